@@ -1,0 +1,3 @@
+//! The lanelock command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! What every lanelock engine must pass.

@@ -1,0 +1,263 @@
+//! Names of algorithms, as the command line, the reports and the vectors write them.
+//!
+//! A name is a family with its key length in bits (`aes-128-cbc`, `aes-256-xts`, `hmac-sha1`), or
+//! a chain of two in the order in which they protect a message: `aes-128-cbc+hmac-sha1` encrypts,
+//! then authenticates; `hmac-sha1+aes-128-cbc` authenticates, then encrypts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Aead, Algorithm, Cipher, Hash, Mac, Order};
+
+/// An algorithm family together with its key lengths: what a name stands for.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Spec {
+    /// The family.
+    pub algorithm: Algorithm,
+    /// Key length of the cipher, AEAD or MAC, in bytes; for HMAC a proposal: its digest length.
+    pub key_len: usize,
+    /// Key length of a chain's MAC, in bytes; 0 elsewhere.
+    pub mac_key_len: usize,
+}
+
+/// A name that stands for no algorithm.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnknownAlgorithm(pub String);
+
+impl Spec {
+    /// Every algorithm that has a name of its own, chains left out.
+    #[must_use]
+    pub fn singles() -> Vec<Self> {
+        let ciphers = Cipher::ALL.iter().flat_map(|&c| {
+            c.key_sizes()
+                .iter()
+                .map(move |key_len| Self::new(Algorithm::Cipher(c), key_len))
+        });
+        let macs = Mac::ALL.iter().flat_map(|&mac| {
+            mac_key_lens(mac)
+                .into_iter()
+                .map(move |len| Self::new(Algorithm::Mac(mac), len))
+        });
+        let hashes = Hash::ALL
+            .iter()
+            .map(|&hash| Self::new(Algorithm::Hash(hash), 0));
+        let aeads = Aead::ALL.iter().flat_map(|&a| {
+            a.key_sizes()
+                .iter()
+                .map(move |key_len| Self::new(Algorithm::Aead(a), key_len))
+        });
+        ciphers.chain(macs).chain(hashes).chain(aeads).collect()
+    }
+
+    /// Every chain, in both orders.
+    #[must_use]
+    pub fn chains() -> Vec<Self> {
+        let singles = Self::singles();
+        let mut chains = Vec::new();
+        for order in [Order::EncryptThenMac, Order::MacThenEncrypt] {
+            for cipher in &singles {
+                for mac in &singles {
+                    if let (Algorithm::Cipher(c), Algorithm::Mac(m)) =
+                        (cipher.algorithm, mac.algorithm)
+                        && m.chains()
+                    {
+                        chains.push(Self {
+                            algorithm: Algorithm::Chain(order, c, m),
+                            key_len: cipher.key_len,
+                            mac_key_len: mac.key_len,
+                        });
+                    }
+                }
+            }
+        }
+        chains
+    }
+
+    /// The name as far as it does not depend on a key's length, when that length is not one of
+    /// the family's: what an error about a wrong key length calls the algorithm.
+    pub(crate) fn family(&self) -> String {
+        let known = match self.algorithm {
+            Algorithm::Cipher(c) | Algorithm::Chain(_, c, _) => c.key_sizes(),
+            Algorithm::Mac(m) => m.key_sizes(),
+            Algorithm::Aead(a) => a.key_sizes(),
+            Algorithm::Hash(_) => crate::sizes::Sizes::NONE,
+        };
+        let name = self.to_string();
+        if known.contains(self.key_len) {
+            return name;
+        }
+        name.replace(&format!("-{}", self.key_len * 8), "")
+            .replace(&format!("-{}", self.key_len * 4), "")
+    }
+
+    const fn new(algorithm: Algorithm, key_len: usize) -> Self {
+        Self {
+            algorithm,
+            key_len,
+            mac_key_len: 0,
+        }
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.algorithm {
+            Algorithm::Cipher(c) => f.write_str(&cipher_name(c, self.key_len)),
+            Algorithm::Mac(m) => f.write_str(&mac_name(m, self.key_len)),
+            Algorithm::Hash(h) => f.write_str(hash_name(h)),
+            Algorithm::Aead(a) => f.write_str(&aead_name(a, self.key_len)),
+            Algorithm::Chain(order, c, m) => {
+                let (c, m) = (cipher_name(c, self.key_len), mac_name(m, self.mac_key_len));
+                match order {
+                    Order::EncryptThenMac => write!(f, "{c}+{m}"),
+                    Order::MacThenEncrypt => write!(f, "{m}+{c}"),
+                }
+            }
+        }
+    }
+}
+
+impl FromStr for Spec {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let single = |part: &str| {
+            Self::singles()
+                .into_iter()
+                .find(|spec| spec.to_string() == part)
+                .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+        };
+        let Some((first, second)) = name.split_once('+') else {
+            return single(name);
+        };
+        let (first, second) = (single(first)?, single(second)?);
+        let (order, cipher, mac) = match (first.algorithm, second.algorithm) {
+            (Algorithm::Cipher(_), _) => (Order::EncryptThenMac, first, second),
+            _ => (Order::MacThenEncrypt, second, first),
+        };
+        match (cipher.algorithm, mac.algorithm) {
+            (Algorithm::Cipher(c), Algorithm::Mac(m)) if m.chains() => Ok(Self {
+                algorithm: Algorithm::Chain(order, c, m),
+                key_len: cipher.key_len,
+                mac_key_len: mac.key_len,
+            }),
+            _ => Err(UnknownAlgorithm(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "unknown algorithm '{}': names look like aes-128-cbc, hmac-sha256, aes-256-gcm, or \
+             aes-128-cbc+hmac-sha1 for a chain; `lanelock engines` lists them",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
+/// HMAC takes keys of any length; its named form has the one RFC 2104 recommends.
+fn mac_key_lens(mac: Mac) -> Vec<usize> {
+    match mac {
+        Mac::Hmac(hash) => vec![hash.digest_len()],
+        _ => mac.key_sizes().iter().collect(),
+    }
+}
+
+fn cipher_name(cipher: Cipher, key_len: usize) -> String {
+    let bits = key_len * 8;
+    match cipher {
+        Cipher::AesCbc => format!("aes-{bits}-cbc"),
+        Cipher::AesCtr => format!("aes-{bits}-ctr"),
+        Cipher::AesEcb => format!("aes-{bits}-ecb"),
+        Cipher::AesXts => format!("aes-{}-xts", bits / 2),
+        Cipher::AesDocsis => format!("aes-{bits}-docsis"),
+        Cipher::TripleDesCbc if key_len == 16 => "3des-2key-cbc".to_owned(),
+        Cipher::TripleDesCbc => "3des-cbc".to_owned(),
+        Cipher::TripleDesCtr if key_len == 16 => "3des-2key-ctr".to_owned(),
+        Cipher::TripleDesCtr => "3des-ctr".to_owned(),
+        Cipher::DesCbc => "des-cbc".to_owned(),
+        Cipher::DesDocsis => "des-docsis".to_owned(),
+        Cipher::ChaCha20 => "chacha20".to_owned(),
+        Cipher::CamelliaCbc => format!("camellia-{bits}-cbc"),
+    }
+}
+
+fn mac_name(mac: Mac, key_len: usize) -> String {
+    let bits = key_len * 8;
+    match mac {
+        Mac::Hmac(hash) => format!("hmac-{}", hash_name(hash)),
+        Mac::AesCmac => format!("aes-{bits}-cmac"),
+        Mac::AesGmac => format!("aes-{bits}-gmac"),
+        Mac::Poly1305 => "poly1305".to_owned(),
+    }
+}
+
+fn hash_name(hash: Hash) -> &'static str {
+    match hash {
+        Hash::Md5 => "md5",
+        Hash::Sha1 => "sha1",
+        Hash::Sha224 => "sha224",
+        Hash::Sha256 => "sha256",
+        Hash::Sha384 => "sha384",
+        Hash::Sha512 => "sha512",
+        Hash::Sha3_224 => "sha3-224",
+        Hash::Sha3_256 => "sha3-256",
+        Hash::Sha3_384 => "sha3-384",
+        Hash::Sha3_512 => "sha3-512",
+        Hash::Shake128 => "shake128",
+        Hash::Shake256 => "shake256",
+        Hash::Blake2b512 => "blake2b-512",
+        Hash::Blake2s256 => "blake2s-256",
+    }
+}
+
+fn aead_name(aead: Aead, key_len: usize) -> String {
+    let bits = key_len * 8;
+    match aead {
+        Aead::AesGcm => format!("aes-{bits}-gcm"),
+        Aead::AesCcm => format!("aes-{bits}-ccm"),
+        Aead::ChaCha20Poly1305 => "chacha20-poly1305".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_parses_back_to_its_spec() {
+        for spec in Spec::singles().into_iter().chain(Spec::chains()) {
+            assert_eq!(spec.to_string().parse(), Ok(spec), "{spec}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = Spec::singles()
+            .iter()
+            .chain(&Spec::chains())
+            .map(ToString::to_string)
+            .collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn the_order_of_a_chain_is_the_order_of_its_name() {
+        let spec: Spec = "hmac-sha1+aes-128-cbc".parse().unwrap();
+        assert!(matches!(
+            spec.algorithm,
+            Algorithm::Chain(Order::MacThenEncrypt, ..)
+        ));
+        assert_eq!((spec.key_len, spec.mac_key_len), (16, 20));
+        assert!("aes-128-cbc+aes-128-cbc".parse::<Spec>().is_err());
+        assert!("aes-128-cbc+poly1305".parse::<Spec>().is_err());
+        assert!("aes-129-cbc".parse::<Spec>().is_err());
+    }
+}

@@ -1,0 +1,176 @@
+//! A set of engines in order of preference; the maker of sessions and queue pairs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::engine::Engine;
+use crate::group::GroupId;
+use crate::job::OwnedBuffer;
+use crate::queue_pair::QueuePair;
+use crate::session::{Choice, Session, SessionError};
+use crate::transform::Transform;
+
+/// Engines in order of preference. Cheap to clone; every clone is the same device.
+///
+/// A session runs on any queue pair of its device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    id: u32,
+    engines: Vec<Box<dyn Engine>>,
+}
+
+/// Collects a device's engines; the first added is preferred.
+#[derive(Default)]
+#[must_use]
+pub struct DeviceBuilder {
+    engines: Vec<Box<dyn Engine>>,
+}
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+
+impl DeviceBuilder {
+    /// Adds an engine behind those already added.
+    pub fn engine(mut self, engine: impl Engine + 'static) -> Self {
+        self.engines.push(Box::new(engine));
+        self
+    }
+
+    /// Adds an engine that is only known at run time.
+    pub fn boxed_engine(mut self, engine: Box<dyn Engine>) -> Self {
+        self.engines.push(engine);
+        self
+    }
+
+    /// The device.
+    ///
+    /// # Panics
+    /// If there are more than 65,536 engines.
+    #[must_use]
+    pub fn build(self) -> Device {
+        assert!(
+            u16::try_from(self.engines.len()).is_ok(),
+            "an engine's index has 16 bits"
+        );
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        Device(Arc::new(Inner {
+            id,
+            engines: self.engines,
+        }))
+    }
+}
+
+impl Device {
+    /// Starts a device without engines.
+    pub fn builder() -> DeviceBuilder {
+        DeviceBuilder::default()
+    }
+
+    /// The engines, in order of preference.
+    pub fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
+        self.0.engines.iter().map(|engine| &**engine)
+    }
+
+    /// Prepares `transform` on the first engine that offers it.
+    ///
+    /// # Errors
+    /// [`SessionError::Length`] and [`SessionError::WeakKey`] for a bad description,
+    /// [`SessionError::Unsupported`] with every engine's reason if none offers it.
+    pub fn session(&self, transform: Transform) -> Result<Session, SessionError> {
+        transform.validate()?;
+        let mut refused = Vec::new();
+        for index in 0..self.0.engines.len() {
+            let choice = Choice::FirstThatOffers {
+                refused: refused.clone(),
+            };
+            match self.open(index, &transform, choice) {
+                Err(error @ SessionError::Unsupported { .. }) => {
+                    refused.push((self.0.engines[index].name(), error));
+                }
+                settled => return settled,
+            }
+        }
+        let why = match refused.len() {
+            0 => "the device has no engine".to_owned(),
+            _ => refused
+                .iter()
+                .map(|(_, why)| why.to_string())
+                .collect::<Vec<_>>()
+                .join("; "),
+        };
+        Err(SessionError::Unsupported {
+            what: transform.spec(),
+            why,
+        })
+    }
+
+    /// Prepares `transform` on the engine called `engine`.
+    ///
+    /// # Errors
+    /// As [`Device::session`], and [`SessionError::NoSuchEngine`].
+    pub fn session_on(&self, engine: &str, transform: Transform) -> Result<Session, SessionError> {
+        transform.validate()?;
+        let Some(index) = self.0.engines.iter().position(|e| e.name() == engine) else {
+            let known = self.0.engines.iter().map(|e| e.name()).collect();
+            return Err(SessionError::NoSuchEngine {
+                name: engine.to_owned(),
+                known,
+            });
+        };
+        self.open(index, &transform, Choice::Named)
+    }
+
+    /// A queue pair for one thread at a time whose [`QueuePair::enqueue`] holds up to `depth`
+    /// jobs (at least 1), with vectors as the jobs' buffers.
+    #[must_use]
+    pub fn queue_pair(&self, depth: usize) -> QueuePair {
+        self.queue_pair_of(depth)
+    }
+
+    /// A queue pair whose jobs own buffers of type `B`.
+    #[must_use]
+    pub fn queue_pair_of<B: OwnedBuffer>(&self, depth: usize) -> QueuePair<B> {
+        let names: Vec<_> = self.0.engines.iter().map(|e| e.name()).collect();
+        QueuePair::new(self.0.id, &names, depth)
+    }
+
+    fn open(
+        &self,
+        index: usize,
+        transform: &Transform,
+        choice: Choice,
+    ) -> Result<Session, SessionError> {
+        let engine = &self.0.engines[index];
+        let opened = engine.open(transform)?;
+        let index = u16::try_from(index).expect("checked when the device was built");
+        let group = GroupId::new(self.0.id, index, opened.group());
+        Ok(Session::new(
+            transform,
+            opened,
+            engine.name(),
+            group,
+            choice,
+        ))
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.engines().map(Engine::name).collect();
+        f.debug_struct("Device")
+            .field("id", &self.0.id)
+            .field("engines", &names)
+            .finish()
+    }
+}
+
+impl fmt::Debug for DeviceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.engines.iter().map(|engine| engine.name()).collect();
+        f.debug_struct("DeviceBuilder")
+            .field("engines", &names)
+            .finish()
+    }
+}

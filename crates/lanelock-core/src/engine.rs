@@ -1,0 +1,126 @@
+//! What an engine offers and how a burst reaches it.
+
+use std::any::Any;
+
+pub use crate::group::Batch;
+pub use crate::op::{Ciphertext, ValidOp};
+pub use crate::per_queue::{PerQueue, QueueToken};
+
+use crate::algorithm::Algorithm;
+use crate::session::{SessionError, SessionMemory};
+use crate::sizes::Sizes;
+use crate::transform::Transform;
+
+/// An implementation of a set of algorithms.
+pub trait Engine: Send + Sync {
+    /// A short lower-case name, by which callers select the engine.
+    fn name(&self) -> &'static str;
+
+    /// What runs underneath, with its version, for reports.
+    fn version(&self) -> String;
+
+    /// What is offered, one row for each algorithm family; a chain is offered if both its halves
+    /// are and have [`Features::chains`].
+    fn capabilities(&self) -> &[Capability];
+
+    /// Prepares `transform`, which has passed [`Transform::validate`].
+    ///
+    /// # Errors
+    /// [`SessionError::Unsupported`] makes an automatic choice go on to the next engine; any other
+    /// error ends it.
+    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
+}
+
+/// The engine's part of a session: keys prepared once, immutable but for [`PerQueue`] contexts.
+pub trait EngineSession: Any + Send + Sync {
+    /// Operations whose sessions have the same number are handed over together. Numbers are the
+    /// engine's own.
+    fn group(&self) -> u16;
+
+    /// Runs the operations of one group, in any order, and completes each one. Called on the
+    /// session of the first; the others are reached through [`ValidOp::session`]. `queue` is the
+    /// calling queue pair's key to its contexts.
+    fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>);
+
+    /// Bytes held by the session itself, and by each queue pair's context.
+    fn memory(&self) -> SessionMemory;
+}
+
+/// One algorithm family as an engine offers it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Capability {
+    /// The family; never a chain.
+    pub algorithm: Algorithm,
+    /// Key lengths, in bytes.
+    pub key: Sizes,
+    /// IV lengths, in bytes.
+    pub iv: Sizes,
+    /// Tag or digest lengths, in bytes.
+    pub tag: Sizes,
+    /// Most additional data, in bytes; 0 for none.
+    pub max_aad: usize,
+    /// What else holds for this algorithm on this engine.
+    pub features: Features,
+}
+
+/// Properties of one algorithm on one engine. Every engine serves every layout of a buffer; these
+/// tell what it costs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Features {
+    /// It can be half of a chain.
+    pub chains: bool,
+    /// A payload in several segments is first gathered into one: the algorithm's implementation
+    /// accepts a message only whole.
+    pub gathers_segments: bool,
+    /// The implementation underneath allocates memory for each operation.
+    pub allocates: bool,
+    /// The key is set again for each operation.
+    pub rekeys: bool,
+}
+
+impl Capability {
+    /// A row with the sizes that the algorithm's standard allows.
+    ///
+    /// # Panics
+    /// For a chain.
+    #[must_use]
+    pub fn standard(algorithm: Algorithm, features: Features) -> Self {
+        use crate::algorithm::MAX_AAD_LEN;
+        use crate::sizes;
+        let none = Sizes::NONE;
+        let (key, iv, tag, max_aad) = match algorithm {
+            Algorithm::Cipher(c) => {
+                let iv = match c.iv_len() {
+                    0 => none,
+                    8 => sizes![8],
+                    _ => sizes![16],
+                };
+                (c.key_sizes(), iv, none, 0)
+            }
+            Algorithm::Mac(m) => (m.key_sizes(), m.iv_sizes(), m.tag_sizes(), MAX_AAD_LEN),
+            Algorithm::Hash(h) => (none, none, h.digest_sizes(), 0),
+            Algorithm::Aead(a) => (a.key_sizes(), a.iv_sizes(), a.tag_sizes(), MAX_AAD_LEN),
+            Algorithm::Chain(..) => panic!("a chain is offered through its halves"),
+        };
+        Self {
+            algorithm,
+            key,
+            iv,
+            tag,
+            max_aad,
+            features,
+        }
+    }
+}
+
+/// Whether `capabilities` offer `algorithm`, a chain through its halves.
+#[must_use]
+pub fn offers(capabilities: &[Capability], algorithm: Algorithm) -> bool {
+    let row = |a| capabilities.iter().find(|row| row.algorithm == a);
+    match algorithm {
+        Algorithm::Chain(_, cipher, mac) => [Algorithm::Cipher(cipher), Algorithm::Mac(mac)]
+            .into_iter()
+            .all(|half| row(half).is_some_and(|row| row.features.chains)),
+        single => row(single).is_some(),
+    }
+}

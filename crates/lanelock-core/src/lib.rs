@@ -1,0 +1,43 @@
+//! The part of lanelock that knows no cryptography: what an application describes (transforms,
+//! sessions, operations), where the bytes are (buffers, the cursor), and how a burst travels
+//! from its caller to an engine and back (validation, grouping, queue pairs, statistics).
+//!
+//! ```text
+//! op → validation → grouping → engine → status
+//! ```
+//!
+//! Applications use the `lanelock` crate, which re-exports what they need; engines implement
+//! [`engine::Engine`] against this crate alone.
+//!
+//! Unsafe code lives in three modules, each behind a safe interface: [`buffer`] and [`cursor`]
+//! (pointers into the caller's memory) and [`per_queue`] (a context that only one queue pair
+//! reaches).
+
+#![deny(unsafe_code)]
+
+pub mod algorithm;
+pub mod buffer;
+pub mod cursor;
+pub mod device;
+pub mod engine;
+mod group;
+pub mod job;
+pub mod op;
+pub mod per_queue;
+pub mod queue_pair;
+pub mod session;
+pub mod sizes;
+pub mod stats;
+pub mod status;
+pub mod transform;
+mod validate;
+
+pub use algorithm::{Aead, Algorithm, Cipher, Hash, Mac};
+pub use buffer::Buffer;
+pub use device::{Device, DeviceBuilder};
+pub use job::{Job, JobBuffer};
+pub use op::Op;
+pub use queue_pair::{BurstOutcome, QueuePair};
+pub use session::{Session, SessionError};
+pub use status::{InvalidReason, Status};
+pub use transform::Transform;

@@ -1,0 +1,153 @@
+//! A refusal as a sentence: which field, what was given, what would be accepted.
+
+use std::fmt;
+
+use super::Op;
+use crate::status::InvalidReason;
+
+/// Why an operation was refused, with the values involved.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OpError {
+    reason: InvalidReason,
+    message: String,
+}
+
+impl OpError {
+    /// The reason alone, to match on.
+    #[must_use]
+    pub fn reason(&self) -> InvalidReason {
+        self.reason
+    }
+
+    pub(super) fn new(reason: InvalidReason, op: &Op<'_>) -> Self {
+        Self {
+            reason,
+            message: message(reason, op),
+        }
+    }
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for OpError {}
+
+fn message(reason: InvalidReason, op: &Op<'_>) -> String {
+    use InvalidReason as Bad;
+    let rules = &op.session.rules;
+    let name = op.session.spec();
+    let (input, output) = (op.input.len, op.output.len);
+    let (cipher, auth) = (op.cipher, op.auth);
+    let range = |at: u32, end: u64| format!("{at}..{end}");
+    match reason {
+        Bad::TooLarge => {
+            "buffer: longer than 4 GiB - 2 bytes; split it into several operations".to_owned()
+        }
+        Bad::ForeignSession => {
+            "session: made by another device than the queue pair; use one device for both"
+                .to_owned()
+        }
+        Bad::CipherRange => format!(
+            "cipher range {}: ends behind the input of {input} bytes",
+            range(cipher.at, cipher.end())
+        ),
+        Bad::AuthRange => format!(
+            "authenticated range {}: ends behind the input of {input} bytes",
+            range(auth.at, auth.end())
+        ),
+        Bad::OutputMissing => {
+            format!("output: {name} writes its payload and the buffer is read-only")
+        }
+        Bad::OutputTooShort => format!(
+            "output: {output} bytes, but the payload of {} bytes goes to offset {}",
+            cipher.len, op.output_at
+        ),
+        Bad::OutputOffset => format!(
+            "output offset {}: only a separate output has one; in place the payload stays where \
+             it is",
+            op.output_at
+        ),
+        Bad::BlockMultiple => format!(
+            "cipher range of {} bytes: {name} takes multiples of {}; pad it first",
+            cipher.len,
+            rules.block_len()
+        ),
+        Bad::PayloadTooShort => format!(
+            "cipher range of {} bytes: {name} takes at least {}",
+            cipher.len, rules.min_payload
+        ),
+        Bad::PayloadTooLong => format!(
+            "cipher range of {} bytes: {name} with this IV length takes at most {}",
+            cipher.len, rules.max_payload
+        ),
+        Bad::IvMissing => format!("IV: missing; {name} needs {} bytes", rules.iv_len()),
+        Bad::IvUnexpected => format!("IV: {} bytes given; {name} takes none", op.iv.len),
+        Bad::IvLength => {
+            format!(
+                "IV: {} bytes given; the session was made for {}",
+                op.iv.len,
+                rules.iv_len()
+            )
+        }
+        Bad::IvRange => format!(
+            "IV at offset {}: its {} bytes end behind the input of {input} bytes",
+            op.iv.at, op.iv.len
+        ),
+        Bad::AadUnexpected => {
+            format!(
+                "additional data: {} bytes given; {name} takes none",
+                op.aad.len
+            )
+        }
+        Bad::AadTooLong => {
+            format!(
+                "additional data: {} bytes; at most {}",
+                op.aad.len, rules.max_aad
+            )
+        }
+        Bad::AadRange => format!(
+            "additional data {}: ends behind the input of {input} bytes",
+            range(op.aad.at, op.aad.extent().end())
+        ),
+        Bad::TagMissing => format!("tag: missing; {name} has one of {} bytes", rules.tag_len()),
+        Bad::TagUnexpected => format!("tag: {name} has none"),
+        Bad::TagLength => format!(
+            "tag: {} bytes given; the session was made for {}",
+            op.tag.len,
+            rules.tag_len()
+        ),
+        Bad::TagRange => format!(
+            "tag at offset {}: its {} bytes end behind the {} of {} bytes",
+            op.tag.at,
+            op.tag.len,
+            if rules.is_forward() {
+                "output"
+            } else {
+                "input"
+            },
+            if rules.is_forward() { output } else { input },
+        ),
+        Bad::TagReadOnly => {
+            "tag: the session computes it, so it needs memory to write: use `tag` with a mutable \
+             slice"
+                .to_owned()
+        }
+        Bad::TagOverlap => format!(
+            "tag at offset {}: overlaps bytes that {name} authenticates or writes",
+            op.tag.at
+        ),
+        Bad::HeaderOverlap => format!(
+            "inline IV or additional data: overlaps the cipher range {}, which is rewritten in \
+             place",
+            range(cipher.at, cipher.end())
+        ),
+        Bad::BufferOverlap => {
+            "buffer: input and output overlap; each byte of the payload must have identical or \
+             disjoint input and output"
+                .to_owned()
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! One message of a session: its buffer, ranges, IV, additional data, tag and status.
+
+mod error;
+mod valid;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+pub use error::OpError;
+pub use valid::{Ciphertext, ValidOp};
+
+use crate::buffer::{Access, Buffer, Span};
+use crate::session::{Session, SessionInner};
+use crate::status::{InvalidReason, Status};
+
+/// An operation on borrowed memory, for [`crate::QueuePair::process`].
+///
+/// By default the cipher range and the authenticated range are the whole input, a separate output
+/// is written from its start, and there is no additional data. Offsets and lengths are in bytes
+/// and count from the start of the input, also across segments.
+///
+/// ```
+/// # use lanelock_core::*;
+/// # fn build<'a>(session: &'a Session, packet: &'a mut [u8], iv: &'a [u8]) -> Op<'a> {
+/// // ESP: SPI and sequence number, then IV, then the payload; the tag (ICV) ends the packet.
+/// let icv = packet.len() - 12;
+/// Op::new(session, Buffer::in_place(packet))
+///     .iv_at(8)
+///     .cipher_range(24..icv)
+///     .auth_range(0..icv)
+///     .tag_at(icv)
+/// # }
+/// ```
+pub struct Op<'a> {
+    pub(crate) session: &'a SessionInner,
+    pub(crate) input: Span,
+    pub(crate) output: Span,
+    pub(crate) iv: Place,
+    pub(crate) aad: Place,
+    pub(crate) tag: Place,
+    pub(crate) cipher: Extent,
+    pub(crate) auth: Extent,
+    pub(crate) output_at: u32,
+    pub(crate) access: Access,
+    pub(crate) flags: u8,
+    pub(crate) status: Status,
+    pub(crate) reason: Option<InvalidReason>,
+    lifetime: PhantomData<&'a mut [u8]>,
+}
+
+/// A part that is either a slice of its own (`base` is not null) or inline at offset `at`.
+///
+/// Invariant: where `base` is not null it is valid for reads of `len` bytes while the operation
+/// lives, and for writes if the operation has [`Op::TAG_WRITABLE`] and this is its tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) base: *mut u8,
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+}
+
+/// A range in bytes that cannot be reversed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+}
+
+impl<'a> Op<'a> {
+    pub(crate) const CIPHER_SET: u8 = 1;
+    pub(crate) const AUTH_SET: u8 = 2;
+    pub(crate) const TAG_WRITABLE: u8 = 4;
+    pub(crate) const OUTPUT_AT_SET: u8 = 8;
+    /// Set by validation: the tag lies inside the cipher range of a MAC-then-encrypt chain.
+    pub(crate) const TAG_IN_PAYLOAD: u8 = 16;
+
+    /// An operation of `session` on `buffer`.
+    #[inline]
+    #[must_use]
+    pub fn new(session: &'a Session, buffer: Buffer<'a>) -> Self {
+        Self {
+            session: session.inner(),
+            input: buffer.input,
+            output: buffer.output,
+            iv: Place::ABSENT,
+            aad: Place::ABSENT,
+            tag: Place::ABSENT,
+            cipher: Extent { at: 0, len: 0 },
+            auth: Extent { at: 0, len: 0 },
+            output_at: 0,
+            access: buffer.access,
+            flags: 0,
+            status: Status::NotProcessed,
+            reason: None,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The IV, as a slice of its own.
+    #[inline]
+    #[must_use]
+    pub fn iv(mut self, iv: &'a [u8]) -> Self {
+        self.iv = Place::separate(iv.as_ptr().cast_mut(), iv.len());
+        self
+    }
+
+    /// The IV lies in the input from `offset`.
+    #[inline]
+    #[must_use]
+    pub fn iv_at(mut self, offset: usize) -> Self {
+        self.iv = Place::inline(offset, self.session.rules.iv_len());
+        self
+    }
+
+    /// Additional data, as a slice of its own. For MACs and chains it is authenticated before the
+    /// authenticated range.
+    #[inline]
+    #[must_use]
+    pub fn aad(mut self, aad: &'a [u8]) -> Self {
+        self.aad = Place::separate(aad.as_ptr().cast_mut(), aad.len());
+        self
+    }
+
+    /// Additional data that lies in the input.
+    #[inline]
+    #[must_use]
+    pub fn aad_range(mut self, range: Range<usize>) -> Self {
+        let extent = Extent::from(range);
+        self.aad = Place {
+            base: std::ptr::null_mut(),
+            at: extent.at,
+            len: extent.len,
+        };
+        self
+    }
+
+    /// The bytes of the input that are encrypted or decrypted.
+    #[inline]
+    #[must_use]
+    pub fn cipher_range(mut self, range: Range<usize>) -> Self {
+        self.cipher = range.into();
+        self.flags |= Self::CIPHER_SET;
+        self
+    }
+
+    /// The bytes that a MAC, hash or chain authenticates, in offsets of the input. Where they are
+    /// also encrypted, a chain takes them as ciphertext or plaintext, as its order says, from
+    /// wherever that is; all others are read from the input.
+    #[inline]
+    #[must_use]
+    pub fn auth_range(mut self, range: Range<usize>) -> Self {
+        self.auth = range.into();
+        self.flags |= Self::AUTH_SET;
+        self
+    }
+
+    /// Where the payload starts in a separate output.
+    #[inline]
+    #[must_use]
+    pub fn output_at(mut self, offset: usize) -> Self {
+        self.output_at = clamp(offset);
+        self.flags |= Self::OUTPUT_AT_SET;
+        self
+    }
+
+    /// Where to write the tag or digest, or (when verifying) the tag to compare.
+    #[inline]
+    #[must_use]
+    pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
+        self.tag = Place::separate(tag.as_mut_ptr(), tag.len());
+        self.flags |= Self::TAG_WRITABLE;
+        self
+    }
+
+    /// The tag to compare, for sessions that verify.
+    #[inline]
+    #[must_use]
+    pub fn expected_tag(mut self, tag: &'a [u8]) -> Self {
+        self.tag = Place::separate(tag.as_ptr().cast_mut(), tag.len());
+        self.flags &= !Self::TAG_WRITABLE;
+        self
+    }
+
+    /// The tag lies in the output (to compute) or in the input (to verify) from `offset`.
+    #[inline]
+    #[must_use]
+    pub fn tag_at(mut self, offset: usize) -> Self {
+        self.tag = Place::inline(offset, self.session.rules.tag_len());
+        self
+    }
+
+    /// What became of the operation.
+    #[inline]
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Why the operation was refused, as a sentence with the values involved; `None` unless the
+    /// status is [`Status::InvalidArgs`].
+    #[must_use]
+    pub fn error(&self) -> Option<OpError> {
+        self.reason.map(|reason| OpError::new(reason, self))
+    }
+}
+
+impl Place {
+    pub(crate) const ABSENT: Self = Self {
+        base: std::ptr::null_mut(),
+        at: u32::MAX,
+        len: u32::MAX,
+    };
+
+    #[inline]
+    fn separate(base: *mut u8, len: usize) -> Self {
+        Self {
+            base,
+            at: 0,
+            len: clamp(len),
+        }
+    }
+
+    #[inline]
+    fn inline(at: usize, len: usize) -> Self {
+        // An offset of 4 GiB - 1 or more is behind any input; one less keeps it from ABSENT.
+        Self {
+            base: std::ptr::null_mut(),
+            at: clamp(at).min(u32::MAX - 1),
+            len: clamp(len),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_absent(&self) -> bool {
+        self.base.is_null() && self.at == u32::MAX
+    }
+
+    #[inline]
+    pub(crate) fn is_separate(&self) -> bool {
+        !self.base.is_null()
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        Extent {
+            at: self.at,
+            len: self.len,
+        }
+    }
+}
+
+impl Extent {
+    /// Whether it ends within `len` bytes.
+    #[inline]
+    pub(crate) fn fits(self, len: u32) -> bool {
+        u64::from(self.at) + u64::from(self.len) <= u64::from(len)
+    }
+
+    #[inline]
+    pub(crate) fn end(self) -> u64 {
+        u64::from(self.at) + u64::from(self.len)
+    }
+
+    #[inline]
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        self.len > 0
+            && other.len > 0
+            && u64::from(self.at) < other.end()
+            && u64::from(other.at) < self.end()
+    }
+
+    #[inline]
+    pub(crate) fn contains(self, other: Self) -> bool {
+        other.at >= self.at && other.end() <= self.end()
+    }
+}
+
+impl From<Range<usize>> for Extent {
+    /// A reversed range becomes one that fits nowhere.
+    #[inline]
+    fn from(range: Range<usize>) -> Self {
+        match range.end.checked_sub(range.start) {
+            Some(len) => Self {
+                at: clamp(range.start),
+                len: clamp(len),
+            },
+            None => Self {
+                at: u32::MAX,
+                len: u32::MAX,
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Op<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Op")
+            .field("algorithm", &self.session.spec().to_string())
+            .field("input_len", &self.input.len)
+            .field("access", &self.access)
+            .field("status", &self.status)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lengths and offsets that 32 bits cannot hold become the largest, which validation refuses.
+#[inline]
+fn clamp(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_stays_within_two_cache_lines() {
+        assert!(size_of::<Op<'_>>() <= 128, "{} bytes", size_of::<Op<'_>>());
+    }
+
+    #[test]
+    fn extents_compare_without_overflow() {
+        let all = Extent {
+            at: u32::MAX,
+            len: u32::MAX,
+        };
+        assert!(!all.fits(u32::MAX));
+        assert!(!Extent::from(Range { start: 3, end: 2 }).fits(u32::MAX - 1));
+        let (a, b) = (Extent::from(0..4), Extent::from(4..8));
+        assert!(!a.overlaps(b) && !b.overlaps(a));
+        assert!(a.overlaps(Extent::from(3..5)) && Extent::from(0..8).contains(b));
+        assert!(!a.overlaps(Extent::from(2..2)));
+    }
+}

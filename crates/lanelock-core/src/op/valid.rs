@@ -1,0 +1,288 @@
+//! What an engine sees of an operation: parts that validation has found to be inside their
+//! buffers.
+
+#![allow(unsafe_code)] // opens the spans and places that validation has checked
+
+use std::ptr;
+
+use subtle::ConstantTimeEq;
+
+use super::{Extent, Op, Place};
+use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use crate::buffer::{Access, Span};
+use crate::cursor::{Cursor, for_each_piece};
+use crate::engine::EngineSession;
+use crate::status::Status;
+
+/// An operation that passed validation; only a [`crate::engine::Batch`] hands it out.
+///
+/// Invariant: every range, inline part and separate part lies within its memory, and input and
+/// output of the payload are identical or disjoint (validation has run, and the fields it checked
+/// are private to this crate).
+#[derive(Debug)]
+pub struct ValidOp<'o, 'a>(pub(crate) &'o mut Op<'a>);
+
+/// From where a MAC reads the bytes of its range that the cipher rewrites.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ciphertext {
+    /// From the input: they have not been rewritten yet, or must not have been.
+    InInput,
+    /// From the output, where the cipher has put them.
+    InOutput,
+}
+
+impl ValidOp<'_, '_> {
+    /// The engine's part of the operation's session, if it is a `T`.
+    #[inline]
+    #[must_use]
+    pub fn session<T: EngineSession>(&self) -> Option<&T> {
+        self.0.session.engine_as()
+    }
+
+    /// The payload: what a cipher or AEAD encrypts or decrypts. Empty for MACs and hashes.
+    #[inline]
+    pub fn payload(&mut self) -> Cursor<'_> {
+        let op = &*self.0;
+        // SAFETY: the invariant: both ranges lie in their spans, which are alike or disjoint, and
+        // the operation is borrowed exclusively as long as the cursor lives.
+        unsafe {
+            Cursor::new(
+                &op.input,
+                op.cipher.at,
+                &op.output,
+                op.output_at,
+                op.cipher.len,
+            )
+        }
+    }
+
+    /// Length of the payload, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn payload_len(&self) -> usize {
+        self.0.cipher.len as usize
+    }
+
+    /// Length of the authenticated range, in bytes; 0 for ciphers and AEADs.
+    #[inline]
+    #[must_use]
+    pub fn auth_len(&self) -> usize {
+        self.0.auth.len as usize
+    }
+
+    /// The IV: where it lies, or gathered into `scratch` if it lies across segments.
+    #[inline]
+    pub fn iv<'s>(&'s self, scratch: &'s mut [u8; MAX_IV_LEN]) -> &'s [u8] {
+        self.part(self.0.iv, &self.0.input, scratch)
+    }
+
+    /// Length of the additional data, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn aad_len(&self) -> usize {
+        if self.0.aad.is_absent() {
+            0
+        } else {
+            self.0.aad.len as usize
+        }
+    }
+
+    /// Calls `f` with each contiguous piece of the additional data, in order.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    #[inline]
+    pub fn for_each_aad<E>(&self, mut f: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let aad = self.0.aad;
+        if self.aad_len() == 0 {
+            return Ok(());
+        }
+        if aad.is_separate() {
+            return f(self.separate(aad));
+        }
+        self.pieces(&self.0.input, aad.extent(), f)
+    }
+
+    /// Calls `f` with each contiguous piece of what a MAC or hash authenticates, in order: the
+    /// additional data, then the authenticated range.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    #[inline]
+    pub fn for_each_authenticated<E>(
+        &self,
+        ciphertext: Ciphertext,
+        mut f: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.for_each_aad(&mut f)?;
+        let op = &*self.0;
+        if ciphertext == Ciphertext::InInput || op.access == Access::InPlace {
+            return self.pieces(&op.input, op.auth, f);
+        }
+        let (before, after) = op.auth_around_payload();
+        let inside = u64::from(op.auth.len) - u64::from(before.len) - u64::from(after.len);
+        let first = op.auth.at.max(op.cipher.at);
+        self.pieces(&op.input, before, &mut f)?;
+        if let Ok(len @ 1..) = u32::try_from(inside) {
+            let at = first - op.cipher.at + op.output_at;
+            self.pieces(&op.output, Extent { at, len }, &mut f)?;
+        }
+        self.pieces(&op.input, after, f)
+    }
+
+    /// Writes the tag or digest, of which the session's length is kept.
+    ///
+    /// # Panics
+    /// If `tag` is shorter than the session's tag.
+    #[inline]
+    pub fn write_tag(&mut self, tag: &[u8]) {
+        let op = &mut *self.0;
+        let len = op.session.rules.tag_len();
+        let tag = &tag[..len];
+        if len == 0 {
+            return;
+        }
+        if op.tag.is_separate() {
+            // SAFETY: validation found the slice writable and of the session's tag length.
+            unsafe { ptr::copy_nonoverlapping(tag.as_ptr(), op.tag.base, len) };
+            return;
+        }
+        let place = op.tag.extent();
+        self.output_at(place).copy_out(tag);
+    }
+
+    /// Whether `tag` is the operation's tag, compared in constant time over the session's tag
+    /// length.
+    ///
+    /// # Panics
+    /// If `tag` is shorter than the session's tag.
+    #[inline]
+    #[must_use]
+    pub fn tag_matches(&self, tag: &[u8]) -> bool {
+        let mut scratch = [0; MAX_TAG_LEN];
+        let expected = self.expected_tag(&mut scratch);
+        tag[..expected.len()].ct_eq(expected).into()
+    }
+
+    /// The tag to compare: where it lies, or gathered into `scratch`. For a tag inside the payload
+    /// of a chain, the decrypted one.
+    #[inline]
+    pub fn expected_tag<'s>(&'s self, scratch: &'s mut [u8; MAX_TAG_LEN]) -> &'s [u8] {
+        let op = &*self.0;
+        if !self.tag_in_payload() {
+            return self.part(op.tag, &op.input, scratch);
+        }
+        let at = op.tag.at - op.cipher.at + op.output_at;
+        self.part(Place { at, ..op.tag }, &op.output, scratch)
+    }
+
+    /// Whether the tag lies inside the payload, as MAC-then-encrypt chains allow: it is encrypted
+    /// after it was written, and decrypted before it is compared.
+    #[inline]
+    #[must_use]
+    pub fn tag_in_payload(&self) -> bool {
+        self.0.flags & Op::TAG_IN_PAYLOAD != 0
+    }
+
+    /// Copies the payload from a separate input to the output, for what follows to go on there in
+    /// [`ValidOp::output_payload`]: a tag inside the payload can then be encrypted with it.
+    pub fn copy_payload_to_output(&mut self) {
+        let mut cursor = self.payload();
+        while let Some(mut run) = cursor.next_run(usize::MAX) {
+            run.copy_through();
+        }
+    }
+
+    /// The payload where it is written, as input and output.
+    pub fn output_payload(&mut self) -> Cursor<'_> {
+        let payload = Extent {
+            at: self.0.output_at,
+            len: self.0.cipher.len,
+        };
+        self.output_at(payload)
+    }
+
+    /// Zeroes the payload's output, so that no unauthenticated plaintext stays in it.
+    pub fn wipe_output(&mut self) {
+        let mut cursor = self.output_payload();
+        while let Some(mut run) = cursor.next_run(usize::MAX) {
+            run.output_bytes().fill(0);
+        }
+    }
+
+    /// Records the result.
+    #[inline]
+    pub fn complete(&mut self, status: Status) {
+        self.0.status = status;
+    }
+
+    /// A cursor over `extent` of the output alone.
+    fn output_at(&mut self, extent: Extent) -> Cursor<'_> {
+        let op = &*self.0;
+        // SAFETY: the callers' extents are the payload's output and the tag, which validation
+        // found inside the output and writable.
+        unsafe { Cursor::new(&op.output, extent.at, &op.output, extent.at, extent.len) }
+    }
+
+    /// A small part as one slice.
+    #[inline]
+    fn part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
+        if part.is_absent() {
+            return &[];
+        }
+        if part.is_separate() {
+            return self.separate(part);
+        }
+        if span.segments == 0 {
+            let first = span.base.wrapping_add(part.at as usize);
+            // SAFETY: validation found the part inside the span, whose bytes are borrowed with it.
+            return unsafe { std::slice::from_raw_parts(first, part.len as usize) };
+        }
+        let mut len = 0;
+        let _infallible: Result<(), std::convert::Infallible> =
+            self.pieces(span, part.extent(), |piece| {
+                scratch[len..len + piece.len()].copy_from_slice(piece);
+                len += piece.len();
+                Ok(())
+            });
+        &scratch[..len]
+    }
+
+    #[inline]
+    fn separate(&self, part: Place) -> &[u8] {
+        // SAFETY: `part` is one of the operation's places, whose invariant is to be valid for
+        // reads of `len` bytes while the operation lives; writing takes `&mut self`.
+        unsafe { std::slice::from_raw_parts(part.base, part.len as usize) }
+    }
+
+    #[inline]
+    fn pieces<E>(
+        &self,
+        span: &Span,
+        extent: Extent,
+        f: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
+        unsafe { for_each_piece(span, extent.at, extent.len, f) }
+    }
+}
+
+impl Op<'_> {
+    /// The parts of the authenticated range before and behind the cipher range.
+    pub(crate) fn auth_around_payload(&self) -> (Extent, Extent) {
+        let (auth, cipher) = (self.auth, self.cipher);
+        let narrow = |n: u64| u32::try_from(n).expect("within a validated range");
+        let before_end = auth.end().min(u64::from(cipher.at)).max(u64::from(auth.at));
+        let after_start = cipher.end().max(before_end).min(auth.end());
+        (
+            Extent {
+                at: auth.at,
+                len: narrow(before_end) - auth.at,
+            },
+            Extent {
+                at: narrow(after_start),
+                len: narrow(auth.end() - after_start),
+            },
+        )
+    }
+}

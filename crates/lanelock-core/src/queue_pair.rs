@@ -1,0 +1,182 @@
+//! One thread's way to the engines.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::group::{Batch, Grouping, SLICE};
+use crate::job::{Job, JobQueue, OwnedBuffer};
+use crate::op::Op;
+use crate::per_queue::QueueToken;
+use crate::stats::{Counters, QueueStats, StatsReader};
+use crate::status::Status;
+use crate::validate::validate;
+
+/// One thread's handle: it owns every context that its operations need.
+///
+/// It can move to another thread, but serves one at a time:
+///
+/// ```
+/// fn is_send<T: Send>() {}
+/// is_send::<lanelock_core::QueuePair>();
+/// ```
+///
+/// ```compile_fail
+/// fn is_sync<T: Sync>() {}
+/// is_sync::<lanelock_core::QueuePair>();
+/// ```
+#[derive(Debug)]
+pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
+    lane: Burst,
+    jobs: JobQueue<B>,
+    one_thread: PhantomData<Cell<()>>,
+}
+
+/// What became of a burst.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[must_use = "a burst may hold operations that failed"]
+pub struct BurstOutcome {
+    /// Operations that ended with [`Status::Success`].
+    pub succeeded: usize,
+    /// Operations that ended otherwise.
+    pub failed: usize,
+}
+
+/// The borrowed half: from a slice of operations to their statuses.
+#[derive(Debug)]
+pub(crate) struct Burst {
+    device: u32,
+    token: QueueToken,
+    grouping: Box<Grouping>,
+    counters: Arc<Counters>,
+}
+
+impl<B: OwnedBuffer> QueuePair<B> {
+    pub(crate) fn new(device: u32, engines: &[&'static str], depth: usize) -> Self {
+        Self {
+            lane: Burst {
+                device,
+                token: QueueToken::new(),
+                grouping: Box::new(Grouping::new()),
+                counters: Arc::new(Counters::new(engines)),
+            },
+            jobs: JobQueue::new(depth.max(1)),
+            one_thread: PhantomData,
+        }
+    }
+
+    /// Runs a burst to completion: afterwards every operation has a status other than
+    /// [`Status::NotProcessed`].
+    ///
+    /// An operation that has a status already is left alone and not counted, so handing a burst
+    /// over again never encrypts twice.
+    pub fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        self.lane.process(ops)
+    }
+
+    /// Takes jobs from the front of `jobs` as far as there is room, and returns how many. Those
+    /// not taken stay in `jobs`, untouched: dequeue some results, then call again.
+    pub fn enqueue(&mut self, jobs: &mut Vec<Job<B>>) -> usize {
+        self.jobs.enqueue(jobs)
+    }
+
+    /// Moves up to `limit` finished jobs to the end of `done`, in the order in which they were
+    /// enqueued, and returns how many. Jobs waiting are run first, together.
+    pub fn dequeue(&mut self, done: &mut Vec<Job<B>>, limit: usize) -> usize {
+        self.jobs.dequeue(&mut self.lane, done, limit)
+    }
+
+    /// Jobs enqueued and not yet dequeued.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Most jobs that can be in flight.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.jobs.depth()
+    }
+
+    /// The counters now.
+    #[must_use]
+    pub fn stats(&self) -> QueueStats {
+        self.lane.counters.snapshot()
+    }
+
+    /// A handle that reads the counters from any thread.
+    #[must_use]
+    pub fn stats_reader(&self) -> StatsReader {
+        StatsReader::new(self.lane.counters.clone())
+    }
+}
+
+impl Burst {
+    pub(crate) fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        let mut outcome = BurstOutcome::default();
+        let mut refused = 0;
+        for slice in ops.chunks_mut(SLICE) {
+            refused += self.process_slice(slice, &mut outcome);
+        }
+        outcome.failed += refused;
+        self.counters.count_burst(refused as u64);
+        outcome
+    }
+
+    /// Runs at most [`SLICE`] operations; returns how many validation refused.
+    fn process_slice(&mut self, ops: &mut [Op<'_>], outcome: &mut BurstOutcome) -> usize {
+        let Self {
+            device,
+            token,
+            grouping,
+            counters,
+        } = self;
+        grouping.clear();
+        let mut refused = 0;
+        let mut uniform = true;
+        let mut group = None;
+        for (index, op) in (0_u16..).zip(ops.iter_mut()) {
+            if op.status != Status::NotProcessed {
+                continue;
+            }
+            match validate(op, *device) {
+                Ok(()) => {
+                    uniform &=
+                        *group.get_or_insert(op.session.rules.group) == op.session.rules.group;
+                    grouping.push(index);
+                }
+                Err(reason) => {
+                    op.status = Status::InvalidArgs;
+                    op.reason = Some(reason);
+                    refused += 1;
+                }
+            }
+        }
+        grouping.for_each_group(ops, uniform, |mut batch| {
+            let session = batch.session();
+            session.engine.process(token, &mut batch);
+            let succeeded = count(&mut batch, session.rules.group.engine(), counters);
+            outcome.succeeded += succeeded;
+            outcome.failed += batch.len() - succeeded;
+        });
+        refused
+    }
+}
+
+/// Adds a finished batch to the counters; returns how many operations succeeded.
+fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
+    let mut by_status = [0; 5];
+    let mut bytes = 0;
+    batch.for_each(|op| {
+        // An engine that leaves an operation without a result has failed it.
+        if op.0.status == Status::NotProcessed {
+            op.0.status = Status::EngineError;
+        }
+        by_status[op.0.status as usize] += 1;
+        if op.0.status == Status::Success {
+            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
+        }
+    });
+    counters.count_group(engine, bytes, &by_status);
+    usize::try_from(by_status[Status::Success as usize]).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,248 @@
+//! A key described once: the prepared, immutable form that operations refer to.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::algorithm::{Algorithm, Spec};
+use crate::engine::EngineSession;
+use crate::sizes::Sizes;
+use crate::transform::{Direction, Transform};
+use crate::validate::Rules;
+
+/// A transform with its keys, prepared by one engine.
+///
+/// Immutable and shared freely between threads; cloning clones a reference. What changes while it
+/// is used lives in contexts, one for each queue pair that uses the session, which are freed (and
+/// wiped) with the session or the queue pair, whichever goes first.
+#[derive(Clone)]
+pub struct Session(Arc<SessionInner>);
+
+/// What an operation reaches through one pointer.
+pub(crate) struct SessionInner {
+    pub(crate) rules: Rules,
+    pub(crate) engine: Box<dyn EngineSession>,
+    description: Description,
+}
+
+struct Description {
+    spec: Spec,
+    direction: Direction,
+    engine_name: &'static str,
+    choice: Choice,
+}
+
+/// Why a session runs on its engine.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// The caller named the engine.
+    Named,
+    /// First in the device's order of engines to offer the transform; the reasons of those that
+    /// were asked before it and refused.
+    FirstThatOffers {
+        /// Name of each engine asked before, with its refusal.
+        refused: Vec<(&'static str, SessionError)>,
+    },
+}
+
+/// Bytes of memory that a session holds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SessionMemory {
+    /// By the session itself, keys included.
+    pub session: usize,
+    /// More for each queue pair that has used the session.
+    pub per_queue_pair: usize,
+}
+
+/// Why a session could not be made.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A key, IV or tag length that the algorithm does not have.
+    Length {
+        /// The algorithm.
+        what: Spec,
+        /// Which length.
+        field: &'static str,
+        /// The length given, in bytes.
+        given: usize,
+        /// The lengths allowed.
+        allowed: Sizes,
+    },
+    /// No such algorithm here.
+    Unsupported {
+        /// The algorithm.
+        what: Spec,
+        /// What is missing.
+        why: String,
+    },
+    /// A key that the algorithm forbids.
+    WeakKey {
+        /// The algorithm.
+        what: Spec,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The device has no engine of this name.
+    NoSuchEngine {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+    },
+    /// The engine failed.
+    Engine {
+        /// The engine's name.
+        engine: &'static str,
+        /// What it was doing, and its own words.
+        why: String,
+    },
+}
+
+impl Session {
+    pub(crate) fn new(
+        transform: &Transform,
+        engine: Box<dyn EngineSession>,
+        engine_name: &'static str,
+        group: crate::group::GroupId,
+        choice: Choice,
+    ) -> Self {
+        let description = Description {
+            spec: transform.spec(),
+            direction: transform.direction(),
+            engine_name,
+            choice,
+        };
+        Self(Arc::new(SessionInner {
+            rules: Rules::new(transform, group),
+            engine,
+            description,
+        }))
+    }
+
+    pub(crate) fn inner(&self) -> &SessionInner {
+        &self.0
+    }
+
+    /// The algorithm with its key lengths.
+    #[must_use]
+    pub fn spec(&self) -> Spec {
+        self.0.description.spec
+    }
+
+    /// The algorithm family.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.description.spec.algorithm
+    }
+
+    /// Protect or undo.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.0.description.direction
+    }
+
+    /// IV length of every operation, in bytes.
+    #[must_use]
+    pub fn iv_len(&self) -> usize {
+        self.0.rules.iv_len()
+    }
+
+    /// Tag or digest length of every operation, in bytes.
+    #[must_use]
+    pub fn tag_len(&self) -> usize {
+        self.0.rules.tag_len()
+    }
+
+    /// Name of the engine that runs this session.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.0.description.engine_name
+    }
+
+    /// Why that engine.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.0.description.choice
+    }
+
+    /// Memory held, as the engine counts it.
+    #[must_use]
+    pub fn memory(&self) -> SessionMemory {
+        let engine = self.0.engine.memory();
+        SessionMemory {
+            session: engine.session + size_of::<SessionInner>(),
+            ..engine
+        }
+    }
+}
+
+impl SessionInner {
+    /// The engine's part, if it is a `T`.
+    pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
+        let any: &dyn Any = &*self.engine;
+        any.downcast_ref()
+    }
+
+    pub(crate) fn spec(&self) -> Spec {
+        self.description.spec
+    }
+}
+
+/// Shows the algorithm and the engine, never a key.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("algorithm", &self.spec().to_string())
+            .field("direction", &self.direction())
+            .field("engine", &self.engine())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named => f.write_str("named by the caller"),
+            Self::FirstThatOffers { refused } if refused.is_empty() => {
+                f.write_str("first in the device's order")
+            }
+            Self::FirstThatOffers { refused } => {
+                f.write_str("first in the device's order that offers it (")?;
+                for (i, (engine, why)) in refused.iter().enumerate() {
+                    write!(f, "{}{engine}: {why}", if i > 0 { "; " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length {
+                what,
+                field,
+                given,
+                allowed,
+            } => {
+                let family = what.family();
+                write!(f, "{family}: {field} of {given} bytes; allowed: {allowed}")
+            }
+            Self::Unsupported { what, why } => write!(f, "{what}: not available: {why}"),
+            Self::WeakKey { what, why } => write!(f, "{what}: key refused: {why}"),
+            Self::NoSuchEngine { name, known } => {
+                write!(
+                    f,
+                    "no engine '{name}'; this device has: {}",
+                    known.join(", ")
+                )
+            }
+            Self::Engine { engine, why } => write!(f, "engine {engine} failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SessionError {}

@@ -1,0 +1,145 @@
+//! Counters of a queue pair, one row for each engine.
+//!
+//! The queue pair's thread alone writes them, with plain loads and stores; other threads may read
+//! them at any time through a [`StatsReader`] and see each counter at some recent value.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::status::Status;
+
+/// Groups by their number of operations: bucket `i` counts those of `2^i` to `2^(i+1) - 1`, the
+/// last all larger ones.
+pub const SIZE_BUCKETS: usize = 9;
+
+/// What one engine did for one queue pair, or in the `refused` row of [`QueueStats`], what no
+/// engine saw.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct EngineStats {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Operations that ended, in any status.
+    pub ops: u64,
+    /// Bytes of message in operations that succeeded: of the cipher or authenticated range,
+    /// whichever is longer.
+    pub bytes: u64,
+    /// Operations by status, in the order of [`Status::ALL`].
+    pub by_status: [u64; 5],
+    /// Calls of the engine; each runs one group of a burst.
+    pub groups: u64,
+    /// Calls by number of operations.
+    pub group_sizes: [u64; SIZE_BUCKETS],
+}
+
+/// A snapshot of a queue pair's counters.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct QueueStats {
+    /// Bursts handed to the queue pair.
+    pub bursts: u64,
+    /// Operations refused by validation.
+    pub refused: u64,
+    /// One row for each engine of the device.
+    pub engines: Vec<EngineStats>,
+}
+
+/// Reads a queue pair's counters from any thread, also after it is gone.
+#[derive(Clone, Debug)]
+pub struct StatsReader(Arc<Counters>);
+
+/// The counters themselves, on cache lines that nothing else is written on.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Counters {
+    bursts: AtomicU64,
+    refused: AtomicU64,
+    engines: Box<[EngineCounters]>,
+}
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct EngineCounters {
+    engine: &'static str,
+    bytes: AtomicU64,
+    by_status: [AtomicU64; 5],
+    group_sizes: [AtomicU64; SIZE_BUCKETS],
+}
+
+impl StatsReader {
+    pub(crate) fn new(counters: Arc<Counters>) -> Self {
+        Self(counters)
+    }
+
+    /// The counters now.
+    #[must_use]
+    pub fn snapshot(&self) -> QueueStats {
+        self.0.snapshot()
+    }
+}
+
+impl Counters {
+    pub(crate) fn new(engines: &[&'static str]) -> Self {
+        let row = |&engine| EngineCounters {
+            engine,
+            ..EngineCounters::default()
+        };
+        Self {
+            bursts: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            engines: engines.iter().map(row).collect(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count_burst(&self, refused: u64) {
+        add(&self.bursts, 1);
+        if refused > 0 {
+            add(&self.refused, refused);
+        }
+    }
+
+    /// Counts one group that `engine` has run.
+    #[inline]
+    pub(crate) fn count_group(&self, engine: usize, bytes: u64, by_status: &[u64; 5]) {
+        let Some(row) = self.engines.get(engine) else {
+            return;
+        };
+        let ops: u64 = by_status.iter().sum();
+        add(&row.bytes, bytes);
+        for (counter, &n) in row.by_status.iter().zip(by_status) {
+            if n > 0 {
+                add(counter, n);
+            }
+        }
+        let bucket = (ops.max(1).ilog2() as usize).min(SIZE_BUCKETS - 1);
+        add(&row.group_sizes[bucket], 1);
+    }
+
+    pub(crate) fn snapshot(&self) -> QueueStats {
+        QueueStats {
+            bursts: self.bursts.load(Relaxed),
+            refused: self.refused.load(Relaxed),
+            engines: self.engines.iter().map(EngineCounters::snapshot).collect(),
+        }
+    }
+}
+
+impl EngineCounters {
+    fn snapshot(&self) -> EngineStats {
+        let by_status = Status::ALL.map(|s| self.by_status[s as usize].load(Relaxed));
+        let group_sizes = std::array::from_fn(|i| self.group_sizes[i].load(Relaxed));
+        EngineStats {
+            engine: self.engine,
+            ops: by_status.iter().sum(),
+            bytes: self.bytes.load(Relaxed),
+            by_status,
+            groups: group_sizes.iter().sum(),
+            group_sizes,
+        }
+    }
+}
+
+/// One writer: a load and a store, no read-modify-write.
+#[inline]
+fn add(counter: &AtomicU64, n: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed);
+}

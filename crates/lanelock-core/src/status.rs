@@ -1,0 +1,101 @@
+//! What became of an operation.
+
+/// The result of one operation. One operation's failure never affects its neighbours.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Status {
+    /// No queue pair has taken the operation yet; nothing was read or written.
+    #[default]
+    NotProcessed = 0,
+    /// Done: output and tag are in place.
+    Success = 1,
+    /// The tag did not match. The output holds no plaintext: it is untouched or zeroed.
+    AuthFailed = 2,
+    /// The description was refused before any byte was touched; [`crate::Op::error`] says why.
+    InvalidArgs = 3,
+    /// The engine failed (out of memory, say). The output's content is unspecified, but holds no
+    /// unauthenticated plaintext.
+    EngineError = 4,
+}
+
+impl Status {
+    /// Every status, in the order of its number.
+    pub const ALL: [Self; 5] = [
+        Self::NotProcessed,
+        Self::Success,
+        Self::AuthFailed,
+        Self::InvalidArgs,
+        Self::EngineError,
+    ];
+
+    /// A short name for tables and statistics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotProcessed => "not-processed",
+            Self::Success => "success",
+            Self::AuthFailed => "auth-failed",
+            Self::InvalidArgs => "invalid-args",
+            Self::EngineError => "engine-error",
+        }
+    }
+}
+
+/// Why an operation was refused with [`Status::InvalidArgs`].
+///
+/// [`crate::Op::error`] turns it into a sentence with the values involved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum InvalidReason {
+    /// A buffer or range is longer than 4 GiB - 2.
+    TooLarge,
+    /// The session belongs to another device than the queue pair.
+    ForeignSession,
+    /// The cipher range ends behind the input.
+    CipherRange,
+    /// The authenticated range ends behind the input.
+    AuthRange,
+    /// A cipher needs an output and the buffer is read-only.
+    OutputMissing,
+    /// The payload does not fit the separate output at its output offset.
+    OutputTooShort,
+    /// An output offset was given without a separate output.
+    OutputOffset,
+    /// The payload is no multiple of the cipher's block.
+    BlockMultiple,
+    /// The payload is shorter than the algorithm's minimum.
+    PayloadTooShort,
+    /// The payload is longer than the algorithm allows under one IV.
+    PayloadTooLong,
+    /// The algorithm needs an IV and none was given.
+    IvMissing,
+    /// The algorithm takes no IV.
+    IvUnexpected,
+    /// The IV's length is not the session's.
+    IvLength,
+    /// The inline IV ends behind the input.
+    IvRange,
+    /// The algorithm takes no additional data.
+    AadUnexpected,
+    /// The additional data is longer than the algorithm allows.
+    AadTooLong,
+    /// The inline additional data ends behind the input.
+    AadRange,
+    /// The algorithm needs room for a tag, or a tag to compare, and none was given.
+    TagMissing,
+    /// The algorithm has no tag.
+    TagUnexpected,
+    /// The tag's length is not the session's.
+    TagLength,
+    /// The inline tag ends behind its buffer.
+    TagRange,
+    /// The session computes a tag, but the slice given can only be read.
+    TagReadOnly,
+    /// The tag overlaps bytes that the operation authenticates or writes.
+    TagOverlap,
+    /// The inline IV or additional data overlaps the payload, which is rewritten in place.
+    HeaderOverlap,
+    /// Input and output overlap without being the same bytes of the payload.
+    BufferOverlap,
+}

@@ -1,0 +1,316 @@
+//! The check that an operation passes before any of its bytes is touched.
+
+use crate::algorithm::{Aead, Algorithm, Order};
+use crate::buffer::{Access, TOO_LARGE};
+use crate::group::GroupId;
+use crate::op::{Extent, Op};
+use crate::status::InvalidReason;
+use crate::transform::{Direction, Transform};
+
+mod overlap;
+
+/// What a session demands of its operations: the transform reduced to a few comparisons.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) group: GroupId,
+    parts: u8,
+    iv_len: u8,
+    block_mask: u8,
+    tag_len: u16,
+    pub(crate) min_payload: u32,
+    pub(crate) max_payload: u32,
+    pub(crate) max_aad: u32,
+}
+
+impl Rules {
+    const CIPHER: u8 = 1;
+    const AUTH: u8 = 2;
+    const TAG: u8 = 4;
+    const FORWARD: u8 = 8;
+    const MAC_FIRST: u8 = 16;
+
+    /// The rules of a validated transform.
+    pub(crate) fn new(transform: &Transform, group: GroupId) -> Self {
+        use crate::algorithm::MAX_AAD_LEN;
+        let iv_len = transform.iv_length();
+        let (mut parts, block, min_payload, max_payload, max_aad) = match transform.algorithm() {
+            Algorithm::Cipher(c) => (
+                Self::CIPHER,
+                c.block_len(),
+                c.min_payload(),
+                c.max_payload(),
+                0,
+            ),
+            Algorithm::Mac(_) => (Self::AUTH | Self::TAG, 1, 0, None, MAX_AAD_LEN),
+            Algorithm::Hash(_) => (Self::AUTH | Self::TAG, 1, 0, None, 0),
+            Algorithm::Aead(a) => {
+                let parts = Self::CIPHER | Self::TAG;
+                (parts, 1, 0, Aead::max_payload(a, iv_len), MAX_AAD_LEN)
+            }
+            Algorithm::Chain(order, c, _) => {
+                let first = if order == Order::MacThenEncrypt {
+                    Self::MAC_FIRST
+                } else {
+                    0
+                };
+                let parts = Self::CIPHER | Self::AUTH | Self::TAG | first;
+                (
+                    parts,
+                    c.block_len(),
+                    c.min_payload(),
+                    c.max_payload(),
+                    MAX_AAD_LEN,
+                )
+            }
+        };
+        if transform.direction() == Direction::Forward {
+            parts |= Self::FORWARD;
+        }
+        let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
+        Self {
+            group,
+            parts,
+            iv_len: small(iv_len),
+            block_mask: small(block - 1),
+            tag_len: u16::try_from(transform.tag_length()).expect("validated"),
+            min_payload: u32::try_from(min_payload).expect("a block or two"),
+            max_payload: max_payload.unwrap_or(TOO_LARGE - 1),
+            max_aad: u32::try_from(max_aad).expect("a megabyte"),
+        }
+    }
+
+    pub(crate) fn iv_len(&self) -> usize {
+        self.iv_len.into()
+    }
+
+    pub(crate) fn tag_len(&self) -> usize {
+        self.tag_len.into()
+    }
+
+    pub(crate) fn block_len(&self) -> usize {
+        usize::from(self.block_mask) + 1
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, parts: u8) -> bool {
+        self.parts & parts == parts
+    }
+
+    /// Whether there is a payload to encrypt or decrypt.
+    #[inline]
+    pub(crate) fn ciphers(&self) -> bool {
+        self.has(Self::CIPHER)
+    }
+
+    #[inline]
+    pub(crate) fn is_forward(&self) -> bool {
+        self.has(Self::FORWARD)
+    }
+}
+
+/// Checks `op` against its session for a queue pair of `device`, and settles its ranges.
+/// Reads and writes no byte of the message.
+#[inline]
+pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    let rules = &op.session.rules;
+    if rules.group.device() != device {
+        return Err(Bad::ForeignSession);
+    }
+    if op.input.len == TOO_LARGE || op.output.len == TOO_LARGE {
+        return Err(Bad::TooLarge);
+    }
+    if rules.has(Rules::CIPHER) {
+        check_payload(op, rules)?;
+    } else {
+        (op.cipher, op.output_at) = (Extent::default(), 0);
+    }
+    if rules.has(Rules::AUTH) {
+        if op.flags & Op::AUTH_SET == 0 {
+            op.auth = Extent {
+                at: 0,
+                len: op.input.len,
+            };
+        } else if !op.auth.fits(op.input.len) {
+            return Err(Bad::AuthRange);
+        }
+    } else {
+        op.auth = Extent::default();
+    }
+    check_iv(op, rules)?;
+    if !op.aad.is_absent() {
+        check_aad(op, rules)?;
+    }
+    check_tag(op, rules)?;
+    if op.access == Access::SeparateUnchecked {
+        overlap::check(op)?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    if op.flags & Op::CIPHER_SET == 0 {
+        op.cipher = Extent {
+            at: 0,
+            len: op.input.len,
+        };
+    } else if !op.cipher.fits(op.input.len) {
+        return Err(Bad::CipherRange);
+    }
+    let len = op.cipher.len;
+    if len & u32::from(rules.block_mask) != 0 {
+        return Err(Bad::BlockMultiple);
+    }
+    if len < rules.min_payload {
+        return Err(Bad::PayloadTooShort);
+    }
+    if len > rules.max_payload {
+        return Err(Bad::PayloadTooLong);
+    }
+    match op.access {
+        Access::InPlace => {
+            if op.flags & Op::OUTPUT_AT_SET != 0 {
+                return Err(Bad::OutputOffset);
+            }
+            op.output_at = op.cipher.at;
+        }
+        Access::Separate | Access::SeparateUnchecked => {
+            if !(Extent {
+                at: op.output_at,
+                len,
+            })
+            .fits(op.output.len)
+            {
+                return Err(Bad::OutputTooShort);
+            }
+        }
+        Access::ReadOnly => return Err(Bad::OutputMissing),
+    }
+    Ok(())
+}
+
+#[inline]
+fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    if op.iv.is_absent() {
+        return if rules.iv_len == 0 {
+            Ok(())
+        } else {
+            Err(Bad::IvMissing)
+        };
+    }
+    if rules.iv_len == 0 {
+        return Err(Bad::IvUnexpected);
+    }
+    if op.iv.len != u32::from(rules.iv_len) {
+        return Err(Bad::IvLength);
+    }
+    if op.iv.is_separate() {
+        return Ok(());
+    }
+    if !op.iv.extent().fits(op.input.len) {
+        return Err(Bad::IvRange);
+    }
+    check_header(op, op.iv.extent(), rules)
+}
+
+fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    if rules.max_aad == 0 {
+        return if op.aad.len == 0 {
+            Ok(())
+        } else {
+            Err(Bad::AadUnexpected)
+        };
+    }
+    if op.aad.len > rules.max_aad {
+        return Err(Bad::AadTooLong);
+    }
+    if op.aad.is_separate() {
+        return Ok(());
+    }
+    if !op.aad.extent().fits(op.input.len) {
+        return Err(Bad::AadRange);
+    }
+    check_header(op, op.aad.extent(), rules)
+}
+
+/// An inline header part must not be rewritten by the payload: the reverse operation would read
+/// other bytes.
+fn check_header(op: &Op<'_>, part: Extent, rules: &Rules) -> Result<(), InvalidReason> {
+    let rewritten = rules.ciphers() && op.access == Access::InPlace && part.overlaps(op.cipher);
+    if rewritten {
+        Err(InvalidReason::HeaderOverlap)
+    } else {
+        Ok(())
+    }
+}
+
+#[inline]
+fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    if op.tag.is_absent() {
+        return if rules.has(Rules::TAG) {
+            Err(Bad::TagMissing)
+        } else {
+            Ok(())
+        };
+    }
+    if !rules.has(Rules::TAG) {
+        return Err(Bad::TagUnexpected);
+    }
+    if op.tag.len != u32::from(rules.tag_len) {
+        return Err(Bad::TagLength);
+    }
+    if op.tag.is_separate() {
+        let writable = op.flags & Op::TAG_WRITABLE != 0;
+        return if writable || !rules.is_forward() {
+            Ok(())
+        } else {
+            Err(Bad::TagReadOnly)
+        };
+    }
+    check_inline_tag(op, rules)
+}
+
+fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
+    use InvalidReason as Bad;
+    let forward = rules.is_forward();
+    if forward && op.access == Access::ReadOnly {
+        return Err(Bad::TagReadOnly);
+    }
+    let tag = op.tag.extent();
+    // A computed tag is in offsets of the output, one to verify in offsets of the input.
+    let (side, payload_at) = if forward {
+        (op.output.len, op.output_at)
+    } else {
+        (op.input.len, op.cipher.at)
+    };
+    if !tag.fits(side) {
+        return Err(Bad::TagRange);
+    }
+    let payload = Extent {
+        at: payload_at,
+        len: op.cipher.len,
+    };
+    if rules.ciphers() && tag.overlaps(payload) {
+        if !rules.has(Rules::MAC_FIRST) || !payload.contains(tag) {
+            return Err(Bad::TagOverlap);
+        }
+        op.flags |= Op::TAG_IN_PAYLOAD;
+    }
+    let same_memory = op.access == Access::InPlace || !forward;
+    let authenticated = rules.has(Rules::AUTH) && tag.overlaps(op.auth);
+    let in_header = [&op.iv, &op.aad]
+        .into_iter()
+        .any(|part| !part.is_absent() && !part.is_separate() && tag.overlaps(part.extent()));
+    if same_memory && (authenticated || in_header) {
+        return Err(Bad::TagOverlap);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
