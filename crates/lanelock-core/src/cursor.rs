@@ -14,7 +14,7 @@ pub const MAX_BLOCK: usize = 64;
 ///
 /// Each segment is visited once; empty ones are passed over. Borrowed from the operation, so the
 /// memory stays put while the cursor lives.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cursor<'o> {
     input: Walk,
     output: Walk,
@@ -86,6 +86,31 @@ impl<'o> Cursor<'o> {
         Some(run)
     }
 
+    /// All that remains, if it is one run; else nothing is passed.
+    #[inline]
+    pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
+        let len = self.run_len();
+        if len == self.remaining {
+            self.next_run(len)
+        } else {
+            None
+        }
+    }
+
+    /// Two cursors: over the next `len` bytes, and over those behind them.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    #[must_use]
+    pub fn split_at(mut self, len: usize) -> (Self, Self) {
+        let front = Self {
+            remaining: len,
+            ..self
+        };
+        self.advance(len);
+        (front, self)
+    }
+
     /// Steps over `len` bytes.
     ///
     /// # Panics
@@ -96,8 +121,8 @@ impl<'o> Cursor<'o> {
             .remaining
             .checked_sub(len)
             .expect("advance stays in the payload");
-        self.input.skip(len);
-        self.output.skip(len);
+        self.input.advance(len);
+        self.output.advance(len);
     }
 
     /// Copies the next input bytes into `to`, without moving.
@@ -105,8 +130,20 @@ impl<'o> Cursor<'o> {
     /// # Panics
     /// If fewer remain.
     pub fn copy_in(&self, to: &mut [u8]) {
-        assert!(to.len() <= self.remaining, "copy_in stays in the payload");
+        self.copy_in_at(0, to);
+    }
+
+    /// Copies the input bytes from `offset` behind the position into `to`, without moving.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    pub fn copy_in_at(&self, offset: usize, to: &mut [u8]) {
+        let fits = offset
+            .checked_add(to.len())
+            .is_some_and(|end| end <= self.remaining);
+        assert!(fits, "copy_in stays in the payload");
         let mut walk = self.input;
+        walk.advance(offset);
         let mut done = 0;
         while done < to.len() {
             walk.settle();
@@ -280,12 +317,7 @@ impl Walk {
                 segments: span.segments,
             }
         };
-        let mut offset = offset as usize;
-        while offset > walk.left && walk.segments > 0 {
-            offset -= walk.left;
-            walk.open_next();
-        }
-        walk.skip(offset);
+        walk.advance(offset as usize);
         walk
     }
 
@@ -295,6 +327,16 @@ impl Walk {
         debug_assert!(len <= self.left);
         self.at = self.at.wrapping_add(len);
         self.left -= len;
+    }
+
+    /// Steps over `len` bytes, across segments.
+    #[inline]
+    fn advance(&mut self, mut len: usize) {
+        while len > self.left && self.segments > 0 {
+            len -= self.left;
+            self.open_next();
+        }
+        self.skip(len);
     }
 
     /// Moves to the next segment that has bytes, if this one is used up.

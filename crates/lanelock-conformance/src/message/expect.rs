@@ -7,22 +7,30 @@ use lanelock_core::{Algorithm, Status};
 use super::{Expected, Message, Output, Part, Setup};
 use crate::reference;
 
-/// What the reference makes of a message: the payload's result and the tag.
-struct Result {
-    payload: Vec<u8>,
-    tag: Vec<u8>,
+/// What becomes of a message apart from where its bytes lie.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// The payload, encrypted or decrypted.
+    pub(crate) payload: Vec<u8>,
+    /// The computed tag; may be empty for sessions that verify.
+    pub(crate) tag: Vec<u8>,
     /// A tag was to be compared and is another.
-    refused: bool,
+    pub(crate) refused: bool,
 }
 
-/// What `message` should leave behind in a session of `setup`.
+/// What `message` should leave behind in a session of `setup`, by the reference.
 pub(crate) fn expect(setup: &Setup, message: &Message) -> Expected {
-    let mut expected = untouched(message);
     if message.refusal.is_some() {
-        return expected;
+        return untouched(message);
     }
-    let result = compute(setup, message);
-    if result.refused {
+    place(setup, message, compute(setup, message))
+}
+
+/// What `message` leaves behind if `outcome` becomes of it.
+pub(crate) fn place(setup: &Setup, message: &Message, outcome: Outcome) -> Expected {
+    let mut expected = untouched(message);
+    expected.reason = None;
+    if outcome.refused {
         let at = message.payload_at();
         let len = if setup.ciphers() {
             message.cipher_range().len()
@@ -41,15 +49,15 @@ pub(crate) fn expect(setup: &Setup, message: &Message) -> Expected {
     };
     if setup.ciphers() {
         let at = message.payload_at();
-        destination[at..at + result.payload.len()].copy_from_slice(&result.payload);
+        destination[at..at + outcome.payload.len()].copy_from_slice(&outcome.payload);
     }
     if setup.is_forward() {
         match &message.tag {
             Part::None => {}
-            Part::Separate(_) => expected.tag = result.tag,
+            Part::Separate(_) => expected.tag = outcome.tag,
             // Inside the payload it has been encrypted with it.
             Part::Inline(_) if tag_in_payload(setup, message).is_some() => {}
-            Part::Inline(range) => destination[range.clone()].copy_from_slice(&result.tag),
+            Part::Inline(range) => destination[range.clone()].copy_from_slice(&outcome.tag),
         }
     }
     expected
@@ -70,7 +78,7 @@ fn untouched(message: &Message) -> Expected {
     }
 }
 
-fn compute(setup: &Setup, message: &Message) -> Result {
+fn compute(setup: &Setup, message: &Message) -> Outcome {
     let iv = message.bytes(&message.iv);
     let aad = message.bytes(&message.aad);
     let payload = &message.input[if setup.ciphers() {
@@ -85,12 +93,12 @@ fn compute(setup: &Setup, message: &Message) -> Result {
         ..
     } = *setup;
     match setup.algorithm {
-        Algorithm::Cipher(c) => Result {
+        Algorithm::Cipher(c) => Outcome {
             payload: reference::cipher(c, direction, key, iv, payload),
             tag: Vec::new(),
             refused: false,
         },
-        Algorithm::Hash(h) => Result {
+        Algorithm::Hash(h) => Outcome {
             payload: Vec::new(),
             tag: reference::hash(h, tag_len, &message.input[message.auth_range()]),
             refused: false,
@@ -99,7 +107,7 @@ fn compute(setup: &Setup, message: &Message) -> Result {
             let data = [aad, &message.input[message.auth_range()]].concat();
             let tag = reference::mac(m, key, iv, &data)[..tag_len].to_vec();
             let refused = !setup.is_forward() && tag != message.bytes(&message.tag);
-            Result {
+            Outcome {
                 payload: Vec::new(),
                 tag,
                 refused,
@@ -107,7 +115,7 @@ fn compute(setup: &Setup, message: &Message) -> Result {
         }
         Algorithm::Aead(a) if setup.is_forward() => {
             let (payload, tag) = reference::seal(a, key, iv, aad, payload, tag_len);
-            Result {
+            Outcome {
                 payload,
                 tag,
                 refused: false,
@@ -115,7 +123,7 @@ fn compute(setup: &Setup, message: &Message) -> Result {
         }
         Algorithm::Aead(a) => {
             let opened = reference::open(a, key, iv, aad, payload, message.bytes(&message.tag));
-            Result {
+            Outcome {
                 refused: opened.is_none(),
                 payload: opened.unwrap_or_default(),
                 tag: Vec::new(),
@@ -126,7 +134,7 @@ fn compute(setup: &Setup, message: &Message) -> Result {
     }
 }
 
-fn chain(setup: &Setup, message: &Message, order: Order) -> Result {
+fn chain(setup: &Setup, message: &Message, order: Order) -> Outcome {
     let Algorithm::Chain(_, cipher, mac) = setup.algorithm else {
         unreachable!("called for chains");
     };
@@ -147,7 +155,7 @@ fn chain(setup: &Setup, message: &Message, order: Order) -> Result {
     match (order, setup.direction) {
         (Order::EncryptThenMac, Direction::Forward) => {
             let payload = run(payload);
-            Result {
+            Outcome {
                 tag: authenticate(&payload),
                 payload,
                 refused: false,
@@ -155,7 +163,7 @@ fn chain(setup: &Setup, message: &Message, order: Order) -> Result {
         }
         (Order::EncryptThenMac, Direction::Reverse) => {
             let tag = authenticate(payload);
-            Result {
+            Outcome {
                 refused: tag != message.bytes(&message.tag),
                 payload: run(payload),
                 tag,
@@ -167,7 +175,7 @@ fn chain(setup: &Setup, message: &Message, order: Order) -> Result {
             if let Some(at) = inside {
                 payload[at..at + tag.len()].copy_from_slice(&tag);
             }
-            Result {
+            Outcome {
                 payload: run(&payload),
                 tag,
                 refused: false,
@@ -180,7 +188,7 @@ fn chain(setup: &Setup, message: &Message, order: Order) -> Result {
                 Some(at) => &payload[at..at + setup.tag_len],
                 None => message.bytes(&message.tag),
             };
-            Result {
+            Outcome {
                 refused: tag != given,
                 payload,
                 tag,

@@ -10,11 +10,11 @@ mod setup;
 
 pub use compare::Mismatch;
 pub(crate) use compare::compare;
-pub(crate) use expect::expect;
+pub(crate) use expect::{Outcome, expect, place};
 pub use setup::Setup;
 
 pub(crate) use borrowed::process;
-pub(crate) use owned::enqueue_and_dequeue;
+pub(crate) use owned::{Padded, enqueue_and_dequeue, fits};
 
 use std::ops::Range;
 
