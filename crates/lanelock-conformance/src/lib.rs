@@ -13,7 +13,6 @@
 
 #![deny(unsafe_code)] // `guard` alone maps and protects pages
 
-pub mod differential;
 mod guard;
 pub mod known;
 pub mod message;
@@ -21,9 +20,7 @@ pub mod progress;
 pub mod reference;
 mod rng;
 pub mod subject;
-pub mod vectors;
 pub mod wycheproof;
 
-pub use differential::Level;
 pub use progress::Progress;
 pub use subject::Subject;

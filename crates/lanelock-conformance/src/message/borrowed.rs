@@ -98,8 +98,8 @@ fn is_reverse(session: &Session) -> bool {
 
 /// One slice, or a list of segments.
 fn sink<'c>(segments: &'c mut [IoSliceMut<'_>], whole: bool) -> Sink<'c> {
-    match segments {
-        [one] if whole => Sink::from(&mut **one),
-        list => Sink::from(list),
+    if whole && segments.len() == 1 {
+        return Sink::from(&mut *segments[0]);
     }
+    Sink::from(segments)
 }

@@ -103,12 +103,10 @@ impl Arena {
                 Owner::Tag => carved.tag = part,
             }
         }
-        let in_order = |mut list: Vec<(usize, IoSliceMut<'_>)>| {
-            list.sort_by_key(|(i, _)| *i);
-            list
-        };
-        carved.input = in_order(input).into_iter().map(|(_, s)| s).collect();
-        carved.output = in_order(output).into_iter().map(|(_, s)| s).collect();
+        input.sort_by_key(|(i, _)| *i);
+        output.sort_by_key(|(i, _)| *i);
+        carved.input = input.into_iter().map(|(_, part)| part).collect();
+        carved.output = output.into_iter().map(|(_, part)| part).collect();
         carved
     }
 

@@ -9,8 +9,6 @@ mod aead;
 mod cipher;
 mod hash;
 mod mac;
-#[cfg(test)]
-mod tests;
 
 pub use aead::{open, seal};
 pub use cipher::cipher;

@@ -1,10 +1,12 @@
 //! From a Wycheproof test to a known answer: what its algorithm names mean here.
 
 use lanelock_core::algorithm::Order;
+use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac};
 
 use super::layout::Test;
 use crate::known::KnownAnswer;
+use crate::reference;
 
 /// What an algorithm name of Wycheproof stands for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,20 +60,6 @@ impl Kind {
         }
     }
 
-    /// Whether a message ends with padding, which is checked after it was decrypted.
-    pub(super) fn is_padded(self) -> bool {
-        !matches!(self, Self::Single(_))
-    }
-
-    /// Whether a wrong message shows in its tag.
-    pub(super) fn is_authenticated(self) -> bool {
-        match self {
-            Self::Single(algorithm) => !matches!(algorithm, Algorithm::Cipher(_)),
-            Self::Padded(_) => false,
-            Self::JsonWebEncryption(_) => true,
-        }
-    }
-
     pub(super) fn known_answer(self, test: &Test) -> KnownAnswer {
         let mut known = KnownAnswer {
             algorithm: self.algorithm(),
@@ -85,8 +73,11 @@ impl Kind {
             trailer: Vec::new(),
             tag: test.tag.clone(),
         };
-        // Wycheproof calls what GMAC authenticates the message; the range is the same here.
-        if self.is_padded() {
+        if known.algorithm == Algorithm::Cipher(Cipher::AesXts) {
+            // The number of the data unit, little-endian: the tweak is its 16 bytes.
+            known.iv.resize(16.max(test.iv.len()), 0);
+        }
+        if !matches!(self, Self::Single(_)) {
             known.plaintext = pad(&test.msg);
         }
         if let Self::JsonWebEncryption(_) = self {
@@ -109,6 +100,12 @@ fn pad(message: &[u8]) -> Vec<u8> {
         u8::try_from(count).expect("1 to 16"),
     );
     padded
+}
+
+/// What the ciphertext of a padded test decrypts to; nothing if it is no number of whole blocks.
+pub(super) fn unpadded(cipher: Cipher, test: &Test) -> Option<Vec<u8>> {
+    let whole = test.ct.len().is_multiple_of(cipher.block_len());
+    whole.then(|| reference::cipher(cipher, Direction::Reverse, &test.key, &test.iv, &test.ct))
 }
 
 /// Whether `padded` ends in correct padding.
