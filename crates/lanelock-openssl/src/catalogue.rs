@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use lanelock_core::engine::{Capability, Features};
 use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac};
 
-use crate::ffi::{CipherAlgorithm, DigestAlgorithm, Library, MacAlgorithm};
+use crate::ffi::{self, CipherAlgorithm, DigestAlgorithm, Library, MacAlgorithm, RawDigest};
 
 /// Ciphers by family and key length. Triple DES is always keyed with 24 bytes; ECB contexts serve
 /// the counter mode and the residual blocks.
@@ -105,7 +105,7 @@ impl Catalogue {
         let macs = Mac::ALL.iter().filter(|&&m| self.has_mac(m)).map(|&m| {
             let features = Features {
                 chains: m.chains(),
-                allocates: matches!(m, Mac::Hmac(_)) && restart_allocates(),
+                allocates: matches!(m, Mac::Hmac(hash) if restart_allocates(hash)),
                 rekeys: m == Mac::Poly1305,
                 ..Features::default()
             };
@@ -114,7 +114,16 @@ impl Catalogue {
         let hashes = HASHES
             .iter()
             .filter(|row| self.hash(row.0).is_some())
-            .map(|row| (Algorithm::Hash(row.0), Features::default()));
+            .map(|row| {
+                let allocates = restart_allocates(row.0);
+                (
+                    Algorithm::Hash(row.0),
+                    Features {
+                        allocates,
+                        ..Features::default()
+                    },
+                )
+            });
         let aeads = Aead::ALL.iter().filter(|&&a| self.has_aead(a)).map(|&a| {
             let gathers_segments = a == Aead::AesCcm;
             (
@@ -200,7 +209,7 @@ pub(crate) fn hash_name(hash: Hash) -> Option<&'static CStr> {
     HASHES.iter().find(|row| row.0 == hash).map(|row| row.1)
 }
 
-/// Before 3.5 a restarted HMAC frees and allocates its digest's state.
-fn restart_allocates() -> bool {
-    crate::ffi::version_number() < (3, 5)
+/// Whether restarting `hash` allocates: before 3.5 an EVP digest gets a new state.
+fn restart_allocates(hash: Hash) -> bool {
+    RawDigest::new(hash).is_none() && ffi::version_number() < (3, 5)
 }

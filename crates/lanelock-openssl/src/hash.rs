@@ -8,27 +8,41 @@ use lanelock_core::{Hash, Transform};
 
 use crate::catalogue::Catalogue;
 use crate::context::{Context, Failure, Maker};
-use crate::ffi::{DigestContext, Failed};
+use crate::ffi::{DigestContext, Failed, RawDigest};
 
-/// A digest's state, and for an extendable-output function room for its output.
-pub(crate) struct HashContext {
-    digest: DigestContext,
-    output: Vec<u8>,
+/// A digest's state.
+pub(crate) enum HashContext {
+    /// One whose state can be saved: the initial one, and the running one.
+    Raw {
+        initial: RawDigest,
+        running: RawDigest,
+    },
+    /// One of fixed length.
+    Fixed(DigestContext),
+    /// An extendable-output function, with room for its output.
+    Extendable {
+        digest: DigestContext,
+        output: Vec<u8>,
+    },
 }
 
 /// Makes contexts for a session of `hash`.
 pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transform) -> Maker {
     let catalogue = catalogue.clone();
-    let output_len = if hash.is_xof() {
-        transform.tag_length()
-    } else {
-        0
-    };
+    let output_len = transform.tag_length();
     Box::new(move || {
+        if let Some(initial) = RawDigest::new(hash) {
+            let running = initial.clone();
+            return Ok(Context::Hash(HashContext::Raw { initial, running }));
+        }
         let digest = DigestContext::new(catalogue.hash(hash).ok_or(Failed::MISUSE)?)?;
-        Ok(Context::Hash(HashContext {
-            digest,
-            output: vec![0; output_len],
+        Ok(Context::Hash(if hash.is_xof() {
+            HashContext::Extendable {
+                digest,
+                output: vec![0; output_len],
+            }
+        } else {
+            HashContext::Fixed(digest)
         }))
     })
 }
@@ -36,16 +50,30 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transfor
 impl HashContext {
     #[inline]
     pub(crate) fn run(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
-        let Self { digest, output } = self;
-        digest.restart()?;
-        op.for_each_authenticated(Ciphertext::InInput, |piece| digest.update(piece))?;
-        if output.is_empty() {
-            let mut fixed = [0; MAX_TAG_LEN];
-            digest.finish(&mut fixed)?;
-            op.write_tag(&fixed);
-        } else {
-            digest.squeeze(output)?;
-            op.write_tag(output);
+        let input = Ciphertext::InInput;
+        let mut fixed = [0; MAX_TAG_LEN];
+        match self {
+            Self::Raw { initial, running } => {
+                running.restore(initial);
+                op.for_each_authenticated(input, |piece| {
+                    running.update(piece);
+                    Ok::<_, Failed>(())
+                })?;
+                running.finish(&mut fixed);
+                op.write_tag(&fixed);
+            }
+            Self::Fixed(digest) => {
+                digest.restart()?;
+                op.for_each_authenticated(input, |piece| digest.update(piece))?;
+                digest.finish(&mut fixed)?;
+                op.write_tag(&fixed);
+            }
+            Self::Extendable { digest, output } => {
+                digest.restart()?;
+                op.for_each_authenticated(input, |piece| digest.update(piece))?;
+                digest.squeeze(output)?;
+                op.write_tag(output);
+            }
         }
         Ok(())
     }

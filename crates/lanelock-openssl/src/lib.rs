@@ -11,7 +11,7 @@
 //!
 //! | algorithm | exception | reason |
 //! |---|---|---|
-//! | HMAC, CMAC before 3.5 | OpenSSL allocates on restart | its HMAC copies digest contexts |
+//! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
 //! | Poly1305 | the key is set for each message | its MAC refuses to restart |
 //! | AES-XTS, AES-CCM | segments are gathered | one update is one whole message |
 //!
@@ -30,6 +30,7 @@ mod docsis;
 mod ffi;
 mod gather;
 mod hash;
+mod hmac;
 mod mac;
 mod session;
 mod triple_des_ctr;

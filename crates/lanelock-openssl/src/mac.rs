@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 use crate::catalogue::{Catalogue, hash_name};
 use crate::context::{Context, Failure, Maker};
 use crate::ffi::{CipherContext, Failed, MacContext};
+use crate::hmac::Hmac;
 
 /// The MAC of a session without a cipher.
 pub(crate) struct MacOnly {
@@ -21,7 +22,9 @@ pub(crate) struct MacOnly {
 
 /// A keyed MAC.
 pub(crate) enum MacHalf {
-    /// HMAC and CMAC: each message starts from the keyed state.
+    /// HMAC over a hash whose state can be saved.
+    Hmac(Box<Hmac>),
+    /// CMAC, and HMAC over other hashes: each message starts from the keyed state.
     Restarts(MacContext),
     /// Poly1305: each message sets the key again.
     Rekeys(MacContext, Zeroizing<Vec<u8>>),
@@ -60,6 +63,9 @@ pub(crate) fn half(
         let have = Failed::MISUSE;
         Ok(match mac {
             Mac::Hmac(hash) => {
+                if let Some(hmac) = Hmac::new(hash, &key) {
+                    return Ok(MacHalf::Hmac(Box::new(hmac)));
+                }
                 let hash = hash_name(hash).ok_or(have)?;
                 let hmac = catalogue.hmac().ok_or(have)?;
                 MacHalf::Restarts(MacContext::new(hmac, &key, Some((c"digest", hash)))?)
@@ -113,6 +119,15 @@ impl MacHalf {
         tag: &mut [u8; MAX_TAG_LEN],
     ) -> Result<(), Failed> {
         let mac = match self {
+            Self::Hmac(hmac) => {
+                hmac.start();
+                op.for_each_authenticated(ciphertext, |piece| {
+                    hmac.update(piece);
+                    Ok::<_, Failed>(())
+                })?;
+                hmac.finish(tag);
+                return Ok(());
+            }
             Self::Restarts(mac) => {
                 mac.restart()?;
                 mac

@@ -9,11 +9,13 @@ mod cipher;
 mod digest;
 mod library;
 mod mac;
+mod raw_digest;
 
 pub(crate) use cipher::{CipherAlgorithm, CipherContext};
 pub(crate) use digest::{DigestAlgorithm, DigestContext};
 pub(crate) use library::{Library, version, version_number};
 pub(crate) use mac::{MacAlgorithm, MacContext};
+pub(crate) use raw_digest::RawDigest;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong};
 use std::fmt;
