@@ -13,6 +13,7 @@
 
 #![deny(unsafe_code)] // `guard` alone maps and protects pages
 
+pub mod differential;
 mod guard;
 pub mod known;
 pub mod message;
@@ -22,5 +23,6 @@ mod rng;
 pub mod subject;
 pub mod wycheproof;
 
+pub use differential::Level;
 pub use progress::Progress;
 pub use subject::Subject;
