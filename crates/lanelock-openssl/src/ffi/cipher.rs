@@ -90,7 +90,8 @@ impl CipherContext {
             return Err(Failed::MISUSE);
         }
         this.block = usize::try_from(block).map_err(|_| Failed::MISUSE)?.max(1);
-        if usize::try_from(own_iv_len) != Ok(iv_len) {
+        // CCM reports 12 as its own length and starts with 7 (OpenSSL 3.0 to 4.0): always set it.
+        if ccm_tag_len.is_some() || usize::try_from(own_iv_len) != Ok(iv_len) {
             this.control(sys::EVP_CTRL_GCM_SET_IVLEN, iv_len)?;
         }
         if let Some(len) = ccm_tag_len {

@@ -1,0 +1,15 @@
+//! `lanelock perf`: measurements.
+
+use crate::failure::Failure;
+
+/// Arguments of `lanelock perf`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs the command.
+///
+/// # Errors
+/// Not built yet.
+pub fn run(_args: &Args) -> Result<(), Failure> {
+    Err(Failure::Failed("perf: not built yet".to_owned()))
+}

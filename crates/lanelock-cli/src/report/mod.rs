@@ -1,0 +1,3 @@
+//! A report in the forms people and programs read.
+
+pub mod html;
