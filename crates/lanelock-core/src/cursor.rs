@@ -13,8 +13,9 @@ pub const MAX_BLOCK: usize = 64;
 /// A position in input and output that moves through both in step.
 ///
 /// Each segment is visited once; empty ones are passed over. Borrowed from the operation, so the
-/// memory stays put while the cursor lives.
-#[derive(Clone, Debug)]
+/// memory stays put while the cursor lives. Not `Clone`: two cursors over one payload would hand
+/// out the same output bytes twice.
+#[derive(Debug)]
 pub struct Cursor<'o> {
     input: Walk,
     output: Walk,
@@ -82,22 +83,23 @@ impl<'o> Cursor<'o> {
             len,
             operation: PhantomData,
         };
-        self.advance(len);
+        self.remaining -= len;
+        self.input.skip(len);
+        self.output.skip(len);
         Some(run)
     }
 
-    /// Steps over `len` bytes.
+    /// Steps over `len` bytes, across segments.
     ///
     /// # Panics
     /// If fewer remain.
-    #[inline]
     pub fn advance(&mut self, len: usize) {
         self.remaining = self
             .remaining
             .checked_sub(len)
             .expect("advance stays in the payload");
-        self.input.skip(len);
-        self.output.skip(len);
+        self.input.advance(len);
+        self.output.advance(len);
     }
 
     /// Copies the next input bytes into `to`, without moving.
@@ -280,13 +282,19 @@ impl Walk {
                 segments: span.segments,
             }
         };
-        let mut offset = offset as usize;
-        while offset > walk.left && walk.segments > 0 {
-            offset -= walk.left;
-            walk.open_next();
-        }
-        walk.skip(offset);
+        walk.advance(offset as usize);
         walk
+    }
+
+    /// Steps over `len` bytes, which the list holds.
+    #[inline]
+    fn advance(&mut self, len: usize) {
+        let mut len = len;
+        while len > self.left && self.segments > 0 {
+            len -= self.left;
+            self.open_next();
+        }
+        self.skip(len);
     }
 
     /// Steps over `len` bytes of the current segment.
