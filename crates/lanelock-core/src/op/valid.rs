@@ -31,11 +31,11 @@ pub enum Ciphertext {
     InOutput,
 }
 
-impl ValidOp<'_, '_> {
+impl<'a> ValidOp<'_, 'a> {
     /// The engine's part of the operation's session, if it is a `T`.
     #[inline]
     #[must_use]
-    pub fn session<T: EngineSession>(&self) -> Option<&T> {
+    pub fn session<T: EngineSession>(&self) -> Option<&'a T> {
         self.0.session.engine_as()
     }
 
