@@ -8,6 +8,7 @@ use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
 use crate::op::{Op, ValidOp};
 use crate::per_queue::QueueToken;
+use crate::session::SessionInner;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
 use crate::validate::validate;
@@ -134,15 +135,15 @@ impl Burst {
         grouping.clear();
         let mut refused = 0;
         let mut uniform = true;
-        let mut group = None;
+        let mut last: Option<&SessionInner> = None;
         for (index, op) in (0_u16..).zip(ops.iter_mut()) {
             if op.status != Status::NotProcessed {
                 continue;
             }
             match validate(op, *device) {
                 Ok(()) => {
-                    uniform &=
-                        *group.get_or_insert(op.session.rules.group) == op.session.rules.group;
+                    uniform &= last.is_none_or(|last| same_group(last, op.session));
+                    last = Some(op.session);
                     grouping.push(index);
                 }
                 Err(reason) => {
@@ -164,6 +165,12 @@ impl Burst {
         });
         refused
     }
+}
+
+/// Whether operations of two sessions may run in one call.
+#[inline]
+fn same_group(a: &SessionInner, b: &SessionInner) -> bool {
+    std::ptr::eq(a, b) || a.rules.group == b.rules.group
 }
 
 /// A batch on an engine. However the engine returns, by a panic too, each operation then has a
