@@ -7,7 +7,7 @@ use lanelock_core::{Algorithm, QueuePair, Session, SessionError};
 
 use crate::Subject;
 use crate::message::{
-    Mismatch, Message, Outcome, Output, Padded, Part, Placement, Setup, compare, place, process,
+    Message, Mismatch, Outcome, Output, Padded, Part, Placement, Setup, compare, place, process,
 };
 
 /// A message and its result, from a standard or a test suite.
@@ -118,10 +118,7 @@ impl KnownAnswer {
     ///
     /// # Errors
     /// Whatever the engine said when the session was to be made.
-    pub fn check_refused(
-        &self,
-        subject: &Subject,
-    ) -> Result<Result<Runs, Mismatch>, SessionError> {
+    pub fn check_refused(&self, subject: &Subject) -> Result<Result<Runs, Mismatch>, SessionError> {
         let cases: Vec<Case> = LAYOUTS
             .map(|layout| {
                 let mut case = self.case(layout, Direction::Reverse);
@@ -277,7 +274,11 @@ impl KnownAnswer {
         };
         let body = body.map_or(Part::None, Part::Inline);
         let header = match self.algorithm {
-            Algorithm::Chain(..) => reverse.message.auth.clone().map_or(Part::None, Part::Inline),
+            Algorithm::Chain(..) => reverse
+                .message
+                .auth
+                .clone()
+                .map_or(Part::None, Part::Inline),
             _ => Part::None,
         };
         let mut cases = Vec::new();

@@ -25,11 +25,18 @@ fn every_file_is_right_and_every_skip_has_a_reason() {
             file.tampered,
             file.skipped,
         );
-        for f in file.failures.iter().take(3) { println!("   {f:?}"); }
+        for f in file.failures.iter().take(3) {
+            println!("   {f:?}");
+        }
     }
     assert!(outcomes.iter().all(|file| file.failures.is_empty()));
     assert_eq!(outcomes.len(), 20);
     for file in &outcomes {
-        assert_eq!(file.right + file.refused + file.skips(), file.tests, "{}", file.name);
+        assert_eq!(
+            file.right + file.refused + file.skips(),
+            file.tests,
+            "{}",
+            file.name
+        );
     }
 }

@@ -13,7 +13,8 @@ pub const MAX_BLOCK: usize = 64;
 /// A position in input and output that moves through both in step.
 ///
 /// Each segment is visited once; empty ones are passed over. Borrowed from the operation, so the
-/// memory stays put while the cursor lives.
+/// memory stays put while the cursor lives. Not `Clone`: two cursors over one payload would hand
+/// out the same output bytes twice.
 #[derive(Debug)]
 pub struct Cursor<'o> {
     input: Walk,
@@ -82,7 +83,9 @@ impl<'o> Cursor<'o> {
             len,
             operation: PhantomData,
         };
-        self.advance(len);
+        self.remaining -= len;
+        self.input.skip(len);
+        self.output.skip(len);
         Some(run)
     }
 
@@ -111,11 +114,10 @@ impl<'o> Cursor<'o> {
         (front, self)
     }
 
-    /// Steps over `len` bytes.
+    /// Steps over `len` bytes, across segments.
     ///
     /// # Panics
     /// If fewer remain.
-    #[inline]
     pub fn advance(&mut self, len: usize) {
         self.remaining = self
             .remaining
@@ -321,22 +323,23 @@ impl Walk {
         walk
     }
 
+    /// Steps over `len` bytes, which the list holds.
+    #[inline]
+    fn advance(&mut self, len: usize) {
+        let mut len = len;
+        while len > self.left && self.segments > 0 {
+            len -= self.left;
+            self.open_next();
+        }
+        self.skip(len);
+    }
+
     /// Steps over `len` bytes of the current segment.
     #[inline]
     fn skip(&mut self, len: usize) {
         debug_assert!(len <= self.left);
         self.at = self.at.wrapping_add(len);
         self.left -= len;
-    }
-
-    /// Steps over `len` bytes, across segments.
-    #[inline]
-    fn advance(&mut self, mut len: usize) {
-        while len > self.left && self.segments > 0 {
-            len -= self.left;
-            self.open_next();
-        }
-        self.skip(len);
     }
 
     /// Moves to the next segment that has bytes, if this one is used up.

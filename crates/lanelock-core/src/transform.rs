@@ -233,6 +233,24 @@ impl Transform {
                 });
             }
         }
+        self.check_key()
+    }
+
+    /// Refuses keys that an algorithm's standard forbids.
+    fn check_key(&self) -> Result<(), SessionError> {
+        let xts = matches!(
+            self.algorithm,
+            Algorithm::Cipher(Cipher::AesXts) | Algorithm::Chain(_, Cipher::AesXts, _)
+        );
+        let (data, tweak) = self.key.split_at(self.key.len() / 2);
+        if xts && bool::from(data.ct_eq(tweak)) {
+            // FIPS 140-3 implementation guidance C.I: equal halves lose the mode's security.
+            let why = "the two halves of an XTS key must differ";
+            return Err(SessionError::WeakKey {
+                what: self.spec(),
+                why,
+            });
+        }
         Ok(())
     }
 }

@@ -12,11 +12,8 @@ use crate::ffi::{DigestContext, Failed, RawDigest};
 
 /// A digest's state.
 pub(crate) enum HashContext {
-    /// One whose state can be saved: the initial one, and the running one.
-    Raw {
-        initial: RawDigest,
-        running: RawDigest,
-    },
+    /// One whose state can be saved.
+    Raw(Box<RawHash>),
     /// One of fixed length.
     Fixed(DigestContext),
     /// An extendable-output function, with room for its output.
@@ -26,6 +23,12 @@ pub(crate) enum HashContext {
     },
 }
 
+/// The state before any message, and the running one.
+pub(crate) struct RawHash {
+    initial: RawDigest,
+    running: RawDigest,
+}
+
 /// Makes contexts for a session of `hash`.
 pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transform) -> Maker {
     let catalogue = catalogue.clone();
@@ -33,7 +36,8 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transfor
     Box::new(move || {
         if let Some(initial) = RawDigest::new(hash) {
             let running = initial.clone();
-            return Ok(Context::Hash(HashContext::Raw { initial, running }));
+            let raw = RawHash { initial, running };
+            return Ok(Context::Hash(HashContext::Raw(Box::new(raw))));
         }
         let digest = DigestContext::new(catalogue.hash(hash).ok_or(Failed::MISUSE)?)?;
         Ok(Context::Hash(if hash.is_xof() {
@@ -53,7 +57,8 @@ impl HashContext {
         let input = Ciphertext::InInput;
         let mut fixed = [0; MAX_TAG_LEN];
         match self {
-            Self::Raw { initial, running } => {
+            Self::Raw(raw) => {
+                let RawHash { initial, running } = &mut **raw;
                 running.restore(initial);
                 op.for_each_authenticated(input, |piece| {
                     running.update(piece);

@@ -37,7 +37,9 @@ pub(crate) fn process(
         .map(|(arena, (status, reason))| {
             let mut contents = arena.contents();
             if miscounted {
-                contents.strays.push(format!("the burst's outcome is {outcome:?}"));
+                contents
+                    .strays
+                    .push(format!("the burst's outcome is {outcome:?}"));
             }
             Observed {
                 status,

@@ -51,10 +51,22 @@ pub(crate) fn compare(
     bytes(input, &expected.input, &observed.input, zeroable(false))
         .or_else(|| bytes(output, &expected.output, &observed.output, zeroable(true)))
         .or_else(|| bytes("tag", &expected.tag, &observed.tag, 0..0))
-        .or_else(|| bytes("IV (which is only read)", message.iv.separate(), &observed.iv, 0..0))
+        .or_else(|| {
+            bytes(
+                "IV (which is only read)",
+                message.iv.separate(),
+                &observed.iv,
+                0..0,
+            )
+        })
         .or_else(|| {
             let given = message.aad.separate();
-            bytes("additional data (which is only read)", given, &observed.aad, 0..0)
+            bytes(
+                "additional data (which is only read)",
+                given,
+                &observed.aad,
+                0..0,
+            )
         })
 }
 
@@ -100,7 +112,10 @@ fn bytes(
         .position(|(e, g)| e != g)
         .unwrap_or(expected.len().min(got.len()));
     let what = if zeroable.contains(&at) {
-        format!("{name}: byte {at} of {} after a failed verification is neither what it was nor zero", expected.len())
+        format!(
+            "{name}: byte {at} of {} after a failed verification is neither what it was nor zero",
+            expected.len()
+        )
     } else {
         format!("{name}: byte {at} of {} is wrong", expected.len())
     };

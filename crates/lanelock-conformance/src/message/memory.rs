@@ -155,7 +155,11 @@ impl Arena {
             if let Some(i) = hit {
                 strays.push(match (before, owner) {
                     (Some(part), _) => {
-                        format!("wrote {} bytes behind the end of {}", i - at + 1, name(part))
+                        format!(
+                            "wrote {} bytes behind the end of {}",
+                            i - at + 1,
+                            name(part)
+                        )
                     }
                     (None, Some(part)) => {
                         format!("wrote {} bytes in front of {}", range.start - i, name(part))

@@ -25,9 +25,7 @@ pub(crate) fn fits(setup: &Setup, message: &Message) -> bool {
         && matches!(
             message.refusal,
             Some(
-                InvalidReason::TagMissing
-                    | InvalidReason::TagLength
-                    | InvalidReason::TagUnexpected
+                InvalidReason::TagMissing | InvalidReason::TagLength | InvalidReason::TagUnexpected
             )
         );
     message.output != Output::ReadOnly && !tag_is_the_jobs
@@ -47,7 +45,10 @@ pub(crate) fn enqueue_and_dequeue(
     while done.len() < burst.len() {
         let taken = queue.enqueue(&mut waiting);
         let given = queue.dequeue(&mut done, limit.max(1));
-        assert!(taken + given > 0, "the queue neither takes jobs nor gives any");
+        assert!(
+            taken + given > 0,
+            "the queue neither takes jobs nor gives any"
+        );
     }
     (0_u64..)
         .zip(done)
@@ -95,7 +96,10 @@ fn build(session: &Session, message: &Message) -> Job<Padded> {
 fn observe(index: u64, job: Job<Padded>, message: &Message) -> Observed {
     let mut strays = Vec::new();
     if job.data() != index {
-        strays.push(format!("job {} came back in the place of job {index}", job.data()));
+        strays.push(format!(
+            "job {} came back in the place of job {index}",
+            job.data()
+        ));
     }
     let status = job.status();
     let reason = job.error().map(OpError::reason);

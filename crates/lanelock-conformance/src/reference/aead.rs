@@ -27,8 +27,15 @@ pub fn seal(
         );
     }
     let mut tag = vec![0; tag_len];
-    let output = symm::encrypt_aead(evp_aead(aead, key.len()), key, Some(iv), aad, data, &mut tag)
-        .expect("lengths fit");
+    let output = symm::encrypt_aead(
+        evp_aead(aead, key.len()),
+        key,
+        Some(iv),
+        aad,
+        data,
+        &mut tag,
+    )
+    .expect("lengths fit");
     (output, tag)
 }
 
@@ -95,10 +102,22 @@ fn ccm_tag(key: &[u8], nonce: &[u8], aad: &[u8], data: &[u8], tag_len: usize) ->
     input.resize(input.len().next_multiple_of(16), 0);
     input.extend(data);
     input.resize(input.len().next_multiple_of(16), 0);
-    let chain = evp(aes_cbc(key.len()), Mode::Encrypt, key, Some(&[0; 16]), &input);
+    let chain = evp(
+        aes_cbc(key.len()),
+        Mode::Encrypt,
+        key,
+        Some(&[0; 16]),
+        &input,
+    );
     let mut tag = chain[chain.len() - 16..].to_vec();
     let mask = ccm_counter(nonce, 0);
-    let mask = evp(aes_ctr(key.len()), Mode::Encrypt, key, Some(&mask), &[0; 16]);
+    let mask = evp(
+        aes_ctr(key.len()),
+        Mode::Encrypt,
+        key,
+        Some(&mask),
+        &[0; 16],
+    );
     xor(&mut tag, &mask);
     tag.truncate(tag_len);
     tag

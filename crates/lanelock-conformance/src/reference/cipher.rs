@@ -12,13 +12,7 @@ use super::{evp, xor};
 /// # Panics
 /// If a length is none of the algorithm's.
 #[must_use]
-pub fn cipher(
-    cipher: Cipher,
-    direction: Direction,
-    key: &[u8],
-    iv: &[u8],
-    data: &[u8],
-) -> Vec<u8> {
+pub fn cipher(cipher: Cipher, direction: Direction, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
     let mode = match direction {
         Direction::Forward => Mode::Encrypt,
         Direction::Reverse => Mode::Decrypt,

@@ -55,7 +55,13 @@ fn cmac(key: &[u8], data: &[u8]) -> Vec<u8> {
         xor(&mut last, &double(&k1));
     }
     let chain = [front, &last].concat();
-    let chain = evp(aes_cbc(key.len()), Mode::Encrypt, key, Some(&[0; 16]), &chain);
+    let chain = evp(
+        aes_cbc(key.len()),
+        Mode::Encrypt,
+        key,
+        Some(&[0; 16]),
+        &chain,
+    );
     chain[chain.len() - 16..].to_vec()
 }
 
@@ -83,7 +89,9 @@ fn poly1305(key: &[u8], data: &[u8]) -> Vec<u8> {
     for block in data.chunks(16) {
         let term = &sum + &number(&[block, &[1]].concat());
         let mut product = BigNum::new().expect("memory");
-        product.mod_mul(&term, &r, &prime, &mut context).expect("memory");
+        product
+            .mod_mul(&term, &r, &prime, &mut context)
+            .expect("memory");
         sum = product;
     }
     let mut tag = (&sum + &number(s)).to_vec();

@@ -95,10 +95,7 @@ impl Kind {
 fn pad(message: &[u8]) -> Vec<u8> {
     let count = 16 - message.len() % 16;
     let mut padded = message.to_vec();
-    padded.resize(
-        message.len() + count,
-        u8::try_from(count).expect("1 to 16"),
-    );
+    padded.resize(message.len() + count, u8::try_from(count).expect("1 to 16"));
     padded
 }
 
@@ -116,7 +113,9 @@ pub(super) fn is_padding_correct(padded: &[u8]) -> bool {
     let count = usize::from(last);
     (1..=16).contains(&count)
         && count <= padded.len()
-        && padded[padded.len() - count..].iter().all(|&byte| byte == last)
+        && padded[padded.len() - count..]
+            .iter()
+            .all(|&byte| byte == last)
 }
 
 #[cfg(test)]

@@ -55,7 +55,9 @@ impl File {
         let found = file.tests().count();
         if found != file.number_of_tests {
             let stated = file.number_of_tests;
-            return Err(format!("numberOfTests says {stated}, but there are {found}"));
+            return Err(format!(
+                "numberOfTests says {stated}, but there are {found}"
+            ));
         }
         Ok(file)
     }

@@ -96,7 +96,10 @@ pub fn run_path(
         .filter(|kind| subject.offers(kind.algorithm()))
         .ok_or_else(|| {
             let engine = subject.engine();
-            format!("{name}: engine {engine} has no algorithm '{}'", file.algorithm)
+            format!(
+                "{name}: engine {engine} has no algorithm '{}'",
+                file.algorithm
+            )
         })?;
     progress.begin("Wycheproof", file.number_of_tests as u64);
     let outcome = run_file(subject, &name, kind, &file, progress);

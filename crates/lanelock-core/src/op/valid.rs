@@ -7,6 +7,7 @@ use std::ptr;
 
 use subtle::ConstantTimeEq;
 
+use super::signature::Signature;
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
@@ -133,17 +134,23 @@ impl<'a> ValidOp<'_, 'a> {
     /// Writes the tag or digest, of which the session's length is kept.
     ///
     /// # Panics
-    /// If `tag` is shorter than the session's tag.
+    /// If `tag` is shorter than the session's tag, or the session verifies: its tag may be memory
+    /// that can only be read.
     #[inline]
     pub fn write_tag(&mut self, tag: &[u8]) {
         let op = &mut *self.0;
+        assert!(
+            op.session.rules.is_forward(),
+            "a session that verifies a tag writes none"
+        );
         let len = op.session.rules.tag_len();
         let tag = &tag[..len];
         if len == 0 {
             return;
         }
         if op.tag.is_separate() {
-            // SAFETY: validation found the slice writable and of the session's tag length.
+            // SAFETY: for a session that computes tags, as asserted, validation found the slice
+            // writable and of the session's tag length.
             unsafe { ptr::copy_nonoverlapping(tag.as_ptr(), op.tag.base, len) };
             return;
         }
@@ -181,7 +188,7 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn tag_in_payload(&self) -> bool {
-        self.0.flags & Op::TAG_IN_PAYLOAD != 0
+        self.0.signature.has(Signature::TAG_IN_PAYLOAD)
     }
 
     /// Copies the payload from a separate input to the output, for what follows to go on there in
@@ -219,8 +226,8 @@ impl<'a> ValidOp<'_, 'a> {
     /// A cursor over `extent` of the output alone.
     fn output_at(&mut self, extent: Extent) -> Cursor<'_> {
         let op = &*self.0;
-        // SAFETY: the callers' extents are the payload's output and the tag, which validation
-        // found inside the output and writable.
+        // SAFETY: the callers' extents are the payload's output and the tag of a session that
+        // computes it, which validation found inside the output and writable.
         unsafe { Cursor::new(&op.output, extent.at, &op.output, extent.at, extent.len) }
     }
 

@@ -120,9 +120,9 @@ macro_rules! counted_lock {
                 unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) as usize }
             });
             assert_ne!(next, 0, "libc has the function");
+            type Lock = unsafe extern "C" fn(*mut $lock) -> c_int;
             // SAFETY: libc's function of this name has this signature.
-            let next: unsafe extern "C" fn(*mut $lock) -> c_int =
-                unsafe { std::mem::transmute(next) };
+            let next = unsafe { std::mem::transmute::<usize, Lock>(next) };
             // SAFETY: the caller's contract is the same.
             unsafe { next(lock) }
         }
