@@ -5,21 +5,14 @@ use std::time::{Duration, Instant};
 
 use lanelock::{Op, QueuePair, Status};
 
+use super::contestant::Lap;
 use super::form;
 use super::form::{ForForm, Form};
+use super::latencies::Latencies;
 use super::pool;
 use super::pool::Message;
 use super::shape::Shape;
 use crate::failure::Failure;
-
-/// What was done in how much time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lap {
-    /// Operations.
-    pub ops: u64,
-    /// From the first burst's start to the last one's end.
-    pub elapsed: Duration,
-}
 
 /// A queue pair that walks over its messages.
 #[derive(Debug)]
@@ -90,6 +83,26 @@ impl<'p> Driver<'p> {
         }
     }
 
+    /// Whole bursts until `span` has passed, each timed from the first operation that is built to
+    /// the last status that is looked at.
+    ///
+    /// # Errors
+    /// As [`Driver::burst`].
+    pub fn latencies(&mut self, span: Duration) -> Result<Latencies, Failure> {
+        let clock = quanta::Clock::new();
+        let mut latencies = Latencies::new();
+        let start = Instant::now();
+        while start.elapsed() < span {
+            for _ in 0..BURSTS_BETWEEN_LOOKS {
+                let before = clock.raw();
+                self.burst()?;
+                let after = clock.raw();
+                latencies.record(clock.delta_as_nanos(before, after), self.burst as u64);
+            }
+        }
+        Ok(latencies)
+    }
+
     /// Once over all messages from their first content, and the checksum of what came out.
     ///
     /// # Errors
@@ -128,8 +141,9 @@ fn step<'m, F: Form>(
     }
 }
 
+/// What became of an operation that should have succeeded.
 #[cold]
-fn failed(op: &Op<'_>) -> Failure {
+pub fn failed(op: &Op<'_>) -> Failure {
     let why = op.error().map(|error| format!(": {error}")).unwrap_or_default();
     Failure::Failed(format!("an operation ended with {}{why}", op.status().name()))
 }
@@ -141,6 +155,9 @@ fn recycle<'to>(mut ops: Vec<Op<'_>>) -> Vec<Op<'to>> {
     ops.clear();
     ops.into_iter().map(|_| unreachable!("no operation is left")).collect()
 }
+
+/// When each burst is timed anyway.
+const BURSTS_BETWEEN_LOOKS: usize = 16;
 
 /// Bursts until the next look at the clock: some 20 µs, so that looking costs a thousandth.
 fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {

@@ -69,20 +69,14 @@ impl Shape {
         (self.mix.longest() as usize).next_multiple_of(CACHE_LINE) + CACHE_LINE
     }
 
-    /// Length of message `index`, in bytes.
-    pub fn length(&self, index: usize) -> usize {
-        let pattern = self.mix.pattern();
-        pattern[index % pattern.len()] as usize
-    }
-
-    /// Pool size for messages `stride` bytes apart: what fits the cache, but no less than a burst
+    /// Messages of a pool whose size is not given: what fits the cache, but no less than a burst
     /// and a message for each session, in whole bursts.
-    pub fn default_pool(stride: usize, burst: usize, sessions: usize) -> usize {
-        (POOL_BYTES / stride)
+    pub fn default_pool(&self) -> usize {
+        (POOL_BYTES / self.stride())
             .min(POOL_MESSAGES)
-            .max(sessions)
-            .max(burst)
-            .next_multiple_of(burst)
+            .max(self.sessions)
+            .max(self.burst)
+            .next_multiple_of(self.burst)
     }
 
     /// The transform of session `index`, in the operation's direction.
@@ -135,10 +129,25 @@ mod tests {
 
     #[test]
     fn a_default_pool_fits_the_cache_and_holds_whole_bursts() {
-        assert_eq!(Shape::default_pool(128, 32, 1), 256);
-        assert_eq!(Shape::default_pool(8256, 32, 1), 64);
-        assert_eq!(Shape::default_pool(8256, 48, 1), 96);
-        assert_eq!(Shape::default_pool(1 << 20, 32, 1), 32);
-        assert_eq!(Shape::default_pool(128, 32, 1000), 1024);
+        let pool = |len, burst, sessions| {
+            let shape = Shape {
+                spec: "aes-128-ctr".parse().unwrap(),
+                operation: Operation::Encrypt,
+                mix: Mix::Equal(len),
+                burst,
+                sessions,
+                threads: 1,
+                segments: 1,
+                layout: Layout::InPlace,
+                pool: 0,
+                aad: 0,
+            };
+            shape.default_pool()
+        };
+        assert_eq!(pool(64, 32, 1), 256);
+        assert_eq!(pool(8192, 32, 1), 64);
+        assert_eq!(pool(8192, 48, 1), 96);
+        assert_eq!(pool(1 << 20, 32, 1), 32);
+        assert_eq!(pool(64, 32, 1000), 1024);
     }
 }
