@@ -120,8 +120,9 @@ impl<'a> Buffer<'a> {
 
     /// A separate output described by pointers, for callers whose memory Rust does not own. The
     /// two lists may alias: each operation checks that every byte of the payload has identical or
-    /// disjoint input and output, and is refused otherwise. The check compares each input segment
-    /// with each output segment.
+    /// disjoint input and output, that nothing is written twice, and that its IV, additional data,
+    /// tag and other authenticated bytes lie outside what is written, and is refused otherwise. The
+    /// check compares each segment with each.
     ///
     /// # Safety
     /// For `'a`, every segment of `input` is valid for reads, every segment of `output` for reads

@@ -13,8 +13,9 @@ pub const MAX_BLOCK: usize = 64;
 /// A position in input and output that moves through both in step.
 ///
 /// Each segment is visited once; empty ones are passed over. Borrowed from the operation, so the
-/// memory stays put while the cursor lives.
-#[derive(Clone, Debug)]
+/// memory stays put while the cursor lives. Not `Clone`: two cursors over one payload would hand
+/// out the same output bytes twice.
+#[derive(Debug)]
 pub struct Cursor<'o> {
     input: Walk,
     output: Walk,
@@ -82,22 +83,48 @@ impl<'o> Cursor<'o> {
             len,
             operation: PhantomData,
         };
-        self.advance(len);
+        self.remaining -= len;
+        self.input.skip(len);
+        self.output.skip(len);
         Some(run)
     }
 
-    /// Steps over `len` bytes.
+    /// All that remains, if it is one run; else nothing is passed.
+    #[inline]
+    pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
+        let len = self.run_len();
+        if len == self.remaining {
+            self.next_run(len)
+        } else {
+            None
+        }
+    }
+
+    /// Two cursors: over the next `len` bytes, and over those behind them.
     ///
     /// # Panics
     /// If fewer remain.
-    #[inline]
+    #[must_use]
+    pub fn split_at(mut self, len: usize) -> (Self, Self) {
+        let front = Self {
+            remaining: len,
+            ..self
+        };
+        self.advance(len);
+        (front, self)
+    }
+
+    /// Steps over `len` bytes, across segments.
+    ///
+    /// # Panics
+    /// If fewer remain.
     pub fn advance(&mut self, len: usize) {
         self.remaining = self
             .remaining
             .checked_sub(len)
             .expect("advance stays in the payload");
-        self.input.skip(len);
-        self.output.skip(len);
+        self.input.advance(len);
+        self.output.advance(len);
     }
 
     /// Copies the next input bytes into `to`, without moving.
@@ -105,8 +132,20 @@ impl<'o> Cursor<'o> {
     /// # Panics
     /// If fewer remain.
     pub fn copy_in(&self, to: &mut [u8]) {
-        assert!(to.len() <= self.remaining, "copy_in stays in the payload");
+        self.copy_in_at(0, to);
+    }
+
+    /// Copies the input bytes from `offset` behind the position into `to`, without moving.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    pub fn copy_in_at(&self, offset: usize, to: &mut [u8]) {
+        let fits = offset
+            .checked_add(to.len())
+            .is_some_and(|end| end <= self.remaining);
+        assert!(fits, "copy_in stays in the payload");
         let mut walk = self.input;
+        walk.advance(offset);
         let mut done = 0;
         while done < to.len() {
             walk.settle();
@@ -280,13 +319,19 @@ impl Walk {
                 segments: span.segments,
             }
         };
-        let mut offset = offset as usize;
-        while offset > walk.left && walk.segments > 0 {
-            offset -= walk.left;
-            walk.open_next();
-        }
-        walk.skip(offset);
+        walk.advance(offset as usize);
         walk
+    }
+
+    /// Steps over `len` bytes, which the list holds.
+    #[inline]
+    fn advance(&mut self, len: usize) {
+        let mut len = len;
+        while len > self.left && self.segments > 0 {
+            len -= self.left;
+            self.open_next();
+        }
+        self.skip(len);
     }
 
     /// Steps over `len` bytes of the current segment.

@@ -47,7 +47,7 @@ impl DeviceBuilder {
     /// The device.
     ///
     /// # Panics
-    /// If there are more than 65,536 engines.
+    /// If there are more than 65,535 engines.
     #[must_use]
     pub fn build(self) -> Device {
         assert!(

@@ -123,12 +123,13 @@ impl<T: Send + 'static> PerQueue<T> {
         // SAFETY: `queue` is borrowed exclusively for 's and is the only token of this number, so
         // nothing else reads or writes the slot for 's; `self` keeps it allocated.
         let content = unsafe { &mut *slot };
-        if content.is_none() {
-            *content = Some(Box::new(Own(make()?)));
-            let table: Weak<Slots<T>> = Arc::downgrade(&self.slots);
-            queue.remember(table);
+        if let Some(kept) = content {
+            return Ok(&mut kept.0);
         }
-        Ok(&mut content.as_mut().expect("filled above").0)
+        let made = content.insert(Box::new(Own(make()?)));
+        let table: Weak<Slots<T>> = Arc::downgrade(&self.slots);
+        queue.remember(table);
+        Ok(&mut made.0)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
-use crate::op::Op;
+use crate::op::{Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
@@ -152,14 +152,34 @@ impl Burst {
                 }
             }
         }
-        grouping.for_each_group(ops, uniform, |mut batch| {
+        grouping.for_each_group(ops, uniform, |batch| {
             let session = batch.session();
-            session.engine.process(token, &mut batch);
-            let succeeded = count(&mut batch, session.rules.group.engine(), counters);
-            outcome.succeeded += succeeded;
-            outcome.failed += batch.len() - succeeded;
+            let mut running = Running {
+                engine: session.rules.group.engine(),
+                batch,
+                counters,
+                outcome,
+            };
+            session.engine.process(token, &mut running.batch);
         });
         refused
+    }
+}
+
+/// A batch on an engine. However the engine returns, by a panic too, each operation then has a
+/// result: one that may have been encrypted is never taken for one that still waits.
+struct Running<'r, 'b, 'a> {
+    batch: Batch<'b, 'a>,
+    engine: usize,
+    counters: &'r Counters,
+    outcome: &'r mut BurstOutcome,
+}
+
+impl Drop for Running<'_, '_, '_> {
+    fn drop(&mut self) {
+        let succeeded = count(&mut self.batch, self.engine, self.counters);
+        self.outcome.succeeded += succeeded;
+        self.outcome.failed += self.batch.len() - succeeded;
     }
 }
 
@@ -167,10 +187,9 @@ impl Burst {
 fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
     let mut by_status = [0; 5];
     let mut bytes = 0;
-    batch.for_each(|op| {
-        // An engine that leaves an operation without a result has failed it.
+    batch.for_each(|mut op| {
         if op.0.status == Status::NotProcessed {
-            op.0.status = Status::EngineError;
+            fail_forgotten(&mut op);
         }
         by_status[op.0.status as usize] += 1;
         if op.0.status == Status::Success {
@@ -179,4 +198,15 @@ fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize
     });
     counters.count_group(engine, bytes, &by_status);
     usize::try_from(by_status[Status::Success as usize]).unwrap_or(usize::MAX)
+}
+
+/// An engine that leaves an operation without a result has failed it; nobody knows whether what
+/// it decrypted was authentic.
+#[cold]
+fn fail_forgotten(op: &mut ValidOp<'_, '_>) {
+    let rules = &op.0.session.rules;
+    if !rules.is_forward() && rules.tag_len() > 0 {
+        op.wipe_output();
+    }
+    op.complete(Status::EngineError);
 }

@@ -302,11 +302,18 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
         op.flags |= Op::TAG_IN_PAYLOAD;
     }
     let same_memory = op.access == Access::InPlace || !forward;
-    let authenticated = rules.has(Rules::AUTH) && tag.overlaps(op.auth);
+    let authenticated = rules.has(Rules::AUTH)
+        && if op.flags & Op::TAG_IN_PAYLOAD == 0 {
+            same_memory && tag.overlaps(op.auth)
+        } else {
+            // Payload bytes that the tag replaces, in offsets of the input.
+            let at = tag.at - payload_at + op.cipher.at;
+            Extent { at, ..tag }.overlaps(op.auth)
+        };
     let in_header = [&op.iv, &op.aad]
         .into_iter()
         .any(|part| !part.is_absent() && !part.is_separate() && tag.overlaps(part.extent()));
-    if same_memory && (authenticated || in_header) {
+    if authenticated || same_memory && in_header {
         return Err(Bad::TagOverlap);
     }
     Ok(())

@@ -76,7 +76,9 @@ fn run<B: OwnedBuffer>(lane: &mut Burst, jobs: &mut [Job<B>]) {
     for burst in jobs.chunks_mut(BURST) {
         let results = run_burst(lane, burst);
         for (job, (status, error)) in burst.iter_mut().zip(results) {
-            (job.status, job.error) = (status, error);
+            if job.status != status {
+                (job.status, job.error) = (status, error);
+            }
         }
     }
 }
@@ -130,6 +132,11 @@ impl<'j> Parts<'j> {
                 0,
             );
         }
+        let status = job.status;
+        if status == Status::NotProcessed {
+            // What stays if the engine panics: a job that may have been encrypted is not run again.
+            job.status = Status::EngineError;
+        }
         Self {
             session: &job.session,
             input: Memory::new(&mut job.input, list),
@@ -138,7 +145,7 @@ impl<'j> Parts<'j> {
             iv: &job.iv,
             aad: &job.aad,
             tag: &mut job.tag,
-            status: job.status,
+            status,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Op;
+use super::{Extent, Op};
 use crate::status::InvalidReason;
 
 /// Why an operation was refused, with the values involved.
@@ -41,7 +41,11 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
     let name = op.session.spec();
     let (input, output) = (op.input.len, op.output.len);
     let (cipher, auth) = (op.cipher, op.auth);
-    let range = |at: u32, end: u64| format!("{at}..{end}");
+    // What does not fit 32 bits, or is reversed, is kept as an offset that no buffer reaches.
+    let range = |extent: Extent| match extent.at {
+        0xffff_fffe.. => "that is reversed or starts behind 4 GiB".to_owned(),
+        at => format!("{at}..{}", extent.end()),
+    };
     match reason {
         Bad::TooLarge => {
             "buffer: longer than 4 GiB - 2 bytes; split it into several operations".to_owned()
@@ -50,14 +54,18 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             "session: made by another device than the queue pair; use one device for both"
                 .to_owned()
         }
-        Bad::CipherRange => format!(
-            "cipher range {}: ends behind the input of {input} bytes",
-            range(cipher.at, cipher.end())
-        ),
-        Bad::AuthRange => format!(
-            "authenticated range {}: ends behind the input of {input} bytes",
-            range(auth.at, auth.end())
-        ),
+        Bad::CipherRange => {
+            format!(
+                "cipher range {}: ends behind the input of {input} bytes",
+                range(cipher)
+            )
+        }
+        Bad::AuthRange => {
+            format!(
+                "authenticated range {}: ends behind the input of {input} bytes",
+                range(auth)
+            )
+        }
         Bad::OutputMissing => {
             format!("output: {name} writes its payload and the buffer is read-only")
         }
@@ -110,15 +118,17 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         }
         Bad::AadRange => format!(
             "additional data {}: ends behind the input of {input} bytes",
-            range(op.aad.at, op.aad.extent().end())
+            range(op.aad.extent())
         ),
         Bad::TagMissing => format!("tag: missing; {name} has one of {} bytes", rules.tag_len()),
         Bad::TagUnexpected => format!("tag: {name} has none"),
-        Bad::TagLength => format!(
-            "tag: {} bytes given; the session was made for {}",
-            op.tag.len,
-            rules.tag_len()
-        ),
+        Bad::TagLength => {
+            format!(
+                "tag: {} bytes given; the session was made for {}",
+                op.tag.len,
+                rules.tag_len()
+            )
+        }
         Bad::TagRange => format!(
             "tag at offset {}: its {} bytes end behind the {} of {} bytes",
             op.tag.at,
@@ -142,7 +152,7 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         Bad::HeaderOverlap => format!(
             "inline IV or additional data: overlaps the cipher range {}, which is rewritten in \
              place",
-            range(cipher.at, cipher.end())
+            range(cipher)
         ),
         Bad::BufferOverlap => {
             "buffer: input and output overlap; each byte of the payload must have identical or \

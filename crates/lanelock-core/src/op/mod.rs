@@ -127,11 +127,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn aad_range(mut self, range: Range<usize>) -> Self {
         let extent = Extent::from(range);
-        self.aad = Place {
-            base: std::ptr::null_mut(),
-            at: extent.at,
-            len: extent.len,
-        };
+        self.aad = Place::inline(extent.at as usize, extent.len as usize);
         self
     }
 

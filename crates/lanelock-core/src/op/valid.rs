@@ -31,11 +31,11 @@ pub enum Ciphertext {
     InOutput,
 }
 
-impl ValidOp<'_, '_> {
+impl<'a> ValidOp<'_, 'a> {
     /// The engine's part of the operation's session, if it is a `T`.
     #[inline]
     #[must_use]
-    pub fn session<T: EngineSession>(&self) -> Option<&T> {
+    pub fn session<T: EngineSession>(&self) -> Option<&'a T> {
         self.0.session.engine_as()
     }
 
@@ -133,17 +133,23 @@ impl ValidOp<'_, '_> {
     /// Writes the tag or digest, of which the session's length is kept.
     ///
     /// # Panics
-    /// If `tag` is shorter than the session's tag.
+    /// If `tag` is shorter than the session's tag, or the session verifies: its tag may be memory
+    /// that can only be read.
     #[inline]
     pub fn write_tag(&mut self, tag: &[u8]) {
         let op = &mut *self.0;
+        assert!(
+            op.session.rules.is_forward(),
+            "a session that verifies a tag writes none"
+        );
         let len = op.session.rules.tag_len();
         let tag = &tag[..len];
         if len == 0 {
             return;
         }
         if op.tag.is_separate() {
-            // SAFETY: validation found the slice writable and of the session's tag length.
+            // SAFETY: for a session that computes tags, as asserted, validation found the slice
+            // writable and of the session's tag length.
             unsafe { ptr::copy_nonoverlapping(tag.as_ptr(), op.tag.base, len) };
             return;
         }
@@ -219,8 +225,8 @@ impl ValidOp<'_, '_> {
     /// A cursor over `extent` of the output alone.
     fn output_at(&mut self, extent: Extent) -> Cursor<'_> {
         let op = &*self.0;
-        // SAFETY: the callers' extents are the payload's output and the tag, which validation
-        // found inside the output and writable.
+        // SAFETY: the callers' extents are the payload's output and the tag of a session that
+        // computes it, which validation found inside the output and writable.
         unsafe { Cursor::new(&op.output, extent.at, &op.output, extent.at, extent.len) }
     }
 

@@ -1,11 +1,12 @@
 //! The overlap rule for buffers that raw pointers describe.
 //!
 //! Every byte of the payload has identical or disjoint input and output, which includes an exact
-//! alias of a part (the trailer of a TLS record that shares its page); the separate parts and the
-//! authenticated bytes outside the payload lie outside all that is written.
+//! alias of a part (the trailer of a TLS record that shares its page). No byte is written twice,
+//! and nothing written is read as IV, additional data, tag, or authenticated bytes outside the
+//! payload.
 
 use crate::buffer::Span;
-use crate::op::{Extent, Op};
+use crate::op::{Extent, Op, Place};
 use crate::status::InvalidReason;
 
 /// A contiguous piece: address of its first byte, length, and offset in the payload.
@@ -16,7 +17,8 @@ struct Piece {
     position: usize,
 }
 
-/// Refuses an operation whose input and output alias in any other way.
+/// Refuses an operation whose input and output alias in any other way. Allocates nothing; compares
+/// each segment with each.
 pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
     let rules = &op.session.rules;
     let payload = if rules.ciphers() {
@@ -24,48 +26,71 @@ pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
     } else {
         Extent::default()
     };
-    let written = pieces(
+    let input = pieces(&op.input, payload);
+    let output = pieces(
         &op.output,
         Extent {
             at: op.output_at,
             len: payload.len,
         },
     );
-    let mut clean = pieces(&op.input, payload).all(|input| {
-        written.clone().all(|output| {
-            !meets(input, output)
-                || input.address.wrapping_sub(input.position)
-                    == output.address.wrapping_sub(output.position)
-        })
-    });
-    let tag_written: Vec<Piece> = match (rules.is_forward(), op.tag.is_separate()) {
-        (false, _) => Vec::new(),
-        (true, true) => vec![own(&op.tag)],
-        (true, false) if op.tag.is_absent() => Vec::new(),
-        (true, false) => pieces(&op.output, op.tag.extent()).collect(),
+    // A tag inside the payload is written and read with it.
+    let tag = if op.flags & Op::TAG_IN_PAYLOAD == 0 {
+        op.tag
+    } else {
+        Place::ABSENT
     };
-    let untouched = |part: Piece| {
-        !written
-            .clone()
-            .chain(tag_written.iter().copied())
-            .any(|output| meets(part, output))
+    let (tag_written, tag_read) = if rules.is_forward() {
+        (place(tag, &op.output), place(Place::ABSENT, &op.input))
+    } else {
+        (place(Place::ABSENT, &op.output), place(tag, &op.input))
     };
-    for part in [&op.iv, &op.aad] {
-        if part.is_separate() {
-            clean &= untouched(own(part));
-        } else if !part.is_absent() {
-            clean &= pieces(&op.input, part.extent()).all(untouched);
-        }
-    }
+    let read_beside = place(op.iv, &op.input).chain(place(op.aad, &op.input));
     let (before, after) = op.auth_around_payload();
-    clean &= [before, after]
-        .into_iter()
-        .all(|part| pieces(&op.input, part).all(untouched));
+    let authenticated = pieces(&op.input, before).chain(pieces(&op.input, after));
+    let clean = alike_or_apart(&input, &output)
+        && written_once(output.clone())
+        && written_once(tag_written.clone())
+        && apart(&tag_written, &output)
+        && apart(&tag_written, &input)
+        && apart(&tag_read, &output)
+        && apart(&read_beside, &output)
+        && apart(&read_beside, &tag_written)
+        && apart(&authenticated, &output)
+        && apart(&authenticated, &tag_written);
     if clean {
         Ok(())
     } else {
         Err(InvalidReason::BufferOverlap)
     }
+}
+
+/// Whether pieces that meet hold the same byte at the same position.
+fn alike_or_apart(
+    input: &(impl Iterator<Item = Piece> + Clone),
+    output: &(impl Iterator<Item = Piece> + Clone),
+) -> bool {
+    input.clone().all(|a| {
+        output.clone().all(|b| {
+            !meets(a, b) || a.address.wrapping_sub(a.position) == b.address.wrapping_sub(b.position)
+        })
+    })
+}
+
+fn apart(
+    these: &(impl Iterator<Item = Piece> + Clone),
+    those: &(impl Iterator<Item = Piece> + Clone),
+) -> bool {
+    these.clone().all(|a| those.clone().all(|b| !meets(a, b)))
+}
+
+fn written_once(mut pieces: impl Iterator<Item = Piece> + Clone) -> bool {
+    while let Some(first) = pieces.next() {
+        if pieces.clone().any(|other| meets(first, other)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn meets(a: Piece, b: Piece) -> bool {
@@ -75,12 +100,19 @@ fn meets(a: Piece, b: Piece) -> bool {
         && b.address < a.address.saturating_add(a.len)
 }
 
-fn own(part: &crate::op::Place) -> Piece {
-    Piece {
+/// The memory of a part: its own, or inline in `span`.
+fn place(part: Place, span: &Span) -> impl Iterator<Item = Piece> + Clone {
+    let own = part.is_separate().then_some(Piece {
         address: part.base as usize,
         len: part.len as usize,
         position: 0,
-    }
+    });
+    let inline = if part.is_separate() || part.is_absent() {
+        Extent::default()
+    } else {
+        part.extent()
+    };
+    own.into_iter().chain(pieces(span, inline))
 }
 
 /// The memory behind `extent` of a span.
