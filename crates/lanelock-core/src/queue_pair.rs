@@ -134,15 +134,15 @@ impl Burst {
         grouping.clear();
         let mut refused = 0;
         let mut uniform = true;
-        let mut group = None;
+        // Any operation's group would do to compare with: it only has to be the same one.
+        let first = ops.first().map(|op| op.session.rules.group);
         for (index, op) in (0_u16..).zip(ops.iter_mut()) {
             if op.status != Status::NotProcessed {
                 continue;
             }
             match validate(op, *device) {
                 Ok(()) => {
-                    uniform &=
-                        *group.get_or_insert(op.session.rules.group) == op.session.rules.group;
+                    uniform &= Some(op.session.rules.group) == first;
                     grouping.push(index);
                 }
                 Err(reason) => {
@@ -185,19 +185,22 @@ impl Drop for Running<'_, '_, '_> {
 
 /// Adds a finished batch to the counters; returns how many operations succeeded.
 fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
+    let (mut succeeded, mut bytes) = (0, 0);
     let mut by_status = [0; 5];
-    let mut bytes = 0;
     batch.for_each(|mut op| {
+        if op.0.status == Status::Success {
+            succeeded += 1;
+            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
+            return;
+        }
         if op.0.status == Status::NotProcessed {
             fail_forgotten(&mut op);
         }
         by_status[op.0.status as usize] += 1;
-        if op.0.status == Status::Success {
-            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
-        }
     });
+    by_status[Status::Success as usize] = succeeded as u64;
     counters.count_group(engine, bytes, &by_status);
-    usize::try_from(by_status[Status::Success as usize]).unwrap_or(usize::MAX)
+    succeeded
 }
 
 /// An engine that leaves an operation without a result has failed it; nobody knows whether what
