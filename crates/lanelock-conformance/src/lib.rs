@@ -21,6 +21,8 @@ pub mod progress;
 pub mod reference;
 mod rng;
 pub mod subject;
+pub mod suite;
+pub mod vectors;
 pub mod wycheproof;
 
 pub use differential::Level;

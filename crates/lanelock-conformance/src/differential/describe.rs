@@ -90,13 +90,18 @@ fn describe(scenario: &Scenario, found: &Found, lines: &mut Vec<String>) {
         let how = match path {
             Path::Process => "process".to_owned(),
             Path::Jobs { limit } => {
-                format!("enqueue at depth {}, dequeue {limit} at a time", scenario.depth)
+                format!(
+                    "enqueue at depth {}, dequeue {limit} at a time",
+                    scenario.depth
+                )
             }
         };
         let (last, first) = (index == found.burst, index == 0);
         if scenario.bursts.len() > 1 || ops.len() > 1 || *path != Path::Process || !first {
             let count = ops.len();
-            lines.push(format!("burst {index} of {count} on queue pair {queue}: {how}"));
+            lines.push(format!(
+                "burst {index} of {count} on queue pair {queue}: {how}"
+            ));
         }
         for (number, (setup, shape)) in ops.iter().enumerate() {
             let setup = &scenario.setups[*setup];
@@ -115,7 +120,11 @@ fn summary(setup: &Setup, message: &Message) -> String {
     let mut text = format!(
         "{} {}",
         setup.spec(),
-        if setup.is_forward() { "forward" } else { "reverse" },
+        if setup.is_forward() {
+            "forward"
+        } else {
+            "reverse"
+        },
     );
     if setup.ciphers() {
         let _infallible = write!(text, ", payload {} bytes", message.cipher_range().len());
@@ -148,7 +157,10 @@ fn details(setup: &Setup, message: &Message, lines: &mut Vec<String>) {
         add("additional data", part(&message.aad));
     }
     if setup.tag_len > 0 || message.tag != Part::None {
-        add("tag", format!("{} bytes, {}", setup.tag_len, part(&message.tag)));
+        add(
+            "tag",
+            format!("{} bytes, {}", setup.tag_len, part(&message.tag)),
+        );
     }
     if setup.ciphers() {
         add("cipher range", format!("{:?}", message.cipher_range()));
@@ -165,7 +177,12 @@ fn details(setup: &Setup, message: &Message, lines: &mut Vec<String>) {
     let input = &message.input;
     add(
         "input",
-        format!("{} bytes, {}: {}", input.len(), cut(&placement.input_cuts), hex(input)),
+        format!(
+            "{} bytes, {}: {}",
+            input.len(),
+            cut(&placement.input_cuts),
+            hex(input)
+        ),
     );
     match &message.output {
         Output::InPlace => add("output", "in place".to_owned()),
@@ -186,7 +203,10 @@ fn details(setup: &Setup, message: &Message, lines: &mut Vec<String>) {
 /// The lines of `bytes` around the first difference from `other`, differing bytes marked.
 fn dump(bytes: &[u8], other: &[u8]) -> String {
     let differs = |i: usize| bytes.get(i) != other.get(i);
-    let first = (0..bytes.len().max(other.len())).find(|&i| differs(i)).unwrap_or(0) / LINE;
+    let first = (0..bytes.len().max(other.len()))
+        .find(|&i| differs(i))
+        .unwrap_or(0)
+        / LINE;
     let mut text = String::new();
     for (number, line) in bytes.chunks(LINE).enumerate() {
         if number + AROUND < first || number > first + AROUND {

@@ -210,10 +210,7 @@ impl Fault {
             _ if setup.is_forward() && message.output == Output::ReadOnly => {
                 (inline(0), Reason::TagReadOnly)
             }
-            Self::TagBehindBuffer => (
-                inline((side + 1).saturating_sub(len)),
-                Reason::TagRange,
-            ),
+            Self::TagBehindBuffer => (inline((side + 1).saturating_sub(len)), Reason::TagRange),
             Self::TagInPayload if setup.ciphers() && !is_mac_then_encrypt(setup) => {
                 let payload = message.cipher_range();
                 let start = if setup.is_forward() {

@@ -39,7 +39,11 @@ pub(super) fn setup(subject: &Subject, spec: &Spec, sweep: Option<Sweep>, rng: &
         Algorithm::Chain(_, c, m) => (Algorithm::Cipher(c), Algorithm::Mac(m)),
         single => (single, single),
     };
-    let row = |algorithm| subject.capability(algorithm).expect("the algorithm is offered");
+    let row = |algorithm| {
+        subject
+            .capability(algorithm)
+            .expect("the algorithm is offered")
+    };
     let direction = match spec.algorithm {
         Algorithm::Hash(_) => Direction::Forward,
         _ => *rng.pick(&[Direction::Forward, Direction::Reverse]),
@@ -48,13 +52,33 @@ pub(super) fn setup(subject: &Subject, spec: &Spec, sweep: Option<Sweep>, rng: &
     let is_chain = cipher != mac;
     let key_len = |algorithm, named: usize, rng: &mut Rng| match algorithm {
         Algorithm::Mac(Mac::Hmac(hash)) => {
-            let any = *rng.pick(&[1, hash.digest_len(), 63, 64, 65, 128, 129, 137, 145, 200, 1000]);
-            if row(algorithm).key.contains(any) { any } else { named }
+            let any = *rng.pick(&[
+                1,
+                hash.digest_len(),
+                63,
+                64,
+                65,
+                128,
+                129,
+                137,
+                145,
+                200,
+                1000,
+            ]);
+            if row(algorithm).key.contains(any) {
+                any
+            } else {
+                named
+            }
         }
         _ => named,
     };
     let first = key_len(cipher, spec.key_len, rng);
-    let second = if is_chain { key_len(mac, spec.mac_key_len, rng) } else { 0 };
+    let second = if is_chain {
+        key_len(mac, spec.mac_key_len, rng)
+    } else {
+        0
+    };
     let (iv_sizes, tag_sizes) = (row(cipher).iv, row(mac).tag);
     let any = |sizes: lanelock_core::sizes::Sizes, usual: usize, rng: &mut Rng| {
         if usual == 0 || (!rng.one_in(3) && sizes.contains(usual)) {
@@ -119,7 +143,13 @@ pub(super) fn shape(setup: &Setup, sweep: Option<Sweep>, reach: Reach, rng: &mut
     };
     let bare = rng.one_in(5); // nothing around the body: defaults apply
     let around = |rng: &mut Rng| if bare { 0 } else { some(rng) };
-    let flips = [Flip::Tag, Flip::Body, Flip::Aad, Flip::Iv, Flip::Authenticated];
+    let flips = [
+        Flip::Tag,
+        Flip::Body,
+        Flip::Aad,
+        Flip::Iv,
+        Flip::Authenticated,
+    ];
     let verifies = !setup.is_forward() && setup.tag_len > 0;
     Shape {
         seed: rng.next(),
@@ -214,7 +244,11 @@ pub(super) fn scenario(
     for &sweep in sweeps {
         let one = setup(subject, &specs[0], Some(sweep), rng);
         let both = [Direction::Forward, Direction::Reverse];
-        let directions = if matches!(one.algorithm, Algorithm::Hash(_)) { 1 } else { 2 };
+        let directions = if matches!(one.algorithm, Algorithm::Hash(_)) {
+            1
+        } else {
+            2
+        };
         for direction in both.into_iter().take(directions) {
             let one = one.with_direction(direction);
             let shape = Shape {
@@ -227,7 +261,10 @@ pub(super) fn scenario(
     }
     if !sweeps.is_empty() {
         rng.shuffle(&mut ops);
-        scenario.bursts = ops.chunks(32).map(|ops| burst(ops.to_vec(), 1, rng)).collect();
+        scenario.bursts = ops
+            .chunks(32)
+            .map(|ops| burst(ops.to_vec(), 1, rng))
+            .collect();
         return scenario;
     }
     let sessions = *rng.pick(&[1, 2, 5, 16]);

@@ -55,7 +55,14 @@ pub(super) fn units(
     if specs.len() > 1 {
         let (random, reach) = amount(level, false);
         let mixed = "all algorithms mixed".to_owned();
-        units.push(Unit::new(mixed, specs, Vec::new(), 10 * random, reach, seed));
+        units.push(Unit::new(
+            mixed,
+            specs,
+            Vec::new(),
+            10 * random,
+            reach,
+            seed,
+        ));
     }
     units
 }
@@ -127,7 +134,9 @@ fn sweeps(subject: &Subject, spec: &Spec, level: Level) -> Vec<Sweep> {
         ),
         Level::Exhaustive => (
             (0..=257)
-                .chain([511, 512, 513, 1023, 1024, 1025, 4096, 16_384, 65_535, 65_536])
+                .chain([
+                    511, 512, 513, 1023, 1024, 1025, 4096, 16_384, 65_535, 65_536,
+                ])
                 .collect(),
             (0..=64)
                 .chain([127, 128, 129, 255, 256, 257, 1000, 4096])
@@ -147,7 +156,11 @@ fn sweeps(subject: &Subject, spec: &Spec, level: Level) -> Vec<Sweep> {
     let lengths = |sizes: lanelock_core::sizes::Sizes| -> Vec<usize> {
         let all: Vec<usize> = sizes.iter().filter(|&len| len > 0).collect();
         // An extendable output has too many lengths to try each.
-        let few = if level == Level::Exhaustive { 1100 } else { 140 };
+        let few = if level == Level::Exhaustive {
+            1100
+        } else {
+            140
+        };
         let most = all.last().copied().filter(|_| all.len() > few);
         all.into_iter().take(few).chain(most).collect()
     };

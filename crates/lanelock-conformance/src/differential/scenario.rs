@@ -82,7 +82,13 @@ impl Scenario {
             let messages: Vec<(&Setup, &Session, Message)> = burst
                 .ops
                 .iter()
-                .map(|(i, shape)| (&self.setups[*i], &sessions[*i], shape.message(&self.setups[*i])))
+                .map(|(i, shape)| {
+                    (
+                        &self.setups[*i],
+                        &sessions[*i],
+                        shape.message(&self.setups[*i]),
+                    )
+                })
                 .collect();
             let queue = &mut queues[burst.queue];
             burst
@@ -132,7 +138,10 @@ impl Burst {
             self.path != Path::Process && fits(setup, message)
         });
         let pick = |indices: &[usize]| -> Vec<(&Session, &Message)> {
-            indices.iter().map(|&i| (messages[i].1, &messages[i].2)).collect()
+            indices
+                .iter()
+                .map(|&i| (messages[i].1, &messages[i].2))
+                .collect()
         };
         let mut observed = process(queue, &pick(&direct));
         if let Path::Jobs { limit } = self.path {

@@ -171,10 +171,7 @@ impl Shape {
 
     /// Where the tag can really go in this session.
     fn tag_place(&self, setup: &Setup) -> TagPlace {
-        let mac_first = matches!(
-            setup.algorithm,
-            Algorithm::Chain(Order::MacThenEncrypt, ..)
-        );
+        let mac_first = matches!(setup.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..));
         match self.tag {
             _ if setup.tag_len == 0 => TagPlace::Separate,
             _ if setup.is_forward() && self.output == OutputShape::ReadOnly => TagPlace::Separate,

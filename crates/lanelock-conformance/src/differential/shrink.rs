@@ -103,7 +103,11 @@ impl Shrinker<'_> {
             (burst.queue, burst.path) = (0, Path::Process);
         }
         let is_simple = self.best.queues == 1
-            && self.best.bursts.iter().all(|burst| burst.path == Path::Process);
+            && self
+                .best
+                .bursts
+                .iter()
+                .all(|burst| burst.path == Path::Process);
         !is_simple && self.try_out(candidate)
     }
 
@@ -176,7 +180,11 @@ fn simpler(setup: &Setup, shape: &Shape) -> Vec<Shape> {
     change(&|s| s.auth = (Point::Body, Point::BodyEnd));
     for cut in [Cut::Every(1), Cut::Every(16)] {
         change(&|s| {
-            s.input_cut = if s.input_cut == Cut::Whole { Cut::Whole } else { cut };
+            s.input_cut = if s.input_cut == Cut::Whole {
+                Cut::Whole
+            } else {
+                cut
+            };
         });
     }
     for smaller in [|_| 0, |n: usize| n / 2, |n: usize| n.saturating_sub(1)] {
