@@ -3,7 +3,7 @@
 use crate::algorithm::{Aead, Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::group::GroupId;
-use crate::op::{Extent, Op};
+use crate::op::{Extent, Op, Place};
 use crate::status::InvalidReason;
 use crate::transform::{Direction, Transform};
 
@@ -210,12 +210,10 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if op.iv.is_separate() {
         return Ok(());
     }
-    if !op.iv.extent().fits(op.input.len) {
-        return Err(Bad::IvRange);
-    }
-    check_header(op, op.iv.extent(), rules)
+    check_inline(op, op.iv, Bad::IvRange)
 }
 
+#[inline]
 fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     if rules.max_aad == 0 {
@@ -231,21 +229,26 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if op.aad.is_separate() {
         return Ok(());
     }
-    if !op.aad.extent().fits(op.input.len) {
-        return Err(Bad::AadRange);
-    }
-    check_header(op, op.aad.extent(), rules)
+    check_inline(op, op.aad, Bad::AadRange)
 }
 
-/// An inline header part must not be rewritten by the payload: the reverse operation would read
-/// other bytes.
-fn check_header(op: &Op<'_>, part: Extent, rules: &Rules) -> Result<(), InvalidReason> {
-    let rewritten = rules.ciphers() && op.access == Access::InPlace && part.overlaps(op.cipher);
-    if rewritten {
-        Err(InvalidReason::HeaderOverlap)
-    } else {
-        Ok(())
+/// An inline header part must lie in the input and not be rewritten by the payload: the reverse
+/// operation would read other bytes. Not inlined, as most operations have separate parts.
+#[inline(never)]
+fn check_inline(
+    op: &Op<'_>,
+    part: Place,
+    out_of_range: InvalidReason,
+) -> Result<(), InvalidReason> {
+    let part = part.extent();
+    if !part.fits(op.input.len) {
+        return Err(out_of_range);
     }
+    let in_place = op.session.rules.ciphers() && op.access == Access::InPlace;
+    if in_place && part.overlaps(op.cipher) {
+        return Err(InvalidReason::HeaderOverlap);
+    }
+    Ok(())
 }
 
 #[inline]
@@ -275,6 +278,7 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     check_inline_tag(op, rules)
 }
 
+#[inline(never)]
 fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     let forward = rules.is_forward();

@@ -53,6 +53,9 @@ pub struct Op<'a> {
 ///
 /// Invariant: where `base` is not null it is valid for reads of `len` bytes while the operation
 /// lives, and for writes if the operation has [`Op::TAG_WRITABLE`] and this is its tag.
+///
+/// Invariant: `len` is `u32::MAX` if and only if the part is absent. A longer part becomes one
+/// byte shorter than that, which no algorithm allows either.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
@@ -213,23 +216,22 @@ impl Place {
         Self {
             base,
             at: 0,
-            len: clamp(len),
+            len: clamp(len).min(u32::MAX - 1),
         }
     }
 
     #[inline]
     fn inline(at: usize, len: usize) -> Self {
-        // An offset of 4 GiB - 1 or more is behind any input; one less keeps it from ABSENT.
         Self {
             base: std::ptr::null_mut(),
-            at: clamp(at).min(u32::MAX - 1),
-            len: clamp(len),
+            at: clamp(at),
+            len: clamp(len).min(u32::MAX - 1),
         }
     }
 
     #[inline]
     pub(crate) fn is_absent(&self) -> bool {
-        self.base.is_null() && self.at == u32::MAX
+        self.len == u32::MAX
     }
 
     #[inline]

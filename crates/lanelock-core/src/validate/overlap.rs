@@ -19,6 +19,7 @@ struct Piece {
 
 /// Refuses an operation whose input and output alias in any other way. Allocates nothing; compares
 /// each segment with each.
+#[inline(never)]
 pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
     let rules = &op.session.rules;
     let payload = if rules.ciphers() {
