@@ -18,7 +18,6 @@ impl GroupId {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "takes its own 32 bits")]
     pub(crate) fn device(self) -> u32 {
         (self.0 >> 32) as u32
     }
