@@ -33,6 +33,15 @@ impl Failure {
         }
     }
 
+    /// The same failure, saying in which part of the work it happened.
+    pub fn within(self, part: &str) -> Self {
+        match self {
+            Self::Usage(text) => Self::Usage(text),
+            Self::Failed(text) => Self::Failed(format!("{part}: {text}")),
+            other => other,
+        }
+    }
+
     /// Says why, and returns the exit code.
     pub fn report(&self) -> ExitCode {
         let silent = match self {
