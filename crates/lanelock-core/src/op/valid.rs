@@ -7,6 +7,7 @@ use std::ptr;
 
 use subtle::ConstantTimeEq;
 
+use super::signature::Signature;
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
@@ -187,7 +188,7 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn tag_in_payload(&self) -> bool {
-        self.0.flags & Op::TAG_IN_PAYLOAD != 0
+        self.0.signature.has(Signature::TAG_IN_PAYLOAD)
     }
 
     /// Copies the payload from a separate input to the output, for what follows to go on there in

@@ -1,0 +1,3 @@
+//! The core from outside: through its public interface, with the toy engine.
+
+mod properties;

@@ -1,0 +1,7 @@
+//! Any walk over any segments against flat copies.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    lanelock_toy::check_cursor(data);
+});
