@@ -8,7 +8,6 @@ use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
 use crate::op::{Op, ValidOp};
 use crate::per_queue::QueueToken;
-use crate::session::SessionInner;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
 use crate::validate::validate;
@@ -135,15 +134,15 @@ impl Burst {
         grouping.clear();
         let mut refused = 0;
         let mut uniform = true;
-        let mut last: Option<&SessionInner> = None;
+        // Any operation's group would do to compare with: it only has to be the same one.
+        let first = ops.first().map(|op| op.session.rules.group);
         for (index, op) in (0_u16..).zip(ops.iter_mut()) {
             if op.status != Status::NotProcessed {
                 continue;
             }
             match validate(op, *device) {
                 Ok(()) => {
-                    uniform &= last.is_none_or(|last| same_group(last, op.session));
-                    last = Some(op.session);
+                    uniform &= Some(op.session.rules.group) == first;
                     grouping.push(index);
                 }
                 Err(reason) => {
@@ -167,12 +166,6 @@ impl Burst {
     }
 }
 
-/// Whether operations of two sessions may run in one call.
-#[inline]
-fn same_group(a: &SessionInner, b: &SessionInner) -> bool {
-    std::ptr::eq(a, b) || a.rules.group == b.rules.group
-}
-
 /// A batch on an engine. However the engine returns, by a panic too, each operation then has a
 /// result: one that may have been encrypted is never taken for one that still waits.
 struct Running<'r, 'b, 'a> {
@@ -192,19 +185,22 @@ impl Drop for Running<'_, '_, '_> {
 
 /// Adds a finished batch to the counters; returns how many operations succeeded.
 fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
+    let (mut succeeded, mut bytes) = (0, 0);
     let mut by_status = [0; 5];
-    let mut bytes = 0;
     batch.for_each(|mut op| {
+        if op.0.status == Status::Success {
+            succeeded += 1;
+            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
+            return;
+        }
         if op.0.status == Status::NotProcessed {
             fail_forgotten(&mut op);
         }
         by_status[op.0.status as usize] += 1;
-        if op.0.status == Status::Success {
-            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
-        }
     });
+    by_status[Status::Success as usize] = succeeded as u64;
     counters.count_group(engine, bytes, &by_status);
-    usize::try_from(by_status[Status::Success as usize]).unwrap_or(usize::MAX)
+    succeeded
 }
 
 /// An engine that leaves an operation without a result has failed it; nobody knows whether what

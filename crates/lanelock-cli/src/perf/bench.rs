@@ -45,7 +45,10 @@ impl Bench {
 
     /// The machine, with the OpenSSL that is loaded.
     pub fn machine(&self) -> Machine {
-        let openssl = self.device.engines().find(|engine| engine.name() == "openssl");
+        let openssl = self
+            .device
+            .engines()
+            .find(|engine| engine.name() == "openssl");
         Machine::detect(&openssl.map(Engine::version).unwrap_or_default())
     }
 }

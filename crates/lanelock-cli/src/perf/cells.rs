@@ -58,18 +58,24 @@ fn rank(
     contestants: &[Box<dyn Contestant>],
     scores: &[Score],
 ) -> Result<Vec<Row>, Failure> {
-    let names: Vec<_> = contestants.iter().map(|contestant| contestant.name()).collect();
+    let names: Vec<_> = contestants
+        .iter()
+        .map(|contestant| contestant.name())
+        .collect();
     let reference = contest.reference_among(&names);
     let Some(reference_score) = scores.get(reference) else {
         return Err(Failure::Failed("no contestant offers it".to_owned()));
     };
-    let rows = contestants.iter().zip(scores).map(|(contestant, score)| Row {
-        route: contestant.route().map(str::to_owned),
-        ratio: (scores.len() > 1).then(|| score.rate / reference_score.rate),
-        reference: (scores.len() > 1).then(|| names[reference].to_owned()),
-        spread_percent: Some(score.spread_percent),
-        ..row(shape, contestant.name(), score.rate)
-    });
+    let rows = contestants
+        .iter()
+        .zip(scores)
+        .map(|(contestant, score)| Row {
+            route: contestant.route().map(str::to_owned),
+            ratio: (scores.len() > 1).then(|| score.rate / reference_score.rate),
+            reference: (scores.len() > 1).then(|| names[reference].to_owned()),
+            spread_percent: Some(score.spread_percent),
+            ..row(shape, contestant.name(), score.rate)
+        });
     Ok(rows.collect())
 }
 
@@ -77,7 +83,11 @@ fn rank(
 pub fn row(shape: &Shape, contestant: &str, rate: f64) -> Row {
     #[expect(clippy::cast_precision_loss, reason = "at most 1024 threads")]
     let threads = shape.threads as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^20")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below 2^20"
+    )]
     let size = shape.mix.mean().round() as u64;
     Row {
         algorithm: shape.spec.to_string(),

@@ -121,6 +121,9 @@ impl Contest {
     /// Which of `names` is the reference.
     pub fn reference_among(&self, names: &[&str]) -> usize {
         let wanted = self.reference.as_deref();
-        names.iter().position(|&name| Some(name) == wanted).unwrap_or(0)
+        names
+            .iter()
+            .position(|&name| Some(name) == wanted)
+            .unwrap_or(0)
     }
 }

@@ -78,7 +78,13 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Crew<Q, A> {
         let gone = |_| Failure::Failed("a measuring thread ended before its time".to_owned());
         self.members
             .iter()
-            .map(|member| member.answers.recv().map_err(gone).and_then(|answer| answer))
+            .map(|member| {
+                member
+                    .answers
+                    .recv()
+                    .map_err(gone)
+                    .and_then(|answer| answer)
+            })
             .collect()
     }
 }

@@ -27,11 +27,8 @@ pub struct Driver<'p> {
 }
 
 /// Builds the operations of some messages, hands them over and looks at every status.
-type Step = for<'m> fn(
-    &mut QueuePair,
-    &'m mut [Message<'_>],
-    Vec<Op<'m>>,
-) -> Result<Vec<Op<'m>>, Failure>;
+type Step =
+    for<'m> fn(&mut QueuePair, &'m mut [Message<'_>], Vec<Op<'m>>) -> Result<Vec<Op<'m>>, Failure>;
 
 impl<'p> Driver<'p> {
     /// Starts at the first of `messages`, whose number is a multiple of the shape's burst.
@@ -144,8 +141,14 @@ fn step<'m, F: Form>(
 /// What became of an operation that should have succeeded.
 #[cold]
 pub fn failed(op: &Op<'_>) -> Failure {
-    let why = op.error().map(|error| format!(": {error}")).unwrap_or_default();
-    Failure::Failed(format!("an operation ended with {}{why}", op.status().name()))
+    let why = op
+        .error()
+        .map(|error| format!(": {error}"))
+        .unwrap_or_default();
+    Failure::Failed(format!(
+        "an operation ended with {}{why}",
+        op.status().name()
+    ))
 }
 
 /// The same memory for operations that borrow from elsewhere. Nothing is moved: an empty vector
@@ -153,7 +156,9 @@ pub fn failed(op: &Op<'_>) -> Failure {
 #[inline]
 fn recycle<'to>(mut ops: Vec<Op<'_>>) -> Vec<Op<'to>> {
     ops.clear();
-    ops.into_iter().map(|_| unreachable!("no operation is left")).collect()
+    ops.into_iter()
+        .map(|_| unreachable!("no operation is left"))
+        .collect()
 }
 
 /// When each burst is timed anyway.

@@ -76,7 +76,9 @@ pub fn length(text: &str) -> Result<u32, String> {
         .map_err(|_| format!("'{text}' is no length: write bytes, or 2k for 2048"))?;
     match number.checked_mul(unit) {
         Some(len @ 1..=MAX_LENGTH) => Ok(len),
-        _ => Err(format!("'{text}': lengths are from 1 to 1M (1048576) bytes")),
+        _ => Err(format!(
+            "'{text}': lengths are from 1 to 1M (1048576) bytes"
+        )),
     }
 }
 
@@ -152,7 +154,10 @@ mod tests {
     #[test]
     fn errors_name_the_part_and_the_remedy() {
         let error = |text: &str| text.parse::<Lengths>().unwrap_err();
-        assert_eq!(error("64,x"), "'x' is no length: write bytes, or 2k for 2048");
+        assert_eq!(
+            error("64,x"),
+            "'x' is no length: write bytes, or 2k for 2048"
+        );
         assert_eq!(error("0"), "'0': lengths are from 1 to 1M (1048576) bytes");
         assert_eq!(error("9:1"), "'9:1': a range is first:distance:last");
         assert_eq!(error("9:1:8"), "'9:1:8': the first length exceeds the last");
@@ -169,7 +174,11 @@ mod tests {
         for (len, weight) in [(64, 7), (576, 4), (1500, 1)] {
             assert_eq!(pattern.iter().filter(|&&l| l == len).count(), weight);
         }
-        assert!(pattern.windows(4).all(|four| four.contains(&64) && four != [64; 4]));
+        assert!(
+            pattern
+                .windows(4)
+                .all(|four| four.contains(&64) && four != [64; 4])
+        );
         assert!((mix.mean() - 354.33).abs() < 0.01);
         assert_eq!(mix.longest(), 1500);
     }

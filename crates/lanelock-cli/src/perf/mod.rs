@@ -81,7 +81,10 @@ fn publish(
     };
     if output.shows_table() {
         let text = table::render(&report, columns);
-        io::stdout().lock().write_all(text.as_bytes()).map_err(Failure::stdout)?;
+        io::stdout()
+            .lock()
+            .write_all(text.as_bytes())
+            .map_err(Failure::stdout)?;
     }
     output.write(&report)
 }

@@ -28,8 +28,14 @@ mod tests {
     #[test]
     fn errors_say_the_bounds() {
         assert_eq!(number(1, 9)("3"), Ok(3));
-        assert_eq!(number(1, 9)("0").unwrap_err(), "'0': use a number from 1 to 9");
-        assert_eq!(number(1, 9)("x").unwrap_err(), "'x': use a number from 1 to 9");
+        assert_eq!(
+            number(1, 9)("0").unwrap_err(),
+            "'0': use a number from 1 to 9"
+        );
+        assert_eq!(
+            number(1, 9)("x").unwrap_err(),
+            "'x': use a number from 1 to 9"
+        );
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         for bad in ["0", "-1", "nan", "1e9", "soon"] {
             assert!(seconds(bad).is_err(), "{bad}");

@@ -56,7 +56,10 @@ impl Output {
 
     /// Whether standard output is for the table.
     pub fn shows_table(&self) -> bool {
-        [&self.json, &self.csv].into_iter().flatten().all(|target| *target != Target::Stdout)
+        [&self.json, &self.csv]
+            .into_iter()
+            .flatten()
+            .all(|target| *target != Target::Stdout)
     }
 
     /// Writes every form that was asked for.

@@ -60,7 +60,10 @@ impl Peer {
     pub fn program(self) -> Result<PathBuf, Failure> {
         let file = format!("lanelock-peer-{}", self.name());
         let folders = folders();
-        let found = folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+        let found = folders
+            .iter()
+            .map(|folder| folder.join(&file))
+            .find(|path| path.is_file());
         found.ok_or_else(|| {
             let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
             Failure::Usage(format!(
@@ -87,13 +90,18 @@ impl Peer {
 fn folders() -> Vec<PathBuf> {
     let named = env::var_os("LANELOCK_PEERS").map(PathBuf::from);
     let executable = env::current_exe().ok();
-    let beside = executable.as_deref().and_then(|exe| Some(exe.parent()?.join("peers")));
+    let beside = executable
+        .as_deref()
+        .and_then(|exe| Some(exe.parent()?.join("peers")));
     // A build lies in target/release or target/debug, the peers in target/peers.
     let target = executable
         .as_deref()
         .and_then(|exe| Some(exe.parent()?.parent()?.join("peers")));
     let here = Some(PathBuf::from("target/peers"));
-    let mut folders: Vec<_> = [named, beside, target, here].into_iter().flatten().collect();
+    let mut folders: Vec<_> = [named, beside, target, here]
+        .into_iter()
+        .flatten()
+        .collect();
     folders.dedup();
     folders
 }

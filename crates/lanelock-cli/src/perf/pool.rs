@@ -107,7 +107,11 @@ pub fn digest(messages: &[Message<'_>], shape: &Shape) -> u64 {
     let mut hash = Fnv::new();
     for message in messages {
         if shape.has_output() {
-            message.output.as_ref().unwrap_or(&message.input).hash(&mut hash);
+            message
+                .output
+                .as_ref()
+                .unwrap_or(&message.input)
+                .hash(&mut hash);
         }
         match shape.operation {
             Operation::Encrypt | Operation::Compute => hash.update(message.tag),
@@ -238,6 +242,9 @@ mod tests {
         let Part::Pieces(pieces) = Part::new(&mut bytes, 5) else {
             panic!("one run")
         };
-        assert_eq!(pieces.iter().map(|p| p.len()).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
+        assert_eq!(
+            pieces.iter().map(|p| p.len()).collect::<Vec<_>>(),
+            [1, 1, 1, 0, 0]
+        );
     }
 }

@@ -24,7 +24,12 @@ pub struct Work {
     pub operation: Vec<Operation>,
 
     /// Message lengths in bytes: a list, or first:distance:last; 2k is 2048.
-    #[arg(long, value_name = "LENGTH,…", default_value = "64,256,1k,8k", conflicts_with = "imix")]
+    #[arg(
+        long,
+        value_name = "LENGTH,…",
+        default_value = "64,256,1k,8k",
+        conflicts_with = "imix"
+    )]
     pub sizes: Lengths,
 
     /// A mix of message lengths with weights: 64:7,576:4,1500:1.

@@ -16,11 +16,15 @@ pub fn render(report: &Report) -> String {
         }
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let lines = rows.iter().map(|row| columns.iter().map(|&name| text(row.get(name))).collect());
+    let lines = rows
+        .iter()
+        .map(|row| columns.iter().map(|&name| text(row.get(name))).collect());
     let header = columns.iter().map(|&name| name.to_owned()).collect();
     for line in std::iter::once(header).chain(lines) {
         let line: Vec<String> = line;
-        writer.write_record(line).expect("a vector takes every line of the same length");
+        writer
+            .write_record(line)
+            .expect("a vector takes every line of the same length");
     }
     let bytes = writer.into_inner().expect("a vector is never full");
     String::from_utf8(bytes).expect("made of strings")

@@ -15,7 +15,9 @@ pub const THROUGHPUT: &[Column] = &[
     Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
     Column("Gbit/s", |row| digits(row.gbit_per_s)),
     Column("ns/op", |row| digits(row.ns_per_op)),
-    Column("±%", |row| optional(row.spread_percent, |s| format!("{s:.1}"))),
+    Column("±%", |row| {
+        optional(row.spread_percent, |s| format!("{s:.1}"))
+    }),
     Column("ratio", |row| optional(row.ratio, |r| format!("{r:.2}"))),
     Column("route", |row| row.route.clone().unwrap_or_default()),
 ];
@@ -23,7 +25,10 @@ pub const THROUGHPUT: &[Column] = &[
 /// What tells the rows of one algorithm apart; a column where it varies, else in the heading.
 const KEYS: &[(Column, &str)] = &[
     (Column("threads", |row| row.threads.to_string()), "thread"),
-    (Column("sessions", |row| row.sessions.to_string()), "session"),
+    (
+        Column("sessions", |row| row.sessions.to_string()),
+        "session",
+    ),
     (Column("burst", |row| row.burst.to_string()), "op per burst"),
 ];
 
@@ -44,7 +49,8 @@ pub fn render(report: &Report, columns: &[Column]) -> String {
     );
     let mut rest = &report.results[..];
     while let Some(first) = rest.first() {
-        let same = |row: &Row| (&row.algorithm, &row.operation) == (&first.algorithm, &first.operation);
+        let same =
+            |row: &Row| (&row.algorithm, &row.operation) == (&first.algorithm, &first.operation);
         let end = rest.iter().position(|row| !same(row)).unwrap_or(rest.len());
         let (rows, others) = rest.split_at(end);
         // Writing to a string succeeds.
@@ -70,7 +76,8 @@ pub fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 }
 
 fn varies(rows: &[Row], column: Column) -> bool {
-    rows.windows(2).any(|pair| column.1(&pair[0]) != column.1(&pair[1]))
+    rows.windows(2)
+        .any(|pair| column.1(&pair[0]) != column.1(&pair[1]))
 }
 
 fn heading(rows: &[Row]) -> String {
@@ -98,8 +105,14 @@ fn heading(rows: &[Row]) -> String {
 }
 
 fn table(rows: &[Row], columns: &[Column]) -> String {
-    let keys = KEYS.iter().map(|&(column, _)| column).filter(|&column| varies(rows, column));
-    let filled = columns.iter().copied().filter(|c| rows.iter().any(|row| !c.1(row).is_empty()));
+    let keys = KEYS
+        .iter()
+        .map(|&(column, _)| column)
+        .filter(|&column| varies(rows, column));
+    let filled = columns
+        .iter()
+        .copied()
+        .filter(|c| rows.iter().any(|row| !c.1(row).is_empty()));
     let columns: Vec<_> = keys.chain(NAMES.iter().copied()).chain(filled).collect();
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
