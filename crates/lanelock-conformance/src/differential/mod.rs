@@ -71,7 +71,7 @@ impl Outcome {
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();
         for row in &self.rows {
-            total.add(&row.tally);
+            total += row.tally;
         }
         total
     }
@@ -106,7 +106,7 @@ pub fn run(
                     let Some(step) = steps.get(index) else { break };
                     let unit = &units[step.unit];
                     match unit.scenario(subject, step.number).run(subject) {
-                        Ok(tally) => lock(&tallies)[step.unit].add(&tally),
+                        Ok(tally) => lock(&tallies)[step.unit] += tally,
                         Err(_) => {
                             stop.store(true, Relaxed);
                             let mut first = lock(&first_wrong);

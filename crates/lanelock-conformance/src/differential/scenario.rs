@@ -175,8 +175,10 @@ impl Tally {
         self.separate += u64::from(matches!(message.output, Output::Separate(_)));
         self.guarded += u64::from(placement.edge != Edge::Canary);
     }
+}
 
-    pub(super) fn add(&mut self, other: &Self) {
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
         self.operations += other.operations;
         self.succeeded += other.succeeded;
         self.tampered += other.tampered;
