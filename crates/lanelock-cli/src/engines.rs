@@ -60,7 +60,10 @@ struct Range {
 }
 
 #[derive(Debug, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "independent properties, named in JSON")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, named in JSON"
+)]
 struct FeatureRow {
     chains: bool,
     gathers_segments: bool,
@@ -88,7 +91,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     } else {
         inventory.render(&device)
     };
-    io::stdout().lock().write_all(text.as_bytes()).map_err(Failure::stdout)
+    io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(Failure::stdout)
 }
 
 impl Inventory {
@@ -139,9 +145,8 @@ impl Inventory {
     fn choices(&self) -> String {
         let mut groups: Vec<(&ChoiceRow, Vec<&str>)> = Vec::new();
         for row in &self.choices {
-            let same = |(first, _): &(&ChoiceRow, _)| {
-                (first.engine, &first.why) == (row.engine, &row.why)
-            };
+            let same =
+                |(first, _): &(&ChoiceRow, _)| (first.engine, &first.why) == (row.engine, &row.why);
             match groups.iter_mut().find(|group| same(group)) {
                 Some((_, names)) => names.push(&row.algorithm),
                 None => groups.push((row, vec![&row.algorithm])),
@@ -252,7 +257,9 @@ fn family(names: &[String]) -> String {
     // Cut at hyphens, so that 192 and 128 do not share their 1.
     let front = first[..same(first, last)].rfind('-').map_or(0, |at| at + 1);
     let back = same(&reversed(first), &reversed(last));
-    let back = first[first.len() - back..].find('-').map_or(0, |at| back - at);
+    let back = first[first.len() - back..]
+        .find('-')
+        .map_or(0, |at| back - at);
     let middle = |name: &String| match name.len().checked_sub(back) {
         Some(end) if end > front => name[front..end].to_owned(),
         _ => return String::new(),
@@ -278,7 +285,11 @@ fn features(features: Features) -> String {
         (allocates, "allocates"),
         (rekeys, "rekeys"),
     ];
-    let named: Vec<&str> = named.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+    let named: Vec<&str> = named
+        .iter()
+        .filter(|(has, _)| *has)
+        .map(|(_, name)| *name)
+        .collect();
     named.join(", ")
 }
 
@@ -288,13 +299,17 @@ mod tests {
 
     #[test]
     fn names_of_a_family_fold_into_one() {
-        let fold = |names: &[&str]| family(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let fold =
+            |names: &[&str]| family(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
             fold(&["aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]),
             "aes-{128,192,256}-cbc"
         );
         assert_eq!(fold(&["aes-128-xts", "aes-256-xts"]), "aes-{128,256}-xts");
-        assert_eq!(fold(&["3des-2key-cbc", "3des-cbc"]), "3des-2key-cbc, 3des-cbc");
+        assert_eq!(
+            fold(&["3des-2key-cbc", "3des-cbc"]),
+            "3des-2key-cbc, 3des-cbc"
+        );
         assert_eq!(fold(&["chacha20"]), "chacha20");
     }
 }

@@ -38,7 +38,10 @@ impl BarChart {
         #[expect(clippy::cast_precision_loss, reason = "a name's length")]
         let left = (longest.unwrap_or(0) as f64 * CHARACTER + 14.0).clamp(60.0, 230.0);
         let height: f64 = self.groups.iter().map(Group::height).sum::<f64>() + TOP + BOTTOM;
-        let totals = self.groups.iter().flat_map(|g| g.bars.iter().map(|bar| total(bar)));
+        let totals = self
+            .groups
+            .iter()
+            .flat_map(|g| g.bars.iter().map(|bar| total(bar)));
         let x = Scale::covering(totals, Spread::Linear, (left, WIDTH - RIGHT));
         let mut svg = format!(
             "<figure><figcaption>{}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {height}\" \
@@ -77,10 +80,13 @@ impl BarChart {
         if self.legend.is_empty() {
             return String::new();
         }
-        let items = self.legend.iter().fold(String::new(), |mut html, (name, colour)| {
-            let _ = write!(html, "<li><i class=\"c{colour}\"></i>{}</li>", escape(name));
-            html
-        });
+        let items = self
+            .legend
+            .iter()
+            .fold(String::new(), |mut html, (name, colour)| {
+                let _ = write!(html, "<li><i class=\"c{colour}\"></i>{}</li>", escape(name));
+                html
+            });
         format!("<ul class=\"legend\">{items}</ul>\n")
     }
 

@@ -48,7 +48,12 @@ impl LineChart {
             self.legend(),
             escape(&self.title),
         );
-        let all = || self.series.iter().chain(&self.guide).flat_map(|s| &s.points);
+        let all = || {
+            self.series
+                .iter()
+                .chain(&self.guide)
+                .flat_map(|s| &s.points)
+        };
         let xs = || all().map(|point| point.0);
         let (low, high) = xs().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(x), high.max(x))
@@ -89,7 +94,11 @@ impl LineChart {
             );
         }
         if let Some(guide) = &self.guide {
-            let _ = write!(html, "<li><i class=\"dashed\"></i>{}</li>", escape(&guide.name));
+            let _ = write!(
+                html,
+                "<li><i class=\"dashed\"></i>{}</li>",
+                escape(&guide.name)
+            );
         }
         html + "</ul>\n"
     }

@@ -100,7 +100,10 @@ fn logarithmic_ticks(low: f64, high: f64, base: f64) -> Vec<f64> {
         let powers = ticks.clone();
         ticks.extend(powers.iter().flat_map(|p| [2.0 * p, 5.0 * p]));
         ticks.sort_by(f64::total_cmp);
-        let enough = ticks.iter().position(|t| *t >= high * 0.999).unwrap_or(ticks.len() - 1);
+        let enough = ticks
+            .iter()
+            .position(|t| *t >= high * 0.999)
+            .unwrap_or(ticks.len() - 1);
         ticks.truncate(enough + 1);
         let start = ticks.iter().rposition(|t| *t <= low * 1.001).unwrap_or(0);
         ticks.drain(..start);
@@ -137,17 +140,16 @@ mod tests {
             Spread::Logarithmic(2),
             (0.0, 60.0),
         );
-        assert_eq!(scale.ticks(), [16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0]);
+        assert_eq!(
+            scale.ticks(),
+            [16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0]
+        );
         assert!((scale.at(128.0) - 30.0).abs() < 1e-9);
     }
 
     #[test]
     fn narrow_logarithmic_axes_get_steps_between_powers() {
-        let scale = Scale::covering(
-            [1.5, 42.0].into_iter(),
-            Spread::Logarithmic(10),
-            (0.0, 1.0),
-        );
+        let scale = Scale::covering([1.5, 42.0].into_iter(), Spread::Logarithmic(10), (0.0, 1.0));
         assert_eq!(scale.ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
     }
 
