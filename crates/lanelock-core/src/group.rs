@@ -18,7 +18,6 @@ impl GroupId {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "takes its own 32 bits")]
     pub(crate) fn device(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -94,16 +93,16 @@ impl Grouping {
         }
     }
 
+    /// Notes a valid operation by its index, as the `n`-th.
     #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
+    pub(crate) fn set(&mut self, n: usize, index: u16) {
+        self.order[n] = index;
     }
 
-    /// Adds a valid operation by its index.
+    /// There are `len` valid operations.
     #[inline]
-    pub(crate) fn push(&mut self, index: u16) {
-        self.order[self.len] = index;
-        self.len += 1;
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = len;
     }
 
     /// Calls `run` once for each group, groups and operations in the order of their first
