@@ -224,7 +224,7 @@ fn more_segments_than_a_burst_keeps_room_for_are_served() {
         let (result, input) = (job.output(), bytes(job));
         let result = result.map_or_else(|| input.clone(), JobBuffer::to_vec);
         assert_eq!(result, expected);
-        assert_eq!(job.output().is_none() || input == message, true);
+        assert!(job.output().is_none() || input == message);
     }
     assert_eq!(
         (done[5].status(), bytes(&done[5])),
