@@ -332,3 +332,17 @@ fn jobs_of_a_panicking_engine_come_back_and_do_not_run_again() {
         }
     }
 }
+
+#[test]
+fn results_that_wait_are_not_handed_to_the_engine_again() {
+    let device = toy();
+    let session = session(&device, ctr());
+    let mut queue = device.queue_pair(8);
+    queue.enqueue(&mut (1..=5).map(|len| job(&session, len)).collect());
+    let mut done = Vec::new();
+    for _ in 0..5 {
+        queue.dequeue(&mut done, 1);
+        assert_eq!(queue.stats().bursts, 1);
+    }
+    assert_eq!(done.len(), 5);
+}

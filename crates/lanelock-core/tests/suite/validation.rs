@@ -148,6 +148,10 @@ fn every_refusal_says_what_is_wrong() {
             "tag at offset 49: its 16 bytes end behind the input of 64 bytes"),
         (Bad::TagReadOnly, hmac(), |s, p| Op::new(s, Buffer::in_place(p.data)).expected_tag(&p.tag[..20]),
             "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
+        (Bad::TagReadOnly, hmac(), |s, p| {
+            let read_only = &p.iv[..20];
+            good(s, p).expected_tag(read_only)
+        }, "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
         (Bad::TagReadOnly, hmac(), |s, p| Op::new(s, Buffer::read_only(&*p.data)).auth_range(0..10).tag_at(20),
             "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
         (Bad::TagOverlap, gcm(Forward), |s, p| good(s, p).cipher_range(0..33).tag_at(32),
