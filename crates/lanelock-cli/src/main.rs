@@ -1,3 +1,23 @@
-//! The lanelock command.
+//! The `lanelock` command: which engines this machine has, whether they are right, how fast.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod args;
+mod check;
+mod completions;
+mod engines;
+mod failure;
+mod machine;
+mod perf;
+mod report;
+mod row;
+mod run;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match args::parse().and_then(|command| command.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -89,6 +89,31 @@ impl<'o> Cursor<'o> {
         Some(run)
     }
 
+    /// All that remains, if it is one run; else nothing is passed.
+    #[inline]
+    pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
+        let len = self.run_len();
+        if len == self.remaining {
+            self.next_run(len)
+        } else {
+            None
+        }
+    }
+
+    /// Two cursors: over the next `len` bytes, and over those behind them.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    #[must_use]
+    pub fn split_at(mut self, len: usize) -> (Self, Self) {
+        let front = Self {
+            remaining: len,
+            ..self
+        };
+        self.advance(len);
+        (front, self)
+    }
+
     /// Steps over `len` bytes, across segments.
     ///
     /// # Panics
@@ -107,8 +132,20 @@ impl<'o> Cursor<'o> {
     /// # Panics
     /// If fewer remain.
     pub fn copy_in(&self, to: &mut [u8]) {
-        assert!(to.len() <= self.remaining, "copy_in stays in the payload");
+        self.copy_in_at(0, to);
+    }
+
+    /// Copies the input bytes from `offset` behind the position into `to`, without moving.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    pub fn copy_in_at(&self, offset: usize, to: &mut [u8]) {
+        let fits = offset
+            .checked_add(to.len())
+            .is_some_and(|end| end <= self.remaining);
+        assert!(fits, "copy_in stays in the payload");
         let mut walk = self.input;
+        walk.advance(offset);
         let mut done = 0;
         while done < to.len() {
             walk.settle();
@@ -212,6 +249,30 @@ impl<'o> Run<'o> {
         self.len == 0
     }
 
+    /// Whether the output is the input's own memory.
+    #[must_use]
+    #[inline]
+    pub fn is_in_place(&self) -> bool {
+        self.input == self.output.cast_const()
+    }
+
+    /// Two runs: of the first `len` bytes, and of those behind them.
+    ///
+    /// # Panics
+    /// If the run is shorter.
+    #[must_use]
+    #[inline]
+    pub fn split_at(self, len: usize) -> (Self, Self) {
+        let rest = self.len.checked_sub(len).expect("split inside the run");
+        let tail = Self {
+            input: self.input.wrapping_add(len),
+            output: self.output.wrapping_add(len),
+            len: rest,
+            ..self
+        };
+        (Self { len, ..self }, tail)
+    }
+
     /// First input byte; valid for [`Run::len`] bytes while the run lives.
     #[must_use]
     #[inline]
@@ -243,7 +304,7 @@ impl<'o> Run<'o> {
 
     /// Copies input to output, after which the run is in place.
     pub fn copy_through(&mut self) {
-        if self.input == self.output.cast_const() {
+        if self.is_in_place() {
             return;
         }
         // SAFETY: both are valid for `len` bytes, and not being the same memory, disjoint.

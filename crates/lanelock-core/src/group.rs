@@ -7,30 +7,24 @@ use crate::session::SessionInner;
 /// that a queue pair's scratch memory is fixed.
 pub(crate) const SLICE: usize = 256;
 
-/// Which operations may run in one call: same device, engine and engine-chosen group.
+/// Which operations may run in one call: same device, engine and engine-chosen group, packed
+/// so that one comparison tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct GroupId {
-    device: u32,
-    engine: u16,
-    group: u16,
-}
+pub(crate) struct GroupId(u64);
 
 impl GroupId {
     pub(crate) fn new(device: u32, engine: u16, group: u16) -> Self {
-        Self {
-            device,
-            engine,
-            group,
-        }
+        Self(u64::from(device) << 32 | u64::from(engine) << 16 | u64::from(group))
     }
 
     #[inline]
     pub(crate) fn device(self) -> u32 {
-        self.device
+        (self.0 >> 32) as u32
     }
 
+    #[inline]
     pub(crate) fn engine(self) -> usize {
-        self.engine.into()
+        (self.0 >> 16) as usize & 0xffff
     }
 }
 
@@ -99,16 +93,16 @@ impl Grouping {
         }
     }
 
+    /// Notes a valid operation by its index, as the `n`-th.
     #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
+    pub(crate) fn set(&mut self, n: usize, index: u16) {
+        self.order[n] = index;
     }
 
-    /// Adds a valid operation by its index.
+    /// There are `len` valid operations.
     #[inline]
-    pub(crate) fn push(&mut self, index: u16) {
-        self.order[self.len] = index;
-        self.len += 1;
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = len;
     }
 
     /// Calls `run` once for each group, groups and operations in the order of their first

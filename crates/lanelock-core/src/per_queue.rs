@@ -123,16 +123,13 @@ impl<T: Send + 'static> PerQueue<T> {
         // SAFETY: `queue` is borrowed exclusively for 's and is the only token of this number, so
         // nothing else reads or writes the slot for 's; `self` keeps it allocated.
         let content = unsafe { &mut *slot };
-        let own = match content {
-            Some(own) => own,
-            None => {
-                let made = make()?;
-                let table: Weak<Slots<T>> = Arc::downgrade(&self.slots);
-                queue.remember(table);
-                content.insert(Box::new(Own(made)))
-            }
-        };
-        Ok(&mut own.0)
+        if let Some(kept) = content {
+            return Ok(&mut kept.0);
+        }
+        let made = content.insert(Box::new(Own(make()?)));
+        let table: Weak<Slots<T>> = Arc::downgrade(&self.slots);
+        queue.remember(table);
+        Ok(&mut made.0)
     }
 }
 

@@ -131,27 +131,7 @@ impl Burst {
             grouping,
             counters,
         } = self;
-        grouping.clear();
-        let mut refused = 0;
-        let mut uniform = true;
-        let mut group = None;
-        for (index, op) in (0_u16..).zip(ops.iter_mut()) {
-            if op.status != Status::NotProcessed {
-                continue;
-            }
-            match validate(op, *device) {
-                Ok(()) => {
-                    uniform &=
-                        *group.get_or_insert(op.session.rules.group) == op.session.rules.group;
-                    grouping.push(index);
-                }
-                Err(reason) => {
-                    op.status = Status::InvalidArgs;
-                    op.reason = Some(reason);
-                    refused += 1;
-                }
-            }
-        }
+        let (refused, uniform) = admit(ops, *device, grouping);
         grouping.for_each_group(ops, uniform, |batch| {
             let session = batch.session();
             let mut running = Running {
@@ -164,6 +144,34 @@ impl Burst {
         });
         refused
     }
+}
+
+/// Validates operations and notes those to run; returns how many were refused, and whether all
+/// others are of one group. On its own, so that its loop has the registers to itself.
+#[inline(never)]
+fn admit(ops: &mut [Op<'_>], device: u32, grouping: &mut Grouping) -> (usize, bool) {
+    let (mut admitted, mut refused, mut uniform) = (0, 0, true);
+    // Any operation's group would do to compare with: it only has to be the same one.
+    let first = ops.first().map(|op| op.session.rules.group);
+    for (index, op) in (0_u16..).zip(ops) {
+        if op.status != Status::NotProcessed {
+            continue;
+        }
+        match validate(op, device) {
+            Ok(()) => {
+                uniform &= Some(op.session.rules.group) == first;
+                grouping.set(admitted, index);
+                admitted += 1;
+            }
+            Err(reason) => {
+                op.status = Status::InvalidArgs;
+                op.reason = Some(reason);
+                refused += 1;
+            }
+        }
+    }
+    grouping.truncate(admitted);
+    (refused, uniform)
 }
 
 /// A batch on an engine. However the engine returns, by a panic too, each operation then has a
@@ -185,19 +193,22 @@ impl Drop for Running<'_, '_, '_> {
 
 /// Adds a finished batch to the counters; returns how many operations succeeded.
 fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
+    let (mut succeeded, mut bytes) = (0, 0);
     let mut by_status = [0; 5];
-    let mut bytes = 0;
     batch.for_each(|mut op| {
+        if op.0.status == Status::Success {
+            succeeded += 1;
+            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
+            return;
+        }
         if op.0.status == Status::NotProcessed {
             fail_forgotten(&mut op);
         }
         by_status[op.0.status as usize] += 1;
-        if op.0.status == Status::Success {
-            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
-        }
     });
+    by_status[Status::Success as usize] = succeeded as u64;
     counters.count_group(engine, bytes, &by_status);
-    usize::try_from(by_status[Status::Success as usize]).unwrap_or(usize::MAX)
+    succeeded
 }
 
 /// An engine that leaves an operation without a result has failed it; nobody knows whether what

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::algorithm::{Aead, Algorithm, Cipher, Hash, Mac, Order};
@@ -193,7 +194,8 @@ impl Transform {
     ///
     /// # Errors
     /// [`SessionError::Length`] names the first field that is off, what was given and what is
-    /// allowed; [`SessionError::Unsupported`] a combination that does not exist.
+    /// allowed; [`SessionError::Unsupported`] a combination that does not exist;
+    /// [`SessionError::WeakKey`] a key that the standard forbids.
     pub fn validate(&self) -> Result<(), SessionError> {
         let unsupported = |why: &str| {
             Err(SessionError::Unsupported {
@@ -230,6 +232,24 @@ impl Transform {
                     allowed,
                 });
             }
+        }
+        self.check_key()
+    }
+
+    /// Refuses keys that an algorithm's standard forbids.
+    fn check_key(&self) -> Result<(), SessionError> {
+        let xts = matches!(
+            self.algorithm,
+            Algorithm::Cipher(Cipher::AesXts) | Algorithm::Chain(_, Cipher::AesXts, _)
+        );
+        let (data, tweak) = self.key.split_at(self.key.len() / 2);
+        if xts && bool::from(data.ct_eq(tweak)) {
+            // FIPS 140-3 implementation guidance C.I: equal halves lose the mode's security.
+            let why = "the two halves of an XTS key must differ";
+            return Err(SessionError::WeakKey {
+                what: self.spec(),
+                why,
+            });
         }
         Ok(())
     }
@@ -346,11 +366,20 @@ mod tests {
     fn defaults_are_valid_for_every_named_algorithm() {
         use crate::algorithm::Spec;
         for spec in Spec::singles().into_iter().chain(Spec::chains()) {
-            let (key, mac_key) = (vec![7; spec.key_len], vec![9; spec.mac_key_len]);
+            let key: Vec<u8> = (0..=255).cycle().take(spec.key_len).collect();
+            let mac_key = vec![9; spec.mac_key_len];
             Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key)
                 .validate()
                 .unwrap();
         }
+    }
+
+    #[test]
+    fn an_xts_key_of_equal_halves_is_refused() {
+        assert_eq!(
+            message(&Transform::encrypt(Cipher::AesXts, &[7; 32])),
+            "aes-128-xts: key refused: the two halves of an XTS key must differ"
+        );
     }
 
     #[test]

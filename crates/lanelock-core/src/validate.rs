@@ -3,6 +3,7 @@
 use crate::algorithm::{Aead, Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::group::GroupId;
+use crate::op::signature::Signature;
 use crate::op::{Extent, Op};
 use crate::status::InvalidReason;
 use crate::transform::{Direction, Transform};
@@ -13,6 +14,13 @@ mod overlap;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) group: GroupId,
+    /// What a regular operation's signature is, in the bits of the mask.
+    regular: Signature,
+    /// Bits that do not matter to the comparison.
+    ignored: Signature,
+    /// All ones if there is a cipher range, else 0; likewise for an authenticated range.
+    cipher_mask: u32,
+    auth_mask: u32,
     parts: u8,
     iv_len: u8,
     block_mask: u8,
@@ -66,9 +74,15 @@ impl Rules {
         if transform.direction() == Direction::Forward {
             parts |= Self::FORWARD;
         }
+        let (regular, ignored) = signature(parts, iv_len, transform.tag_length());
+        let all_if = |part| if parts & part == part { u32::MAX } else { 0 };
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
             group,
+            regular,
+            ignored,
+            cipher_mask: all_if(Self::CIPHER),
+            auth_mask: all_if(Self::AUTH),
             parts,
             iv_len: small(iv_len),
             block_mask: small(block - 1),
@@ -112,6 +126,50 @@ impl Rules {
 /// Reads and writes no byte of the message.
 #[inline]
 pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
+    if validate_regular(op, device) {
+        return Ok(());
+    }
+    validate_any(op, device)
+}
+
+/// Whether `op` has the common form, a separate IV and tag, and is valid: then its ranges are
+/// settled. Whatever passes here passes [`validate_any`] with the same ranges.
+#[inline]
+fn validate_regular(op: &mut Op<'_>, device: u32) -> bool {
+    let rules = &op.session.rules;
+    if op.signature.without(rules.ignored) != rules.regular || rules.group.device() != device {
+        return false;
+    }
+    let masked = |extent: Extent, mask| Extent {
+        at: extent.at & mask,
+        len: extent.len & mask,
+    };
+    let cipher = masked(op.cipher, rules.cipher_mask);
+    let auth = masked(op.auth, rules.auth_mask);
+    let moved = if op.access == Access::InPlace {
+        cipher.at
+    } else {
+        op.output_at
+    };
+    let output = Extent {
+        at: moved & rules.cipher_mask,
+        ..cipher
+    };
+    let valid = cipher.fits(op.input.len)
+        & auth.fits(op.input.len)
+        & output.fits(op.output.len)
+        & (cipher.len & u32::from(rules.block_mask) == 0)
+        & (cipher.len >= rules.min_payload)
+        & (cipher.len <= rules.max_payload)
+        & (op.aad.len <= rules.max_aad);
+    if valid {
+        (op.cipher, op.auth, op.output_at) = (cipher, auth, output.at);
+    }
+    valid
+}
+
+/// The whole check, part by part.
+fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     let rules = &op.session.rules;
     if rules.group.device() != device {
@@ -125,17 +183,10 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
     } else {
         (op.cipher, op.output_at) = (Extent::default(), 0);
     }
-    if rules.has(Rules::AUTH) {
-        if op.flags & Op::AUTH_SET == 0 {
-            op.auth = Extent {
-                at: 0,
-                len: op.input.len,
-            };
-        } else if !op.auth.fits(op.input.len) {
-            return Err(Bad::AuthRange);
-        }
-    } else {
+    if !rules.has(Rules::AUTH) {
         op.auth = Extent::default();
+    } else if !op.auth.fits(op.input.len) {
+        return Err(Bad::AuthRange);
     }
     check_iv(op, rules)?;
     if !op.aad.is_absent() {
@@ -148,15 +199,25 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
     Ok(())
 }
 
+/// The signature of a session's regular operations, and the bits in which they may differ.
+fn signature(parts: u8, iv_len: usize, tag_len: usize) -> (Signature, Signature) {
+    let mut regular = Signature::EMPTY.with_iv(iv_len).with_tag(tag_len);
+    let mut ignored = Signature::EMPTY;
+    if parts & Rules::CIPHER == 0 {
+        ignored = ignored.with(Signature::READ_ONLY);
+    }
+    if parts & Rules::TAG != 0 && parts & Rules::FORWARD != 0 {
+        regular = regular.with(Signature::TAG_WRITABLE);
+    } else {
+        ignored = ignored.with(Signature::TAG_WRITABLE);
+    }
+    (regular, ignored)
+}
+
 #[inline]
 fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if op.flags & Op::CIPHER_SET == 0 {
-        op.cipher = Extent {
-            at: 0,
-            len: op.input.len,
-        };
-    } else if !op.cipher.fits(op.input.len) {
+    if !op.cipher.fits(op.input.len) {
         return Err(Bad::CipherRange);
     }
     let len = op.cipher.len;
@@ -171,7 +232,7 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     }
     match op.access {
         Access::InPlace => {
-            if op.flags & Op::OUTPUT_AT_SET != 0 {
+            if op.signature.has(Signature::OUTPUT_AT_IN_PLACE) {
                 return Err(Bad::OutputOffset);
             }
             op.output_at = op.cipher.at;
@@ -194,7 +255,7 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 #[inline]
 fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if op.iv.is_absent() {
+    if op.iv.is_none() {
         return if rules.iv_len == 0 {
             Ok(())
         } else {
@@ -252,7 +313,7 @@ fn check_header(op: &Op<'_>, part: Extent, rules: &Rules) -> Result<(), InvalidR
 #[inline]
 fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if op.tag.is_absent() {
+    if op.tag.is_none() {
         return if rules.has(Rules::TAG) {
             Err(Bad::TagMissing)
         } else {
@@ -266,7 +327,7 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
         return Err(Bad::TagLength);
     }
     if op.tag.is_separate() {
-        let writable = op.flags & Op::TAG_WRITABLE != 0;
+        let writable = op.signature.has(Signature::TAG_WRITABLE);
         return if writable || !rules.is_forward() {
             Ok(())
         } else {
@@ -300,11 +361,11 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
         if !rules.has(Rules::MAC_FIRST) || !payload.contains(tag) {
             return Err(Bad::TagOverlap);
         }
-        op.flags |= Op::TAG_IN_PAYLOAD;
+        op.signature = op.signature.with(Signature::TAG_IN_PAYLOAD);
     }
     let same_memory = op.access == Access::InPlace || !forward;
     let authenticated = rules.has(Rules::AUTH)
-        && if op.flags & Op::TAG_IN_PAYLOAD == 0 {
+        && if !op.signature.has(Signature::TAG_IN_PAYLOAD) {
             same_memory && tag.overlaps(op.auth)
         } else {
             // Payload bytes that the tag replaces, in offsets of the input.

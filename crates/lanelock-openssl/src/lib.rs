@@ -1,39 +1,104 @@
-//! The engine that covers every algorithm: OpenSSL 3 through contexts that are kept.
+//! The lanelock engine over OpenSSL 3: every algorithm that the loaded libcrypto has, one message
+//! at a time, with nothing around it but the message.
+//!
+//! Algorithms are fetched once, when the engine is opened, from a library context of its own. A
+//! session keeps its key and what to make a context from; each queue pair that uses it makes one
+//! keyed context on its own thread, where it stays. From then on a message costs an IV (or a
+//! restart from the keyed state), its updates and its tag: no fetch, no context copied or freed,
+//! no key or padding set again, no lock.
+//!
+//! What OpenSSL itself does not allow without more is listed per algorithm in the capabilities:
+//!
+//! | algorithm | exception | reason |
+//! |---|---|---|
+//! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
+//! | Poly1305 | the key is set for each message | its MAC refuses to restart |
+//! | AES-XTS, AES-CCM | segments are gathered | one update is one whole message |
+//!
+//! Contexts are made from the key rather than copied from one another: copying AEAD contexts is
+//! broken in early 3.0, and memory made by the thread that uses it shares no cache line with
+//! another's.
 
-use lanelock_core::engine::{Capability, Engine, EngineSession};
+#![deny(unsafe_code)]
+
+mod aead;
+mod catalogue;
+mod cbc;
+mod chain;
+mod cipher;
+mod cmac;
+mod context;
+mod docsis;
+mod ffi;
+mod gather;
+mod hash;
+mod hmac;
+mod mac;
+mod session;
+mod triple_des_ctr;
+
+use std::fmt;
+use std::sync::Arc;
+
+use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
 use lanelock_core::{SessionError, Transform};
 
-/// The engine.
-#[derive(Debug)]
-pub struct OpenSsl {}
+use catalogue::Catalogue;
+use session::OpenSslSession;
+
+const NAME: &str = "openssl";
+
+/// The engine. Opening it loads OpenSSL's providers and fetches every algorithm, which takes about
+/// a millisecond.
+pub struct OpenSsl {
+    catalogue: Arc<Catalogue>,
+    capabilities: Vec<Capability>,
+}
 
 impl OpenSsl {
-    /// Opens the system's OpenSSL.
+    /// Opens the libcrypto that this program is linked with.
     ///
     /// # Errors
-    /// [`SessionError::Engine`] if its library context cannot be made.
+    /// [`SessionError::Engine`] if it is older than 3.0 or its default provider does not load.
     pub fn new() -> Result<Self, SessionError> {
-        Ok(Self {})
+        let catalogue =
+            Catalogue::new().map_err(|why| SessionError::Engine { engine: NAME, why })?;
+        Ok(Self {
+            capabilities: catalogue.capabilities(),
+            catalogue: Arc::new(catalogue),
+        })
     }
 }
 
 impl Engine for OpenSsl {
     fn name(&self) -> &'static str {
-        "openssl"
+        NAME
     }
 
     fn version(&self) -> String {
-        String::new()
+        ffi::version()
     }
 
     fn capabilities(&self) -> &[Capability] {
-        &[]
+        &self.capabilities
     }
 
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        Err(SessionError::Unsupported {
-            what: transform.spec(),
-            why: String::new(),
-        })
+        if !offers(&self.capabilities, transform.algorithm()) {
+            let why = format!("{} does not have it", ffi::version());
+            return Err(SessionError::Unsupported {
+                what: transform.spec(),
+                why,
+            });
+        }
+        Ok(Box::new(OpenSslSession::open(&self.catalogue, transform)?))
+    }
+}
+
+impl fmt::Debug for OpenSsl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSsl")
+            .field("version", &self.version())
+            .finish_non_exhaustive()
     }
 }

@@ -29,7 +29,7 @@ pub struct Item {
 }
 
 /// The cipher's key of every item.
-pub(crate) const KEY: [u8; 32] = [0x4b; 32];
+pub(crate) const KEY: [u8; 32] = *b"halves that differ, as XTS wants";
 /// The MAC's key of every chain.
 pub(crate) const MAC_KEY: [u8; 20] = [0x6d; 20];
 

@@ -54,14 +54,18 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             "session: made by another device than the queue pair; use one device for both"
                 .to_owned()
         }
-        Bad::CipherRange => format!(
-            "cipher range {}: ends behind the input of {input} bytes",
-            range(cipher)
-        ),
-        Bad::AuthRange => format!(
-            "authenticated range {}: ends behind the input of {input} bytes",
-            range(auth)
-        ),
+        Bad::CipherRange => {
+            format!(
+                "cipher range {}: ends behind the input of {input} bytes",
+                range(cipher)
+            )
+        }
+        Bad::AuthRange => {
+            format!(
+                "authenticated range {}: ends behind the input of {input} bytes",
+                range(auth)
+            )
+        }
         Bad::OutputMissing => {
             format!("output: {name} writes its payload and the buffer is read-only")
         }
@@ -118,11 +122,13 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         ),
         Bad::TagMissing => format!("tag: missing; {name} has one of {} bytes", rules.tag_len()),
         Bad::TagUnexpected => format!("tag: {name} has none"),
-        Bad::TagLength => format!(
-            "tag: {} bytes given; the session was made for {}",
-            op.tag.len,
-            rules.tag_len()
-        ),
+        Bad::TagLength => {
+            format!(
+                "tag: {} bytes given; the session was made for {}",
+                op.tag.len,
+                rules.tag_len()
+            )
+        }
         Bad::TagRange => format!(
             "tag at offset {}: its {} bytes end behind the {} of {} bytes",
             op.tag.at,

@@ -1,16 +1,19 @@
 //! One message of a session: its buffer, ranges, IV, additional data, tag and status.
 
 mod error;
+pub(crate) mod signature;
 mod valid;
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use signature::Signature;
+
 pub use error::OpError;
 pub use valid::{Ciphertext, ValidOp};
 
-use crate::buffer::{Access, Buffer, Span};
+use crate::buffer::{Access, Buffer, Span, TOO_LARGE};
 use crate::session::{Session, SessionInner};
 use crate::status::{InvalidReason, Status};
 
@@ -42,8 +45,8 @@ pub struct Op<'a> {
     pub(crate) cipher: Extent,
     pub(crate) auth: Extent,
     pub(crate) output_at: u32,
+    pub(crate) signature: Signature,
     pub(crate) access: Access,
-    pub(crate) flags: u8,
     pub(crate) status: Status,
     pub(crate) reason: Option<InvalidReason>,
     lifetime: PhantomData<&'a mut [u8]>,
@@ -52,7 +55,7 @@ pub struct Op<'a> {
 /// A part that is either a slice of its own (`base` is not null) or inline at offset `at`.
 ///
 /// Invariant: where `base` is not null it is valid for reads of `len` bytes while the operation
-/// lives, and for writes if the operation has [`Op::TAG_WRITABLE`] and this is its tag.
+/// lives, and for writes if the signature has [`Signature::TAG_WRITABLE`] and this is its tag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
@@ -68,17 +71,22 @@ pub(crate) struct Extent {
 }
 
 impl<'a> Op<'a> {
-    pub(crate) const CIPHER_SET: u8 = 1;
-    pub(crate) const AUTH_SET: u8 = 2;
-    pub(crate) const TAG_WRITABLE: u8 = 4;
-    pub(crate) const OUTPUT_AT_SET: u8 = 8;
-    /// Set by validation: the tag lies inside the cipher range of a MAC-then-encrypt chain.
-    pub(crate) const TAG_IN_PAYLOAD: u8 = 16;
-
     /// An operation of `session` on `buffer`.
     #[inline]
     #[must_use]
     pub fn new(session: &'a Session, buffer: Buffer<'a>) -> Self {
+        let whole = Extent {
+            at: 0,
+            len: buffer.input.len,
+        };
+        let mut signature = match buffer.access {
+            Access::InPlace | Access::Separate => Signature::EMPTY,
+            Access::ReadOnly => Signature::READ_ONLY,
+            Access::SeparateUnchecked => Signature::CLOSER_LOOK,
+        };
+        if buffer.input.len == TOO_LARGE || buffer.output.len == TOO_LARGE {
+            signature = Signature::CLOSER_LOOK;
+        }
         Self {
             session: session.inner(),
             input: buffer.input,
@@ -86,11 +94,11 @@ impl<'a> Op<'a> {
             iv: Place::ABSENT,
             aad: Place::ABSENT,
             tag: Place::ABSENT,
-            cipher: Extent { at: 0, len: 0 },
-            auth: Extent { at: 0, len: 0 },
+            cipher: whole,
+            auth: whole,
             output_at: 0,
+            signature,
             access: buffer.access,
-            flags: 0,
             status: Status::NotProcessed,
             reason: None,
             lifetime: PhantomData,
@@ -102,6 +110,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn iv(mut self, iv: &'a [u8]) -> Self {
         self.iv = Place::separate(iv.as_ptr().cast_mut(), iv.len());
+        self.signature = self.signature.with_iv(iv.len());
         self
     }
 
@@ -110,6 +119,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn iv_at(mut self, offset: usize) -> Self {
         self.iv = Place::inline(offset, self.session.rules.iv_len());
+        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
 
@@ -128,6 +138,7 @@ impl<'a> Op<'a> {
     pub fn aad_range(mut self, range: Range<usize>) -> Self {
         let extent = Extent::from(range);
         self.aad = Place::inline(extent.at as usize, extent.len as usize);
+        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
 
@@ -136,7 +147,6 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn cipher_range(mut self, range: Range<usize>) -> Self {
         self.cipher = range.into();
-        self.flags |= Self::CIPHER_SET;
         self
     }
 
@@ -147,7 +157,6 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn auth_range(mut self, range: Range<usize>) -> Self {
         self.auth = range.into();
-        self.flags |= Self::AUTH_SET;
         self
     }
 
@@ -156,7 +165,9 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn output_at(mut self, offset: usize) -> Self {
         self.output_at = clamp(offset);
-        self.flags |= Self::OUTPUT_AT_SET;
+        if self.access == Access::InPlace {
+            self.signature = self.signature.with(Signature::OUTPUT_AT_IN_PLACE);
+        }
         self
     }
 
@@ -164,8 +175,12 @@ impl<'a> Op<'a> {
     #[inline]
     #[must_use]
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
-        self.tag = Place::separate(tag.as_mut_ptr(), tag.len());
-        self.flags |= Self::TAG_WRITABLE;
+        let tag_len = tag.len();
+        self.tag = Place::separate(tag.as_mut_ptr(), tag_len);
+        self.signature = self
+            .signature
+            .with_tag(tag_len)
+            .with(Signature::TAG_WRITABLE);
         self
     }
 
@@ -174,7 +189,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn expected_tag(mut self, tag: &'a [u8]) -> Self {
         self.tag = Place::separate(tag.as_ptr().cast_mut(), tag.len());
-        self.flags &= !Self::TAG_WRITABLE;
+        self.signature = self.signature.with_tag(tag.len());
         self
     }
 
@@ -183,6 +198,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn tag_at(mut self, offset: usize) -> Self {
         self.tag = Place::inline(offset, self.session.rules.tag_len());
+        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
 
@@ -205,7 +221,7 @@ impl Place {
     pub(crate) const ABSENT: Self = Self {
         base: std::ptr::null_mut(),
         at: u32::MAX,
-        len: u32::MAX,
+        len: 0,
     };
 
     #[inline]
@@ -230,6 +246,12 @@ impl Place {
     #[inline]
     pub(crate) fn is_absent(&self) -> bool {
         self.base.is_null() && self.at == u32::MAX
+    }
+
+    /// Whether there is no such part: an empty slice is none, too.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.is_absent() || self.is_separate() && self.len == 0
     }
 
     #[inline]

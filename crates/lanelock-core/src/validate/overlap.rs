@@ -6,6 +6,7 @@
 //! payload.
 
 use crate::buffer::Span;
+use crate::op::signature::Signature;
 use crate::op::{Extent, Op, Place};
 use crate::status::InvalidReason;
 
@@ -35,7 +36,7 @@ pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
         },
     );
     // A tag inside the payload is written and read with it.
-    let tag = if op.flags & Op::TAG_IN_PAYLOAD == 0 {
+    let tag = if !op.signature.has(Signature::TAG_IN_PAYLOAD) {
         op.tag
     } else {
         Place::ABSENT

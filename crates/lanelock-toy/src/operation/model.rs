@@ -42,6 +42,7 @@ pub(super) fn resolve(case: &Case) -> Option<Plan> {
     };
     let iv = match &case.iv {
         Part::Absent if item.iv == 0 => Vec::new(),
+        Part::Own { piece, .. } if item.iv == 0 && piece.len == 0 => Vec::new(),
         _ if item.iv == 0 => return None,
         Part::Absent => return None,
         Part::Own { piece, .. } if piece.len == item.iv => places(&[*piece]),
@@ -100,6 +101,7 @@ fn settle_tag(case: &Case, plan: &mut Plan, output: &[Place]) -> Option<()> {
     let item = case.item;
     let at = match &case.tag {
         Part::Absent => return (item.tag == 0).then_some(()),
+        Part::Own { piece, .. } if item.tag == 0 && piece.len == 0 => return Some(()),
         _ if item.tag == 0 => return None,
         Part::Own { piece, writable } => {
             plan.tag = places(&[*piece]);

@@ -1,0 +1,54 @@
+# `make run` and `make test` do everything, set-up included; `make help` lists the rest.
+
+CARGO ?= cargo
+SECONDS_PER_FUZZ_TARGET ?= 60
+LANELOCK = target/release/lanelock
+
+.PHONY: run test lint setup build peers exhaustive soak race sanitize fuzz install clean help
+
+run: build ## Build, check, measure every engine of this machine, write report.html
+	$(LANELOCK) run
+
+test: setup peers ## Everything that must pass
+	$(CARGO) test --workspace --quiet
+	$(MAKE) --no-print-directory -C peers check
+
+lint: setup ## Format, clippy, documentation and licences, warnings denied
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	tools/licences
+
+setup: ## Install what the build needs, or print the one line that does
+	@tools/setup
+
+build: setup peers
+	$(CARGO) build --release --quiet
+
+peers: setup ## The C programs that lanelock is measured against
+	$(MAKE) --no-print-directory -C peers
+
+exhaustive: build ## Long: every algorithm, length and layout, every engine
+	$(LANELOCK) check --exhaustive
+
+soak: setup ## Long: the thread tests for some minutes
+	LANELOCK_STRESS_ROUNDS=20000 $(CARGO) test --release -p lanelock-openssl --test threads
+
+race: setup ## Valgrind's two race detectors, inside libcrypto too
+	tools/race
+
+sanitize: setup ## The core's tests under AddressSanitizer and ThreadSanitizer
+	tools/sanitize
+
+fuzz: setup ## Each fuzz target for SECONDS_PER_FUZZ_TARGET (60)
+	tools/fuzz $(SECONDS_PER_FUZZ_TARGET)
+
+install: build ## Install the command for this user, without root
+	$(CARGO) install --quiet --path crates/lanelock-cli
+
+clean: ## Remove what was built
+	$(CARGO) clean
+	rm -f report.html
+
+help: ## This list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'

@@ -1,0 +1,72 @@
+//! The command line as a whole. Each command's arguments are in the module of that command.
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::{check, completions, engines, perf, run};
+
+/// Bursts of cryptographic operations on the fastest engine of this CPU.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lanelock",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 all well, 1 a result is wrong or an operation failed, 2 the \
+                  command line asks for something that does not exist."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check and measure this machine's engines, and write a report: the short tour.
+    Run(run::Args),
+    /// Compare an engine with an independent implementation on many thousand messages.
+    Check(check::Args),
+    /// List the engines of this machine and their algorithms.
+    Engines(engines::Args),
+    /// Measure engines, peers and baselines.
+    Perf(perf::Args),
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    /// Whatever ends the command early or with another exit code than 0.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Run(args) => run::run(args),
+            Self::Check(args) => check::run(args),
+            Self::Engines(args) => engines::run(args),
+            Self::Perf(args) => perf::run(args),
+            Self::Completions(args) => completions::run(args),
+        }
+    }
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// [`Failure::Usage`], or [`Failure::Help`] if help is what was asked for.
+pub fn parse() -> Result<Command, Failure> {
+    match Cli::try_parse() {
+        Ok(cli) => Ok(cli.command),
+        Err(error) if error.use_stderr() => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            Err(Failure::Usage(text.trim_end().to_owned()))
+        }
+        Err(help) => Err(Failure::Help(help.render().ansi().to_string())),
+    }
+}
+
+/// The command line's description, for completion scripts.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}

@@ -1,0 +1,15 @@
+//! `lanelock engines`.
+
+use crate::failure::Failure;
+
+/// Arguments of `lanelock engines`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs the command.
+///
+/// # Errors
+/// Not built yet.
+pub fn run(_args: &Args) -> Result<(), Failure> {
+    Err(Failure::Failed("engines: not built yet".to_owned()))
+}

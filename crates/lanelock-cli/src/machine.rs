@@ -1,0 +1,126 @@
+//! The machine a measurement ran on, as far as it explains the figures.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// Hardware and software.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Machine {
+    /// Model of the CPU.
+    pub cpu: String,
+    /// Cores that this process may run on.
+    pub cores: usize,
+    /// Kernel tiers whose instructions the CPU has, best first.
+    pub tiers: Vec<String>,
+    /// The OpenSSL that is loaded.
+    pub openssl: String,
+    /// Operating system.
+    pub os: String,
+    /// Its kernel.
+    pub kernel: String,
+}
+
+impl Machine {
+    /// This one; `openssl` is the version that the engine found.
+    pub fn detect(openssl: &str) -> Self {
+        Self {
+            cpu: cpu(),
+            cores: std::thread::available_parallelism().map_or(1, Into::into),
+            tiers: tiers().into_iter().map(str::to_owned).collect(),
+            openssl: openssl.to_owned(),
+            os: os(),
+            kernel: read("/proc/sys/kernel/osrelease"),
+        }
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path)
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+fn cpu() -> String {
+    let info = read("/proc/cpuinfo");
+    let model = field(&info, "model name", ':').unwrap_or_else(|| std::env::consts::ARCH.into());
+    // Hypervisors shorten the model's name: family, model and stepping tell them apart.
+    let number = |key| field(&info, key, ':');
+    match (number("cpu family"), number("model"), number("stepping")) {
+        (Some(family), Some(id), Some(stepping)) => {
+            format!("{model} (family {family}, model {id}, stepping {stepping})")
+        }
+        _ => model,
+    }
+}
+
+fn os() -> String {
+    let release = read("/etc/os-release");
+    field(&release, "PRETTY_NAME", '=').map_or_else(
+        || std::env::consts::OS.to_owned(),
+        |name| name.replace('"', ""),
+    )
+}
+
+/// The value of the first line that has exactly this key.
+fn field(text: &str, key: &str, separator: char) -> Option<String> {
+    text.lines()
+        .filter_map(|line| line.split_once(separator))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn tiers() -> Vec<&'static str> {
+    let aesni = is_x86_feature_detected!("aes") && is_x86_feature_detected!("pclmulqdq");
+    let avx2 = aesni && is_x86_feature_detected!("avx2");
+    let avx512 = avx2
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512ifma")
+        && is_x86_feature_detected!("vaes")
+        && is_x86_feature_detected!("vpclmulqdq");
+    [
+        (avx512, "avx512"),
+        (avx2, "avx2"),
+        (aesni, "aesni"),
+        (true, "portable"),
+    ]
+    .into_iter()
+    .filter_map(|(has, name)| has.then_some(name))
+    .collect()
+}
+
+#[cfg(target_arch = "aarch64")]
+fn tiers() -> Vec<&'static str> {
+    if std::arch::is_aarch64_feature_detected!("aes") {
+        vec!["neon", "portable"]
+    } else {
+        vec!["portable"]
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn tiers() -> Vec<&'static str> {
+    vec!["portable"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_matched_whole() {
+        let info = "cpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\n";
+        assert_eq!(field(info, "model", ':').as_deref(), Some("17"));
+        assert_eq!(field(info, "model name", ':').as_deref(), Some("AMD EPYC"));
+        assert_eq!(field(info, "stepping", ':'), None);
+    }
+
+    #[test]
+    fn every_machine_has_the_portable_tier() {
+        assert_eq!(Machine::detect("").tiers.last().unwrap(), "portable");
+    }
+}

@@ -1,0 +1,54 @@
+//! The engines of this machine, and the one that does nothing.
+
+use lanelock::Device;
+use lanelock::engine::Engine;
+use lanelock_openssl::OpenSsl;
+
+use super::null_engine::NullEngine;
+use crate::failure::Failure;
+use crate::machine::Machine;
+
+/// A device with every engine that can be measured.
+#[derive(Debug)]
+pub struct Bench {
+    /// The device.
+    pub device: Device,
+}
+
+impl Bench {
+    /// Opens the engines.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if one cannot be opened.
+    pub fn open() -> Result<Self, Failure> {
+        let openssl = OpenSsl::new().map_err(|error| Failure::Failed(error.to_string()))?;
+        let builder = Device::builder().engine(openssl).engine(NullEngine::new());
+        Ok(Self {
+            device: builder.build(),
+        })
+    }
+
+    /// Names of the engines that do work, in order of preference.
+    pub fn engines(&self) -> Vec<String> {
+        self.device
+            .engines()
+            .map(Engine::name)
+            .filter(|&name| name != NullEngine::NAME)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Whether there is an engine of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.device.engines().any(|engine| engine.name() == name)
+    }
+
+    /// The machine, with the OpenSSL that is loaded.
+    pub fn machine(&self) -> Machine {
+        let openssl = self
+            .device
+            .engines()
+            .find(|engine| engine.name() == "openssl");
+        Machine::detect(&openssl.map(Engine::version).unwrap_or_default())
+    }
+}

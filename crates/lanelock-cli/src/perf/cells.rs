@@ -1,0 +1,136 @@
+//! From cells to rows: everybody in a cell is prepared, checked against each other, and measured
+//! in turns.
+
+use super::bench::Bench;
+use super::contest::{Contest, Pace};
+use super::contestant::Contestant;
+use super::lengths::Mix;
+use super::progress::Progress;
+use super::rounds;
+use super::rounds::Score;
+use super::shape::{Layout, Shape};
+use crate::failure::Failure;
+use crate::row::Row;
+
+/// Measures every cell; the rows of a cell follow each other.
+///
+/// # Errors
+/// [`Failure::Failed`] for an operation that fails, results that differ, or a cell without
+/// contestants.
+pub fn measure(
+    cells: &[Shape],
+    contest: &Contest,
+    pace: Pace,
+    bench: &Bench,
+) -> Result<Vec<Row>, Failure> {
+    contest.check(bench)?;
+    let entrants = contest.peer.len() + contest.engines.names(bench)?.len();
+    let progress = Progress::of(cells.len() * entrants * pace.rounds);
+    let mut rows = Vec::new();
+    let mut said = Vec::new();
+    for shape in cells {
+        progress.say(describe(shape));
+        let left_out = |name: &str, why: &str| {
+            progress.skip(pace.rounds);
+            let note = format!("{name} is left out: {why}");
+            if !said.contains(&note) {
+                progress.note(&note);
+                said.push(note);
+            }
+        };
+        let cell = contest
+            .enter(bench, shape, left_out)
+            .and_then(|mut contestants| {
+                rounds::agree(&mut contestants)?;
+                let scores = rounds::alternate(&mut contestants, pace, &progress)?;
+                rank(shape, contest, &contestants, &scores)
+            })
+            .map_err(|failure| failure.within(&describe(shape)))?;
+        rows.extend(cell);
+    }
+    Ok(rows)
+}
+
+/// One cell's rows, with ratios.
+fn rank(
+    shape: &Shape,
+    contest: &Contest,
+    contestants: &[Box<dyn Contestant>],
+    scores: &[Score],
+) -> Result<Vec<Row>, Failure> {
+    let names: Vec<_> = contestants
+        .iter()
+        .map(|contestant| contestant.name())
+        .collect();
+    let reference = contest.reference_among(&names);
+    let Some(reference_score) = scores.get(reference) else {
+        return Err(Failure::Failed("no contestant offers it".to_owned()));
+    };
+    let rows = contestants
+        .iter()
+        .zip(scores)
+        .map(|(contestant, score)| Row {
+            route: contestant.route().map(str::to_owned),
+            ratio: (scores.len() > 1).then(|| score.rate / reference_score.rate),
+            reference: (scores.len() > 1).then(|| names[reference].to_owned()),
+            spread_percent: Some(score.spread_percent),
+            ..row(shape, contestant.name(), score.rate)
+        });
+    Ok(rows.collect())
+}
+
+/// The row of a contestant that does `rate` operations per second.
+pub fn row(shape: &Shape, contestant: &str, rate: f64) -> Row {
+    #[expect(clippy::cast_precision_loss, reason = "at most 1024 threads")]
+    let threads = shape.threads as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below 2^20"
+    )]
+    let size = shape.mix.mean().round() as u64;
+    Row {
+        algorithm: shape.spec.to_string(),
+        operation: shape.operation.to_string(),
+        contestant: contestant.to_owned(),
+        size,
+        burst: shape.burst as u64,
+        sessions: shape.sessions as u64,
+        threads: shape.threads as u64,
+        ops_per_s: rate,
+        gbit_per_s: rate * shape.mix.mean() * 8.0 / 1e9,
+        ns_per_op: threads * 1e9 / rate,
+        imix: match &shape.mix {
+            Mix::Equal(_) => None,
+            Mix::Imix(imix) => Some(imix.to_string()),
+        },
+        layout: shape.has_output().then(|| shape.layout.name().to_owned()),
+        segments: Some(shape.segments as u64),
+        pool: Some(shape.pool as u64),
+        aad: (shape.aad > 0).then_some(shape.aad as u64),
+        ..Row::default()
+    }
+}
+
+/// The cell in words.
+pub fn describe(shape: &Shape) -> String {
+    let plural = |n: usize, one: &str| match n {
+        1 => String::new(),
+        _ => format!(", {n} {one}s"),
+    };
+    let apart = if shape.has_output() && shape.layout == Layout::Separate {
+        ", separate output"
+    } else {
+        ""
+    };
+    format!(
+        "{} {}, {} bytes, bursts of {}{}{}{}{apart}",
+        shape.spec,
+        shape.operation,
+        shape.mix,
+        shape.burst,
+        plural(shape.sessions, "session"),
+        plural(shape.threads, "thread"),
+        plural(shape.segments, "segment"),
+    )
+}

@@ -1,0 +1,174 @@
+//! The timed loop: what an application does with a queue pair, burst after burst.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use lanelock::{Op, QueuePair, Status};
+
+use super::contestant::Lap;
+use super::form;
+use super::form::{ForForm, Form};
+use super::latencies::Latencies;
+use super::pool;
+use super::pool::Message;
+use super::shape::Shape;
+use crate::failure::Failure;
+
+/// A queue pair that walks over its messages.
+#[derive(Debug)]
+pub struct Driver<'p> {
+    queue: QueuePair,
+    messages: Vec<Message<'p>>,
+    step: Step,
+    burst: usize,
+    next: usize,
+    /// Empty: the memory of the last burst's operations.
+    ops: Vec<Op<'static>>,
+}
+
+/// Builds the operations of some messages, hands them over and looks at every status.
+type Step =
+    for<'m> fn(&mut QueuePair, &'m mut [Message<'_>], Vec<Op<'m>>) -> Result<Vec<Op<'m>>, Failure>;
+
+impl<'p> Driver<'p> {
+    /// Starts at the first of `messages`, whose number is a multiple of the shape's burst.
+    pub fn new(queue: QueuePair, messages: Vec<Message<'p>>, shape: &Shape) -> Self {
+        Self {
+            queue,
+            messages,
+            step: form::select::<StepOf>(shape),
+            burst: shape.burst,
+            next: 0,
+            ops: Vec::with_capacity(shape.burst),
+        }
+    }
+
+    /// Runs the next burst.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if an operation does not end with [`Status::Success`].
+    #[inline]
+    pub fn burst(&mut self) -> Result<(), Failure> {
+        let messages = &mut self.messages[self.next..][..self.burst];
+        let ops = recycle(mem::take(&mut self.ops));
+        self.ops = recycle((self.step)(&mut self.queue, messages, ops)?);
+        self.next += self.burst;
+        if self.next == self.messages.len() {
+            self.next = 0;
+        }
+        Ok(())
+    }
+
+    /// Whole bursts until `span` has passed.
+    ///
+    /// # Errors
+    /// As [`Driver::burst`].
+    pub fn run(&mut self, span: Duration) -> Result<Lap, Failure> {
+        let start = Instant::now();
+        let (mut bursts, mut per_look) = (0, 1);
+        loop {
+            for _ in 0..per_look {
+                self.burst()?;
+            }
+            bursts += per_look;
+            let elapsed = start.elapsed();
+            if elapsed >= span {
+                let ops = bursts * self.burst as u64;
+                return Ok(Lap { ops, elapsed });
+            }
+            per_look = bursts_to_next_look(bursts, elapsed);
+        }
+    }
+
+    /// Whole bursts until `span` has passed, each timed from the first operation that is built to
+    /// the last status that is looked at.
+    ///
+    /// # Errors
+    /// As [`Driver::burst`].
+    pub fn latencies(&mut self, span: Duration) -> Result<Latencies, Failure> {
+        let clock = quanta::Clock::new();
+        let mut latencies = Latencies::new();
+        let start = Instant::now();
+        while start.elapsed() < span {
+            for _ in 0..BURSTS_BETWEEN_LOOKS {
+                let before = clock.raw();
+                self.burst()?;
+                let after = clock.raw();
+                latencies.record(clock.delta_as_nanos(before, after), self.burst as u64);
+            }
+        }
+        Ok(latencies)
+    }
+
+    /// Once over all messages from their first content, and the checksum of what came out.
+    ///
+    /// # Errors
+    /// As [`Driver::burst`].
+    pub fn digest(&mut self, shape: &Shape) -> Result<u64, Failure> {
+        self.next = 0;
+        loop {
+            self.burst()?;
+            if self.next == 0 {
+                return Ok(pool::digest(&self.messages, shape));
+            }
+        }
+    }
+}
+
+struct StepOf;
+
+impl ForForm for StepOf {
+    type Made = Step;
+
+    fn make<F: Form>() -> Step {
+        step::<F>
+    }
+}
+
+fn step<'m, F: Form>(
+    queue: &mut QueuePair,
+    messages: &'m mut [Message<'_>],
+    mut ops: Vec<Op<'m>>,
+) -> Result<Vec<Op<'m>>, Failure> {
+    ops.extend(messages.iter_mut().map(|message| F::op(message)));
+    let _each_is_looked_at = queue.process(&mut ops);
+    match ops.iter().find(|op| op.status() != Status::Success) {
+        None => Ok(ops),
+        Some(bad) => Err(failed(bad)),
+    }
+}
+
+/// What became of an operation that should have succeeded.
+#[cold]
+pub fn failed(op: &Op<'_>) -> Failure {
+    let why = op
+        .error()
+        .map(|error| format!(": {error}"))
+        .unwrap_or_default();
+    Failure::Failed(format!(
+        "an operation ended with {}{why}",
+        op.status().name()
+    ))
+}
+
+/// The same memory for operations that borrow from elsewhere. Nothing is moved: an empty vector
+/// collects into itself.
+#[inline]
+fn recycle<'to>(mut ops: Vec<Op<'_>>) -> Vec<Op<'to>> {
+    ops.clear();
+    ops.into_iter()
+        .map(|_| unreachable!("no operation is left"))
+        .collect()
+}
+
+/// When each burst is timed anyway.
+const BURSTS_BETWEEN_LOOKS: usize = 16;
+
+/// Bursts until the next look at the clock: some 20 µs, so that looking costs a thousandth.
+fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
+    match u64::try_from(elapsed.as_nanos()) {
+        Ok(0) => 2 * bursts,
+        Ok(nanoseconds) => bursts.saturating_mul(20_000) / nanoseconds + 1,
+        Err(_) => 1,
+    }
+}

@@ -1,0 +1,69 @@
+//! How long operations took: a histogram with three significant digits.
+
+use hdrhistogram::Histogram;
+
+use crate::row::Row;
+
+/// Latencies of operations, in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    /// None yet.
+    pub fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LONGEST, 3);
+        Self(histogram.expect("the bounds are those the histogram documents"))
+    }
+
+    /// A burst of `ops` operations had its last result after `nanoseconds`. Its statuses become
+    /// known together, so that is how long each of them took.
+    #[inline]
+    pub fn record(&mut self, nanoseconds: u64, ops: u64) {
+        self.0.saturating_record_n(nanoseconds, ops);
+    }
+
+    /// Takes in another thread's.
+    pub fn add(&mut self, other: &Self) {
+        // Both have the same bounds, so each value of one fits the other.
+        let _fits = self.0.add(&other.0);
+    }
+
+    /// Writes percentiles and curve into `row`.
+    pub fn describe(&self, row: &mut Row) {
+        let at = |percentile| Some(self.0.value_at_percentile(percentile));
+        row.p50_ns = at(50.0);
+        row.p90_ns = at(90.0);
+        row.p99_ns = at(99.0);
+        row.p99_9_ns = at(99.9);
+        row.max_ns = Some(self.0.max());
+        let curve = CURVE.map(|percentile| (percentile, self.0.value_at_percentile(percentile)));
+        row.latency_curve = Some(curve.to_vec());
+    }
+}
+
+/// What is slower counts as this, in nanoseconds.
+const LONGEST: u64 = 10_000_000_000;
+
+/// Percentiles of the curve: closer where it rises.
+const CURVE: [f64; 16] = [
+    0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 85.0, 90.0, 95.0, 97.0, 99.0, 99.5, 99.9, 99.99, 99.999,
+    100.0,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_count_operations_not_bursts() {
+        let mut latencies = Latencies::new();
+        latencies.record(100, 90);
+        latencies.record(1000, 9);
+        latencies.record(5000, 1);
+        let mut row = Row::default();
+        latencies.describe(&mut row);
+        assert_eq!((row.p50_ns, row.p90_ns), (Some(100), Some(100)));
+        assert!(row.p99_ns.unwrap().abs_diff(1000) <= 1);
+        assert!(row.max_ns.unwrap().abs_diff(5000) <= 4);
+    }
+}

@@ -1,0 +1,114 @@
+//! Where results go: the table on standard output, and files.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::report::{csv, html, json};
+use crate::row::Report;
+
+/// Forms other than the table.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// Write the results as JSON; - writes them to standard output, in place of the table.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<Target>,
+
+    /// Write the results as CSV; - as for JSON.
+    #[arg(long, value_name = "FILE|-")]
+    pub csv: Option<Target>,
+
+    /// Write a page with charts.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// A file or standard output.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    /// `-`.
+    Stdout,
+    /// Anything else.
+    File(PathBuf),
+}
+
+impl Output {
+    /// Checks the options before anything is measured.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if two forms would share standard output.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.json == Some(Target::Stdout) && self.csv == Some(Target::Stdout) {
+            return Err(Failure::Usage(
+                "--json - and --csv -: both would go to standard output; name a file for one"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether standard output is for the table.
+    pub fn shows_table(&self) -> bool {
+        [&self.json, &self.csv]
+            .into_iter()
+            .flatten()
+            .all(|target| *target != Target::Stdout)
+    }
+
+    /// Writes every form that was asked for.
+    ///
+    /// # Errors
+    /// [`Failure::Output`] if one cannot be written.
+    pub fn write(&self, report: &Report) -> Result<(), Failure> {
+        if let Some(target) = &self.json {
+            target.write(&json::render(report))?;
+        }
+        if let Some(target) = &self.csv {
+            target.write(&csv::render(report))?;
+        }
+        match &self.html {
+            Some(path) => html::write(report, path),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Target {
+    fn write(&self, text: &str) -> Result<(), Failure> {
+        let written = match self {
+            Self::Stdout => io::stdout().lock().write_all(text.as_bytes()),
+            Self::File(path) => fs::write(path, text),
+        };
+        written.map_err(|error| Failure::Output {
+            to: self.to_string(),
+            error,
+        })
+    }
+}
+
+impl FromStr for Target {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "-" => Self::Stdout,
+            path => Self::File(path.into()),
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("standard output"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Programs that do the same work without lanelock, as contestants.
+//!
+//! A peer is a child process that answers one line for each line it is sent (`peers/README.md`
+//! has the protocol). It makes keys and messages from the same seeds, so its checksum has to be
+//! the engines'. Several threads are several children.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::contestant::{Contestant, Entry, Lap};
+use super::crew;
+use super::shape::Shape;
+use crate::failure::Failure;
+
+/// The peers there are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Peer {
+    /// OpenSSL's EVP interface in a hand-written loop: contexts kept, nothing set but the IV.
+    Evp,
+    /// The burst interface of libipsec-mb.
+    IpsecMb,
+}
+
+/// Children of one peer, prepared for the work of one cell.
+#[derive(Debug)]
+pub struct PeerContestant {
+    peer: Peer,
+    route: String,
+    children: Vec<Conversation>,
+}
+
+/// A child and the pipes to it.
+#[derive(Debug)]
+struct Conversation {
+    peer: Peer,
+    child: Child,
+    says: ChildStdin,
+    hears: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Its name on the command line and in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Evp => "evp",
+            Self::IpsecMb => "ipsec-mb",
+        }
+    }
+
+    /// Its program.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if it is not where it is looked for.
+    pub fn program(self) -> Result<PathBuf, Failure> {
+        let file = format!("lanelock-peer-{}", self.name());
+        let folders = folders();
+        let found = folders
+            .iter()
+            .map(|folder| folder.join(&file))
+            .find(|path| path.is_file());
+        found.ok_or_else(|| {
+            let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
+            Failure::Usage(format!(
+                "--peer {}: no {file} in {}; {}, or set LANELOCK_PEERS to its folder",
+                self.name(),
+                looked.join(", "),
+                self.remedy()
+            ))
+        })
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Evp => "build it with `make -C peers evp`",
+            Self::IpsecMb => {
+                "install the Debian package libipsec-mb-dev and build it with `make -C peers \
+                 ipsec-mb`"
+            }
+        }
+    }
+}
+
+/// Where programs are looked for, in this order.
+fn folders() -> Vec<PathBuf> {
+    let named = env::var_os("LANELOCK_PEERS").map(PathBuf::from);
+    let executable = env::current_exe().ok();
+    let beside = executable
+        .as_deref()
+        .and_then(|exe| Some(exe.parent()?.join("peers")));
+    // A build lies in target/release or target/debug, the peers in target/peers.
+    let target = executable
+        .as_deref()
+        .and_then(|exe| Some(exe.parent()?.parent()?.join("peers")));
+    let here = Some(PathBuf::from("target/peers"));
+    let mut folders: Vec<_> = [named, beside, target, here]
+        .into_iter()
+        .flatten()
+        .collect();
+    folders.dedup();
+    folders
+}
+
+impl PeerContestant {
+    /// Starts a child for each thread and prepares it for the work.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] without the program, or for work that peers do not know;
+    /// [`Failure::Failed`] if a child does not answer as agreed.
+    pub fn open(peer: Peer, shape: &Shape) -> Result<Entry<Self>, Failure> {
+        if shape.segments > 1 {
+            return Err(Failure::Usage(format!(
+                "--segments {}: --peer {} has contiguous messages only; leave one of them out",
+                shape.segments,
+                peer.name()
+            )));
+        }
+        let mut children = (0..shape.threads)
+            .map(|index| Conversation::start(peer, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        let request = prepare(shape);
+        let mut route = String::new();
+        // One after the other: while it prepares, a child measures which route is its fastest.
+        for child in &mut children {
+            let answer = child.ask(&request)?;
+            match answer.split_once(' ') {
+                Some(("ready", fields)) => route = field(fields, "route").unwrap_or_default(),
+                Some(("unsupported", why)) => {
+                    return Ok(Entry::NotOffered(field(why, "reason").unwrap_or_default()));
+                }
+                _ => return Err(child.unexpected(&answer)),
+            }
+        }
+        Ok(Entry::Ready(Self {
+            peer,
+            route,
+            children,
+        }))
+    }
+}
+
+impl Contestant for PeerContestant {
+    fn name(&self) -> &str {
+        self.peer.name()
+    }
+
+    fn digest(&mut self) -> Result<Option<u64>, Failure> {
+        let mut digest = None;
+        for child in &mut self.children {
+            let answer = child.ask("digest")?;
+            let hex = field(&answer, "fnv1a").unwrap_or_default();
+            digest = Some(u64::from_str_radix(&hex, 16).map_err(|_| child.unexpected(&answer))?);
+        }
+        Ok(digest)
+    }
+
+    fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {
+        for child in &mut self.children {
+            child.say(&format!("run seconds={:.6}", span.as_secs_f64()))?;
+        }
+        let laps: Result<Vec<_>, _> = self.children.iter_mut().map(Conversation::lap).collect();
+        Ok(Lap::side_by_side(laps?))
+    }
+
+    fn route(&self) -> Option<&str> {
+        Some(&self.route)
+    }
+}
+
+impl Conversation {
+    /// Starts a child on the core that a measuring thread of this index would have.
+    fn start(peer: Peer, index: usize) -> Result<Self, Failure> {
+        let program = peer.program()?;
+        let mut command = Command::new(&program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // A child stays on the core of the thread that started it.
+        let starter = thread::spawn(move || {
+            crew::pin(index);
+            command.spawn()
+        });
+        let broken = |why: String| Failure::Failed(format!("{}: {why}", program.display()));
+        let mut child = starter
+            .join()
+            .map_err(|_| broken("not started".to_owned()))?
+            .map_err(|error| broken(error.to_string()))?;
+        let (Some(says), Some(hears)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(broken("no pipes".to_owned()));
+        };
+        Ok(Self {
+            peer,
+            child,
+            says,
+            hears: BufReader::new(hears),
+        })
+    }
+
+    fn ask(&mut self, request: &str) -> Result<String, Failure> {
+        self.say(request)?;
+        self.hear()
+    }
+
+    fn say(&mut self, request: &str) -> Result<(), Failure> {
+        writeln!(self.says, "{request}").map_err(|error| self.failure(&error.to_string()))
+    }
+
+    fn hear(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        match self.hears.read_line(&mut line) {
+            Ok(0) => Err(self.failure("it ended before its time")),
+            Ok(_) => Ok(line.trim_end().to_owned()),
+            Err(error) => Err(self.failure(&error.to_string())),
+        }
+    }
+
+    /// Reads the answer to `run`.
+    fn lap(&mut self) -> Result<Lap, Failure> {
+        let answer = self.hear()?;
+        let number = |name| field(&answer, name).and_then(|text| text.parse().ok());
+        match (number("ops"), number("ns")) {
+            (Some(ops), Some(nanoseconds)) => Ok(Lap {
+                ops,
+                elapsed: Duration::from_nanos(nanoseconds),
+            }),
+            _ => Err(self.unexpected(&answer)),
+        }
+    }
+
+    /// An answer that reports an error, or one that the protocol does not have.
+    fn unexpected(&self, answer: &str) -> Failure {
+        self.failure(&field(answer, "reason").unwrap_or_else(|| format!("answered '{answer}'")))
+    }
+
+    fn failure(&self, why: &str) -> Failure {
+        Failure::Failed(format!("peer {}: {why}", self.peer.name()))
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        let _it_may_have_ended = writeln!(self.says, "quit");
+        let _nothing_depends_on_it = self.child.wait();
+    }
+}
+
+/// The request that describes a cell.
+fn prepare(shape: &Shape) -> String {
+    let pattern: Vec<_> = shape.mix.pattern().iter().map(u32::to_string).collect();
+    let layout = if shape.has_output() {
+        shape.layout.name()
+    } else {
+        "in-place"
+    };
+    format!(
+        "prepare algorithm={} operation={} pattern={} burst={} sessions={} pool={} stride={} \
+         iv={} tag={} aad={} layout={layout}",
+        shape.spec,
+        shape.operation,
+        pattern.join(","),
+        shape.burst,
+        shape.sessions,
+        shape.pool,
+        shape.stride(),
+        shape.iv_len(),
+        shape.tag_len(),
+        shape.aad,
+    )
+}
+
+/// The value of `name=value` or `name="value with spaces"` in a line.
+fn field(line: &str, name: &str) -> Option<String> {
+    let start = line
+        .match_indices(name)
+        .map(|(at, _)| at)
+        .find(|&at| at == 0 || line.as_bytes()[at - 1] == b' ')?;
+    let value = line[start + name.len()..].strip_prefix('=')?;
+    let value = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => value.split(' ').next(),
+    };
+    value.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_words_or_quoted() {
+        let line = "ready route=burst-cipher routes=job,burst-cipher reason=\"no such thing\"";
+        assert_eq!(field(line, "route").as_deref(), Some("burst-cipher"));
+        assert_eq!(field(line, "routes").as_deref(), Some("job,burst-cipher"));
+        assert_eq!(field(line, "reason").as_deref(), Some("no such thing"));
+        assert_eq!(field(line, "ops"), None);
+    }
+}

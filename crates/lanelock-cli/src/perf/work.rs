@@ -1,0 +1,218 @@
+//! Which work is measured: the options, and the cells they span.
+
+use clap::Args;
+use lanelock::Algorithm;
+use lanelock::algorithm::Spec;
+
+use super::lengths::{Imix, Lengths, Mix};
+use super::number::number;
+use super::operation::Operation;
+use super::shape::{Layout, Shape};
+use crate::failure::Failure;
+
+/// What is done: each combination of these lists is a cell.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Work")]
+pub struct Work {
+    /// Algorithms, as `lanelock engines` lists them; aes-128-cbc+hmac-sha1 is a chain.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = SIX,
+          hide_possible_values = true)]
+    pub algorithm: Vec<Spec>,
+
+    /// Operations; an algorithm takes those that it has [default: encrypt, or compute].
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub operation: Vec<Operation>,
+
+    /// Message lengths in bytes: a list, or first:distance:last; 2k is 2048.
+    #[arg(
+        long,
+        value_name = "LENGTH,…",
+        default_value = "64,256,1k,8k",
+        conflicts_with = "imix"
+    )]
+    pub sizes: Lengths,
+
+    /// A mix of message lengths with weights: 64:7,576:4,1500:1.
+    #[arg(long, value_name = "LENGTH:WEIGHT,…")]
+    pub imix: Option<Imix>,
+
+    /// Operations handed over at a time.
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "32",
+          value_parser = number(1, 4096))]
+    pub burst: Vec<usize>,
+
+    /// Threads, each with a queue pair and messages of its own, all with the same sessions.
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1",
+          value_parser = number(1, 1024))]
+    pub threads: Vec<usize>,
+
+    /// Sessions, used in turn: gateways have many keys.
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1",
+          value_parser = number(1, 65536))]
+    pub sessions: Vec<usize>,
+
+    /// Pieces that each message is split into.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number(1, 64))]
+    pub segments: usize,
+
+    /// Where results go [default: in-place, or separate if that would destroy the input].
+    #[arg(long, value_name = "LAYOUT")]
+    pub layout: Option<Layout>,
+
+    /// Additional data of an AEAD's messages, in bytes.
+    #[arg(long, value_name = "N", default_value = "16", value_parser = number(0, 4096))]
+    pub aad: usize,
+
+    /// Messages of each thread, rounded up to whole bursts [default: as many as fit 512 KiB, at
+    /// most 256, but one for each session].
+    #[arg(long, value_name = "N", value_parser = number(1, 65536))]
+    pub pool: Option<usize>,
+}
+
+/// The algorithms that are measured unless others are named.
+const SIX: &str = "aes-128-cbc,hmac-sha1,aes-128-cmac,aes-128-gcm,3des-ctr,aes-128-cbc+hmac-sha1";
+
+impl Work {
+    /// Every cell, the fastest-changing option last: algorithm, operation, threads, sessions,
+    /// burst, length.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a combination that no contestant could run.
+    pub fn cells(&self) -> Result<Vec<Shape>, Failure> {
+        let mut cells = Vec::new();
+        for &spec in &self.algorithm {
+            for operation in self.operations(spec)? {
+                for &threads in &self.threads {
+                    for &sessions in &self.sessions {
+                        for &burst in &self.burst {
+                            for mix in self.mixes() {
+                                let crowd = Crowd {
+                                    threads,
+                                    sessions,
+                                    burst,
+                                };
+                                cells.push(self.cell(spec, operation, mix, crowd)?);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    fn cell(
+        &self,
+        spec: Spec,
+        operation: Operation,
+        mix: Mix,
+        crowd: Crowd,
+    ) -> Result<Shape, Failure> {
+        check_lengths(spec, &mix)?;
+        let Crowd {
+            threads,
+            sessions,
+            burst,
+        } = crowd;
+        let mut shape = Shape {
+            spec,
+            operation,
+            mix,
+            burst,
+            sessions: match spec.algorithm {
+                Algorithm::Hash(_) => 1, // without keys one is like the other
+                _ => sessions,
+            },
+            threads,
+            segments: self.segments,
+            layout: self.layout_of(spec, operation)?,
+            pool: 0,
+            aad: match spec.algorithm {
+                Algorithm::Aead(_) => self.aad,
+                _ => 0,
+            },
+        };
+        shape.pool = match self.pool {
+            Some(pool) if pool < shape.sessions => {
+                return Err(Failure::Usage(format!(
+                    "--pool {pool}: fewer messages than --sessions {sessions}, which would leave \
+                     keys unused; use at least {sessions}"
+                )));
+            }
+            Some(pool) => pool.next_multiple_of(burst),
+            None => shape.default_pool(),
+        };
+        Ok(shape)
+    }
+
+    fn mixes(&self) -> Vec<Mix> {
+        match &self.imix {
+            Some(imix) => vec![Mix::Imix(imix.clone())],
+            None => self.sizes.0.iter().map(|&len| Mix::Equal(len)).collect(),
+        }
+    }
+
+    fn operations(&self, spec: Spec) -> Result<Vec<Operation>, Failure> {
+        let has = Operation::of(spec.algorithm);
+        if self.operation.is_empty() {
+            return Ok(vec![has[0]]);
+        }
+        let wanted = self.operation.iter().copied();
+        let both: Vec<_> = wanted.filter(|operation| has.contains(operation)).collect();
+        if both.is_empty() {
+            let names = |list: &[Operation]| list.iter().map(|o| o.name()).collect::<Vec<_>>();
+            return Err(Failure::Usage(format!(
+                "--operation {}: {spec} has {}; add one, or leave the option out",
+                names(&self.operation).join(","),
+                names(has).join(" and "),
+            )));
+        }
+        Ok(both)
+    }
+
+    fn layout_of(&self, spec: Spec, operation: Operation) -> Result<Layout, Failure> {
+        match (self.layout, Shape::consumes_input(spec, operation)) {
+            (None, false) => Ok(Layout::InPlace),
+            (None, true) => Ok(Layout::Separate),
+            (Some(Layout::InPlace), true) => Err(Failure::Usage(format!(
+                "--layout in-place: {operation} of {spec} in place would overwrite the ciphertext \
+                 that the next round needs; use --layout separate"
+            ))),
+            (Some(layout), _) => Ok(layout),
+        }
+    }
+}
+
+/// Who works on how many keys at a time.
+#[derive(Clone, Copy)]
+struct Crowd {
+    threads: usize,
+    sessions: usize,
+    burst: usize,
+}
+
+/// Refuses lengths that the algorithm's mode does not have.
+fn check_lengths(spec: Spec, mix: &Mix) -> Result<(), Failure> {
+    let (Algorithm::Cipher(cipher) | Algorithm::Chain(_, cipher, _)) = spec.algorithm else {
+        return Ok(());
+    };
+    let (block, least) = (cipher.block_len(), cipher.min_payload());
+    for len in mix.pattern() {
+        let len = len as usize;
+        let option = match mix {
+            Mix::Equal(_) => "--sizes",
+            Mix::Imix(_) => "--imix",
+        };
+        if len % block != 0 {
+            return Err(Failure::Usage(format!(
+                "{option} {len}: {spec} takes multiples of {block} bytes"
+            )));
+        }
+        if len < least {
+            return Err(Failure::Usage(format!(
+                "{option} {len}: {spec} takes at least {least} bytes"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! A report in the forms that people and programs read.
+
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod table;

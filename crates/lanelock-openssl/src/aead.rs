@@ -1,0 +1,157 @@
+//! AES-GCM, ChaCha20-Poly1305 and AES-CCM.
+
+use std::sync::Arc;
+
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::engine::ValidOp;
+use lanelock_core::transform::Direction;
+use lanelock_core::{Aead, Transform};
+use zeroize::Zeroizing;
+
+use crate::catalogue::Catalogue;
+use crate::context::{Context, Failure, Maker};
+use crate::ffi::{CipherContext, Failed};
+use crate::gather::{gathered, room};
+
+/// A keyed AEAD for one direction.
+pub(crate) struct AeadContext {
+    context: CipherContext,
+    style: Style,
+    seal: bool,
+    tag_len: usize,
+    iv: [u8; MAX_IV_LEN],
+}
+
+/// How libcrypto wants a message.
+enum Style {
+    /// Additional data and payload in any number of updates.
+    Updates,
+    /// CCM: its length first, then each part in one update, so pieces are gathered.
+    Whole {
+        aad: Zeroizing<Vec<u8>>,
+        payload: Zeroizing<Vec<u8>>,
+    },
+}
+
+/// Makes contexts for a session of `aead`.
+pub(crate) fn maker(catalogue: &Arc<Catalogue>, aead: Aead, transform: &Transform) -> Maker {
+    let catalogue = catalogue.clone();
+    let key = Zeroizing::new(transform.key().to_vec());
+    let (iv_len, tag_len) = (transform.iv_length(), transform.tag_length());
+    let seal = transform.direction() == Direction::Forward;
+    let whole = aead == Aead::AesCcm;
+    Box::new(move || {
+        let algorithm = catalogue.aead(aead, key.len()).ok_or(Failed::MISUSE)?;
+        let context = CipherContext::new(algorithm, seal, &key, iv_len, whole.then_some(tag_len))?;
+        let style = if whole {
+            Style::Whole {
+                aad: Zeroizing::default(),
+                payload: Zeroizing::default(),
+            }
+        } else {
+            Style::Updates
+        };
+        let iv = [0; MAX_IV_LEN];
+        Ok(Context::Aead(AeadContext {
+            context,
+            style,
+            seal,
+            tag_len,
+            iv,
+        }))
+    })
+}
+
+impl AeadContext {
+    #[inline]
+    pub(crate) fn run(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
+        if self.seal {
+            self.seal(op)
+        } else {
+            self.open(op)
+        }
+    }
+
+    #[inline]
+    fn seal(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
+        self.context.start(op.iv(&mut self.iv))?;
+        self.message(op)?;
+        self.finish()?;
+        if let Some(tag) = op.tag_mut() {
+            return Ok(self.context.tag(tag)?);
+        }
+        let mut tag = [0; MAX_TAG_LEN];
+        self.context.tag(&mut tag[..self.tag_len])?;
+        op.write_tag(&tag);
+        Ok(())
+    }
+
+    /// Plaintext is written before the tag is compared, and wiped unless it matches.
+    #[inline]
+    fn open(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
+        let mut scratch = [0; MAX_TAG_LEN];
+        let expected = op.expected_tag(&mut scratch);
+        self.context.start(op.iv(&mut self.iv))?;
+        self.context.expect_tag(expected)?;
+        let decrypted = self.message(op);
+        let result = match (decrypted, &self.style) {
+            (Ok(()), Style::Updates) => self.context.finish().map_err(|_| Failure::Auth),
+            (Ok(()), Style::Whole { .. }) => Ok(()),
+            // CCM compares the tag in its one update of the payload.
+            (Err(_), Style::Whole { .. }) => Err(Failure::Auth),
+            (Err(_), Style::Updates) => Err(Failure::Engine),
+        };
+        if result.is_err() {
+            op.wipe_output();
+        }
+        result
+    }
+
+    #[inline]
+    fn finish(&mut self) -> Result<(), Failed> {
+        match self.style {
+            Style::Updates => self.context.finish(),
+            Style::Whole { .. } => Ok(()),
+        }
+    }
+
+    /// Additional data and payload.
+    #[inline]
+    fn message(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failed> {
+        let Self { context, style, .. } = self;
+        match style {
+            Style::Updates => {
+                op.for_each_aad(|piece| context.aad(piece))?;
+                op.payload()
+                    .for_each_block_run(1, |mut run| context.update(&mut run))
+            }
+            Style::Whole { aad, payload } => {
+                context.announce(op.payload_len())?;
+                whole_aad(op, aad, |aad| context.aad(aad))?;
+                gathered(op.payload(), payload, |mut run| context.update(&mut run))
+            }
+        }
+    }
+}
+
+/// Hands the additional data to `f` in one piece, if there is any.
+fn whole_aad(
+    op: &ValidOp<'_, '_>,
+    scratch: &mut Zeroizing<Vec<u8>>,
+    mut f: impl FnMut(&[u8]) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let len = op.aad_len();
+    let mut used = 0;
+    op.for_each_aad(|piece| {
+        if piece.len() == len {
+            return f(piece);
+        }
+        room(scratch, len)[used..used + piece.len()].copy_from_slice(piece);
+        used += piece.len();
+        if used == len {
+            f(room(scratch, len))
+        } else {
+            Ok(())
+        }
+    })
+}

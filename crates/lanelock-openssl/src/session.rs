@@ -1,0 +1,105 @@
+//! The engine's part of a session: what makes contexts, and one for each queue pair that uses it.
+
+use std::sync::Arc;
+
+use lanelock_core::engine::{Batch, EngineSession, PerQueue, QueueToken, ValidOp};
+use lanelock_core::session::SessionMemory;
+use lanelock_core::{Algorithm, SessionError, Status, Transform};
+
+use crate::catalogue::Catalogue;
+use crate::context::{Context, Failure, Maker};
+use crate::ffi::Failed;
+use crate::{NAME, aead, chain, cipher, hash, mac};
+
+pub(crate) struct OpenSslSession {
+    contexts: PerQueue<Kept>,
+    make: Maker,
+}
+
+/// A queue pair's context.
+struct Kept {
+    context: Context,
+    /// It failed other than by a wrong tag, so its state is not to be trusted.
+    suspect: bool,
+}
+
+impl OpenSslSession {
+    pub(crate) fn open(
+        catalogue: &Arc<Catalogue>,
+        transform: &Transform,
+    ) -> Result<Self, SessionError> {
+        let make: Maker = match transform.algorithm() {
+            Algorithm::Cipher(c) => cipher::maker(catalogue, c, transform),
+            Algorithm::Mac(m) => mac::maker(catalogue, m, transform),
+            Algorithm::Hash(h) => hash::maker(catalogue, h, transform),
+            Algorithm::Aead(a) => aead::maker(catalogue, a, transform),
+            Algorithm::Chain(order, c, m) => chain::maker(catalogue, order, c, m, transform),
+            _ => Box::new(|| Err(Failed::MISUSE)),
+        };
+        // What OpenSSL refuses is found now, not with the first message.
+        if let Err(failed) = make() {
+            return Err(SessionError::Engine {
+                engine: NAME,
+                why: failed.to_string(),
+            });
+        }
+        Ok(Self {
+            contexts: PerQueue::new(),
+            make,
+        })
+    }
+
+    #[inline]
+    fn run(&self, queue: &mut QueueToken, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
+        let kept = self.contexts.get_or_try_make(queue, || {
+            (self.make)().map(|context| Kept {
+                context,
+                suspect: false,
+            })
+        })?;
+        if kept.suspect {
+            *kept = Kept {
+                context: (self.make)()?,
+                suspect: false,
+            };
+        }
+        let result = kept.context.run(op);
+        kept.suspect = matches!(result, Err(Failure::Engine));
+        result
+    }
+}
+
+impl EngineSession for OpenSslSession {
+    /// Messages run one at a time: nothing is won by sorting them.
+    fn group(&self) -> u16 {
+        0
+    }
+
+    fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        batch.for_each(|mut op| {
+            let result = match op.session::<Self>() {
+                Some(session) => session.run(queue, &mut op),
+                None => Err(Failure::Engine),
+            };
+            op.complete(match result {
+                Ok(()) => Status::Success,
+                Err(Failure::Auth) => Status::AuthFailed,
+                Err(Failure::Engine) => Status::EngineError,
+            });
+        });
+    }
+
+    /// Without what OpenSSL allocates behind its contexts, which it does not tell.
+    fn memory(&self) -> SessionMemory {
+        SessionMemory {
+            session: size_of::<Self>(),
+            per_queue_pair: size_of::<Kept>(),
+        }
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(_: Failed) -> Self {
+        Self::Engine
+    }
+}

@@ -1,0 +1,140 @@
+//! One session used from many queue pairs at once gives what one thread alone gets.
+//!
+//! `LANELOCK_STRESS_ROUNDS` sets how often each thread runs its messages (default 300); a few are
+//! enough for a race detector.
+
+#![allow(clippy::unwrap_used)] // a test
+
+use std::sync::Barrier;
+
+use lanelock_core::algorithm::Spec;
+use lanelock_core::transform::Direction;
+use lanelock_core::{Buffer, Device, Op, QueuePair, Session, Transform};
+use lanelock_openssl::OpenSsl;
+
+const THREADS: usize = 4;
+const MESSAGES: usize = 24;
+
+/// GCM and CCM shared one context between threads in the driver this engine learns from.
+const ALGORITHMS: &[&str] = &[
+    "aes-128-gcm",
+    "aes-256-ccm",
+    "chacha20-poly1305",
+    "aes-128-cbc",
+    "aes-256-xts",
+    "3des-ctr",
+    "aes-128-docsis",
+    "hmac-sha1",
+    "hmac-sha3-256",
+    "aes-128-cmac",
+    "aes-128-gmac",
+    "poly1305",
+    "sha256",
+    "aes-128-cbc+hmac-sha1",
+    "hmac-sha256+aes-256-ctr",
+];
+
+/// Message `number`, protected: payload and tag.
+fn protect(qp: &mut QueuePair, session: &Session, number: usize) -> (Vec<u8>, Vec<u8>) {
+    let byte = u8::try_from(number).unwrap();
+    let mut data = vec![byte; 16 * (1 + number % 9)];
+    let mut tag = vec![0; session.tag_len()];
+    let iv = [byte ^ 0x33; 16];
+    let mut op = Op::new(session, Buffer::in_place(&mut data));
+    if session.iv_len() > 0 {
+        op = op.iv(&iv[..session.iv_len()]);
+    }
+    if session.tag_len() > 0 {
+        op = op.tag(&mut tag);
+    }
+    assert_eq!(qp.process(&mut [op]).succeeded, 1);
+    (data, tag)
+}
+
+#[test]
+fn a_shared_session_gives_every_thread_the_single_threaded_result() {
+    let rounds: usize =
+        std::env::var("LANELOCK_STRESS_ROUNDS").map_or(300, |rounds| rounds.parse().unwrap());
+    let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
+    let sessions: Vec<Session> = ALGORITHMS
+        .iter()
+        .map(|name| {
+            let spec: Spec = name.parse().unwrap();
+            let key: Vec<u8> = (1..).take(spec.key_len).collect();
+            let mac_key: Vec<u8> = (2..).take(spec.mac_key_len).collect();
+            let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
+            device.session(transform).unwrap()
+        })
+        .collect();
+    let mut qp = device.queue_pair(1);
+    let expected: Vec<Vec<_>> = sessions
+        .iter()
+        .map(|session| {
+            (0..MESSAGES)
+                .map(|number| protect(&mut qp, session, number))
+                .collect()
+        })
+        .collect();
+    let start = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (device, sessions, expected, start) = (&device, &sessions, &expected, &start);
+            scope.spawn(move || {
+                let mut qp = device.queue_pair(1);
+                start.wait();
+                for round in 0..rounds {
+                    for offset in 0..sessions.len() {
+                        let which = (offset + thread * 4) % sessions.len();
+                        let number = (round + thread) % MESSAGES;
+                        assert_eq!(
+                            protect(&mut qp, &sessions[which], number),
+                            expected[which][number],
+                            "{}",
+                            ALGORITHMS[which]
+                        );
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn sessions_and_queue_pairs_may_go_in_any_order_on_any_thread() {
+    let rounds: usize =
+        std::env::var("LANELOCK_STRESS_ROUNDS").map_or(300, |rounds| rounds.parse().unwrap());
+    let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let device = &device;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let spec: Spec = ALGORITHMS[(round + thread) % ALGORITHMS.len()]
+                        .parse()
+                        .unwrap();
+                    let key: Vec<u8> = (1..).take(spec.key_len).collect();
+                    let mac_key: Vec<u8> = (2..).take(spec.mac_key_len).collect();
+                    let transform =
+                        Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
+                    let session = device.session(transform).unwrap();
+                    let mut qp = device.queue_pair(1);
+                    protect(&mut qp, &session, round % MESSAGES);
+                    let other = {
+                        let session = session.clone();
+                        scope.spawn(move || {
+                            protect(&mut device.queue_pair(1), &session, round % MESSAGES)
+                        })
+                    };
+                    if round % 2 == 0 {
+                        drop(session);
+                        drop(qp);
+                    } else {
+                        drop(qp);
+                        drop(session);
+                    }
+                    other.join().unwrap();
+                }
+            });
+        }
+    });
+}
