@@ -101,7 +101,7 @@ impl Grouping {
 
     /// There are `len` valid operations.
     #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub(crate) fn set_len(&mut self, len: usize) {
         self.len = len;
     }
 
@@ -197,7 +197,8 @@ mod tests {
             .map(|session| Op::new(session, Buffer::in_place(&mut [0_u8; 0])))
             .collect();
         let mut grouping = Grouping::new();
-        valid.iter().for_each(|&index| grouping.push(index));
+        valid.iter().enumerate().for_each(|(n, &index)| grouping.set(n, index));
+        grouping.set_len(valid.len());
         let mut found = Vec::new();
         grouping.for_each_group(&mut ops, uniform, |mut batch| {
             assert_eq!((batch.is_empty(), batch.len()), (false, batch.order.len()));

@@ -8,5 +8,7 @@ pub use lanelock_core::*;
 /// # Errors
 /// [`SessionError::Engine`] if OpenSSL cannot be opened.
 pub fn open() -> Result<Device, SessionError> {
-    Ok(Device::builder().engine(lanelock_openssl::OpenSsl::new()?).build())
+    Ok(Device::builder()
+        .engine(lanelock_openssl::OpenSsl::new()?)
+        .build())
 }
