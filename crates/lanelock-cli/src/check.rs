@@ -1,15 +1,199 @@
-//! `lanelock check`.
+//! `lanelock check`: is an engine right?
+//!
+//! Known answers of the standards, Wycheproof's tests, and random messages compared with an
+//! independent implementation; see the `lanelock-conformance` crate.
+
+mod bar;
+mod tables;
+
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lanelock::algorithm::Spec;
+use lanelock::engine::Engine;
+use lanelock::{Algorithm, Device};
+use lanelock_conformance::differential::{Options, Outcome};
+use lanelock_conformance::suite::FileOutcome;
+use lanelock_conformance::{Level, Subject, differential, vectors, wycheproof};
 
 use crate::failure::Failure;
+use bar::Bar;
 
 /// Arguments of `lanelock check`.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "\
+Exit code: 0 if all is right, 1 at a wrong result (the smallest case is printed), 2 for a command
+line that asks for something that does not exist.
+
+Examples:
+  lanelock check
+  lanelock check --quick --algorithm aes-256-gcm,hmac-sha256
+  lanelock check --exhaustive --engine openssl --seed 42
+  lanelock check --vectors my_aes_gcm_test.json")]
+pub struct Args {
+    /// Take seconds, not a minute: every algorithm, every layout, few messages.
+    #[arg(long, conflicts_with = "exhaustive")]
+    quick: bool,
+
+    /// Take minutes: every length up to 257 bytes, every IV and tag length, long messages.
+    #[arg(long)]
+    exhaustive: bool,
+
+    /// Engines to check [default: every engine of this machine].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    engine: Vec<String>,
+
+    /// Algorithms to check, chains as `cipher+mac` or `mac+cipher` [default: all]. Known answers
+    /// are selected by family: those of every key length run.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    algorithm: Vec<String>,
+
+    /// Seed of the random messages: the same number repeats them exactly [default: random].
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// Run the tests of this file, laid out as Wycheproof's JSON, and nothing else. Can be given
+    /// several times.
+    #[arg(long, value_name = "FILE.json")]
+    vectors: Vec<PathBuf>,
+}
+
+/// What was checked of one engine.
+#[derive(Debug, Default)]
+struct Findings {
+    standards: Vec<FileOutcome>,
+    wycheproof: Vec<FileOutcome>,
+    random: Outcome,
+    elapsed: Duration,
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// Not built yet.
-pub fn run(_args: &Args) -> Result<(), Failure> {
-    Err(Failure::Failed("check: not built yet".to_owned()))
+/// [`Failure::Failed`] at a wrong result, [`Failure::Usage`] for names that do not exist.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let specs = args.specs()?;
+    for subject in args.subjects(&device)? {
+        let wrong = check(args, &subject, &specs)?;
+        if wrong > 0 {
+            let engine = subject.engine();
+            return Err(Failure::Failed(format!(
+                "engine {engine} is wrong, see above"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Args {
+    /// The quick check that `lanelock run` begins with.
+    pub fn quick() -> Self {
+        Self {
+            quick: true,
+            ..Self::default()
+        }
+    }
+
+    fn level(&self) -> Level {
+        match (self.quick, self.exhaustive) {
+            (true, _) => Level::Quick,
+            (_, true) => Level::Exhaustive,
+            _ => Level::Default,
+        }
+    }
+
+    /// The algorithms asked for; none for all.
+    fn specs(&self) -> Result<Vec<Spec>, Failure> {
+        let parse = |name: &String| {
+            name.parse()
+                .map_err(|error| Failure::Usage(format!("--algorithm: {error}")))
+        };
+        self.algorithm.iter().map(parse).collect()
+    }
+
+    fn subjects(&self, device: &Device) -> Result<Vec<Subject>, Failure> {
+        if self.engine.is_empty() {
+            return Ok(Subject::all(device));
+        }
+        let find = |name: &String| {
+            Subject::new(device, name).ok_or_else(|| {
+                let known: Vec<_> = device.engines().map(Engine::name).collect();
+                let known = known.join(", ");
+                Failure::Usage(format!(
+                    "--engine {name}: no such engine; there are: {known}"
+                ))
+            })
+        };
+        self.engine.iter().map(find).collect()
+    }
+}
+
+/// Checks one engine and prints what was found; returns how much was wrong.
+fn check(args: &Args, subject: &Subject, specs: &[Spec]) -> Result<usize, Failure> {
+    let engine = subject.engine();
+    if let Some(spec) = specs.iter().find(|spec| !subject.offers(spec.algorithm)) {
+        return Err(Failure::Usage(format!(
+            "--algorithm {spec}: engine {engine} does not offer it; `lanelock engines` lists what \
+             it does"
+        )));
+    }
+    let seed = args.seed.unwrap_or_else(random_seed);
+    let mut out = io::stdout().lock();
+    let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::stdout);
+    if args.vectors.is_empty() {
+        print(&format!("engine {engine}, seed {seed}\n"))?;
+    }
+    let findings = find(args, subject, specs, seed)?;
+    print(&tables::render(&findings, seed))?;
+    Ok(findings.wrong())
+}
+
+fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Findings, Failure> {
+    let start = Instant::now();
+    let bar = Bar::new();
+    let mut findings = Findings::default();
+    if args.vectors.is_empty() {
+        let family =
+            |a: Algorithm| specs.is_empty() || specs.iter().any(|spec| spec.algorithm == a);
+        findings.standards = vectors::run(subject, family, &bar);
+        findings.wycheproof = wycheproof::run(subject, family, &bar);
+        let options = Options {
+            level: args.level(),
+            seed,
+            threads: std::thread::available_parallelism().map_or(1, Into::into),
+        };
+        let wanted = |spec: &Spec| specs.is_empty() || specs.contains(spec);
+        findings.random = differential::run(subject, options, &wanted, &bar);
+    }
+    for path in &args.vectors {
+        let outcome = wycheproof::run_path(subject, path, &bar)
+            .map_err(|error| Failure::Usage(format!("--vectors {error}")))?;
+        findings.wycheproof.push(outcome);
+    }
+    findings.elapsed = start.elapsed();
+    Ok(findings)
+}
+
+impl Findings {
+    fn wrong(&self) -> usize {
+        let files = self.standards.iter().chain(&self.wycheproof);
+        let tests: usize = files.map(|file| file.failures.len()).sum();
+        tests + usize::from(self.random.failure.is_some())
+    }
+
+    fn operations(&self) -> u64 {
+        let files = self.standards.iter().chain(&self.wycheproof);
+        let known: u64 = files.map(|file| file.operations + file.tampered).sum();
+        known + self.random.total().operations
+    }
+}
+
+/// A number that differs from run to run.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Short enough to type.
+    RandomState::new().hash_one(()) >> 32
 }

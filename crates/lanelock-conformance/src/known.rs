@@ -7,7 +7,8 @@ use lanelock_core::{Algorithm, QueuePair, Session, SessionError};
 
 use crate::Subject;
 use crate::message::{
-    Message, Mismatch, Outcome, Output, Padded, Part, Placement, Setup, compare, place, process,
+    Message, Mismatch, Outcome, Output, Padded, Part, Placement, Setup, compare, compute, place,
+    process,
 };
 
 /// A message and its result, from a standard or a test suite.
@@ -89,6 +90,23 @@ const LAYOUTS: [Layout; 4] = [
 ];
 
 impl KnownAnswer {
+    /// Nothing but an algorithm.
+    #[must_use]
+    pub fn empty(algorithm: Algorithm) -> Self {
+        Self {
+            algorithm,
+            key: Vec::new(),
+            mac_key: Vec::new(),
+            iv: Vec::new(),
+            aad: Vec::new(),
+            header: Vec::new(),
+            plaintext: Vec::new(),
+            ciphertext: Vec::new(),
+            trailer: Vec::new(),
+            tag: Vec::new(),
+        }
+    }
+
     /// Runs it on `subject` in each layout and direction, and if `tamper`, with bits flipped.
     ///
     /// # Errors
@@ -291,7 +309,12 @@ impl KnownAnswer {
         ] {
             for last in [false, true] {
                 let mut message = reverse.message.clone();
-                if counts && flip(&mut message, part, last) {
+                // The reference has a say: under a degenerate Poly1305 key (RFC 8439, A.3, has
+                // some) many messages share a tag.
+                if counts
+                    && flip(&mut message, part, last)
+                    && compute(&reverse.setup, &message).refused
+                {
                     cases.push(Case {
                         setup: reverse.setup.clone(),
                         message,

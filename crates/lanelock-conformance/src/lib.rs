@@ -13,6 +13,7 @@
 
 #![deny(unsafe_code)] // `guard` alone maps and protects pages
 
+pub mod differential;
 mod guard;
 pub mod known;
 pub mod message;
@@ -20,7 +21,10 @@ pub mod progress;
 pub mod reference;
 mod rng;
 pub mod subject;
+pub mod suite;
+pub mod vectors;
 pub mod wycheproof;
 
+pub use differential::Level;
 pub use progress::Progress;
 pub use subject::Subject;

@@ -78,7 +78,8 @@ fn untouched(message: &Message) -> Expected {
     }
 }
 
-fn compute(setup: &Setup, message: &Message) -> Outcome {
+/// What becomes of `message` by the reference.
+pub(crate) fn compute(setup: &Setup, message: &Message) -> Outcome {
     let iv = message.bytes(&message.iv);
     let aad = message.bytes(&message.aad);
     let payload = &message.input[if setup.ciphers() {

@@ -10,7 +10,7 @@ mod setup;
 
 pub use compare::Mismatch;
 pub(crate) use compare::compare;
-pub(crate) use expect::{Outcome, expect, place};
+pub(crate) use expect::{Outcome, compute, expect, place};
 pub use setup::Setup;
 
 pub(crate) use borrowed::process;

@@ -62,16 +62,13 @@ impl Kind {
 
     pub(super) fn known_answer(self, test: &Test) -> KnownAnswer {
         let mut known = KnownAnswer {
-            algorithm: self.algorithm(),
             key: test.key.clone(),
-            mac_key: Vec::new(),
             iv: test.iv.clone(),
             aad: test.aad.clone(),
-            header: Vec::new(),
             plaintext: test.msg.clone(),
             ciphertext: test.ct.clone(),
-            trailer: Vec::new(),
             tag: test.tag.clone(),
+            ..KnownAnswer::empty(self.algorithm())
         };
         if known.algorithm == Algorithm::Cipher(Cipher::AesXts) {
             // The number of the data unit, little-endian: the tweak is its 16 bytes.

