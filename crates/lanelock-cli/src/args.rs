@@ -29,7 +29,7 @@ pub enum Command {
     /// List the engines of this machine and their algorithms.
     Engines(engines::Args),
     /// Measure engines, peers and baselines.
-    Perf(perf::Args),
+    Perf(Box<perf::Args>),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }

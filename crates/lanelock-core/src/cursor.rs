@@ -249,6 +249,30 @@ impl<'o> Run<'o> {
         self.len == 0
     }
 
+    /// Whether the output is the input's own memory.
+    #[must_use]
+    #[inline]
+    pub fn is_in_place(&self) -> bool {
+        self.input == self.output.cast_const()
+    }
+
+    /// Two runs: of the first `len` bytes, and of those behind them.
+    ///
+    /// # Panics
+    /// If the run is shorter.
+    #[must_use]
+    #[inline]
+    pub fn split_at(self, len: usize) -> (Self, Self) {
+        let rest = self.len.checked_sub(len).expect("split inside the run");
+        let tail = Self {
+            input: self.input.wrapping_add(len),
+            output: self.output.wrapping_add(len),
+            len: rest,
+            ..self
+        };
+        (Self { len, ..self }, tail)
+    }
+
     /// First input byte; valid for [`Run::len`] bytes while the run lives.
     #[must_use]
     #[inline]
@@ -280,7 +304,7 @@ impl<'o> Run<'o> {
 
     /// Copies input to output, after which the run is in place.
     pub fn copy_through(&mut self) {
-        if self.input == self.output.cast_const() {
+        if self.is_in_place() {
             return;
         }
         // SAFETY: both are valid for `len` bytes, and not being the same memory, disjoint.

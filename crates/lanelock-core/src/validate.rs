@@ -286,14 +286,15 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
             Err(Bad::AadUnexpected)
         };
     }
+    let separate = op.aad.is_separate();
+    if !separate && !op.aad.extent().fits(op.input.len) {
+        return Err(Bad::AadRange);
+    }
     if op.aad.len > rules.max_aad {
         return Err(Bad::AadTooLong);
     }
-    if op.aad.is_separate() {
+    if separate {
         return Ok(());
-    }
-    if !op.aad.extent().fits(op.input.len) {
-        return Err(Bad::AadRange);
     }
     check_header(op, op.aad.extent(), rules)
 }
@@ -379,6 +380,3 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

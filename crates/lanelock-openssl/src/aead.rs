@@ -76,8 +76,11 @@ impl AeadContext {
     fn seal(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         self.context.start(op.iv(&mut self.iv))?;
         self.message(op)?;
-        let mut tag = [0; MAX_TAG_LEN];
         self.finish()?;
+        if let Some(tag) = op.tag_mut() {
+            return Ok(self.context.tag(tag)?);
+        }
+        let mut tag = [0; MAX_TAG_LEN];
         self.context.tag(&mut tag[..self.tag_len])?;
         op.write_tag(&tag);
         Ok(())
@@ -88,7 +91,8 @@ impl AeadContext {
     fn open(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         let mut scratch = [0; MAX_TAG_LEN];
         let expected = op.expected_tag(&mut scratch);
-        self.context.start_open(op.iv(&mut self.iv), expected)?;
+        self.context.start(op.iv(&mut self.iv))?;
+        self.context.expect_tag(expected)?;
         let decrypted = self.message(op);
         let result = match (decrypted, &self.style) {
             (Ok(()), Style::Updates) => self.context.finish().map_err(|_| Failure::Auth),

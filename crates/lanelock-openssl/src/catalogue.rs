@@ -65,7 +65,6 @@ pub(crate) struct Catalogue {
     aeads: Vec<Option<CipherAlgorithm>>,
     hashes: Vec<Option<DigestAlgorithm>>,
     hmac: Option<MacAlgorithm>,
-    cmac: Option<MacAlgorithm>,
     poly1305: Option<MacAlgorithm>,
     /// Last, so that it is freed after what was fetched from it.
     _library: Library,
@@ -83,7 +82,6 @@ impl Catalogue {
                 .map(|row| DigestAlgorithm::fetch(&library, row.1))
                 .collect(),
             hmac: MacAlgorithm::fetch(&library, c"HMAC"),
-            cmac: MacAlgorithm::fetch(&library, c"CMAC"),
             poly1305: MacAlgorithm::fetch(&library, c"POLY1305"),
             _library: library,
         })
@@ -164,10 +162,6 @@ impl Catalogue {
         self.hmac.as_ref()
     }
 
-    pub(crate) fn cmac(&self) -> Option<&MacAlgorithm> {
-        self.cmac.as_ref()
-    }
-
     pub(crate) fn poly1305(&self) -> Option<&MacAlgorithm> {
         self.poly1305.as_ref()
     }
@@ -189,7 +183,7 @@ impl Catalogue {
     fn has_mac(&self, mac: Mac) -> bool {
         match mac {
             Mac::Hmac(hash) => self.hmac.is_some() && self.hash(hash).is_some(),
-            Mac::AesCmac => self.cmac.is_some() && self.has_cipher(Cipher::AesCbc),
+            Mac::AesCmac => self.has_cipher(Cipher::AesCbc),
             Mac::AesGmac => self.has_aead(Aead::AesGcm),
             Mac::Poly1305 => self.poly1305.is_some(),
             _ => false,

@@ -10,6 +10,7 @@ use lanelock_core::{Cipher, Transform};
 use zeroize::Zeroizing;
 
 use crate::catalogue::Catalogue;
+use crate::cbc::Cbc;
 use crate::context::{Context, Failure, Maker};
 use crate::docsis::Docsis;
 use crate::ffi::{CipherContext, Failed};
@@ -24,6 +25,10 @@ pub(crate) struct CipherOnly {
 
 /// A keyed cipher for one direction.
 pub(crate) enum CipherHalf {
+    /// Chained blocks of 16 bytes.
+    Cbc16(Cbc<16>),
+    /// Chained blocks of 8 bytes.
+    Cbc8(Cbc<8>),
     /// One that takes a message in any number of updates of whole blocks.
     Updates {
         context: CipherContext,
@@ -36,7 +41,8 @@ pub(crate) enum CipherHalf {
         scratch: Zeroizing<Vec<u8>>,
     },
     TripleDesCtr(Box<TripleDesCtr>),
-    Docsis(Docsis),
+    Docsis16(Docsis<16>),
+    Docsis8(Docsis<8>),
 }
 
 /// Makes contexts for a session of `cipher`.
@@ -76,17 +82,18 @@ pub(crate) fn half(
                 CipherHalf::TripleDesCtr(Box::new(TripleDesCtr::new(keyed(cipher, true, 0)?)))
             }
             Cipher::AesDocsis => {
-                let chained = keyed(Cipher::AesCbc, encrypt, 16)?;
-                CipherHalf::Docsis(Docsis::new(
-                    chained,
-                    keyed(Cipher::AesEcb, true, 0)?,
-                    16,
-                    encrypt,
-                ))
+                let chained = Cbc::new(keyed(Cipher::AesCbc, encrypt, 16)?, encrypt)?;
+                CipherHalf::Docsis16(Docsis::new(chained, keyed(Cipher::AesEcb, true, 0)?))
             }
             Cipher::DesDocsis => {
-                let chained = keyed(Cipher::DesCbc, encrypt, 8)?;
-                CipherHalf::Docsis(Docsis::new(chained, keyed(cipher, true, 0)?, 8, encrypt))
+                let chained = Cbc::new(keyed(Cipher::DesCbc, encrypt, 8)?, encrypt)?;
+                CipherHalf::Docsis8(Docsis::new(chained, keyed(cipher, true, 0)?))
+            }
+            Cipher::AesCbc | Cipher::CamelliaCbc => {
+                CipherHalf::Cbc16(Cbc::new(keyed(cipher, encrypt, 16)?, encrypt)?)
+            }
+            Cipher::TripleDesCbc | Cipher::DesCbc => {
+                CipherHalf::Cbc8(Cbc::new(keyed(cipher, encrypt, 8)?, encrypt)?)
             }
             _ => CipherHalf::Updates {
                 context: keyed(cipher, encrypt, cipher.iv_len())?,
@@ -118,7 +125,10 @@ impl CipherHalf {
             | Self::Whole { context, .. } => context.start(iv),
             Self::Updates { .. } => Ok(()),
             Self::TripleDesCtr(cipher) => cipher.start(iv),
-            Self::Docsis(cipher) => cipher.start(iv),
+            Self::Cbc16(cipher) => cipher.start(iv),
+            Self::Cbc8(cipher) => cipher.start(iv),
+            Self::Docsis16(cipher) => cipher.start(iv),
+            Self::Docsis8(cipher) => cipher.start(iv),
         }
     }
 
@@ -133,7 +143,10 @@ impl CipherHalf {
                 gathered(payload, scratch, |mut run| context.update(&mut run))
             }
             Self::TripleDesCtr(cipher) => cipher.run(payload),
-            Self::Docsis(cipher) => cipher.run(payload),
+            Self::Cbc16(cipher) => cipher.run(payload),
+            Self::Cbc8(cipher) => cipher.run(payload),
+            Self::Docsis16(cipher) => cipher.run(payload),
+            Self::Docsis8(cipher) => cipher.run(payload),
         }
     }
 }

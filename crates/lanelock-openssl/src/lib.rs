@@ -23,8 +23,10 @@
 
 mod aead;
 mod catalogue;
+mod cbc;
 mod chain;
 mod cipher;
+mod cmac;
 mod context;
 mod docsis;
 mod ffi;

@@ -1,15 +1,15 @@
 //! MACs, alone or as half of a chain.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Aead, Mac, Transform};
+use lanelock_core::{Aead, Cipher, Mac, Transform};
 use zeroize::Zeroizing;
 
 use crate::catalogue::{Catalogue, hash_name};
+use crate::cmac::Cmac;
 use crate::context::{Context, Failure, Maker};
 use crate::ffi::{CipherContext, Failed, MacContext};
 use crate::hmac::Hmac;
@@ -24,7 +24,8 @@ pub(crate) struct MacOnly {
 pub(crate) enum MacHalf {
     /// HMAC over a hash whose state can be saved.
     Hmac(Box<Hmac>),
-    /// CMAC, and HMAC over other hashes: each message starts from the keyed state.
+    Cmac(Box<Cmac>),
+    /// HMAC over other hashes: each message starts from the keyed state.
     Restarts(MacContext),
     /// Poly1305: each message sets the key again.
     Rekeys(MacContext, Zeroizing<Vec<u8>>),
@@ -68,12 +69,12 @@ pub(crate) fn half(
                 }
                 let hash = hash_name(hash).ok_or(have)?;
                 let hmac = catalogue.hmac().ok_or(have)?;
-                MacHalf::Restarts(MacContext::new(hmac, &key, Some((c"digest", hash)))?)
+                MacHalf::Restarts(MacContext::new(hmac, &key, Some(hash))?)
             }
             Mac::AesCmac => {
-                let cmac = catalogue.cmac().ok_or(have)?;
-                let cipher = Some((c"cipher", cbc_name(key.len())));
-                MacHalf::Restarts(MacContext::new(cmac, &key, cipher)?)
+                let cbc = catalogue.cipher(Cipher::AesCbc, key.len()).ok_or(have)?;
+                let context = CipherContext::new(cbc, true, &key, 16, None)?;
+                MacHalf::Cmac(Box::new(Cmac::new(context)?))
             }
             Mac::AesGmac => {
                 let gcm = catalogue.aead(Aead::AesGcm, key.len()).ok_or(have)?;
@@ -128,6 +129,11 @@ impl MacHalf {
                 hmac.finish(tag);
                 return Ok(());
             }
+            Self::Cmac(cmac) => {
+                cmac.start();
+                op.for_each_authenticated(ciphertext, |piece| cmac.update(piece))?;
+                return cmac.finish(tag);
+            }
             Self::Restarts(mac) => {
                 mac.restart()?;
                 mac
@@ -155,14 +161,5 @@ impl Gmac {
         op.for_each_authenticated(ciphertext, |piece| context.aad(piece))?;
         context.finish()?;
         context.tag(&mut tag[..16])
-    }
-}
-
-/// CMAC is told its block cipher by the name of a CBC cipher.
-fn cbc_name(key_len: usize) -> &'static CStr {
-    match key_len {
-        16 => c"AES-128-CBC",
-        24 => c"AES-192-CBC",
-        _ => c"AES-256-CBC",
     }
 }

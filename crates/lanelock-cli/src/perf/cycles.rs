@@ -9,7 +9,7 @@ use super::output::Output;
 use super::publish;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 use crate::row::Row;
 
 /// Arguments of `lanelock perf cycles`.
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(
         &bench,
         rows,
-        |report| table::render(report, table::CYCLES),
+        |report| table::render(report, columns::CYCLES),
         &args.output,
     )
 }

@@ -15,7 +15,7 @@ use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 use crate::row::Row;
 
 /// Arguments of `lanelock perf latency`.
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(
         &bench,
         rows,
-        |report| table::render(report, table::LATENCY),
+        |report| table::render(report, columns::LATENCY),
         &args.output,
     )
 }

@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds)]
     seconds: std::time::Duration,
     /// Turns in which contestants alternate; the median counts.
-    #[arg(long, value_name = "N", default_value = "7", value_parser = number(1, 1000))]
+    #[arg(long, value_name = "N", default_value = "21", value_parser = number(1, 1000))]
     rounds: usize,
     #[command(flatten)]
     output: Output,

@@ -3,8 +3,6 @@
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
-use std::ptr;
-
 use subtle::ConstantTimeEq;
 
 use super::signature::Signature;
@@ -138,24 +136,40 @@ impl<'a> ValidOp<'_, 'a> {
     /// that can only be read.
     #[inline]
     pub fn write_tag(&mut self, tag: &[u8]) {
-        let op = &mut *self.0;
-        assert!(
-            op.session.rules.is_forward(),
-            "a session that verifies a tag writes none"
-        );
-        let len = op.session.rules.tag_len();
+        let len = self.0.session.rules.tag_len();
         let tag = &tag[..len];
         if len == 0 {
             return;
         }
-        if op.tag.is_separate() {
-            // SAFETY: for a session that computes tags, as asserted, validation found the slice
-            // writable and of the session's tag length.
-            unsafe { ptr::copy_nonoverlapping(tag.as_ptr(), op.tag.base, len) };
-            return;
+        if let Some(place) = self.tag_mut() {
+            return copy_tag(tag, place);
         }
-        let place = op.tag.extent();
+        let place = self.0.tag.extent();
         self.output_at(place).copy_out(tag);
+    }
+
+    /// Where the tag or digest is written, if that is one slice.
+    ///
+    /// # Panics
+    /// As [`ValidOp::write_tag`].
+    #[inline]
+    pub fn tag_mut(&mut self) -> Option<&mut [u8]> {
+        let op = &mut *self.0;
+        let rules = &op.session.rules;
+        assert!(
+            rules.is_forward(),
+            "a session that verifies a tag writes none"
+        );
+        let base = if op.tag.is_separate() {
+            op.tag.base
+        } else if op.output.segments == 0 && !op.tag.is_absent() {
+            op.output.base.wrapping_add(op.tag.at as usize)
+        } else {
+            return None;
+        };
+        // SAFETY: for a session that computes tags, as asserted, validation found the slice, or
+        // the place in the output, writable and of the session's tag length.
+        Some(unsafe { std::slice::from_raw_parts_mut(base, rules.tag_len()) })
     }
 
     /// Whether `tag` is the operation's tag, compared in constant time over the session's tag
@@ -271,6 +285,18 @@ impl<'a> ValidOp<'_, 'a> {
     ) -> Result<(), E> {
         // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
         unsafe { for_each_piece(span, extent.at, extent.len, f) }
+    }
+}
+
+/// Copies a tag; the usual lengths without a call.
+#[inline]
+fn copy_tag(tag: &[u8], to: &mut [u8]) {
+    match tag.len() {
+        12 => to[..12].copy_from_slice(&tag[..12]),
+        16 => to[..16].copy_from_slice(&tag[..16]),
+        20 => to[..20].copy_from_slice(&tag[..20]),
+        32 => to[..32].copy_from_slice(&tag[..32]),
+        _ => to.copy_from_slice(tag),
     }
 }
 

@@ -7,8 +7,8 @@ use lanelock_core::cursor::Run;
 use openssl_sys as sys;
 
 use super::{
-    EVP_CIPHER_CTX_get_params, EVP_CipherFinal_ex, EVP_CipherInit_ex2, Failed, Library, Params,
-    check,
+    EVP_CIPHER_CTX_get_params, EVP_CIPHER_CTX_set_params, EVP_CipherFinal_ex, EVP_CipherInit_ex2,
+    Failed, Library, Params, check,
 };
 
 /// Most bytes of one update: libcrypto counts in `int`. A multiple of every block.
@@ -51,9 +51,13 @@ pub(crate) struct CipherContext {
     context: NonNull<sys::EVP_CIPHER_CTX>,
     iv_len: usize,
     block: usize,
+    encrypt: bool,
+    /// One entry: the tag, whose place and length each message fills in.
+    tag: Params,
 }
 
-// SAFETY: the context is reached through `&mut` alone, from one thread at a time.
+// SAFETY: the context is reached through `&mut` alone, from one thread at a time; the parameters
+// point at memory only during a call.
 unsafe impl Send for CipherContext {}
 
 impl CipherContext {
@@ -73,6 +77,8 @@ impl CipherContext {
             context,
             iv_len,
             block: 1,
+            encrypt,
+            tag: Params::new().octets(c"tag", ptr::null_mut(), 0),
         };
         let (ctx, cipher) = (this.context.as_ptr(), algorithm.0.as_ptr());
         let (null, direction) = (ptr::null(), c_int::from(encrypt));
@@ -101,8 +107,12 @@ impl CipherContext {
         check(unsafe {
             EVP_CipherInit_ex2(ctx, ptr::null(), key.as_ptr(), null, direction, null.cast())
         })?;
-        // SAFETY: the context is initialised. Returns 1 always.
-        check(unsafe { sys::EVP_CIPHER_CTX_set_padding(ctx, 0) })?;
+        // Only where there could be padding: a context that has it off sets it off again with
+        // each IV.
+        if this.block > 1 {
+            // SAFETY: the context is initialised. Returns 1 always.
+            check(unsafe { sys::EVP_CIPHER_CTX_set_padding(ctx, 0) })?;
+        }
         Ok(this)
     }
 
@@ -127,25 +137,12 @@ impl CipherContext {
         })
     }
 
-    /// Starts a message of an AEAD to decrypt, whose tag must be `tag`.
+    /// Sets the tag that the message just started must have.
     #[inline]
-    pub(crate) fn start_open(&mut self, iv: &[u8], tag: &[u8]) -> Result<(), Failed> {
-        if iv.len() != self.iv_len {
-            return Err(Failed::MISUSE);
-        }
-        let params = Params::new().octets(c"tag", tag.as_ptr().cast_mut(), tag.len());
-        let ctx = self.context.as_ptr();
-        // SAFETY: as in `start`; the parameter is only read, and `tag` outlives the call.
-        check(unsafe {
-            EVP_CipherInit_ex2(
-                ctx,
-                ptr::null(),
-                ptr::null(),
-                iv.as_ptr(),
-                -1,
-                params.as_ptr(),
-            )
-        })
+    pub(crate) fn expect_tag(&mut self, tag: &[u8]) -> Result<(), Failed> {
+        self.tag.point(tag.as_ptr().cast_mut(), tag.len());
+        // SAFETY: the parameter's data is valid for reads of its length, and only read.
+        check(unsafe { EVP_CIPHER_CTX_set_params(self.context.as_ptr(), self.tag.as_ptr()) })
     }
 
     /// Announces the length of a CCM message.
@@ -203,7 +200,13 @@ impl CipherContext {
         let ctx = self.context.as_ptr();
         // SAFETY: `update` passes pointers valid for `len` bytes, alike or disjoint, and whole
         // blocks, of which as many are written (the type's invariant).
-        check(unsafe { sys::EVP_CipherUpdate(ctx, output, &raw mut written, input, len) })?;
+        check(unsafe {
+            if self.encrypt {
+                sys::EVP_EncryptUpdate(ctx, output, &raw mut written, input, len)
+            } else {
+                sys::EVP_DecryptUpdate(ctx, output, &raw mut written, input, len)
+            }
+        })?;
         if written == len {
             Ok(())
         } else {
@@ -223,9 +226,9 @@ impl CipherContext {
     /// Reads the tag of the message just encrypted, `tag.len()` bytes of it.
     #[inline]
     pub(crate) fn tag(&mut self, tag: &mut [u8]) -> Result<(), Failed> {
-        let mut params = Params::new().octets(c"tag", tag.as_mut_ptr(), tag.len());
+        self.tag.point(tag.as_mut_ptr(), tag.len());
         // SAFETY: the parameter's data is valid for writes of its length.
-        check(unsafe { EVP_CIPHER_CTX_get_params(self.context.as_ptr(), params.as_mut_ptr()) })
+        check(unsafe { EVP_CIPHER_CTX_get_params(self.context.as_ptr(), self.tag.as_mut_ptr()) })
     }
 }
 

@@ -36,9 +36,6 @@ impl Drop for MacAlgorithm {
     }
 }
 
-/// What a MAC is built on: the name of its parameter and of the algorithm.
-pub(crate) type Underlying = (&'static CStr, &'static CStr);
-
 /// A keyed context.
 #[derive(Debug)]
 pub(crate) struct MacContext(NonNull<sys::EVP_MAC_CTX>);
@@ -47,19 +44,19 @@ pub(crate) struct MacContext(NonNull<sys::EVP_MAC_CTX>);
 unsafe impl Send for MacContext {}
 
 impl MacContext {
-    /// A context keyed with `key`, over `underlying` (a digest or a cipher) where the MAC has one.
+    /// A context keyed with `key`, over a digest where the MAC has one.
     pub(crate) fn new(
         algorithm: &MacAlgorithm,
         key: &[u8],
-        underlying: Option<Underlying>,
+        digest: Option<&'static CStr>,
     ) -> Result<Self, Failed> {
         // SAFETY: the algorithm is live; null is checked.
         let context = unsafe { sys::EVP_MAC_CTX_new(algorithm.0.as_ptr()) };
         let mut this = Self(NonNull::new(context).ok_or_else(Failed::take)?);
-        let params = match underlying {
-            Some((key, name)) => Params::new().text(key, name),
-            None => Params::new(),
-        };
+        let mut params = Params::new();
+        if let Some(name) = digest {
+            params = params.text(c"digest", name);
+        }
         this.init(key.as_ptr(), key.len(), params.as_ptr())?;
         Ok(this)
     }

@@ -75,6 +75,12 @@ const OCTET_STRING: c_uint = 5;
 /// A parameter array of up to two entries, ended by libcrypto's terminator.
 struct Params([sys::OSSL_PARAM; 3], usize);
 
+impl fmt::Debug for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Params of {} entries", self.1)
+    }
+}
+
 impl Params {
     fn new() -> Self {
         const END: sys::OSSL_PARAM = sys::OSSL_PARAM {
@@ -111,6 +117,13 @@ impl Params {
         self
     }
 
+    /// Gives the first entry other data, on the terms of [`Params::octets`].
+    #[inline]
+    fn point(&mut self, data: *mut u8, len: usize) {
+        self.0[0].data = data.cast();
+        self.0[0].data_size = len;
+    }
+
     fn as_ptr(&self) -> *const sys::OSSL_PARAM {
         self.0.as_ptr()
     }
@@ -134,6 +147,10 @@ unsafe extern "C" {
     fn EVP_CIPHER_CTX_get_params(
         ctx: *mut sys::EVP_CIPHER_CTX,
         params: *mut sys::OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_CIPHER_CTX_set_params(
+        ctx: *mut sys::EVP_CIPHER_CTX,
+        params: *const sys::OSSL_PARAM,
     ) -> c_int;
     fn EVP_DigestInit_ex2(
         ctx: *mut sys::EVP_MD_CTX,
