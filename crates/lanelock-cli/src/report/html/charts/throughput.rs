@@ -3,7 +3,7 @@
 use super::super::bar_chart::{BarChart, Group};
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
-use super::super::text::{bytes, number};
+use super::super::text::{bytes, length, number};
 use super::{Colours, Section, float, grouped, setting, title, variety};
 use crate::row::Row;
 
@@ -30,7 +30,7 @@ const CYCLES: Axis = Axis {
 
 /// Every algorithm side by side, at the shortest and at the longest length.
 pub(super) fn overview(rows: &[Row], colours: &Colours) -> Section {
-    let measured: Vec<&Row> = timed(rows).collect();
+    let measured: Vec<&Row> = timed(rows).filter(|row| works(row)).collect();
     let mut section = Section {
         title: "All algorithms",
         explanation: "One thread and all its messages at one length, the shortest and the longest \
@@ -66,7 +66,7 @@ fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -
     let groups = grouped(rows.iter().copied(), name);
     let contestants = grouped(rows.iter().copied(), |row| row.contestant.clone());
     BarChart {
-        title: format!("{} bytes", bytes(float(size))),
+        title: length(float(size)),
         unit: "Gbit/s",
         legend: contestants
             .into_iter()
@@ -89,7 +89,7 @@ fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -
 /// Lines over the length, a chart for each setting.
 pub(super) fn by_size(rows: &[Row], colours: &Colours) -> Section {
     let charts = lines(rows, colours, &GBIT_PER_S, |row| {
-        Some(row.gbit_per_s).filter(|_| row.cycles_per_op.is_none())
+        Some(row.gbit_per_s).filter(|_| row.cycles_per_op.is_none() && works(row))
     });
     Section {
         title: "Throughput by length",
@@ -154,8 +154,8 @@ pub(super) fn shares(rows: &[Row]) -> Section {
         .map(|(_, group)| {
             let several = variety(&group, |row| row.contestant.clone()) > 1;
             let name = |row: &Row| match several {
-                true => format!("{} {} B", row.contestant, row.size),
-                false => format!("{} B", row.size),
+                true => format!("{} {}", row.contestant, length(float(row.size))),
+                false => length(float(row.size)),
             };
             BarChart {
                 title: title(group[0], &split),
@@ -181,6 +181,11 @@ pub(super) fn shares(rows: &[Row]) -> Section {
                       status, as the null engine takes them. Engine: the rest.",
         charts,
     }
+}
+
+/// The null engine touches no byte, so that bytes per second mean nothing.
+fn works(row: &Row) -> bool {
+    row.contestant != "null"
 }
 
 /// Rows that say how much was done in how much time, one operation's latency apart.

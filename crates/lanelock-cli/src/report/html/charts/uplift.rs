@@ -1,8 +1,8 @@
 //! What an engine gains over baselines.
 
 use super::super::bar_chart::{BarChart, Group};
+use super::super::text::length;
 use super::{Colours, Section, float, grouped, title, variety};
-use crate::report::html::text::bytes;
 use crate::row::Row;
 
 pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
@@ -51,7 +51,7 @@ fn chart(group: &[&Row], all: &[&Row], colours: &Colours) -> String {
         groups: grouped(group.iter().copied(), |row| row.size)
             .into_iter()
             .map(|(size, rows)| Group {
-                name: format!("{} B", bytes(float(size))),
+                name: length(float(size)),
                 bars: rows
                     .iter()
                     .map(|row| {
