@@ -197,7 +197,10 @@ mod tests {
             .map(|session| Op::new(session, Buffer::in_place(&mut [0_u8; 0])))
             .collect();
         let mut grouping = Grouping::new();
-        valid.iter().for_each(|&index| grouping.push(index));
+        for (n, &index) in valid.iter().enumerate() {
+            grouping.set(n, index);
+        }
+        grouping.truncate(valid.len());
         let mut found = Vec::new();
         grouping.for_each_group(&mut ops, uniform, |mut batch| {
             assert_eq!((batch.is_empty(), batch.len()), (false, batch.order.len()));
