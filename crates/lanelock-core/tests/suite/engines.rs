@@ -168,6 +168,38 @@ fn a_tag_that_is_to_be_compared_cannot_be_written() {
 }
 
 #[test]
+fn a_tag_is_written_as_one_slice_where_it_is_one() {
+    let slices: Seen<bool> = Arc::default();
+    let log = slices.clone();
+    let device = probe(move |op| {
+        let slice = op.tag_mut().map(|tag| tag.fill(8));
+        log.lock().unwrap().push(slice.is_some());
+        op.write_tag(&[9; 64]);
+    });
+    let session = session(
+        &device,
+        Transform::compute(Mac::Hmac(Hash::Sha1), &KEY).tag_len(10),
+    );
+    let (mut own, mut inline) = ([0; 10], [0; 30]);
+    run(
+        &device,
+        Op::new(&session, Buffer::read_only(&[1; 4])).tag(&mut own),
+    );
+    let op = Op::new(&session, Buffer::in_place(&mut inline));
+    run(&device, op.auth_range(0..4).tag_at(15));
+    let (mut a, mut b) = ([0; 20], [0; 10]);
+    let mut list = [IoSliceMut::new(&mut a), IoSliceMut::new(&mut b)];
+    let op = Op::new(&session, Buffer::in_place(&mut list[..]));
+    run(&device, op.auth_range(0..4).tag_at(15));
+    assert_eq!(*slices.lock().unwrap(), [true, true, false]);
+    let expected = [[0; 15].as_slice(), &[9; 10], &[0; 5]].concat();
+    assert_eq!(
+        (own, inline.to_vec(), [&a[..], &b].concat()),
+        ([9; 10], expected.clone(), expected)
+    );
+}
+
+#[test]
 fn a_tag_is_compared_over_its_whole_length() {
     let matches: Seen<[bool; 3]> = Arc::default();
     let log = matches.clone();
