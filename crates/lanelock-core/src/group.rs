@@ -197,7 +197,10 @@ mod tests {
             .map(|session| Op::new(session, Buffer::in_place(&mut [0_u8; 0])))
             .collect();
         let mut grouping = Grouping::new();
-        valid.iter().enumerate().for_each(|(n, &index)| grouping.set(n, index));
+        valid
+            .iter()
+            .enumerate()
+            .for_each(|(n, &index)| grouping.set(n, index));
         grouping.set_len(valid.len());
         let mut found = Vec::new();
         grouping.for_each_group(&mut ops, uniform, |mut batch| {

@@ -70,8 +70,8 @@ pub const VERIFY: &[Column] = &[Column("result", |row| {
 /// Three or four digits that matter.
 fn digits(value: f64) -> String {
     match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
         v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
         _ => format!("{value:.4}"),
     }
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn figures_keep_the_digits_that_matter() {
-        let shown = [1234.5, 99.95, 12.34, 1.234, 0.0123, 0.0].map(digits);
-        assert_eq!(shown, ["1234", "99.9", "12.3", "1.23", "0.0123", "0.00"]);
+        let shown = [1234.4, 99.97, 12.34, 1.234, 0.0123, 0.0].map(digits);
+        assert_eq!(shown, ["1234", "100", "12.3", "1.23", "0.0123", "0.00"]);
         assert_eq!(microseconds(Some(12_345)), "12.34");
         assert_eq!(mebibytes(3 << 19), "1.5");
     }

@@ -1,13 +1,15 @@
 //! What an engine may do with a valid operation, and what it is kept from.
 
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_core::transform::Direction::{Forward, Reverse};
-use lanelock_core::{Buffer, Cipher, Device, Hash, Mac, Op, Session, Status, Transform};
+use lanelock_core::{
+    Buffer, Cipher, Device, Hash, InvalidReason, Mac, Op, Session, Status, Transform,
+};
 use lanelock_toy::Probe;
 
 use crate::support::{IV, KEY, chain, ctr, gcm, session};
@@ -166,6 +168,38 @@ fn a_tag_that_is_to_be_compared_cannot_be_written() {
 }
 
 #[test]
+fn a_tag_is_written_as_one_slice_where_it_is_one() {
+    let slices: Seen<bool> = Arc::default();
+    let log = slices.clone();
+    let device = probe(move |op| {
+        let slice = op.tag_mut().map(|tag| tag.fill(8));
+        log.lock().unwrap().push(slice.is_some());
+        op.write_tag(&[9; 64]);
+    });
+    let session = session(
+        &device,
+        Transform::compute(Mac::Hmac(Hash::Sha1), &KEY).tag_len(10),
+    );
+    let (mut own, mut inline) = ([0; 10], [0; 30]);
+    run(
+        &device,
+        Op::new(&session, Buffer::read_only(&[1; 4])).tag(&mut own),
+    );
+    let op = Op::new(&session, Buffer::in_place(&mut inline));
+    run(&device, op.auth_range(0..4).tag_at(15));
+    let (mut a, mut b) = ([0; 20], [0; 10]);
+    let mut list = [IoSliceMut::new(&mut a), IoSliceMut::new(&mut b)];
+    let op = Op::new(&session, Buffer::in_place(&mut list[..]));
+    run(&device, op.auth_range(0..4).tag_at(15));
+    assert_eq!(*slices.lock().unwrap(), [true, true, false]);
+    let expected = [[0; 15].as_slice(), &[9; 10], &[0; 5]].concat();
+    assert_eq!(
+        (own, inline.to_vec(), [&a[..], &b].concat()),
+        ([9; 10], expected.clone(), expected)
+    );
+}
+
+#[test]
 fn a_tag_is_compared_over_its_whole_length() {
     let matches: Seen<[bool; 3]> = Arc::default();
     let log = matches.clone();
@@ -235,6 +269,38 @@ fn another_engines_session_type_is_not_found() {
         &device,
         Op::new(&session, Buffer::in_place(&mut data)).iv(&IV),
     );
+}
+
+/// The longest digest fills its field of the signature that the quick check compares.
+#[test]
+fn the_longest_digest_still_gets_the_closer_look() {
+    let device = probe(|op| op.write_tag(&[5; 65_535]));
+    let session = session(&device, Transform::hash(Hash::Shake128).tag_len(65_535));
+    let mut tags = [
+        vec![0; 65_535],
+        vec![0; 70_000],
+        vec![0; 65_535],
+        vec![0; 65_535],
+    ];
+    let [good, long, beside, large] = &mut tags;
+    let mib = vec![1; 1 << 20];
+    let four_gib = vec![IoSlice::new(&mib); 4096];
+    let mut small = [0; 8];
+    let mut ops = [
+        Op::new(&session, Buffer::read_only(&[1; 8])).tag(good),
+        Op::new(&session, Buffer::read_only(&[1; 8])).tag(long),
+        Op::new(&session, Buffer::in_place(&mut small))
+            .tag(beside)
+            .tag_at(4),
+        Op::new(&session, Buffer::read_only(&four_gib[..])).tag(large),
+    ];
+    let _one_succeeds = device.queue_pair(1).process(&mut ops);
+    let reasons = ops.each_ref().map(|op| op.error().map(|e| e.reason()));
+    use InvalidReason as Bad;
+    let expected = [Bad::TagLength, Bad::TagRange, Bad::TooLarge].map(Some);
+    assert_eq!((reasons[0], &reasons[1..]), (None, &expected[..]));
+    assert_eq!(small, [0; 8]);
+    assert_eq!((tags[0][65_534], tags[1][0]), (5, 0));
 }
 
 struct Other;
