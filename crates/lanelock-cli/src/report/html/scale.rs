@@ -68,7 +68,8 @@ impl Scale {
     }
 }
 
-/// About five steps of 1, 2 or 5 times a power of ten; both ends are ticks.
+/// About five steps of 1, 2 or 5 times a power of ten; the upper end is a tick, and so is the
+/// lower one unless it is negative: then the lowest value is.
 fn linear(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     let high = if high > low { high } else { low + 1.0 };
     let rough = (high - low) / 5.0;
@@ -84,7 +85,9 @@ fn linear(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
         .take_while(|i| *i <= steps)
         .map(|i| (start + i) * step)
         .collect();
-    (start * step, (start + steps) * step, ticks)
+    let low = low.min(0.0).max(start * step);
+    let ticks = ticks.into_iter().filter(|tick| *tick >= low).collect();
+    (low, (start + steps) * step, ticks)
 }
 
 /// Ticks at powers of the base, and where they are few, at 2 and 5 times those of ten; the ends

@@ -65,6 +65,7 @@ fn the_page_is_well_formed_and_needs_no_network() {
     (memory.ns_per_op, memory.bytes_per_session) = (0.0, Some(400));
     let html = render(&report(vec![
         row("openssl", 64, 1, 2e6),
+        row("openssl", 256, 1, 2e6),
         row("openssl", 1024, 1, 1e6),
         row("openssl", 64, 2, 4e6),
         cycles,
