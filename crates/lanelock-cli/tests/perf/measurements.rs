@@ -257,6 +257,8 @@ fn files_are_written_beside_the_table() {
     .arg(&json)
     .arg("--csv")
     .arg(&csv)
+    .arg("--html")
+    .arg(&html)
     .assert()
     .success()
     .stdout(contains(
