@@ -43,7 +43,21 @@ pub fn measure(
             .map_err(|failure| failure.within(&describe(shape)))?;
         rows.extend(cell);
     }
+    if let Some(percent) = widest_spread(&rows).filter(|&percent| percent > QUIET_PERCENT) {
+        progress.note(&format!(
+            "rounds differ by up to ±{percent:.0} %: something else keeps this machine busy; \
+             repeat on an idle one, or raise --seconds and --rounds"
+        ));
+    }
     Ok(rows)
+}
+
+/// Rounds on an idle machine differ by less.
+const QUIET_PERCENT: f64 = 10.0;
+
+fn widest_spread(rows: &[Row]) -> Option<f64> {
+    let spreads = rows.iter().filter_map(|row| row.spread_percent);
+    spreads.max_by(f64::total_cmp)
 }
 
 /// Measures one cell: its rows, with ratios.

@@ -131,3 +131,16 @@ fn a_reader_that_has_gone_is_no_failure() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn without_a_measurement_the_help_says_what_there_is() {
+    perf(&[])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(starts_with("Measure engines"));
+    perf(&["--help"])
+        .assert()
+        .success()
+        .stdout(starts_with("Measure engines"));
+}

@@ -244,7 +244,8 @@ fn csv_has_the_names_of_json_as_its_header() {
 #[test]
 fn files_are_written_beside_the_table() {
     let folder = tempfile::tempdir().unwrap();
-    let (json, csv) = (folder.path().join("r.json"), folder.path().join("r.csv"));
+    let file = |name: &str| folder.path().join(name);
+    let (json, csv, html) = (file("r.json"), file("r.csv"), file("r.html"));
     perf(&tiny(&[
         "throughput",
         "--algorithm",
@@ -256,6 +257,8 @@ fn files_are_written_beside_the_table() {
     .arg(&json)
     .arg("--csv")
     .arg(&csv)
+    .arg("--html")
+    .arg(&html)
     .assert()
     .success()
     .stdout(contains(
@@ -264,6 +267,11 @@ fn files_are_written_beside_the_table() {
     let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     assert_eq!(report["results"][0]["algorithm"], "sha1");
     assert_eq!(std::fs::read_to_string(csv).unwrap().lines().count(), 2);
+    assert!(
+        std::fs::read_to_string(html)
+            .unwrap()
+            .starts_with("<!DOCTYPE html>")
+    );
 }
 
 #[test]
