@@ -34,9 +34,12 @@ mod progress;
 mod rounds;
 mod shape;
 mod throughput;
+mod tour;
 mod uplift;
 mod verify;
 mod work;
+
+pub use tour::tour;
 
 use std::io;
 use std::io::Write;

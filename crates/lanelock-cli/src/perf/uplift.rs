@@ -131,7 +131,7 @@ impl Args {
 }
 
 /// Fills in by how much the engine is faster than each other row of its cell.
-fn compare(cell: &mut [Row], engine: &str) {
+pub(super) fn compare(cell: &mut [Row], engine: &str) {
     let engines = cell.iter().find(|row| row.contestant == engine);
     let Some(rate) = engines.map(|row| row.ops_per_s) else {
         return;

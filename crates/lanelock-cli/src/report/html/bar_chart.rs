@@ -30,7 +30,7 @@ const GAP: f64 = 9.0;
 const TOP: f64 = 4.0;
 const BOTTOM: f64 = 24.0;
 /// Width of a character of a group's name, about.
-const CHARACTER: f64 = 6.7;
+const CHARACTER: f64 = 7.2;
 
 impl BarChart {
     pub(super) fn render(&self) -> String {

@@ -31,14 +31,14 @@ impl Scale {
             (low.min(v), high.max(v))
         });
         let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
-        let ticks = match spread {
-            Spread::Linear => linear_ticks(low.min(0.0), high),
-            Spread::Logarithmic(base) => logarithmic_ticks(low, high, f64::from(base)),
+        let (low, high, ticks) = match spread {
+            Spread::Linear => linear(low.min(0.0), high),
+            Spread::Logarithmic(base) => logarithmic(low, high, f64::from(base)),
         };
         Self {
             spread,
-            low: *ticks.first().expect("two ticks at least"),
-            high: *ticks.last().expect("two ticks at least"),
+            low,
+            high,
             from: pixels.0,
             to: pixels.1,
             ticks,
@@ -68,58 +68,62 @@ impl Scale {
     }
 }
 
-/// About five steps of 1, 2 or 5 times a power of ten.
-fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
-    let width = (high - low).max(f64::MIN_POSITIVE);
-    let rough = width / 5.0;
+/// About five steps of 1, 2 or 5 times a power of ten; the upper end is a tick, and so is the
+/// lower one unless it is negative: then the lowest value is.
+fn linear(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
+    let high = if high > low { high } else { low + 1.0 };
+    let rough = (high - low) / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .map(|factor| factor * power)
         .into_iter()
         .find(|step| *step >= rough)
         .unwrap_or(10.0 * power);
-    let mut ticks = vec![(low / step).floor() * step];
-    while ticks.len() < 2 || ticks.last().is_some_and(|last| *last < high - step / 1e6) {
-        ticks.push(ticks[0] + step * f64::from(u32::try_from(ticks.len()).unwrap_or(u32::MAX)));
-    }
-    ticks
+    let start = (low / step).floor();
+    let steps = (high / step - 1e-6).ceil() - start;
+    let ticks: Vec<f64> = std::iter::successors(Some(0.0), |i| Some(i + 1.0))
+        .take_while(|i| *i <= steps)
+        .map(|i| (start + i) * step)
+        .collect();
+    let low = low.min(0.0).max(start * step);
+    let ticks = ticks.into_iter().filter(|tick| *tick >= low).collect();
+    (low, (start + steps) * step, ticks)
 }
 
-/// Powers of the base; where they are few, also 2 and 5 times those of ten.
-fn logarithmic_ticks(low: f64, high: f64, base: f64) -> Vec<f64> {
+/// Ticks at powers of the base, and where they are few, at 2 and 5 times those of ten; the ends
+/// are just outside of the values.
+fn logarithmic(low: f64, high: f64, base: f64) -> (f64, f64, Vec<f64>) {
     let first = (low.ln() / base.ln() + 1e-9).floor();
-    let last = (high.ln() / base.ln() - 1e-9).ceil().max(first + 1.0);
-    let mut ticks = Vec::new();
-    let mut exponent = first;
-    while exponent <= last {
-        ticks.push(base.powf(exponent));
-        exponent += 1.0;
+    let powers: Vec<f64> = std::iter::successors(Some(first), |e| Some(e + 1.0))
+        .map(|exponent| base.powf(exponent))
+        .take_while(|power| *power < high * base)
+        .collect();
+    let factors: &[f64] = if base >= 10.0 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let steps: Vec<f64> = powers
+        .iter()
+        .flat_map(|power| factors.iter().map(move |factor| factor * power))
+        .collect();
+    let from = steps
+        .iter()
+        .rposition(|step| *step <= low * 1.001)
+        .unwrap_or(0);
+    let to = steps
+        .iter()
+        .position(|step| *step >= high * 0.999)
+        .unwrap_or(steps.len() - 1);
+    let to = to.max(from + 1).min(steps.len() - 1);
+    let (low, high) = (steps[from], steps[to]);
+    let within = |tick: &f64| (low * 0.999..=high * 1.001).contains(tick);
+    let mut ticks: Vec<f64> = powers.into_iter().filter(within).collect();
+    if ticks.len() < 3 {
+        ticks = steps[from..=to].to_vec();
     }
-    let few = ticks.len() <= 3 && base >= 10.0;
-    if few {
-        let powers = ticks.clone();
-        ticks.extend(powers.iter().flat_map(|p| [2.0 * p, 5.0 * p]));
-        ticks.sort_by(f64::total_cmp);
-        let enough = ticks
-            .iter()
-            .position(|t| *t >= high * 0.999)
-            .unwrap_or(ticks.len() - 1);
-        ticks.truncate(enough + 1);
-        let start = ticks.iter().rposition(|t| *t <= low * 1.001).unwrap_or(0);
-        ticks.drain(..start);
-        if ticks.len() < 2 {
-            ticks.push(ticks[0] * 10.0);
-        }
-    }
-    let every = ticks.len().div_ceil(9);
-    let end = ticks.len() - 1;
-    let mut index = 0;
-    ticks.retain(|_| {
-        let keep = index % every == 0 || index == end;
-        index += 1;
-        keep
-    });
-    ticks
+    let every = ticks.len().div_ceil(11);
+    (low, high, ticks.into_iter().step_by(every).collect())
 }
 
 #[cfg(test)]

@@ -38,6 +38,13 @@ pub(super) fn number(value: f64) -> String {
     format!("{digits}{unit}")
 }
 
+/// A length with its unit: 64 B, 1 KiB.
+pub(super) fn length(value: f64) -> String {
+    let text = bytes(value);
+    let space = if text.ends_with('i') { "" } else { " " };
+    format!("{text}{space}B")
+}
+
 /// Bytes: 64, 1 Ki, 16 Ki.
 pub(super) fn bytes(value: f64) -> String {
     let kibi = value / 1024.0;
@@ -66,6 +73,7 @@ mod tests {
                 "0", "0.12", "1.5", "12.3", "123", "9999", "12.3 k", "2.5 M", "3 G"
             ]
         );
+        assert_eq!([64.0, 2048.0].map(length), ["64 B", "2 KiB"]);
         assert_eq!(
             [64.0, 1024.0, 1500.0, 1_048_576.0].map(bytes),
             ["64", "1 Ki", "1500", "1 Mi"]

@@ -2,8 +2,8 @@
 
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
-use super::super::text::number;
-use super::{COLOURS, Section, float, grouped, title, variety};
+use super::super::text::{length, number};
+use super::{COLOURS, Section, float, grouped, variety};
 use crate::row::Row;
 
 /// One operation in so many.
@@ -19,13 +19,16 @@ const TIME: Axis = Axis {
     label: number,
 };
 
-/// The curve up to each share of operations; a line for each burst, length and contestant.
+/// The curve up to each share of operations; a line for each burst and contestant.
 pub(super) fn section(rows: &[Row]) -> Section {
     let curves: Vec<&Row> = rows
         .iter()
         .filter(|row| row.latency_curve.is_some())
         .collect();
-    let key = |row: &Row| (row.algorithm.clone(), row.operation.clone(), row.threads);
+    let key = |row: &Row| {
+        let work = (row.algorithm.clone(), row.operation.clone());
+        (work, row.threads, row.size)
+    };
     let charts = grouped(curves.iter().copied(), key)
         .into_iter()
         .map(|(_, group)| chart(&group, &curves))
@@ -44,9 +47,6 @@ fn chart(group: &[&Row], all: &[&Row]) -> String {
         if variety(all, |r| r.contestant.clone()) > 1 {
             parts.push(row.contestant.clone());
         }
-        if variety(group, |r| r.size) > 1 {
-            parts.push(format!("{} B", row.size));
-        }
         if variety(group, |r| r.burst) > 1 {
             parts.push(format!("burst {}", row.burst));
         }
@@ -58,22 +58,16 @@ fn chart(group: &[&Row], all: &[&Row]) -> String {
             false => parts.join(", "),
         }
     };
-    let first = Row {
-        burst: 0,
-        sessions: 0,
-        ..group[0].clone()
-    };
-    // Bursts and sessions are lines, not charts.
-    let same: Vec<Row> = all
-        .iter()
-        .map(|row| Row {
-            burst: 0,
-            sessions: 0,
-            ..(*row).clone()
-        })
-        .collect();
+    let first = group[0];
+    let mut title = format!("{} {}", first.algorithm, first.operation);
+    if variety(all, |r| r.size) > 1 {
+        title += &format!(", {}", length(float(first.size)));
+    }
+    if variety(all, |r| r.threads) > 1 {
+        title += &format!(", {} threads", first.threads);
+    }
     LineChart {
-        title: title(&first, &same.iter().collect::<Vec<_>>()),
+        title,
         x: RARITY,
         y: TIME,
         series: group
@@ -93,7 +87,7 @@ fn chart(group: &[&Row], all: &[&Row]) -> String {
 fn points(row: &Row) -> Vec<(f64, f64)> {
     let curve = row.latency_curve.iter().flatten();
     curve
-        .filter(|(percent, _)| *percent < 100.0)
+        .filter(|(percent, _)| (50.0..100.0).contains(percent))
         .map(|&(percent, ns)| (100.0 / (100.0 - percent), float(ns)))
         .collect()
 }

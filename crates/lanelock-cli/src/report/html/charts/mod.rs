@@ -97,7 +97,9 @@ fn title(row: &Row, all: &[&Row]) -> String {
     if variety(all, |r| r.burst) > 1 {
         text.push_str(&format!(", bursts of {}", row.burst));
     }
-    if let (Some(layout), true) = (&row.layout, variety(all, |r| r.layout.clone()) > 1) {
+    let with_output: Vec<&Row> = all.iter().copied().filter(|r| r.layout.is_some()).collect();
+    let layouts = variety(&with_output, |r| r.layout.clone());
+    if let (Some(layout), true) = (&row.layout, layouts > 1) {
         text.push_str(&format!(", {layout}"));
     }
     text

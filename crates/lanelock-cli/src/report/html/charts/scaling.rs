@@ -3,7 +3,7 @@
 use super::super::bar_chart::{BarChart, Group};
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
-use super::super::text::number;
+use super::super::text::{length, number};
 use super::{Colours, Section, float, grouped, variety};
 use crate::row::Row;
 
@@ -47,7 +47,7 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
                 },
             );
             LineChart {
-                title: format!("{algorithm} {operation}, {size} B"),
+                title: format!("{algorithm} {operation}, {}", length(float(size))),
                 x: THREADS,
                 y: SPEED,
                 series: series.collect(),

@@ -3,7 +3,7 @@
 use super::super::bar_chart::{BarChart, Group};
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
-use super::super::text::{bytes, number};
+use super::super::text::{bytes, length, number};
 use super::{Colours, Section, float, grouped, setting, title, variety};
 use crate::row::Row;
 
@@ -30,34 +30,48 @@ const CYCLES: Axis = Axis {
 
 /// Every algorithm side by side, at the shortest and at the longest length.
 pub(super) fn overview(rows: &[Row], colours: &Colours) -> Section {
-    let measured: Vec<&Row> = timed(rows).collect();
+    let measured: Vec<&Row> = timed(rows).filter(|row| is_engine(row)).collect();
     let mut section = Section {
         title: "All algorithms",
-        explanation: "One thread and all its messages at one length, the shortest and the longest \
-                      that were measured. Longer bars are better.",
+        explanation: "One thread, messages of one length, the fastest first.",
         charts: Vec::new(),
     };
     if variety(&measured, |row| row.algorithm.clone()) < MANY {
         return section;
     }
     let one_thread = measured.iter().map(|row| row.threads).min().unwrap_or(1);
-    let sizes = measured.iter().map(|row| row.size);
-    let ends = [sizes.clone().min(), sizes.max()];
-    for size in ends.into_iter().flatten() {
+    let ends = common_sizes(&measured);
+    for size in ends {
         let chosen = measured
             .iter()
             .copied()
             .filter(|row| row.size == size && row.threads == one_thread);
         section.charts.push(bars(size, chosen, colours));
-        if ends[0] == ends[1] {
-            break;
-        }
     }
     section
 }
 
+/// The shortest and the longest of the lengths that most algorithms were measured at.
+fn common_sizes(rows: &[&Row]) -> Vec<u64> {
+    let counts: Vec<(u64, usize)> = grouped(rows.iter().copied(), |row| row.size)
+        .into_iter()
+        .map(|(size, rows)| (size, variety(&rows, |row| row.algorithm.clone())))
+        .collect();
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let common = || {
+        counts
+            .iter()
+            .filter(|(_, count)| *count == most)
+            .map(|(size, _)| *size)
+    };
+    let mut ends: Vec<u64> = common().min().into_iter().chain(common().max()).collect();
+    ends.dedup();
+    ends
+}
+
 fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -> String {
-    let rows: Vec<&Row> = rows.collect();
+    let mut rows: Vec<&Row> = rows.collect();
+    rows.sort_by(|a, b| b.gbit_per_s.total_cmp(&a.gbit_per_s));
     let several_ways = variety(&rows, |row| row.operation.clone()) > 2;
     let name = |row: &Row| match several_ways {
         true => format!("{} {}", row.algorithm, row.operation),
@@ -66,7 +80,7 @@ fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -
     let groups = grouped(rows.iter().copied(), name);
     let contestants = grouped(rows.iter().copied(), |row| row.contestant.clone());
     BarChart {
-        title: format!("{} bytes", bytes(float(size))),
+        title: length(float(size)),
         unit: "Gbit/s",
         legend: contestants
             .into_iter()
@@ -89,7 +103,7 @@ fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -
 /// Lines over the length, a chart for each setting.
 pub(super) fn by_size(rows: &[Row], colours: &Colours) -> Section {
     let charts = lines(rows, colours, &GBIT_PER_S, |row| {
-        Some(row.gbit_per_s).filter(|_| row.cycles_per_op.is_none())
+        Some(row.gbit_per_s).filter(|_| row.cycles_per_op.is_none() && works(row))
     });
     Section {
         title: "Throughput by length",
@@ -117,7 +131,7 @@ fn lines(
     let rows: Vec<&Row> = timed(rows).filter(|row| value(row).is_some()).collect();
     let mut charts = Vec::new();
     for (_, group) in grouped(rows.iter().copied(), setting) {
-        if variety(&group, |row| row.size) < 2 {
+        if variety(&group, |row| row.size) < 3 {
             continue;
         }
         let series = grouped(group.iter().copied(), |row| row.contestant.clone());
@@ -154,8 +168,8 @@ pub(super) fn shares(rows: &[Row]) -> Section {
         .map(|(_, group)| {
             let several = variety(&group, |row| row.contestant.clone()) > 1;
             let name = |row: &Row| match several {
-                true => format!("{} {} B", row.contestant, row.size),
-                false => format!("{} B", row.size),
+                true => format!("{} {}", row.contestant, length(float(row.size))),
+                false => length(float(row.size)),
             };
             BarChart {
                 title: title(group[0], &split),
@@ -181,6 +195,17 @@ pub(super) fn shares(rows: &[Row]) -> Section {
                       status, as the null engine takes them. Engine: the rest.",
         charts,
     }
+}
+
+/// Neither a peer nor a baseline, nor measured for something else.
+fn is_engine(row: &Row) -> bool {
+    let compared = row.route.is_some() || row.contestant.ends_with("-per-op");
+    works(row) && !compared && row.cycles_per_op.is_none()
+}
+
+/// The null engine touches no byte, so that bytes per second mean nothing.
+fn works(row: &Row) -> bool {
+    row.contestant != "null"
 }
 
 /// Rows that say how much was done in how much time, one operation's latency apart.

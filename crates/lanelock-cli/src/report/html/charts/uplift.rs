@@ -1,8 +1,8 @@
 //! What an engine gains over baselines.
 
 use super::super::bar_chart::{BarChart, Group};
-use super::{Colours, Section, float, grouped, title, variety};
-use crate::report::html::text::bytes;
+use super::super::text::length;
+use super::{Colours, Section, float, grouped, variety};
 use crate::row::Row;
 
 pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
@@ -10,14 +10,7 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
         .iter()
         .filter(|row| row.uplift_percent.is_some())
         .collect();
-    let key = |row: &Row| {
-        (
-            row.algorithm.clone(),
-            row.operation.clone(),
-            row.threads,
-            row.sessions,
-        )
-    };
+    let key = |row: &Row| (row.algorithm.clone(), row.operation.clone(), row.sessions);
     let charts = grouped(compared.iter().copied(), key)
         .into_iter()
         .map(|(_, group)| chart(&group, &compared, colours))
@@ -33,9 +26,13 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
 fn chart(group: &[&Row], all: &[&Row], colours: &Colours) -> String {
     let baselines = grouped(group.iter().copied(), |row| row.contestant.clone());
     let several = baselines.len() > 1;
-    let mut title = title(group[0], all);
-    if !several && variety(all, |row| row.contestant.clone()) > 1 {
-        title.push_str(&format!(", over {}", group[0].contestant));
+    let first = group[0];
+    let mut title = format!("{} {}", first.algorithm, first.operation);
+    if variety(all, |row| row.sessions) > 1 {
+        title += &format!(", {} sessions", first.sessions);
+    }
+    if !several {
+        title += &format!(", over {}", first.contestant);
     }
     BarChart {
         title,
@@ -48,10 +45,13 @@ fn chart(group: &[&Row], all: &[&Row], colours: &Colours) -> String {
         } else {
             Vec::new()
         },
-        groups: grouped(group.iter().copied(), |row| row.size)
+        groups: grouped(group.iter().copied(), |row| (row.threads, row.size))
             .into_iter()
-            .map(|(size, rows)| Group {
-                name: format!("{} B", bytes(float(size))),
+            .map(|((threads, size), rows)| Group {
+                name: match threads {
+                    1 => length(float(size)),
+                    _ => format!("{}, {threads} threads", length(float(size))),
+                },
                 bars: rows
                     .iter()
                     .map(|row| {
