@@ -262,7 +262,7 @@ fn family(names: &[String]) -> String {
         .map_or(0, |at| back - at);
     let middle = |name: &String| match name.len().checked_sub(back) {
         Some(end) if end > front => name[front..end].to_owned(),
-        _ => return String::new(),
+        _ => String::new(),
     };
     let middles: Vec<String> = names.iter().map(middle).collect();
     if middles.iter().any(String::is_empty) {
