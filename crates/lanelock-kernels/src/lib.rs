@@ -6,4 +6,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod aes;
 pub mod cpu;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod testing;
