@@ -134,7 +134,11 @@ fn ask() -> u32 {
 
     const OSXSAVE: u32 = 27;
     // SAFETY: OSXSAVE says that XGETBV exists and that user code may run it.
-    let xcr0 = if all(one.ecx, &[OSXSAVE]) { unsafe { _xgetbv(0) } } else { 0 };
+    let xcr0 = if all(one.ecx, &[OSXSAVE]) {
+        unsafe { _xgetbv(0) }
+    } else {
+        0
+    };
     let saves_ymm = xcr0 & 0x06 == 0x06; // SSE and AVX state
     let saves_zmm = xcr0 & 0xe6 == 0xe6; // and opmask, upper halves, upper sixteen
 
@@ -182,10 +186,16 @@ mod tests {
     fn agrees_with_the_standard_library() {
         use std::is_x86_feature_detected as has;
         assert_eq!(Tier::AesNi.is_available(), has!("aes") && has!("pclmulqdq"));
-        assert_eq!(Avx2::detect().is_some(), has!("avx2") && has!("aes") && has!("bmi2"));
+        assert_eq!(
+            Avx2::detect().is_some(),
+            has!("avx2") && has!("aes") && has!("bmi2")
+        );
         let vaes = has!("vaes") && has!("vpclmulqdq");
         assert_eq!(Vaes256::detect().is_some(), vaes && has!("avx2"));
-        assert_eq!(Avx512::detect().is_some(), vaes && has!("avx512vbmi2") && has!("avx512bw"));
+        assert_eq!(
+            Avx512::detect().is_some(),
+            vaes && has!("avx512vbmi2") && has!("avx512bw")
+        );
         assert_eq!(ShaNi::detect().is_some(), has!("sha"));
     }
 }

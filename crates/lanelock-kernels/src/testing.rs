@@ -34,13 +34,23 @@ pub(crate) use per_isa;
 pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
     use std::is_x86_feature_detected as has;
     let (isa, expected) = match name {
-        "avx512" => (crate::cpu::Avx512::detect().map(Isa::Avx512), has!("avx512vbmi2")),
-        "vaes256" => (crate::cpu::Vaes256::detect().map(Isa::Vaes256), has!("avx2")),
+        "avx512" => (
+            crate::cpu::Avx512::detect().map(Isa::Avx512),
+            has!("avx512vbmi2"),
+        ),
+        "vaes256" => (
+            crate::cpu::Vaes256::detect().map(Isa::Vaes256),
+            has!("avx2"),
+        ),
         "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), true),
         _ => panic!("no instruction set is called {name}"),
     };
     let expected = expected && has!("aes") && (name == "aesni" || has!("vaes"));
-    assert_eq!(isa.is_some(), expected, "{name} was not detected as the standard library does");
+    assert_eq!(
+        isa.is_some(),
+        expected,
+        "{name} was not detected as the standard library does"
+    );
     match isa {
         Some(isa) => property(isa),
         None => std::println!("this CPU has no {name}"),
@@ -93,7 +103,10 @@ impl Guarded {
             let mapping = libc::mmap(ptr::null_mut(), len + 2 * Self::PAGE, prot, flags, -1, 0);
             assert_ne!(mapping, libc::MAP_FAILED);
             let inner = mapping.byte_add(Self::PAGE);
-            assert_eq!(libc::mprotect(inner, len, libc::PROT_READ | libc::PROT_WRITE), 0);
+            assert_eq!(
+                libc::mprotect(inner, len, libc::PROT_READ | libc::PROT_WRITE),
+                0
+            );
             mapping.cast()
         };
         Self { mapping, len }
@@ -219,14 +232,26 @@ impl Bench {
             let source = input[start..].as_mut_ptr();
             let output = self.outputs[i].bytes();
             output[start - 80..].fill(CANARY);
-            let target = if message.in_place { source } else { output[start..].as_mut_ptr() };
-            placed.push(Placed { message, source, target });
+            let target = if message.in_place {
+                source
+            } else {
+                output[start..].as_mut_ptr()
+            };
+            placed.push(Placed {
+                message,
+                source,
+                target,
+            });
         }
         run(&self.keys, &placed);
         for (i, message) in messages.iter().enumerate() {
             let len = message.data.len();
             let start = self.inputs[i].len - message.from_guard - len;
-            let output = if message.in_place { &mut self.inputs[i] } else { &mut self.outputs[i] };
+            let output = if message.in_place {
+                &mut self.inputs[i]
+            } else {
+                &mut self.outputs[i]
+            };
             let output = &output.bytes()[start - 80..];
             let expected = expect(&self.keys[message.key], message);
             assert!(
@@ -235,7 +260,10 @@ impl Bench {
                 message.in_place
             );
             let untouched = output[..80].iter().chain(&output[80 + len..]);
-            assert!(untouched.copied().all(|byte| byte == CANARY), "wrote outside message {i}");
+            assert!(
+                untouched.copied().all(|byte| byte == CANARY),
+                "wrote outside message {i}"
+            );
         }
     }
 }

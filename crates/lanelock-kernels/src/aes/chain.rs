@@ -126,7 +126,9 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
             2..=4 => 4,
             _ => GROUPS,
         };
-        let blocks = lanes.blocks[..live].iter().fold(usize::MAX, |least, n| least.min(*n));
+        let blocks = lanes.blocks[..live]
+            .iter()
+            .fold(usize::MAX, |least, n| least.min(*n));
         let lines = blocks.div_ceil(4);
         if !J::WRITES {
             let offset = 64 * (lines - 1);

@@ -103,8 +103,15 @@ impl EncryptKey {
             }
             words[i] = words[i - key_words] ^ word;
         }
-        let mut schedule = Self { round_keys: [[0; BLOCK]; ROUND_KEYS], size };
-        for (bytes, word) in schedule.round_keys.as_flattened_mut().chunks_exact_mut(4).zip(&words)
+        let mut schedule = Self {
+            round_keys: [[0; BLOCK]; ROUND_KEYS],
+            size,
+        };
+        for (bytes, word) in schedule
+            .round_keys
+            .as_flattened_mut()
+            .chunks_exact_mut(4)
+            .zip(&words)
         {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
@@ -115,7 +122,9 @@ impl EncryptKey {
 
 impl fmt::Debug for EncryptKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EncryptKey").field("size", &self.size).finish_non_exhaustive()
+        f.debug_struct("EncryptKey")
+            .field("size", &self.size)
+            .finish_non_exhaustive()
     }
 }
 
@@ -139,7 +148,10 @@ impl DecryptKey {
     pub fn new(key: &EncryptKey) -> Self {
         let size = key.size;
         let rounds = size.rounds();
-        let mut schedule = Self { round_keys: [[0; BLOCK]; ROUND_KEYS], size };
+        let mut schedule = Self {
+            round_keys: [[0; BLOCK]; ROUND_KEYS],
+            size,
+        };
         for (i, round_key) in key.round_keys().iter().rev().enumerate() {
             schedule.round_keys[i] = if i == 0 || i == rounds {
                 *round_key
@@ -164,7 +176,9 @@ impl DecryptKey {
 
 impl fmt::Debug for DecryptKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DecryptKey").field("size", &self.size).finish_non_exhaustive()
+        f.debug_struct("DecryptKey")
+            .field("size", &self.size)
+            .finish_non_exhaustive()
     }
 }
 

@@ -6,8 +6,12 @@
 
 pub mod cbc;
 mod chain;
+pub mod ctr;
+pub mod ecb;
 pub mod key;
 pub mod reference;
+mod rounds;
+mod sweep;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;

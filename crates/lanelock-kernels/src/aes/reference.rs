@@ -3,6 +3,7 @@
 //! vector kernels, which are tested against it. The modes work in place on one message.
 
 pub mod cbc;
+pub mod ctr;
 
 use super::{BLOCK, EncryptKey};
 

@@ -87,6 +87,9 @@ pub(crate) trait Vector: Copy {
     /// Shifts each 64-bit half to the right.
     unsafe fn shr64(self, bits: u32) -> Self;
 
+    /// Moves each block up by one place; the last block of `before` becomes block 0.
+    unsafe fn shift_in(self, before: Self) -> Self;
+
     /// The exclusive or of all blocks.
     unsafe fn fold(self) -> Self::Single;
     /// `single` in block 0, zero elsewhere.

@@ -31,8 +31,12 @@ pub struct EncryptJob<'k> {
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
 pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
-    let Some(size) = jobs.first().map(|job| job.key.size()) else { return };
-    let uniform = jobs.iter().all(|job| job.key.size() == size && job.len.is_multiple_of(BLOCK));
+    let Some(size) = jobs.first().map(|job| job.key.size()) else {
+        return;
+    };
+    let uniform = jobs
+        .iter()
+        .all(|job| job.key.size() == size && job.len.is_multiple_of(BLOCK));
     assert!(uniform, "CBC takes whole blocks and keys of one size");
     // SAFETY: the caller's contract is that of `Chained`; the sizes were compared.
     unsafe { isa.run(ChainMany { jobs, size }) }

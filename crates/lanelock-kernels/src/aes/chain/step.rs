@@ -91,8 +91,11 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 let n = (step.blocks - done).min(4);
                 let offset = 16 * done;
                 let is_last = done + n == step.blocks;
-                let (from, from_offset) =
-                    if !WRITES && is_last { (step.last, 0) } else { (step.source, offset) };
+                let (from, from_offset) = if !WRITES && is_last {
+                    (step.last, 0)
+                } else {
+                    (step.source, offset)
+                };
                 for g in 0..G {
                     let lane = from.add(V::BLOCKS * g);
                     *lines.add(g) = if n == 4 {

@@ -17,7 +17,10 @@ fn encrypts_and_decrypts_the_examples_of_fips_197() {
     ];
     for (bytes, ciphertext) in examples {
         let key = EncryptKey::portable(&sequence::<32>()[..bytes]).unwrap();
-        assert_eq!(u128::from_be_bytes(encrypt_block(&key, plaintext)), ciphertext);
+        assert_eq!(
+            u128::from_be_bytes(encrypt_block(&key, plaintext)),
+            ciphertext
+        );
         assert_eq!(decrypt_block(&key, ciphertext.to_be_bytes()), plaintext);
     }
 }
@@ -26,7 +29,10 @@ fn encrypts_and_decrypts_the_examples_of_fips_197() {
 #[test]
 fn expands_the_keys_of_fips_197() {
     let keys: [(&[u8], u32); 3] = [
-        (&0x2b7e151628aed2a6abf7158809cf4f3c_u128.to_be_bytes(), 0xb6630ca6),
+        (
+            &0x2b7e151628aed2a6abf7158809cf4f3c_u128.to_be_bytes(),
+            0xb6630ca6,
+        ),
         (
             &[
                 0x8e, 0x73, 0xb0, 0xf7, 0xda, 0x0e, 0x64, 0x52, 0xc8, 0x10, 0xf3, 0x2b, 0x80, 0x90,
@@ -56,8 +62,9 @@ fn every_tier_expands_keys_like_the_reference() {
     for isa in Tier::available().map(|tier| Isa::of_tier(tier).unwrap()) {
         for bytes in [16, 24, 32] {
             for seed in 0..50_u8 {
-                let key: [u8; 32] =
-                    core::array::from_fn(|i| seed.wrapping_mul(151).wrapping_add(sequence::<32>()[i] * 7));
+                let key: [u8; 32] = core::array::from_fn(|i| {
+                    seed.wrapping_mul(151).wrapping_add(sequence::<32>()[i] * 7)
+                });
                 let fast = EncryptKey::new(isa, &key[..bytes]).unwrap();
                 let portable = EncryptKey::portable(&key[..bytes]).unwrap();
                 assert_eq!(fast.round_keys(), portable.round_keys());

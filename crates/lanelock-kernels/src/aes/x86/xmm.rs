@@ -181,6 +181,11 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn shift_in(self, before: Self) -> Self {
+        before
+    }
+
+    #[inline(always)]
     unsafe fn fold(self) -> Self {
         self
     }

@@ -158,7 +158,10 @@ impl Vector for Ymm {
     unsafe fn reverse(self) -> Self {
         unsafe {
             let order = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            Self(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(order)))
+            Self(_mm256_shuffle_epi8(
+                self.0,
+                _mm256_broadcastsi128_si256(order),
+            ))
         }
     }
 
@@ -194,12 +197,27 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn shl64(self, bits: u32) -> Self {
-        unsafe { Self(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
+        unsafe {
+            Self(_mm256_sll_epi64(
+                self.0,
+                _mm_cvtsi32_si128(bits.cast_signed()),
+            ))
+        }
     }
 
     #[inline(always)]
     unsafe fn shr64(self, bits: u32) -> Self {
-        unsafe { Self(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
+        unsafe {
+            Self(_mm256_srl_epi64(
+                self.0,
+                _mm_cvtsi32_si128(bits.cast_signed()),
+            ))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(self, before: Self) -> Self {
+        unsafe { Self(_mm256_permute2x128_si256::<0x21>(before.0, self.0)) }
     }
 
     #[inline(always)]

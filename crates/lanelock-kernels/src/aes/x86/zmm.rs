@@ -17,7 +17,9 @@ impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
-        #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+        #[target_feature(
+            enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2"
+        )]
         unsafe fn compiled<K: Kernel>(kernel: K) -> K::Output {
             unsafe { kernel.run::<Zmm>() }
         }
@@ -169,12 +171,27 @@ impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn shl64(self, bits: u32) -> Self {
-        unsafe { Self(_mm512_sll_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
+        unsafe {
+            Self(_mm512_sll_epi64(
+                self.0,
+                _mm_cvtsi32_si128(bits.cast_signed()),
+            ))
+        }
     }
 
     #[inline(always)]
     unsafe fn shr64(self, bits: u32) -> Self {
-        unsafe { Self(_mm512_srl_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
+        unsafe {
+            Self(_mm512_srl_epi64(
+                self.0,
+                _mm_cvtsi32_si128(bits.cast_signed()),
+            ))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(self, before: Self) -> Self {
+        unsafe { Self(_mm512_alignr_epi64::<6>(self.0, before.0)) }
     }
 
     #[inline(always)]
