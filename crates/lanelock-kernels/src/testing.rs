@@ -201,6 +201,26 @@ impl Bench {
         }
     }
 
+    /// As [`Bench::check`], for kernels that write nothing: `run` compares their results.
+    pub fn check_reading(
+        &mut self,
+        shape: (usize, usize),
+        run: impl Fn(&[EncryptKey], &[Placed<'_>]),
+    ) {
+        let copy_and_run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
+            for placed in burst {
+                // SAFETY: both are valid for the message's length.
+                unsafe {
+                    placed
+                        .source
+                        .copy_to(placed.target, placed.message.data.len())
+                };
+            }
+            run(keys, burst);
+        };
+        self.check(shape, copy_and_run, |_, message| message.data.clone());
+    }
+
     fn burst(
         &mut self,
         lengths: &[usize],

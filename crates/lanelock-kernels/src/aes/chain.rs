@@ -33,14 +33,14 @@ pub(crate) unsafe trait Chained {
     /// The last `blocks` (1 to 4) blocks of the message, which start at byte `offset`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`].
-    unsafe fn final_line<V: Vector>(&self, offset: usize, blocks: usize, line: &mut Line);
+    /// Runs under [`Vector::enter`]; `line` is valid for writes.
+    unsafe fn final_line<V: Vector>(&self, offset: usize, blocks: usize, line: *mut Line);
 }
 
-/// Up to four blocks.
+/// Four blocks.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Line(pub [u8; 4 * BLOCK]);
+pub(crate) struct Line([u8; 4 * BLOCK]);
 
 /// Runs every job to completion.
 ///
@@ -136,10 +136,10 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
                 lanes.last[lane] = if lanes.blocks[lane] == blocks {
                     let job = &jobs[lanes.job[lane]];
                     let done = 16 * (job.blocks() - blocks) + offset;
-                    let line = final_lines[lane].write(Line([0; 64]));
+                    let line = final_lines[lane].as_mut_ptr();
                     // SAFETY: runs under `enter`; the offset is that of the lane's last line.
                     unsafe { job.final_line::<V>(done, blocks - 4 * (lines - 1), line) };
-                    line.0.as_ptr()
+                    line.cast_const().cast()
                 } else {
                     // SAFETY: the lane has more than `blocks` blocks left.
                     unsafe { lanes.source[lane].add(offset) }

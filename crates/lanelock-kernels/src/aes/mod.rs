@@ -9,6 +9,7 @@ mod chain;
 pub mod ctr;
 pub mod ecb;
 pub mod key;
+pub mod mac;
 pub mod reference;
 mod rounds;
 mod sweep;

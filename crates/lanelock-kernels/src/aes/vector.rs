@@ -40,6 +40,8 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// `to` is valid for writes of `bytes`, at most [`Vector::BYTES`].
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize);
+    /// Zero from byte `bytes` on; at most [`Vector::BYTES`].
+    unsafe fn keep_bytes(self, bytes: usize) -> Self;
     /// The same block everywhere.
     ///
     /// # Safety

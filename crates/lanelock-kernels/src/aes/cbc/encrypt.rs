@@ -72,5 +72,5 @@ unsafe impl Chained for EncryptJob<'_> {
     }
 
     #[inline(always)]
-    unsafe fn final_line<V: Vector>(&self, _: usize, _: usize, _: &mut Line) {}
+    unsafe fn final_line<V: Vector>(&self, _: usize, _: usize, _: *mut Line) {}
 }

@@ -72,6 +72,15 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn keep_bytes(self, bytes: usize) -> Self {
+        let mut padded = [0_u8; 16];
+        unsafe {
+            self.store_bytes(padded.as_mut_ptr(), bytes);
+            Self::load(padded.as_ptr())
+        }
+    }
+
+    #[inline(always)]
     unsafe fn broadcast(from: *const u8) -> Self {
         unsafe { Self::load(from) }
     }

@@ -73,6 +73,15 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn keep_bytes(self, bytes: usize) -> Self {
+        let mut padded = [0_u8; 32];
+        unsafe {
+            self.store_bytes(padded.as_mut_ptr(), bytes);
+            Self::load(padded.as_ptr())
+        }
+    }
+
+    #[inline(always)]
     unsafe fn broadcast(from: *const u8) -> Self {
         unsafe { Self(_mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()))) }
     }

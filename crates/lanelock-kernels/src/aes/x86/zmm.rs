@@ -67,6 +67,11 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn keep_bytes(self, bytes: usize) -> Self {
+        unsafe { Self(_mm512_maskz_mov_epi8(first_bytes(bytes), self.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn broadcast(from: *const u8) -> Self {
         unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()))) }
     }
