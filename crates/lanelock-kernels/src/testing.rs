@@ -43,7 +43,7 @@ pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
             has!("avx2"),
         ),
         "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), true),
-        _ => panic!("no instruction set is called {name}"),
+        _ => std::panic!("no instruction set is called {name}"),
     };
     let expected = expected && has!("aes") && (name == "aesni" || has!("vaes"));
     assert_eq!(

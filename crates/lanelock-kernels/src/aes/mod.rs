@@ -8,6 +8,7 @@ pub mod cbc;
 mod chain;
 pub mod ctr;
 pub mod ecb;
+pub mod gcm;
 pub mod key;
 pub mod mac;
 pub mod reference;

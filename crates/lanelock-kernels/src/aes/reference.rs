@@ -4,6 +4,7 @@
 
 pub mod cbc;
 pub mod ctr;
+pub mod gcm;
 pub mod mac;
 
 use super::{BLOCK, EncryptKey};

@@ -29,19 +29,46 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub unsafe fn encrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
         // SAFETY: as above.
         unsafe {
-            for s in &mut state {
-                *s = s.xor(self.0[0]);
-            }
+            self.begin(&mut state);
             for r in 1..ROUNDS {
-                for s in &mut state {
-                    *s = s.aes_enc(self.0[r]);
-                }
+                self.middle(r, &mut state);
             }
-            for s in &mut state {
-                *s = s.aes_enc_last(self.0[ROUNDS]);
-            }
+            self.end(&mut state);
         }
         state
+    }
+
+    /// Before the first round of encryption; then [`Rounds::middle`] from 1 to `ROUNDS - 1`,
+    /// then [`Rounds::end`].
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn begin<const G: usize>(&self, state: &mut [V; G]) {
+        for s in state {
+            // SAFETY: as above.
+            *s = unsafe { s.xor(self.0[0]) };
+        }
+    }
+
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
+        for s in state {
+            // SAFETY: as above.
+            *s = unsafe { s.aes_enc(self.0[r]) };
+        }
+    }
+
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn end<const G: usize>(&self, state: &mut [V; G]) {
+        for s in state {
+            // SAFETY: as above.
+            *s = unsafe { s.aes_enc_last(self.0[ROUNDS]) };
+        }
     }
 
     /// The equivalent inverse cipher.

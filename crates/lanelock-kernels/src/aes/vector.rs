@@ -94,6 +94,8 @@ pub(crate) trait Vector: Copy {
 
     /// The exclusive or of all blocks.
     unsafe fn fold(self) -> Self::Single;
+    /// Block 0.
+    unsafe fn first(self) -> Self::Single;
     /// `single` in block 0, zero elsewhere.
     unsafe fn from_single(single: Self::Single) -> Self;
 }

@@ -200,6 +200,11 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn first(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Self) -> Self {
         single
     }

@@ -238,6 +238,11 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn first(self) -> Xmm {
+        unsafe { Xmm::of(_mm256_castsi256_si128(self.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm256_zextsi128_si256(single.register())) }
     }

@@ -210,6 +210,11 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn first(self) -> Xmm {
+        unsafe { Xmm::of(_mm512_castsi512_si128(self.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm512_zextsi128_si512(single.register())) }
     }
