@@ -1,0 +1,10 @@
+//! CBC (SP 800-38A, section 6.2).
+
+mod decrypt;
+mod encrypt;
+
+pub use decrypt::{DecryptJob, decrypt_many};
+pub use encrypt::{EncryptJob, encrypt_many};
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests;

@@ -1,0 +1,12 @@
+//! SIMD kernels: many messages in lockstep, one per lane. Slices and expanded keys in, nothing
+//! allocated, no operations and no sessions.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod aes;
+pub mod cpu;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod testing;
