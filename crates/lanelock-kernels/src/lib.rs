@@ -1,0 +1,16 @@
+//! SIMD kernels: many messages in lockstep, one per lane. Slices and expanded keys in, nothing
+//! allocated, no operations and no sessions.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod cpu;
+pub mod hash;
+
+mod lanes;
+mod wipe;
+
+#[cfg(test)]
+mod testing;
