@@ -91,6 +91,10 @@ token! {
     Avx512, AESNI | AVX2 | VAES | AVX512, implies vaes256: Vaes256, avx2: Avx2, aesni: AesNi
 }
 token! {
+    /// AVX-512 IFMA, on top of [`Avx512`].
+    Ifma, AESNI | AVX2 | VAES | AVX512 | IFMA, implies avx512: Avx512
+}
+token! {
     /// SHA-1 and SHA-256 rounds, with SSSE3 and SSE4.1.
     ShaNi, SHANI, implies
 }
@@ -100,6 +104,7 @@ const AVX2: u32 = 1 << 1;
 const VAES: u32 = 1 << 2;
 const AVX512: u32 = 1 << 3;
 const SHANI: u32 = 1 << 4;
+const IFMA: u32 = 1 << 5;
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -159,13 +164,16 @@ fn ask() -> u32 {
     // F, DQ, BW, VL; VBMI, VBMI2.
     if saves_zmm && all(ebx7, &[16, 17, 30, 31]) && all(ecx7, &[1, 6]) {
         found |= AVX512;
+        if all(ebx7, &[21]) {
+            found |= IFMA;
+        }
     }
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Avx2, Avx512, ShaNi, Tier, Vaes256};
+    use super::{Avx2, Avx512, Ifma, ShaNi, Tier, Vaes256};
 
     #[test]
     fn names_lead_back_to_their_tier() {
@@ -195,6 +203,10 @@ mod tests {
         assert_eq!(
             Avx512::detect().is_some(),
             vaes && has!("avx512vbmi2") && has!("avx512bw")
+        );
+        assert_eq!(
+            Ifma::detect().is_some(),
+            vaes && has!("avx512vbmi2") && has!("avx512ifma")
         );
         assert_eq!(ShaNi::detect().is_some(), has!("sha"));
     }

@@ -8,5 +8,10 @@ extern crate std;
 
 pub mod aes;
 pub mod cpu;
+pub mod hash;
+
+mod lanes;
+mod wipe;
+
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
 mod testing;

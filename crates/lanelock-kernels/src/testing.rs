@@ -112,6 +112,17 @@ impl Guarded {
         Self { mapping, len }
     }
 
+    /// The last `len` bytes: one step behind them faults.
+    pub fn tail(&mut self, len: usize) -> &mut [u8] {
+        let from = self.len - len;
+        &mut self.bytes()[from..]
+    }
+
+    /// The first `len` bytes: one step before them faults.
+    pub fn head(&mut self, len: usize) -> &mut [u8] {
+        &mut self.bytes()[..len]
+    }
+
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the inner pages, for as long as the mapping lives.
         unsafe { std::slice::from_raw_parts_mut(self.mapping.add(Self::PAGE), self.len) }
@@ -123,6 +134,19 @@ impl Drop for Guarded {
         // SAFETY: the mapping of `new`.
         unsafe { libc::munmap(self.mapping.cast(), self.len + 2 * Self::PAGE) };
     }
+}
+
+/// Bytes of a hexadecimal string; blanks are passed over.
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| u8::try_from(c.to_digit(16).expect("a hexadecimal digit")).unwrap())
+        .collect();
+    digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
 }
 
 /// One message of a burst.

@@ -1,0 +1,100 @@
+//! Two registers as one of twice the lanes.
+
+use super::{Lanes, Row};
+
+/// Lanes of `.0`, then lanes of `.1`.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<V>(V, V);
+
+// SAFETY: both halves read and write their own `V::COUNT` lanes.
+unsafe impl<V: Lanes> Lanes for Pair<V> {
+    type Word = V::Word;
+    const COUNT: usize = 2 * V::COUNT;
+
+    #[inline(always)]
+    unsafe fn splat(word: Self::Word) -> Self {
+        // SAFETY: the caller promises the instructions of `V`.
+        let half = unsafe { V::splat(word) };
+        Self(half, half)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.add(other.0), self.1.add(other.1))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0.xor(other.0), self.1.xor(other.1))
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1))
+    }
+
+    #[inline(always)]
+    fn choose(self, b: Self, c: Self) -> Self {
+        Self(self.0.choose(b.0, c.0), self.1.choose(b.1, c.1))
+    }
+
+    #[inline(always)]
+    fn majority(self, b: Self, c: Self) -> Self {
+        Self(self.0.majority(b.0, c.0), self.1.majority(b.1, c.1))
+    }
+
+    #[inline(always)]
+    fn rotate<const R: i32, const L: i32>(self) -> Self {
+        Self(self.0.rotate::<R, L>(), self.1.rotate::<R, L>())
+    }
+
+    #[inline(always)]
+    fn shift<const N: i32>(self) -> Self {
+        Self(self.0.shift::<N>(), self.1.shift::<N>())
+    }
+
+    #[inline(always)]
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the caller's `at` holds 2 · `V::COUNT` pointers, one half for each call.
+        let (low, high) = unsafe {
+            (
+                V::load_block(at, offset),
+                V::load_block(at.add(V::COUNT), offset),
+            )
+        };
+        join(low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8] {
+        // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
+        let (low, high) = unsafe { (V::load_rows(rows), V::load_rows(rows.add(V::COUNT))) };
+        join(low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<Self::Word>) {
+        let mut low = [columns[0].0; 8];
+        let mut high = [columns[0].1; 8];
+        for i in 1..8 {
+            low[i] = columns[i].0;
+            high[i] = columns[i].1;
+        }
+        // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
+        unsafe {
+            V::store_rows(low, rows);
+            V::store_rows(high, rows.add(V::COUNT));
+        }
+    }
+}
+
+/// Two arrays of registers as one of pairs. Loops, as everywhere on the way of a register:
+/// closures and array adaptors are not compiled with the instructions of the caller.
+#[inline(always)]
+fn join<V: Lanes, const N: usize>(low: [V; N], high: [V; N]) -> [Pair<V>; N] {
+    let mut pairs = [Pair(low[0], high[0]); N];
+    for i in 1..N {
+        pairs[i] = Pair(low[i], high[i]);
+    }
+    pairs
+}
