@@ -80,7 +80,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let wrong = check(args, &subject, &specs)?;
         if wrong > 0 {
             let engine = subject.engine();
-            return Err(Failure::Failed(format!("engine {engine} is wrong, see above")));
+            return Err(Failure::Failed(format!(
+                "engine {engine} is wrong, see above"
+            )));
         }
     }
     Ok(())
@@ -120,7 +122,9 @@ impl Args {
             Subject::new(device, name).ok_or_else(|| {
                 let known: Vec<_> = device.engines().map(Engine::name).collect();
                 let known = known.join(", ");
-                Failure::Usage(format!("--engine {name}: no such engine; there are: {known}"))
+                Failure::Usage(format!(
+                    "--engine {name}: no such engine; there are: {known}"
+                ))
             })
         };
         self.engine.iter().map(find).collect()

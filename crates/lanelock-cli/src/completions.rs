@@ -26,5 +26,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::command(), "lanelock", &mut script);
-    io::stdout().lock().write_all(&script).map_err(Failure::stdout)
+    io::stdout()
+        .lock()
+        .write_all(&script)
+        .map_err(Failure::stdout)
 }

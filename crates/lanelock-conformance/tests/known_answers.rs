@@ -44,7 +44,10 @@ fn every_published_vector_is_right() {
     // Single DES comes from OpenSSL's legacy provider, which a system may lack.
     let without_des = vectors::all().len() - 2;
     assert!(outcomes.len() >= without_des);
-    assert!(outcomes.iter().all(|file| file.skips() == 0), "{outcomes:#?}");
+    assert!(
+        outcomes.iter().all(|file| file.skips() == 0),
+        "{outcomes:#?}"
+    );
 }
 
 #[test]

@@ -96,7 +96,10 @@ impl Device {
             0 => "the device has no engine".to_owned(),
             _ => refused
                 .iter()
-                .map(|(_, why)| why.to_string())
+                .map(|(engine, error)| match error {
+                    SessionError::Unsupported { why, .. } => format!("{engine}: {why}"),
+                    other => format!("{engine}: {other}"),
+                })
                 .collect::<Vec<_>>()
                 .join("; "),
         };

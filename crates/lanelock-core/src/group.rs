@@ -101,7 +101,7 @@ impl Grouping {
 
     /// There are `len` valid operations.
     #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub(crate) fn set_len(&mut self, len: usize) {
         self.len = len;
     }
 
@@ -138,5 +138,117 @@ impl Grouping {
             self.order[..other].copy_from_slice(&self.rest[..other]);
             left = other;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Capability, Engine, EngineSession};
+    use crate::per_queue::QueueToken;
+    use crate::session::SessionMemory;
+    use crate::{Buffer, Cipher, Device, Session, SessionError, Transform};
+
+    /// An engine that only chooses groups: that of a session is its key's first byte.
+    struct Groups(u16);
+
+    impl Engine for Groups {
+        fn name(&self) -> &'static str {
+            "groups"
+        }
+
+        fn version(&self) -> String {
+            String::new()
+        }
+
+        fn capabilities(&self) -> &[Capability] {
+            &[]
+        }
+
+        fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+            Ok(Box::new(Self(transform.key()[0].into())))
+        }
+    }
+
+    impl EngineSession for Groups {
+        fn group(&self) -> u16 {
+            self.0
+        }
+
+        fn process(&self, _: &mut QueueToken, _: &mut Batch<'_, '_>) {}
+
+        fn memory(&self) -> SessionMemory {
+            SessionMemory::default()
+        }
+    }
+
+    /// Groups the operations at the indices `valid`, whose sessions are of `groups`.
+    fn grouped(groups: &[u8], valid: &[u16], uniform: bool) -> Vec<Vec<u16>> {
+        let device = Device::builder().engine(Groups(0)).build();
+        let session = |&group: &u8| {
+            let key = [group; 16];
+            device
+                .session(Transform::encrypt(Cipher::AesEcb, &key))
+                .unwrap()
+        };
+        let sessions: Vec<Session> = groups.iter().map(session).collect();
+        let mut ops: Vec<_> = sessions
+            .iter()
+            .map(|session| Op::new(session, Buffer::in_place(&mut [0_u8; 0])))
+            .collect();
+        let mut grouping = Grouping::new();
+        valid
+            .iter()
+            .enumerate()
+            .for_each(|(n, &index)| grouping.set(n, index));
+        grouping.set_len(valid.len());
+        let mut found = Vec::new();
+        grouping.for_each_group(&mut ops, uniform, |mut batch| {
+            assert_eq!((batch.is_empty(), batch.len()), (false, batch.order.len()));
+            let mut visited = 0;
+            batch.for_each(|_| visited += 1);
+            assert_eq!(visited, batch.len());
+            found.push(batch.order.to_vec());
+        });
+        found
+    }
+
+    #[test]
+    fn groups_and_operations_keep_the_order_of_their_appearance() {
+        let groups = [3, 1, 3, 2, 1, 3, 2];
+        let all = [0, 1, 2, 3, 4, 5, 6];
+        assert_eq!(
+            grouped(&groups, &all, false),
+            [vec![0, 2, 5], vec![1, 4], vec![3, 6]]
+        );
+    }
+
+    #[test]
+    fn invalid_operations_are_passed_over() {
+        let groups = [3, 1, 3, 2, 1, 3, 2];
+        assert_eq!(
+            grouped(&groups, &[1, 2, 4, 6], false),
+            [vec![1, 4], vec![2], vec![6]]
+        );
+        assert!(grouped(&groups, &[], false).is_empty());
+        assert!(grouped(&groups, &[], true).is_empty());
+    }
+
+    #[test]
+    fn a_uniform_burst_is_one_group() {
+        assert_eq!(grouped(&[5; 4], &[0, 1, 3], true), [vec![0, 1, 3]]);
+        assert_eq!(grouped(&[5; 4], &[0, 1, 3], false), [vec![0, 1, 3]]);
+    }
+
+    #[test]
+    fn a_full_slice_of_groups_of_one_is_served() {
+        let groups: Vec<u8> = (0..=255).collect();
+        let all: Vec<u16> = (0..256).collect();
+        let found = grouped(&groups, &all, false);
+        assert!(
+            found
+                .into_iter()
+                .eq(all.into_iter().map(|index| vec![index]))
+        );
     }
 }

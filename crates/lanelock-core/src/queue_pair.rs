@@ -170,7 +170,7 @@ fn admit(ops: &mut [Op<'_>], device: u32, grouping: &mut Grouping) -> (usize, bo
             }
         }
     }
-    grouping.truncate(admitted);
+    grouping.set_len(admitted);
     (refused, uniform)
 }
 

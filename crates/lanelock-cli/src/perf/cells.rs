@@ -7,8 +7,7 @@ use super::contestant::Contestant;
 use super::lengths::Mix;
 use super::progress::Progress;
 use super::rounds;
-use super::rounds::Score;
-use super::shape::{Layout, Shape};
+use super::shape::Shape;
 use crate::failure::Failure;
 use crate::row::Row;
 
@@ -33,31 +32,33 @@ pub fn measure(
         let left_out = |name: &str, why: &str| {
             progress.skip(pace.rounds);
             let note = format!("{name} is left out: {why}");
-            if !said.contains(&note) {
+            if !why.is_empty() && !said.contains(&note) {
                 progress.note(&note);
                 said.push(note);
             }
         };
         let cell = contest
             .enter(bench, shape, left_out)
-            .and_then(|mut contestants| {
-                rounds::agree(&mut contestants)?;
-                let scores = rounds::alternate(&mut contestants, pace, &progress)?;
-                rank(shape, contest, &contestants, &scores)
-            })
+            .and_then(|contestants| compete(contestants, contest, shape, pace, &progress))
             .map_err(|failure| failure.within(&describe(shape)))?;
         rows.extend(cell);
     }
     Ok(rows)
 }
 
-/// One cell's rows, with ratios.
-fn rank(
-    shape: &Shape,
+/// Measures one cell: its rows, with ratios.
+///
+/// # Errors
+/// As [`measure`].
+pub fn compete(
+    mut contestants: Vec<Box<dyn Contestant>>,
     contest: &Contest,
-    contestants: &[Box<dyn Contestant>],
-    scores: &[Score],
+    shape: &Shape,
+    pace: Pace,
+    progress: &Progress,
 ) -> Result<Vec<Row>, Failure> {
+    rounds::agree(&mut contestants)?;
+    let scores = rounds::alternate(&mut contestants, pace, progress)?;
     let names: Vec<_> = contestants
         .iter()
         .map(|contestant| contestant.name())
@@ -66,13 +67,14 @@ fn rank(
     let Some(reference_score) = scores.get(reference) else {
         return Err(Failure::Failed("no contestant offers it".to_owned()));
     };
+    let several = scores.len() > 1;
     let rows = contestants
         .iter()
-        .zip(scores)
+        .zip(&scores)
         .map(|(contestant, score)| Row {
             route: contestant.route().map(str::to_owned),
-            ratio: (scores.len() > 1).then(|| score.rate / reference_score.rate),
-            reference: (scores.len() > 1).then(|| names[reference].to_owned()),
+            ratio: several.then(|| score.rate / reference_score.rate),
+            reference: several.then(|| names[reference].to_owned()),
             spread_percent: Some(score.spread_percent),
             ..row(shape, contestant.name(), score.rate)
         });
@@ -118,13 +120,13 @@ pub fn describe(shape: &Shape) -> String {
         1 => String::new(),
         _ => format!(", {n} {one}s"),
     };
-    let apart = if shape.has_output() && shape.layout == Layout::Separate {
-        ", separate output"
+    let layout = if shape.has_output() {
+        shape.layout.name()
     } else {
-        ""
+        "tags only"
     };
     format!(
-        "{} {}, {} bytes, bursts of {}{}{}{}{apart}",
+        "{} {}, {} bytes, bursts of {}{}{}{}, {layout}",
         shape.spec,
         shape.operation,
         shape.mix,

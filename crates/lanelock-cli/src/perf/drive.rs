@@ -97,6 +97,7 @@ impl<'p> Driver<'p> {
                 latencies.record(clock.delta_as_nanos(before, after), self.burst as u64);
             }
         }
+        latencies.took(start.elapsed());
         Ok(latencies)
     }
 

@@ -17,6 +17,8 @@ use crate::failure::Failure;
 /// An engine with its sessions, and threads that share them.
 pub struct EngineContestant {
     name: String,
+    /// Whether it has results to compare.
+    works: bool,
     crew: Crew<Request, Answer>,
 }
 
@@ -72,8 +74,17 @@ impl EngineContestant {
         });
         Ok(Entry::Ready(Self {
             name: engine.to_owned(),
+            works: engine != NullEngine::NAME,
             crew,
         }))
+    }
+
+    /// The same under another name.
+    pub fn named(self, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..self
+        }
     }
 
     /// Works for about `span`, looking at the clock before and after each burst.
@@ -108,7 +119,7 @@ impl Contestant for EngineContestant {
             let text = format!("{name}: threads with the same messages got different results");
             return Err(Failure::Failed(text));
         }
-        Ok((self.name != NullEngine::NAME).then(|| digests[0]))
+        Ok(self.works.then(|| digests[0]))
     }
 
     fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {

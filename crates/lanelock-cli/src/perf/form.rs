@@ -32,6 +32,7 @@ pub fn select<M: ForForm>(shape: &Shape) -> M::Made {
         (false, _, _) => by_iv::<M, ReadOnly>(shape),
         (true, Layout::InPlace, _) => by_iv::<M, InPlace>(shape),
         (true, Layout::Separate, _) => by_iv::<M, Separate>(shape),
+        (true, Layout::Copy, _) => by_iv::<M, CopyFirst>(shape),
     }
 }
 
@@ -64,6 +65,7 @@ trait Place {
 
 struct InPlace;
 struct Separate;
+struct CopyFirst;
 struct ReadOnly;
 /// Any of them, as the message says.
 struct Pieces;
@@ -80,6 +82,15 @@ impl Place for Separate {
     fn buffer<'m>(input: &'m mut Part<'_>, output: Option<&'m mut Part<'_>>) -> Buffer<'m> {
         let output = output.expect("the pool has separate outputs");
         Buffer::separate(&*input.whole(), output.whole())
+    }
+}
+
+impl Place for CopyFirst {
+    #[inline(always)]
+    fn buffer<'m>(input: &'m mut Part<'_>, output: Option<&'m mut Part<'_>>) -> Buffer<'m> {
+        let output = output.expect("the pool has separate outputs").whole();
+        output.copy_from_slice(input.whole());
+        Buffer::in_place(output)
     }
 }
 

@@ -1,42 +1,66 @@
 //! How long operations took: a histogram with three significant digits.
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
 
+use super::contestant::Lap;
 use crate::row::Row;
 
-/// Latencies of operations, in nanoseconds.
+/// Latencies of operations, in nanoseconds, and the time in which they were collected.
 #[derive(Clone, Debug)]
-pub struct Latencies(Histogram<u64>);
+pub struct Latencies {
+    histogram: Histogram<u64>,
+    elapsed: Duration,
+}
 
 impl Latencies {
     /// None yet.
     pub fn new() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST, 3);
-        Self(histogram.expect("the bounds are those the histogram documents"))
+        Self {
+            histogram: histogram.expect("bounds that the histogram takes"),
+            elapsed: Duration::ZERO,
+        }
     }
 
     /// A burst of `ops` operations had its last result after `nanoseconds`. Its statuses become
     /// known together, so that is how long each of them took.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64, ops: u64) {
-        self.0.saturating_record_n(nanoseconds, ops);
+        self.histogram.saturating_record_n(nanoseconds, ops);
     }
 
-    /// Takes in another thread's.
+    /// Collecting has taken `elapsed`.
+    pub fn took(&mut self, elapsed: Duration) {
+        self.elapsed = elapsed;
+    }
+
+    /// Takes in those of a thread that worked at the same time.
     pub fn add(&mut self, other: &Self) {
+        self.elapsed = self.elapsed.max(other.elapsed);
         // Both have the same bounds, so each value of one fits the other.
-        let _fits = self.0.add(&other.0);
+        let _fits = self.histogram.add(&other.histogram);
+    }
+
+    /// Operations and time.
+    pub fn lap(&self) -> Lap {
+        Lap {
+            ops: self.histogram.len(),
+            elapsed: self.elapsed,
+        }
     }
 
     /// Writes percentiles and curve into `row`.
     pub fn describe(&self, row: &mut Row) {
-        let at = |percentile| Some(self.0.value_at_percentile(percentile));
+        let at = |percentile| Some(self.histogram.value_at_percentile(percentile));
         row.p50_ns = at(50.0);
         row.p90_ns = at(90.0);
         row.p99_ns = at(99.0);
         row.p99_9_ns = at(99.9);
-        row.max_ns = Some(self.0.max());
-        let curve = CURVE.map(|percentile| (percentile, self.0.value_at_percentile(percentile)));
+        row.max_ns = Some(self.histogram.max());
+        let curve =
+            CURVE.map(|percentile| (percentile, self.histogram.value_at_percentile(percentile)));
         row.latency_curve = Some(curve.to_vec());
     }
 }

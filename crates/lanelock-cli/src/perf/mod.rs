@@ -10,14 +10,18 @@
 
 mod bench;
 mod cells;
+mod clock;
 mod content;
 mod contest;
 mod contestant;
+mod copy;
 mod crew;
+mod cycles;
 mod drive;
 mod engine;
 mod form;
 mod latencies;
+mod latency;
 mod lengths;
 mod null_engine;
 mod number;
@@ -29,6 +33,7 @@ mod progress;
 mod rounds;
 mod shape;
 mod throughput;
+mod uplift;
 mod work;
 
 use std::io;
@@ -37,8 +42,6 @@ use std::io::Write;
 use clap::Subcommand;
 
 use crate::failure::Failure;
-use crate::report::table;
-use crate::report::table::Column;
 use crate::row::{Report, Row};
 use bench::Bench;
 use output::Output;
@@ -55,6 +58,14 @@ pub struct Args {
 enum What {
     /// Operations and bits per second.
     Throughput(throughput::Args),
+    /// How long operations take: percentiles and the slowest.
+    Latency(latency::Args),
+    /// Cycles of an operation, the framework's and the engine's.
+    Cycles(cycles::Args),
+    /// What is gained over habits such as cloning a context for each operation.
+    Uplift(uplift::Args),
+    /// What a separate output saves over a copy.
+    Copy(copy::Args),
 }
 
 /// Runs the command.
@@ -64,14 +75,19 @@ enum What {
 pub fn run(args: &Args) -> Result<(), Failure> {
     match &args.what {
         What::Throughput(args) => throughput::run(args),
+        What::Latency(args) => latency::run(args),
+        What::Cycles(args) => cycles::run(args),
+        What::Uplift(args) => uplift::run(args),
+        What::Copy(args) => copy::run(args),
     }
 }
 
-/// Prints the table and writes the files.
+/// Prints the report as `table` renders it, unless standard output is for something else, and
+/// writes the files.
 fn publish(
     bench: &Bench,
     rows: Vec<Row>,
-    columns: &[Column],
+    table: impl Fn(&Report) -> String,
     output: &Output,
 ) -> Result<(), Failure> {
     let report = Report {
@@ -80,7 +96,7 @@ fn publish(
         results: rows,
     };
     if output.shows_table() {
-        let text = table::render(&report, columns);
+        let text = table(&report);
         io::stdout()
             .lock()
             .write_all(text.as_bytes())

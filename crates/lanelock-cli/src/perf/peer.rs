@@ -15,7 +15,7 @@ use clap::ValueEnum;
 
 use super::contestant::{Contestant, Entry, Lap};
 use super::crew;
-use super::shape::Shape;
+use super::shape::{Layout, Shape};
 use crate::failure::Failure;
 
 /// The peers there are.
@@ -117,6 +117,12 @@ impl PeerContestant {
             return Err(Failure::Usage(format!(
                 "--segments {}: --peer {} has contiguous messages only; leave one of them out",
                 shape.segments,
+                peer.name()
+            )));
+        }
+        if shape.has_output() && shape.layout == Layout::Copy {
+            return Err(Failure::Usage(format!(
+                "--layout copy: --peer {} does not copy; leave one of them out",
                 peer.name()
             )));
         }

@@ -50,7 +50,7 @@ impl Memory {
     /// Room for the pool of one thread.
     pub fn new(shape: &Shape) -> Self {
         let messages = shape.pool * shape.stride();
-        let apart = shape.has_output() && shape.layout == Layout::Separate;
+        let apart = shape.has_output() && shape.layout != Layout::InPlace;
         Self {
             inputs: Area::new(messages),
             outputs: Area::new(if apart { messages } else { 0 }),

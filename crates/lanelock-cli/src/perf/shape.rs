@@ -15,6 +15,8 @@ pub enum Layout {
     InPlace,
     /// Into other memory.
     Separate,
+    /// Copied to other memory, then over the copy: what is left to do without separate outputs.
+    Copy,
 }
 
 /// One kind of work.
@@ -58,6 +60,7 @@ impl Layout {
         match self {
             Self::InPlace => "in-place",
             Self::Separate => "separate",
+            Self::Copy => "copy",
         }
     }
 }

@@ -37,5 +37,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = args.work.cells()?;
     let bench = Bench::open()?;
     let rows = cells::measure(&cells, &args.contest, args.pace, &bench)?;
-    publish(&bench, rows, table::THROUGHPUT, &args.output)
+    publish(
+        &bench,
+        rows,
+        |report| table::render(report, table::THROUGHPUT),
+        &args.output,
+    )
 }

@@ -70,9 +70,27 @@ pub struct Work {
 }
 
 /// The algorithms that are measured unless others are named.
-const SIX: &str = "aes-128-cbc,hmac-sha1,aes-128-cmac,aes-128-gcm,3des-ctr,aes-128-cbc+hmac-sha1";
+pub const SIX: &str =
+    "aes-128-cbc,hmac-sha1,aes-128-cmac,aes-128-gcm,3des-ctr,aes-128-cbc+hmac-sha1";
 
 impl Work {
+    /// `algorithms`, and everything else as it is by default.
+    pub fn of(algorithms: Vec<Spec>) -> Self {
+        Self {
+            algorithm: algorithms,
+            operation: Vec::new(),
+            sizes: Lengths(vec![64, 256, 1 << 10, 8 << 10]),
+            imix: None,
+            burst: vec![32],
+            threads: vec![1],
+            sessions: vec![1],
+            segments: 1,
+            layout: None,
+            aad: 16,
+            pool: None,
+        }
+    }
+
     /// Every cell, the fastest-changing option last: algorithm, operation, threads, sessions,
     /// burst, length.
     ///
@@ -177,6 +195,10 @@ impl Work {
             (Some(Layout::InPlace), true) => Err(Failure::Usage(format!(
                 "--layout in-place: {operation} of {spec} in place would overwrite the ciphertext \
                  that the next round needs; use --layout separate"
+            ))),
+            (Some(Layout::Copy), _) if self.segments > 1 => Err(Failure::Usage(format!(
+                "--layout copy: copies contiguous messages, not --segments {}",
+                self.segments
             ))),
             (Some(layout), _) => Ok(layout),
         }

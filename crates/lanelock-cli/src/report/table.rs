@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table};
 
+use crate::machine::Machine;
 use crate::row::{Report, Row};
 
 /// A column: its title, and what a row has in it.
@@ -18,8 +19,44 @@ pub const THROUGHPUT: &[Column] = &[
     Column("±%", |row| {
         optional(row.spread_percent, |s| format!("{s:.1}"))
     }),
-    Column("ratio", |row| optional(row.ratio, |r| format!("{r:.2}"))),
+    Column("ratio", |row| optional(row.ratio, digits)),
     Column("route", |row| row.route.clone().unwrap_or_default()),
+];
+
+/// Columns of `perf copy`.
+pub const COPY: &[Column] = &[
+    Column("messages", |row| optional(row.pool, |n| n.to_string())),
+    Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
+    Column("Gbit/s", |row| digits(row.gbit_per_s)),
+    Column("ns/op", |row| digits(row.ns_per_op)),
+    Column("±%", |row| {
+        optional(row.spread_percent, |s| format!("{s:.1}"))
+    }),
+    Column("ratio", |row| optional(row.ratio, digits)),
+];
+
+/// Columns of `perf cycles`.
+pub const CYCLES: &[Column] = &[
+    Column("ns/op", |row| digits(row.ns_per_op)),
+    Column("cycles/op", |row| optional(row.cycles_per_op, digits)),
+    Column("framework", |row| {
+        optional(row.framework_cycles_per_op, digits)
+    }),
+    Column("engine", |row| optional(row.engine_cycles_per_op, digits)),
+    Column("core cycles/op", |row| {
+        optional(row.core_cycles_per_op, digits)
+    }),
+    Column("per byte", per_byte),
+];
+
+/// Columns of `perf latency`, in microseconds.
+pub const LATENCY: &[Column] = &[
+    Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
+    Column("p50 µs", |row| microseconds(row.p50_ns)),
+    Column("p90 µs", |row| microseconds(row.p90_ns)),
+    Column("p99 µs", |row| microseconds(row.p99_ns)),
+    Column("p99.9 µs", |row| microseconds(row.p99_9_ns)),
+    Column("max µs", |row| microseconds(row.max_ns)),
 ];
 
 /// What tells the rows of one algorithm apart; a column where it varies, else in the heading.
@@ -40,25 +77,48 @@ const NAMES: &[Column] = &[
     Column("contestant", |row| row.contestant.clone()),
 ];
 
+/// The machine in two lines.
+pub fn machine(machine: &Machine) -> String {
+    let Machine {
+        cpu,
+        cores,
+        openssl,
+        os,
+        kernel,
+        ..
+    } = machine;
+    format!("{cpu}, {cores} cores, {openssl}\n{os}, Linux {kernel}\n")
+}
+
 /// The machine, then the rows: `columns` beside those that name them.
 pub fn render(report: &Report, columns: &[Column]) -> String {
-    let machine = &report.machine;
-    let mut text = format!(
-        "{}, {} cores, {}\n{}, Linux {}\n",
-        machine.cpu, machine.cores, machine.openssl, machine.os, machine.kernel
-    );
-    let mut rest = &report.results[..];
-    while let Some(first) = rest.first() {
-        let same =
-            |row: &Row| (&row.algorithm, &row.operation) == (&first.algorithm, &first.operation);
-        let end = rest.iter().position(|row| !same(row)).unwrap_or(rest.len());
-        let (rows, others) = rest.split_at(end);
+    let mut text = machine(&report.machine);
+    let same = |a: &Row, b: &Row| (&a.algorithm, &a.operation) == (&b.algorithm, &b.operation);
+    for rows in report.results.chunk_by(same) {
         // Writing to a string succeeds.
         let _ = write!(text, "\n{}\n{}\n", heading(rows), table(rows, columns));
-        rest = others;
     }
     text
 }
+
+/// Text in columns, words to the left and all else to the right.
+pub fn align(titles: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(titles);
+    table.add_rows(rows);
+    for (column, &title) in table.column_iter_mut().zip(titles) {
+        column.set_cell_alignment(if WORDS.contains(&title) {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
+    }
+    table.trim_fmt()
+}
+
+/// Titles of columns with words.
+const WORDS: [&str; 3] = ["contestant", "route", "result"];
 
 /// Three or four digits that matter.
 pub fn digits(value: f64) -> String {
@@ -73,6 +133,19 @@ pub fn digits(value: f64) -> String {
 /// A value if there is one.
 pub fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map(show).unwrap_or_default()
+}
+
+fn microseconds(nanoseconds: Option<u64>) -> String {
+    optional(nanoseconds, |ns| {
+        format!("{}.{:02}", ns / 1000, ns % 1000 / 10)
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "below 2^20")]
+fn per_byte(row: &Row) -> String {
+    optional(row.core_cycles_per_op, |cycles| {
+        digits(cycles / row.size as f64)
+    })
 }
 
 fn varies(rows: &[Row], column: Column) -> bool {
@@ -114,19 +187,7 @@ fn table(rows: &[Row], columns: &[Column]) -> String {
         .copied()
         .filter(|c| rows.iter().any(|row| !c.1(row).is_empty()));
     let columns: Vec<_> = keys.chain(NAMES.iter().copied()).chain(filled).collect();
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(columns.iter().map(|column| column.0));
-    for row in rows {
-        table.add_row(columns.iter().map(|column| column.1(row)));
-    }
-    for (column, definition) in table.column_iter_mut().zip(&columns) {
-        let words = matches!(definition.0, "contestant" | "route");
-        column.set_cell_alignment(if words {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
-        });
-    }
-    table.trim_fmt()
+    let titles: Vec<_> = columns.iter().map(|column| column.0).collect();
+    let cells = |row| columns.iter().map(|column| column.1(row)).collect();
+    align(&titles, rows.iter().map(cells).collect())
 }

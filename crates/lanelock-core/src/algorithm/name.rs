@@ -73,21 +73,9 @@ impl Spec {
         chains
     }
 
-    /// The name as far as it does not depend on a key's length, when that length is not one of
-    /// the family's: what an error about a wrong key length calls the algorithm.
+    /// The name without its key length: what an error about a wrong one calls the algorithm.
     pub(crate) fn family(&self) -> String {
-        let known = match self.algorithm {
-            Algorithm::Cipher(c) | Algorithm::Chain(_, c, _) => c.key_sizes(),
-            Algorithm::Mac(m) => m.key_sizes(),
-            Algorithm::Aead(a) => a.key_sizes(),
-            Algorithm::Hash(_) => crate::sizes::Sizes::NONE,
-        };
-        let name = self.to_string();
-        if known.contains(self.key_len) {
-            return name;
-        }
-        name.replace(&format!("-{}", self.key_len * 8), "")
-            .replace(&format!("-{}", self.key_len * 4), "")
+        name(self.algorithm, None, self.mac_key_len)
     }
 
     const fn new(algorithm: Algorithm, key_len: usize) -> Self {
@@ -101,19 +89,7 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.algorithm {
-            Algorithm::Cipher(c) => f.write_str(&cipher_name(c, self.key_len)),
-            Algorithm::Mac(m) => f.write_str(&mac_name(m, self.key_len)),
-            Algorithm::Hash(h) => f.write_str(hash_name(h)),
-            Algorithm::Aead(a) => f.write_str(&aead_name(a, self.key_len)),
-            Algorithm::Chain(order, c, m) => {
-                let (c, m) = (cipher_name(c, self.key_len), mac_name(m, self.mac_key_len));
-                match order {
-                    Order::EncryptThenMac => write!(f, "{c}+{m}"),
-                    Order::MacThenEncrypt => write!(f, "{m}+{c}"),
-                }
-            }
-        }
+        f.write_str(&name(self.algorithm, Some(self.key_len), self.mac_key_len))
     }
 }
 
@@ -167,31 +143,64 @@ fn mac_key_lens(mac: Mac) -> Vec<usize> {
     }
 }
 
-fn cipher_name(cipher: Cipher, key_len: usize) -> String {
-    let bits = key_len * 8;
-    match cipher {
-        Cipher::AesCbc => format!("aes-{bits}-cbc"),
-        Cipher::AesCtr => format!("aes-{bits}-ctr"),
-        Cipher::AesEcb => format!("aes-{bits}-ecb"),
-        Cipher::AesXts => format!("aes-{}-xts", bits / 2),
-        Cipher::AesDocsis => format!("aes-{bits}-docsis"),
-        Cipher::TripleDesCbc if key_len == 16 => "3des-2key-cbc".to_owned(),
-        Cipher::TripleDesCbc => "3des-cbc".to_owned(),
-        Cipher::TripleDesCtr if key_len == 16 => "3des-2key-ctr".to_owned(),
-        Cipher::TripleDesCtr => "3des-ctr".to_owned(),
-        Cipher::DesCbc => "des-cbc".to_owned(),
-        Cipher::DesDocsis => "des-docsis".to_owned(),
-        Cipher::ChaCha20 => "chacha20".to_owned(),
-        Cipher::CamelliaCbc => format!("camellia-{bits}-cbc"),
+/// The name of an algorithm with a key of `key_len` bytes, or of its family.
+fn name(algorithm: Algorithm, key_len: Option<usize>, mac_key_len: usize) -> String {
+    match algorithm {
+        Algorithm::Cipher(cipher) => cipher_name(cipher, key_len),
+        Algorithm::Mac(mac) => mac_name(mac, key_len),
+        Algorithm::Hash(hash) => hash_name(hash).to_owned(),
+        Algorithm::Aead(aead) => aead_name(aead, key_len),
+        Algorithm::Chain(order, cipher, mac) => {
+            let (cipher, mac) = (
+                cipher_name(cipher, key_len),
+                mac_name(mac, Some(mac_key_len)),
+            );
+            match order {
+                Order::EncryptThenMac => format!("{cipher}+{mac}"),
+                Order::MacThenEncrypt => format!("{mac}+{cipher}"),
+            }
+        }
     }
 }
 
-fn mac_name(mac: Mac, key_len: usize) -> String {
-    let bits = key_len * 8;
+/// `-128` for a key of 16 bytes.
+fn bits(key_len: Option<usize>) -> String {
+    key_len.map_or(String::new(), |len| format!("-{}", len * 8))
+}
+
+fn cipher_name(cipher: Cipher, key_len: Option<usize>) -> String {
+    let bits = match cipher {
+        // Half of an XTS key is the tweak's.
+        Cipher::AesXts => bits(key_len.map(|len| len / 2)),
+        Cipher::TripleDesCbc | Cipher::TripleDesCtr if key_len == Some(16) => "-2key".to_owned(),
+        Cipher::AesCbc
+        | Cipher::AesCtr
+        | Cipher::AesEcb
+        | Cipher::AesDocsis
+        | Cipher::CamelliaCbc => bits(key_len),
+        _ => String::new(),
+    };
+    match cipher {
+        Cipher::AesCbc => format!("aes{bits}-cbc"),
+        Cipher::AesCtr => format!("aes{bits}-ctr"),
+        Cipher::AesEcb => format!("aes{bits}-ecb"),
+        Cipher::AesXts => format!("aes{bits}-xts"),
+        Cipher::AesDocsis => format!("aes{bits}-docsis"),
+        Cipher::TripleDesCbc => format!("3des{bits}-cbc"),
+        Cipher::TripleDesCtr => format!("3des{bits}-ctr"),
+        Cipher::DesCbc => "des-cbc".to_owned(),
+        Cipher::DesDocsis => "des-docsis".to_owned(),
+        Cipher::ChaCha20 => "chacha20".to_owned(),
+        Cipher::CamelliaCbc => format!("camellia{bits}-cbc"),
+    }
+}
+
+fn mac_name(mac: Mac, key_len: Option<usize>) -> String {
+    let bits = bits(key_len);
     match mac {
         Mac::Hmac(hash) => format!("hmac-{}", hash_name(hash)),
-        Mac::AesCmac => format!("aes-{bits}-cmac"),
-        Mac::AesGmac => format!("aes-{bits}-gmac"),
+        Mac::AesCmac => format!("aes{bits}-cmac"),
+        Mac::AesGmac => format!("aes{bits}-gmac"),
         Mac::Poly1305 => "poly1305".to_owned(),
     }
 }
@@ -215,11 +224,11 @@ fn hash_name(hash: Hash) -> &'static str {
     }
 }
 
-fn aead_name(aead: Aead, key_len: usize) -> String {
-    let bits = key_len * 8;
+fn aead_name(aead: Aead, key_len: Option<usize>) -> String {
+    let bits = bits(key_len);
     match aead {
-        Aead::AesGcm => format!("aes-{bits}-gcm"),
-        Aead::AesCcm => format!("aes-{bits}-ccm"),
+        Aead::AesGcm => format!("aes{bits}-gcm"),
+        Aead::AesCcm => format!("aes{bits}-ccm"),
         Aead::ChaCha20Poly1305 => "chacha20-poly1305".to_owned(),
     }
 }

@@ -227,6 +227,3 @@ impl<'j> Memory<'j> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

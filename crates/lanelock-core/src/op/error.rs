@@ -43,7 +43,7 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
     let (cipher, auth) = (op.cipher, op.auth);
     // What does not fit 32 bits, or is reversed, is kept as an offset that no buffer reaches.
     let range = |extent: Extent| match extent.at {
-        0xffff_fffe.. => "that is reversed or starts behind 4 GiB".to_owned(),
+        0xffff_fffe.. => "beyond 4 GiB or reversed".to_owned(),
         at => format!("{at}..{}", extent.end()),
     };
     match reason {

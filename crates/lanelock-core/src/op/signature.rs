@@ -18,6 +18,8 @@ impl Signature {
     pub(crate) const OUTPUT_AT_IN_PLACE: Self = Self(1 << 27 | Self::CLOSER_LOOK.0);
     /// Set by validation: the tag lies inside the cipher range of a MAC-then-encrypt chain.
     pub(crate) const TAG_IN_PAYLOAD: Self = Self(1 << 28);
+    /// In no operation's signature: a session with this bit gives every one a closer look.
+    pub(crate) const UNMATCHED: Self = Self(1 << 29);
 
     const IV: Self = Self(0xff);
     const TAG: Self = Self(0xffff << 8);

@@ -115,3 +115,25 @@ fn tokens_and_tables_may_go_on_different_threads() {
         assert_eq!(alive.load(Ordering::SeqCst), 0);
     }
 }
+
+#[test]
+fn living_tokens_never_share_a_number() {
+    let mut tokens: Vec<_> = (0..40).map(|_| QueueToken::new()).collect();
+    for round in 0..20 {
+        tokens.retain(|token| token.number % 3 != round % 3);
+        let fresh = 40 - tokens.len();
+        tokens.extend((0..fresh).map(|_| QueueToken::new()));
+        let numbers: BTreeSet<_> = tokens.iter().map(|token| token.number).collect();
+        assert_eq!(numbers.len(), 40);
+    }
+}
+
+#[test]
+fn numbers_are_taken_again_so_that_tables_stay_small() {
+    let mut highest = 0;
+    for _ in 0..10_000 {
+        highest = QueueToken::new().number.max(highest);
+    }
+    // Other tests hold some at the same time.
+    assert!(highest < 1000, "{highest}");
+}

@@ -1,3 +1,13 @@
 //! The core from outside: through its public interface, with the toy engine.
 
+#![allow(clippy::unwrap_used)] // the helpers are tests too
+
+mod devices;
+mod engines;
+mod jobs;
+mod overlap;
 mod properties;
+mod queue_pairs;
+mod support;
+mod threads;
+mod validation;
