@@ -9,9 +9,10 @@ use super::signature::Signature;
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
-use crate::cursor::{Cursor, for_each_piece};
+use crate::cursor::{Cursor, Run, for_each_piece};
 use crate::engine::EngineSession;
 use crate::status::Status;
+use crate::transform::Direction;
 
 /// An operation that passed validation; only a [`crate::engine::Batch`] hands it out.
 ///
@@ -38,6 +39,17 @@ impl<'a> ValidOp<'_, 'a> {
         self.0.session.engine_as()
     }
 
+    /// Whether the session protects or undoes.
+    #[inline]
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        if self.0.session.rules.is_forward() {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
     /// The payload: what a cipher or AEAD encrypts or decrypts. Empty for MACs and hashes.
     #[inline]
     pub fn payload(&mut self) -> Cursor<'_> {
@@ -53,6 +65,22 @@ impl<'a> ValidOp<'_, 'a> {
                 op.cipher.len,
             )
         }
+    }
+
+    /// The payload as one run, if it is one; an empty one always is.
+    #[inline]
+    pub fn whole_payload(&mut self) -> Option<Run<'_>> {
+        let op = &*self.0;
+        if op.input.segments == 0 && op.output.segments == 0 {
+            let input = op.input.base.wrapping_add(op.cipher.at as usize);
+            let output = op.output.base.wrapping_add(op.output_at as usize);
+            // SAFETY: the invariant, as in `payload`, for spans of one run.
+            return Some(unsafe { Run::new(input, output, op.cipher.len as usize) });
+        }
+        if op.cipher.len == 0 {
+            return Some(Run::in_place(&mut []));
+        }
+        self.payload().next_if_whole()
     }
 
     /// Length of the payload, in bytes.
@@ -100,6 +128,34 @@ impl<'a> ValidOp<'_, 'a> {
             return f(self.separate(aad));
         }
         self.pieces(&self.0.input, aad.extent(), f)
+    }
+
+    /// The additional data as one slice, if it is one; empty if there is none.
+    #[inline]
+    #[must_use]
+    pub fn whole_aad(&self) -> Option<&[u8]> {
+        let aad = self.0.aad;
+        if self.aad_len() == 0 {
+            Some(&[])
+        } else if aad.is_separate() {
+            Some(self.separate(aad))
+        } else {
+            self.whole(&self.0.input, aad.extent())
+        }
+    }
+
+    /// What a MAC or hash authenticates as one slice, if it obviously is one: no additional data,
+    /// and a contiguous range of which nothing lies elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn whole_authenticated(&self, ciphertext: Ciphertext) -> Option<&[u8]> {
+        let op = &*self.0;
+        let in_input = ciphertext == Ciphertext::InInput || op.access == Access::InPlace;
+        if in_input && self.aad_len() == 0 {
+            self.whole(&op.input, op.auth)
+        } else {
+            None
+        }
     }
 
     /// Calls `f` with each contiguous piece of what a MAC or hash authenticates, in order: the
@@ -267,6 +323,17 @@ impl<'a> ValidOp<'_, 'a> {
                 Ok(())
             });
         &scratch[..len]
+    }
+
+    /// `extent` of a span of one run.
+    #[inline]
+    fn whole(&self, span: &Span, extent: Extent) -> Option<&[u8]> {
+        if span.segments > 0 {
+            return None;
+        }
+        let first = span.base.wrapping_add(extent.at as usize);
+        // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
+        Some(unsafe { std::slice::from_raw_parts(first, extent.len as usize) })
     }
 
     #[inline]
