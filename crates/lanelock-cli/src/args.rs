@@ -29,7 +29,7 @@ pub enum Command {
     /// List the engines of this machine and their algorithms.
     Engines(engines::Args),
     /// Measure engines, peers and baselines.
-    Perf(perf::Args),
+    Perf(Box<perf::Args>),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }
@@ -53,17 +53,15 @@ impl Command {
 /// Reads the command line.
 ///
 /// # Errors
-/// [`Failure::Usage`], or [`Failure::Help`] if help is what was asked for.
+/// [`Failure::Usage`], or [`Failure::Help`] if help was asked for or a command is missing.
 pub fn parse() -> Result<Command, Failure> {
-    match Cli::try_parse() {
-        Ok(cli) => Ok(cli.command),
-        Err(error) if error.use_stderr() => {
-            let text = error.render().to_string();
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            Err(Failure::Usage(text.trim_end().to_owned()))
+    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+        let text = error.render().to_string();
+        match text.strip_prefix("error: ") {
+            Some(refusal) => Failure::Usage(refusal.trim_end().to_owned()),
+            None => Failure::Help(error),
         }
-        Err(help) => Err(Failure::Help(help.render().ansi().to_string())),
-    }
+    })
 }
 
 /// The command line's description, for completion scripts.

@@ -89,14 +89,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
-    /// The quick check that `lanelock run` begins with.
-    pub fn quick() -> Self {
-        Self {
-            quick: true,
-            ..Self::default()
-        }
-    }
-
     fn level(&self) -> Level {
         match (self.quick, self.exhaustive) {
             (true, _) => Level::Quick,
@@ -129,6 +121,33 @@ impl Args {
         };
         self.engine.iter().map(find).collect()
     }
+}
+
+/// The quick check of every engine, in a line for each.
+///
+/// # Errors
+/// [`Failure::Failed`] at a wrong result, with all that was found.
+pub fn brief() -> Result<String, Failure> {
+    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let args = Args {
+        quick: true,
+        ..Args::default()
+    };
+    let mut text = String::new();
+    for subject in Subject::all(&device) {
+        let (engine, seed) = (subject.engine(), random_seed());
+        let findings = find(&args, &subject, &[], seed)?;
+        if findings.wrong() > 0 {
+            let all = tables::render(&findings, seed);
+            return Err(Failure::Failed(format!("engine {engine} is wrong\n{all}")));
+        }
+        let algorithms = subject.algorithms().len();
+        text += &format!(
+            "engine {engine}, {algorithms} algorithms and chains: {}",
+            tables::verdict(&findings, seed)
+        );
+    }
+    Ok(text)
 }
 
 /// Checks one engine and prints what was found; returns how much was wrong.

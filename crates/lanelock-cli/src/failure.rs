@@ -20,8 +20,8 @@ pub enum Failure {
         /// What went wrong.
         error: io::Error,
     },
-    /// Help or a version was asked for and is the whole output: exit code 0.
-    Help(String),
+    /// Help is the whole output: exit code 0 if it was asked for, 2 if a command is missing.
+    Help(clap::Error),
 }
 
 impl Failure {
@@ -44,21 +44,19 @@ impl Failure {
 
     /// Says why, and returns the exit code.
     pub fn report(&self) -> ExitCode {
-        let silent = match self {
-            Self::Help(text) => {
-                let _reader_gone = io::stdout().write_all(text.as_bytes());
-                true
+        let said = match self {
+            Self::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
             }
-            Self::Output { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
-            _ => false,
+            Self::Help(help) => help.print(),
+            _ => writeln!(io::stderr(), "lanelock: {self}"),
         };
-        if silent {
-            return ExitCode::SUCCESS;
-        }
-        let _nowhere_to_say_it = writeln!(io::stderr(), "lanelock: {self}");
+        // Without a reader there is nobody to tell.
+        let _unheard = said;
         match self {
-            Self::Usage(_) => ExitCode::from(2),
-            _ => ExitCode::FAILURE,
+            Self::Help(help) if !help.use_stderr() => ExitCode::SUCCESS,
+            Self::Usage(_) | Self::Help(_) => ExitCode::from(2),
+            Self::Failed(_) | Self::Output { .. } => ExitCode::FAILURE,
         }
     }
 }
@@ -66,7 +64,8 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(text) | Self::Failed(text) | Self::Help(text) => f.write_str(text),
+            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
+            Self::Help(help) => help.fmt(f),
             Self::Output { to, error } => write!(f, "cannot write {to}: {error}"),
         }
     }

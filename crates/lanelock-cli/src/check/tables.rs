@@ -47,16 +47,21 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
     if let Some(failure) = &findings.random.failure {
         let _ = write!(text, "\nWRONG: {failure}\n");
     }
-    let _ = match findings.wrong() {
-        0 => writeln!(
-            text,
-            "\nall right: {} operations in {:.1} s",
+    text.push_str("\n");
+    text.push_str(&verdict(findings, seed));
+    text
+}
+
+/// All in one line.
+pub(super) fn verdict(findings: &Findings, seed: u64) -> String {
+    match findings.wrong() {
+        0 => format!(
+            "all right: {} operations in {:.1} s\n",
             findings.operations(),
             findings.elapsed.as_secs_f64(),
         ),
-        _ => writeln!(text, "\nnot right; repeat with --seed {seed}"),
-    };
-    text
+        _ => format!("not right; repeat with --seed {seed}\n"),
+    }
 }
 
 fn known_answers(files: &[FileOutcome]) -> String {

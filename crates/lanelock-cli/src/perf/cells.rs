@@ -43,7 +43,21 @@ pub fn measure(
             .map_err(|failure| failure.within(&describe(shape)))?;
         rows.extend(cell);
     }
+    if let Some(percent) = widest_spread(&rows).filter(|&percent| percent > QUIET_PERCENT) {
+        progress.note(&format!(
+            "rounds differ by up to ±{percent:.0} %: something else keeps this machine busy; \
+             repeat on an idle one, or raise --seconds and --rounds"
+        ));
+    }
     Ok(rows)
+}
+
+/// Rounds on an idle machine differ by less.
+const QUIET_PERCENT: f64 = 10.0;
+
+fn widest_spread(rows: &[Row]) -> Option<f64> {
+    let spreads = rows.iter().filter_map(|row| row.spread_percent);
+    spreads.max_by(f64::total_cmp)
 }
 
 /// Measures one cell: its rows, with ratios.
@@ -85,10 +99,20 @@ pub fn compete(
 pub fn row(shape: &Shape, contestant: &str, rate: f64) -> Row {
     #[expect(clippy::cast_precision_loss, reason = "at most 1024 threads")]
     let threads = shape.threads as f64;
+    Row {
+        ops_per_s: rate,
+        gbit_per_s: rate * shape.mix.mean() * 8.0 / 1e9,
+        ns_per_op: threads * 1e9 / rate,
+        ..untimed_row(shape, contestant)
+    }
+}
+
+/// The row of a contestant whose speed is not the point.
+pub fn untimed_row(shape: &Shape, contestant: &str) -> Row {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "below 2^20"
+        reason = "lengths are below 2^21"
     )]
     let size = shape.mix.mean().round() as u64;
     Row {
@@ -99,9 +123,6 @@ pub fn row(shape: &Shape, contestant: &str, rate: f64) -> Row {
         burst: shape.burst as u64,
         sessions: shape.sessions as u64,
         threads: shape.threads as u64,
-        ops_per_s: rate,
-        gbit_per_s: rate * shape.mix.mean() * 8.0 / 1e9,
-        ns_per_op: threads * 1e9 / rate,
         imix: match &shape.mix {
             Mix::Equal(_) => None,
             Mix::Imix(imix) => Some(imix.to_string()),

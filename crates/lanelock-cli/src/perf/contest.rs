@@ -47,7 +47,7 @@ pub struct Pace {
     pub seconds: Duration,
 
     /// Turns in which contestants alternate; the median counts.
-    #[arg(long, value_name = "N", default_value = "9", value_parser = number(1, 1000))]
+    #[arg(long, value_name = "N", default_value = "25", value_parser = number(1, 1000))]
     pub rounds: usize,
 }
 

@@ -45,16 +45,6 @@ pub enum Entry<C> {
     NotOffered(String),
 }
 
-impl<C> Entry<C> {
-    /// Changes the contestant.
-    pub fn map<D>(self, f: impl FnOnce(C) -> D) -> Entry<D> {
-        match self {
-            Self::Ready(contestant) => Entry::Ready(f(contestant)),
-            Self::NotOffered(why) => Entry::NotOffered(why),
-        }
-    }
-}
-
 impl Lap {
     /// Operations per second.
     pub fn rate(&self) -> f64 {

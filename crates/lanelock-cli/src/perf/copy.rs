@@ -15,7 +15,7 @@ use super::publish;
 use super::shape::{Layout, Shape};
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 use crate::row::Row;
 
 /// Arguments of `lanelock perf copy`.
@@ -44,7 +44,7 @@ pub struct Args {
           value_parser = number(1, 512))]
     pool_mib: Vec<usize>,
     /// Records handed over at a time.
-    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1",
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "32",
           value_parser = number(1, 4096))]
     burst: Vec<usize>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(
         &bench,
         rows,
-        |report| table::render(report, table::COPY),
+        |report| table::render(report, columns::COPY),
         &args.output,
     )
 }

@@ -10,8 +10,6 @@ use crate::failure::Failure;
 /// One thread's way to hear requests `Q` and answer them.
 #[derive(Debug)]
 pub struct Post<Q, A> {
-    /// Which thread this is, from 0.
-    pub index: usize,
     requests: Receiver<Q>,
     answers: Sender<Result<A, Failure>>,
     start: Arc<Barrier>,
@@ -43,7 +41,6 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Crew<Q, A> {
                 let (requests, hears) = channel();
                 let (says, answers) = channel();
                 let post = Post {
-                    index,
                     requests: hears,
                     answers: says,
                     start: start.clone(),

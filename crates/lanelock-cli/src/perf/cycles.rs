@@ -7,9 +7,10 @@ use super::contest::{Contest, Pace};
 use super::null_engine::NullEngine;
 use super::output::Output;
 use super::publish;
+use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 use crate::row::Row;
 
 /// Arguments of `lanelock perf cycles`.
@@ -41,8 +42,27 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     let cells = args.work.cells()?;
     let bench = Bench::open()?;
-    let mut contest = args.contest.clone();
-    contest.engines.engine = contest.engines.names(&bench)?;
+    let rows = measure(&cells, &args.contest, args.pace, &bench)?;
+    publish(
+        &bench,
+        rows,
+        |report| table::render(report, columns::CYCLES),
+        &args.output,
+    )
+}
+
+/// Measures the contestants and the null engine in each cell.
+///
+/// # Errors
+/// As [`cells::measure`].
+pub(super) fn measure(
+    cells: &[Shape],
+    contest: &Contest,
+    pace: Pace,
+    bench: &Bench,
+) -> Result<Vec<Row>, Failure> {
+    let mut contest = contest.clone();
+    contest.engines.engine = contest.engines.names(bench)?;
     if !contest
         .engines
         .engine
@@ -51,17 +71,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     {
         contest.engines.engine.push(NullEngine::NAME.to_owned());
     }
-    let mut rows = cells::measure(&cells, &contest, args.pace, &bench)?;
+    let mut rows = cells::measure(cells, &contest, pace, bench)?;
     let frequencies = Frequencies::measure();
     for cell in rows.chunk_by_mut(same_cell) {
         split(cell, frequencies);
     }
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, table::CYCLES),
-        &args.output,
-    )
+    Ok(rows)
 }
 
 /// Fills in the cycles of one cell's rows.

@@ -173,3 +173,73 @@ fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
         Err(_) => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanelock::engine::{Batch, Capability, Engine, EngineSession, QueueToken};
+    use lanelock::session::SessionMemory;
+    use lanelock::{Device, SessionError, Transform};
+
+    use super::*;
+    use crate::perf::pool::Memory;
+    use crate::perf::work::Work;
+
+    /// Fails the last operation of each burst.
+    struct Flawed;
+
+    impl Engine for Flawed {
+        fn name(&self) -> &'static str {
+            "flawed"
+        }
+
+        fn version(&self) -> String {
+            String::new()
+        }
+
+        fn capabilities(&self) -> &[Capability] {
+            &[]
+        }
+
+        fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+            Ok(Box::new(Self))
+        }
+    }
+
+    impl EngineSession for Flawed {
+        fn group(&self) -> u16 {
+            0
+        }
+
+        fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+            batch.for_each(|mut op| op.complete(Status::Success));
+            let last = batch.len() - 1;
+            batch.get(last).complete(Status::EngineError);
+        }
+
+        fn memory(&self) -> SessionMemory {
+            SessionMemory::default()
+        }
+    }
+
+    #[test]
+    fn one_failed_operation_fails_the_run() {
+        let device = Device::builder().engine(Flawed).build();
+        let shape = Work::of(vec!["aes-128-cbc".parse().unwrap()])
+            .cells()
+            .unwrap()
+            .remove(0);
+        let sessions = [device.session(shape.transform(0)).unwrap()];
+        let mut memory = Memory::new(&shape);
+        let messages = memory.messages(&shape, &sessions);
+        let mut driver = Driver::new(device.queue_pair(1), messages, &shape);
+        let failure = driver.run(Duration::from_millis(1)).unwrap_err();
+        assert_eq!(failure.to_string(), "an operation ended with engine-error");
+    }
+
+    #[test]
+    fn the_clock_is_looked_at_every_20_microseconds() {
+        assert_eq!(bursts_to_next_look(100, Duration::from_micros(20)), 101);
+        assert_eq!(bursts_to_next_look(1, Duration::from_millis(5)), 1);
+        assert_eq!(bursts_to_next_look(7, Duration::ZERO), 14);
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanelock::{Buffer, Device, Op, QueuePair, Session, SessionError, Status, Transform};
+use lanelock::{Buffer, Device, Op, QueuePair, Session, SessionError, Status};
 
 use super::contestant::{Contestant, Entry, Lap};
 use super::crew::{Crew, Post};
@@ -49,19 +49,7 @@ impl EngineContestant {
     /// [`Failure::Failed`] if a session cannot be made, for another reason than that the engine
     /// does not offer it.
     pub fn open(device: &Device, engine: &str, shape: &Shape) -> Result<Entry<Self>, Failure> {
-        let open = |transform: Transform| device.session_on(engine, transform);
-        let keys = (|| {
-            Ok(Keys {
-                sessions: (0..shape.sessions)
-                    .map(|n| open(shape.transform(n)))
-                    .collect::<Result<_, _>>()?,
-                sealing: (0..shape.sessions)
-                    .filter_map(|n| shape.sealing_transform(n))
-                    .map(open)
-                    .collect::<Result<_, _>>()?,
-            })
-        })();
-        let keys = match keys {
+        let keys = match Keys::open(device, engine, shape) {
             Ok(keys) => Arc::new(keys),
             Err(error @ SessionError::Unsupported { .. }) => {
                 return Ok(Entry::NotOffered(error.to_string()));
@@ -130,6 +118,19 @@ impl Contestant for EngineContestant {
                 _ => None,
             },
         )))
+    }
+}
+
+impl Keys {
+    fn open(device: &Device, engine: &str, shape: &Shape) -> Result<Self, SessionError> {
+        let open = |transform| device.session_on(engine, transform);
+        let all = 0..shape.sessions;
+        let sessions = all.clone().map(|n| shape.transform(n));
+        let sealing = all.filter_map(|n| shape.sealing_transform(n));
+        Ok(Self {
+            sessions: sessions.map(open).collect::<Result<_, _>>()?,
+            sealing: sealing.map(open).collect::<Result<_, _>>()?,
+        })
     }
 }
 

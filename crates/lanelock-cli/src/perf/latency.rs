@@ -15,7 +15,7 @@ use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 use crate::row::Row;
 
 /// Arguments of `lanelock perf latency`.
@@ -49,16 +49,35 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = args.work.cells()?;
     let bench = Bench::open()?;
     let engines = args.engines.names(&bench)?;
+    let rows = measure(&cells, &engines, args.seconds, &bench)?;
+    publish(
+        &bench,
+        rows,
+        |report| table::render(report, columns::LATENCY),
+        &args.output,
+    )
+}
+
+/// Measures each engine in each cell.
+///
+/// # Errors
+/// [`Failure::Failed`] if an operation failed, or for a cell that no engine offers.
+pub(super) fn measure(
+    cells: &[Shape],
+    engines: &[String],
+    seconds: Duration,
+    bench: &Bench,
+) -> Result<Vec<Row>, Failure> {
     let progress = Progress::of(cells.len() * engines.len());
     let mut rows = Vec::new();
-    for shape in &cells {
+    for shape in cells {
         progress.say(cells::describe(shape));
         let before = rows.len();
-        for engine in &engines {
+        for engine in engines {
             match EngineContestant::open(&bench.device, engine, shape)? {
                 Entry::Ready(mut ready) => {
-                    let _warms_up = ready.latencies(args.seconds.min(Duration::from_millis(20)))?;
-                    rows.push(row(shape, engine, &ready.latencies(args.seconds)?));
+                    let _warms_up = ready.latencies(seconds.min(Duration::from_millis(20)))?;
+                    rows.push(row(shape, engine, &ready.latencies(seconds)?));
                 }
                 Entry::NotOffered(why) => progress.note(&format!("{engine} is left out: {why}")),
             }
@@ -69,13 +88,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return Err(Failure::Failed(format!("{cell}: no contestant offers it")));
         }
     }
-    drop(progress);
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, table::LATENCY),
-        &args.output,
-    )
+    Ok(rows)
 }
 
 fn row(shape: &Shape, engine: &str, latencies: &Latencies) -> Row {

@@ -23,6 +23,7 @@ mod form;
 mod latencies;
 mod latency;
 mod lengths;
+mod memory;
 mod null_engine;
 mod number;
 mod operation;
@@ -33,8 +34,12 @@ mod progress;
 mod rounds;
 mod shape;
 mod throughput;
+mod tour;
 mod uplift;
+mod verify;
 mod work;
+
+pub use tour::tour;
 
 use std::io;
 use std::io::Write;
@@ -62,6 +67,10 @@ enum What {
     Latency(latency::Args),
     /// Cycles of an operation, the framework's and the engine's.
     Cycles(cycles::Args),
+    /// Bytes that sessions and contexts take.
+    Memory(memory::Args),
+    /// Whether the answers of what is measured are right.
+    Verify(verify::Args),
     /// What is gained over habits such as cloning a context for each operation.
     Uplift(uplift::Args),
     /// What a separate output saves over a copy.
@@ -77,6 +86,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         What::Throughput(args) => throughput::run(args),
         What::Latency(args) => latency::run(args),
         What::Cycles(args) => cycles::run(args),
+        What::Memory(args) => memory::run(args),
+        What::Verify(args) => verify::run(args),
         What::Uplift(args) => uplift::run(args),
         What::Copy(args) => copy::run(args),
     }

@@ -18,6 +18,12 @@ use crate::row::Report;
 #[command(next_help_heading = "Output")]
 pub struct Output {
     /// Write the results as JSON; - writes them to standard output, in place of the table.
+    ///
+    /// One object: `machine`, the `command` that repeats it, and `results`, a row for each
+    /// contestant in each cell. Every row has algorithm, operation, contestant (an engine, peer or
+    /// baseline), size (in bytes; the mean of a mix), burst, sessions, threads, ops_per_s,
+    /// gbit_per_s and ns_per_op (of one thread), and others where they have a value. These names
+    /// and units do not change.
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<Target>,
 

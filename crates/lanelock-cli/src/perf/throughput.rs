@@ -7,7 +7,7 @@ use super::output::Output;
 use super::publish;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::table;
+use crate::report::{columns, table};
 
 /// Arguments of `lanelock perf throughput`.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(
         &bench,
         rows,
-        |report| table::render(report, table::THROUGHPUT),
+        |report| table::render(report, columns::THROUGHPUT),
         &args.output,
     )
 }

@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds)]
     seconds: std::time::Duration,
     /// Turns in which contestants alternate; the median counts.
-    #[arg(long, value_name = "N", default_value = "7", value_parser = number(1, 1000))]
+    #[arg(long, value_name = "N", default_value = "21", value_parser = number(1, 1000))]
     rounds: usize,
     #[command(flatten)]
     output: Output,
@@ -131,7 +131,7 @@ impl Args {
 }
 
 /// Fills in by how much the engine is faster than each other row of its cell.
-fn compare(cell: &mut [Row], engine: &str) {
+pub(super) fn compare(cell: &mut [Row], engine: &str) {
     let engines = cell.iter().find(|row| row.contestant == engine);
     let Some(rate) = engines.map(|row| row.ops_per_s) else {
         return;

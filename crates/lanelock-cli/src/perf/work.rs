@@ -225,7 +225,7 @@ fn check_lengths(spec: Spec, mix: &Mix) -> Result<(), Failure> {
             Mix::Equal(_) => "--sizes",
             Mix::Imix(_) => "--imix",
         };
-        if len % block != 0 {
+        if !len.is_multiple_of(block) {
             return Err(Failure::Usage(format!(
                 "{option} {len}: {spec} takes multiples of {block} bytes"
             )));

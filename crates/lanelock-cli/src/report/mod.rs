@@ -1,5 +1,6 @@
 //! A report in the forms that people and programs read.
 
+pub mod columns;
 pub mod csv;
 pub mod html;
 pub mod json;

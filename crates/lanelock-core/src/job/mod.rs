@@ -102,8 +102,7 @@ impl<B: OwnedBuffer> Job<B> {
     /// Copies additional data into the job.
     #[must_use]
     pub fn aad(mut self, aad: &[u8]) -> Self {
-        self.aad.clear();
-        self.aad.extend_from_slice(aad);
+        self.set_aad(aad);
         self
     }
 
@@ -161,6 +160,12 @@ impl<B: OwnedBuffer> Job<B> {
     pub fn set_iv(&mut self, iv: &[u8]) {
         self.iv.clear();
         self.iv.extend_from_slice(iv);
+    }
+
+    /// Replaces the additional data.
+    pub fn set_aad(&mut self, aad: &[u8]) {
+        self.aad.clear();
+        self.aad.extend_from_slice(aad);
     }
 
     /// Replaces the tag to compare.
@@ -221,6 +226,12 @@ impl<B: OwnedBuffer> Job<B> {
     #[must_use]
     pub fn output(&self) -> Option<&JobBuffer<B>> {
         self.output.as_ref()
+    }
+
+    /// The separate output, to read or reuse.
+    #[must_use]
+    pub fn output_mut(&mut self) -> Option<&mut JobBuffer<B>> {
+        self.output.as_mut()
     }
 
     /// Gives the buffers back: input and separate output.

@@ -1,0 +1,186 @@
+//! `lanelock perf memory`: what sessions and their contexts cost.
+//!
+//! Each cell runs in a process of its own: memory that one cell has freed would hide what the
+//! next one takes.
+
+use std::env;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use lanelock::algorithm::Spec;
+use lanelock::{Buffer, Op, Session, SessionError, Status};
+
+use super::bench::Bench;
+use super::cells;
+use super::contest::Engines;
+use super::drive;
+use super::number::number;
+use super::output::Output;
+use super::pool::{Memory, Message};
+use super::progress::Progress;
+use super::publish;
+use super::shape::Shape;
+use super::work::{SIX, Work};
+use crate::failure::Failure;
+use crate::report::{columns, table};
+use crate::row::{Report, Row};
+
+/// Arguments of `lanelock perf memory`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A session is what the application makes of a key; a context is what a queue pair keeps of a session
+once it has used it. `counted` is what the engine says, without what OpenSSL allocates behind it;
+`grown` is by how much the process really grew, where there are enough sessions to tell.
+
+Examples:
+  lanelock perf memory
+  lanelock perf memory --algorithm aes-256-gcm --sessions 100000")]
+pub struct Args {
+    /// Algorithms.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = SIX)]
+    algorithm: Vec<Spec>,
+    /// Sessions that exist at a time.
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1,1000,10000",
+          value_parser = number(1, 1_000_000))]
+    sessions: Vec<usize>,
+    #[command(flatten)]
+    engines: Engines,
+    #[command(flatten)]
+    output: Output,
+    /// This process is for one cell.
+    #[arg(long, hide = true)]
+    one_cell: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`], and [`Failure::Failed`] if an operation failed.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.output.check()?;
+    let bench = Bench::open()?;
+    let engines = args.engines.names(&bench)?;
+    let cells = args.sessions.len() * args.algorithm.len() * engines.len();
+    let progress = Progress::of(if args.one_cell { 0 } else { cells });
+    let mut rows = Vec::new();
+    for &spec in &args.algorithm {
+        for engine in &engines {
+            for &sessions in &args.sessions {
+                progress.say(format!("{spec} on {engine}, {sessions} sessions"));
+                if args.one_cell {
+                    rows.extend(measure(&bench, spec, engine, sessions)?);
+                } else {
+                    rows.extend(in_own_process(spec, engine, sessions)?);
+                }
+                progress.step();
+            }
+        }
+    }
+    drop(progress);
+    publish(
+        &bench,
+        rows,
+        |report| table::render(report, columns::MEMORY),
+        &args.output,
+    )
+}
+
+/// Has another process measure one cell.
+fn in_own_process(spec: Spec, engine: &str, sessions: usize) -> Result<Vec<Row>, Failure> {
+    let broken = |why: String| Failure::Failed(format!("{spec} on {engine}: {why}"));
+    let executable = env::current_exe().map_err(|error| broken(error.to_string()))?;
+    let output = Command::new(executable)
+        .args(["perf", "memory", "--one-cell", "--json", "-"])
+        .args(["--algorithm", &spec.to_string(), "--engine", engine])
+        .args(["--sessions", &sessions.to_string()])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| broken(error.to_string()))?;
+    if !output.status.success() {
+        return Err(broken(format!("its process ended with {}", output.status)));
+    }
+    let report: Report =
+        serde_json::from_slice(&output.stdout).map_err(|error| broken(error.to_string()))?;
+    Ok(report.results)
+}
+
+/// Makes the sessions, then uses each once on one queue pair; no row if the engine does not offer
+/// the algorithm.
+fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Option<Row>, Failure> {
+    let mut shapes = Work::of(vec![spec]).cells()?;
+    let shape = Shape {
+        burst: 1,
+        pool: 1,
+        ..shapes.remove(0)
+    };
+    let open = |n| bench.device.session_on(engine, shape.transform(n));
+    // The first takes what is made once: fetched algorithms, providers, the queue pair.
+    let mut queue = bench.device.queue_pair(1);
+    let first = match open(0) {
+        Ok(session) => [session],
+        Err(SessionError::Unsupported { .. }) => return Ok(None),
+        Err(error) => return Err(Failure::Failed(error.to_string())),
+    };
+    let mut memory = Memory::new(&shape);
+    let mut messages = memory.messages(&shape, &first);
+    use_once(&mut queue, &first[0], &mut messages[0])?;
+
+    let mut sessions = Vec::with_capacity(count);
+    let at_start = resident();
+    for n in 0..count {
+        let session = open(n).map_err(|error| Failure::Failed(error.to_string()))?;
+        sessions.push(session);
+    }
+    let with_sessions = resident();
+    for session in &sessions {
+        use_once(&mut queue, session, &mut messages[0])?;
+    }
+    let with_contexts = resident();
+    let each = |from: u64, to: u64| {
+        // Below this the pages of the process are too coarse a measure.
+        (count >= 100).then(|| to.saturating_sub(from) / count as u64)
+    };
+    let counted = sessions[0].memory();
+    Ok(Some(Row {
+        sessions: count as u64,
+        bytes_per_session: Some(counted.session as u64),
+        bytes_per_context: Some(counted.per_queue_pair as u64),
+        grown_per_session: each(at_start, with_sessions),
+        grown_per_context: each(with_sessions, with_contexts),
+        peak_rss_bytes: Some(status_bytes("VmHWM:")),
+        ..cells::untimed_row(&shape, engine)
+    }))
+}
+
+fn use_once(
+    queue: &mut lanelock::QueuePair,
+    session: &Session,
+    message: &mut Message<'_>,
+) -> Result<(), Failure> {
+    let mut op = Op::new(session, Buffer::in_place(message.input.sink()));
+    if !message.iv.is_empty() {
+        op = op.iv(message.iv);
+    }
+    if !message.tag.is_empty() {
+        op = op.tag(message.tag);
+    }
+    let mut burst = [op];
+    let _looked_at = queue.process(&mut burst);
+    match burst[0].status() {
+        Status::Success => Ok(()),
+        _ => Err(drive::failed(&burst[0])),
+    }
+}
+
+/// Bytes of this process that are in memory.
+fn resident() -> u64 {
+    status_bytes("VmRSS:")
+}
+
+/// A line of what Linux says about this process; 0 on other systems.
+fn status_bytes(key: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(key));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}

@@ -1,0 +1,151 @@
+//! A bit of everything, for `lanelock run`: two minutes on two cores.
+
+use std::time::Duration;
+
+use lanelock::algorithm::Spec;
+
+use super::bench::Bench;
+use super::contest::{Contest, Engines, Pace};
+use super::lengths::Lengths;
+use super::peer::Peer;
+use super::uplift;
+use super::work::{SIX, Work};
+use super::{cells, cycles, latency};
+use crate::failure::Failure;
+use crate::row::{Report, Row};
+
+/// The habit that most applications have.
+const BASELINE: &str = "clone-per-op";
+
+const QUICK: Pace = Pace {
+    seconds: Duration::from_millis(150),
+    rounds: 3,
+};
+
+/// Measures every algorithm of every engine at two lengths; six of them at more lengths, beside a
+/// hand-written loop (if its program is built) and a baseline, on one thread and on all; the
+/// cycles of those, and the latency of one.
+///
+/// `say` is told what comes next.
+///
+/// # Errors
+/// [`Failure::Failed`] if an operation failed or results differ.
+pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
+    let bench = Bench::open()?;
+    let engines = bench.engines();
+    let six: Vec<Spec> = SIX
+        .split(',')
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    let (six, rest): (Vec<Spec>, Vec<Spec>) = six
+        .iter()
+        .copied()
+        .chain(
+            Spec::singles()
+                .into_iter()
+                .filter(|spec| !six.contains(spec)),
+        )
+        .filter(|spec| is_offered(&bench, spec))
+        .partition(|spec| six.contains(spec));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+
+    say("six algorithms by length, beside a baseline and a hand-written loop");
+    let work = work(&six, &[16, 64, 256, 1 << 10, 8 << 10], 1);
+    let beside = beside(&engines);
+    let mut rows = cells::measure(&work.cells()?, &beside, QUICK, &bench)?;
+    say("every other algorithm");
+    let short = Pace {
+        seconds: Duration::from_millis(80),
+        ..QUICK
+    };
+    let work = self::work(&rest, &[64, 8 << 10], 1);
+    rows.extend(cells::measure(
+        &work.cells()?,
+        &alone(&engines),
+        short,
+        &bench,
+    )?);
+    if cores > 1 {
+        say("all cores");
+        let work = self::work(&six, &[64, 1 << 10], cores);
+        rows.extend(cells::measure(&work.cells()?, &beside, QUICK, &bench)?);
+    }
+    compare(&mut rows, &engines);
+    say("cycles");
+    let work = self::work(&six, &[64, 256, 1 << 10], 1);
+    rows.extend(cycles::measure(
+        &work.cells()?,
+        &alone(&engines),
+        short,
+        &bench,
+    )?);
+    say("latency");
+    let work = Work {
+        burst: vec![1, 8, 32, 128],
+        ..self::work(&["aes-128-gcm".parse().expect("a name")], &[64, 1 << 10], 1)
+    };
+    let seconds = Duration::from_millis(300);
+    rows.extend(latency::measure(&work.cells()?, &engines, seconds, &bench)?);
+
+    Ok(Report {
+        machine: bench.machine(),
+        command: "lanelock run".to_owned(),
+        results: rows,
+    })
+}
+
+fn work(specs: &[Spec], lengths: &[u32], threads: usize) -> Work {
+    Work {
+        sizes: Lengths(lengths.to_vec()),
+        threads: vec![threads],
+        ..Work::of(specs.to_vec())
+    }
+}
+
+fn alone(engines: &[String]) -> Contest {
+    Contest {
+        engines: Engines {
+            engine: engines.to_vec(),
+        },
+        peer: Vec::new(),
+        reference: None,
+    }
+}
+
+/// The engines, the baseline, and the hand-written loop if its program is there.
+fn beside(engines: &[String]) -> Contest {
+    let peers = [Peer::Evp];
+    let mut contest = alone(engines);
+    contest.engines.engine.push(BASELINE.to_owned());
+    contest.peer = peers
+        .into_iter()
+        .filter(|peer| peer.program().is_ok())
+        .collect();
+    contest.reference = engines.first().cloned();
+    contest
+}
+
+fn is_offered(bench: &Bench, spec: &Spec) -> bool {
+    let mut engines = bench.device.engines();
+    engines.any(|engine| {
+        let offered = lanelock::engine::offers(engine.capabilities(), spec.algorithm);
+        offered && bench.engines().iter().any(|name| name == engine.name())
+    })
+}
+
+/// What the first engine gains over the baseline, in each cell that has both.
+fn compare(rows: &mut [Row], engines: &[String]) {
+    let Some(engine) = engines.first() else {
+        return;
+    };
+    let cell = |row: &Row| {
+        let work = (row.algorithm.clone(), row.operation.clone());
+        (work, row.size, row.threads)
+    };
+    for cell in rows.chunk_by_mut(|a, b| cell(a) == cell(b)) {
+        uplift::compare(cell, engine);
+        for row in cell.iter_mut().filter(|row| row.contestant != BASELINE) {
+            row.uplift_percent = None;
+        }
+    }
+}

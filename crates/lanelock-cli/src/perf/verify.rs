@@ -1,0 +1,250 @@
+//! `lanelock perf verify`: whether what is measured is right.
+//!
+//! The work is that of a measurement, on a small pool. Every layout and every number of segments
+//! has to give one checksum: the one that two hand-written loops, over OpenSSL and libipsec-mb,
+//! agreed on when the table of known answers was made, and that a peer gives now.
+
+use lanelock::algorithm::Spec;
+
+use super::bench::Bench;
+use super::cells;
+use super::contest::{Contest, Engines};
+use super::contestant::{Contestant, Entry};
+use super::engine::EngineContestant;
+use super::lengths::{Lengths, Mix};
+use super::null_engine::NullEngine;
+use super::operation::Operation;
+use super::output::Output;
+use super::peer::{Peer, PeerContestant};
+use super::publish;
+use super::shape::{Layout, Shape};
+use super::work::{SIX, Work};
+use crate::failure::Failure;
+use crate::report::{columns, table};
+use crate::row::Row;
+
+/// Arguments of `lanelock perf verify`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+This is about the benchmark's own work; for a thorough check of an engine use `lanelock check`.
+
+Examples:
+  lanelock perf verify
+  lanelock perf verify --algorithm aes-256-gcm,chacha20-poly1305 --peer evp,ipsec-mb")]
+pub struct Args {
+    /// Algorithms; each with all its operations.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = SIX)]
+    algorithm: Vec<Spec>,
+    #[command(flatten)]
+    engines: Engines,
+    /// Programs that do the same work without lanelock.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        help_heading = "Contestants"
+    )]
+    peer: Vec<Peer>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Failed`] if a checksum is another, after all were looked at.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.output.check()?;
+    let bench = Bench::open()?;
+    let contest = Contest {
+        engines: args.engines.clone(),
+        peer: args.peer.clone(),
+        reference: None,
+    };
+    contest.check(&bench)?;
+    let mut rows = Vec::new();
+    let mut failures = Vec::new();
+    for &spec in &args.algorithm {
+        for &operation in Operation::of(spec.algorithm) {
+            let expected = known(spec, operation);
+            for entrant in entrants(args, &bench)? {
+                let verdict = entrant.verify(&bench, spec, operation, expected)?;
+                let Some(wrong) = verdict else { continue };
+                let name = entrant.name();
+                failures.extend(wrong.iter().map(|why| format!("{name}: {why}")));
+                rows.push(row(spec, operation, name, wrong.is_empty()));
+            }
+        }
+    }
+    publish(
+        &bench,
+        rows,
+        |report| table::render(report, columns::VERIFY),
+        &args.output,
+    )?;
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Failed(failures.join("\n"))),
+    }
+}
+
+/// Whose work is looked at.
+enum Entrant {
+    Engine(String),
+    Peer(Peer),
+}
+
+fn entrants(args: &Args, bench: &Bench) -> Result<Vec<Entrant>, Failure> {
+    let names = args.engines.names(bench)?.into_iter();
+    // The null engine has no results that could be right.
+    let engines = names
+        .filter(|name| name != NullEngine::NAME)
+        .map(Entrant::Engine);
+    Ok(args
+        .peer
+        .iter()
+        .copied()
+        .map(Entrant::Peer)
+        .chain(engines)
+        .collect())
+}
+
+impl Entrant {
+    fn name(&self) -> &str {
+        match self {
+            Self::Engine(name) => name,
+            Self::Peer(peer) => peer.name(),
+        }
+    }
+
+    /// What is wrong, in words; `None` if the work is not on offer.
+    fn verify(
+        &self,
+        bench: &Bench,
+        spec: Spec,
+        operation: Operation,
+        known: Option<u64>,
+    ) -> Result<Option<Vec<String>>, Failure> {
+        let mut expected = known;
+        let mut wrong = Vec::new();
+        for shape in shapes(spec, operation)? {
+            let digest = match self {
+                Self::Peer(_) if shape.segments > 1 => continue,
+                Self::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
+                Self::Engine(name) => digest(EngineContestant::open(&bench.device, name, &shape)?),
+            };
+            match digest {
+                Ok(Some(digest)) if digest == *expected.get_or_insert(digest) => {}
+                Ok(Some(digest)) => wrong.push(format!(
+                    "{}: checksum {digest:016x} instead of {:016x}",
+                    cells::describe(&shape),
+                    expected.unwrap_or_default()
+                )),
+                Ok(None) => return Ok(None),
+                Err(failure) => wrong.push(format!("{}: {failure}", cells::describe(&shape))),
+            }
+        }
+        Ok(Some(wrong))
+    }
+}
+
+/// The checksum of a contestant that takes part.
+fn digest(entry: Entry<impl Contestant>) -> Result<Option<u64>, Failure> {
+    match entry {
+        Entry::Ready(mut contestant) => contestant.digest(),
+        Entry::NotOffered(_) => Ok(None),
+    }
+}
+
+/// The same messages in every layout.
+fn shapes(spec: Spec, operation: Operation) -> Result<Vec<Shape>, Failure> {
+    let mut shapes = Vec::new();
+    for layout in [Layout::InPlace, Layout::Separate] {
+        if layout == Layout::InPlace && Shape::consumes_input(spec, operation) {
+            continue;
+        }
+        for segments in [1, 2, 7] {
+            let work = Work {
+                operation: vec![operation],
+                sizes: Lengths(vec![16]),
+                burst: vec![5],
+                sessions: vec![3],
+                pool: Some(30),
+                layout: Some(layout),
+                segments,
+                ..Work::of(vec![spec])
+            };
+            shapes.extend(work.cells()?.into_iter().map(|cell| Shape {
+                mix: Mix::Imix(LENGTHS.parse().expect("a mix")),
+                ..cell
+            }));
+        }
+        if !shapes[0].has_output() {
+            break;
+        }
+    }
+    Ok(shapes)
+}
+
+fn row(spec: Spec, operation: Operation, contestant: &str, passed: bool) -> Row {
+    Row {
+        algorithm: spec.to_string(),
+        operation: operation.to_string(),
+        contestant: contestant.to_owned(),
+        passed: Some(passed),
+        burst: 5,
+        sessions: 3,
+        threads: 1,
+        ..Row::default()
+    }
+}
+
+/// The known checksum, if the table has one.
+fn known(spec: Spec, operation: Operation) -> Option<u64> {
+    let name = format!("{spec} {operation} ");
+    let line = KNOWN.lines().find_map(|line| line.strip_prefix(&name));
+    line.and_then(|hex| u64::from_str_radix(hex, 16).ok())
+}
+
+/// Lengths that every mode takes, in the order of the known answers' messages.
+const LENGTHS: &str = "16:1,64:1,256:1,1024:1,4096:1";
+
+/// Algorithm, operation, checksum: 30 messages of these lengths, 3 sessions, 16 bytes of
+/// additional data for AEADs.
+const KNOWN: &str = include_str!("known_answers.txt");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_answer_is_for_an_operation_that_there_is() {
+        for line in KNOWN.lines() {
+            let mut words = line.split(' ');
+            let spec: Spec = words.next().unwrap().parse().unwrap();
+            let operation = words.next().unwrap();
+            let operations = Operation::of(spec.algorithm);
+            let operation = operations
+                .iter()
+                .find(|known| known.name() == operation)
+                .unwrap();
+            assert!(known(spec, *operation).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_six_have_known_answers() {
+        for name in SIX.split(',') {
+            let spec: Spec = name.parse().unwrap();
+            for &operation in Operation::of(spec.algorithm) {
+                assert!(known(spec, operation).is_some(), "{spec} {operation}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mix_keeps_the_order_of_its_lengths() {
+        let mix = Mix::Imix(LENGTHS.parse().unwrap());
+        assert_eq!(mix.pattern(), [16, 64, 256, 1024, 4096]);
+    }
+}

@@ -1,0 +1,121 @@
+//! What the tables of each measurement show of a row.
+
+use crate::row::Row;
+
+/// A column: its title, and what a row has in it. A column in which no row has anything is left
+/// out of a table.
+#[derive(Clone, Copy)]
+pub struct Column(pub &'static str, pub fn(&Row) -> String);
+
+/// Columns of `perf throughput`.
+pub const THROUGHPUT: &[Column] = &[
+    Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
+    Column("Gbit/s", |row| digits(row.gbit_per_s)),
+    Column("ns/op", |row| digits(row.ns_per_op)),
+    Column("±%", spread),
+    Column("ratio", |row| optional(row.ratio, digits)),
+    Column("route", |row| row.route.clone().unwrap_or_default()),
+];
+
+/// Columns of `perf copy`.
+pub const COPY: &[Column] = &[
+    Column("messages", |row| optional(row.pool, |n| n.to_string())),
+    Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
+    Column("Gbit/s", |row| digits(row.gbit_per_s)),
+    Column("ns/op", |row| digits(row.ns_per_op)),
+    Column("±%", spread),
+    Column("ratio", |row| optional(row.ratio, digits)),
+];
+
+/// Columns of `perf cycles`.
+pub const CYCLES: &[Column] = &[
+    Column("ns/op", |row| digits(row.ns_per_op)),
+    Column("cycles/op", |row| optional(row.cycles_per_op, digits)),
+    Column("framework", |row| {
+        optional(row.framework_cycles_per_op, digits)
+    }),
+    Column("engine", |row| optional(row.engine_cycles_per_op, digits)),
+    Column("core cycles/op", |row| {
+        optional(row.core_cycles_per_op, digits)
+    }),
+    Column("per byte", per_byte),
+];
+
+/// Columns of `perf latency`.
+pub const LATENCY: &[Column] = &[
+    Column("M ops/s", |row| digits(row.ops_per_s / 1e6)),
+    Column("p50 µs", |row| microseconds(row.p50_ns)),
+    Column("p90 µs", |row| microseconds(row.p90_ns)),
+    Column("p99 µs", |row| microseconds(row.p99_ns)),
+    Column("p99.9 µs", |row| microseconds(row.p99_9_ns)),
+    Column("max µs", |row| microseconds(row.max_ns)),
+];
+
+/// Columns of `perf memory`.
+pub const MEMORY: &[Column] = &[
+    Column("B/session", |row| bytes(row.bytes_per_session)),
+    Column("grown", |row| bytes(row.grown_per_session)),
+    Column("B/context", |row| bytes(row.bytes_per_context)),
+    Column("grown", |row| bytes(row.grown_per_context)),
+    Column("peak MiB", |row| optional(row.peak_rss_bytes, mebibytes)),
+];
+
+/// Columns of `perf verify`.
+pub const VERIFY: &[Column] = &[Column("result", |row| {
+    optional(row.passed, |passed| {
+        if passed { "pass" } else { "FAIL" }.to_owned()
+    })
+})];
+
+/// Three or four digits that matter.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map(show).unwrap_or_default()
+}
+
+fn bytes(count: Option<u64>) -> String {
+    optional(count, |count| count.to_string())
+}
+
+fn spread(row: &Row) -> String {
+    optional(row.spread_percent, |percent| format!("{percent:.1}"))
+}
+
+fn microseconds(nanoseconds: Option<u64>) -> String {
+    optional(nanoseconds, |ns| {
+        format!("{}.{:02}", ns / 1000, ns % 1000 / 10)
+    })
+}
+
+fn mebibytes(bytes: u64) -> String {
+    let tenths = bytes * 10 / (1 << 20);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths are below 2^21")]
+fn per_byte(row: &Row) -> String {
+    optional(row.core_cycles_per_op, |cycles| {
+        digits(cycles / row.size as f64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_the_digits_that_matter() {
+        let shown = [1234.4, 99.97, 12.34, 1.234, 0.0123, 0.0].map(digits);
+        assert_eq!(shown, ["1234", "100", "12.3", "1.23", "0.0123", "0.00"]);
+        assert_eq!(microseconds(Some(12_345)), "12.34");
+        assert_eq!(mebibytes(3 << 19), "1.5");
+    }
+}

@@ -1,0 +1,98 @@
+//! The page as a whole.
+
+use super::render;
+use crate::machine::Machine;
+use crate::row::{Report, Row};
+
+fn report(results: Vec<Row>) -> Report {
+    Report {
+        machine: Machine {
+            cpu: "A CPU <of> & its time".to_owned(),
+            cores: 2,
+            ..Machine::default()
+        },
+        command: "lanelock perf throughput".to_owned(),
+        results,
+    }
+}
+
+fn row(contestant: &str, size: u64, threads: u64, ops_per_s: f64) -> Row {
+    #[expect(clippy::cast_precision_loss, reason = "a test")]
+    let gbit_per_s = ops_per_s * size as f64 * 8e-9;
+    Row {
+        algorithm: "aes-128-cbc".to_owned(),
+        operation: "encrypt".to_owned(),
+        contestant: contestant.to_owned(),
+        size,
+        burst: 32,
+        sessions: 1,
+        threads,
+        ops_per_s,
+        gbit_per_s,
+        ns_per_op: 1e9 / ops_per_s,
+        ..Row::default()
+    }
+}
+
+/// Every element that was opened is closed, in the right order.
+fn assert_balanced(html: &str) {
+    let mut open = Vec::new();
+    for tag in html.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').expect("a tag ends");
+        let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty());
+        let name = name.expect("a tag has a name").to_lowercase();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(&*name), "{tag}");
+        } else if !tag.ends_with('/') && !matches!(&*name, "!doctype" | "meta") {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<String>::new());
+}
+
+#[test]
+fn the_page_is_well_formed_and_needs_no_network() {
+    let mut cycles = row("openssl", 64, 1, 1e6);
+    cycles.cycles_per_op = Some(1000.0);
+    cycles.framework_cycles_per_op = Some(30.0);
+    cycles.engine_cycles_per_op = Some(970.0);
+    let mut latency = row("openssl", 64, 1, 1e6);
+    latency.p50_ns = Some(100);
+    latency.latency_curve = Some(vec![(50.0, 100), (99.0, 300), (99.9, 900), (100.0, 9000)]);
+    let mut uplift = row("clone-per-op", 64, 1, 1e6);
+    uplift.uplift_percent = Some(95.0);
+    let mut memory = row("openssl", 0, 1, 0.0);
+    (memory.ns_per_op, memory.bytes_per_session) = (0.0, Some(400));
+    let html = render(&report(vec![
+        row("openssl", 64, 1, 2e6),
+        row("openssl", 256, 1, 2e6),
+        row("openssl", 1024, 1, 1e6),
+        row("openssl", 64, 2, 4e6),
+        cycles,
+        latency,
+        uplift,
+        memory,
+    ]));
+    assert_balanced(&html);
+    for heading in [
+        "Uplift",
+        "Throughput by length",
+        "Where the cycles go",
+        "Latency",
+        "Threads",
+    ] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    for reference in ["http", "src=", "url(", "@import", "<script"] {
+        assert!(!html.contains(reference), "{reference}");
+    }
+    assert!(html.contains("A CPU &lt;of&gt; &amp; its time"));
+    for word in [">NaN", "\"NaN", ">inf", "\"inf", " inf ", ",inf"] {
+        assert!(!html.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn an_empty_report_is_a_page_too() {
+    assert_balanced(&render(&report(Vec::new())));
+}

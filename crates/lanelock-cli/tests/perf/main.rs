@@ -1,0 +1,32 @@
+//! `lanelock perf` as scripts use it: names, fields, exit codes, what errors say. No test depends
+//! on how fast anything is.
+
+// A test may panic, and its helpers too.
+#![allow(clippy::unwrap_used)]
+
+mod errors;
+mod measurements;
+mod peers;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// `lanelock perf` with these arguments.
+fn perf(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lanelock").unwrap();
+    command.arg("perf").args(arguments);
+    command
+}
+
+/// The report of a measurement that succeeds, and its rows.
+fn report(arguments: &[&str]) -> (Value, Vec<Value>) {
+    let output = perf(arguments).args(["--json", "-"]).assert().success();
+    let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let rows = report["results"].as_array().unwrap().clone();
+    (report, rows)
+}
+
+/// Every value of a field, in the order of the rows.
+fn values<'r>(rows: &'r [Value], field: &str) -> Vec<&'r Value> {
+    rows.iter().map(|row| &row[field]).collect()
+}
