@@ -5,6 +5,7 @@
 //! every instantiation is tested against.
 
 pub mod cbc;
+pub mod ccm;
 mod chain;
 pub mod ctr;
 pub mod ecb;
@@ -17,6 +18,7 @@ mod sweep;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+pub mod xts;
 
 pub use key::{DecryptKey, EncryptKey, KeySize};
 

@@ -61,6 +61,10 @@ pub(crate) trait Vector: Copy {
     /// As for `load_lines`, for writes.
     unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize);
 
+    /// Keeps the instructions that write the registers before this point and those that use them
+    /// after it: interleaving that the compiler would otherwise undo.
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]);
+
     unsafe fn xor(self, other: Self) -> Self;
     unsafe fn xor3(self, b: Self, c: Self) -> Self;
     unsafe fn aes_enc(self, key: Self) -> Self;

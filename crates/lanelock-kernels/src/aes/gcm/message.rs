@@ -161,6 +161,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             self.rounds.begin(&mut stream);
             for r in 1..ROUNDS {
                 self.rounds.middle(r, &mut stream);
+                V::pin(&mut stream);
                 if let Some(i) = 8_usize.checked_sub(r) {
                     let data = V::load(hashed.add(V::BYTES * i));
                     let power = V::BLOCKS * (8 - i);

@@ -112,6 +112,24 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "sse2")]
+        unsafe fn here(register: &mut __m128i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(xmm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn xor(self, other: Self) -> Self {
         unsafe { Self(_mm_xor_si128(self.0, other.0)) }
     }

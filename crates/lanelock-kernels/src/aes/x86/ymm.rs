@@ -134,6 +134,24 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "avx")]
+        unsafe fn here(register: &mut __m256i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(ymm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn xor(self, other: Self) -> Self {
         unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
     }

@@ -107,6 +107,24 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        unsafe fn here(register: &mut __m512i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(zmm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn xor(self, other: Self) -> Self {
         unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
     }
