@@ -100,6 +100,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn fold(self) -> Self::Single;
     /// Block 0.
     unsafe fn first(self) -> Self::Single;
+    /// `a` in block 0, `b` in block 1, zero elsewhere; only for registers of at least two.
+    unsafe fn pair(a: Self::Single, b: Self::Single) -> Self;
     /// `single` in block 0, zero elsewhere.
     unsafe fn from_single(single: Self::Single) -> Self;
 }

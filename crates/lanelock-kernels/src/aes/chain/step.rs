@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::{Chained, GROUPS};
 use crate::aes::key::ROUND_KEYS;
+use crate::aes::rounds::each_round;
 use crate::aes::vector::{Kernel, Vector};
 
 /// One pointer per lane, as many lanes as the registers hold.
@@ -108,11 +109,11 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                     for g in 0..G {
                         state[g] = state[g].xor3((*lines.add(g))[j], key(g, 0));
                     }
-                    for r in 1..ROUNDS {
+                    each_round!(ROUNDS, |r| {
                         for g in 0..G {
                             state[g] = state[g].aes_enc(key(g, r));
                         }
-                    }
+                    });
                     for g in 0..G {
                         state[g] = state[g].aes_enc_last(key(g, ROUNDS));
                         if WRITES {

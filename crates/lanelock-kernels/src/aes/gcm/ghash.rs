@@ -120,6 +120,28 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
+    /// Adds `first` at `power` and `last` at 1, the last block of the sum.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn add_ends(&mut self, first: V::Single, power: usize, last: V::Single) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: both tables hold a block at each power.
+        unsafe {
+            if V::BLOCKS == 1 {
+                self.add::<false>(V::from_single(first), power);
+                return self.add::<false>(V::from_single(last), 1);
+            }
+            let powers_at = |end: usize| {
+                let at = |power| V::Single::load(self.powers.add(BLOCK * (end - power)));
+                V::pair(at(power), at(1))
+            };
+            let (h, h_sum) = (powers_at(POWERS), powers_at(2 * POWERS + SPARE));
+            self.accumulate(V::pair(first, last).reverse(), h, h_sum);
+        }
+    }
+
     /// Ends the sum: reduces it.
     ///
     /// # Safety
@@ -174,6 +196,14 @@ impl<V: Vector> Ghash<V> {
         unsafe {
             let h = V::load(self.powers.add(BLOCK * (POWERS - power)));
             let h_sum = V::load(self.powers.add(BLOCK * (2 * POWERS + SPARE - power)));
+            self.accumulate(x, h, h_sum);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn accumulate(&mut self, x: V, h: V, h_sum: V) {
+        // SAFETY: runs under `enter`.
+        unsafe {
             let x_sum = x.xor(x.swap_halves());
             self.low = self.low.xor(x.clmul::<0x00>(h));
             self.high = self.high.xor(x.clmul::<0x11>(h));

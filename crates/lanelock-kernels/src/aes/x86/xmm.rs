@@ -223,6 +223,11 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn pair(_: Self, _: Self) -> Self {
+        unreachable!("one block per register")
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Self) -> Self {
         single
     }

@@ -261,6 +261,11 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn pair(a: Xmm, b: Xmm) -> Self {
+        unsafe { Self(_mm256_set_m128i(b.register(), a.register())) }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm256_zextsi128_si256(single.register())) }
     }

@@ -233,6 +233,11 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn pair(a: Xmm, b: Xmm) -> Self {
+        unsafe { Self(_mm512_zextsi256_si512(_mm256_set_m128i(b.register(), a.register()))) }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm512_zextsi128_si512(single.register())) }
     }
