@@ -51,7 +51,10 @@ fn main() {
             if skip(&kernel, *name) || skip(&only, isa.name()) {
                 continue;
             }
-            for keys in [1, BURST] {
+            for keys in [1, BURST]
+                .into_iter()
+                .filter(|keys| std::env::var("KEYS").map_or(true, |k| k == keys.to_string()))
+            {
                 print!("{:8} {name:9} {keys:2} keys:", isa.name());
                 if name.ends_with("imix") {
                     let lengths: Vec<_> = (0..BURST)

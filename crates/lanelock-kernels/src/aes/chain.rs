@@ -74,25 +74,25 @@ const LANES: usize = 4 * GROUPS;
 
 /// The messages in flight. Invariant: entries below the number of live lanes are valid.
 struct Lanes {
-    state: Blocks,
     source: [*const u8; LANES],
     /// Where the last cache line of the next step is read.
     last: [*const u8; LANES],
     target: [*mut u8; LANES],
+    /// Chaining values, which live in the jobs.
+    chaining: [*mut u8; LANES],
     key: [*const u8; LANES],
     blocks: [usize; LANES],
     job: [usize; LANES],
+    /// Lanes whose key is not the one last gathered, a bit each.
+    stale: u32,
+    /// Whether every message so far has the same key.
+    one_key: bool,
 }
-
-#[repr(C, align(64))]
-struct Blocks([[u8; BLOCK]; LANES]);
 
 /// Round keys of each lane, transposed per register.
 #[repr(C, align(64))]
 struct LaneKeys {
     bytes: [MaybeUninit<[u8; BLOCK * ROUND_KEYS]>; LANES],
-    /// Whose keys they are.
-    of: [*const u8; LANES],
     /// Lanes that have had keys.
     used: usize,
 }
@@ -100,24 +100,30 @@ struct LaneKeys {
 #[inline(always)]
 unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J]) {
     let mut lanes = Lanes {
-        state: Blocks([[0; BLOCK]; LANES]),
         source: [core::ptr::null(); LANES],
         last: [core::ptr::null(); LANES],
         target: [core::ptr::null_mut(); LANES],
+        chaining: [core::ptr::null_mut(); LANES],
         key: [core::ptr::null(); LANES],
         blocks: [0; LANES],
         job: [0; LANES],
+        stale: 0,
+        one_key: true,
     };
     let mut keys = LaneKeys {
         bytes: [const { MaybeUninit::uninit() }; LANES],
-        of: [core::ptr::null(); LANES],
         used: 0,
     };
     let mut final_lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
 
+    let width = if collide(jobs) { GROUPS / 2 } else { GROUPS } * V::BLOCKS;
     let mut next = 0;
     let mut live = 0;
-    while live < GROUPS * V::BLOCKS && lanes.admit(live, jobs, &mut next) {
+    // The least number of blocks that any lane has left; kept along the way, because a vector
+    // load of what was just stored lane by lane would stall.
+    let mut least = usize::MAX;
+    while live < width && lanes.admit(live, jobs, &mut next) {
+        least = least.min(lanes.blocks[live]);
         live += 1;
     }
     while live > 0 {
@@ -126,9 +132,7 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
             2..=4 => 4,
             _ => GROUPS,
         };
-        let blocks = lanes.blocks[..live]
-            .iter()
-            .fold(usize::MAX, |least, n| least.min(*n));
+        let blocks = least;
         let lines = blocks.div_ceil(4);
         if !J::WRITES {
             let offset = 64 * (lines - 1);
@@ -149,40 +153,57 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
         for lane in live..groups * V::BLOCKS {
             lanes.copy(0, lane);
         }
-        let one_key = lanes.key[..live].iter().all(|key| *key == lanes.key[0]);
         let step = Step {
             source: lanes.source.as_ptr(),
             last: lanes.last.as_ptr(),
             target: lanes.target.as_ptr(),
-            state: lanes.state.0.as_mut_ptr().cast(),
-            keys: if one_key {
+            chaining: lanes.chaining.as_ptr(),
+            keys: if lanes.one_key {
                 lanes.key[0]
             } else {
                 // SAFETY: runs under `enter`; every lane of the groups has a key.
-                unsafe { keys.gather::<V>(&lanes.key, groups) }
+                unsafe { keys.gather::<V>(&mut lanes, groups) }
             },
             blocks,
         };
         // SAFETY: `blocks` is no more than what any lane has left, so the pointers of all lanes
-        // are valid for it; there are `groups` registers of lanes, states and (if not one) keys.
-        unsafe { step.run::<V, J, ROUNDS>(groups, one_key) };
+        // are valid for it; there are `groups` registers of lanes and (if not one) keys.
+        unsafe { step.run::<V, J, ROUNDS>(groups, lanes.one_key) };
 
         // From the last lane down: the lane that fills a gap has already advanced.
+        least = usize::MAX;
         for lane in (0..live).rev() {
-            lanes.advance(lane, blocks);
-            if lanes.blocks[lane] == 0 {
-                *jobs[lanes.job[lane]].chaining() = lanes.state.0[lane];
-                if !lanes.admit(lane, jobs, &mut next) {
-                    live -= 1;
-                    if lane < live {
-                        lanes.copy(live, lane);
-                    }
+            if lanes.blocks[lane] > blocks {
+                lanes.advance(lane, blocks);
+            } else if !lanes.admit(lane, jobs, &mut next) {
+                live -= 1;
+                if lane < live {
+                    lanes.copy(live, lane);
                 }
+                continue;
             }
+            least = least.min(lanes.blocks[lane]);
         }
     }
     // SAFETY: runs under `enter`.
     unsafe { keys.wipe::<V>() };
+}
+
+/// Whether so many messages lie at the same place within their page that their lines would evict
+/// each other from the first-level cache before the next step finds them there: half as many
+/// lanes are then faster.
+#[inline(always)]
+fn collide<J: Chained>(jobs: &[J]) -> bool {
+    if !J::WRITES || jobs.len() <= 16 || jobs[0].blocks() <= 8 {
+        return false;
+    }
+    let set = |job: &J| job.source().addr() / 64 % 64;
+    let first = set(&jobs[0]);
+    jobs.iter()
+        .take(LANES)
+        .filter(|job| set(job) == first)
+        .count()
+        > LANES / 3
 }
 
 impl Lanes {
@@ -194,10 +215,12 @@ impl Lanes {
             if blocks > 0 {
                 self.source[lane] = job.source();
                 self.target[lane] = job.target();
+                self.chaining[lane] = job.chaining().as_mut_ptr();
                 self.key[lane] = job.key().as_ptr();
+                self.stale |= 1 << lane;
+                self.one_key &= self.key[lane] == self.key[0];
                 self.blocks[lane] = blocks;
                 self.job[lane] = *next;
-                self.state.0[lane] = *job.chaining();
                 *next += 1;
                 return true;
             }
@@ -215,11 +238,14 @@ impl Lanes {
 
     #[inline(always)]
     fn copy(&mut self, from: usize, to: usize) {
-        self.state.0[to] = self.state.0[from];
         self.source[to] = self.source[from];
         self.last[to] = self.last[from];
         self.target[to] = self.target[from];
-        self.key[to] = self.key[from];
+        self.chaining[to] = self.chaining[from];
+        if self.key[to] != self.key[from] {
+            self.key[to] = self.key[from];
+            self.stale |= 1 << to;
+        }
         self.blocks[to] = self.blocks[from];
         self.job[to] = self.job[from];
     }
@@ -229,17 +255,18 @@ impl LaneKeys {
     /// Brings the transposed keys of the first `groups` registers up to date.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `key` holds the schedules of that many lanes.
+    /// Runs under [`Vector::enter`]; that many lanes have a key.
     #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, key: &[*const u8; LANES], groups: usize) -> *const u8 {
+    unsafe fn gather<V: Vector>(&mut self, lanes: &mut Lanes, groups: usize) -> *const u8 {
         self.used = self.used.max(groups * V::BLOCKS);
         for group in 0..groups {
             let first = group * V::BLOCKS;
-            let lanes = first..first + V::BLOCKS;
-            if self.of[lanes.clone()] == key[lanes.clone()] {
+            let of_group = ((1 << V::BLOCKS) - 1) << first;
+            if lanes.stale & of_group == 0 {
                 continue;
             }
-            self.of[lanes.clone()].copy_from_slice(&key[lanes]);
+            lanes.stale &= !of_group;
+            let key = &lanes.key;
             // SAFETY: a schedule is four cache lines; a register's lanes have room for all
             // their round keys, one register each.
             unsafe {

@@ -48,6 +48,17 @@ pub(crate) trait Vector: Copy {
     /// `from` is valid for reads of 16 bytes.
     unsafe fn broadcast(from: *const u8) -> Self;
 
+    /// One block from each of [`Vector::BLOCKS`] pointers.
+    ///
+    /// # Safety
+    /// Each pointer is valid for reads of 16 bytes.
+    unsafe fn gather(from: *const *mut u8) -> Self;
+    /// One block to each of [`Vector::BLOCKS`] pointers.
+    ///
+    /// # Safety
+    /// Each pointer is valid for writes of 16 bytes.
+    unsafe fn scatter(self, to: *const *mut u8);
+
     /// Transposes up to one cache line of each lane: result `j` holds block `j` of the lines at
     /// `from[0] + offset`, `from[1] + offset`, …; the results from `blocks` on are unspecified.
     ///

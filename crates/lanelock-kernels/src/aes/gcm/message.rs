@@ -19,9 +19,7 @@ pub(super) fn is_short<V: Vector>(job: &Job<'_>) -> bool {
 /// Runs under [`Vector::enter`]; the job [`is_short`] and keeps the contract of
 /// [`encrypt_many`](super::encrypt_many).
 #[inline(always)]
-pub(super) unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
-    job: &mut Job<'_>,
-) {
+pub(super) unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(job: &mut Job<'_>) {
     // SAFETY: the caller's promises; the sum has at most 1 + 32 + 1 blocks.
     unsafe {
         let mut hash = Ghash::<V>::start(job.key.powers());

@@ -86,6 +86,16 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe { Self::load(*from) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe { self.store(*to) }
+    }
+
+    #[inline(always)]
     unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
         unsafe {
             let line = (*from).add(offset);

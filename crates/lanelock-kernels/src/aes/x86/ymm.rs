@@ -87,6 +87,19 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe { Self::pair(Xmm::load(*from), Xmm::load(*from.add(1))) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe {
+            self.first().store(*to);
+            Xmm::of(_mm256_extracti128_si256::<1>(self.0)).store(*to.add(1));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
         unsafe {
             let a = (*from).add(offset);
