@@ -83,9 +83,15 @@ struct Lanes {
     key: [*const u8; LANES],
     blocks: [usize; LANES],
     job: [usize; LANES],
+}
+
+/// Which keys the lanes have had; apart from [`Lanes`], to live in registers.
+struct Seen {
     /// Lanes whose key is not the one last gathered, a bit each.
     stale: u32,
-    /// Whether every message so far has the same key.
+    /// The first message's.
+    key: *const u8,
+    /// Whether every message so far has had that key.
     one_key: bool,
 }
 
@@ -107,7 +113,12 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
         key: [core::ptr::null(); LANES],
         blocks: [0; LANES],
         job: [0; LANES],
+    };
+    let mut seen = Seen {
         stale: 0,
+        key: jobs
+            .first()
+            .map_or(core::ptr::null(), |job| job.key().as_ptr()),
         one_key: true,
     };
     let mut keys = LaneKeys {
@@ -122,8 +133,11 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
     // The least number of blocks that any lane has left; kept along the way, because a vector
     // load of what was just stored lane by lane would stall.
     let mut least = usize::MAX;
-    while live < width && lanes.admit(live, jobs, &mut next) {
-        least = least.min(lanes.blocks[live]);
+    while live < width {
+        let Some(blocks) = lanes.admit(live, jobs, &mut next, &mut seen) else {
+            break;
+        };
+        least = least.min(blocks);
         live += 1;
     }
     while live > 0 {
@@ -151,38 +165,40 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
             }
         }
         for lane in live..groups * V::BLOCKS {
-            lanes.copy(0, lane);
+            lanes.copy(0, lane, &mut seen);
         }
         let step = Step {
             source: lanes.source.as_ptr(),
             last: lanes.last.as_ptr(),
             target: lanes.target.as_ptr(),
             chaining: lanes.chaining.as_ptr(),
-            keys: if lanes.one_key {
-                lanes.key[0]
+            keys: if seen.one_key {
+                seen.key
             } else {
                 // SAFETY: runs under `enter`; every lane of the groups has a key.
-                unsafe { keys.gather::<V>(&mut lanes, groups) }
+                unsafe { keys.gather::<V>(&lanes, &mut seen, groups) }
             },
             blocks,
         };
         // SAFETY: `blocks` is no more than what any lane has left, so the pointers of all lanes
         // are valid for it; there are `groups` registers of lanes and (if not one) keys.
-        unsafe { step.run::<V, J, ROUNDS>(groups, lanes.one_key) };
+        unsafe { step.run::<V, J, ROUNDS>(groups, seen.one_key) };
 
         // From the last lane down: the lane that fills a gap has already advanced.
         least = usize::MAX;
         for lane in (0..live).rev() {
-            if lanes.blocks[lane] > blocks {
+            let left = lanes.blocks[lane] - blocks;
+            if left > 0 {
                 lanes.advance(lane, blocks);
-            } else if !lanes.admit(lane, jobs, &mut next) {
+                least = least.min(left);
+            } else if let Some(blocks) = lanes.admit(lane, jobs, &mut next, &mut seen) {
+                least = least.min(blocks);
+            } else {
                 live -= 1;
                 if lane < live {
-                    lanes.copy(live, lane);
+                    lanes.copy(live, lane, &mut seen);
                 }
-                continue;
             }
-            least = least.min(lanes.blocks[lane]);
         }
     }
     // SAFETY: runs under `enter`.
@@ -207,26 +223,34 @@ fn collide<J: Chained>(jobs: &[J]) -> bool {
 }
 
 impl Lanes {
-    /// Gives `lane` the next message that has any blocks; `false` when none is left.
+    /// Gives `lane` the next message that has any blocks; how many, or `None` when no message is
+    /// left.
     #[inline(always)]
-    fn admit<J: Chained>(&mut self, lane: usize, jobs: &mut [J], next: &mut usize) -> bool {
-        while let Some(job) = jobs.get_mut(*next) {
+    fn admit<J: Chained>(
+        &mut self,
+        lane: usize,
+        jobs: &mut [J],
+        next: &mut usize,
+        seen: &mut Seen,
+    ) -> Option<usize> {
+        loop {
+            let index = *next;
+            let job = jobs.get_mut(index)?;
+            *next += 1;
             let blocks = job.blocks();
             if blocks > 0 {
+                let key = job.key().as_ptr();
+                seen.one_key &= key == seen.key;
+                seen.stale |= 1 << lane;
+                self.key[lane] = key;
                 self.source[lane] = job.source();
                 self.target[lane] = job.target();
                 self.chaining[lane] = job.chaining().as_mut_ptr();
-                self.key[lane] = job.key().as_ptr();
-                self.stale |= 1 << lane;
-                self.one_key &= self.key[lane] == self.key[0];
                 self.blocks[lane] = blocks;
-                self.job[lane] = *next;
-                *next += 1;
-                return true;
+                self.job[lane] = index;
+                return Some(blocks);
             }
-            *next += 1;
         }
-        false
     }
 
     #[inline(always)]
@@ -237,14 +261,14 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn copy(&mut self, from: usize, to: usize) {
+    fn copy(&mut self, from: usize, to: usize, seen: &mut Seen) {
         self.source[to] = self.source[from];
         self.last[to] = self.last[from];
         self.target[to] = self.target[from];
         self.chaining[to] = self.chaining[from];
         if self.key[to] != self.key[from] {
             self.key[to] = self.key[from];
-            self.stale |= 1 << to;
+            seen.stale |= 1 << to;
         }
         self.blocks[to] = self.blocks[from];
         self.job[to] = self.job[from];
@@ -257,15 +281,20 @@ impl LaneKeys {
     /// # Safety
     /// Runs under [`Vector::enter`]; that many lanes have a key.
     #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, lanes: &mut Lanes, groups: usize) -> *const u8 {
+    unsafe fn gather<V: Vector>(
+        &mut self,
+        lanes: &Lanes,
+        seen: &mut Seen,
+        groups: usize,
+    ) -> *const u8 {
         self.used = self.used.max(groups * V::BLOCKS);
         for group in 0..groups {
             let first = group * V::BLOCKS;
             let of_group = ((1 << V::BLOCKS) - 1) << first;
-            if lanes.stale & of_group == 0 {
+            if seen.stale & of_group == 0 {
                 continue;
             }
-            lanes.stale &= !of_group;
+            seen.stale &= !of_group;
             let key = &lanes.key;
             // SAFETY: a schedule is four cache lines; a register's lanes have room for all
             // their round keys, one register each.

@@ -4,6 +4,9 @@
 //! instantiated per instruction set. [`reference`](mod@reference) is the portable counterpart
 //! every instantiation is tested against.
 
+#![allow(clippy::precedence)] // shifts before xor, as in every description of these algorithms
+#![allow(clippy::needless_range_loop)] // the index of a register is its place in all arrays
+
 pub mod cbc;
 pub mod ccm;
 mod chain;

@@ -124,3 +124,5 @@ const ONES: u128 = u128::MAX / 0xff;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;

@@ -31,9 +31,9 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         // SAFETY: a schedule has `ROUNDS + 1` round keys.
         unsafe {
             let mut rounds = [V::zero(); ROUND_KEYS];
-            for (r, round_key) in rounds.iter_mut().enumerate().take(ROUNDS + 1) {
-                *round_key = V::broadcast(keys.add(16 * r));
-            }
+            rounds[0] = V::broadcast(keys);
+            each_round!(ROUNDS, |r| { rounds[r] = V::broadcast(keys.add(16 * r)) });
+            rounds[ROUNDS] = V::broadcast(keys.add(16 * ROUNDS));
             Self(rounds)
         }
     }

@@ -235,10 +235,12 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         for i in 1..V::BLOCKS {
             tweaks[i] = double(tweaks[i - 1]);
         }
-        // SAFETY: four blocks are no less than a register; x86-64 is little-endian.
+        let tweaks = tweaks.map(u128::to_le_bytes);
+        // SAFETY: four blocks are no less than a register.
+        let next = unsafe { V::load(tweaks.as_ptr().cast()) };
         Self {
             rounds: *rounds,
-            next: unsafe { V::load(tweaks.as_ptr().cast()) },
+            next,
         }
     }
 }
@@ -276,6 +278,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
 #[inline(always)]
 unsafe fn times_x<V: Vector>(blocks: V, n: usize) -> V {
     debug_assert!(n <= 32);
+    #[expect(clippy::cast_possible_truncation)]
     let n = n as u32;
     // SAFETY: as above.
     unsafe {

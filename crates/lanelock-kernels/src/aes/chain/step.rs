@@ -70,9 +70,11 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
         unsafe {
             let mut common = [V::zero(); ROUND_KEYS];
             if ONE_KEY {
-                for r in 0..=ROUNDS {
-                    common[r] = V::broadcast(step.keys.add(16 * r));
-                }
+                common[0] = V::broadcast(step.keys);
+                each_round!(ROUNDS, |r| {
+                    common[r] = V::broadcast(step.keys.add(16 * r))
+                });
+                common[ROUNDS] = V::broadcast(step.keys.add(16 * ROUNDS));
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {

@@ -268,4 +268,4 @@ impl<V: Vector> Counters<V> {
     }
 }
 
-const _: () = assert!(POWERS >= 1 + 32 + 1);
+const _: () = assert!(POWERS >= 34); // additional data, less than a chunk, lengths

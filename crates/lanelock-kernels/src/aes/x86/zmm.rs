@@ -274,8 +274,10 @@ impl Vector for Zmm {
 #[inline(always)]
 unsafe fn first_bytes(bytes: usize) -> u64 {
     debug_assert!(bytes <= 64);
+    #[expect(clippy::cast_possible_truncation)]
+    let bytes = bytes as u32;
     // SAFETY: BMI2 is part of the tier.
-    unsafe { _bzhi_u64(u64::MAX, bytes as u32) }
+    unsafe { _bzhi_u64(u64::MAX, bytes) }
 }
 
 /// Exchanges block `j` of register `i` with block `i` of register `j`.
