@@ -8,5 +8,6 @@ extern crate std;
 
 pub mod aes;
 pub mod cpu;
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod testing;

@@ -199,5 +199,6 @@ unsafe fn count(isa: Isa, jobs: &mut [Job<'_>]) {
     unsafe { ctr::apply_many(isa, &mut texts[..2 * (last + 1)]) };
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

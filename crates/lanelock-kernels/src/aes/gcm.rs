@@ -108,5 +108,6 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

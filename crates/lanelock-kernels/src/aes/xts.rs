@@ -288,5 +288,6 @@ unsafe fn times_x<V: Vector>(blocks: V, n: usize) -> V {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
