@@ -4,9 +4,11 @@
 //!
 //! Every kernel's first burst is compared with the portable reference before it is timed.
 
+#![allow(clippy::cast_possible_truncation)] // patterns of bytes
+
 use std::time::Instant;
 
-use lanelock_kernels::aes::{DecryptKey, EncryptKey, Isa, cbc, ctr, ecb, reference};
+use lanelock_kernels::aes::{DecryptKey, EncryptKey, Isa, cbc, ctr, ecb, gcm, mac, reference};
 use lanelock_kernels::cpu::Tier;
 
 const BURST: usize = 32;
@@ -34,12 +36,16 @@ fn main() {
     let stride = arguments
         .next()
         .map_or(8192 + 320, |text| text.parse().expect("a stride"));
-    let kernels: [(&str, MakeCase); 5] = [
+    let kernels: [(&str, MakeCase); 9] = [
         ("cbc-enc", cbc_encrypt),
         ("cbc-dec", cbc_decrypt),
         ("ctr", ctr_apply),
         ("ecb", ecb_encrypt),
+        ("cmac", cmac),
+        ("gcm-enc", gcm_encrypt),
+        ("gcm-dec", gcm_decrypt),
         ("cbc-imix", cbc_encrypt),
+        ("gcm-imix", gcm_encrypt),
     ];
     for isa in Tier::available().filter_map(Isa::of_tier) {
         for (name, make) in &kernels {
@@ -199,6 +205,92 @@ fn ecb_encrypt<'a>(
             for block in data.as_chunks_mut().0 {
                 *block = reference::encrypt_block(&keys[i % keys.len()], *block);
             }
+        }),
+    }
+}
+
+fn cmac<'a>(
+    isa: Isa,
+    keys: &'a [EncryptKey],
+    _: &'a [DecryptKey],
+    memory: &'a Memory,
+    lengths: &'a [usize],
+) -> Case<'a> {
+    let subkeys: Vec<_> = keys.iter().map(|key| mac::Subkeys::new(isa, key)).collect();
+    Case {
+        run: Box::new(move || {
+            let mut jobs: [_; BURST] = std::array::from_fn(|i| mac::Job {
+                source: memory.source(i),
+                len: lengths[i],
+                key: &keys[i % keys.len()],
+                subkeys: Some(&subkeys[i % keys.len()]),
+                chain: [0; 16],
+            });
+            // SAFETY: each source is valid for its length; the first block of each target too.
+            unsafe {
+                mac::authenticate_many(isa, &mut jobs);
+                for (i, job) in jobs.iter().enumerate() {
+                    memory.target(i).cast::<[u8; 16]>().write(job.chain);
+                }
+            }
+        }),
+        expect: Box::new(move |i, data| {
+            let tag = reference::mac::cmac(&keys[i % keys.len()], data);
+            data.fill(0);
+            data[..16].copy_from_slice(&tag);
+        }),
+    }
+}
+
+fn gcm_encrypt<'a>(
+    isa: Isa,
+    keys: &'a [EncryptKey],
+    _: &'a [DecryptKey],
+    memory: &'a Memory,
+    lengths: &'a [usize],
+) -> Case<'a> {
+    gcm_turn(isa, keys, memory, lengths, gcm::encrypt_many)
+}
+
+fn gcm_decrypt<'a>(
+    isa: Isa,
+    keys: &'a [EncryptKey],
+    _: &'a [DecryptKey],
+    memory: &'a Memory,
+    lengths: &'a [usize],
+) -> Case<'a> {
+    gcm_turn(isa, keys, memory, lengths, gcm::decrypt_many)
+}
+
+fn gcm_turn<'a>(
+    isa: Isa,
+    keys: &'a [EncryptKey],
+    memory: &'a Memory,
+    lengths: &'a [usize],
+    many: unsafe fn(Isa, &mut [gcm::Job<'_>]),
+) -> Case<'a> {
+    let gcm_keys: Vec<_> = (0..keys.len())
+        .map(|i| gcm::Key::new(isa, &[i as u8; 16]).expect("16 bytes"))
+        .collect();
+    Case {
+        run: Box::new(move || {
+            let mut jobs: [_; BURST] = std::array::from_fn(|i| gcm::Job {
+                source: memory.source(i),
+                target: memory.target(i),
+                len: lengths[i],
+                aad: memory.source(i),
+                aad_len: 16,
+                key: &gcm_keys[i % keys.len()],
+                j0: gcm::j0_of_iv12(&[i as u8; 12]),
+                tag: [0; 16],
+            });
+            // SAFETY: each job has its own part of the memory.
+            unsafe { many(isa, &mut jobs) };
+            std::hint::black_box(&jobs);
+        }),
+        expect: Box::new(move |i, data| {
+            let j0 = gcm::j0_of_iv12(&[i as u8; 12]);
+            reference::gcm::encrypt(&keys[i % keys.len()], j0, &[], data);
         }),
     }
 }

@@ -132,14 +132,16 @@ fn ask() -> u32 {
     use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
     // SAFETY: every x86-64 CPU has CPUID, and leaf 0 states the highest leaf.
     let (highest, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
-    // SAFETY: leaf 7 is only asked for when leaf 0 says it exists.
-    let seven = (highest >= 7).then(|| unsafe { __cpuid_count(7, 0) });
+    let seven = (highest >= 7).then(|| {
+        // SAFETY: leaf 0 says that leaf 7 exists.
+        unsafe { __cpuid_count(7, 0) }
+    });
     let (ebx7, ecx7) = seven.map_or((0, 0), |leaf| (leaf.ebx, leaf.ecx));
     let all = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
 
     const OSXSAVE: u32 = 27;
-    // SAFETY: OSXSAVE says that XGETBV exists and that user code may run it.
     let xcr0 = if all(one.ecx, &[OSXSAVE]) {
+        // SAFETY: OSXSAVE says that XGETBV exists and that user code may run it.
         unsafe { _xgetbv(0) }
     } else {
         0

@@ -13,5 +13,6 @@ pub mod hash;
 mod lanes;
 mod wipe;
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod testing;

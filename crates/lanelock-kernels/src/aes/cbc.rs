@@ -6,5 +6,6 @@ mod encrypt;
 pub use decrypt::{DecryptJob, decrypt_many};
 pub use encrypt::{EncryptJob, encrypt_many};
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

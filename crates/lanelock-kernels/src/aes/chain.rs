@@ -74,25 +74,31 @@ const LANES: usize = 4 * GROUPS;
 
 /// The messages in flight. Invariant: entries below the number of live lanes are valid.
 struct Lanes {
-    state: Blocks,
     source: [*const u8; LANES],
     /// Where the last cache line of the next step is read.
     last: [*const u8; LANES],
     target: [*mut u8; LANES],
+    /// Chaining values, which live in the jobs.
+    chaining: [*mut u8; LANES],
     key: [*const u8; LANES],
     blocks: [usize; LANES],
     job: [usize; LANES],
 }
 
-#[repr(C, align(64))]
-struct Blocks([[u8; BLOCK]; LANES]);
+/// Which keys the lanes have had; apart from [`Lanes`], to live in registers.
+struct Seen {
+    /// Lanes whose key is not the one last gathered, a bit each.
+    stale: u32,
+    /// The first message's.
+    key: *const u8,
+    /// Whether every message so far has had that key.
+    one_key: bool,
+}
 
 /// Round keys of each lane, transposed per register.
 #[repr(C, align(64))]
 struct LaneKeys {
     bytes: [MaybeUninit<[u8; BLOCK * ROUND_KEYS]>; LANES],
-    /// Whose keys they are.
-    of: [*const u8; LANES],
     /// Lanes that have had keys.
     used: usize,
 }
@@ -100,24 +106,38 @@ struct LaneKeys {
 #[inline(always)]
 unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J]) {
     let mut lanes = Lanes {
-        state: Blocks([[0; BLOCK]; LANES]),
         source: [core::ptr::null(); LANES],
         last: [core::ptr::null(); LANES],
         target: [core::ptr::null_mut(); LANES],
+        chaining: [core::ptr::null_mut(); LANES],
         key: [core::ptr::null(); LANES],
         blocks: [0; LANES],
         job: [0; LANES],
     };
+    let mut seen = Seen {
+        stale: 0,
+        key: jobs
+            .first()
+            .map_or(core::ptr::null(), |job| job.key().as_ptr()),
+        one_key: true,
+    };
     let mut keys = LaneKeys {
         bytes: [const { MaybeUninit::uninit() }; LANES],
-        of: [core::ptr::null(); LANES],
         used: 0,
     };
     let mut final_lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
 
+    let width = if collide(jobs) { GROUPS / 2 } else { GROUPS } * V::BLOCKS;
     let mut next = 0;
     let mut live = 0;
-    while live < GROUPS * V::BLOCKS && lanes.admit(live, jobs, &mut next) {
+    // The least number of blocks that any lane has left; kept along the way, because a vector
+    // load of what was just stored lane by lane would stall.
+    let mut least = usize::MAX;
+    while live < width {
+        let Some(blocks) = lanes.admit(live, jobs, &mut next, &mut seen) else {
+            break;
+        };
+        least = least.min(blocks);
         live += 1;
     }
     while live > 0 {
@@ -126,9 +146,7 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
             2..=4 => 4,
             _ => GROUPS,
         };
-        let blocks = lanes.blocks[..live]
-            .iter()
-            .fold(usize::MAX, |least, n| least.min(*n));
+        let blocks = least;
         let lines = blocks.div_ceil(4);
         if !J::WRITES {
             let offset = 64 * (lines - 1);
@@ -147,36 +165,38 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
             }
         }
         for lane in live..groups * V::BLOCKS {
-            lanes.copy(0, lane);
+            lanes.copy(0, lane, &mut seen);
         }
-        let one_key = lanes.key[..live].iter().all(|key| *key == lanes.key[0]);
         let step = Step {
             source: lanes.source.as_ptr(),
             last: lanes.last.as_ptr(),
             target: lanes.target.as_ptr(),
-            state: lanes.state.0.as_mut_ptr().cast(),
-            keys: if one_key {
-                lanes.key[0]
+            chaining: lanes.chaining.as_ptr(),
+            keys: if seen.one_key {
+                seen.key
             } else {
                 // SAFETY: runs under `enter`; every lane of the groups has a key.
-                unsafe { keys.gather::<V>(&lanes.key, groups) }
+                unsafe { keys.gather::<V>(&lanes, &mut seen, groups) }
             },
             blocks,
         };
         // SAFETY: `blocks` is no more than what any lane has left, so the pointers of all lanes
-        // are valid for it; there are `groups` registers of lanes, states and (if not one) keys.
-        unsafe { step.run::<V, J, ROUNDS>(groups, one_key) };
+        // are valid for it; there are `groups` registers of lanes and (if not one) keys.
+        unsafe { step.run::<V, J, ROUNDS>(groups, seen.one_key) };
 
         // From the last lane down: the lane that fills a gap has already advanced.
+        least = usize::MAX;
         for lane in (0..live).rev() {
-            lanes.advance(lane, blocks);
-            if lanes.blocks[lane] == 0 {
-                *jobs[lanes.job[lane]].chaining() = lanes.state.0[lane];
-                if !lanes.admit(lane, jobs, &mut next) {
-                    live -= 1;
-                    if lane < live {
-                        lanes.copy(live, lane);
-                    }
+            let left = lanes.blocks[lane] - blocks;
+            if left > 0 {
+                lanes.advance(lane, blocks);
+                least = least.min(left);
+            } else if let Some(blocks) = lanes.admit(lane, jobs, &mut next, &mut seen) {
+                least = least.min(blocks);
+            } else {
+                live -= 1;
+                if lane < live {
+                    lanes.copy(live, lane, &mut seen);
                 }
             }
         }
@@ -185,25 +205,52 @@ unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J])
     unsafe { keys.wipe::<V>() };
 }
 
+/// Whether so many messages lie at the same place within their page that their lines would evict
+/// each other from the first-level cache before the next step finds them there: half as many
+/// lanes are then faster.
+#[inline(always)]
+fn collide<J: Chained>(jobs: &[J]) -> bool {
+    if !J::WRITES || jobs.len() <= 16 || jobs[0].blocks() <= 8 {
+        return false;
+    }
+    let set = |job: &J| job.source().addr() / 64 % 64;
+    let first = set(&jobs[0]);
+    jobs.iter()
+        .take(LANES)
+        .filter(|job| set(job) == first)
+        .count()
+        > LANES / 3
+}
+
 impl Lanes {
-    /// Gives `lane` the next message that has any blocks; `false` when none is left.
+    /// Gives `lane` the next message that has any blocks; how many, or `None` when no message is
+    /// left.
     #[inline(always)]
-    fn admit<J: Chained>(&mut self, lane: usize, jobs: &mut [J], next: &mut usize) -> bool {
-        while let Some(job) = jobs.get_mut(*next) {
+    fn admit<J: Chained>(
+        &mut self,
+        lane: usize,
+        jobs: &mut [J],
+        next: &mut usize,
+        seen: &mut Seen,
+    ) -> Option<usize> {
+        loop {
+            let index = *next;
+            let job = jobs.get_mut(index)?;
+            *next += 1;
             let blocks = job.blocks();
             if blocks > 0 {
+                let key = job.key().as_ptr();
+                seen.one_key &= key == seen.key;
+                seen.stale |= 1 << lane;
+                self.key[lane] = key;
                 self.source[lane] = job.source();
                 self.target[lane] = job.target();
-                self.key[lane] = job.key().as_ptr();
+                self.chaining[lane] = job.chaining().as_mut_ptr();
                 self.blocks[lane] = blocks;
-                self.job[lane] = *next;
-                self.state.0[lane] = *job.chaining();
-                *next += 1;
-                return true;
+                self.job[lane] = index;
+                return Some(blocks);
             }
-            *next += 1;
         }
-        false
     }
 
     #[inline(always)]
@@ -214,12 +261,15 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn copy(&mut self, from: usize, to: usize) {
-        self.state.0[to] = self.state.0[from];
+    fn copy(&mut self, from: usize, to: usize, seen: &mut Seen) {
         self.source[to] = self.source[from];
         self.last[to] = self.last[from];
         self.target[to] = self.target[from];
-        self.key[to] = self.key[from];
+        self.chaining[to] = self.chaining[from];
+        if self.key[to] != self.key[from] {
+            self.key[to] = self.key[from];
+            seen.stale |= 1 << to;
+        }
         self.blocks[to] = self.blocks[from];
         self.job[to] = self.job[from];
     }
@@ -229,17 +279,23 @@ impl LaneKeys {
     /// Brings the transposed keys of the first `groups` registers up to date.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `key` holds the schedules of that many lanes.
+    /// Runs under [`Vector::enter`]; that many lanes have a key.
     #[inline(always)]
-    unsafe fn gather<V: Vector>(&mut self, key: &[*const u8; LANES], groups: usize) -> *const u8 {
+    unsafe fn gather<V: Vector>(
+        &mut self,
+        lanes: &Lanes,
+        seen: &mut Seen,
+        groups: usize,
+    ) -> *const u8 {
         self.used = self.used.max(groups * V::BLOCKS);
         for group in 0..groups {
             let first = group * V::BLOCKS;
-            let lanes = first..first + V::BLOCKS;
-            if self.of[lanes.clone()] == key[lanes.clone()] {
+            let of_group = ((1 << V::BLOCKS) - 1) << first;
+            if seen.stale & of_group == 0 {
                 continue;
             }
-            self.of[lanes.clone()].copy_from_slice(&key[lanes]);
+            seen.stale &= !of_group;
+            let key = &lanes.key;
             // SAFETY: a schedule is four cache lines; a register's lanes have room for all
             // their round keys, one register each.
             unsafe {

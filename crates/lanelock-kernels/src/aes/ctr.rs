@@ -2,7 +2,7 @@
 
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
-use super::vector::Vector;
+use super::vector::{Kernel, Vector};
 use super::{BLOCK, EncryptKey, Isa};
 
 /// One message to encrypt or decrypt, or the next part of one.
@@ -51,31 +51,57 @@ impl PerRounds for ApplyMany<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         for job in self.0 {
+            // SAFETY: the key has `ROUNDS` rounds.
+            let rounds = unsafe { Rounds::<V, ROUNDS>::load(job.key.as_ptr()) };
+            let low = u64::from_be_bytes([8, 9, 10, 11, 12, 13, 14, 15].map(|i| job.counter[i]));
+            let blocks = job.len.div_ceil(BLOCK) as u64;
             // SAFETY: `apply_many`'s contract.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
-                let counter = u128::from_be_bytes(job.counter);
-                let (mut done, mut next) = (0, counter);
-                if job.used > 0 {
-                    done = finish_block(&rounds, job);
-                    next = counter.wrapping_add(1);
+                if job.used == 0 && low.checked_add(blocks).is_some() {
+                    let mut stream = KeyStream::start(rounds, &job.counter);
+                    sweep(&mut stream, job.source, job.target, job.len);
+                    let low = low + (job.len / BLOCK) as u64;
+                    job.counter[8..].copy_from_slice(&low.to_be_bytes());
+                    job.used = job.len % BLOCK;
+                } else {
+                    V::enter(InParts::<ROUNDS>(job));
                 }
-                while done < job.len {
-                    // The low half must not overflow within one sweep.
-                    let until_carry = u64::MAX - low(next);
-                    let room = usize::try_from(until_carry)
-                        .map_or(usize::MAX, |n| n.saturating_add(1).saturating_mul(BLOCK));
-                    let len = room.min(job.len - done);
-                    let mut stream = KeyStream::start(rounds, next);
-                    sweep(&mut stream, job.source.add(done), job.target.add(done), len);
-                    next = next.wrapping_add(len.div_ceil(BLOCK) as u128);
-                    done += len;
-                }
-                let total = job.used + job.len;
-                let counter = counter.wrapping_add((total / BLOCK) as u128);
-                job.counter = counter.to_be_bytes();
-                job.used = total % BLOCK;
             }
+        }
+    }
+}
+
+/// A message that begins within a block, or whose counter carries into its upper half.
+struct InParts<'a, 'k, const ROUNDS: usize>(&'a mut Job<'k>);
+
+impl<const ROUNDS: usize> Kernel for InParts<'_, '_, ROUNDS> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let job = self.0;
+        // SAFETY: `apply_many`'s contract.
+        unsafe {
+            let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
+            let counter = u128::from_be_bytes(job.counter);
+            let (mut done, mut next) = (0, counter);
+            if job.used > 0 {
+                done = finish_block(&rounds, job);
+                next = counter.wrapping_add(1);
+            }
+            while done < job.len {
+                // The low half must not overflow within one sweep.
+                let room = usize::try_from(u64::MAX - low(next)).unwrap_or(usize::MAX);
+                let len = (job.len - done).min(room.saturating_add(1).saturating_mul(BLOCK));
+                let mut stream = KeyStream::start(rounds, &next.to_be_bytes());
+                sweep(&mut stream, job.source.add(done), job.target.add(done), len);
+                next = next.wrapping_add(len.div_ceil(BLOCK) as u128);
+                done += len;
+            }
+            let total = job.used + job.len;
+            let counter = counter.wrapping_add((total / BLOCK) as u128);
+            job.counter = counter.to_be_bytes();
+            job.used = total % BLOCK;
         }
     }
 }
@@ -118,10 +144,10 @@ impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
     /// # Safety
     /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: u128) -> Self {
+    unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: &[u8; BLOCK]) -> Self {
         // SAFETY: as above.
         unsafe {
-            let counters = V::splat(counter).add64(V::ramp());
+            let counters = V::broadcast(counter.as_ptr()).reverse().add64(V::ramp());
             Self {
                 rounds,
                 counters,
@@ -149,5 +175,6 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

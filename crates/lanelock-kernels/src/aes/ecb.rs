@@ -110,5 +110,6 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for Decrypt<V, ROUNDS> {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -8,10 +8,9 @@ mod stream;
 pub use key::Key;
 pub use stream::Stream;
 
-use super::rounds::{OfSize, PerRounds, Rounds};
+use super::rounds::{OfSize, PerRounds};
 use super::vector::Vector;
 use super::{BLOCK, Isa};
-use ghash::Ghash;
 
 /// Which way the text is turned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -96,15 +95,19 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         for job in self.0 {
-            // SAFETY: `encrypt_many`'s contract; the key has its powers.
+            // SAFETY: `encrypt_many`'s contract. Long messages are a call of their own, which
+            // leaves the registers to the short ones.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(job.key.cipher().as_ptr());
-                let hash = Ghash::<V>::start(job.key.powers());
-                message::process::<V, ROUNDS, ENCRYPT>(&rounds, hash, job);
+                if message::is_short::<V>(job) {
+                    message::short::<V, ROUNDS, ENCRYPT>(job);
+                } else {
+                    V::enter(message::Long::<ROUNDS, ENCRYPT>(job));
+                }
             }
         }
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

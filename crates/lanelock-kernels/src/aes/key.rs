@@ -47,10 +47,11 @@ impl KeySize {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct EncryptKey {
-    /// Four whole cache lines, so that kernels may load round keys by the line; entries past
+    /// With the size four whole cache lines, which kernels may load by the line. Entries past
     /// the last round are zero.
-    round_keys: [[u8; BLOCK]; ROUND_KEYS],
+    round_keys: [[u8; BLOCK]; 15],
     size: KeySize,
+    _line: [u8; 15],
 }
 
 impl EncryptKey {
@@ -81,13 +82,13 @@ impl EncryptKey {
 
     #[inline]
     pub(crate) fn as_ptr(&self) -> *const u8 {
-        self.round_keys.as_ptr().cast()
+        core::ptr::from_ref(self).cast()
     }
 
     fn expand(key: &[u8], sub_word: impl Fn(u32) -> u32) -> Option<Self> {
         let size = KeySize::of_bytes(key.len())?;
         let key_words = size.bytes() / 4;
-        let mut words = [0_u32; 4 * ROUND_KEYS];
+        let mut words = [0_u32; 60];
         for (word, bytes) in words.iter_mut().zip(key.chunks_exact(4)) {
             *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
@@ -104,8 +105,9 @@ impl EncryptKey {
             words[i] = words[i - key_words] ^ word;
         }
         let mut schedule = Self {
-            round_keys: [[0; BLOCK]; ROUND_KEYS],
+            round_keys: [[0; BLOCK]; 15],
             size,
+            _line: [0; 15],
         };
         for (bytes, word) in schedule
             .round_keys
@@ -139,8 +141,9 @@ impl Drop for EncryptKey {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct DecryptKey {
-    round_keys: [[u8; BLOCK]; ROUND_KEYS],
+    round_keys: [[u8; BLOCK]; 15],
     size: KeySize,
+    _line: [u8; 15],
 }
 
 impl DecryptKey {
@@ -149,8 +152,9 @@ impl DecryptKey {
         let size = key.size;
         let rounds = size.rounds();
         let mut schedule = Self {
-            round_keys: [[0; BLOCK]; ROUND_KEYS],
+            round_keys: [[0; BLOCK]; 15],
             size,
+            _line: [0; 15],
         };
         for (i, round_key) in key.round_keys().iter().rev().enumerate() {
             schedule.round_keys[i] = if i == 0 || i == rounds {
@@ -170,7 +174,7 @@ impl DecryptKey {
 
     #[inline]
     pub(crate) fn as_ptr(&self) -> *const u8 {
-        self.round_keys.as_ptr().cast()
+        core::ptr::from_ref(self).cast()
     }
 }
 
@@ -188,5 +192,8 @@ impl Drop for DecryptKey {
     }
 }
 
-/// Fifteen round keys of AES-256, rounded up to whole cache lines.
+/// The round keys of AES-256, rounded up to whole cache lines.
 pub(crate) const ROUND_KEYS: usize = 16;
+
+const _: () = assert!(size_of::<EncryptKey>() == BLOCK * ROUND_KEYS);
+const _: () = assert!(size_of::<DecryptKey>() == BLOCK * ROUND_KEYS);

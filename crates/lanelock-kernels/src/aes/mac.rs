@@ -162,5 +162,6 @@ const PADDING: [u8; 128] = {
     padding
 };
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

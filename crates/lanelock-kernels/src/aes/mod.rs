@@ -4,7 +4,11 @@
 //! instantiated per instruction set. [`reference`](mod@reference) is the portable counterpart
 //! every instantiation is tested against.
 
+#![allow(clippy::precedence)] // shifts before xor, as in every description of these algorithms
+#![allow(clippy::needless_range_loop)] // the index of a register is its place in all arrays
+
 pub mod cbc;
+pub mod ccm;
 mod chain;
 pub mod ctr;
 pub mod ecb;
@@ -17,6 +21,7 @@ mod sweep;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+pub mod xts;
 
 pub use key::{DecryptKey, EncryptKey, KeySize};
 

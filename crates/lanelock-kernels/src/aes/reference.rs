@@ -3,9 +3,11 @@
 //! vector kernels, which are tested against it. The modes work in place on one message.
 
 pub mod cbc;
+pub mod ccm;
 pub mod ctr;
 pub mod gcm;
 pub mod mac;
+pub mod xts;
 
 use super::{BLOCK, EncryptKey};
 
@@ -122,3 +124,5 @@ const ONES: u128 = u128::MAX / 0xff;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;

@@ -4,6 +4,21 @@ use super::KeySize;
 use super::key::ROUND_KEYS;
 use super::vector::{Kernel, Vector};
 
+/// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
+/// would live in memory.
+macro_rules! each_round {
+    ($rounds:expr, |$r:ident| $body:block) => {
+        each_round!(@ $rounds, $r, $body, 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    };
+    (@ $rounds:expr, $r:ident, $body:block, $($round:literal)*) => {
+        $(if $round < $rounds {
+            let $r: usize = $round;
+            $body
+        })*
+    };
+}
+pub(crate) use each_round;
+
 /// The round keys of one schedule, each in every block of a register.
 #[derive(Clone, Copy)]
 pub(crate) struct Rounds<V, const ROUNDS: usize>([V; ROUND_KEYS]);
@@ -16,9 +31,9 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         // SAFETY: a schedule has `ROUNDS + 1` round keys.
         unsafe {
             let mut rounds = [V::zero(); ROUND_KEYS];
-            for (r, round_key) in rounds.iter_mut().enumerate().take(ROUNDS + 1) {
-                *round_key = V::broadcast(keys.add(16 * r));
-            }
+            rounds[0] = V::broadcast(keys);
+            each_round!(ROUNDS, |r| { rounds[r] = V::broadcast(keys.add(16 * r)) });
+            rounds[ROUNDS] = V::broadcast(keys.add(16 * ROUNDS));
             Self(rounds)
         }
     }
@@ -30,9 +45,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             self.begin(&mut state);
-            for r in 1..ROUNDS {
-                self.middle(r, &mut state);
-            }
+            each_round!(ROUNDS, |r| { self.middle(r, &mut state) });
             self.end(&mut state);
         }
         state
@@ -82,11 +95,11 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
             for s in &mut state {
                 *s = s.xor(self.0[0]);
             }
-            for r in 1..ROUNDS {
+            each_round!(ROUNDS, |r| {
                 for s in &mut state {
                     *s = s.aes_dec(self.0[r]);
                 }
-            }
+            });
             for s in &mut state {
                 *s = s.aes_dec_last(self.0[ROUNDS]);
             }

@@ -48,6 +48,17 @@ pub(crate) trait Vector: Copy {
     /// `from` is valid for reads of 16 bytes.
     unsafe fn broadcast(from: *const u8) -> Self;
 
+    /// One block from each of [`Vector::BLOCKS`] pointers.
+    ///
+    /// # Safety
+    /// Each pointer is valid for reads of 16 bytes.
+    unsafe fn gather(from: *const *mut u8) -> Self;
+    /// One block to each of [`Vector::BLOCKS`] pointers.
+    ///
+    /// # Safety
+    /// Each pointer is valid for writes of 16 bytes.
+    unsafe fn scatter(self, to: *const *mut u8);
+
     /// Transposes up to one cache line of each lane: result `j` holds block `j` of the lines at
     /// `from[0] + offset`, `from[1] + offset`, …; the results from `blocks` on are unspecified.
     ///
@@ -60,6 +71,10 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// As for `load_lines`, for writes.
     unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize);
+
+    /// Keeps the instructions that write the registers before this point and those that use them
+    /// after it: interleaving that the compiler would otherwise undo.
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]);
 
     unsafe fn xor(self, other: Self) -> Self;
     unsafe fn xor3(self, b: Self, c: Self) -> Self;
@@ -96,6 +111,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn fold(self) -> Self::Single;
     /// Block 0.
     unsafe fn first(self) -> Self::Single;
+    /// `a` in block 0, `b` in block 1, zero elsewhere; only for registers of at least two.
+    unsafe fn pair(a: Self::Single, b: Self::Single) -> Self;
     /// `single` in block 0, zero elsewhere.
     unsafe fn from_single(single: Self::Single) -> Self;
 }

@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::{Chained, GROUPS};
 use crate::aes::key::ROUND_KEYS;
+use crate::aes::rounds::each_round;
 use crate::aes::vector::{Kernel, Vector};
 
 /// One pointer per lane, as many lanes as the registers hold.
@@ -13,8 +14,8 @@ pub(super) struct Step {
     /// Used instead of `source` for the last cache line, if the jobs do not write.
     pub last: *const *const u8,
     pub target: *const *mut u8,
-    /// One block per lane.
-    pub state: *mut u8,
+    /// A block per lane.
+    pub chaining: *const *mut u8,
     /// One schedule for all lanes, or per register [`ROUND_KEYS`] registers.
     pub keys: *const u8,
     /// At least one.
@@ -24,7 +25,7 @@ pub(super) struct Step {
 impl Step {
     /// # Safety
     /// Runs under [`Vector::enter`]. `groups` is 1, 4 or 8; there are that many registers of
-    /// lanes. Sources and targets are valid for `blocks` blocks, and a target is identical with
+    /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
     /// or disjoint from every source.
     #[inline(always)]
     pub unsafe fn run<V: Vector, J: Chained, const ROUNDS: usize>(
@@ -69,9 +70,11 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
         unsafe {
             let mut common = [V::zero(); ROUND_KEYS];
             if ONE_KEY {
-                for r in 0..=ROUNDS {
-                    common[r] = V::broadcast(step.keys.add(16 * r));
-                }
+                common[0] = V::broadcast(step.keys);
+                each_round!(ROUNDS, |r| {
+                    common[r] = V::broadcast(step.keys.add(16 * r))
+                });
+                common[ROUNDS] = V::broadcast(step.keys.add(16 * ROUNDS));
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
@@ -82,7 +85,7 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
             };
             let mut state = [V::zero(); G];
             for g in 0..G {
-                state[g] = V::load(step.state.add(V::BYTES * g));
+                state[g] = V::gather(step.chaining.add(V::BLOCKS * g));
             }
             let mut lines = [const { MaybeUninit::<[V; 4]>::uninit() }; G];
             let lines = lines.as_mut_ptr().cast::<[V; 4]>();
@@ -108,11 +111,12 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                     for g in 0..G {
                         state[g] = state[g].xor3((*lines.add(g))[j], key(g, 0));
                     }
-                    for r in 1..ROUNDS {
+                    each_round!(ROUNDS, |r| {
                         for g in 0..G {
                             state[g] = state[g].aes_enc(key(g, r));
                         }
-                    }
+                        V::pin(&mut state);
+                    });
                     for g in 0..G {
                         state[g] = state[g].aes_enc_last(key(g, ROUNDS));
                         if WRITES {
@@ -133,7 +137,7 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 done += n;
             }
             for g in 0..G {
-                state[g].store(step.state.add(V::BYTES * g));
+                state[g].scatter(step.chaining.add(V::BLOCKS * g));
             }
         }
     }

@@ -3,7 +3,11 @@
 //! Blocks are reversed byte by byte, which turns GHASH into POLYVAL with x·H for H (RFC 8452,
 //! appendix A): products then need no bit reflection, and x⁻¹²⁸ of each product is taken by two
 //! multiplications (S. Gueron, "A new interpretation for the GHASH authenticator of AES-GCM").
-//! The sum of up to [`POWERS`] products of blocks and descending powers is reduced once.
+//! The sum of up to [`POWERS`] products of blocks and descending powers is reduced once. A
+//! product takes three multiplications (Karatsuba): on 512-bit registers they, not the AES
+//! rounds, are what the CPU has least of.
+
+use zeroize::Zeroize;
 
 use crate::aes::BLOCK;
 use crate::aes::vector::{Kernel, Vector};
@@ -13,6 +17,10 @@ use crate::aes::vector::{Kernel, Vector};
 pub(super) const POWERS: usize = 40;
 /// Blocks after the powers that a register at the last power reaches.
 pub(super) const SPARE: usize = 4;
+
+/// Hⁿ, …, H², H; then, in the same order, the sum of the two halves of each, in both halves.
+/// Zeros after each, so that a register may be loaded at the last.
+pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
 
 /// A hash in progress: the reduced value of all whole sums, and the sum being built.
 #[derive(Clone, Copy)]
@@ -28,7 +36,7 @@ pub(super) struct Ghash<V: Vector> {
 
 impl<V: Vector> Ghash<V> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; `powers` is [`POWERS`] + [`SPARE`] blocks of a key.
+    /// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key.
     #[inline(always)]
     pub unsafe fn start(powers: *const u8) -> Self {
         // SAFETY: as above.
@@ -112,6 +120,28 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
+    /// Adds `first` at `power` and `last` at 1, the last block of the sum.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn add_ends(&mut self, first: V::Single, power: usize, last: V::Single) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: both tables hold a block at each power.
+        unsafe {
+            if V::BLOCKS == 1 {
+                self.add::<false>(V::from_single(first), power);
+                return self.add::<false>(V::from_single(last), 1);
+            }
+            let powers_at = |end: usize| {
+                let at = |power| V::Single::load(self.powers.add(BLOCK * (end - power)));
+                V::pair(at(power), at(1))
+            };
+            let (h, h_sum) = (powers_at(POWERS), powers_at(2 * POWERS + SPARE));
+            self.accumulate(V::pair(first, last).reverse(), h, h_sum);
+        }
+    }
+
     /// Ends the sum: reduces it.
     ///
     /// # Safety
@@ -120,8 +150,9 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn close(&mut self) {
         // SAFETY: as above.
         unsafe {
-            let low = self.low.xor(self.middle.low_to_high()).fold();
-            let high = self.high.xor(self.middle.high_to_low()).fold();
+            let middle = self.middle.xor3(self.low, self.high);
+            let low = self.low.xor(middle.low_to_high()).fold();
+            let high = self.high.xor(middle.high_to_low()).fold();
             let polynomial = V::Single::splat(0xc2 << 120 | 1);
             let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
             let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
@@ -164,9 +195,19 @@ impl<V: Vector> Ghash<V> {
         // SAFETY: the spare blocks make the load valid at any power.
         unsafe {
             let h = V::load(self.powers.add(BLOCK * (POWERS - power)));
+            let h_sum = V::load(self.powers.add(BLOCK * (2 * POWERS + SPARE - power)));
+            self.accumulate(x, h, h_sum);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn accumulate(&mut self, x: V, h: V, h_sum: V) {
+        // SAFETY: runs under `enter`.
+        unsafe {
+            let x_sum = x.xor(x.swap_halves());
             self.low = self.low.xor(x.clmul::<0x00>(h));
             self.high = self.high.xor(x.clmul::<0x11>(h));
-            self.middle = self.middle.xor3(x.clmul::<0x01>(h), x.clmul::<0x10>(h));
+            self.middle = self.middle.xor(x_sum.clmul::<0x00>(h_sum));
         }
     }
 }
@@ -174,7 +215,7 @@ impl<V: Vector> Ghash<V> {
 /// Fills in the powers of `h`, a block read as a big-endian number.
 pub(super) struct Powers<'a> {
     pub h: u128,
-    pub powers: &'a mut [[u8; BLOCK]; POWERS + SPARE],
+    pub powers: &'a mut Table,
 }
 
 impl Kernel for Powers<'_> {
@@ -185,16 +226,25 @@ impl Kernel for Powers<'_> {
         // x·H, by masks: H is secret.
         let carry = (self.h >> 127).wrapping_neg();
         let h = self.h << 1 ^ carry & (0xc2 << 120 | 1);
-        self.powers[POWERS - 1] = h.to_le_bytes();
-        for n in (0..POWERS - 1).rev() {
-            // SAFETY: runs under `enter`; a sum of one block, at power 1, which is known.
+        let mut power = h.to_le_bytes();
+        for n in (0..POWERS).rev() {
+            // SAFETY: runs under `enter`; a sum of one block, at power 1, which is known from
+            // the second round on.
             unsafe {
-                let mut product = Ghash::<V::Single>::start(self.powers.as_ptr().cast());
-                product.multiply(Vector::load(self.powers[n + 1].as_ptr()), 1);
-                product.close();
-                product.reduced.store(self.powers[n].as_mut_ptr());
+                if n < POWERS - 1 {
+                    let mut product = Ghash::<V::Single>::start(self.powers.as_ptr().cast());
+                    product.multiply(Vector::load(power.as_ptr()), 1);
+                    product.close();
+                    product.reduced.store(power.as_mut_ptr());
+                }
+                let single = V::Single::load(power.as_ptr());
+                single
+                    .xor(single.swap_halves())
+                    .store(self.powers[1][n].as_mut_ptr());
             }
+            self.powers[0][n] = power;
         }
+        power.zeroize();
     }
 }
 

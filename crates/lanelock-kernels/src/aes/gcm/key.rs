@@ -4,7 +4,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::ghash::{Absorb, POWERS, Powers, SPARE};
+use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
 use super::j0_of_iv12;
 use crate::aes::{BLOCK, EncryptKey, Isa, ecb};
 
@@ -13,8 +13,7 @@ use crate::aes::{BLOCK, EncryptKey, Isa, ecb};
 #[repr(C, align(64))]
 pub struct Key {
     cipher: EncryptKey,
-    /// Hⁿ, …, H², H, then zeros so that a register may be loaded at H.
-    powers: [[u8; BLOCK]; POWERS + SPARE],
+    powers: Table,
 }
 
 impl Key {
@@ -37,7 +36,7 @@ impl Key {
         }
         let mut expanded = Self {
             cipher,
-            powers: [[0; BLOCK]; POWERS + SPARE],
+            powers: [[[0; BLOCK]; POWERS + SPARE]; 2],
         };
         // SAFETY: safe for any block.
         unsafe {
@@ -93,6 +92,6 @@ impl fmt::Debug for Key {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        self.powers.zeroize();
+        self.powers.as_flattened_mut().as_flattened_mut().zeroize();
     }
 }

@@ -3,49 +3,79 @@
 use super::Job;
 use super::ghash::{Ghash, POWERS};
 use crate::aes::BLOCK;
-use crate::aes::rounds::Rounds;
-use crate::aes::vector::Vector;
+use crate::aes::rounds::{Rounds, each_round};
+use crate::aes::vector::{Kernel, Vector};
 
-/// Processes a whole message and leaves its tag in the job.
+/// Whether a message is one sum: additional data of one block, less than a chunk of text, and
+/// the lengths.
+#[inline(always)]
+pub(super) fn is_short<V: Vector>(job: &Job<'_>) -> bool {
+    job.len < 8 * V::BYTES && job.aad_len <= BLOCK
+}
+
+/// Processes a short message and leaves its tag in the job.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; the job keeps the contract of
+/// Runs under [`Vector::enter`]; the job [`is_short`] and keeps the contract of
 /// [`encrypt_many`](super::encrypt_many).
 #[inline(always)]
-pub(super) unsafe fn process<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
-    rounds: &Rounds<V, ROUNDS>,
-    mut hash: Ghash<V>,
-    job: &mut Job<'_>,
-) {
-    let aad_blocks = job.aad_len.div_ceil(BLOCK);
-    // SAFETY: the caller's promises; a sum never has more than POWERS blocks: the last part of a
-    // message has at most eight registers, at most 32 blocks.
+pub(super) unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(job: &mut Job<'_>) {
+    // SAFETY: the caller's promises; the sum has at most 1 + 32 + 1 blocks.
     unsafe {
-        let mut text = Text::<V, ROUNDS, ENCRYPT> {
-            rounds: *rounds,
-            counters: Counters::after(&job.j0),
-            source: job.source,
-            target: job.target,
-            len: job.len,
-        };
-        let [mask] = rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
-        if job.len < 8 * V::BYTES && aad_blocks <= V::BLOCKS {
-            // One sum for everything.
-            let power = aad_blocks + job.len.div_ceil(BLOCK) + 1;
-            if job.aad_len > 0 {
-                hash.add_last([V::load_bytes(job.aad, job.aad_len)], job.aad_len, power);
-            }
+        let mut hash = Ghash::<V>::start(job.key.powers());
+        let mut text = Text::<V, ROUNDS, ENCRYPT>::of(job);
+        let [mask] = text.rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
+        let lengths = V::Single::splat(lengths(job));
+        if job.aad_len == 0 {
+            hash.add::<false>(V::from_single(lengths), 1);
         } else {
-            hash.absorb(job.aad, job.aad_len);
-            text.bulk(&mut hash);
-            hash.open(text.len.div_ceil(BLOCK) + 1);
+            let aad = if job.aad_len == BLOCK {
+                V::Single::load(job.aad)
+            } else {
+                V::Single::load_bytes(job.aad, job.aad_len)
+            };
+            hash.add_ends(aad, job.len.div_ceil(BLOCK) + 2, lengths);
         }
         text.last(&mut hash, 1);
-        let lengths = (8 * job.aad_len as u128) << 64 | 8 * job.len as u128;
-        hash.add::<false>(V::from_single(Vector::splat(lengths.swap_bytes())), 1);
         hash.close();
         hash.value().xor(mask.first()).store(job.tag.as_mut_ptr());
     }
+}
+
+/// Processes any message and leaves its tag in the job.
+///
+/// # Safety
+/// The job keeps the contract of [`encrypt_many`](super::encrypt_many), and its key has `ROUNDS`
+/// rounds.
+pub(super) struct Long<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(pub &'a mut Job<'k>);
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Long<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let job = self.0;
+        // SAFETY: the creator's promises; after the chunks at most 32 blocks are left, and the
+        // lengths.
+        unsafe {
+            let mut hash = Ghash::<V>::start(job.key.powers());
+            let mut text = Text::<V, ROUNDS, ENCRYPT>::of(job);
+            let [mask] = text.rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
+            hash.absorb(job.aad, job.aad_len);
+            text.bulk(&mut hash);
+            hash.open(text.len.div_ceil(BLOCK) + 1);
+            text.last(&mut hash, 1);
+            hash.add::<false>(V::from_single(Vector::splat(lengths(job))), 1);
+            hash.close();
+            hash.value().xor(mask.first()).store(job.tag.as_mut_ptr());
+        }
+    }
+}
+
+/// The last block that is hashed, in memory order.
+#[inline(always)]
+fn lengths(job: &Job<'_>) -> u128 {
+    ((8 * job.aad_len as u128) << 64 | 8 * job.len as u128).swap_bytes()
 }
 
 /// What is left of a text.
@@ -59,6 +89,22 @@ pub(super) struct Text<V, const ROUNDS: usize, const ENCRYPT: bool> {
 
 impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYPT> {
     const CHUNK: usize = 8 * V::BYTES;
+
+    /// # Safety
+    /// Runs under [`Vector::enter`]; the key has `ROUNDS` rounds.
+    #[inline(always)]
+    unsafe fn of(job: &Job<'_>) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            Self {
+                rounds: Rounds::load(job.key.cipher().as_ptr()),
+                counters: Counters::after(&job.j0),
+                source: job.source,
+                target: job.target,
+                len: job.len,
+            }
+        }
+    }
 
     /// Processes chunks of eight registers while there are any. No sum is open before or after.
     ///
@@ -159,8 +205,9 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             let mut stream = self.counters.next::<8>();
             self.rounds.begin(&mut stream);
-            for r in 1..ROUNDS {
+            each_round!(ROUNDS, |r| {
                 self.rounds.middle(r, &mut stream);
+                V::pin(&mut stream);
                 if let Some(i) = 8_usize.checked_sub(r) {
                     let data = V::load(hashed.add(V::BYTES * i));
                     let power = V::BLOCKS * (8 - i);
@@ -170,7 +217,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                         hash.add::<false>(data, power);
                     }
                 }
-            }
+            });
             hash.close();
             self.rounds.end(&mut stream);
             for (i, stream) in stream.into_iter().enumerate() {
@@ -221,5 +268,4 @@ impl<V: Vector> Counters<V> {
     }
 }
 
-// The additional data of one register, less than a chunk of text, and the lengths.
-const _: () = assert!(POWERS >= 4 + 32 + 1);
+const _: () = assert!(POWERS >= 34); // additional data, less than a chunk, lengths

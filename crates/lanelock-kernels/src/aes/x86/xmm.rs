@@ -86,6 +86,16 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe { Self::load(*from) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe { self.store(*to) }
+    }
+
+    #[inline(always)]
     unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
         unsafe {
             let line = (*from).add(offset);
@@ -108,6 +118,24 @@ impl Vector for Xmm {
                     lines[j].store(line.add(16 * j));
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "sse2")]
+        unsafe fn here(register: &mut __m128i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(xmm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
         }
     }
 
@@ -202,6 +230,11 @@ impl Vector for Xmm {
     #[inline(always)]
     unsafe fn first(self) -> Self {
         self
+    }
+
+    #[inline(always)]
+    unsafe fn pair(_: Self, _: Self) -> Self {
+        unreachable!("one block per register")
     }
 
     #[inline(always)]

@@ -87,6 +87,19 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe { Self::pair(Xmm::load(*from), Xmm::load(*from.add(1))) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe {
+            self.first().store(*to);
+            Xmm::of(_mm256_extracti128_si256::<1>(self.0)).store(*to.add(1));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
         unsafe {
             let a = (*from).add(offset);
@@ -130,6 +143,24 @@ impl Vector for Ymm {
                     }
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "avx")]
+        unsafe fn here(register: &mut __m256i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(ymm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
         }
     }
 
@@ -240,6 +271,11 @@ impl Vector for Ymm {
     #[inline(always)]
     unsafe fn first(self) -> Xmm {
         unsafe { Xmm::of(_mm256_castsi256_si128(self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn pair(a: Xmm, b: Xmm) -> Self {
+        unsafe { Self(_mm256_set_m128i(b.register(), a.register())) }
     }
 
     #[inline(always)]

@@ -77,6 +77,25 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe {
+            let low = Self::pair(Xmm::load(*from), Xmm::load(*from.add(1))).0;
+            let high = Self::pair(Xmm::load(*from.add(2)), Xmm::load(*from.add(3))).0;
+            Self(_mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe {
+            self.first().store(*to);
+            Xmm::of(_mm512_extracti64x2_epi64::<1>(self.0)).store(*to.add(1));
+            Xmm::of(_mm512_extracti64x2_epi64::<2>(self.0)).store(*to.add(2));
+            Xmm::of(_mm512_extracti64x2_epi64::<3>(self.0)).store(*to.add(3));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
         unsafe {
             let mut lines = [Self::zero(); 4];
@@ -103,6 +122,24 @@ impl Vector for Zmm {
                     line.store_bytes(lane, 16 * blocks);
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        unsafe fn here(register: &mut __m512i) {
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(zmm_reg) * register,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+        for register in registers {
+            unsafe { here(&mut register.0) }
         }
     }
 
@@ -215,6 +252,16 @@ impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn pair(a: Xmm, b: Xmm) -> Self {
+        unsafe {
+            Self(_mm512_zextsi256_si512(_mm256_set_m128i(
+                b.register(),
+                a.register(),
+            )))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm512_zextsi128_si512(single.register())) }
     }
@@ -227,8 +274,10 @@ impl Vector for Zmm {
 #[inline(always)]
 unsafe fn first_bytes(bytes: usize) -> u64 {
     debug_assert!(bytes <= 64);
+    #[expect(clippy::cast_possible_truncation)]
+    let bytes = bytes as u32;
     // SAFETY: BMI2 is part of the tier.
-    unsafe { _bzhi_u64(u64::MAX, bytes as u32) }
+    unsafe { _bzhi_u64(u64::MAX, bytes) }
 }
 
 /// Exchanges block `j` of register `i` with block `i` of register `j`.
