@@ -20,6 +20,9 @@ use crate::wipe::Plain;
 /// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
 pub type Row<W> = [W; 8];
 
+/// Sixteen words of one message: the state of ChaCha20.
+pub type DoubleRow<W> = [W; 16];
+
 /// The word of a lane.
 pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + 'static {
     /// Size in bytes.
@@ -133,12 +136,48 @@ pub unsafe trait Lanes: Copy {
     #[must_use]
     fn shift<const N: i32>(self) -> Self;
 
+    /// The same values, computed at the same time: a register of [`Pair`] and its partner.
+    ///
+    /// The compiler would run all rounds of one register before the first of the other, further
+    /// apart than the CPU looks ahead, and the two would not hide each other's latency.
+    #[must_use]
+    #[inline(always)]
+    fn tie(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
+
+    /// Ties the registers of a [`Pair`]; nothing for a single register.
+    #[must_use]
+    #[inline(always)]
+    fn in_step(self) -> Self {
+        self
+    }
+
     /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
     ///
     /// # Safety
     /// The CPU has the instructions of this register; `at` is valid for reading `COUNT` pointers
     /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
     unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16];
+
+    /// `COUNT` words that lie in memory in the order of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `words` is valid for reading `COUNT`.
+    unsafe fn load(words: *const Self::Word) -> Self;
+
+    /// One double row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT`
+    /// double rows.
+    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16];
+
+    /// The inverse of [`Self::load_double_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` double rows.
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>);
 
     /// One row of native words per lane, transposed.
     ///

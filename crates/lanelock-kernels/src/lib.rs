@@ -6,10 +6,13 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod chacha;
 pub mod cpu;
 pub mod hash;
 
+mod bytes;
 mod lanes;
+mod poly1305;
 mod wipe;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use core::mem::MaybeUninit;
 
 use super::lane::{Lane, SCRATCH};
 use super::message::{MAX_DIGEST, Message};
+use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};
 
@@ -61,6 +62,45 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
     kernels: &Kernels<A>,
     messages: &mut [M],
 ) {
+    match kernels.width() {
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Zmm => unsafe { run_zmm::<A, M, P>(kernels, messages) },
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
+        Width::Any => run_any::<A, M, P>(kernels, messages),
+    }
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P>(kernels, messages);
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn run_ymm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P>(kernels, messages);
+}
+
+#[inline(always)]
+fn run_any<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, messages: &mut [M]) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
@@ -96,7 +136,7 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
 }
 
 impl<A: Algorithm> Board<A> {
-    #[inline]
+    #[inline(always)]
     fn new() -> Self {
         const { assert!(Kernels::<A>::MOST <= LANES) };
         const { assert!(Kernels::<A>::MOST * 2 * A::BLOCK <= LANES * SCRATCH / 2) };
@@ -115,26 +155,25 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Puts message `index` into `slot`.
-    #[inline]
+    #[inline(always)]
     fn start<M: Message, P: Mode<A, M>>(
         &mut self,
         slot: usize,
-        mut lane: Lane,
+        lane: Lane,
         index: usize,
         messages: &mut [M],
     ) {
         let message = &mut messages[index];
         self.rows.0[slot].write(P::chain(message));
         self.message[slot] = index;
-        if let Some(run) = lane.next_run::<A, M>(message) {
-            self.at[slot] = run.at;
-            self.left[slot] = run.blocks;
-        }
-        self.lane[slot].write(lane);
+        // Made in place: a copy would wait for the lane's fields to arrive in memory.
+        let run = self.lane[slot].write(lane).first_run::<A, M>(message);
+        self.at[slot] = run.at;
+        self.left[slot] = run.blocks;
     }
 
     /// Puts message `index` into the lane of one that ended.
-    #[inline]
+    #[inline(always)]
     fn restart<M: Message, P: Mode<A, M>>(
         &mut self,
         slot: usize,
@@ -148,7 +187,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Compresses the shortest run of all lanes.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, kernels: &Kernels<A>) {
         let step = kernels.step(self.active);
         let touched = step.touched(self.active);
@@ -177,7 +216,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
-    #[inline]
+    #[inline(always)]
     fn resume<M: Message>(&mut self, slot: usize, messages: &mut [M]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
@@ -192,7 +231,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Takes the digest out of a lane: to its message, or to the outer blocks that wait.
-    #[inline]
+    #[inline(always)]
     fn complete<M: Message, P: Mode<A, M>>(
         &mut self,
         kernels: &Kernels<A>,
@@ -215,7 +254,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Runs the outer blocks that wait.
-    #[inline]
+    #[inline(always)]
     fn flush<M: Message>(&mut self, kernels: &Kernels<A>, messages: &mut [M]) {
         if self.waiting == 0 {
             return;
@@ -239,7 +278,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Closes the gap that a finished lane leaves.
-    #[inline]
+    #[inline(always)]
     fn remove(&mut self, slot: usize) {
         self.active -= 1;
         let last = self.active;
@@ -251,7 +290,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Wipes the chaining values, which stand for the keys.
-    #[inline]
+    #[inline(always)]
     fn clear(&mut self, lanes: usize) {
         for rows in [&mut self.rows, &mut self.chain, &mut self.inner] {
             for row in &mut rows.0[..lanes] {
@@ -263,7 +302,7 @@ impl<A: Algorithm> Board<A> {
 }
 
 /// Hands the digest over in bytes.
-#[inline]
+#[inline(always)]
 fn finish<A: Algorithm, M: Message>(message: &mut M, row: &Row<A::Word>) {
     let mut digest = [0; MAX_DIGEST];
     for (word, to) in row
