@@ -61,3 +61,21 @@ pub(crate) unsafe fn zero(to: *mut u8, count: usize) {
         _ => two!(128),
     }
 }
+
+/// XORs 64 bytes: `output` = `input` ^ `mask`.
+///
+/// # Safety
+/// All are valid for 64 bytes, `output` for writing; it is the same memory as `input` or disjoint
+/// from it.
+#[inline(always)]
+pub(crate) unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+    // SAFETY: 64 bytes each, no alignment needed; the input is read before the output is written.
+    unsafe {
+        let mask = mask.cast::<[u64; 8]>().read_unaligned();
+        let mut text = input.cast::<[u64; 8]>().read_unaligned();
+        for i in 0..8 {
+            text[i] ^= mask[i];
+        }
+        output.cast::<[u64; 8]>().write_unaligned(text);
+    }
+}

@@ -179,6 +179,16 @@ pub unsafe trait Lanes: Copy {
     /// `rows` is valid for writing `COUNT` double rows.
     unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>);
 
+    /// XORs 64 bytes: `output` = `input` ^ `mask`.
+    ///
+    /// Its own instructions per register: the compiler would vectorise across the blocks of a loop
+    /// and gather what lies side by side.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; all are valid for 64 bytes, `output` for
+    /// writing; it is the same memory as `input` or disjoint from it.
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8);
+
     /// One row of native words per lane, transposed.
     ///
     /// # Safety

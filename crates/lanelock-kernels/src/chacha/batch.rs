@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)] // writes the messages by pointer
 
-use super::block::{BLOCK, COUNTER, xor_block};
+use super::block::{BLOCK, COUNTER};
 use super::tier::{Kernels, ROWS};
-use crate::bytes::copy_short;
+use crate::bytes::{copy_short, xor_block};
 use crate::lanes::DoubleRow;
 use crate::wipe::wipe;
 
@@ -48,7 +48,7 @@ impl<'t> Batch<'t> {
     /// The one-time key of message `index`: the first half of the block.
     #[inline]
     pub(super) fn key(&mut self, state: DoubleRow<u32>, index: usize) {
-        self.push(state, Target::Key(index));
+        self.push(&state, 0, Target::Key(index));
     }
 
     /// XORs `len` bytes with the keystream from the state's counter on, now or by
@@ -60,18 +60,19 @@ impl<'t> Batch<'t> {
     #[inline]
     pub(super) unsafe fn text(
         &mut self,
-        mut state: DoubleRow<u32>,
+        state: DoubleRow<u32>,
         mut input: *const u8,
         mut output: *mut u8,
         mut len: usize,
     ) {
+        let mut number = state[COUNTER];
         let wide = len / BLOCK / self.kernels.wide() * self.kernels.wide();
         if wide > 0 {
             let mut scratch = [[0; 16]; ROWS];
             // SAFETY: `wide` blocks are in `len` bytes.
             unsafe { self.kernels.run(&state, input, output, wide, &mut scratch) };
             wipe(&mut scratch);
-            state[COUNTER] = state[COUNTER].wrapping_add(counter(wide));
+            number = number.wrapping_add(counter(wide));
             input = input.wrapping_add(wide * BLOCK);
             output = output.wrapping_add(wide * BLOCK);
             len -= wide * BLOCK;
@@ -79,23 +80,29 @@ impl<'t> Batch<'t> {
         while len > 0 {
             let part = len.min(BLOCK);
             self.push(
-                state,
+                &state,
+                number,
                 Target::Text {
                     input,
                     output,
                     len: part,
                 },
             );
-            state[COUNTER] = state[COUNTER].wrapping_add(1);
+            number = number.wrapping_add(1);
             input = input.wrapping_add(part);
             output = output.wrapping_add(part);
             len -= part;
         }
     }
 
-    #[inline]
-    fn push(&mut self, state: DoubleRow<u32>, target: Target) {
-        self.rows[self.count] = state;
+    /// Adds block `number` of the message with this state.
+    #[inline(always)]
+    fn push(&mut self, state: &DoubleRow<u32>, number: u32, target: Target) {
+        // The number goes into the copy: a copy of a changed state would wait for the change to
+        // arrive in memory.
+        let row = &mut self.rows[self.count];
+        *row = *state;
+        row[COUNTER] = number;
         self.target[self.count] = target;
         self.count += 1;
         if self.count == ROWS {
@@ -112,14 +119,15 @@ impl<'t> Batch<'t> {
                 Target::Key(index) => self.keys[index].copy_from_slice(&row[..8]),
                 Target::Text { input, output, len } if len == BLOCK => {
                     // SAFETY: the text is valid, as the caller of `text` promised.
-                    unsafe { xor_block(row, input, output) };
+                    unsafe { xor_block(row.as_ptr().cast(), input, output) };
                 }
                 Target::Text { input, output, len } => {
                     let mut block = [0; BLOCK];
                     // SAFETY: `len` < one block; the text is valid for `len` bytes.
                     unsafe {
                         copy_short(input, block.as_mut_ptr(), len);
-                        xor_block(row, block.as_ptr(), block.as_mut_ptr());
+                        let at = block.as_mut_ptr();
+                        xor_block(row.as_ptr().cast(), at.cast_const(), at);
                         copy_short(block.as_ptr(), output, len);
                     }
                 }

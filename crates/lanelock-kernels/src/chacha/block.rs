@@ -91,31 +91,10 @@ pub(super) unsafe fn run<V: Lanes<Word = u32>>(
             V::store_double_rows(block(x), scratch);
             for i in 0..count {
                 let at = (done + i) * BLOCK;
-                xor_block(scratch.add(i), input.add(at), output.add(at));
+                V::xor_block(scratch.add(i).cast(), input.add(at), output.add(at));
             }
         }
         x[COUNTER] = x[COUNTER].add(step);
         done += count;
-    }
-}
-
-/// XORs one block.
-///
-/// # Safety
-/// `input` is valid for reading and `output` for writing 64 bytes; the same memory or disjoint.
-#[inline(always)]
-pub(super) unsafe fn xor_block(
-    keystream: *const DoubleRow<u32>,
-    input: *const u8,
-    output: *mut u8,
-) {
-    // SAFETY: 64 bytes each, no alignment needed; the input is read before the output is written.
-    unsafe {
-        let keystream = keystream.read();
-        let mut data = input.cast::<[u32; 16]>().read_unaligned();
-        for i in 0..16 {
-            data[i] ^= keystream[i].to_le();
-        }
-        output.cast::<[u32; 16]>().write_unaligned(data);
     }
 }

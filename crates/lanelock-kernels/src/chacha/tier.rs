@@ -20,7 +20,7 @@ pub(super) const ROWS: usize = 32;
 pub struct Kernels {
     blocks: unsafe fn(*mut DoubleRow<u32>, usize),
     run: unsafe fn(&DoubleRow<u32>, *const u8, *mut u8, usize, *mut DoubleRow<u32>),
-    /// Blocks of one message that fill a register.
+    /// Blocks of one message that fill two registers.
     wide: usize,
     poly1305: PolyTier,
     name: &'static str,
@@ -42,7 +42,7 @@ impl Kernels {
         Self {
             blocks: blocks_zmm,
             run: run_zmm,
-            wide: 16,
+            wide: 32,
             poly1305: ifma.map_or(PolyTier::Integer, PolyTier::Ifma),
             name: "avx512",
         }
@@ -55,7 +55,7 @@ impl Kernels {
         Self {
             blocks: blocks_ymm,
             run: run_ymm,
-            wide: 8,
+            wide: 16,
             poly1305: PolyTier::Integer,
             name: "avx2",
         }
@@ -79,7 +79,7 @@ impl Kernels {
         self.name
     }
 
-    /// Blocks of one message that fill a register.
+    /// Blocks of one message that fill two registers; fewer go to the batch.
     #[inline]
     pub(super) fn wide(&self) -> usize {
         self.wide

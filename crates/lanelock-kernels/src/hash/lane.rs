@@ -4,7 +4,8 @@
 
 use super::Algorithm;
 use super::message::Message;
-use crate::bytes::{copy_short, zero};
+use super::tail::{Tail, pad_in_place};
+use crate::bytes::copy_short;
 
 /// Room for the blocks that are not read in place: two of the largest block.
 pub(super) const SCRATCH: usize = 256;
@@ -47,11 +48,11 @@ impl Lane {
 
     /// The first run of a message.
     #[inline(always)]
-    pub(super) fn first_run<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Run {
+    pub(super) fn first_run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
         match message.next_part() {
             Some(part) => {
                 self.take(part);
-                self.run::<A, M>(message)
+                self.run::<A, M, T>(message)
             }
             None => self.pad::<A>(0),
         }
@@ -61,15 +62,18 @@ impl Lane {
     ///
     /// The run is valid for reading until the next call, as [`Message`] promises.
     #[inline(always)]
-    pub(super) fn next_run<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Option<Run> {
+    pub(super) fn next_run<A: Algorithm, M: Message, T: Tail>(
+        &mut self,
+        message: &mut M,
+    ) -> Option<Run> {
         if self.padded {
             return None;
         }
-        Some(self.run::<A, M>(message))
+        Some(self.run::<A, M, T>(message))
     }
 
     #[inline(always)]
-    fn run<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Run {
+    fn run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
         if self.len >= A::BLOCK {
             let blocks = self.len / A::BLOCK;
             let at = self.part;
@@ -78,11 +82,15 @@ impl Lane {
         }
         match message.next_part() {
             None => {
-                let count = self.len;
-                // SAFETY: `count` readable bytes, less than one block of scratch.
-                unsafe { copy_short(self.part, self.scratch, count) };
-                self.len = 0;
-                self.pad::<A>(count)
+                self.padded = true;
+                // SAFETY: `len` readable bytes, less than a block, and two blocks of scratch; the
+                // instructions are those that the scheduler was compiled for.
+                let blocks =
+                    unsafe { T::pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
+                Run {
+                    at: self.scratch,
+                    blocks,
+                }
             }
             Some(next) => self.gather::<A, M>(message, next),
         }
@@ -114,29 +122,12 @@ impl Lane {
         }
     }
 
-    /// Pads the `filled` bytes in the scratch: 0x80, zeros, the length in bits.
+    /// Pads the `filled` bytes in the scratch.
     #[inline(always)]
     fn pad<A: Algorithm>(&mut self, filled: usize) -> Run {
-        let length_field = A::BLOCK / 8;
-        let blocks = if filled + 1 + length_field > A::BLOCK {
-            2
-        } else {
-            1
-        };
-        let end = blocks * A::BLOCK;
-        // SAFETY: `filled` < one block, so every write ends at `end` ≤ two blocks of scratch.
-        unsafe {
-            zero(self.scratch.add(filled), end - filled);
-            self.scratch.add(filled).write(0x80);
-            // The field is twice as wide for the larger block, and its first half is zero but for
-            // messages above 2⁶¹ bytes.
-            let to = self.scratch.add(end - 8).cast::<[u8; 8]>();
-            to.write((self.total << 3).to_be_bytes());
-            if length_field == 16 {
-                to.sub(1).write((self.total >> 61).to_be_bytes());
-            }
-        }
         self.padded = true;
+        // SAFETY: `filled` < one block, and two blocks of scratch.
+        let blocks = unsafe { pad_in_place(filled, self.total, self.scratch, A::BLOCK) };
         Run {
             at: self.scratch,
             blocks,

@@ -12,6 +12,9 @@ use core::mem::MaybeUninit;
 
 use super::lane::{Lane, SCRATCH};
 use super::message::{MAX_DIGEST, Message};
+#[cfg(target_arch = "x86_64")]
+use super::tail::MaskedMoves;
+use super::tail::{Moves, Tail};
 use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};
@@ -69,7 +72,7 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
         // SAFETY: the tier's constructor took the token of these instructions.
         #[cfg(target_arch = "x86_64")]
         Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
-        Width::Any => run_any::<A, M, P>(kernels, messages),
+        Width::Any => run_any::<A, M, P, Moves>(kernels, messages),
     }
 }
 
@@ -83,7 +86,7 @@ unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
     kernels: &Kernels<A>,
     messages: &mut [M],
 ) {
-    run_any::<A, M, P>(kernels, messages);
+    run_any::<A, M, P, MaskedMoves>(kernels, messages);
 }
 
 /// [`run_any`] compiled for wide moves and byte shuffles.
@@ -96,11 +99,14 @@ unsafe fn run_ymm<A: Algorithm, M: Message, P: Mode<A, M>>(
     kernels: &Kernels<A>,
     messages: &mut [M],
 ) {
-    run_any::<A, M, P>(kernels, messages);
+    run_any::<A, M, P, Moves>(kernels, messages);
 }
 
 #[inline(always)]
-fn run_any<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, messages: &mut [M]) {
+fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
@@ -110,7 +116,7 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, messag
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
         let lane = unsafe { Lane::new(P::BEFORE, scratch.add(next * 2 * A::BLOCK)) };
-        board.start::<M, P>(next, lane, next, messages);
+        board.start::<M, P, T>(next, lane, next, messages);
         next += 1;
     }
     board.active = lanes;
@@ -118,10 +124,10 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, messag
         board.advance(kernels);
         let mut lane = 0;
         while lane < board.active {
-            if board.left[lane] == 0 && !board.resume(lane, messages) {
+            if board.left[lane] == 0 && !board.resume::<M, T>(lane, messages) {
                 board.complete::<M, P>(kernels, lane, messages);
                 if next < messages.len() {
-                    board.restart::<M, P>(lane, next, messages);
+                    board.restart::<M, P, T>(lane, next, messages);
                     next += 1;
                 } else {
                     board.remove(lane);
@@ -156,7 +162,7 @@ impl<A: Algorithm> Board<A> {
 
     /// Puts message `index` into `slot`.
     #[inline(always)]
-    fn start<M: Message, P: Mode<A, M>>(
+    fn start<M: Message, P: Mode<A, M>, T: Tail>(
         &mut self,
         slot: usize,
         lane: Lane,
@@ -167,14 +173,14 @@ impl<A: Algorithm> Board<A> {
         self.rows.0[slot].write(P::chain(message));
         self.message[slot] = index;
         // Made in place: a copy would wait for the lane's fields to arrive in memory.
-        let run = self.lane[slot].write(lane).first_run::<A, M>(message);
+        let run = self.lane[slot].write(lane).first_run::<A, M, T>(message);
         self.at[slot] = run.at;
         self.left[slot] = run.blocks;
     }
 
     /// Puts message `index` into the lane of one that ended.
     #[inline(always)]
-    fn restart<M: Message, P: Mode<A, M>>(
+    fn restart<M: Message, P: Mode<A, M>, T: Tail>(
         &mut self,
         slot: usize,
         index: usize,
@@ -183,7 +189,7 @@ impl<A: Algorithm> Board<A> {
         // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
         // its scratch is free.
         let lane = unsafe { Lane::new(P::BEFORE, self.lane[slot].assume_init().scratch()) };
-        self.start::<M, P>(slot, lane, index, messages);
+        self.start::<M, P, T>(slot, lane, index, messages);
     }
 
     /// Compresses the shortest run of all lanes.
@@ -217,10 +223,10 @@ impl<A: Algorithm> Board<A> {
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
     #[inline(always)]
-    fn resume<M: Message>(&mut self, slot: usize, messages: &mut [M]) -> bool {
+    fn resume<M: Message, T: Tail>(&mut self, slot: usize, messages: &mut [M]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
-        match lane.next_run::<A, M>(&mut messages[self.message[slot]]) {
+        match lane.next_run::<A, M, T>(&mut messages[self.message[slot]]) {
             Some(run) => {
                 self.at[slot] = run.at;
                 self.left[slot] = run.blocks;

@@ -57,6 +57,21 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..2 {
+                    let mask = _mm256_loadu_si256(mask.cast::<__m256i>().add(part));
+                    let text = _mm256_loadu_si256(input.cast::<__m256i>().add(part));
+                    _mm256_storeu_si256(
+                        output.cast::<__m256i>().add(part),
+                        _mm256_xor_si256(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
         fn tie(self, other: Self) -> (Self, Self) {
             // SAFETY: as above.
             let (a, b) = unsafe { tie(self.0, other.0) };

@@ -58,6 +58,21 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..1 {
+                    let mask = _mm512_loadu_si512(mask.cast::<__m512i>().add(part));
+                    let text = _mm512_loadu_si512(input.cast::<__m512i>().add(part));
+                    _mm512_storeu_si512(
+                        output.cast::<__m512i>().add(part),
+                        _mm512_xor_si512(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
         fn tie(self, other: Self) -> (Self, Self) {
             // SAFETY: as above.
             let (a, b) = unsafe { tie(self.0, other.0) };

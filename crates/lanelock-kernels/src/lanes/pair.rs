@@ -100,6 +100,12 @@ unsafe impl<V: Lanes> Lanes for Pair<V> {
     }
 
     #[inline(always)]
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { V::xor_block(mask, input, output) }
+    }
+
+    #[inline(always)]
     unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8] {
         // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
         let (low, high) = unsafe { (V::load_rows(rows), V::load_rows(rows.add(V::COUNT))) };

@@ -78,6 +78,12 @@ macro_rules! portable {
             }
 
             #[inline(always)]
+            unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { crate::bytes::xor_block(mask, input, output) }
+            }
+
+            #[inline(always)]
             unsafe fn load_rows(rows: *const Row<$word>) -> [Self; 8] {
                 // SAFETY: the caller's `rows` is valid for one row.
                 unsafe { rows.read() }
