@@ -36,6 +36,10 @@ pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + '
     /// If `to` is not [`Self::BYTES`] long.
     fn write_be(self, to: &mut [u8]);
 
+    /// The word whose bytes in memory are this one's, most significant first.
+    #[must_use]
+    fn to_be(self) -> Self;
+
     /// A small number of bits as a word.
     fn from_bits(bits: u32) -> Self;
 }
@@ -47,6 +51,11 @@ impl Word for u32 {
     #[inline(always)]
     fn write_be(self, to: &mut [u8]) {
         to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u32::to_be(self)
     }
 
     #[inline(always)]
@@ -62,6 +71,11 @@ impl Word for u64 {
     #[inline(always)]
     fn write_be(self, to: &mut [u8]) {
         to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u64::to_be(self)
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@
 use core::mem::MaybeUninit;
 
 use super::lane::{Lane, SCRATCH};
-use super::message::{MAX_DIGEST, Message};
+use super::message::Message;
 #[cfg(target_arch = "x86_64")]
 use super::tail::MaskedMoves;
 use super::tail::{Moves, Tail};
@@ -310,12 +310,12 @@ impl<A: Algorithm> Board<A> {
 /// Hands the digest over in bytes.
 #[inline(always)]
 fn finish<A: Algorithm, M: Message>(message: &mut M, row: &Row<A::Word>) {
-    let mut digest = [0; MAX_DIGEST];
-    for (word, to) in row
-        .iter()
-        .zip(digest[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
-    {
-        word.write_be(to);
+    let mut words = *row;
+    for word in &mut words {
+        *word = word.to_be();
     }
-    message.finish(&digest[..A::DIGEST]);
+    // All words at once, so that the message's copy finds them in one piece.
+    // SAFETY: no digest is longer than the eight words of its row.
+    let digest = unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u8>(), A::DIGEST) };
+    message.finish(digest);
 }
