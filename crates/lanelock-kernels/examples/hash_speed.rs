@@ -1,7 +1,7 @@
 //! Nanoseconds per message of the hash kernels, per tier and size, in bursts of 32.
 //!
-//! `cargo run --release -p lanelock-kernels --example hash_speed [algorithm] [burst]`. Every tag is
-//! compared with the portable tier's.
+//! `cargo run --release -p lanelock-kernels --example hash_speed [algorithm|all] [burst] [tier] [size]`.
+//! Every tag is compared with the portable tier's.
 
 use std::time::{Duration, Instant};
 
@@ -60,17 +60,18 @@ fn tiers<A: Algorithm>() -> Vec<&'static Kernels<A>> {
     tiers
 }
 
-/// Best of several runs, in nanoseconds per message.
+/// The best of many short windows, in nanoseconds per message: a window is short enough to lie
+/// between two interruptions even on a busy machine.
 fn time(burst: usize, mut run: impl FnMut()) -> f64 {
+    let begin = Instant::now();
     let mut best = f64::MAX;
-    for _ in 0..5 {
+    while begin.elapsed() < Duration::from_millis(25) {
         let start = Instant::now();
         let mut rounds = 0_u32;
-        while start.elapsed() < Duration::from_millis(6) {
-            for _ in 0..8 {
-                run();
-            }
-            rounds += 8;
+        while start.elapsed() < Duration::from_micros(100) {
+            run();
+            run();
+            rounds += 2;
         }
         best = best.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(rounds));
     }
@@ -78,13 +79,15 @@ fn time(burst: usize, mut run: impl FnMut()) -> f64 {
 }
 
 fn measure<A: Algorithm>(burst: usize) {
-    let data: Vec<u8> = (0..burst * 8320)
-        .map(|i| (i * 7 + i / 251).to_le_bytes()[0])
+    // From a page boundary, so that sizes of whole pages share their cache sets, as in a pool.
+    let memory: Vec<u8> = (0..burst * 8320 + 4096)
+        .map(|i: usize| (i * 7 + i / 251).to_le_bytes()[0])
         .collect();
+    let data = &memory[memory.as_ptr().align_offset(4096)..];
     let imix: Vec<usize> = (0..burst)
         .map(|i| [64, 576, 64, 64, 576, 1500, 64, 64, 576, 64, 576, 64][i % 12])
         .collect();
-    for kernels in tiers::<A>() {
+    for kernels in tiers::<A>().into_iter().filter(|k| selected(3, k.name())) {
         let key = HmacKey::new(kernels, b"a key of some length");
         for hmac in [true, false] {
             let name = format!(
@@ -96,7 +99,10 @@ fn measure<A: Algorithm>(burst: usize) {
             let mut line = format!("{name:24}");
             let mut cases: Vec<Vec<usize>> = SIZES.iter().map(|&size| vec![size; burst]).collect();
             cases.push(imix.clone());
-            for sizes in &cases {
+            for sizes in cases
+                .iter()
+                .filter(|sizes| selected(4, &sizes[0].to_string()))
+            {
                 let stride = if sizes[0] == 64 {
                     1600
                 } else {
@@ -129,28 +135,29 @@ fn measure<A: Algorithm>(burst: usize) {
     }
 }
 
+/// Whether argument `index` is absent, "all", or `name`.
+fn selected(index: usize, name: &str) -> bool {
+    std::env::args()
+        .nth(index)
+        .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
+}
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let wanted = |name: &str| {
-        arguments
-            .first()
-            .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
-    };
-    let burst = arguments
-        .get(1)
+    let burst = std::env::args()
+        .nth(2)
         .map_or(32, |b| b.parse().expect("a number of messages"));
     println!(
         "{:24} {}     IMIX",
         "ns per message",
         SIZES.map(|s| format!("{s:8}")).join(" ")
     );
-    if wanted("sha1") {
+    if selected(1, "sha1") {
         measure::<Sha1>(burst);
     }
-    if wanted("sha256") {
+    if selected(1, "sha256") {
         measure::<Sha256>(burst);
     }
-    if wanted("sha512") {
+    if selected(1, "sha512") {
         measure::<Sha512>(burst);
     }
 }

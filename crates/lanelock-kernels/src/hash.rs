@@ -14,6 +14,7 @@ mod sha2;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 mod stream;
+mod tail;
 mod tier;
 
 pub use algorithm::{Algorithm, Compress, Sha1, Sha224, Sha256, Sha384, Sha512};

@@ -20,6 +20,9 @@ use crate::wipe::Plain;
 /// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
 pub type Row<W> = [W; 8];
 
+/// Sixteen words of one message: the state of ChaCha20.
+pub type DoubleRow<W> = [W; 16];
+
 /// The word of a lane.
 pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + 'static {
     /// Size in bytes.
@@ -32,6 +35,10 @@ pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + '
     /// # Panics
     /// If `to` is not [`Self::BYTES`] long.
     fn write_be(self, to: &mut [u8]);
+
+    /// The word whose bytes in memory are this one's, most significant first.
+    #[must_use]
+    fn to_be(self) -> Self;
 
     /// A small number of bits as a word.
     fn from_bits(bits: u32) -> Self;
@@ -47,6 +54,11 @@ impl Word for u32 {
     }
 
     #[inline(always)]
+    fn to_be(self) -> Self {
+        u32::to_be(self)
+    }
+
+    #[inline(always)]
     fn from_bits(bits: u32) -> Self {
         bits
     }
@@ -59,6 +71,11 @@ impl Word for u64 {
     #[inline(always)]
     fn write_be(self, to: &mut [u8]) {
         to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u64::to_be(self)
     }
 
     #[inline(always)]
@@ -133,12 +150,58 @@ pub unsafe trait Lanes: Copy {
     #[must_use]
     fn shift<const N: i32>(self) -> Self;
 
+    /// The same values, computed at the same time: a register of [`Pair`] and its partner.
+    ///
+    /// The compiler would run all rounds of one register before the first of the other, further
+    /// apart than the CPU looks ahead, and the two would not hide each other's latency.
+    #[must_use]
+    #[inline(always)]
+    fn tie(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
+
+    /// Ties the registers of a [`Pair`]; nothing for a single register.
+    #[must_use]
+    #[inline(always)]
+    fn in_step(self) -> Self {
+        self
+    }
+
     /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
     ///
     /// # Safety
     /// The CPU has the instructions of this register; `at` is valid for reading `COUNT` pointers
     /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
     unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16];
+
+    /// `COUNT` words that lie in memory in the order of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `words` is valid for reading `COUNT`.
+    unsafe fn load(words: *const Self::Word) -> Self;
+
+    /// One double row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT`
+    /// double rows.
+    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16];
+
+    /// The inverse of [`Self::load_double_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` double rows.
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>);
+
+    /// XORs 64 bytes: `output` = `input` ^ `mask`.
+    ///
+    /// Its own instructions per register: the compiler would vectorise across the blocks of a loop
+    /// and gather what lies side by side.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; all are valid for 64 bytes, `output` for
+    /// writing; it is the same memory as `input` or disjoint from it.
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8);
 
     /// One row of native words per lane, transposed.
     ///

@@ -7,10 +7,13 @@
 extern crate std;
 
 pub mod aes;
+pub mod chacha;
 pub mod cpu;
 pub mod hash;
 
+mod bytes;
 mod lanes;
+mod poly1305;
 mod wipe;
 
 #[cfg(test)]

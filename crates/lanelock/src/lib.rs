@@ -12,11 +12,19 @@ pub use lanelock_core::*;
 /// [`SessionError::Engine`] if OpenSSL cannot be opened, or `LANELOCK_TIER` asks for a tier that
 /// does not exist or that this CPU cannot run.
 pub fn open() -> Result<Device, SessionError> {
-    let mut device = Device::builder();
+    Ok(builder()?.build())
+}
+
+/// Starts a device with the engines that [`open`] gives it; engines added to it come behind them.
+///
+/// # Errors
+/// As [`open`].
+pub fn builder() -> Result<DeviceBuilder, SessionError> {
+    let mut builder = Device::builder();
     if let Some(native) = lanelock_native::Native::new()? {
-        device = device.engine(native);
+        builder = builder.engine(native);
     }
-    Ok(device.engine(lanelock_openssl::OpenSsl::new()?).build())
+    Ok(builder.engine(lanelock_openssl::OpenSsl::new()?))
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ algorithm!(
     20,
     sha1::compress,
     Some(sha_ni::sha1),
-    [5, 5],
+    [8, 32],
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
 );
 algorithm!(
@@ -83,7 +83,7 @@ algorithm!(
     28,
     sha2::compress_256,
     Some(sha_ni::sha256),
-    [8, 32],
+    [12, 32],
     [
         0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
         0xbefa_4fa4,
@@ -97,7 +97,7 @@ algorithm!(
     32,
     sha2::compress_256,
     Some(sha_ni::sha256),
-    [8, 32],
+    [12, 32],
     [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
         0x5be0_cd19,

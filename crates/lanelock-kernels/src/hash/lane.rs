@@ -4,6 +4,8 @@
 
 use super::Algorithm;
 use super::message::Message;
+use super::tail::{Tail, pad_in_place};
+use crate::bytes::copy_short;
 
 /// Room for the blocks that are not read in place: two of the largest block.
 pub(super) const SCRATCH: usize = 256;
@@ -33,7 +35,7 @@ impl Lane {
     /// # Safety
     /// `scratch` is valid for reads and writes of [`SCRATCH`] bytes or two blocks, if these are
     /// less, until the last run was compressed; no other lane uses it.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn new(before: u64, scratch: *mut u8) -> Self {
         Self {
             part: scratch,
@@ -44,33 +46,63 @@ impl Lane {
         }
     }
 
+    /// The first run of a message.
+    #[inline(always)]
+    pub(super) fn first_run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
+        match message.next_part() {
+            Some(part) => {
+                self.take(part);
+                self.run::<A, M, T>(message)
+            }
+            None => self.pad::<A>(0),
+        }
+    }
+
     /// The next run, of one block at least; `None` when the padding was returned before.
     ///
     /// The run is valid for reading until the next call, as [`Message`] promises.
-    #[inline]
-    pub(super) fn next_run<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Option<Run> {
+    #[inline(always)]
+    pub(super) fn next_run<A: Algorithm, M: Message, T: Tail>(
+        &mut self,
+        message: &mut M,
+    ) -> Option<Run> {
         if self.padded {
             return None;
         }
-        if self.len == 0 {
-            match message.next_part() {
-                Some(part) => self.take(part),
-                None => return Some(self.pad::<A>(0)),
-            }
-        }
+        Some(self.run::<A, M, T>(message))
+    }
+
+    #[inline(always)]
+    fn run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
         if self.len >= A::BLOCK {
             let blocks = self.len / A::BLOCK;
             let at = self.part;
             self.skip(blocks * A::BLOCK);
-            return Some(Run { at, blocks });
+            return Run { at, blocks };
         }
-        Some(self.gather::<A, M>(message))
+        match message.next_part() {
+            None => {
+                self.padded = true;
+                // SAFETY: `len` readable bytes, less than a block, and two blocks of scratch; the
+                // instructions are those that the scheduler was compiled for.
+                let blocks =
+                    unsafe { T::pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
+                Run {
+                    at: self.scratch,
+                    blocks,
+                }
+            }
+            Some(next) => self.gather::<A, M>(message, next),
+        }
     }
 
     /// One block from several parts, or the last of the message with its padding.
-    #[inline]
-    fn gather<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Run {
+    ///
+    /// What is left of this part is less than a block; `next` follows it.
+    #[inline(never)]
+    fn gather<A: Algorithm, M: Message>(&mut self, message: &mut M, next: *const [u8]) -> Run {
         let mut filled = 0;
+        let mut next = Some(next);
         loop {
             let count = self.len.min(A::BLOCK - filled);
             // SAFETY: `count` ≤ `len` readable bytes; `filled + count` ≤ one block of scratch.
@@ -83,34 +115,19 @@ impl Lane {
                     blocks: 1,
                 };
             }
-            match message.next_part() {
+            match next.take().or_else(|| message.next_part()) {
                 Some(part) => self.take(part),
                 None => return self.pad::<A>(filled),
             }
         }
     }
 
-    /// Pads the `filled` bytes in the scratch: 0x80, zeros, the length in bits.
-    #[inline]
+    /// Pads the `filled` bytes in the scratch.
+    #[inline(always)]
     fn pad<A: Algorithm>(&mut self, filled: usize) -> Run {
-        let length_field = A::BLOCK / 8;
-        let blocks = if filled + 1 + length_field > A::BLOCK {
-            2
-        } else {
-            1
-        };
-        let end = blocks * A::BLOCK;
-        // SAFETY: `filled` < one block, so every write ends at `end` ≤ two blocks of scratch.
-        // Zeros go to the whole rest of `end`: at most a block and what `filled` leaves.
-        unsafe {
-            zero(self.scratch.add(filled), end - filled);
-            self.scratch.add(filled).write(0x80);
-            let bits = (u128::from(self.total) << 3).to_be_bytes();
-            let field = &bits[16 - length_field..];
-            let to = self.scratch.add(end - length_field);
-            to.copy_from_nonoverlapping(field.as_ptr(), length_field);
-        }
         self.padded = true;
+        // SAFETY: `filled` < one block, and two blocks of scratch.
+        let blocks = unsafe { pad_in_place(filled, self.total, self.scratch, A::BLOCK) };
         Run {
             at: self.scratch,
             blocks,
@@ -118,81 +135,21 @@ impl Lane {
     }
 
     /// The scratch it was made with.
-    #[inline]
+    #[inline(always)]
     pub(super) fn scratch(&self) -> *mut u8 {
         self.scratch
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, part: *const [u8]) {
         self.part = part.cast();
         self.len = part.len();
         self.total += part.len() as u64;
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip(&mut self, count: usize) {
         self.part = self.part.wrapping_add(count);
         self.len -= count;
-    }
-}
-
-/// Copies at most 128 bytes by a few overlapping moves instead of a call.
-///
-/// # Safety
-/// `from` is readable and `to` writable for `count` ≤ 128 bytes; they do not overlap.
-#[inline]
-unsafe fn copy_short(from: *const u8, to: *mut u8, count: usize) {
-    macro_rules! two {
-        ($size:literal) => {
-            // SAFETY: $size ≤ `count` ≤ 2 · $size: the first and the last $size bytes.
-            unsafe {
-                let first = from.cast::<[u8; $size]>().read();
-                let last = from.add(count - $size).cast::<[u8; $size]>().read();
-                to.cast::<[u8; $size]>().write(first);
-                to.add(count - $size).cast::<[u8; $size]>().write(last);
-            }
-        };
-    }
-    match count {
-        0 => {}
-        1 => {
-            // SAFETY: one byte.
-            unsafe { to.write(from.read()) }
-        }
-        2..=3 => two!(2),
-        4..=7 => two!(4),
-        8..=15 => two!(8),
-        16..=31 => two!(16),
-        32..=63 => two!(32),
-        _ => two!(64),
-    }
-}
-
-/// Writes 1 to 256 zeros.
-///
-/// # Safety
-/// `to` is writable for `count` bytes.
-#[inline]
-unsafe fn zero(to: *mut u8, count: usize) {
-    macro_rules! two {
-        ($size:literal) => {
-            // SAFETY: $size ≤ `count` ≤ 2 · $size: the first and the last $size bytes.
-            unsafe {
-                to.cast::<[u8; $size]>().write([0; $size]);
-                to.add(count - $size)
-                    .cast::<[u8; $size]>()
-                    .write([0; $size]);
-            }
-        };
-    }
-    match count {
-        // SAFETY: `count` bytes.
-        0..=7 => unsafe { to.write_bytes(0, count) },
-        8..=15 => two!(8),
-        16..=31 => two!(16),
-        32..=63 => two!(32),
-        64..=127 => two!(64),
-        _ => two!(128),
     }
 }

@@ -11,7 +11,11 @@
 use core::mem::MaybeUninit;
 
 use super::lane::{Lane, SCRATCH};
-use super::message::{MAX_DIGEST, Message};
+use super::message::Message;
+#[cfg(target_arch = "x86_64")]
+use super::tail::MaskedMoves;
+use super::tail::{Moves, Tail};
+use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};
 
@@ -61,6 +65,48 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
     kernels: &Kernels<A>,
     messages: &mut [M],
 ) {
+    match kernels.width() {
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Zmm => unsafe { run_zmm::<A, M, P>(kernels, messages) },
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
+        Width::Any => run_any::<A, M, P, Moves>(kernels, messages),
+    }
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P, MaskedMoves>(kernels, messages);
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn run_ymm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P, Moves>(kernels, messages);
+}
+
+#[inline(always)]
+fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
@@ -70,7 +116,7 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
         let lane = unsafe { Lane::new(P::BEFORE, scratch.add(next * 2 * A::BLOCK)) };
-        board.start::<M, P>(next, lane, next, messages);
+        board.start::<M, P, T>(next, lane, next, messages);
         next += 1;
     }
     board.active = lanes;
@@ -78,10 +124,10 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
         board.advance(kernels);
         let mut lane = 0;
         while lane < board.active {
-            if board.left[lane] == 0 && !board.resume(lane, messages) {
+            if board.left[lane] == 0 && !board.resume::<M, T>(lane, messages) {
                 board.complete::<M, P>(kernels, lane, messages);
                 if next < messages.len() {
-                    board.restart::<M, P>(lane, next, messages);
+                    board.restart::<M, P, T>(lane, next, messages);
                     next += 1;
                 } else {
                     board.remove(lane);
@@ -96,7 +142,7 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
 }
 
 impl<A: Algorithm> Board<A> {
-    #[inline]
+    #[inline(always)]
     fn new() -> Self {
         const { assert!(Kernels::<A>::MOST <= LANES) };
         const { assert!(Kernels::<A>::MOST * 2 * A::BLOCK <= LANES * SCRATCH / 2) };
@@ -115,27 +161,26 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Puts message `index` into `slot`.
-    #[inline]
-    fn start<M: Message, P: Mode<A, M>>(
+    #[inline(always)]
+    fn start<M: Message, P: Mode<A, M>, T: Tail>(
         &mut self,
         slot: usize,
-        mut lane: Lane,
+        lane: Lane,
         index: usize,
         messages: &mut [M],
     ) {
         let message = &mut messages[index];
         self.rows.0[slot].write(P::chain(message));
         self.message[slot] = index;
-        if let Some(run) = lane.next_run::<A, M>(message) {
-            self.at[slot] = run.at;
-            self.left[slot] = run.blocks;
-        }
-        self.lane[slot].write(lane);
+        // Made in place: a copy would wait for the lane's fields to arrive in memory.
+        let run = self.lane[slot].write(lane).first_run::<A, M, T>(message);
+        self.at[slot] = run.at;
+        self.left[slot] = run.blocks;
     }
 
     /// Puts message `index` into the lane of one that ended.
-    #[inline]
-    fn restart<M: Message, P: Mode<A, M>>(
+    #[inline(always)]
+    fn restart<M: Message, P: Mode<A, M>, T: Tail>(
         &mut self,
         slot: usize,
         index: usize,
@@ -144,11 +189,11 @@ impl<A: Algorithm> Board<A> {
         // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
         // its scratch is free.
         let lane = unsafe { Lane::new(P::BEFORE, self.lane[slot].assume_init().scratch()) };
-        self.start::<M, P>(slot, lane, index, messages);
+        self.start::<M, P, T>(slot, lane, index, messages);
     }
 
     /// Compresses the shortest run of all lanes.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, kernels: &Kernels<A>) {
         let step = kernels.step(self.active);
         let touched = step.touched(self.active);
@@ -177,11 +222,11 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
-    #[inline]
-    fn resume<M: Message>(&mut self, slot: usize, messages: &mut [M]) -> bool {
+    #[inline(always)]
+    fn resume<M: Message, T: Tail>(&mut self, slot: usize, messages: &mut [M]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
-        match lane.next_run::<A, M>(&mut messages[self.message[slot]]) {
+        match lane.next_run::<A, M, T>(&mut messages[self.message[slot]]) {
             Some(run) => {
                 self.at[slot] = run.at;
                 self.left[slot] = run.blocks;
@@ -192,7 +237,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Takes the digest out of a lane: to its message, or to the outer blocks that wait.
-    #[inline]
+    #[inline(always)]
     fn complete<M: Message, P: Mode<A, M>>(
         &mut self,
         kernels: &Kernels<A>,
@@ -215,7 +260,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Runs the outer blocks that wait.
-    #[inline]
+    #[inline(always)]
     fn flush<M: Message>(&mut self, kernels: &Kernels<A>, messages: &mut [M]) {
         if self.waiting == 0 {
             return;
@@ -239,7 +284,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Closes the gap that a finished lane leaves.
-    #[inline]
+    #[inline(always)]
     fn remove(&mut self, slot: usize) {
         self.active -= 1;
         let last = self.active;
@@ -251,7 +296,7 @@ impl<A: Algorithm> Board<A> {
     }
 
     /// Wipes the chaining values, which stand for the keys.
-    #[inline]
+    #[inline(always)]
     fn clear(&mut self, lanes: usize) {
         for rows in [&mut self.rows, &mut self.chain, &mut self.inner] {
             for row in &mut rows.0[..lanes] {
@@ -263,14 +308,14 @@ impl<A: Algorithm> Board<A> {
 }
 
 /// Hands the digest over in bytes.
-#[inline]
+#[inline(always)]
 fn finish<A: Algorithm, M: Message>(message: &mut M, row: &Row<A::Word>) {
-    let mut digest = [0; MAX_DIGEST];
-    for (word, to) in row
-        .iter()
-        .zip(digest[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
-    {
-        word.write_be(to);
+    let mut words = *row;
+    for word in &mut words {
+        *word = word.to_be();
     }
-    message.finish(&digest[..A::DIGEST]);
+    // All words at once, so that the message's copy finds them in one piece.
+    // SAFETY: no digest is longer than the eight words of its row.
+    let digest = unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u8>(), A::DIGEST) };
+    message.finish(digest);
 }

@@ -29,7 +29,7 @@ pub(crate) fn compress<V: Lanes<Word = u32>>(state: [V; 8], mut w: [V; 16]) -> [
             }
             // Everything that does not wait for the previous round's `a` is summed first.
             let rest = $e.add(w[$t % 16]).add($k);
-            $e = rest.add($f($b, $c, $d)).add($a.rotate::<27, 5>());
+            $e = rest.add($f($b, $c, $d)).add($a.rotate::<27, 5>()).in_step();
             $b = $b.rotate::<2, 30>();
         };
     }

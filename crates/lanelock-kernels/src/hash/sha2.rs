@@ -56,7 +56,7 @@ macro_rules! sha2 {
                     let sigma = $a
                         .rotate::<$A0, { $bits - $A0 }>()
                         .xor3($a.rotate::<$A1, { $bits - $A1 }>(), $a.rotate::<$A2, { $bits - $A2 }>());
-                    $d = $d.add(first);
+                    $d = $d.add(first).in_step();
                     $h = sigma.add($a.majority($b, $c)).add(first);
                 };
             }

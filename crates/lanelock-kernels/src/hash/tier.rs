@@ -19,6 +19,17 @@ pub struct Kernels<A: Algorithm> {
     /// Invariant: the first takes lanes one by one; none has a group above [`Self::MOST`].
     steps: [Step<A>; 3],
     name: &'static str,
+    width: Width,
+}
+
+/// The widest registers of a tier.
+#[derive(Clone, Copy)]
+pub(super) enum Width {
+    #[cfg(target_arch = "x86_64")]
+    Zmm,
+    #[cfg(target_arch = "x86_64")]
+    Ymm,
+    Any,
 }
 
 /// The compression for at most `up_to` messages in flight.
@@ -54,6 +65,7 @@ impl<A: Algorithm> Kernels<A> {
                 &Self {
                     steps: [step_ni(A::FEW[0]), step_zmm(), step_two_zmm()],
                     name: "avx512",
+                    width: Width::Zmm,
                 }
             }
         } else {
@@ -61,6 +73,7 @@ impl<A: Algorithm> Kernels<A> {
                 &Self {
                     steps: [step_integer(), step_zmm(), step_two_zmm()],
                     name: "avx512",
+                    width: Width::Zmm,
                 }
             }
         }
@@ -76,6 +89,7 @@ impl<A: Algorithm> Kernels<A> {
                 &Self {
                     steps: [step_ni(A::FEW[1]), step_ymm(), step_two_ymm()],
                     name: "avx2",
+                    width: Width::Ymm,
                 }
             }
         } else {
@@ -83,6 +97,7 @@ impl<A: Algorithm> Kernels<A> {
                 &Self {
                     steps: [step_integer(), step_ymm(), step_two_ymm()],
                     name: "avx2",
+                    width: Width::Ymm,
                 }
             }
         }
@@ -98,6 +113,7 @@ impl<A: Algorithm> Kernels<A> {
                 &Self {
                     steps: [step_ni(4), step_ni(4), step_ni(4)],
                     name: "sha-ni",
+                    width: Width::Any,
                 }
             },
         )
@@ -110,6 +126,7 @@ impl<A: Algorithm> Kernels<A> {
             &Self {
                 steps: [step_portable(), step_portable(), step_portable()],
                 name: "portable",
+                width: Width::Any,
             }
         }
     }
@@ -128,6 +145,11 @@ impl<A: Algorithm> Kernels<A> {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    #[inline(always)]
+    pub(super) fn width(&self) -> Width {
+        self.width
     }
 
     /// Messages that fit in flight.

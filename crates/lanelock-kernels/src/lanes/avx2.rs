@@ -1,8 +1,9 @@
 //! 256-bit registers: eight 32-bit words or four 64-bit words.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::{Lanes, Row};
+use super::{DoubleRow, Lanes, Row};
 
 /// Eight lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,28 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..2 {
+                    let mask = _mm256_loadu_si256(mask.cast::<__m256i>().add(part));
+                    let text = _mm256_loadu_si256(input.cast::<__m256i>().add(part));
+                    _mm256_storeu_si256(
+                        output.cast::<__m256i>().add(part),
+                        _mm256_xor_si256(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn tie(self, other: Self) -> (Self, Self) {
+            // SAFETY: as above.
+            let (a, b) = unsafe { tie(self.0, other.0) };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
             Self(unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) })
@@ -102,6 +125,50 @@ unsafe impl Lanes for U32x8 {
                 }
             }
             columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u32) -> Self {
+        // SAFETY: the caller promises AVX2 and 8 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2 and 8 double rows of 2 registers.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            for part in 0..2 {
+                let mut lines = [_mm256_setzero_si256(); 8];
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    lines[lane] = _mm256_loadu_si256(row.add(part));
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * part + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u32>) {
+        for part in 0..2 {
+            let mut words = [columns[8 * part].0; 8];
+            for i in 1..8 {
+                words[i] = columns[8 * part + i].0;
+            }
+            // SAFETY: a value exists, so AVX2 does; the caller promises 8 double rows.
+            unsafe {
+                let lines = transpose_eight(words);
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    _mm256_storeu_si256(row.add(part), lines[lane]);
+                }
+            }
         }
     }
 
@@ -217,6 +284,50 @@ unsafe impl Lanes for U64x4 {
     }
 
     #[inline(always)]
+    unsafe fn load(words: *const u64) -> Self {
+        // SAFETY: the caller promises AVX2 and 4 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2 and 4 double rows of 4 registers.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            for part in 0..4 {
+                let mut lines = [_mm256_setzero_si256(); 4];
+                for lane in 0..4 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    lines[lane] = _mm256_loadu_si256(row.add(part));
+                }
+                let words = transpose_four(lines);
+                for i in 0..4 {
+                    columns[4 * part + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u64>) {
+        for part in 0..4 {
+            let mut words = [columns[4 * part].0; 4];
+            for i in 1..4 {
+                words[i] = columns[4 * part + i].0;
+            }
+            // SAFETY: a value exists, so AVX2 does; the caller promises 4 double rows.
+            unsafe {
+                let lines = transpose_four(words);
+                for lane in 0..4 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    _mm256_storeu_si256(row.add(part), lines[lane]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_rows(rows: *const Row<u64>) -> [Self; 8] {
         // SAFETY: the caller promises AVX2 and 4 rows of 64 bytes, two halves each.
         unsafe {
@@ -273,4 +384,15 @@ unsafe fn transpose_four([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
             _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
         ]
     }
+}
+
+/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: no instruction is emitted; both registers keep their values.
+    unsafe {
+        asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    (a, b)
 }

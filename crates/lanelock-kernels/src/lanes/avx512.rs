@@ -4,9 +4,10 @@
 //! the words are sorted by a transpose in registers: lanes at a power-of-two stride share a cache
 //! set, and a line that is read word by word would be evicted between two of its words.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::{Lanes, Row};
+use super::{DoubleRow, Lanes, Row};
 
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,28 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..1 {
+                    let mask = _mm512_loadu_si512(mask.cast::<__m512i>().add(part));
+                    let text = _mm512_loadu_si512(input.cast::<__m512i>().add(part));
+                    _mm512_storeu_si512(
+                        output.cast::<__m512i>().add(part),
+                        _mm512_xor_si512(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn tie(self, other: Self) -> (Self, Self) {
+            // SAFETY: as above.
+            let (a, b) = unsafe { tie(self.0, other.0) };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
             Self(unsafe { $rotate::<R>(self.0) })
@@ -97,23 +120,40 @@ unsafe impl Lanes for U32x16 {
                 let words = _mm512_loadu_si512(at.add(lane).read().add(offset).cast());
                 lines[lane] = _mm512_shuffle_epi8(words, swap);
             }
-            // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
-            let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
-            for j in 0..4 {
-                let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
-                let words = gather_quarters([a, b, c, d]);
-                for group in 0..4 {
-                    quarters[group][j] = words[group];
-                }
+            transpose_sixteen(lines)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u32) -> Self {
+        // SAFETY: the caller promises AVX-512 and 16 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512 and 16 double rows of 64 bytes.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 16];
+            for lane in 0..16 {
+                lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
             }
-            let mut columns = [Self(_mm512_setzero_si512()); 16];
-            for group in 0..4 {
-                let words = transpose_quarters(quarters[group]);
-                for i in 0..4 {
-                    columns[4 * group + i] = Self(words[i]);
-                }
+            transpose_sixteen(lines)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u32>) {
+        let mut words = [columns[0].0; 16];
+        for i in 1..16 {
+            words[i] = columns[i].0;
+        }
+        // SAFETY: a value exists, so AVX-512 does; the caller promises 16 double rows.
+        unsafe {
+            let lines = transpose_sixteen(words);
+            for lane in 0..16 {
+                _mm512_storeu_si512(rows.add(lane).cast(), lines[lane].0);
             }
-            columns
         }
     }
 
@@ -174,6 +214,34 @@ unsafe impl Lanes for U32x16 {
     }
 }
 
+/// Transposes 16 × 16 words.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_sixteen(lines: [__m512i; 16]) -> [U32x16; 16] {
+    // SAFETY: the caller promises AVX-512 F.
+    unsafe {
+        // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
+        let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
+        for j in 0..4 {
+            let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
+            let words = gather_quarters([a, b, c, d]);
+            for group in 0..4 {
+                quarters[group][j] = words[group];
+            }
+        }
+        let mut columns = [U32x16(_mm512_setzero_si512()); 16];
+        for group in 0..4 {
+            let words = transpose_quarters(quarters[group]);
+            for i in 0..4 {
+                columns[4 * group + i] = U32x16(words[i]);
+            }
+        }
+        columns
+    }
+}
+
 /// Transposes 4 × 4 words inside each 128-bit quarter.
 ///
 /// # Safety
@@ -230,6 +298,50 @@ unsafe impl Lanes for U64x8 {
                 }
             }
             columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u64) -> Self {
+        // SAFETY: the caller promises AVX-512 and 8 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512 and 8 double rows of 128 bytes, two lines each.
+        unsafe {
+            let mut columns = [Self(_mm512_setzero_si512()); 16];
+            for half in 0..2 {
+                let mut lines = [_mm512_setzero_si512(); 8];
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m512i>();
+                    lines[lane] = _mm512_loadu_si512(row.add(half));
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * half + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u64>) {
+        for half in 0..2 {
+            let mut words = [columns[8 * half].0; 8];
+            for i in 1..8 {
+                words[i] = columns[8 * half + i].0;
+            }
+            // SAFETY: a value exists, so AVX-512 does; the caller promises 8 double rows.
+            unsafe {
+                let lines = transpose_eight(words);
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m512i>();
+                    _mm512_storeu_si512(row.add(half), lines[lane]);
+                }
+            }
         }
     }
 
@@ -305,4 +417,15 @@ unsafe fn gather_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
             _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
         ]
     }
+}
+
+/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn tie(mut a: __m512i, mut b: __m512i) -> (__m512i, __m512i) {
+    // SAFETY: no instruction is emitted; both registers keep their values.
+    unsafe {
+        asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    (a, b)
 }

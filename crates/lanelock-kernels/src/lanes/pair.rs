@@ -1,6 +1,6 @@
 //! Two registers as one of twice the lanes.
 
-use super::{Lanes, Row};
+use super::{DoubleRow, Lanes, Row};
 
 /// Lanes of `.0`, then lanes of `.1`.
 #[derive(Clone, Copy)]
@@ -54,6 +54,12 @@ unsafe impl<V: Lanes> Lanes for Pair<V> {
     }
 
     #[inline(always)]
+    fn in_step(self) -> Self {
+        let (low, high) = self.0.tie(self.1);
+        Self(low, high)
+    }
+
+    #[inline(always)]
     unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the caller's `at` holds 2 · `V::COUNT` pointers, one half for each call.
         let (low, high) = unsafe {
@@ -66,6 +72,40 @@ unsafe impl<V: Lanes> Lanes for Pair<V> {
     }
 
     #[inline(always)]
+    unsafe fn load(words: *const Self::Word) -> Self {
+        // SAFETY: the caller's `words` holds 2 · `V::COUNT`, one half for each call.
+        unsafe { Self(V::load(words), V::load(words.add(V::COUNT))) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16] {
+        // SAFETY: the caller's `rows` holds 2 · `V::COUNT`, one half for each call.
+        let (low, high) = unsafe {
+            (
+                V::load_double_rows(rows),
+                V::load_double_rows(rows.add(V::COUNT)),
+            )
+        };
+        join(low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>) {
+        let (low, high) = split(columns);
+        // SAFETY: the caller's `rows` holds 2 · `V::COUNT`, one half for each call.
+        unsafe {
+            V::store_double_rows(low, rows);
+            V::store_double_rows(high, rows.add(V::COUNT));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { V::xor_block(mask, input, output) }
+    }
+
+    #[inline(always)]
     unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8] {
         // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
         let (low, high) = unsafe { (V::load_rows(rows), V::load_rows(rows.add(V::COUNT))) };
@@ -74,12 +114,7 @@ unsafe impl<V: Lanes> Lanes for Pair<V> {
 
     #[inline(always)]
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<Self::Word>) {
-        let mut low = [columns[0].0; 8];
-        let mut high = [columns[0].1; 8];
-        for i in 1..8 {
-            low[i] = columns[i].0;
-            high[i] = columns[i].1;
-        }
+        let (low, high) = split(columns);
         // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
         unsafe {
             V::store_rows(low, rows);
@@ -97,4 +132,15 @@ fn join<V: Lanes, const N: usize>(low: [V; N], high: [V; N]) -> [Pair<V>; N] {
         pairs[i] = Pair(low[i], high[i]);
     }
     pairs
+}
+
+/// The inverse of [`join`].
+#[inline(always)]
+fn split<V: Lanes, const N: usize>(pairs: [Pair<V>; N]) -> ([V; N], [V; N]) {
+    let (mut low, mut high) = ([pairs[0].0; N], [pairs[0].1; N]);
+    for i in 1..N {
+        low[i] = pairs[i].0;
+        high[i] = pairs[i].1;
+    }
+    (low, high)
 }

@@ -1,6 +1,6 @@
 //! One lane in a plain integer: the portable tier.
 
-use super::{Lanes, Row};
+use super::{DoubleRow, Lanes, Row};
 
 macro_rules! portable {
     ($word:ident) => {
@@ -57,6 +57,30 @@ macro_rules! portable {
                 // SAFETY: as above; no alignment is needed.
                 let words = unsafe { block.cast::<[$word; 16]>().read_unaligned() };
                 words.map($word::from_be)
+            }
+
+            #[inline(always)]
+            unsafe fn load(words: *const $word) -> Self {
+                // SAFETY: the caller's `words` is valid for one.
+                unsafe { words.read() }
+            }
+
+            #[inline(always)]
+            unsafe fn load_double_rows(rows: *const DoubleRow<$word>) -> [Self; 16] {
+                // SAFETY: the caller's `rows` is valid for one.
+                unsafe { rows.read() }
+            }
+
+            #[inline(always)]
+            unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<$word>) {
+                // SAFETY: the caller's `rows` is valid for one.
+                unsafe { rows.write(columns) }
+            }
+
+            #[inline(always)]
+            unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { crate::bytes::xor_block(mask, input, output) }
             }
 
             #[inline(always)]
