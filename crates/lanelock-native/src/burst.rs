@@ -43,6 +43,14 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     /// Sources are valid for reads and targets for writes of their lengths. Each target is its own
     /// source or disjoint from it, and disjoint from what other jobs read or write.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// Runs a scattered payload.
+    fn run_pieces(&self, mut job: Self::Job<'_>, payload: Cursor<'_>)
+    where
+        Self: Sized,
+    {
+        run_blocks(self, &mut job, payload);
+    }
 }
 
 /// What computes a tag or digest: a MAC, a hash, or an AEAD, which also rewrites the payload.
@@ -66,8 +74,9 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// writes what another reads or writes.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
 
-    /// The untruncated tag of a job that has run.
-    fn tag<'j>(job: &'j Self::Job<'_>) -> &'j [u8];
+    /// The untruncated tag of a job that has run; `None` if the kernel has found the one expected
+    /// to be wrong, and written nothing.
+    fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8]>;
 
     /// Runs a message by itself and leaves its untruncated tag in the first bytes of `tag`.
     fn alone(
@@ -132,14 +141,14 @@ pub(crate) fn run_payloads<'a, C: Cipher>(
         any = Some(cipher);
         if payload == Payload::WithTag && op.tag_in_payload() {
             let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
-            run_pieces(cipher, job, op.output_payload());
+            cipher.run_pieces(job, op.output_payload());
             continue;
         }
         match op.whole_payload().map(|run| Whole::of(&run)) {
             Some(whole) => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
             None => {
                 let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
-                run_pieces(cipher, job, op.payload());
+                cipher.run_pieces(job, op.payload());
             }
         }
     }
@@ -152,14 +161,14 @@ pub(crate) fn run_payloads<'a, C: Cipher>(
     }
 }
 
-/// Runs a payload run by run.
-fn run_pieces<'k, C: Cipher>(cipher: &C, mut job: C::Job<'k>, payload: Cursor<'_>) {
+/// Runs a payload of whole blocks, and a part of one at the end, run by run.
+pub(crate) fn run_blocks<C: Cipher>(cipher: &C, job: &mut C::Job<'_>, payload: Cursor<'_>) {
     let _infallible: Result<(), std::convert::Infallible> =
         payload.for_each_block_run(C::BLOCK, |run| {
-            C::go_on(&mut job, Whole::of(&run));
+            C::go_on(job, Whole::of(&run));
             // SAFETY: the run is valid for its length and lives until the call returns; its input
             // and output are alike or disjoint.
-            unsafe { cipher.run(slice::from_mut(&mut job)) };
+            unsafe { cipher.run(slice::from_mut(job)) };
             Ok(())
         });
 }
@@ -172,7 +181,7 @@ pub(crate) fn run_tags<'a, T: Tagger>(
     indices: impl Iterator<Item = usize>,
     ciphertext: Ciphertext,
     tagger: impl Fn(&ValidOp<'_, 'a>) -> &'a T,
-    mut settle: impl FnMut(usize, ValidOp<'_, 'a>, &[u8]),
+    mut settle: impl FnMut(usize, ValidOp<'_, 'a>, Option<&[u8]>),
 ) {
     let mut scratch = [0; MAX_IV_LEN];
     let mut jobs = ArrayVec::<T::Job<'a>, BURST>::new();
@@ -187,7 +196,7 @@ pub(crate) fn run_tags<'a, T: Tagger>(
         } else {
             let mut tag = [0; MAX_TAG_LEN];
             tagger.alone(&mut op, ciphertext, &mut scratch, &mut tag);
-            settle(index, op, &tag);
+            settle(index, op, Some(&tag));
         }
     }
     if let Some(tagger) = any {
@@ -201,9 +210,12 @@ pub(crate) fn run_tags<'a, T: Tagger>(
 }
 
 /// Ends an operation by its tag: written, or compared with the one expected. If that differs, no
-/// plaintext stays in the output.
+/// plaintext stays in the output. `None` for a tag that is known to differ: nothing was written.
 #[inline]
-pub(crate) fn settle(mut op: ValidOp<'_, '_>, tag: &[u8]) {
+pub(crate) fn settle(mut op: ValidOp<'_, '_>, tag: Option<&[u8]>) {
+    let Some(tag) = tag else {
+        return op.complete(Status::AuthFailed);
+    };
     if op.direction() == Direction::Forward {
         op.write_tag(tag);
         op.complete(Status::Success);

@@ -8,6 +8,8 @@ use lanelock_kernels::hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
 
 use crate::burst;
 use crate::cbc::{CbcDecrypt, CbcEncrypt};
+use crate::ccm::Ccm;
+use crate::chacha::{ChaCha20, ChaCha20Poly1305};
 use crate::chain::Chain;
 use crate::cmac::Cmac;
 use crate::ctr::Ctr;
@@ -17,15 +19,23 @@ use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::session::{CipherSession, TagSession};
 use crate::tier::Kit;
+use crate::xts::{XtsDecrypt, XtsEncrypt};
 
 /// Algorithms that every tier has, and whether they can be half of a chain.
 const AES: &[(Algorithm, bool)] = &[
     (Algorithm::Cipher(Cipher::AesCbc), true),
     (Algorithm::Cipher(Cipher::AesCtr), true),
     (Algorithm::Cipher(Cipher::AesEcb), false),
+    (Algorithm::Cipher(Cipher::AesXts), false),
     (Algorithm::Mac(Mac::AesCmac), true),
     (Algorithm::Mac(Mac::AesGmac), false),
     (Algorithm::Aead(Aead::AesGcm), false),
+    (Algorithm::Aead(Aead::AesCcm), false),
+];
+
+const CHACHA: &[(Algorithm, bool)] = &[
+    (Algorithm::Cipher(Cipher::ChaCha20), false),
+    (Algorithm::Aead(Aead::ChaCha20Poly1305), false),
 ];
 
 const HASHES: &[Hash] = &[
@@ -61,7 +71,9 @@ pub(crate) fn capabilities(kit: Kit) -> Vec<Capability> {
         .clone()
         .map(|hash| (Algorithm::Mac(Mac::Hmac(hash)), true));
     let hashes = hashes.map(|hash| (Algorithm::Hash(hash), false));
-    aes.chain(macs)
+    let chacha: &[_] = if kit.chacha().is_some() { CHACHA } else { &[] };
+    aes.chain(chacha.iter().copied())
+        .chain(macs)
         .chain(hashes)
         .map(|(algorithm, chains)| {
             let features = Features {
@@ -97,6 +109,16 @@ pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSess
                 (Cipher::AesEcb, Direction::Reverse) => {
                     CipherSession::boxed(one_way, EcbDecrypt::new(isa, key)?)
                 }
+                (Cipher::AesXts, Direction::Forward) => {
+                    CipherSession::boxed(one_way, XtsEncrypt::new(isa, key)?)
+                }
+                (Cipher::AesXts, Direction::Reverse) => {
+                    CipherSession::boxed(one_way, XtsDecrypt::new(isa, key)?)
+                }
+                (Cipher::ChaCha20, _) => {
+                    let both_ways = Group::of_cipher(cipher, key.len());
+                    CipherSession::boxed(both_ways, ChaCha20::new(kit.chacha()?, key)?)
+                }
                 _ => return None,
             })
         }
@@ -114,10 +136,21 @@ pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSess
         Algorithm::Hash(hash) => with_hash!(hash, kit, |kernels| {
             TagSession::boxed(Group::of_hash(hash), Digest::new(kernels))
         }),
-        Algorithm::Aead(Aead::AesGcm) => {
-            let group = Group::of_aead(Aead::AesGcm, key.len()).one_way(direction);
-            let gcm = Gcm::new(isa, key, direction == Direction::Forward)?;
-            Some(TagSession::boxed(group, gcm))
+        Algorithm::Aead(aead) => {
+            let group = Group::of_aead(aead, key.len()).one_way(direction);
+            let seal = direction == Direction::Forward;
+            Some(match aead {
+                Aead::AesGcm => TagSession::boxed(group, Gcm::new(isa, key, seal)?),
+                Aead::AesCcm => {
+                    let ccm = Ccm::new(isa, key, seal, transform.tag_length())?;
+                    TagSession::boxed(group, ccm)
+                }
+                Aead::ChaCha20Poly1305 => {
+                    let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    TagSession::boxed(group, chacha)
+                }
+                _ => return None,
+            })
         }
         Algorithm::Chain(order, cipher, mac) => {
             let group = Group::of_cipher(cipher, key.len());

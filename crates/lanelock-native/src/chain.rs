@@ -62,7 +62,7 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
             Ciphertext::InInput,
             Self::mac,
             |index, mut op, tag| {
-                if op.tag_matches(tag) {
+                if tag.is_some_and(|tag| op.tag_matches(tag)) {
                     authentic.push(index);
                 } else {
                     op.complete(Status::AuthFailed);
@@ -86,7 +86,9 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
                     // The input may be read-only.
                     op.copy_payload_to_output();
                 }
-                op.write_tag(tag);
+                if let Some(tag) = tag {
+                    op.write_tag(tag);
+                }
             },
         );
         run_payloads(batch, stretch.clone(), Payload::WithTag, Self::cipher);

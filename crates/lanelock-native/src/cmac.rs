@@ -73,8 +73,8 @@ impl Tagger for Cmac {
     }
 
     #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> &'j [u8] {
-        &job.chain
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+        Some(&job.chain)
     }
 
     fn alone(

@@ -90,8 +90,8 @@ impl Tagger for Gcm {
     }
 
     #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> &'j [u8] {
-        &job.tag
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+        Some(&job.tag)
     }
 
     fn alone(
@@ -152,8 +152,8 @@ impl Tagger for Gmac {
     }
 
     #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> &'j [u8] {
-        &job.tag
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+        Some(&job.tag)
     }
 
     fn alone(

@@ -25,6 +25,7 @@ impl Group {
             Cipher::AesCtr => 2,
             Cipher::AesEcb => 3,
             Cipher::AesXts => 4,
+            Cipher::ChaCha20 => 5,
             _ => 0,
         };
         Self(family | size(key_len) << Self::KEY)
@@ -82,11 +83,12 @@ fn of_hash(hash: Hash) -> u16 {
     }
 }
 
-/// Key lengths in two bits.
+/// Key lengths in two bits; 0 for the two halves of an XTS key of 256 bits each.
 fn size(key_len: usize) -> u16 {
     match key_len {
         16 => 1,
         24 => 2,
-        _ => 3,
+        32 => 3,
+        _ => 0,
     }
 }

@@ -150,8 +150,8 @@ impl<A: Algorithm> Tagger for Digest<A> {
     }
 
     #[inline]
-    fn tag(job: &DigestJob) -> &[u8] {
-        &job.digest
+    fn tag(job: &DigestJob) -> Option<&[u8]> {
+        Some(&job.digest)
     }
 
     fn alone(
@@ -191,8 +191,8 @@ impl<A: Algorithm> Tagger for Hmac<A> {
     }
 
     #[inline]
-    fn tag<'j>(job: &'j HmacJob<'_, A>) -> &'j [u8] {
-        &job.message.digest
+    fn tag<'j>(job: &'j HmacJob<'_, A>) -> Option<&'j [u8]> {
+        Some(&job.message.digest)
     }
 
     fn alone(

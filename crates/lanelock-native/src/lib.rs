@@ -12,16 +12,19 @@
 //! | AES-CBC decryption | 128, 192, 256 | blocks side by side | yes |
 //! | AES-CTR | 128, 192, 256 | blocks side by side | yes |
 //! | AES-ECB | 128, 192, 256 | blocks side by side | |
+//! | AES-XTS | 128, 256 | blocks side by side | |
 //! | AES-CMAC | 128, 192, 256 | in a lane | yes |
 //! | AES-GCM, AES-GMAC | 128, 192, 256 | blocks side by side | |
+//! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side | |
+//! | ChaCha20, ChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
 //! | HMAC over these | any | in a lane | yes |
 //!
-//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512 |
-//! |---|---|---|---|
-//! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes |
-//! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes |
-//! | `aesni` | AES-NI | SHA-NI, or not offered | not offered |
+//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512 | ChaCha20, Poly1305 |
+//! |---|---|---|---|---|
+//! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
+//! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, integers |
+//! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
 //!
 //! The widest tier that the CPU has is taken; the environment variable `LANELOCK_TIER` forces
 //! another. A CPU without AES-NI has none, and no native engine.
@@ -32,6 +35,8 @@ mod burst;
 mod carry;
 mod catalogue;
 mod cbc;
+mod ccm;
+mod chacha;
 mod chain;
 mod cmac;
 mod ctr;
@@ -41,6 +46,7 @@ mod group;
 mod hash;
 mod session;
 mod tier;
+mod xts;
 
 use std::fmt;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use lanelock_core::SessionError;
 use lanelock_kernels::aes::Isa;
+use lanelock_kernels::chacha;
 use lanelock_kernels::cpu::{ShaNi, Tier};
 use lanelock_kernels::hash::{Algorithm, Kernels};
 
@@ -69,7 +70,24 @@ impl Kit {
         }
     }
 
-    /// As on x86-64: nothing.
+    /// What ChaCha20 runs on; `None` where the tier has nothing faster than OpenSSL.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn chacha(self) -> Option<chacha::Kernels> {
+        use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
+        match self.tier {
+            Tier::Avx512 => Some(chacha::Kernels::avx512(Avx512::detect()?, Ifma::detect())),
+            Tier::Avx2 => Some(chacha::Kernels::avx2(Avx2::detect()?)),
+            Tier::AesNi => None,
+        }
+    }
+
+    /// No tier exists.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn chacha(self) -> Option<chacha::Kernels> {
+        None
+    }
+
+    /// No tier exists.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) fn hash<A: Algorithm>(self) -> Option<&'static Kernels<A>> {
         None
