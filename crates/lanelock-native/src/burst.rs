@@ -9,10 +9,10 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{Batch, Ciphertext, ValidOp};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, ValidOp};
 use lanelock_core::transform::Direction;
 
-/// Jobs of one kernel call: twice the lanes of the widest tier.
+/// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
 pub(crate) const BURST: usize = 64;
 
 /// A payload in one piece, without the borrow that [`Run`] has.
@@ -106,43 +106,35 @@ impl Whole {
     }
 }
 
-/// The indices of a batch of `len` operations in stretches that fit one kernel call.
-#[inline]
-pub(crate) fn stretches(len: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..len)
-        .step_by(BURST)
-        .map(move |first| first..len.min(first + BURST))
-}
-
-/// Where a cipher finds its payload.
+/// Which payloads run, and from where.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Payload {
-    /// In the input.
+    /// All, from the input.
     FromInput,
-    /// In the output, where it was put together with the tag that lies in it; without such a tag
-    /// in the input.
+    /// Those of operations without a result so far, from the input.
+    OfPending,
+    /// All, from the output where a tag was put into the payload there, else from the input.
     WithTag,
 }
 
-/// Runs the payloads of the operations at `indices`, of which there are [`BURST`] at most.
+/// Runs the payloads of at most [`BURST`] operations.
 #[inline]
-pub(crate) fn run_payloads<'a, C: Cipher>(
+pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
     batch: &mut Batch<'_, 'a>,
-    indices: impl Iterator<Item = usize>,
     payload: Payload,
-    cipher: impl Fn(&ValidOp<'_, 'a>) -> &'a C,
+    cipher: impl Fn(&'a S) -> &'a C,
 ) {
+    let mut last = LastSession::default();
     let mut scratch = [0; MAX_IV_LEN];
     let mut jobs = ArrayVec::<C::Job<'a>, BURST>::new();
-    let mut any = None;
-    for index in indices {
-        let mut op = batch.get(index);
-        let cipher = cipher(&op);
-        any = Some(cipher);
+    batch.for_each(|mut op| {
+        if payload == Payload::OfPending && !op.is_pending() {
+            return;
+        }
+        let cipher = cipher(session_of(&op, &mut last));
         if payload == Payload::WithTag && op.tag_in_payload() {
             let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
-            cipher.run_pieces(job, op.output_payload());
-            continue;
+            return cipher.run_pieces(job, op.output_payload());
         }
         match op.whole_payload().map(|run| Whole::of(&run)) {
             Some(whole) => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
@@ -151,13 +143,13 @@ pub(crate) fn run_payloads<'a, C: Cipher>(
                 cipher.run_pieces(job, op.payload());
             }
         }
-    }
-    if let Some(cipher) = any {
+    });
+    if let Some(session) = last.engine() {
         // SAFETY: the runs' memory is the operations' for as long as the batch is borrowed, and
         // no reference to it was kept. Input and output of a run are alike or disjoint; outputs of
         // different operations are disjoint from each other and from what is read, as they were
         // borrowed exclusively (or promised to be, where raw pointers were given).
-        unsafe { cipher.run(&mut jobs) };
+        unsafe { cipher(session).run(&mut jobs) };
     }
 }
 
@@ -173,40 +165,54 @@ pub(crate) fn run_blocks<C: Cipher>(cipher: &C, job: &mut C::Job<'_>, payload: C
         });
 }
 
-/// Computes the tags of the operations at `indices`, of which there are [`BURST`] at most, and
-/// hands each with its operation and index to `settle`.
+/// Computes the tags of at most [`BURST`] operations, and hands each with its operation to
+/// `settle`.
 #[inline]
-pub(crate) fn run_tags<'a, T: Tagger>(
+pub(crate) fn run_tags<'a, S: EngineSession, T: Tagger>(
     batch: &mut Batch<'_, 'a>,
-    indices: impl Iterator<Item = usize>,
     ciphertext: Ciphertext,
-    tagger: impl Fn(&ValidOp<'_, 'a>) -> &'a T,
-    mut settle: impl FnMut(usize, ValidOp<'_, 'a>, Option<&[u8]>),
+    tagger: impl Fn(&'a S) -> &'a T,
+    mut settle: impl FnMut(ValidOp<'_, 'a>, Option<&[u8]>),
 ) {
+    let mut last = LastSession::default();
     let mut scratch = [0; MAX_IV_LEN];
     let mut jobs = ArrayVec::<T::Job<'a>, BURST>::new();
-    let mut owners = ArrayVec::<usize, BURST>::new();
-    let mut any = None;
-    for index in indices {
-        let mut op = batch.get(index);
-        let tagger = tagger(&op);
-        any = Some(tagger);
-        if tagger.push(&mut op, ciphertext, &mut scratch, &mut jobs) {
-            owners.push(index);
-        } else {
+    // One bit for each operation that is not among the jobs.
+    let (mut bit, mut alone) = (1_u64, 0);
+    batch.for_each(|mut op| {
+        let tagger = tagger(session_of(&op, &mut last));
+        if !tagger.push(&mut op, ciphertext, &mut scratch, &mut jobs) {
+            alone |= bit;
             let mut tag = [0; MAX_TAG_LEN];
             tagger.alone(&mut op, ciphertext, &mut scratch, &mut tag);
-            settle(index, op, Some(&tag));
+            settle(op, Some(&tag));
         }
-    }
-    if let Some(tagger) = any {
+        bit <<= 1;
+    });
+    if let Some(session) = last.engine() {
         // SAFETY: as in `run_payloads`. What `settle` wrote meanwhile belongs to operations that
         // are not among the jobs.
-        unsafe { tagger.run(&mut jobs) };
+        unsafe { tagger(session).run(&mut jobs) };
     }
-    for (job, index) in jobs.iter().zip(owners) {
-        settle(index, batch.get(index), T::tag(job));
-    }
+    let mut jobs = jobs.iter();
+    batch.for_each(|op| {
+        let ran_alone = alone & 1 == 1;
+        alone >>= 1;
+        if !ran_alone {
+            let job = jobs.next().expect("a job for each other operation");
+            settle(op, T::tag(job));
+        }
+    });
+}
+
+/// The engine's part of an operation's session.
+///
+/// # Panics
+/// If it is of another type, which its group's number rules out.
+#[inline]
+fn session_of<'a, S: EngineSession>(op: &ValidOp<'_, 'a>, last: &mut LastSession<'a, S>) -> &'a S {
+    op.session_after(last)
+        .expect("the sessions of a group are of one type")
 }
 
 /// Ends an operation by its tag: written, or compared with the one expected. If that differs, no

@@ -1,16 +1,15 @@
 //! A cipher and a MAC over independent ranges of one message: each step runs for every message of
 //! the burst before the next step begins.
 
-use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::Order;
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken, ValidOp};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 
-use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle, stretches};
+use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
 use crate::group::Group;
-use crate::session::{memory, of};
+use crate::session::memory;
 
 /// Both halves, keyed for one direction.
 pub(crate) struct Chain<C, T> {
@@ -39,78 +38,53 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
         })
     }
 
-    fn encrypt_then_mac(batch: &mut Batch<'_, '_>, stretch: impl Iterator<Item = usize> + Clone) {
-        run_payloads(batch, stretch.clone(), Payload::FromInput, Self::cipher);
-        run_tags(
-            batch,
-            stretch,
-            Ciphertext::InOutput,
-            Self::mac,
-            |_, op, tag| settle(op, tag),
-        );
+    fn encrypt_then_mac(batch: &mut Batch<'_, '_>) {
+        run_payloads(batch, Payload::FromInput, Self::cipher);
+        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
     }
 
     /// Nothing is decrypted unless its tag matches.
-    fn verify_then_decrypt(
-        batch: &mut Batch<'_, '_>,
-        stretch: impl Iterator<Item = usize> + Clone,
-    ) {
-        let mut authentic = ArrayVec::<usize, BURST>::new();
-        run_tags(
-            batch,
-            stretch,
-            Ciphertext::InInput,
-            Self::mac,
-            |index, mut op, tag| {
-                if tag.is_some_and(|tag| op.tag_matches(tag)) {
-                    authentic.push(index);
-                } else {
-                    op.complete(Status::AuthFailed);
-                }
-            },
-        );
-        let authentic = authentic.iter().copied();
-        run_payloads(batch, authentic.clone(), Payload::FromInput, Self::cipher);
-        succeed(batch, authentic);
+    fn verify_then_decrypt(batch: &mut Batch<'_, '_>) {
+        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
+            if !tag.is_some_and(|tag| op.tag_matches(tag)) {
+                op.complete(Status::AuthFailed);
+            }
+        });
+        run_payloads(batch, Payload::OfPending, Self::cipher);
+        batch.for_each(|mut op| {
+            if op.is_pending() {
+                op.complete(Status::Success);
+            }
+        });
     }
 
     /// A tag that lies inside the payload is encrypted with it.
-    fn mac_then_encrypt(batch: &mut Batch<'_, '_>, stretch: impl Iterator<Item = usize> + Clone) {
-        run_tags(
-            batch,
-            stretch.clone(),
-            Ciphertext::InInput,
-            Self::mac,
-            |_, mut op, tag| {
-                if op.tag_in_payload() {
-                    // The input may be read-only.
-                    op.copy_payload_to_output();
-                }
-                if let Some(tag) = tag {
-                    op.write_tag(tag);
-                }
-            },
-        );
-        run_payloads(batch, stretch.clone(), Payload::WithTag, Self::cipher);
-        succeed(batch, stretch);
+    fn mac_then_encrypt(batch: &mut Batch<'_, '_>) {
+        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
+            if op.tag_in_payload() {
+                // The input may be read-only.
+                op.copy_payload_to_output();
+            }
+            op.write_tag(tag.expect("a tag that is computed is there"));
+        });
+        run_payloads(batch, Payload::WithTag, Self::cipher);
+        batch.complete(Status::Success);
     }
 
     /// Plaintext is written before the tag is compared, and wiped unless it matches.
-    fn decrypt_then_verify(
-        batch: &mut Batch<'_, '_>,
-        stretch: impl Iterator<Item = usize> + Clone,
-    ) {
-        Self::encrypt_then_mac(batch, stretch);
+    fn decrypt_then_verify(batch: &mut Batch<'_, '_>) {
+        run_payloads(batch, Payload::FromInput, Self::cipher);
+        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
     }
 
     #[inline]
-    fn cipher<'a>(op: &ValidOp<'_, 'a>) -> &'a C {
-        &of::<Self>(op).cipher
+    fn cipher(&self) -> &C {
+        &self.cipher
     }
 
     #[inline]
-    fn mac<'a>(op: &ValidOp<'_, 'a>) -> &'a T {
-        &of::<Self>(op).mac
+    fn mac(&self) -> &T {
+        &self.mac
     }
 }
 
@@ -120,31 +94,16 @@ impl<C: Cipher, T: Tagger> EngineSession for Chain<C, T> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        for stretch in stretches(batch.len()) {
-            match (self.order, self.direction) {
-                (Order::EncryptThenMac, Direction::Forward) => {
-                    Self::encrypt_then_mac(batch, stretch);
-                }
-                (Order::EncryptThenMac, Direction::Reverse) => {
-                    Self::verify_then_decrypt(batch, stretch);
-                }
-                (Order::MacThenEncrypt, Direction::Forward) => {
-                    Self::mac_then_encrypt(batch, stretch);
-                }
-                (Order::MacThenEncrypt, Direction::Reverse) => {
-                    Self::decrypt_then_verify(batch, stretch);
-                }
-            }
-        }
+        let run = match (self.order, self.direction) {
+            (Order::EncryptThenMac, Direction::Forward) => Self::encrypt_then_mac,
+            (Order::EncryptThenMac, Direction::Reverse) => Self::verify_then_decrypt,
+            (Order::MacThenEncrypt, Direction::Forward) => Self::mac_then_encrypt,
+            (Order::MacThenEncrypt, Direction::Reverse) => Self::decrypt_then_verify,
+        };
+        batch.for_each_stretch(BURST, run);
     }
 
     fn memory(&self) -> SessionMemory {
         memory::<Self>()
-    }
-}
-
-fn succeed(batch: &mut Batch<'_, '_>, indices: impl Iterator<Item = usize>) {
-    for index in indices {
-        batch.get(index).complete(Status::Success);
     }
 }

@@ -1,10 +1,10 @@
 //! Sessions of one algorithm: a cipher, or what computes a tag.
 
 use lanelock_core::Status;
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken, ValidOp};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 
-use crate::burst::{Cipher, Payload, Tagger, run_payloads, run_tags, settle, stretches};
+use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
 use crate::group::Group;
 
 /// The session of a cipher.
@@ -23,11 +23,21 @@ impl<C: Cipher> CipherSession<C> {
     pub(crate) fn boxed(group: Group, cipher: C) -> Box<dyn EngineSession> {
         Box::new(Self { cipher, group })
     }
+
+    #[inline]
+    fn cipher(&self) -> &C {
+        &self.cipher
+    }
 }
 
 impl<T: Tagger> TagSession<T> {
     pub(crate) fn boxed(group: Group, tagger: T) -> Box<dyn EngineSession> {
         Box::new(Self { tagger, group })
+    }
+
+    #[inline]
+    fn tagger(&self) -> &T {
+        &self.tagger
     }
 }
 
@@ -37,14 +47,10 @@ impl<C: Cipher> EngineSession for CipherSession<C> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        for stretch in stretches(batch.len()) {
-            run_payloads(batch, stretch.clone(), Payload::FromInput, |op| {
-                &of::<Self>(op).cipher
-            });
-            for index in stretch {
-                batch.get(index).complete(Status::Success);
-            }
-        }
+        batch.for_each_stretch(BURST, |batch| {
+            run_payloads(batch, Payload::FromInput, Self::cipher);
+            batch.complete(Status::Success);
+        });
     }
 
     fn memory(&self) -> SessionMemory {
@@ -58,30 +64,14 @@ impl<T: Tagger> EngineSession for TagSession<T> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        for stretch in stretches(batch.len()) {
-            run_tags(
-                batch,
-                stretch,
-                Ciphertext::InInput,
-                |op| &of::<Self>(op).tagger,
-                |_, op, tag| settle(op, tag),
-            );
-        }
+        batch.for_each_stretch(BURST, |batch| {
+            run_tags(batch, Ciphertext::InInput, Self::tagger, settle);
+        });
     }
 
     fn memory(&self) -> SessionMemory {
         memory::<Self>()
     }
-}
-
-/// The session of an operation in a batch.
-///
-/// # Panics
-/// If it is of another type, which its group's number rules out.
-#[inline]
-pub(crate) fn of<'a, S: EngineSession>(op: &ValidOp<'_, 'a>) -> &'a S {
-    op.session()
-        .expect("the sessions of a group are of one type")
 }
 
 /// All that a session holds, keys included; queue pairs hold nothing.

@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
+use std::fmt;
+
 use subtle::ConstantTimeEq;
 
 use super::signature::Signature;
@@ -11,6 +13,7 @@ use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
 use crate::cursor::{Cursor, Run, for_each_piece};
 use crate::engine::EngineSession;
+use crate::session::SessionInner;
 use crate::status::Status;
 use crate::transform::Direction;
 
@@ -21,6 +24,37 @@ use crate::transform::Direction;
 /// are private to this crate).
 #[derive(Debug)]
 pub struct ValidOp<'o, 'a>(pub(crate) &'o mut Op<'a>);
+
+/// The session that [`ValidOp::session_after`] last saw.
+pub struct LastSession<'a, T> {
+    of: Option<&'a SessionInner>,
+    engine: Option<&'a T>,
+}
+
+impl<T> fmt::Debug for LastSession<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = self.of.map(SessionInner::spec);
+        f.debug_struct("LastSession").field("of", &spec).finish()
+    }
+}
+
+impl<'a, T> LastSession<'a, T> {
+    /// The engine's part of it, if it was a `T`.
+    #[must_use]
+    pub fn engine(&self) -> Option<&'a T> {
+        self.engine
+    }
+}
+
+impl<T> Default for LastSession<'_, T> {
+    /// None so far.
+    fn default() -> Self {
+        Self {
+            of: None,
+            engine: None,
+        }
+    }
+}
 
 /// From where a MAC reads the bytes of its range that the cipher rewrites.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,6 +71,20 @@ impl<'a> ValidOp<'_, 'a> {
     #[must_use]
     pub fn session<T: EngineSession>(&self) -> Option<&'a T> {
         self.0.session.engine_as()
+    }
+
+    /// As [`ValidOp::session`], with a look at `last` first: most often it is the same session
+    /// as the previous operation's.
+    #[inline]
+    pub fn session_after<T: EngineSession>(&self, last: &mut LastSession<'a, T>) -> Option<&'a T> {
+        let session = self.0.session;
+        if !last.of.is_some_and(|of| std::ptr::eq(of, session)) {
+            *last = LastSession {
+                of: Some(session),
+                engine: session.engine_as(),
+            };
+        }
+        last.engine
     }
 
     /// Whether the session protects or undoes.
@@ -287,6 +335,13 @@ impl<'a> ValidOp<'_, 'a> {
         }
     }
 
+    /// Whether no result is recorded yet.
+    #[inline]
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.0.status == Status::NotProcessed
+    }
+
     /// Records the result.
     #[inline]
     pub fn complete(&mut self, status: Status) {
@@ -304,11 +359,11 @@ impl<'a> ValidOp<'_, 'a> {
     /// A small part as one slice.
     #[inline]
     fn part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
-        if part.is_absent() {
-            return &[];
-        }
         if part.is_separate() {
             return self.separate(part);
+        }
+        if part.is_absent() {
+            return &[];
         }
         if span.segments == 0 {
             let first = span.base.wrapping_add(part.at as usize);
