@@ -224,6 +224,21 @@ impl<'o> Cursor<'o> {
 }
 
 impl<'o> Run<'o> {
+    /// A run over what two pointers name.
+    ///
+    /// # Safety
+    /// For `'o`, `input` is valid for reads and `output` for reads and writes of `len` bytes; they
+    /// are the same memory or disjoint.
+    #[inline]
+    pub(crate) unsafe fn new(input: *const u8, output: *mut u8, len: usize) -> Self {
+        Self {
+            input,
+            output,
+            len,
+            operation: PhantomData,
+        }
+    }
+
     /// A run over one slice.
     #[must_use]
     pub fn in_place(data: &'o mut [u8]) -> Self {

@@ -2,6 +2,7 @@
 
 use crate::op::{Op, ValidOp};
 use crate::session::SessionInner;
+use crate::status::Status;
 
 /// Operations validated and grouped at a time. Larger bursts are taken in slices of this many, so
 /// that a queue pair's scratch memory is fixed.
@@ -68,6 +69,23 @@ impl<'b, 'a> Batch<'b, 'a> {
         for &index in self.order {
             f(ValidOp(&mut self.ops[usize::from(index)]));
         }
+    }
+
+    /// Calls `f` with stretches of up to `len` operations, in the burst's order.
+    ///
+    /// # Panics
+    /// If `len` is 0.
+    #[inline]
+    pub fn for_each_stretch(&mut self, len: usize, mut f: impl FnMut(&mut Batch<'_, 'a>)) {
+        for order in self.order.chunks(len) {
+            f(&mut Batch::new(self.ops, order));
+        }
+    }
+
+    /// Records the same result for each operation.
+    #[inline]
+    pub fn complete(&mut self, status: Status) {
+        self.for_each(|mut op| op.complete(status));
     }
 
     /// The session whose engine runs the batch.

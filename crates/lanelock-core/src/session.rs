@@ -1,6 +1,6 @@
 //! A key described once: the prepared, immutable form that operations refer to.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct Session(Arc<SessionInner>);
 pub(crate) struct SessionInner {
     pub(crate) rules: Rules,
     pub(crate) engine: Box<dyn EngineSession>,
+    /// Invariant: of what is in `engine`. Asking that each time would be a call.
+    engine_type: TypeId,
     description: Description,
 }
 
@@ -116,6 +118,7 @@ impl Session {
         };
         Self(Arc::new(SessionInner {
             rules: Rules::new(transform, group),
+            engine_type: Any::type_id(&*engine),
             engine,
             description,
         }))
@@ -180,9 +183,15 @@ impl Session {
 
 impl SessionInner {
     /// The engine's part, if it is a `T`.
+    #[inline]
+    #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
-        let any: &dyn Any = &*self.engine;
-        any.downcast_ref()
+        if self.engine_type != TypeId::of::<T>() {
+            return None;
+        }
+        let engine: *const dyn EngineSession = &raw const *self.engine;
+        // SAFETY: the invariant: behind the box is a `T`, borrowed with `self`.
+        Some(unsafe { &*engine.cast::<T>() })
     }
 
     pub(crate) fn spec(&self) -> Spec {

@@ -3,7 +3,6 @@
 use lanelock::Device;
 use lanelock::engine::Engine;
 use lanelock_baselines::{Baseline, Habit};
-use lanelock_openssl::OpenSsl;
 
 use super::null_engine::NullEngine;
 use crate::failure::Failure;
@@ -22,8 +21,9 @@ impl Bench {
     /// # Errors
     /// [`Failure::Failed`] if one cannot be opened.
     pub fn open() -> Result<Self, Failure> {
-        let openssl = OpenSsl::new().map_err(|error| Failure::Failed(error.to_string()))?;
-        let builder = Device::builder().engine(openssl).engine(NullEngine::new());
+        let builder = lanelock::builder()
+            .map_err(|error| Failure::Failed(error.to_string()))?
+            .engine(NullEngine::new());
         let builder = Habit::ALL.into_iter().fold(builder, |builder, habit| {
             builder.engine(Baseline::new(habit))
         });

@@ -11,7 +11,7 @@ use std::ops::Range;
 use signature::Signature;
 
 pub use error::OpError;
-pub use valid::{Ciphertext, ValidOp};
+pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span, TOO_LARGE};
 use crate::session::{Session, SessionInner};

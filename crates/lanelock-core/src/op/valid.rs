@@ -3,15 +3,19 @@
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
+use std::fmt;
+
 use subtle::ConstantTimeEq;
 
 use super::signature::Signature;
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
-use crate::cursor::{Cursor, for_each_piece};
+use crate::cursor::{Cursor, Run, for_each_piece};
 use crate::engine::EngineSession;
+use crate::session::SessionInner;
 use crate::status::Status;
+use crate::transform::Direction;
 
 /// An operation that passed validation; only a [`crate::engine::Batch`] hands it out.
 ///
@@ -20,6 +24,37 @@ use crate::status::Status;
 /// are private to this crate).
 #[derive(Debug)]
 pub struct ValidOp<'o, 'a>(pub(crate) &'o mut Op<'a>);
+
+/// The session that [`ValidOp::session_after`] last saw.
+pub struct LastSession<'a, T> {
+    of: Option<&'a SessionInner>,
+    engine: Option<&'a T>,
+}
+
+impl<T> fmt::Debug for LastSession<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = self.of.map(SessionInner::spec);
+        f.debug_struct("LastSession").field("of", &spec).finish()
+    }
+}
+
+impl<'a, T> LastSession<'a, T> {
+    /// The engine's part of it, if it was a `T`.
+    #[must_use]
+    pub fn engine(&self) -> Option<&'a T> {
+        self.engine
+    }
+}
+
+impl<T> Default for LastSession<'_, T> {
+    /// None so far.
+    fn default() -> Self {
+        Self {
+            of: None,
+            engine: None,
+        }
+    }
+}
 
 /// From where a MAC reads the bytes of its range that the cipher rewrites.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,6 +73,31 @@ impl<'a> ValidOp<'_, 'a> {
         self.0.session.engine_as()
     }
 
+    /// As [`ValidOp::session`], with a look at `last` first: most often it is the same session
+    /// as the previous operation's.
+    #[inline]
+    pub fn session_after<T: EngineSession>(&self, last: &mut LastSession<'a, T>) -> Option<&'a T> {
+        let session = self.0.session;
+        if !last.of.is_some_and(|of| std::ptr::eq(of, session)) {
+            *last = LastSession {
+                of: Some(session),
+                engine: session.engine_as(),
+            };
+        }
+        last.engine
+    }
+
+    /// Whether the session protects or undoes.
+    #[inline]
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        if self.0.session.rules.is_forward() {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
     /// The payload: what a cipher or AEAD encrypts or decrypts. Empty for MACs and hashes.
     #[inline]
     pub fn payload(&mut self) -> Cursor<'_> {
@@ -53,6 +113,22 @@ impl<'a> ValidOp<'_, 'a> {
                 op.cipher.len,
             )
         }
+    }
+
+    /// The payload as one run, if it is one; an empty one always is.
+    #[inline]
+    pub fn whole_payload(&mut self) -> Option<Run<'_>> {
+        let op = &*self.0;
+        if op.input.segments == 0 && op.output.segments == 0 {
+            let input = op.input.base.wrapping_add(op.cipher.at as usize);
+            let output = op.output.base.wrapping_add(op.output_at as usize);
+            // SAFETY: the invariant, as in `payload`, for spans of one run.
+            return Some(unsafe { Run::new(input, output, op.cipher.len as usize) });
+        }
+        if op.cipher.len == 0 {
+            return Some(Run::in_place(&mut []));
+        }
+        self.payload().next_if_whole()
     }
 
     /// Length of the payload, in bytes.
@@ -100,6 +176,34 @@ impl<'a> ValidOp<'_, 'a> {
             return f(self.separate(aad));
         }
         self.pieces(&self.0.input, aad.extent(), f)
+    }
+
+    /// The additional data as one slice, if it is one; empty if there is none.
+    #[inline]
+    #[must_use]
+    pub fn whole_aad(&self) -> Option<&[u8]> {
+        let aad = self.0.aad;
+        if self.aad_len() == 0 {
+            Some(&[])
+        } else if aad.is_separate() {
+            Some(self.separate(aad))
+        } else {
+            self.whole(&self.0.input, aad.extent())
+        }
+    }
+
+    /// What a MAC or hash authenticates as one slice, if it obviously is one: no additional data,
+    /// and a contiguous range of which nothing lies elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn whole_authenticated(&self, ciphertext: Ciphertext) -> Option<&[u8]> {
+        let op = &*self.0;
+        let in_input = ciphertext == Ciphertext::InInput || op.access == Access::InPlace;
+        if in_input && self.aad_len() == 0 {
+            self.whole(&op.input, op.auth)
+        } else {
+            None
+        }
     }
 
     /// Calls `f` with each contiguous piece of what a MAC or hash authenticates, in order: the
@@ -231,6 +335,13 @@ impl<'a> ValidOp<'_, 'a> {
         }
     }
 
+    /// Whether no result is recorded yet.
+    #[inline]
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.0.status == Status::NotProcessed
+    }
+
     /// Records the result.
     #[inline]
     pub fn complete(&mut self, status: Status) {
@@ -248,11 +359,11 @@ impl<'a> ValidOp<'_, 'a> {
     /// A small part as one slice.
     #[inline]
     fn part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
-        if part.is_absent() {
-            return &[];
-        }
         if part.is_separate() {
             return self.separate(part);
+        }
+        if part.is_absent() {
+            return &[];
         }
         if span.segments == 0 {
             let first = span.base.wrapping_add(part.at as usize);
@@ -267,6 +378,17 @@ impl<'a> ValidOp<'_, 'a> {
                 Ok(())
             });
         &scratch[..len]
+    }
+
+    /// `extent` of a span of one run.
+    #[inline]
+    fn whole(&self, span: &Span, extent: Extent) -> Option<&[u8]> {
+        if span.segments > 0 {
+            return None;
+        }
+        let first = span.base.wrapping_add(extent.at as usize);
+        // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
+        Some(unsafe { std::slice::from_raw_parts(first, extent.len as usize) })
     }
 
     #[inline]

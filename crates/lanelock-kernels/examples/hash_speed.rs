@@ -1,0 +1,163 @@
+//! Nanoseconds per message of the hash kernels, per tier and size, in bursts of 32.
+//!
+//! `cargo run --release -p lanelock-kernels --example hash_speed [algorithm|all] [burst] [tier] [size]`.
+//! Every tag is compared with the portable tier's.
+
+use std::time::{Duration, Instant};
+
+use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi};
+use lanelock_kernels::hash::{
+    Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Sha1, Sha256, Sha512, hash_many,
+    hmac_many,
+};
+
+const SIZES: [usize; 10] = [16, 32, 64, 128, 256, 576, 1024, 1500, 4096, 8192];
+
+/// A message under its key.
+struct Job<'m, A: Algorithm> {
+    key: &'m HmacKey<A>,
+    message: &'m [u8],
+    unread: bool,
+    tag: [u8; MAX_DIGEST],
+}
+
+impl<'m, A: Algorithm> Job<'m, A> {
+    fn new(key: &'m HmacKey<A>, message: &'m [u8]) -> Self {
+        Self {
+            key,
+            message,
+            unread: true,
+            tag: [0; MAX_DIGEST],
+        }
+    }
+}
+
+// SAFETY: the message is borrowed for longer than the job lives.
+unsafe impl<A: Algorithm> Message for Job<'_, A> {
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        core::mem::take(&mut self.unread).then_some(core::ptr::from_ref(self.message))
+    }
+
+    fn finish(&mut self, digest: &[u8]) {
+        self.tag[..digest.len()].copy_from_slice(digest);
+    }
+}
+
+impl<A: Algorithm> Keyed<A> for Job<'_, A> {
+    fn key(&self) -> &HmacKey<A> {
+        self.key
+    }
+}
+
+fn tiers<A: Algorithm>() -> Vec<&'static Kernels<A>> {
+    let sha = ShaNi::detect();
+    let mut tiers = Vec::new();
+    tiers.extend(Avx512::detect().map(|token| Kernels::avx512(token, sha)));
+    tiers.extend(Avx2::detect().map(|token| Kernels::avx2(token, sha)));
+    tiers.extend(Avx2::detect().map(|token| Kernels::avx2(token, None)));
+    tiers.extend(sha.and_then(Kernels::sha_ni));
+    tiers.push(Kernels::portable());
+    tiers
+}
+
+/// The best of many short windows, in nanoseconds per message: a window is short enough to lie
+/// between two interruptions even on a busy machine.
+fn time(burst: usize, mut run: impl FnMut()) -> f64 {
+    let begin = Instant::now();
+    let mut best = f64::MAX;
+    while begin.elapsed() < Duration::from_millis(25) {
+        let start = Instant::now();
+        let mut rounds = 0_u32;
+        while start.elapsed() < Duration::from_micros(100) {
+            run();
+            run();
+            rounds += 2;
+        }
+        best = best.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(rounds));
+    }
+    best / burst as f64
+}
+
+fn measure<A: Algorithm>(burst: usize) {
+    // From a page boundary, so that sizes of whole pages share their cache sets, as in a pool.
+    let memory: Vec<u8> = (0..burst * 8320 + 4096)
+        .map(|i: usize| (i * 7 + i / 251).to_le_bytes()[0])
+        .collect();
+    let data = &memory[memory.as_ptr().align_offset(4096)..];
+    let imix: Vec<usize> = (0..burst)
+        .map(|i| [64, 576, 64, 64, 576, 1500, 64, 64, 576, 64, 576, 64][i % 12])
+        .collect();
+    for kernels in tiers::<A>().into_iter().filter(|k| selected(3, k.name())) {
+        let key = HmacKey::new(kernels, b"a key of some length");
+        for hmac in [true, false] {
+            let name = format!(
+                "{}{} {}",
+                if hmac { "HMAC-" } else { "" },
+                A::NAME,
+                kernels.name()
+            );
+            let mut line = format!("{name:24}");
+            let mut cases: Vec<Vec<usize>> = SIZES.iter().map(|&size| vec![size; burst]).collect();
+            cases.push(imix.clone());
+            for sizes in cases
+                .iter()
+                .filter(|sizes| selected(4, &sizes[0].to_string()))
+            {
+                let stride = if sizes[0] == 64 {
+                    1600
+                } else {
+                    sizes[0] + if sizes[0] < 1024 { 64 } else { 0 }
+                };
+                let job = |i: usize| Job::new(&key, &data[i * stride..][..sizes[i]]);
+                let mut jobs: Vec<_> = (0..burst).map(job).collect();
+                let run = |kernels: &'static Kernels<A>, jobs: &mut Vec<Job<'_, A>>| {
+                    for job in jobs.iter_mut() {
+                        job.unread = true;
+                    }
+                    if hmac {
+                        hmac_many(kernels, jobs);
+                    } else {
+                        hash_many(kernels, jobs);
+                    }
+                };
+                let mut expected: Vec<_> = (0..burst).map(job).collect();
+                run(Kernels::portable(), &mut expected);
+                run(kernels, &mut jobs);
+                assert!(
+                    jobs.iter().zip(&expected).all(|(a, b)| a.tag == b.tag),
+                    "{name}"
+                );
+                let ns = time(burst, || run(kernels, &mut jobs));
+                line += &format!(" {ns:8.1}");
+            }
+            println!("{line}");
+        }
+    }
+}
+
+/// Whether argument `index` is absent, "all", or `name`.
+fn selected(index: usize, name: &str) -> bool {
+    std::env::args()
+        .nth(index)
+        .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
+}
+
+fn main() {
+    let burst = std::env::args()
+        .nth(2)
+        .map_or(32, |b| b.parse().expect("a number of messages"));
+    println!(
+        "{:24} {}     IMIX",
+        "ns per message",
+        SIZES.map(|s| format!("{s:8}")).join(" ")
+    );
+    if selected(1, "sha1") {
+        measure::<Sha1>(burst);
+    }
+    if selected(1, "sha256") {
+        measure::<Sha256>(burst);
+    }
+    if selected(1, "sha512") {
+        measure::<Sha512>(burst);
+    }
+}

@@ -1,0 +1,11 @@
+//! CBC (SP 800-38A, section 6.2).
+
+mod decrypt;
+mod encrypt;
+
+pub use decrypt::{DecryptJob, decrypt_many};
+pub use encrypt::{EncryptJob, encrypt_many};
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;

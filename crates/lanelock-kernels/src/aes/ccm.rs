@@ -1,0 +1,204 @@
+//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR.
+
+use super::{BLOCK, EncryptKey, Isa, ctr, mac};
+
+/// One whole message.
+#[derive(Debug)]
+pub struct Job<'k> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes; no more than the nonce leaves room to count.
+    pub len: usize,
+    /// Additional data, valid for reads of `aad_len` bytes.
+    pub aad: *const u8,
+    /// Bytes, below 2³².
+    pub aad_len: usize,
+    /// The schedule of this message.
+    pub key: &'k EncryptKey,
+    /// 7 to 13 bytes.
+    pub nonce: &'k [u8],
+    /// 4 to 16 bytes, even: the tag depends on it.
+    pub tag_len: usize,
+    /// After: the tag, of which `tag_len` bytes count. When decrypting the caller compares it,
+    /// and wipes the target if it is not the one expected.
+    pub tag: [u8; BLOCK],
+}
+
+/// Encrypts every job and computes its tag.
+///
+/// # Panics
+/// If a key differs in size from the first job's, or a nonce, tag or length is out of range.
+///
+/// # Safety
+/// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
+/// - A target is identical to its own source or disjoint from it, and disjoint from its own
+///   additional data and from the sources, targets and additional data of all other jobs.
+pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+    for jobs in jobs.chunks_mut(GROUP) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            authenticate(isa, jobs, |job| job.source);
+            count(isa, jobs);
+        }
+    }
+}
+
+/// Decrypts every job and computes the tag it should have.
+///
+/// # Panics
+/// As [`encrypt_many`].
+///
+/// # Safety
+/// As for [`encrypt_many`].
+pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+    for jobs in jobs.chunks_mut(GROUP) {
+        // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted.
+        // `count` masks the tag that is not there yet: the tags are taken up afterwards.
+        unsafe {
+            jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
+            count(isa, jobs);
+            let mut masks = [[0; BLOCK]; GROUP];
+            masks
+                .iter_mut()
+                .zip(&*jobs)
+                .for_each(|(mask, job)| *mask = job.tag);
+            authenticate(isa, jobs, |job| job.target);
+            for (job, mask) in jobs.iter_mut().zip(masks) {
+                job.tag
+                    .iter_mut()
+                    .zip(mask)
+                    .for_each(|(byte, mask)| *byte ^= mask);
+            }
+        }
+    }
+}
+
+/// As many messages as the widest tier has lanes.
+const GROUP: usize = 32;
+
+impl Job<'_> {
+    /// The nonce between `flags` and a count that fills the block.
+    fn block(&self, flags: usize, count: usize) -> [u8; BLOCK] {
+        assert!(
+            (7..=13).contains(&self.nonce.len()),
+            "a nonce has 7 to 13 bytes"
+        );
+        let room = 8 * (15 - self.nonce.len());
+        assert!(
+            (count as u128) >> room == 0,
+            "the message is too long for its nonce"
+        );
+        let mut block = (count as u128).to_be_bytes();
+        block[0] = flags.to_le_bytes()[0];
+        block[1..=self.nonce.len()].copy_from_slice(self.nonce);
+        block
+    }
+
+    /// The first block, and the second with the length and head of the additional data; how much
+    /// of both there is, and how much additional data they hold.
+    ///
+    /// # Safety
+    /// `aad` is valid for `aad_len` bytes.
+    unsafe fn prefix(&self) -> ([u8; 2 * BLOCK], usize, usize) {
+        let tag_fits = (4..=16).contains(&self.tag_len) && self.tag_len.is_multiple_of(2);
+        assert!(tag_fits, "a tag has 4 to 16 bytes, an even number");
+        let has_aad = self.aad_len > 0;
+        let flags = 64 * usize::from(has_aad) + 4 * (self.tag_len - 2) + 14 - self.nonce.len();
+        let mut prefix = [0; 2 * BLOCK];
+        prefix[..BLOCK].copy_from_slice(&self.block(flags, self.len));
+        if !has_aad {
+            return (prefix, BLOCK, 0);
+        }
+        let at = if self.aad_len < 0xff00 {
+            prefix[16..18].copy_from_slice(&self.aad_len.to_be_bytes()[6..]);
+            18
+        } else {
+            assert!(
+                u32::try_from(self.aad_len).is_ok(),
+                "additional data is below 4 GiB"
+            );
+            prefix[16..18].copy_from_slice(&[0xff, 0xfe]);
+            prefix[18..22].copy_from_slice(&self.aad_len.to_be_bytes()[4..]);
+            22
+        };
+        let head = self.aad_len.min(2 * BLOCK - at);
+        // SAFETY: `head` bytes of the additional data.
+        unsafe {
+            self.aad
+                .copy_to_nonoverlapping(prefix[at..].as_mut_ptr(), head)
+        };
+        (prefix, 2 * BLOCK, head)
+    }
+}
+
+/// Leaves the CBC-MAC of each message in its tag.
+///
+/// # Safety
+/// As for [`encrypt_many`]; the plaintext is at `plaintext`.
+unsafe fn authenticate(isa: Isa, jobs: &mut [Job<'_>], plaintext: impl Fn(&Job<'_>) -> *const u8) {
+    let last = jobs.len() - 1;
+    // SAFETY: the additional data is valid for its length.
+    let prefixes: [_; GROUP] = core::array::from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
+    let mut macs: [_; GROUP] = core::array::from_fn(|i| {
+        let (prefix, len, _) = &prefixes[i];
+        let (source, len, key) = (prefix.as_ptr(), *len, jobs[i.min(last)].key);
+        mac::Job {
+            source,
+            len,
+            key,
+            subkeys: None,
+            chain: [0; BLOCK],
+        }
+    });
+    let macs = &mut macs[..=last];
+    // SAFETY: each source is valid for its length: the prefixes on the stack, what they leave
+    // of the additional data, and the plaintext.
+    unsafe {
+        mac::authenticate_many(isa, macs);
+        for (i, (mac, job)) in macs.iter_mut().zip(&*jobs).enumerate() {
+            let head = prefixes[i].2;
+            (mac.source, mac.len) = (job.aad.wrapping_add(head), job.aad_len - head);
+        }
+        mac::authenticate_many(isa, macs);
+        for (mac, job) in macs.iter_mut().zip(&*jobs) {
+            (mac.source, mac.len) = (plaintext(job), job.len);
+        }
+        mac::authenticate_many(isa, macs);
+    }
+    for (job, mac) in jobs.iter_mut().zip(macs) {
+        job.tag = mac.chain;
+    }
+}
+
+/// Encrypts or decrypts the text with the counters from 1, and the tag with counter 0.
+///
+/// # Safety
+/// As for [`encrypt_many`].
+unsafe fn count(isa: Isa, jobs: &mut [Job<'_>]) {
+    let last = jobs.len() - 1;
+    let mut texts: [_; 2 * GROUP] = core::array::from_fn(|i| {
+        let job = &mut jobs[(i / 2).min(last)];
+        let counter = job.block(14 - job.nonce.len(), i % 2);
+        let (source, target, len) = if i % 2 == 0 {
+            (job.tag.as_ptr(), job.tag.as_mut_ptr(), BLOCK)
+        } else {
+            (job.source, job.target, job.len)
+        };
+        ctr::Job {
+            source,
+            target,
+            len,
+            key: job.key,
+            counter,
+            used: 0,
+        }
+    });
+    // SAFETY: the texts are the caller's, the tags each job's own.
+    unsafe { ctr::apply_many(isa, &mut texts[..2 * (last + 1)]) };
+}
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;

@@ -1,0 +1,90 @@
+use std::prelude::v1::*;
+
+use super::{Job, apply_many};
+use crate::aes::reference::ctr;
+use crate::aes::{EncryptKey, Isa};
+use crate::testing::{Bench, Placed, Random, per_isa};
+
+per_isa!(
+    agrees_with_the_reference,
+    carries_through_the_block,
+    continues_within_a_block
+);
+
+fn agrees_with_the_reference(isa: Isa) {
+    let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
+        let mut jobs: Vec<_> = burst
+            .iter()
+            .map(|placed| Job {
+                source: placed.source,
+                target: placed.target,
+                len: placed.message.data.len(),
+                key: &keys[placed.message.key],
+                counter: placed.message.iv,
+                used: 0,
+            })
+            .collect();
+        // SAFETY: each message has its own buffers of its length.
+        unsafe { apply_many(isa, &mut jobs) };
+    };
+    for bytes in [16, 24, 32] {
+        Bench::new(bytes).check((0, 1), run, |key, message| {
+            let mut data = message.data.clone();
+            ctr::apply(key, message.iv, &mut data);
+            data
+        });
+    }
+}
+
+fn carries_through_the_block(isa: Isa) {
+    let key = EncryptKey::new(isa, &[5; 16]).unwrap();
+    for top in [0x0123_4567_89ab_cdef_u64, u64::MAX] {
+        for before in 0..70 {
+            let counter = u128::from(top) << 64 | u128::from(u64::MAX - before);
+            let mut data = [0; 1111];
+            let mut job = whole(&key, &mut data, counter.to_be_bytes());
+            // SAFETY: in place, on an array of that length.
+            unsafe { apply_many(isa, core::slice::from_mut(&mut job)) };
+            assert_eq!(job.counter, counter.wrapping_add(1111 / 16).to_be_bytes());
+            assert_eq!(job.used, 1111 % 16);
+            let mut expected = [0; 1111];
+            ctr::apply(&key, counter.to_be_bytes(), &mut expected);
+            assert_eq!(data, expected);
+        }
+    }
+}
+
+fn continues_within_a_block(isa: Isa) {
+    let key = EncryptKey::new(isa, &[6; 24]).unwrap();
+    let mut random = Random::new(9);
+    for _ in 0..200 {
+        let counter = random.block();
+        let mut expected = random.bytes(500);
+        let mut data = expected.clone();
+        ctr::apply(&key, counter, &mut expected);
+        let mut job = whole(&key, &mut [], counter);
+        let mut rest = &mut data[..];
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at_mut(random.below(60).min(rest.len()));
+            job.source = part.as_ptr();
+            job.target = part.as_mut_ptr();
+            job.len = part.len();
+            // SAFETY: in place, on a slice of that length.
+            unsafe { apply_many(isa, core::slice::from_mut(&mut job)) };
+            rest = after;
+        }
+        assert_eq!(data, expected);
+    }
+}
+
+fn whole<'k>(key: &'k EncryptKey, data: &mut [u8], counter: [u8; 16]) -> Job<'k> {
+    let (source, target) = (data.as_ptr(), data.as_mut_ptr());
+    Job {
+        source,
+        target,
+        len: data.len(),
+        key,
+        counter,
+        used: 0,
+    }
+}

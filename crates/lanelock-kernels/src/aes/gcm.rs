@@ -1,0 +1,113 @@
+//! GCM and GMAC (SP 800-38D), one pass over each message.
+
+mod ghash;
+mod key;
+mod message;
+mod stream;
+
+pub use key::Key;
+pub use stream::Stream;
+
+use super::rounds::{OfSize, PerRounds};
+use super::vector::Vector;
+use super::{BLOCK, Isa};
+
+/// Which way the text is turned.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Direction {
+    /// Plaintext in, ciphertext out.
+    Encrypt,
+    /// Ciphertext in, plaintext out.
+    Decrypt,
+}
+
+/// One whole message. GMAC is a message of additional data only.
+#[derive(Debug)]
+pub struct Job<'k> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes, any number.
+    pub len: usize,
+    /// Additional data, valid for reads of `aad_len` bytes.
+    pub aad: *const u8,
+    /// Bytes, any number.
+    pub aad_len: usize,
+    /// Schedule and powers of H of this message.
+    pub key: &'k Key,
+    /// The block before the first counter: [`j0_of_iv12`] or [`Key::j0`].
+    pub j0: [u8; BLOCK],
+    /// After: the whole tag. When decrypting the caller compares it, and wipes the target if it
+    /// is not the one expected.
+    pub tag: [u8; BLOCK],
+}
+
+/// The block before the first counter, from an IV of twelve bytes.
+#[inline]
+pub fn j0_of_iv12(iv: &[u8; 12]) -> [u8; BLOCK] {
+    let mut j0 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    j0[..12].copy_from_slice(iv);
+    j0
+}
+
+/// Encrypts every job and computes its tag.
+///
+/// # Panics
+/// If a key differs in size from the first job's.
+///
+/// # Safety
+/// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
+/// - A target is identical to its own source or disjoint from it, and disjoint from its own
+///   additional data and from the sources, targets and additional data of all other jobs.
+pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+    // SAFETY: the caller's contract.
+    unsafe { process_many::<true>(isa, jobs) }
+}
+
+/// Decrypts every job and computes the tag its ciphertext should have.
+///
+/// # Panics
+/// As [`encrypt_many`].
+///
+/// # Safety
+/// As for [`encrypt_many`].
+pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+    // SAFETY: the caller's contract.
+    unsafe { process_many::<false>(isa, jobs) }
+}
+
+/// # Safety
+/// As for [`encrypt_many`].
+unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
+    let Some(size) = jobs.first().map(|job| job.key.cipher().size()) else {
+        return;
+    };
+    let uniform = jobs.iter().all(|job| job.key.cipher().size() == size);
+    assert!(uniform, "keys of one size are required");
+    // SAFETY: the caller's contract; the sizes were compared.
+    unsafe { isa.run(OfSize(size, Many::<ENCRYPT>(jobs))) }
+}
+
+struct Many<'a, 'k, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+
+impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        for job in self.0 {
+            // SAFETY: `encrypt_many`'s contract. Long messages are a call of their own, which
+            // leaves the registers to the short ones.
+            unsafe {
+                if message::is_short::<V>(job) {
+                    message::short::<V, ROUNDS, ENCRYPT>(job);
+                } else {
+                    V::enter(message::Long::<ROUNDS, ENCRYPT>(job));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;

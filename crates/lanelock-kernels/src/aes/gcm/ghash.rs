@@ -1,0 +1,274 @@
+//! GHASH by carry-less multiplication.
+//!
+//! Blocks are reversed byte by byte, which turns GHASH into POLYVAL with x·H for H (RFC 8452,
+//! appendix A): products then need no bit reflection, and x⁻¹²⁸ of each product is taken by two
+//! multiplications (S. Gueron, "A new interpretation for the GHASH authenticator of AES-GCM").
+//! The sum of up to [`POWERS`] products of blocks and descending powers is reduced once. A
+//! product takes three multiplications (Karatsuba): on 512-bit registers they, not the AES
+//! rounds, are what the CPU has least of.
+
+use zeroize::Zeroize;
+
+use crate::aes::BLOCK;
+use crate::aes::vector::{Kernel, Vector};
+
+/// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
+/// short additional data and the lengths need no reduction of their own.
+pub(super) const POWERS: usize = 40;
+/// Blocks after the powers that a register at the last power reaches.
+pub(super) const SPARE: usize = 4;
+
+/// Hⁿ, …, H², H; then, in the same order, the sum of the two halves of each, in both halves.
+/// Zeros after each, so that a register may be loaded at the last.
+pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
+
+/// A hash in progress: the reduced value of all whole sums, and the sum being built.
+#[derive(Clone, Copy)]
+pub(super) struct Ghash<V: Vector> {
+    /// Hⁿ first.
+    powers: *const u8,
+    /// Belongs to the block with the highest power of the next sum.
+    reduced: V::Single,
+    low: V,
+    middle: V,
+    high: V,
+}
+
+impl<V: Vector> Ghash<V> {
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key.
+    #[inline(always)]
+    pub unsafe fn start(powers: *const u8) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let zero = V::zero();
+            Self {
+                powers,
+                reduced: V::Single::zero(),
+                low: zero,
+                middle: zero,
+                high: zero,
+            }
+        }
+    }
+
+    /// Takes up a hash where [`Ghash::value`] left it.
+    ///
+    /// # Safety
+    /// As for [`Ghash::start`].
+    #[inline(always)]
+    pub unsafe fn resume(powers: *const u8, value: &[u8; BLOCK]) -> Self {
+        // SAFETY: as above; a block is read.
+        unsafe {
+            let reduced = V::Single::load(value.as_ptr()).reverse();
+            Self {
+                reduced,
+                ..Self::start(powers)
+            }
+        }
+    }
+
+    /// The hash of everything so far, if no sum is open.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn value(self) -> V::Single {
+        // SAFETY: as above.
+        unsafe { self.reduced.reverse() }
+    }
+
+    /// Adds to the sum a register whose first block is the `power`-th from the sum's end. With
+    /// `OPENS`, that block is the first of the sum and takes up the previous one.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`]; blocks past the end are zero.
+    #[inline(always)]
+    pub unsafe fn add<const OPENS: bool>(&mut self, data: V, power: usize) {
+        // SAFETY: as above.
+        unsafe {
+            let mut x = data.reverse();
+            if OPENS {
+                x = x.xor(V::from_single(self.reduced));
+            }
+            self.multiply(x, power);
+        }
+    }
+
+    /// Opens a sum of `blocks` blocks by itself: for sums whose first register is not known.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `blocks` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn open(&mut self, blocks: usize) {
+        // SAFETY: as above.
+        unsafe { self.multiply(V::from_single(self.reduced), blocks) }
+    }
+
+    /// Adds the first `len` bytes of `data`, zero beyond, at `power` and below.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`] and no less than the number of
+    /// blocks.
+    #[inline(always)]
+    pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], len: usize, power: usize) {
+        for (i, data) in data.into_iter().enumerate() {
+            if V::BYTES * i < len {
+                // SAFETY: as above; blocks past the end are zero.
+                unsafe { self.add::<false>(data, power - V::BLOCKS * i) };
+            }
+        }
+    }
+
+    /// Adds `first` at `power` and `last` at 1, the last block of the sum.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn add_ends(&mut self, first: V::Single, power: usize, last: V::Single) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: both tables hold a block at each power.
+        unsafe {
+            if V::BLOCKS == 1 {
+                self.add::<false>(V::from_single(first), power);
+                return self.add::<false>(V::from_single(last), 1);
+            }
+            let powers_at = |end: usize| {
+                let at = |power| V::Single::load(self.powers.add(BLOCK * (end - power)));
+                V::pair(at(power), at(1))
+            };
+            let (h, h_sum) = (powers_at(POWERS), powers_at(2 * POWERS + SPARE));
+            self.accumulate(V::pair(first, last).reverse(), h, h_sum);
+        }
+    }
+
+    /// Ends the sum: reduces it.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn close(&mut self) {
+        // SAFETY: as above.
+        unsafe {
+            let middle = self.middle.xor3(self.low, self.high);
+            let low = self.low.xor(middle.low_to_high()).fold();
+            let high = self.high.xor(middle.high_to_low()).fold();
+            let polynomial = V::Single::splat(0xc2 << 120 | 1);
+            let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+            let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+            self.reduced = low.xor(high);
+            (self.low, self.middle, self.high) = (V::zero(), V::zero(), V::zero());
+        }
+    }
+
+    /// Hashes `len` bytes, the last block padded with zeros. No sum is open before or after.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `from` is valid for reads of `len` bytes.
+    #[inline(always)]
+    pub unsafe fn absorb(&mut self, from: *const u8, len: usize) {
+        let mut done = 0;
+        // SAFETY: each load lies below `len`; a sum has at most eight registers.
+        unsafe {
+            while done < len {
+                let rest = (len - done).min(8 * V::BYTES);
+                let power = rest.div_ceil(BLOCK);
+                self.open(power);
+                for at in (0..rest).step_by(V::BYTES) {
+                    let within = (rest - at).min(V::BYTES);
+                    let data = if within == V::BYTES {
+                        V::load(from.add(done + at))
+                    } else {
+                        V::load_bytes(from.add(done + at), within)
+                    };
+                    self.add::<false>(data, power - at / BLOCK);
+                }
+                self.close();
+                done += rest;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(&mut self, x: V, power: usize) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: the spare blocks make the load valid at any power.
+        unsafe {
+            let h = V::load(self.powers.add(BLOCK * (POWERS - power)));
+            let h_sum = V::load(self.powers.add(BLOCK * (2 * POWERS + SPARE - power)));
+            self.accumulate(x, h, h_sum);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn accumulate(&mut self, x: V, h: V, h_sum: V) {
+        // SAFETY: runs under `enter`.
+        unsafe {
+            let x_sum = x.xor(x.swap_halves());
+            self.low = self.low.xor(x.clmul::<0x00>(h));
+            self.high = self.high.xor(x.clmul::<0x11>(h));
+            self.middle = self.middle.xor(x_sum.clmul::<0x00>(h_sum));
+        }
+    }
+}
+
+/// Fills in the powers of `h`, a block read as a big-endian number.
+pub(super) struct Powers<'a> {
+    pub h: u128,
+    pub powers: &'a mut Table,
+}
+
+impl Kernel for Powers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // x·H, by masks: H is secret.
+        let carry = (self.h >> 127).wrapping_neg();
+        let h = self.h << 1 ^ carry & (0xc2 << 120 | 1);
+        let mut power = h.to_le_bytes();
+        for n in (0..POWERS).rev() {
+            // SAFETY: runs under `enter`; a sum of one block, at power 1, which is known from
+            // the second round on.
+            unsafe {
+                if n < POWERS - 1 {
+                    let mut product = Ghash::<V::Single>::start(self.powers.as_ptr().cast());
+                    product.multiply(Vector::load(power.as_ptr()), 1);
+                    product.close();
+                    product.reduced.store(power.as_mut_ptr());
+                }
+                let single = V::Single::load(power.as_ptr());
+                single
+                    .xor(single.swap_halves())
+                    .store(self.powers[1][n].as_mut_ptr());
+            }
+            self.powers[0][n] = power;
+        }
+        power.zeroize();
+    }
+}
+
+/// Continues a hash over `len` bytes from `from`, zero-padded to blocks.
+///
+/// # Safety
+/// `powers` are a key's; `from` is valid for reads of `len` bytes.
+pub(super) struct Absorb<'a> {
+    pub powers: *const u8,
+    pub hashed: &'a mut [u8; BLOCK],
+    pub from: *const u8,
+    pub len: usize,
+}
+
+impl Kernel for Absorb<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: the creator's promise.
+        unsafe {
+            let mut hash = Ghash::<V>::resume(self.powers, self.hashed);
+            hash.absorb(self.from, self.len);
+            hash.value().store(self.hashed.as_mut_ptr());
+        }
+    }
+}

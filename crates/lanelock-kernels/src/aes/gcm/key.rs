@@ -1,0 +1,97 @@
+//! A GCM key: the schedule and the powers of H, wiped on drop.
+
+use core::fmt;
+
+use zeroize::Zeroize;
+
+use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
+use super::j0_of_iv12;
+use crate::aes::{BLOCK, EncryptKey, Isa, ecb};
+
+/// What GCM prepares once per key.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Key {
+    cipher: EncryptKey,
+    powers: Table,
+}
+
+impl Key {
+    /// Expands `key`; `None` unless it has 16, 24 or 32 bytes.
+    pub fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+        let cipher = EncryptKey::new(isa, key)?;
+        let mut h = [0_u8; BLOCK];
+        let (source, target) = (h.as_ptr(), h.as_mut_ptr());
+        // SAFETY: one block, in place.
+        unsafe {
+            ecb::encrypt_many(
+                isa,
+                &[ecb::Job {
+                    source,
+                    target,
+                    len: BLOCK,
+                    key: &cipher,
+                }],
+            );
+        }
+        let mut expanded = Self {
+            cipher,
+            powers: [[[0; BLOCK]; POWERS + SPARE]; 2],
+        };
+        // SAFETY: safe for any block.
+        unsafe {
+            isa.run(Powers {
+                h: u128::from_be_bytes(h),
+                powers: &mut expanded.powers,
+            })
+        };
+        h.zeroize();
+        Some(expanded)
+    }
+
+    /// The schedule.
+    #[inline]
+    pub fn cipher(&self) -> &EncryptKey {
+        &self.cipher
+    }
+
+    /// The block before the first counter, from an IV of any length but zero.
+    pub fn j0(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
+        if let Ok(iv) = iv.try_into() {
+            return j0_of_iv12(iv);
+        }
+        let lengths = (8 * iv.len() as u128).to_be_bytes();
+        let mut hashed = [0; BLOCK];
+        for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {
+            // SAFETY: both are slices of their length.
+            unsafe {
+                isa.run(Absorb {
+                    powers: self.powers(),
+                    hashed: &mut hashed,
+                    from,
+                    len,
+                })
+            };
+        }
+        hashed
+    }
+
+    #[inline]
+    pub(super) fn powers(&self) -> *const u8 {
+        self.powers.as_ptr().cast()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key")
+            .field("size", &self.cipher.size())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.powers.as_flattened_mut().as_flattened_mut().zeroize();
+    }
+}

@@ -1,0 +1,166 @@
+use std::prelude::v1::*;
+
+use super::{Direction, Job, Key, Stream, decrypt_many, encrypt_many, j0_of_iv12};
+use crate::aes::reference::gcm;
+use crate::aes::{EncryptKey, Isa};
+use crate::testing::{Bench, Placed, Random, per_isa};
+
+per_isa!(
+    encrypts_like_the_reference,
+    decrypts_like_the_reference,
+    continues_anywhere,
+    hashes_additional_data_of_any_length,
+    takes_ivs_of_any_length,
+    counts_modulo_two_to_the_32,
+);
+
+fn encrypts_like_the_reference(isa: Isa) {
+    agrees(isa, Direction::Encrypt);
+}
+
+fn decrypts_like_the_reference(isa: Isa) {
+    agrees(isa, Direction::Decrypt);
+}
+
+fn agrees(isa: Isa, direction: Direction) {
+    for bytes in [16, 24, 32] {
+        let gcm_keys = keys(isa, bytes);
+        let run = |_: &[EncryptKey], burst: &[Placed<'_>]| {
+            let mut jobs: Vec<_> = burst
+                .iter()
+                .map(|placed| Job {
+                    source: placed.source,
+                    target: placed.target,
+                    len: placed.message.data.len(),
+                    aad: placed.message.aad.as_ptr(),
+                    aad_len: placed.message.aad.len(),
+                    key: &gcm_keys[placed.message.key],
+                    j0: placed.message.iv,
+                    tag: [0; 16],
+                })
+                .collect();
+            // SAFETY: each message has its own buffers of its length.
+            unsafe {
+                match direction {
+                    Direction::Encrypt => encrypt_many(isa, &mut jobs),
+                    Direction::Decrypt => decrypt_many(isa, &mut jobs),
+                }
+            }
+            for (job, placed) in jobs.iter().zip(burst) {
+                let mut data = placed.message.data.clone();
+                let expected = turn(direction, job.key, job.j0, &placed.message.aad, &mut data);
+                assert_eq!(job.tag, expected, "{} bytes", job.len);
+            }
+        };
+        Bench::new(bytes).check((0, 1), run, |_, message| {
+            let mut data = message.data.clone();
+            turn(
+                direction,
+                &gcm_keys[message.key],
+                message.iv,
+                &message.aad,
+                &mut data,
+            );
+            data
+        });
+    }
+}
+
+fn continues_anywhere(isa: Isa) {
+    let keys = keys(isa, 32);
+    let mut random = Random::new(3);
+    for round in 0..150 {
+        let direction = [Direction::Encrypt, Direction::Decrypt][round % 2];
+        let key = &keys[round % 40];
+        let j0 = random.block();
+        let (aad, len) = (random.bytes(50), random.below(3000));
+        let mut data = random.bytes(len);
+        let mut expected = data.clone();
+        let tag = turn(direction, key, j0, &aad, &mut expected);
+        let mut stream = Stream::new(isa, key, j0);
+        stream.aad(&aad[..32]);
+        stream.aad(&aad[32..]);
+        let mut rest = &mut data[..];
+        while !rest.is_empty() {
+            let most = [20, 2000][random.below(2)];
+            let (part, after) = rest.split_at_mut(random.below(most).min(rest.len()));
+            let (source, target) = (part.as_ptr(), part.as_mut_ptr());
+            // SAFETY: in place, on a slice of that length.
+            unsafe { stream.update(direction, source, target, part.len()) };
+            rest = after;
+        }
+        assert_eq!(stream.finish(), tag);
+        assert_eq!(data, expected);
+    }
+}
+
+fn hashes_additional_data_of_any_length(isa: Isa) {
+    let key = &keys(isa, 16)[5];
+    let aad = Random::new(1).bytes(1300);
+    for len in 0..aad.len() {
+        for text in [0, 77] {
+            let mut data = [9_u8; 77];
+            let mut job = [job(key, &mut data[..text], &aad[..len], [1; 16])];
+            // SAFETY: in place, on a slice of that length.
+            unsafe { encrypt_many(isa, &mut job) };
+            let expected =
+                gcm::encrypt(key.cipher(), [1; 16], &aad[..len], &mut [9_u8; 77][..text]);
+            assert_eq!(job[0].tag, expected, "{len} bytes of additional data");
+        }
+    }
+}
+
+fn takes_ivs_of_any_length(isa: Isa) {
+    let key = &keys(isa, 16)[7];
+    for len in 1..300 {
+        let iv = Random::new(len).bytes(len.try_into().unwrap());
+        assert_eq!(key.j0(isa, &iv), gcm::j0(key.cipher(), &iv));
+    }
+    assert_eq!(j0_of_iv12(&[8; 12]), gcm::j0(key.cipher(), &[8; 12]));
+}
+
+fn counts_modulo_two_to_the_32(isa: Isa) {
+    let key = &keys(isa, 16)[9];
+    for before in 0..40_u8 {
+        let mut j0 = [0xff; 16];
+        j0[15] -= before;
+        let mut data = [1; 1000];
+        let mut job = [job(key, &mut data, &[], j0)];
+        // SAFETY: in place, on an array of that length.
+        unsafe { encrypt_many(isa, &mut job) };
+        let mut expected = [1; 1000];
+        assert_eq!(
+            job[0].tag,
+            gcm::encrypt(key.cipher(), j0, &[], &mut expected)
+        );
+        assert_eq!(data, expected);
+    }
+}
+
+fn turn(direction: Direction, key: &Key, j0: [u8; 16], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+    match direction {
+        Direction::Encrypt => gcm::encrypt(key.cipher(), j0, aad, data),
+        Direction::Decrypt => gcm::decrypt(key.cipher(), j0, aad, data),
+    }
+}
+
+fn keys(isa: Isa, bytes: usize) -> Vec<Key> {
+    let mut random = Random::new(11);
+    (0..40)
+        .map(|_| Key::new(isa, &random.bytes(bytes)).unwrap())
+        .collect()
+}
+
+fn job<'k>(key: &'k Key, data: &mut [u8], aad: &[u8], j0: [u8; 16]) -> Job<'k> {
+    let (source, target, len) = (data.as_ptr(), data.as_mut_ptr(), data.len());
+    Job {
+        source,
+        target,
+        len,
+        aad: aad.as_ptr(),
+        aad_len: aad.len(),
+        key,
+        j0,
+        tag: [0; 16],
+    }
+}

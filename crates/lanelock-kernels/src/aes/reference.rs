@@ -1,0 +1,128 @@
+//! The portable reference: AES on one block, all sixteen bytes of the state at once in a `u128`,
+//! without tables, secret-dependent branches or addresses. Slow, simple, and independent of the
+//! vector kernels, which are tested against it. The modes work in place on one message.
+
+pub mod cbc;
+pub mod ccm;
+pub mod ctr;
+pub mod gcm;
+pub mod mac;
+pub mod xts;
+
+use super::{BLOCK, EncryptKey};
+
+/// Encrypts one block.
+pub fn encrypt_block(key: &EncryptKey, block: [u8; BLOCK]) -> [u8; BLOCK] {
+    let keys = key.round_keys();
+    let last = keys.len() - 1;
+    let mut state = u128::from_le_bytes(block) ^ u128::from_le_bytes(keys[0]);
+    for round_key in &keys[1..last] {
+        state = mix_columns(shift_rows(sub_bytes(state))) ^ u128::from_le_bytes(*round_key);
+    }
+    (shift_rows(sub_bytes(state)) ^ u128::from_le_bytes(keys[last])).to_le_bytes()
+}
+
+/// Decrypts one block by the straightforward inverse cipher.
+pub fn decrypt_block(key: &EncryptKey, block: [u8; BLOCK]) -> [u8; BLOCK] {
+    let keys = key.round_keys();
+    let last = keys.len() - 1;
+    let mut state = u128::from_le_bytes(block) ^ u128::from_le_bytes(keys[last]);
+    for round_key in keys[1..last].iter().rev() {
+        state = inverse_sub_bytes(inverse_shift_rows(state)) ^ u128::from_le_bytes(*round_key);
+        state = inverse_mix(state);
+    }
+    (inverse_sub_bytes(inverse_shift_rows(state)) ^ u128::from_le_bytes(keys[0])).to_le_bytes()
+}
+
+/// InvMixColumns of a round key.
+pub(crate) fn inverse_mix_columns(round_key: [u8; BLOCK]) -> [u8; BLOCK] {
+    inverse_mix(u128::from_le_bytes(round_key)).to_le_bytes()
+}
+
+/// The S-box on each byte of a word.
+pub(crate) fn sub_word(word: u32) -> u32 {
+    let bytes = sub_bytes(u128::from(word)).to_le_bytes();
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+fn sub_bytes(state: u128) -> u128 {
+    let x = invert(state);
+    let circled = x ^ rotate(x, 1) ^ rotate(x, 2) ^ rotate(x, 3) ^ rotate(x, 4);
+    circled ^ 0x63 * ONES
+}
+
+fn inverse_sub_bytes(state: u128) -> u128 {
+    invert(rotate(state, 1) ^ rotate(state, 3) ^ rotate(state, 6) ^ 0x05 * ONES)
+}
+
+/// Rotates each byte to the left.
+fn rotate(x: u128, by: u32) -> u128 {
+    let low = ONES * (0xff >> by);
+    (x & low) << by | (x & !low) >> (8 - by)
+}
+
+/// Doubles each byte in GF(2⁸).
+fn double(x: u128) -> u128 {
+    (x & 0x7f * ONES) << 1 ^ (x >> 7 & ONES) * 0x1b
+}
+
+/// Multiplies byte by byte in GF(2⁸).
+fn multiply(mut a: u128, b: u128) -> u128 {
+    let mut product = 0;
+    for bit in 0..8 {
+        product ^= a & (b >> bit & ONES) * 0xff;
+        a = double(a);
+    }
+    product
+}
+
+/// The inverse of each byte in GF(2⁸), zero for zero: x²⁵⁴.
+fn invert(x: u128) -> u128 {
+    let square = |x| multiply(x, x);
+    let x2 = square(x);
+    let x3 = multiply(x2, x);
+    let x12 = square(square(x3));
+    let x15 = multiply(x12, x3);
+    let x240 = square(square(square(square(x15))));
+    multiply(multiply(x240, x12), x2)
+}
+
+/// Row `r` turns to the left by `r` columns.
+fn shift_rows(state: u128) -> u128 {
+    let bytes = state.to_le_bytes();
+    u128::from_le_bytes(core::array::from_fn(|i| bytes[(i + 4 * (i % 4)) % BLOCK]))
+}
+
+fn inverse_shift_rows(state: u128) -> u128 {
+    let bytes = state.to_le_bytes();
+    u128::from_le_bytes(core::array::from_fn(|i| bytes[(i + 12 * (i % 4)) % BLOCK]))
+}
+
+fn mix_columns(state: u128) -> u128 {
+    let next = turn_columns(state, 8);
+    double(state ^ next) ^ next ^ turn_columns(state, 16) ^ turn_columns(state, 24)
+}
+
+/// InvMixColumns = MixColumns after multiplying each column by 4y² + 5.
+fn inverse_mix(state: u128) -> u128 {
+    let opposite = turn_columns(state, 16);
+    mix_columns(state ^ double(double(state ^ opposite)))
+}
+
+/// Rotates the four bytes of each column: byte `r` becomes byte `r + bits / 8`.
+fn turn_columns(state: u128, bits: u32) -> u128 {
+    let mut turned = 0;
+    for column in (0..128).step_by(32) {
+        let word = (state >> column) & 0xffff_ffff;
+        turned |= ((word >> bits | word << (32 - bits)) & 0xffff_ffff) << column;
+    }
+    turned
+}
+
+/// One in each byte.
+const ONES: u128 = u128::MAX / 0xff;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod vectors;

@@ -1,0 +1,293 @@
+//! XTS (IEEE 1619), with ciphertext stealing.
+
+use super::rounds::{OfSize, PerRounds, Rounds};
+use super::sweep::{Transform, sweep};
+use super::vector::Vector;
+use super::{BLOCK, DecryptKey, EncryptKey, Isa, KeySize};
+
+/// One data unit, or the next part of one.
+#[derive(Debug)]
+pub struct Job<'k, Key> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes, at least 16; a multiple of 16 unless the data unit ends here.
+    pub len: usize,
+    /// The first key's schedule, for the data.
+    pub key: &'k Key,
+    /// The second key's schedule, for the tweak.
+    pub tweak_key: &'k EncryptKey,
+    /// Before: the data unit's number, little-endian, or what the previous part left here.
+    /// After: the tweak of the next block.
+    pub tweak: [u8; BLOCK],
+    /// Before: whether `tweak` comes from a previous part. After: true.
+    pub begun: bool,
+}
+
+/// Encrypts every job.
+///
+/// # Panics
+/// If a key differs in size from the first job's, or a length is below 16.
+///
+/// # Safety
+/// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
+/// - A target is identical to its own source or disjoint from it, and disjoint from the sources
+///   and targets of all other jobs.
+pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_, EncryptKey>]) {
+    let Some(size) = jobs.first().map(|job| job.key.size()) else {
+        return;
+    };
+    assert!(
+        jobs.iter().all(|job| fits(job, job.key.size(), size)),
+        "{MISFIT}"
+    );
+    // SAFETY: the caller's contract; the sizes were compared.
+    unsafe { isa.run(OfSize(size, EncryptMany(jobs))) }
+}
+
+/// Decrypts every job.
+///
+/// # Panics
+/// As [`encrypt_many`].
+///
+/// # Safety
+/// As for [`encrypt_many`].
+pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_, DecryptKey>]) {
+    let Some(size) = jobs.first().map(|job| job.key.size()) else {
+        return;
+    };
+    assert!(
+        jobs.iter().all(|job| fits(job, job.key.size(), size)),
+        "{MISFIT}"
+    );
+    // SAFETY: the caller's contract; the sizes were compared.
+    unsafe { isa.run(OfSize(size, DecryptMany(jobs))) }
+}
+
+fn fits<Key>(job: &Job<'_, Key>, size: KeySize, expected: KeySize) -> bool {
+    job.len >= BLOCK && size == expected && job.tweak_key.size() == expected
+}
+
+const MISFIT: &str = "at least one block and keys of one size are required";
+
+struct EncryptMany<'a, 'k>(&'a mut [Job<'k, EncryptKey>]);
+struct DecryptMany<'a, 'k>(&'a mut [Job<'k, DecryptKey>]);
+
+impl PerRounds for EncryptMany<'_, '_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        for job in self.0 {
+            // SAFETY: `encrypt_many`'s contract. The last whole block is turned first, then
+            // gives its head to the tail and is turned again with the tail's input.
+            unsafe {
+                let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
+                let rest = job.len % BLOCK;
+                let whole = job.len - rest;
+                begin::<V, _, ROUNDS>(job);
+                units::<V, _, ROUNDS, true>(&rounds, job, whole);
+                if rest > 0 {
+                    let (source, target) = (job.source.add(whole), job.target.add(whole));
+                    let last = target.sub(BLOCK);
+                    let mut stolen = Partial::load(source, rest);
+                    let block = last.cast::<[u8; BLOCK]>().read();
+                    stolen.fill_up(&block, rest);
+                    target.copy_from_nonoverlapping(block.as_ptr(), rest);
+                    one::<V, ROUNDS, true>(&rounds, &mut stolen.0, job.tweak);
+                    last.cast::<[u8; BLOCK]>().write(stolen.0);
+                }
+            }
+        }
+    }
+}
+
+impl PerRounds for DecryptMany<'_, '_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        for job in self.0 {
+            // SAFETY: `decrypt_many`'s contract. With a tail, the last whole block is turned by
+            // the last tweak, and what it is put together to by the one before.
+            unsafe {
+                let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
+                let rest = job.len % BLOCK;
+                let whole = job.len - rest - if rest > 0 { BLOCK } else { 0 };
+                begin::<V, _, ROUNDS>(job);
+                units::<V, _, ROUNDS, false>(&rounds, job, whole);
+                if rest > 0 {
+                    let (source, target) = (job.source.add(whole), job.target.add(whole));
+                    let mut block = source.cast::<[u8; BLOCK]>().read();
+                    let mut stolen = Partial::load(source.add(BLOCK), rest);
+                    let last = double(u128::from_le_bytes(job.tweak)).to_le_bytes();
+                    one::<V, ROUNDS, false>(&rounds, &mut block, last);
+                    stolen.fill_up(&block, rest);
+                    target
+                        .add(BLOCK)
+                        .copy_from_nonoverlapping(block.as_ptr(), rest);
+                    one::<V, ROUNDS, false>(&rounds, &mut stolen.0, job.tweak);
+                    target.cast::<[u8; BLOCK]>().write(stolen.0);
+                }
+            }
+        }
+    }
+}
+
+/// The bytes after the last whole block.
+struct Partial([u8; BLOCK]);
+
+impl Partial {
+    /// # Safety
+    /// `from` is valid for reads of `len` bytes, below 16.
+    #[inline(always)]
+    unsafe fn load(from: *const u8, len: usize) -> Self {
+        let mut block = [0; BLOCK];
+        // SAFETY: as above.
+        unsafe { from.copy_to_nonoverlapping(block.as_mut_ptr(), len) };
+        Self(block)
+    }
+
+    #[inline(always)]
+    fn fill_up(&mut self, with: &[u8; BLOCK], from: usize) {
+        self.0[from..].copy_from_slice(&with[from..]);
+    }
+}
+
+/// Encrypts the data unit's number, unless a previous part did.
+///
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn begin<V: Vector, Key, const ROUNDS: usize>(job: &mut Job<'_, Key>) {
+    if !job.begun {
+        // SAFETY: the tweak's schedule; a block is loaded and stored.
+        unsafe {
+            let rounds = Rounds::<V, ROUNDS>::load(job.tweak_key.as_ptr());
+            let [tweak] = rounds.encrypt([V::broadcast(job.tweak.as_ptr())]);
+            tweak.first().store(job.tweak.as_mut_ptr());
+        }
+        job.begun = true;
+    }
+}
+
+/// Turns `len` bytes, whole blocks; the job's tweak moves on.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; source and target are valid for `len` bytes.
+#[inline(always)]
+unsafe fn units<V: Vector, Key, const ROUNDS: usize, const ENCRYPT: bool>(
+    rounds: &Rounds<V, ROUNDS>,
+    job: &mut Job<'_, Key>,
+    len: usize,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, job.tweak);
+        let chunks = len - len % (8 * V::BYTES);
+        sweep(&mut mask, job.source, job.target, chunks);
+        mask.next.first().store(job.tweak.as_mut_ptr());
+        sweep(
+            &mut mask,
+            job.source.add(chunks),
+            job.target.add(chunks),
+            len - chunks,
+        );
+        let mut tweak = u128::from_le_bytes(job.tweak);
+        for _ in 0..(len - chunks) / BLOCK {
+            tweak = double(tweak);
+        }
+        job.tweak = tweak.to_le_bytes();
+    }
+}
+
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    rounds: &Rounds<V, ROUNDS>,
+    block: &mut [u8; BLOCK],
+    tweak: [u8; BLOCK],
+) {
+    // SAFETY: a block is loaded and stored.
+    unsafe {
+        let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, tweak);
+        let [turned] = mask.apply([V::broadcast(block.as_ptr())]);
+        turned.first().store(block.as_mut_ptr());
+    }
+}
+
+/// Multiplies a tweak by x, by masks: it is secret.
+#[inline(always)]
+fn double(tweak: u128) -> u128 {
+    tweak << 1 ^ (tweak >> 127).wrapping_neg() & 0x87
+}
+
+struct Mask<V, const ROUNDS: usize, const ENCRYPT: bool> {
+    rounds: Rounds<V, ROUNDS>,
+    /// The tweaks of the next register.
+    next: V,
+}
+
+impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYPT> {
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn start(rounds: &Rounds<V, ROUNDS>, tweak: [u8; BLOCK]) -> Self {
+        let mut tweaks = [u128::from_le_bytes(tweak); 4];
+        for i in 1..V::BLOCKS {
+            tweaks[i] = double(tweaks[i - 1]);
+        }
+        let tweaks = tweaks.map(u128::to_le_bytes);
+        // SAFETY: four blocks are no less than a register.
+        let next = unsafe { V::load(tweaks.as_ptr().cast()) };
+        Self {
+            rounds: *rounds,
+            next,
+        }
+    }
+}
+
+impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
+    for Mask<V, ROUNDS, ENCRYPT>
+{
+    #[inline(always)]
+    unsafe fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
+        // SAFETY: runs under `enter`.
+        unsafe {
+            let mut tweaks = [self.next; G];
+            for (data, (i, tweak)) in data.iter_mut().zip(tweaks.iter_mut().enumerate()) {
+                *tweak = times_x(self.next, V::BLOCKS * i);
+                *data = data.xor(*tweak);
+            }
+            self.next = times_x(self.next, V::BLOCKS * G);
+            let mut turned = if ENCRYPT {
+                self.rounds.encrypt(data)
+            } else {
+                self.rounds.decrypt(data)
+            };
+            for (turned, tweak) in turned.iter_mut().zip(tweaks) {
+                *turned = turned.xor(tweak);
+            }
+            turned
+        }
+    }
+}
+
+/// Multiplies each block by x to the power of `n`, at most 32.
+///
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn times_x<V: Vector>(blocks: V, n: usize) -> V {
+    debug_assert!(n <= 32);
+    #[expect(clippy::cast_possible_truncation)]
+    let n = n as u32;
+    // SAFETY: as above.
+    unsafe {
+        let carries = blocks.shr64(64 - n);
+        let reduced = carries.clmul::<0x01>(V::splat(0x87));
+        blocks.shl64(n).xor3(carries.low_to_high(), reduced)
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;

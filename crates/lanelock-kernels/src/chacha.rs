@@ -1,0 +1,26 @@
+//! ChaCha20, ChaCha20-Poly1305 (RFC 8439) and XChaCha20 over many messages.
+//!
+//! A lane is one 64-byte block of keystream. A long message fills the lanes with its own blocks;
+//! the blocks of short messages, and the one-time keys of all, share registers.
+
+mod aead;
+mod batch;
+mod block;
+mod cipher;
+mod key;
+mod stream;
+mod tier;
+
+pub use aead::{AeadJob, TAG, equal, open_many, seal_many};
+pub use cipher::{CipherJob, cipher_many};
+pub use key::{KEY, Key, NONCE, X_NONCE, extended_key};
+pub use stream::TagStream;
+pub use tier::Kernels;
+
+/// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
+pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod reference;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests;

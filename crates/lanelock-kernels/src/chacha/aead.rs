@@ -1,0 +1,212 @@
+//! ChaCha20-Poly1305 (RFC 8439, section 2.8).
+
+#![allow(unsafe_code)] // the messages are raw memory
+
+use core::mem::MaybeUninit;
+
+use super::batch::Batch;
+use super::{Kernels, Key, NONCE};
+use crate::bytes::copy_short;
+use crate::poly1305::{self, BLOCK, Element, Item, Secret};
+use crate::wipe::wipe;
+
+/// Messages of one pass over the lanes.
+const CHUNK: usize = 32;
+
+/// Bytes of scratch per message; a message whose authenticated blocks fit is put together there.
+const SCRATCH: usize = 256;
+
+/// Bytes of a tag.
+pub const TAG: usize = 16;
+
+/// One message to seal or to open.
+#[derive(Debug)]
+pub struct AeadJob<'k> {
+    /// The key.
+    pub key: &'k Key,
+    /// Must not repeat under a key.
+    pub nonce: [u8; NONCE],
+    /// The associated data.
+    pub aad: *const [u8],
+    /// Read from here.
+    pub input: *const u8,
+    /// Written here: the same memory as the input, or disjoint from it.
+    pub output: *mut u8,
+    /// Bytes of the text, without the tag.
+    pub len: usize,
+    /// Sealing writes it, opening compares with it.
+    pub tag: [u8; TAG],
+    /// Set by opening: whether the tag is right. If not, the output is untouched.
+    pub verified: bool,
+}
+
+/// Encrypts every message and computes its tag.
+///
+/// # Safety
+/// For every job: `aad` and `input` are valid for reading, `output` for writing `len` bytes;
+/// input and output are the same memory or disjoint; no output overlaps any other memory of the
+/// jobs. `len` is at most [`super::MAX_MESSAGE`].
+pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
+    for jobs in jobs.chunks_mut(CHUNK) {
+        let mut keys = [[0; 8]; CHUNK];
+        let mut batch = Batch::new(kernels, &mut keys);
+        for (i, job) in jobs.iter().enumerate() {
+            let state = job.key.state(0, &job.nonce);
+            batch.key(state, i);
+            let state = job.key.state(1, &job.nonce);
+            // SAFETY: the caller's promise, passed on; the batch is flushed below.
+            unsafe { batch.text(state, job.input, job.output, job.len) };
+        }
+        batch.flush();
+        drop(batch);
+        // SAFETY: the output is valid, and holds the ciphertext now.
+        unsafe {
+            tags(
+                kernels,
+                jobs,
+                &mut keys,
+                |job| job.output,
+                |job, tag| job.tag = tag,
+            )
+        };
+    }
+}
+
+/// Verifies every message and decrypts those whose tag is right; sets `verified`.
+///
+/// # Safety
+/// As [`seal_many`].
+pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
+    for jobs in jobs.chunks_mut(CHUNK) {
+        let mut keys = [[0; 8]; CHUNK];
+        let mut batch = Batch::new(kernels, &mut keys);
+        for (i, job) in jobs.iter().enumerate() {
+            let state = job.key.state(0, &job.nonce);
+            batch.key(state, i);
+        }
+        batch.flush();
+        drop(batch);
+        let compare = |job: &mut AeadJob<'_>, tag| job.verified = equal(&job.tag, &tag);
+        // SAFETY: the input is the ciphertext.
+        unsafe { tags(kernels, jobs, &mut keys, |job| job.input, compare) };
+        let mut batch = Batch::new(kernels, &mut []);
+        for job in jobs.iter().filter(|job| job.verified) {
+            let state = job.key.state(1, &job.nonce);
+            // SAFETY: the caller's promise, passed on; the batch is flushed below.
+            unsafe { batch.text(state, job.input, job.output, job.len) };
+        }
+        batch.flush();
+    }
+}
+
+/// Whether two tags are equal, in a time that does not depend on where they differ.
+#[must_use]
+pub fn equal(a: &[u8; TAG], b: &[u8; TAG]) -> bool {
+    let difference = u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b);
+    core::hint::black_box(difference) == 0
+}
+
+/// Computes all tags and hands them to `done`. Wipes the one-time keys.
+///
+/// # Safety
+/// `text` yields memory valid for reading the job's `len` bytes; `aad` is valid.
+#[inline(always)]
+unsafe fn tags<'k>(
+    kernels: &Kernels,
+    jobs: &mut [AeadJob<'k>],
+    keys: &mut [[u32; 8]; CHUNK],
+    text: impl Fn(&AeadJob<'k>) -> *const u8,
+    done: impl Fn(&mut AeadJob<'k>, [u8; TAG]),
+) {
+    let mut items = [const { MaybeUninit::<Item>::uninit() }; CHUNK];
+    let mut scratch = [const { MaybeUninit::<[u8; SCRATCH]>::uninit() }; CHUNK];
+    for (i, job) in jobs.iter().enumerate() {
+        let secret = Secret::new(&keys[i]);
+        // SAFETY: `scratch[i]` is `SCRATCH` writable bytes; the rest is the caller's promise.
+        let runs = unsafe { runs(job.aad, text(job), job.len, scratch[i].as_mut_ptr().cast()) };
+        items[i].write(Item {
+            secret,
+            runs,
+            sum: Element::default(),
+        });
+    }
+    // SAFETY: the first `jobs.len()` items are initialised, and their runs valid.
+    let items = unsafe {
+        let items = core::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<Item>(), jobs.len());
+        poly1305::authenticate(kernels.poly1305(), items);
+        items
+    };
+    for (item, job) in items.iter_mut().zip(jobs) {
+        done(job, item.secret.tag(item.sum));
+        item.secret.wipe();
+    }
+    wipe(keys);
+}
+
+/// The blocks that are authenticated: associated data, text, both padded with zeros, and lengths.
+///
+/// # Safety
+/// `aad` is valid for reading, `text` for `len` bytes, and `scratch` for writing `SCRATCH` bytes.
+#[inline(always)]
+unsafe fn runs(
+    aad: *const [u8],
+    text: *const u8,
+    len: usize,
+    scratch: *mut u8,
+) -> [(*const u8, usize); poly1305::RUNS] {
+    let (aad, aad_len) = (aad.cast::<u8>(), aad.len());
+    let (aad_rest, rest) = (aad_len % BLOCK, len % BLOCK);
+    let lengths = [aad_len as u64, len as u64].map(u64::to_le_bytes);
+    let none = (scratch.cast_const(), 0);
+    let (aad_blocks, blocks) = (aad_len.div_ceil(BLOCK), len.div_ceil(BLOCK));
+    if aad_len <= SCRATCH / 2 && len <= SCRATCH / 2 && aad_blocks + blocks < SCRATCH / BLOCK {
+        // All in one run: short messages finish together then.
+        let text_at = aad_blocks * BLOCK;
+        let lengths_at = text_at + blocks * BLOCK;
+        // SAFETY: `lengths_at` + a block ≤ `SCRATCH`; the sources are the caller's, of at most
+        // 128 bytes each.
+        unsafe {
+            if aad_rest > 0 {
+                scratch
+                    .add(text_at - BLOCK)
+                    .cast::<[u8; BLOCK]>()
+                    .write([0; BLOCK]);
+            }
+            if rest > 0 {
+                scratch
+                    .add(lengths_at - BLOCK)
+                    .cast::<[u8; BLOCK]>()
+                    .write([0; BLOCK]);
+            }
+            copy_short(aad, scratch, aad_len);
+            copy_short(text, scratch.add(text_at), len);
+            scratch
+                .add(lengths_at)
+                .cast::<[[u8; 8]; 2]>()
+                .write(lengths);
+        }
+        return [
+            (scratch.cast_const(), aad_blocks + blocks + 1),
+            none,
+            none,
+            none,
+        ];
+    }
+    // SAFETY: three blocks of scratch; the tails are inside the sources.
+    unsafe {
+        scratch.cast::<[u8; 2 * BLOCK]>().write([0; 2 * BLOCK]);
+        copy_short(aad.add(aad_len - aad_rest), scratch, aad_rest);
+        let tail = scratch.add(BLOCK);
+        copy_short(text.add(len - rest), tail, rest);
+        let after = if rest > 0 { 1 } else { 0 };
+        tail.add(after * BLOCK)
+            .cast::<[[u8; 8]; 2]>()
+            .write(lengths);
+        [
+            (aad, aad_len / BLOCK),
+            (scratch.cast_const(), aad_blocks - aad_len / BLOCK),
+            (text, len / BLOCK),
+            (tail.cast_const(), after + 1),
+        ]
+    }
+}

@@ -1,0 +1,100 @@
+//! The ChaCha20 block function (RFC 8439, section 2.3) over any lane type, one block per lane.
+
+#![allow(unsafe_code)] // registers, and keystream through raw pointers
+
+use crate::lanes::{DoubleRow, Lanes};
+
+/// "expand 32-byte k"
+pub(super) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
+
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 64;
+
+/// Index of the block counter in the state.
+pub(super) const COUNTER: usize = 12;
+
+/// Four quarter rounds side by side: they hide each other's latency.
+macro_rules! quarters {
+    ($x:ident, $([$a:literal $b:literal $c:literal $d:literal])*) => {
+        $($x[$a] = $x[$a].add($x[$b]);)*
+        $($x[$d] = $x[$d].xor($x[$a]).rotate::<16, 16>();)*
+        $($x[$c] = $x[$c].add($x[$d]);)*
+        $($x[$b] = $x[$b].xor($x[$c]).rotate::<20, 12>();)*
+        $($x[$a] = $x[$a].add($x[$b]);)*
+        $($x[$d] = $x[$d].xor($x[$a]).rotate::<24, 8>();)*
+        $($x[$c] = $x[$c].add($x[$d]);)*
+        $($x[$b] = $x[$b].xor($x[$c]).rotate::<25, 7>().in_step();)*
+    };
+}
+
+/// The block function of every lane.
+#[inline(always)]
+pub(super) fn block<V: Lanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
+    let mut x = state;
+    for _ in 0..10 {
+        quarters!(x, [0 4 8 12] [1 5 9 13] [2 6 10 14] [3 7 11 15]);
+        quarters!(x, [0 5 10 15] [1 6 11 12] [2 7 8 13] [3 4 9 14]);
+    }
+    for i in 0..16 {
+        x[i] = x[i].add(state[i]);
+    }
+    x
+}
+
+/// Replaces each lane's state by its block of keystream, in native words.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; `rows` is valid for `lanes` rounded up to `V::COUNT`.
+#[inline(always)]
+pub(super) unsafe fn blocks<V: Lanes<Word = u32>>(rows: *mut DoubleRow<u32>, lanes: usize) {
+    for first in (0..lanes).step_by(V::COUNT) {
+        // SAFETY: whole groups are inside what the caller vouches for.
+        unsafe {
+            let rows = rows.add(first);
+            V::store_double_rows(block(V::load_double_rows(rows)), rows);
+        }
+    }
+}
+
+/// One message: XORs `blocks` blocks of keystream from the state's counter on.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; `input` is valid for reading and `output` for writing
+/// `blocks` blocks; they are the same memory or disjoint; `scratch` is valid for `V::COUNT` rows.
+#[inline(always)]
+pub(super) unsafe fn run<V: Lanes<Word = u32>>(
+    state: &DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    blocks: usize,
+    scratch: *mut DoubleRow<u32>,
+) {
+    let numbers: [u32; 32] = [
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+        25, 26, 27, 28, 29, 30, 31,
+    ];
+    const { assert!(V::COUNT <= 32) };
+    // SAFETY: the caller promises the instructions; `numbers` has `V::COUNT` words at least.
+    let (mut x, step) = unsafe {
+        let mut x = [V::splat(0); 16];
+        for i in 0..16 {
+            x[i] = V::splat(state[i]);
+        }
+        x[COUNTER] = x[COUNTER].add(V::load(numbers.as_ptr()));
+        (x, V::splat(numbers[V::COUNT - 1] + 1))
+    };
+    let mut done = 0;
+    while done < blocks {
+        let count = V::COUNT.min(blocks - done);
+        // SAFETY: `scratch` has `V::COUNT` rows; `done + count` ≤ `blocks`.
+        unsafe {
+            V::store_double_rows(block(x), scratch);
+            for i in 0..count {
+                let at = (done + i) * BLOCK;
+                V::xor_block(scratch.add(i).cast(), input.add(at), output.add(at));
+            }
+        }
+        x[COUNTER] = x[COUNTER].add(step);
+        done += count;
+    }
+}

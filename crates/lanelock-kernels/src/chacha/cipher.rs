@@ -1,0 +1,39 @@
+//! ChaCha20 alone.
+
+#![allow(unsafe_code)] // the messages are raw memory
+
+use super::batch::Batch;
+use super::{Kernels, Key, NONCE};
+
+/// One message to encrypt or decrypt.
+#[derive(Debug)]
+pub struct CipherJob<'k> {
+    /// The key.
+    pub key: &'k Key,
+    /// Must not repeat under a key.
+    pub nonce: [u8; NONCE],
+    /// Number of the first block.
+    pub counter: u32,
+    /// Read from here.
+    pub input: *const u8,
+    /// Written here: the same memory as the input, or disjoint from it.
+    pub output: *mut u8,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// XORs every message with its keystream.
+///
+/// # Safety
+/// For every job `input` is valid for reading and `output` for writing `len` bytes, and they are
+/// the same memory or disjoint; no output overlaps any part of another job. `len` is at most
+/// [`super::MAX_MESSAGE`].
+pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
+    let mut batch = Batch::new(kernels, &mut []);
+    for job in jobs {
+        let state = job.key.state(job.counter, &job.nonce);
+        // SAFETY: the caller's promise, passed on.
+        unsafe { batch.text(state, job.input, job.output, job.len) };
+    }
+    batch.flush();
+}

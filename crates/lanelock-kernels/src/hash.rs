@@ -1,0 +1,29 @@
+//! SHA-1, SHA-2 and HMAC over many messages in lockstep.
+//!
+//! A message is one lane; [`hash_many`] and [`hmac_many`] run any number of messages of any
+//! lengths and keys to completion. A lane whose message ends takes the next message while the
+//! others keep going.
+
+mod algorithm;
+mod hmac;
+mod lane;
+mod message;
+mod schedule;
+mod sha1;
+mod sha2;
+#[cfg(target_arch = "x86_64")]
+mod sha_ni;
+mod stream;
+mod tail;
+mod tier;
+
+pub use algorithm::{Algorithm, Compress, Sha1, Sha224, Sha256, Sha384, Sha512};
+pub use hmac::{HmacKey, Keyed, hash_many, hmac_many};
+pub use message::{MAX_DIGEST, Message, Parts, Whole};
+pub use stream::Stream;
+pub use tier::Kernels;
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod reference;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests;

@@ -1,0 +1,133 @@
+//! The hash functions, each compression written once over a lane type.
+
+#[cfg(target_arch = "x86_64")]
+use super::sha_ni;
+use super::tier::Blocks;
+use super::{sha1, sha2};
+use crate::lanes::{Lanes, Row, WideWord, Word};
+
+/// A hash function of the SHA family.
+pub trait Algorithm: Compress {
+    /// Its name as in the standard.
+    const NAME: &'static str;
+    /// Digest length in bytes; a multiple of the word.
+    const DIGEST: usize;
+    /// The initial chaining value.
+    const INITIAL: Row<Self::Word>;
+}
+
+/// The compression function; sealed.
+pub trait Compress: Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// Word of the state and of the message schedule.
+    type Word: Word + WideWord + Lanes<Word = Self::Word>;
+    /// Block length in bytes: 16 words.
+    const BLOCK: usize = 16 * Self::Word::BYTES;
+    /// The compression by instructions made for it, if such exist.
+    #[doc(hidden)]
+    const EXTENSION: Option<Blocks<Self>>;
+    /// Up to this many messages in flight, [`Self::EXTENSION`] is faster than lanes of 512 bits,
+    /// and than lanes of 256 bits.
+    #[doc(hidden)]
+    const FEW: [usize; 2];
+
+    /// One block of every lane.
+    #[doc(hidden)]
+    fn compress<V: Lanes<Word = Self::Word>>(state: [V; 8], block: [V; 16]) -> [V; 8];
+}
+
+macro_rules! algorithm {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $word:ident, $digest:literal,
+     $compress:path, $extension:expr, $few:expr, $initial:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $type;
+
+        impl Algorithm for $type {
+            const NAME: &'static str = $name;
+            const DIGEST: usize = $digest;
+            const INITIAL: Row<$word> = $initial;
+        }
+
+        impl Compress for $type {
+            type Word = $word;
+            #[cfg(target_arch = "x86_64")]
+            const EXTENSION: Option<Blocks<Self>> = $extension;
+            #[cfg(not(target_arch = "x86_64"))]
+            const EXTENSION: Option<Blocks<Self>> = None;
+            const FEW: [usize; 2] = $few;
+
+            #[inline(always)]
+            fn compress<V: Lanes<Word = $word>>(state: [V; 8], block: [V; 16]) -> [V; 8] {
+                $compress(state, block)
+            }
+        }
+    };
+}
+
+algorithm!(
+    /// SHA-1 (FIPS 180-4): for HMAC and for protocols that still name it.
+    Sha1,
+    "SHA-1",
+    u32,
+    20,
+    sha1::compress,
+    Some(sha_ni::sha1),
+    [8, 32],
+    [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
+);
+algorithm!(
+    /// SHA-224 (FIPS 180-4).
+    Sha224,
+    "SHA-224",
+    u32,
+    28,
+    sha2::compress_256,
+    Some(sha_ni::sha256),
+    [12, 32],
+    [
+        0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
+        0xbefa_4fa4,
+    ]
+);
+algorithm!(
+    /// SHA-256 (FIPS 180-4).
+    Sha256,
+    "SHA-256",
+    u32,
+    32,
+    sha2::compress_256,
+    Some(sha_ni::sha256),
+    [12, 32],
+    [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
+        0x5be0_cd19,
+    ]
+);
+algorithm!(
+    /// SHA-384 (FIPS 180-4).
+    Sha384,
+    "SHA-384",
+    u64,
+    48,
+    sha2::compress_512,
+    None,
+    [1, 1],
+    [
+        0xcbbb_9d5d_c105_9ed8, 0x629a_292a_367c_d507, 0x9159_015a_3070_dd17, 0x152f_ecd8_f70e_5939,
+        0x6733_2667_ffc0_0b31, 0x8eb4_4a87_6858_1511, 0xdb0c_2e0d_64f9_8fa7, 0x47b5_481d_befa_4fa4,
+    ]
+);
+algorithm!(
+    /// SHA-512 (FIPS 180-4).
+    Sha512,
+    "SHA-512",
+    u64,
+    64,
+    sha2::compress_512,
+    None,
+    [1, 1],
+    [
+        0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
+        0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
+    ]
+);

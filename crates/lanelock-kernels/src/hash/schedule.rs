@@ -1,0 +1,321 @@
+//! Lane scheduling: any number of messages of any lengths through a fixed number of lanes.
+//!
+//! All lanes in flight advance together by the shortest run among them. A lane whose message ends
+//! takes the next message; when none is left, the last lane moves into the gap, so the lanes in
+//! flight are always the first ones and the tier picks the kernel by their number. The outer
+//! blocks of HMAC wait in a second set of rows until it is full: they run in full registers even
+//! if the messages end one by one.
+
+#![allow(unsafe_code)] // hands rows and pointers to the kernels
+
+use core::mem::MaybeUninit;
+
+use super::lane::{Lane, SCRATCH};
+use super::message::Message;
+#[cfg(target_arch = "x86_64")]
+use super::tail::MaskedMoves;
+use super::tail::{Moves, Tail};
+use super::tier::Width;
+use super::{Algorithm, Kernels};
+use crate::lanes::{Row, Word};
+
+/// Lanes of the tier with the most of them.
+const LANES: usize = 32;
+
+/// How a message starts and ends.
+pub(super) trait Mode<A: Algorithm, M> {
+    /// The chaining value before the first block.
+    fn chain(message: &M) -> Row<A::Word>;
+    /// Bytes that the chaining value stands for.
+    const BEFORE: u64;
+    /// The chaining value of the outer hash, if there is one.
+    fn outer(message: &M) -> Option<&Row<A::Word>>;
+}
+
+/// The lanes in flight and the outer blocks that wait.
+///
+/// Invariant: the first `active` elements of every lane array are initialised; `at[lane]` is valid
+/// for reading `left[lane]` blocks. The first `waiting` elements of `chain`, `inner` and `owner`
+/// are initialised. `active` and `waiting` are at most the tier's capacity, which is at most
+/// [`Kernels::MOST`] ≤ [`LANES`].
+struct Board<A: Algorithm> {
+    rows: Rows<A>,
+    at: [*const u8; LANES],
+    left: [usize; LANES],
+    lane: [MaybeUninit<Lane>; LANES],
+    message: [usize; LANES],
+    active: usize,
+    chain: Rows<A>,
+    inner: Rows<A>,
+    owner: [usize; LANES],
+    waiting: usize,
+}
+
+/// Rows on cache-line boundaries.
+#[repr(align(64))]
+struct Rows<A: Algorithm>([MaybeUninit<Row<A::Word>>; LANES]);
+
+/// The blocks that are not read in place, [`SCRATCH`] bytes or two blocks per lane.
+#[repr(align(64))]
+struct Scratch([MaybeUninit<u8>; LANES * SCRATCH / 2]);
+
+/// Runs every message to its digest.
+#[inline]
+pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    match kernels.width() {
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Zmm => unsafe { run_zmm::<A, M, P>(kernels, messages) },
+        // SAFETY: the tier's constructor took the token of these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
+        Width::Any => run_any::<A, M, P, Moves>(kernels, messages),
+    }
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P, MaskedMoves>(kernels, messages);
+}
+
+/// [`run_any`] compiled for wide moves and byte shuffles.
+///
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn run_ymm<A: Algorithm, M: Message, P: Mode<A, M>>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    run_any::<A, M, P, Moves>(kernels, messages);
+}
+
+#[inline(always)]
+fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
+    kernels: &Kernels<A>,
+    messages: &mut [M],
+) {
+    let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
+    let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
+    let mut board = Board::<A>::new();
+    let lanes = messages.len().min(kernels.capacity());
+    let mut next = 0;
+    while next < lanes {
+        // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
+        // slot is two blocks inside it, and its own lane's only.
+        let lane = unsafe { Lane::new(P::BEFORE, scratch.add(next * 2 * A::BLOCK)) };
+        board.start::<M, P, T>(next, lane, next, messages);
+        next += 1;
+    }
+    board.active = lanes;
+    while board.active > 0 {
+        board.advance(kernels);
+        let mut lane = 0;
+        while lane < board.active {
+            if board.left[lane] == 0 && !board.resume::<M, T>(lane, messages) {
+                board.complete::<M, P>(kernels, lane, messages);
+                if next < messages.len() {
+                    board.restart::<M, P, T>(lane, next, messages);
+                    next += 1;
+                } else {
+                    board.remove(lane);
+                    continue; // the lane that moved here is next
+                }
+            }
+            lane += 1;
+        }
+    }
+    board.flush::<M>(kernels, messages);
+    board.clear(lanes);
+}
+
+impl<A: Algorithm> Board<A> {
+    #[inline(always)]
+    fn new() -> Self {
+        const { assert!(Kernels::<A>::MOST <= LANES) };
+        const { assert!(Kernels::<A>::MOST * 2 * A::BLOCK <= LANES * SCRATCH / 2) };
+        Self {
+            rows: Rows([MaybeUninit::uninit(); LANES]),
+            at: [core::ptr::null(); LANES],
+            left: [0; LANES],
+            lane: [MaybeUninit::uninit(); LANES],
+            message: [0; LANES],
+            active: 0,
+            chain: Rows([MaybeUninit::uninit(); LANES]),
+            inner: Rows([MaybeUninit::uninit(); LANES]),
+            owner: [0; LANES],
+            waiting: 0,
+        }
+    }
+
+    /// Puts message `index` into `slot`.
+    #[inline(always)]
+    fn start<M: Message, P: Mode<A, M>, T: Tail>(
+        &mut self,
+        slot: usize,
+        lane: Lane,
+        index: usize,
+        messages: &mut [M],
+    ) {
+        let message = &mut messages[index];
+        self.rows.0[slot].write(P::chain(message));
+        self.message[slot] = index;
+        // Made in place: a copy would wait for the lane's fields to arrive in memory.
+        let run = self.lane[slot].write(lane).first_run::<A, M, T>(message);
+        self.at[slot] = run.at;
+        self.left[slot] = run.blocks;
+    }
+
+    /// Puts message `index` into the lane of one that ended.
+    #[inline(always)]
+    fn restart<M: Message, P: Mode<A, M>, T: Tail>(
+        &mut self,
+        slot: usize,
+        index: usize,
+        messages: &mut [M],
+    ) {
+        // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
+        // its scratch is free.
+        let lane = unsafe { Lane::new(P::BEFORE, self.lane[slot].assume_init().scratch()) };
+        self.start::<M, P, T>(slot, lane, index, messages);
+    }
+
+    /// Compresses the shortest run of all lanes.
+    #[inline(always)]
+    fn advance(&mut self, kernels: &Kernels<A>) {
+        let step = kernels.step(self.active);
+        let touched = step.touched(self.active);
+        let (first, row) = (self.at[0], self.rows.0[0]);
+        for lane in self.active..touched {
+            // Work for nobody, on memory that is valid.
+            self.at[lane] = first;
+            self.rows.0[lane] = row;
+        }
+        let left = &mut self.left[..self.active];
+        let blocks = left.iter().copied().min().unwrap_or(0);
+        // SAFETY: `touched` rows and pointers are initialised, each valid for `blocks` blocks:
+        // the smallest of what is left, and at least that in the first lane.
+        unsafe {
+            step.blocks(
+                self.rows.0.as_mut_ptr().cast(),
+                self.at.as_ptr(),
+                self.active,
+                blocks,
+            );
+        }
+        for (at, left) in self.at.iter_mut().zip(left) {
+            *at = at.wrapping_add(blocks * A::BLOCK);
+            *left -= blocks;
+        }
+    }
+
+    /// The next run of a lane that has nothing left; `false` if its message ended.
+    #[inline(always)]
+    fn resume<M: Message, T: Tail>(&mut self, slot: usize, messages: &mut [M]) -> bool {
+        // SAFETY: `slot` < `active`, so its lane is initialised.
+        let lane = unsafe { self.lane[slot].assume_init_mut() };
+        match lane.next_run::<A, M, T>(&mut messages[self.message[slot]]) {
+            Some(run) => {
+                self.at[slot] = run.at;
+                self.left[slot] = run.blocks;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the digest out of a lane: to its message, or to the outer blocks that wait.
+    #[inline(always)]
+    fn complete<M: Message, P: Mode<A, M>>(
+        &mut self,
+        kernels: &Kernels<A>,
+        slot: usize,
+        messages: &mut [M],
+    ) {
+        let index = self.message[slot];
+        // SAFETY: `slot` < `active`, so its row is initialised.
+        let row = unsafe { self.rows.0[slot].assume_init_ref() };
+        let Some(outer) = P::outer(&messages[index]) else {
+            return finish::<A, M>(&mut messages[index], row);
+        };
+        self.inner.0[self.waiting].write(*row);
+        self.chain.0[self.waiting].write(*outer);
+        self.owner[self.waiting] = index;
+        self.waiting += 1;
+        if self.waiting == kernels.capacity() {
+            self.flush(kernels, messages);
+        }
+    }
+
+    /// Runs the outer blocks that wait.
+    #[inline(always)]
+    fn flush<M: Message>(&mut self, kernels: &Kernels<A>, messages: &mut [M]) {
+        if self.waiting == 0 {
+            return;
+        }
+        let step = kernels.step(self.waiting);
+        let (chain, inner) = (self.chain.0[0], self.inner.0[0]);
+        for lane in self.waiting..step.touched(self.waiting) {
+            self.chain.0[lane] = chain;
+            self.inner.0[lane] = inner;
+        }
+        // SAFETY: the rows of all touched lanes are initialised.
+        unsafe {
+            let chain = self.chain.0.as_mut_ptr().cast();
+            step.outer(chain, self.inner.0.as_ptr().cast(), self.waiting);
+        }
+        for (row, &owner) in self.chain.0.iter().zip(&self.owner[..self.waiting]) {
+            // SAFETY: the first `waiting` rows are initialised.
+            finish::<A, M>(&mut messages[owner], unsafe { row.assume_init_ref() });
+        }
+        self.waiting = 0;
+    }
+
+    /// Closes the gap that a finished lane leaves.
+    #[inline(always)]
+    fn remove(&mut self, slot: usize) {
+        self.active -= 1;
+        let last = self.active;
+        self.rows.0[slot] = self.rows.0[last];
+        self.at[slot] = self.at[last];
+        self.left[slot] = self.left[last];
+        self.lane[slot] = self.lane[last];
+        self.message[slot] = self.message[last];
+    }
+
+    /// Wipes the chaining values, which stand for the keys.
+    #[inline(always)]
+    fn clear(&mut self, lanes: usize) {
+        for rows in [&mut self.rows, &mut self.chain, &mut self.inner] {
+            for row in &mut rows.0[..lanes] {
+                row.write([A::Word::default(); 8]);
+            }
+            core::hint::black_box(rows.0.as_mut_ptr());
+        }
+    }
+}
+
+/// Hands the digest over in bytes.
+#[inline(always)]
+fn finish<A: Algorithm, M: Message>(message: &mut M, row: &Row<A::Word>) {
+    let mut words = *row;
+    for word in &mut words {
+        *word = word.to_be();
+    }
+    // All words at once, so that the message's copy finds them in one piece.
+    // SAFETY: no digest is longer than the eight words of its row.
+    let digest = unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u8>(), A::DIGEST) };
+    message.finish(digest);
+}

@@ -1,0 +1,298 @@
+//! Every hash function on every tier against the reference: the one property suite.
+
+use std::vec::Vec;
+
+use super::reference::Hash;
+use super::{
+    Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Parts, Sha1, Sha224, Sha256, Sha384,
+    Sha512, Stream, Whole, hash_many, hmac_many,
+};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512, ShaNi};
+use crate::testing::{Guarded, Random};
+
+/// Messages in flight that the tests try, above the lanes of any tier.
+const BURST: usize = 40;
+
+/// A message in parts, under its key.
+struct Job<'m, A: Algorithm> {
+    key: &'m HmacKey<A>,
+    parts: Parts<'m>,
+}
+
+// SAFETY: as `Parts`.
+unsafe impl<A: Algorithm> Message for Job<'_, A> {
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        self.parts.next_part()
+    }
+
+    fn finish(&mut self, digest: &[u8]) {
+        self.parts.finish(digest);
+    }
+}
+
+impl<A: Algorithm> Keyed<A> for Job<'_, A> {
+    fn key(&self) -> &HmacKey<A> {
+        self.key
+    }
+}
+
+fn keys<A: Algorithm>(
+    kernels: &'static Kernels<A>,
+    random: &mut Random,
+) -> Vec<(Vec<u8>, HmacKey<A>)> {
+    [0, 1, 20, 63, 64, 65, 127, 128, 129, 300]
+        .map(|len| {
+            let key = random.bytes(len);
+            let prepared = HmacKey::new(kernels, &key);
+            (key, prepared)
+        })
+        .into()
+}
+
+/// Hashes and signs `messages`, each cut in parts, and compares with the reference.
+fn agree<A: Algorithm>(
+    kernels: &'static Kernels<A>,
+    hash: Hash,
+    keys: &[(Vec<u8>, HmacKey<A>)],
+    messages: &[Vec<&[u8]>],
+) {
+    let key = |i: usize| &keys[i % keys.len()];
+    let mut plain: Vec<_> = messages.iter().map(|parts| Parts::new(parts)).collect();
+    hash_many(kernels, &mut plain);
+    let mut signed = Vec::new();
+    for (i, parts) in messages.iter().enumerate() {
+        signed.push(Job {
+            key: &key(i).1,
+            parts: Parts::new(parts),
+        });
+    }
+    hmac_many(kernels, &mut signed);
+    for (i, parts) in messages.iter().enumerate() {
+        let whole = parts.concat();
+        let case = || {
+            std::format!(
+                "{kernels:?}, message {i} of {}, {} bytes",
+                messages.len(),
+                whole.len()
+            )
+        };
+        assert_eq!(
+            plain[i].digest()[..A::DIGEST],
+            hash.digest(&whole),
+            "{}",
+            case()
+        );
+        let tag = hash.hmac(&key(i).0, &whole);
+        assert_eq!(
+            signed[i].parts.digest()[..A::DIGEST],
+            tag,
+            "HMAC {}",
+            case()
+        );
+        assert_eq!(
+            signed[i].parts.digest()[A::DIGEST..],
+            [0; MAX_DIGEST][A::DIGEST..]
+        );
+    }
+}
+
+/// Each length from 0 to 257, alone, in full bursts, and ending at a guard page.
+fn every_length<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
+    let mut random = Random::new(1);
+    let keys = keys(kernels, &mut random);
+    let data = random.bytes(257 + BURST);
+    let mut guarded = Guarded::new(4096);
+    for len in 0..=257 {
+        let shifted: Vec<_> = (0..BURST).map(|i| std::vec![&data[i..][..len]]).collect();
+        agree(kernels, hash, &keys, &shifted);
+        guarded.tail(len).copy_from_slice(&data[..len]);
+        agree(kernels, hash, &keys, &[std::vec![&*guarded.tail(len)]]);
+        guarded.head(len).copy_from_slice(&data[..len]);
+        let start: &[u8] = guarded.head(len);
+        agree(kernels, hash, &keys, &std::vec![std::vec![start]; 17]);
+    }
+}
+
+/// Every number of messages from none to above the lanes, with unequal lengths, ends at a guard
+/// page in one lane.
+fn every_occupancy<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
+    let mut random = Random::new(2);
+    let keys = keys(kernels, &mut random);
+    let data = random.bytes(8192);
+    let mut guarded = Guarded::new(4096);
+    guarded.tail(4096).copy_from_slice(&data[..4096]);
+    let guarded: &[u8] = guarded.tail(4096);
+    for count in 0..=BURST {
+        for spread in [1, 100, 700, 3000] {
+            let mut messages: Vec<Vec<&[u8]>> = Vec::new();
+            for _ in 0..count {
+                let (from, len) = (random.below(4096), random.below(spread));
+                messages.push(std::vec![&data[from..from + len]]);
+            }
+            if count > 0 {
+                messages[random.below(count)] = std::vec![&guarded[random.below(4096)..]];
+            }
+            agree(kernels, hash, &keys, &messages);
+        }
+    }
+}
+
+/// Messages cut at random places into parts, empty ones among them.
+fn every_cut<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
+    let mut random = Random::new(3);
+    let keys = keys(kernels, &mut random);
+    let data = random.bytes(2048);
+    for _ in 0..60 {
+        let mut messages: Vec<Vec<&[u8]>> = Vec::new();
+        for _ in 0..random.below(BURST) {
+            let mut rest = &data[random.below(1024)..][..random.below(1024)];
+            let mut parts = Vec::new();
+            let widest = [3, 40, 64, 128, 500][random.below(5)];
+            while !rest.is_empty() {
+                let (part, later) = rest.split_at(random.below(widest).min(rest.len()));
+                parts.push(part);
+                rest = later;
+            }
+            messages.push(parts);
+        }
+        agree(kernels, hash, &keys, &messages);
+    }
+}
+
+/// Random lengths up to 64 KiB in one burst.
+fn long_messages<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
+    let mut random = Random::new(4);
+    let keys = keys(kernels, &mut random);
+    let data = random.bytes(65536 + 64);
+    let messages: Vec<_> = (0..BURST)
+        .map(|_| {
+            let len = random.below(65537);
+            std::vec![&data[random.below(64)..][..len]]
+        })
+        .collect();
+    agree(kernels, hash, &keys, &messages);
+}
+
+/// A message hashed as its parts arrive.
+fn streams<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
+    let mut random = Random::new(5);
+    let data = random.bytes(1000);
+    for len in 0..=300 {
+        let key = random.bytes(len);
+        let prepared = HmacKey::new(kernels, &key);
+        let mut plain = Stream::new(kernels);
+        let mut signed = Stream::hmac(kernels, &prepared);
+        let mut rest = &data[..3 * len];
+        while !rest.is_empty() {
+            let (part, later) = rest.split_at(random.below(200).min(rest.len()));
+            plain.update(part);
+            signed.update(part);
+            rest = later;
+        }
+        let (mut digest, mut tag) = (std::vec![0; A::DIGEST], std::vec![0; A::DIGEST]);
+        plain.finish(&mut digest);
+        signed.finish_hmac(&prepared, &mut tag);
+        assert_eq!(
+            digest,
+            hash.digest(&data[..3 * len]),
+            "{kernels:?}, {} bytes",
+            3 * len
+        );
+        assert_eq!(
+            tag,
+            hash.hmac(&key, &data[..3 * len]),
+            "{kernels:?}, {} bytes",
+            3 * len
+        );
+    }
+}
+
+macro_rules! suite {
+    ($($module:ident $algorithm:ident)*) => {$(
+        mod $module {
+            use super::*;
+
+            suite!(@tier portable $algorithm, Some(Kernels::portable()));
+            #[cfg(target_arch = "x86_64")]
+            suite!(@tier avx512 $algorithm, avx512(ShaNi::detect()));
+            #[cfg(target_arch = "x86_64")]
+            suite!(@tier avx512_lanes_only $algorithm, avx512(None));
+            #[cfg(target_arch = "x86_64")]
+            suite!(@tier avx2 $algorithm, avx2(ShaNi::detect()));
+            #[cfg(target_arch = "x86_64")]
+            suite!(@tier avx2_lanes_only $algorithm, avx2(None));
+            #[cfg(target_arch = "x86_64")]
+            suite!(@tier sha_ni $algorithm, sha_ni());
+        }
+    )*};
+    (@tier $tier:ident $algorithm:ident, $kernels:expr) => {
+        mod $tier {
+            use super::*;
+
+            suite!(@test every_length $algorithm, $kernels);
+            suite!(@test every_occupancy $algorithm, $kernels);
+            suite!(@test every_cut $algorithm, $kernels);
+            suite!(@test long_messages $algorithm, $kernels);
+            suite!(@test streams $algorithm, $kernels);
+        }
+    };
+    (@test $test:ident $algorithm:ident, $kernels:expr) => {
+        #[test]
+        fn $test() {
+            if let Some(kernels) = $kernels {
+                super::super::$test::<$algorithm>(kernels, Hash::$algorithm);
+            }
+        }
+    };
+}
+
+suite! {
+    sha1 Sha1
+    sha224 Sha224
+    sha256 Sha256
+    sha384 Sha384
+    sha512 Sha512
+}
+
+/// The tier, or `None` where the standard library agrees that the CPU lacks it: a tier that the
+/// machine has is never passed over.
+#[cfg(target_arch = "x86_64")]
+fn avx512<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
+    let found = Avx512::detect();
+    let expected = std::is_x86_feature_detected!("avx512vbmi2")
+        && std::is_x86_feature_detected!("vaes")
+        && std::is_x86_feature_detected!("vpclmulqdq");
+    assert_eq!(found.is_some(), expected, "AVX-512");
+    Some(Kernels::avx512(found?, sha_ni))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn avx2<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
+    let found = Avx2::detect();
+    let expected = std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("aes")
+        && std::is_x86_feature_detected!("pclmulqdq");
+    assert_eq!(found.is_some(), expected, "AVX2");
+    Some(Kernels::avx2(found?, sha_ni))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn sha_ni<A: Algorithm>() -> Option<&'static Kernels<A>> {
+    let found = ShaNi::detect();
+    assert_eq!(
+        found.is_some(),
+        std::is_x86_feature_detected!("sha"),
+        "SHA extensions"
+    );
+    Kernels::sha_ni(found?)
+}
+
+/// A whole message has its digest in place.
+#[test]
+fn whole() {
+    let mut messages = [Whole::new(b"abc"), Whole::new(b"")];
+    hash_many::<Sha256, _>(Kernels::portable(), &mut messages);
+    assert_eq!(messages[0].digest()[..32], Hash::Sha256.digest(b"abc"));
+    assert_eq!(messages[1].digest()[..32], Hash::Sha256.digest(b""));
+}

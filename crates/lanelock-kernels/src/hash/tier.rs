@@ -1,0 +1,412 @@
+//! Which compression runs how many lanes on this CPU.
+
+#![allow(unsafe_code)] // instantiates the kernels per instruction set
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512, ShaNi};
+use crate::hash::{Algorithm, Compress};
+use crate::lanes::{Lanes, Row, Word};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::{Pair, WideWord};
+
+/// Bytes of an outer HMAC block that the padding code may need at most.
+const OUTER_BLOCK: usize = 128;
+
+/// The compressions of one algorithm on one tier: chosen once, when a session is made.
+///
+/// A reference to one is the proof that its instructions exist.
+pub struct Kernels<A: Algorithm> {
+    /// Invariant: the first takes lanes one by one; none has a group above [`Self::MOST`].
+    steps: [Step<A>; 3],
+    name: &'static str,
+    width: Width,
+}
+
+/// The widest registers of a tier.
+#[derive(Clone, Copy)]
+pub(super) enum Width {
+    #[cfg(target_arch = "x86_64")]
+    Zmm,
+    #[cfg(target_arch = "x86_64")]
+    Ymm,
+    Any,
+}
+
+/// The compression for at most `up_to` messages in flight.
+pub(super) struct Step<A: Algorithm> {
+    up_to: usize,
+    /// Lanes are read and written in groups of this many.
+    group: usize,
+    blocks: Blocks<A>,
+    outer: Outer<A>,
+}
+
+/// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
+pub(super) type Blocks<A> =
+    unsafe fn(*mut Row<<A as Compress>::Word>, *const *const u8, usize, usize);
+/// `(chain, inner, lanes)`; see [`Step::outer`].
+type Outer<A> =
+    unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
+
+impl<A: Algorithm> Kernels<A> {
+    /// The largest number of messages in flight, whatever the tier.
+    pub(super) const MOST: usize = 2048 / A::BLOCK;
+
+    /// Sixteen messages of 32-bit words or eight of 64-bit words per register, two registers in
+    /// flight; the SHA extensions for a few messages, where the CPU has them.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx512(_: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
+        const {
+            assert!(<Pair<<A::Word as WideWord>::Zmm>>::COUNT <= Self::MOST);
+        }
+        if sha_ni.is_some() && A::EXTENSION.is_some() {
+            const {
+                &Self {
+                    steps: [step_ni(A::FEW[0]), step_zmm(), step_two_zmm()],
+                    name: "avx512",
+                    width: Width::Zmm,
+                }
+            }
+        } else {
+            const {
+                &Self {
+                    steps: [step_integer(), step_zmm(), step_two_zmm()],
+                    name: "avx512",
+                    width: Width::Zmm,
+                }
+            }
+        }
+    }
+
+    /// Eight messages of 32-bit words or four of 64-bit words per register, two registers in
+    /// flight; the SHA extensions where they are faster.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx2(_: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
+        if sha_ni.is_some() && A::EXTENSION.is_some() {
+            const {
+                &Self {
+                    steps: [step_ni(A::FEW[1]), step_ymm(), step_two_ymm()],
+                    name: "avx2",
+                    width: Width::Ymm,
+                }
+            }
+        } else {
+            const {
+                &Self {
+                    steps: [step_integer(), step_ymm(), step_two_ymm()],
+                    name: "avx2",
+                    width: Width::Ymm,
+                }
+            }
+        }
+    }
+
+    /// The SHA extensions, four messages interleaved; `None` for an algorithm they do not have.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn sha_ni(_: ShaNi) -> Option<&'static Self> {
+        A::EXTENSION?;
+        Some(
+            const {
+                &Self {
+                    steps: [step_ni(4), step_ni(4), step_ni(4)],
+                    name: "sha-ni",
+                    width: Width::Any,
+                }
+            },
+        )
+    }
+
+    /// One message after the other in plain integers, on any CPU.
+    #[must_use]
+    pub fn portable() -> &'static Self {
+        const {
+            &Self {
+                steps: [step_portable(), step_portable(), step_portable()],
+                name: "portable",
+                width: Width::Any,
+            }
+        }
+    }
+
+    /// Compresses `blocks` blocks of one message into `row`.
+    ///
+    /// # Safety
+    /// `data` is valid for reading `blocks` blocks.
+    #[inline]
+    pub(super) unsafe fn one(&self, row: &mut Row<A::Word>, data: *const u8, blocks: usize) {
+        // SAFETY: the first step takes lanes one by one: one row, one pointer.
+        unsafe { self.steps[0].blocks(row, &raw const data, 1, blocks) }
+    }
+
+    /// The tier's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    #[inline(always)]
+    pub(super) fn width(&self) -> Width {
+        self.width
+    }
+
+    /// Messages that fit in flight.
+    #[inline]
+    pub(super) fn capacity(&self) -> usize {
+        self.steps[2].up_to
+    }
+
+    /// The step for `lanes` messages; the widest if they are more than [`Self::capacity`].
+    #[inline]
+    pub(super) fn step(&self, lanes: usize) -> &Step<A> {
+        let [few, some, many] = &self.steps;
+        if lanes <= few.up_to {
+            few
+        } else if lanes <= some.up_to {
+            some
+        } else {
+            many
+        }
+    }
+}
+
+impl<A: Algorithm> core::fmt::Debug for Kernels<A> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} on {}", A::NAME, self.name)
+    }
+}
+
+impl<A: Algorithm> Step<A> {
+    /// `lanes` rounded up to what the kernel reads and writes.
+    #[inline]
+    pub(super) fn touched(&self, lanes: usize) -> usize {
+        lanes.next_multiple_of(self.group)
+    }
+
+    /// Compresses `blocks` blocks of each lane into its row.
+    ///
+    /// # Safety
+    /// `rows` and `at` are valid for [`Self::touched`]`(lanes)` elements, and each pointer for
+    /// reading `blocks` blocks.
+    #[inline]
+    pub(super) unsafe fn blocks(
+        &self,
+        rows: *mut Row<A::Word>,
+        at: *const *const u8,
+        lanes: usize,
+        blocks: usize,
+    ) {
+        // SAFETY: the bounds are the caller's promise. The instructions exist: a `Kernels` is only
+        // reachable through a constructor that took the token.
+        unsafe { (self.blocks)(rows, at, lanes, blocks) }
+    }
+
+    /// The outer hash of HMAC: `inner` digests become one padded block each, compressed into
+    /// `chain`, which holds the keys' outer states.
+    ///
+    /// # Safety
+    /// Both are valid for [`Self::touched`]`(lanes)` rows.
+    #[inline]
+    pub(super) unsafe fn outer(
+        &self,
+        chain: *mut Row<A::Word>,
+        inner: *const Row<A::Word>,
+        lanes: usize,
+    ) {
+        // SAFETY: as in `blocks`.
+        unsafe { (self.outer)(chain, inner, lanes) }
+    }
+}
+
+const fn step_portable<A: Algorithm>() -> Step<A> {
+    Step {
+        up_to: 1,
+        group: 1,
+        blocks: blocks::<A, A::Word>,
+        outer: outer::<A, A::Word>,
+    }
+}
+
+/// The SHA extensions for up to `up_to` messages.
+#[cfg(target_arch = "x86_64")]
+const fn step_ni<A: Algorithm>(up_to: usize) -> Step<A> {
+    match A::EXTENSION {
+        Some(blocks) => Step {
+            up_to,
+            group: 1,
+            blocks,
+            outer: outer_ni::<A>,
+        },
+        None => step_portable(),
+    }
+}
+
+/// The two functions of a step over one register type, with its instructions enabled.
+macro_rules! step {
+    ($step:ident, $features:literal, $lanes:ty, $blocks:ident, $outer:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        const fn $step<A: Algorithm>() -> Step<A> {
+            let lanes = <$lanes>::COUNT;
+            Step {
+                up_to: lanes,
+                group: lanes,
+                blocks: $blocks::<A>,
+                outer: $outer::<A>,
+            }
+        }
+
+        /// # Safety
+        /// As [`Step::blocks`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $blocks<A: Algorithm>(
+            rows: *mut Row<A::Word>,
+            at: *const *const u8,
+            lanes: usize,
+            count: usize,
+        ) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { blocks::<A, $lanes>(rows, at, lanes, count) }
+        }
+
+        /// # Safety
+        /// As [`Step::outer`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $outer<A: Algorithm>(
+            chain: *mut Row<A::Word>,
+            inner: *const Row<A::Word>,
+            lanes: usize,
+        ) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { outer::<A, $lanes>(chain, inner, lanes) }
+        }
+    };
+}
+
+step!(
+    step_integer,
+    "bmi1,bmi2",
+    A::Word,
+    blocks_integer,
+    outer_integer
+);
+step!(
+    step_zmm,
+    "avx512f,avx512bw,avx512dq,avx512vl",
+    <A::Word as WideWord>::Zmm,
+    blocks_zmm,
+    outer_zmm
+);
+step!(
+    step_two_zmm,
+    "avx512f,avx512bw,avx512dq,avx512vl",
+    Pair<<A::Word as WideWord>::Zmm>,
+    blocks_two_zmm,
+    outer_two_zmm
+);
+step!(
+    step_ymm,
+    "avx2",
+    <A::Word as WideWord>::Ymm,
+    blocks_ymm,
+    outer_ymm
+);
+step!(
+    step_two_ymm,
+    "avx2",
+    Pair<<A::Word as WideWord>::Ymm>,
+    blocks_two_ymm,
+    outer_two_ymm
+);
+
+/// # Safety
+/// As [`Step::blocks`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+#[inline(always)]
+unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+    rows: *mut Row<A::Word>,
+    at: *const *const u8,
+    lanes: usize,
+    count: usize,
+) {
+    for first in (0..lanes).step_by(V::COUNT) {
+        // SAFETY: whole groups are inside the caller's `touched(lanes)`; every offset is a block
+        // inside the `count` blocks behind each pointer.
+        unsafe {
+            let (rows, at) = (rows.add(first), at.add(first));
+            let mut state = V::load_rows(rows);
+            for block in 0..count {
+                state = A::compress(state, V::load_block(at, block * A::BLOCK));
+            }
+            V::store_rows(state, rows);
+        }
+    }
+}
+
+/// # Safety
+/// As [`Step::outer`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+#[inline(always)]
+unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let digest = A::DIGEST / A::Word::BYTES;
+    for first in (0..lanes).step_by(V::COUNT) {
+        // SAFETY: whole groups are inside the caller's `touched(lanes)`.
+        unsafe {
+            let (chain, inner) = (chain.add(first), inner.add(first));
+            let words = V::load_rows(inner);
+            let mut block = [V::splat(A::Word::default()); 16];
+            block[..digest].copy_from_slice(&words[..digest]);
+            block[digest] = V::splat(A::Word::END);
+            block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
+            let state = A::compress(V::load_rows(chain), block);
+            V::store_rows(state, chain);
+        }
+    }
+}
+
+/// The outer hash of a few lanes by [`Compress::EXTENSION`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the extension.
+#[cfg(target_arch = "x86_64")]
+unsafe fn outer_ni<A: Algorithm>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(blocks) = A::EXTENSION else { return };
+    let mut first = 0;
+    while first < lanes {
+        let group = (lanes - first).min(4);
+        let mut padded = [[0; OUTER_BLOCK]; 4];
+        let mut at = [core::ptr::null(); 4];
+        for lane in 0..group {
+            // SAFETY: `first + lane` is below the caller's `lanes`.
+            let words = unsafe { &*inner.add(first + lane) };
+            let block = &mut padded[lane][..A::BLOCK];
+            for (word, to) in words
+                .iter()
+                .zip(block[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
+            {
+                word.write_be(to);
+            }
+            block[A::DIGEST] = 0x80;
+            A::Word::from_bits(outer_bits::<A>()).write_be(&mut block[A::BLOCK - A::Word::BYTES..]);
+            at[lane] = block.as_ptr();
+        }
+        // SAFETY: `group` rows from `first` are the caller's; each pointer is to one block.
+        unsafe { blocks(chain.add(first), at.as_ptr(), group, 1) };
+        first += group;
+    }
+}
+
+/// Length of the outer message in bits: the key block and the inner digest.
+#[allow(clippy::cast_possible_truncation)] // at most 8 · (128 + 64)
+const fn outer_bits<A: Algorithm>() -> u32 {
+    8 * (A::BLOCK + A::DIGEST) as u32
+}

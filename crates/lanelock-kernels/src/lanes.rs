@@ -1,0 +1,217 @@
+//! A register of words, one word per message: what the hash kernels are written over.
+//!
+//! An instruction set is one file with its two registers (32-bit and 64-bit words). [`Pair`] joins
+//! two registers to twice the lanes, which hides the latency of one behind the other.
+
+#![allow(unsafe_code)] // registers are loaded through per-lane pointers
+#![allow(clippy::needless_range_loop)] // an index names the lane or the word on both sides
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+mod pair;
+mod portable;
+
+pub(crate) use pair::Pair;
+
+use crate::wipe::Plain;
+
+/// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
+pub type Row<W> = [W; 8];
+
+/// Sixteen words of one message: the state of ChaCha20.
+pub type DoubleRow<W> = [W; 16];
+
+/// The word of a lane.
+pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + 'static {
+    /// Size in bytes.
+    const BYTES: usize;
+    /// The word 0x80, 0, … that ends a message on a word boundary.
+    const END: Self;
+
+    /// Writes the word to `to`, most significant byte first.
+    ///
+    /// # Panics
+    /// If `to` is not [`Self::BYTES`] long.
+    fn write_be(self, to: &mut [u8]);
+
+    /// The word whose bytes in memory are this one's, most significant first.
+    #[must_use]
+    fn to_be(self) -> Self;
+
+    /// A small number of bits as a word.
+    fn from_bits(bits: u32) -> Self;
+}
+
+impl Word for u32 {
+    const BYTES: usize = 4;
+    const END: Self = 1 << 31;
+
+    #[inline(always)]
+    fn write_be(self, to: &mut [u8]) {
+        to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u32::to_be(self)
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        bits
+    }
+}
+
+impl Word for u64 {
+    const BYTES: usize = 8;
+    const END: Self = 1 << 63;
+
+    #[inline(always)]
+    fn write_be(self, to: &mut [u8]) {
+        to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u64::to_be(self)
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        u64::from(bits)
+    }
+}
+
+/// The registers that hold lanes of a word. Public for the sealed algorithm traits only.
+pub trait WideWord: Sized {
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Ymm: Lanes<Word = Self>;
+    /// 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Zmm: Lanes<Word = Self>;
+}
+
+impl WideWord for u32 {
+    #[cfg(target_arch = "x86_64")]
+    type Ymm = avx2::U32x8;
+    #[cfg(target_arch = "x86_64")]
+    type Zmm = avx512::U32x16;
+}
+
+impl WideWord for u64 {
+    #[cfg(target_arch = "x86_64")]
+    type Ymm = avx2::U64x4;
+    #[cfg(target_arch = "x86_64")]
+    type Zmm = avx512::U64x8;
+}
+
+/// One register of words. Public for the sealed algorithm traits only.
+///
+/// A value exists only where its instructions do: the constructors (`splat` and the loads) are
+/// `unsafe` and their callers hold the CPU token. Every method is inlined into a function that
+/// enables the instructions.
+///
+/// # Safety
+/// `COUNT` is the number of lanes that the loads read and the stores write.
+pub unsafe trait Lanes: Copy {
+    /// The word of one lane.
+    type Word: Word;
+    /// How many lanes.
+    const COUNT: usize;
+
+    /// The same word in every lane.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register.
+    unsafe fn splat(word: Self::Word) -> Self;
+
+    /// Sum, wrapping.
+    #[must_use]
+    fn add(self, other: Self) -> Self;
+    /// `self ^ other`
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+    /// `self ^ b ^ c`
+    #[must_use]
+    fn xor3(self, b: Self, c: Self) -> Self;
+    /// `b` where `self` has a one, `c` where it has a zero.
+    #[must_use]
+    fn choose(self, b: Self, c: Self) -> Self;
+    /// The bit that at least two of the three have.
+    #[must_use]
+    fn majority(self, b: Self, c: Self) -> Self;
+    /// Rotates right by `R`; `R + L` is the width of the word.
+    #[must_use]
+    fn rotate<const R: i32, const L: i32>(self) -> Self;
+    /// Shifts right by `N`, zeros enter.
+    #[must_use]
+    fn shift<const N: i32>(self) -> Self;
+
+    /// The same values, computed at the same time: a register of [`Pair`] and its partner.
+    ///
+    /// The compiler would run all rounds of one register before the first of the other, further
+    /// apart than the CPU looks ahead, and the two would not hide each other's latency.
+    #[must_use]
+    #[inline(always)]
+    fn tie(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
+
+    /// Ties the registers of a [`Pair`]; nothing for a single register.
+    #[must_use]
+    #[inline(always)]
+    fn in_step(self) -> Self {
+        self
+    }
+
+    /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; `at` is valid for reading `COUNT` pointers
+    /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16];
+
+    /// `COUNT` words that lie in memory in the order of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `words` is valid for reading `COUNT`.
+    unsafe fn load(words: *const Self::Word) -> Self;
+
+    /// One double row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT`
+    /// double rows.
+    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16];
+
+    /// The inverse of [`Self::load_double_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` double rows.
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>);
+
+    /// XORs 64 bytes: `output` = `input` ^ `mask`.
+    ///
+    /// Its own instructions per register: the compiler would vectorise across the blocks of a loop
+    /// and gather what lies side by side.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; all are valid for 64 bytes, `output` for
+    /// writing; it is the same memory as `input` or disjoint from it.
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8);
+
+    /// One row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT` rows.
+    unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8];
+
+    /// The inverse of [`Self::load_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` rows.
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<Self::Word>);
+}

@@ -1,0 +1,21 @@
+//! SIMD kernels: many messages in lockstep, one per lane. Slices and expanded keys in, nothing
+//! allocated, no operations and no sessions.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod aes;
+pub mod chacha;
+pub mod cpu;
+pub mod hash;
+
+mod bytes;
+mod lanes;
+mod poly1305;
+mod wipe;
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod testing;

@@ -1,0 +1,16 @@
+//! Poly1305 (RFC 8439, section 2.5) over many messages, one per lane.
+//!
+//! Numbers modulo 2¹³⁰ − 5 are held in limbs of 44, 44 and 42 bits, which fit the 52-bit
+//! multiply-add of AVX-512 IFMA and leave room for sums. All messages are whole 16-byte blocks,
+//! as ChaCha20-Poly1305 pads them.
+
+mod field;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod lanes;
+
+pub(crate) use field::{Element, Secret};
+pub(crate) use lanes::{Item, Kernel, RUNS, authenticate};
+
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 16;

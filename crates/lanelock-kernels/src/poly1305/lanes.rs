@@ -1,0 +1,197 @@
+//! Many messages through the lanes of a kernel.
+
+#![allow(unsafe_code)] // hands pointers to the kernels
+#![allow(clippy::needless_range_loop)] // an index names the lane in every array
+
+use super::BLOCK;
+use super::field::{Element, Secret};
+#[cfg(target_arch = "x86_64")]
+use super::ifma;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Ifma;
+use crate::wipe::wipe;
+
+/// Lanes in flight.
+const LANES: usize = 16;
+
+/// Runs of a message: associated data and its tail, text and its tail.
+pub(crate) const RUNS: usize = 4;
+
+/// From this many blocks on, one message is cut into pieces that run in all lanes. Below, cutting
+/// and joining costs more than it saves.
+const CUT: usize = 96;
+
+/// Sums and multipliers, limb by limb, one column per lane.
+#[repr(align(64))]
+pub(super) struct Columns {
+    pub(super) h: [[u64; LANES]; 3],
+    pub(super) r: [[u64; LANES]; 3],
+}
+
+/// How blocks are absorbed on this CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kernel {
+    /// Sixteen lanes of 52-bit multiply-adds.
+    #[cfg(target_arch = "x86_64")]
+    Ifma(Ifma),
+    /// One message after the other in plain integers.
+    Integer,
+}
+
+/// A message: its one-time key and runs of whole blocks, in order. Runs may be empty.
+#[derive(Clone, Copy)]
+pub(crate) struct Item {
+    pub(crate) secret: Secret,
+    pub(crate) runs: [(*const u8, usize); RUNS],
+    /// What was absorbed so far; zero at first.
+    pub(crate) sum: Element,
+}
+
+/// Absorbs all runs of all items.
+///
+/// # Safety
+/// Every run is valid for reading its number of blocks.
+pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
+    match kernel {
+        // SAFETY: the caller's promise, passed on.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Ifma(token) => unsafe { in_lanes(token, items) },
+        Kernel::Integer => {
+            for item in items {
+                for (at, blocks) in item.runs {
+                    // SAFETY: the caller's promise, passed on.
+                    item.sum = unsafe { item.sum.absorb(item.secret.r, at, blocks) };
+                }
+            }
+        }
+    }
+}
+
+/// Lanes in step by the shortest run; long runs of a message are cut and run alone.
+///
+/// # Safety
+/// As [`authenticate`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
+    let mut columns = Columns {
+        h: [[0; LANES]; 3],
+        r: [[0; LANES]; 3],
+    };
+    let mut at = [core::ptr::null(); LANES];
+    let mut left = [0; LANES];
+    let mut run = [0; LANES];
+    let mut owner = [0; LANES];
+    let (mut active, mut next) = (0, 0);
+    loop {
+        // Lanes without blocks take the next run of their message, or the next message.
+        let mut lane = 0;
+        while lane < LANES {
+            if lane == active {
+                if next == items.len() {
+                    break;
+                }
+                (owner[lane], run[lane], left[lane]) = (next, 0, 0);
+                columns.put(lane, items[next].secret.r, items[next].sum);
+                next += 1;
+                active += 1;
+            }
+            while left[lane] == 0 && run[lane] < RUNS {
+                let (from, blocks) = items[owner[lane]].runs[run[lane]];
+                run[lane] += 1;
+                if blocks >= CUT {
+                    let (r, sum) = (items[owner[lane]].secret.r, columns.sum(lane));
+                    // SAFETY: the run is valid, as the caller promises.
+                    columns.put(lane, r, unsafe { cut(token, r, sum, from, blocks) });
+                } else {
+                    (at[lane], left[lane]) = (from, blocks);
+                }
+            }
+            if left[lane] > 0 {
+                lane += 1;
+                continue;
+            }
+            // The message ended: the next one takes its lane, or the last lane does.
+            items[owner[lane]].sum = columns.sum(lane);
+            active -= 1;
+            if next < items.len() && lane == active {
+                continue;
+            }
+            (owner[lane], run[lane], left[lane]) = (owner[active], run[active], left[active]);
+            at[lane] = at[active];
+            columns.copy(active, lane);
+        }
+        if active == 0 {
+            break;
+        }
+        let blocks = left[..active].iter().copied().min().unwrap_or(0);
+        for lane in active..active.next_multiple_of(8) {
+            at[lane] = at[0];
+        }
+        // SAFETY: the CPU has IFMA, `token` says; every lane in flight and those filled up with
+        // the first one's pointer have `blocks` blocks.
+        unsafe { ifma::absorb(&mut columns, at.as_ptr(), active, blocks) };
+        for lane in 0..active {
+            at[lane] = at[lane].wrapping_add(blocks * BLOCK);
+            left[lane] -= blocks;
+        }
+    }
+    columns.clear();
+}
+
+/// One long run in all lanes: piece `i` of 16 equal ones weighs `r` to the power of the blocks
+/// that follow it.
+///
+/// # Safety
+/// `from` is valid for reading `blocks` blocks.
+#[cfg(target_arch = "x86_64")]
+unsafe fn cut(_: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize) -> Element {
+    let mut columns = Columns {
+        h: [[0; LANES]; 3],
+        r: [[0; LANES]; 3],
+    };
+    let piece = blocks / LANES;
+    let mut at = [from; LANES];
+    for lane in 0..LANES {
+        columns.put(lane, r, if lane == 0 { sum } else { Element::default() });
+        at[lane] = from.wrapping_add(lane * piece * BLOCK);
+    }
+    // SAFETY: the CPU has IFMA, the token says; the pieces lie inside the run.
+    unsafe { ifma::absorb(&mut columns, at.as_ptr(), LANES, piece) };
+    let weight = r.power_vartime(piece);
+    let mut total = columns.sum(0);
+    for lane in 1..LANES {
+        total = total.times(weight).plus(columns.sum(lane));
+    }
+    columns.clear();
+    let done = LANES * piece;
+    // SAFETY: the rest of the run.
+    unsafe { total.absorb(r, from.add(done * BLOCK), blocks - done) }
+}
+
+impl Columns {
+    #[inline]
+    fn put(&mut self, lane: usize, r: Element, sum: Element) {
+        for limb in 0..3 {
+            self.r[limb][lane] = r.0[limb];
+            self.h[limb][lane] = sum.0[limb];
+        }
+    }
+
+    #[inline]
+    fn sum(&self, lane: usize) -> Element {
+        Element([self.h[0][lane], self.h[1][lane], self.h[2][lane]])
+    }
+
+    #[inline]
+    fn copy(&mut self, from: usize, to: usize) {
+        for limb in 0..3 {
+            self.r[limb][to] = self.r[limb][from];
+            self.h[limb][to] = self.h[limb][from];
+        }
+    }
+
+    fn clear(&mut self) {
+        wipe(&mut self.h);
+        wipe(&mut self.r);
+    }
+}

@@ -1,0 +1,315 @@
+//! What the kernel tests share: a random source, buffers that end at a guard page, bursts of
+//! messages in every shape, and a test per instruction set.
+
+use std::prelude::v1::*;
+use std::{ptr, vec};
+
+use crate::aes::{EncryptKey, Isa};
+
+/// A test per instruction set: `property(isa)`. One that the CPU lacks is reported as such; one
+/// that the CPU has always runs.
+macro_rules! per_isa {
+    ($($property:ident),* $(,)?) => {
+        $(
+            mod $property {
+                #[test]
+                fn avx512() {
+                    $crate::testing::on("avx512", super::$property);
+                }
+                #[test]
+                fn vaes256() {
+                    $crate::testing::on("vaes256", super::$property);
+                }
+                #[test]
+                fn aesni() {
+                    $crate::testing::on("aesni", super::$property);
+                }
+            }
+        )*
+    };
+}
+pub(crate) use per_isa;
+
+/// Runs `property` on the instruction set called `name`, unless this CPU does not have it.
+pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
+    use std::is_x86_feature_detected as has;
+    let (isa, expected) = match name {
+        "avx512" => (
+            crate::cpu::Avx512::detect().map(Isa::Avx512),
+            has!("avx512vbmi2"),
+        ),
+        "vaes256" => (
+            crate::cpu::Vaes256::detect().map(Isa::Vaes256),
+            has!("avx2"),
+        ),
+        "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), true),
+        _ => std::panic!("no instruction set is called {name}"),
+    };
+    let expected = expected && has!("aes") && (name == "aesni" || has!("vaes"));
+    assert_eq!(
+        isa.is_some(),
+        expected,
+        "{name} was not detected as the standard library does"
+    );
+    match isa {
+        Some(isa) => property(isa),
+        None => std::println!("this CPU has no {name}"),
+    }
+}
+
+/// SplitMix64: enough to choose shapes and fill buffers, and the same on each run.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
+    }
+
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next().to_le_bytes()[0]).collect()
+    }
+
+    pub fn block(&mut self) -> [u8; 16] {
+        self.bytes(16).try_into().unwrap()
+    }
+}
+
+/// Memory between two pages that may not be touched.
+pub(crate) struct Guarded {
+    mapping: *mut u8,
+    len: usize,
+}
+
+impl Guarded {
+    const PAGE: usize = 4096;
+
+    pub fn new(len: usize) -> Self {
+        let len = len.next_multiple_of(Self::PAGE).max(Self::PAGE);
+        let (prot, flags) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh anonymous mapping; its inner pages become readable and writable.
+        let mapping = unsafe {
+            let mapping = libc::mmap(ptr::null_mut(), len + 2 * Self::PAGE, prot, flags, -1, 0);
+            assert_ne!(mapping, libc::MAP_FAILED);
+            let inner = mapping.byte_add(Self::PAGE);
+            assert_eq!(
+                libc::mprotect(inner, len, libc::PROT_READ | libc::PROT_WRITE),
+                0
+            );
+            mapping.cast()
+        };
+        Self { mapping, len }
+    }
+
+    /// The last `len` bytes: one step behind them faults.
+    pub fn tail(&mut self, len: usize) -> &mut [u8] {
+        let from = self.len - len;
+        &mut self.bytes()[from..]
+    }
+
+    /// The first `len` bytes: one step before them faults.
+    pub fn head(&mut self, len: usize) -> &mut [u8] {
+        &mut self.bytes()[..len]
+    }
+
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the inner pages, for as long as the mapping lives.
+        unsafe { std::slice::from_raw_parts_mut(self.mapping.add(Self::PAGE), self.len) }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`.
+        unsafe { libc::munmap(self.mapping.cast(), self.len + 2 * Self::PAGE) };
+    }
+}
+
+/// Bytes of a hexadecimal string; blanks are passed over.
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| u8::try_from(c.to_digit(16).expect("a hexadecimal digit")).unwrap())
+        .collect();
+    digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
+}
+
+/// One message of a burst.
+pub(crate) struct Message {
+    pub data: Vec<u8>,
+    pub aad: Vec<u8>,
+    pub iv: [u8; 16],
+    /// Index into the keys of the burst.
+    pub key: usize,
+    in_place: bool,
+    /// Distance between the end of the buffer and the guard page.
+    from_guard: usize,
+}
+
+/// A message in memory.
+pub(crate) struct Placed<'m> {
+    pub message: &'m Message,
+    pub source: *const u8,
+    pub target: *mut u8,
+}
+
+/// Key schedules and the buffers that bursts are placed in.
+pub(crate) struct Bench {
+    pub keys: Vec<EncryptKey>,
+    random: Random,
+    inputs: Vec<Guarded>,
+    outputs: Vec<Guarded>,
+}
+
+impl Bench {
+    /// Longest burst.
+    pub const MOST: usize = 45;
+    const ROOM: usize = 64 * 1024 + 512;
+
+    pub fn new(key_bytes: usize) -> Self {
+        let mut random = Random::new(key_bytes.try_into().unwrap());
+        let keys = (0..40).map(|_| EncryptKey::portable(&random.bytes(key_bytes)).unwrap());
+        Self {
+            keys: keys.collect(),
+            inputs: (0..Self::MOST).map(|_| Guarded::new(Self::ROOM)).collect(),
+            outputs: (0..Self::MOST).map(|_| Guarded::new(Self::ROOM)).collect(),
+            random,
+        }
+    }
+
+    /// Bursts of every shape: all lengths to 257, every occupancy, long and short together.
+    ///
+    /// `run` processes a burst, `expect` is the reference for one message; lengths are rounded
+    /// down to `unit` and at least `least`.
+    pub fn check(
+        &mut self,
+        (least, unit): (usize, usize),
+        run: impl Fn(&[EncryptKey], &[Placed<'_>]),
+        expect: impl Fn(&EncryptKey, &Message) -> Vec<u8>,
+    ) {
+        let fit = |len: usize| (len / unit * unit).max(least);
+        for len in 0..=257 {
+            let count = [1, 3][len % 2] + self.random.below(2);
+            self.burst(&vec![fit(len); count], &run, &expect);
+        }
+        let lengths: Vec<_> = (0..=257).map(fit).collect();
+        for burst in lengths.chunks(Self::MOST) {
+            self.burst(burst, &run, &expect);
+        }
+        for count in 1..=Self::MOST {
+            let equal = fit(self.random.below(300));
+            self.burst(&vec![equal; count], &run, &expect);
+            let mixed: Vec<_> = (0..count).map(|_| fit(self.random.below(700))).collect();
+            self.burst(&mixed, &run, &expect);
+        }
+        for _ in 0..3 {
+            let mut long: Vec<_> = (0..20).map(|_| fit(self.random.below(2000))).collect();
+            long[4] = fit(self.random.below(65_537));
+            long[17] = fit(65_536 - self.random.below(70));
+            self.burst(&long, &run, &expect);
+        }
+    }
+
+    /// As [`Bench::check`], for kernels that write nothing: `run` compares their results.
+    pub fn check_reading(
+        &mut self,
+        shape: (usize, usize),
+        run: impl Fn(&[EncryptKey], &[Placed<'_>]),
+    ) {
+        let copy_and_run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
+            for placed in burst {
+                // SAFETY: both are valid for the message's length.
+                unsafe {
+                    placed
+                        .source
+                        .copy_to(placed.target, placed.message.data.len())
+                };
+            }
+            run(keys, burst);
+        };
+        self.check(shape, copy_and_run, |_, message| message.data.clone());
+    }
+
+    fn burst(
+        &mut self,
+        lengths: &[usize],
+        run: &impl Fn(&[EncryptKey], &[Placed<'_>]),
+        expect: &impl Fn(&EncryptKey, &Message) -> Vec<u8>,
+    ) {
+        let random = &mut self.random;
+        let one_key = random.below(2) == 0;
+        let messages: Vec<_> = lengths
+            .iter()
+            .map(|len| Message {
+                data: random.bytes(*len),
+                aad: {
+                    let len = random.below(40);
+                    random.bytes(len)
+                },
+                iv: random.block(),
+                key: if one_key { 7 } else { random.below(40) },
+                in_place: random.below(2) == 0,
+                from_guard: [0, 0, random.below(100)][random.below(3)],
+            })
+            .collect();
+        let mut placed = Vec::new();
+        for (i, message) in messages.iter().enumerate() {
+            let start = self.inputs[i].len - message.from_guard - message.data.len();
+            let input = self.inputs[i].bytes();
+            input[start - 80..].fill(CANARY);
+            input[start..][..message.data.len()].copy_from_slice(&message.data);
+            let source = input[start..].as_mut_ptr();
+            let output = self.outputs[i].bytes();
+            output[start - 80..].fill(CANARY);
+            let target = if message.in_place {
+                source
+            } else {
+                output[start..].as_mut_ptr()
+            };
+            placed.push(Placed {
+                message,
+                source,
+                target,
+            });
+        }
+        run(&self.keys, &placed);
+        for (i, message) in messages.iter().enumerate() {
+            let len = message.data.len();
+            let start = self.inputs[i].len - message.from_guard - len;
+            let output = if message.in_place {
+                &mut self.inputs[i]
+            } else {
+                &mut self.outputs[i]
+            };
+            let output = &output.bytes()[start - 80..];
+            let expected = expect(&self.keys[message.key], message);
+            assert!(
+                output[80..][..len] == expected,
+                "message {i} of lengths {lengths:?}, in place {}, one key {one_key}",
+                message.in_place
+            );
+            let untouched = output[..80].iter().chain(&output[80 + len..]);
+            assert!(
+                untouched.copied().all(|byte| byte == CANARY),
+                "wrote outside message {i}"
+            );
+        }
+    }
+}
+
+const CANARY: u8 = 0xa5;

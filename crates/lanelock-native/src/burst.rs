@@ -1,0 +1,234 @@
+//! From a batch to kernel calls: messages in one piece become jobs that run together, the others
+//! run by themselves, piece after piece.
+
+#![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
+
+use std::slice;
+
+use arrayvec::ArrayVec;
+use lanelock_core::Status;
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::cursor::{Cursor, Run};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, ValidOp};
+use lanelock_core::transform::Direction;
+
+/// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
+pub(crate) const BURST: usize = 64;
+
+/// A payload in one piece, without the borrow that [`Run`] has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    pub(crate) source: *const u8,
+    pub(crate) target: *mut u8,
+    pub(crate) len: usize,
+}
+
+/// A cipher, keyed for one direction.
+pub(crate) trait Cipher: Send + Sync + 'static {
+    /// A message on its way through the kernel.
+    type Job<'k>;
+
+    /// Runs of a scattered payload have a multiple of this length, but for the last.
+    const BLOCK: usize;
+
+    /// Starts a message. `iv` has the length that the session demands.
+    fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> Self::Job<'k>;
+
+    /// The next run of a message whose last one has run.
+    fn go_on(job: &mut Self::Job<'_>, payload: Whole);
+
+    /// Runs every job, all of them of one group.
+    ///
+    /// # Safety
+    /// Sources are valid for reads and targets for writes of their lengths. Each target is its own
+    /// source or disjoint from it, and disjoint from what other jobs read or write.
+    unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// Runs a scattered payload.
+    fn run_pieces(&self, mut job: Self::Job<'_>, payload: Cursor<'_>)
+    where
+        Self: Sized,
+    {
+        run_blocks(self, &mut job, payload);
+    }
+}
+
+/// What computes a tag or digest: a MAC, a hash, or an AEAD, which also rewrites the payload.
+pub(crate) trait Tagger: Send + Sync + 'static {
+    /// A message on its way through the kernel.
+    type Job<'k>;
+
+    /// Puts a message among the jobs, which have room for it; `false` if it has to run alone.
+    fn push<'k>(
+        &'k self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        iv: &mut [u8; MAX_IV_LEN],
+        jobs: &mut ArrayVec<Self::Job<'k>, BURST>,
+    ) -> bool;
+
+    /// Runs every job, all of them of one group.
+    ///
+    /// # Safety
+    /// What [`Tagger::push`] took from the operations is valid as it was then, and no operation
+    /// writes what another reads or writes.
+    unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// The untruncated tag of a job that has run; `None` if the kernel has found the one expected
+    /// to be wrong, and written nothing.
+    fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8]>;
+
+    /// Runs a message by itself and leaves its untruncated tag in the first bytes of `tag`.
+    fn alone(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        iv: &mut [u8; MAX_IV_LEN],
+        tag: &mut [u8; MAX_TAG_LEN],
+    );
+}
+
+impl Whole {
+    /// No bytes.
+    pub(crate) const EMPTY: Self = Self {
+        source: std::ptr::null(),
+        target: std::ptr::null_mut(),
+        len: 0,
+    };
+
+    #[inline]
+    pub(crate) fn of(run: &Run<'_>) -> Self {
+        Self {
+            source: run.input(),
+            target: run.output(),
+            len: run.len(),
+        }
+    }
+}
+
+/// Which payloads run, and from where.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Payload {
+    /// All, from the input.
+    FromInput,
+    /// Those of operations without a result so far, from the input.
+    OfPending,
+    /// All, from the output where a tag was put into the payload there, else from the input.
+    WithTag,
+}
+
+/// Runs the payloads of at most [`BURST`] operations.
+#[inline]
+pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
+    batch: &mut Batch<'_, 'a>,
+    payload: Payload,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    let mut last = LastSession::default();
+    let mut scratch = [0; MAX_IV_LEN];
+    let mut jobs = ArrayVec::<C::Job<'a>, BURST>::new();
+    batch.for_each(|mut op| {
+        if payload == Payload::OfPending && !op.is_pending() {
+            return;
+        }
+        let cipher = cipher(session_of(&op, &mut last));
+        if payload == Payload::WithTag && op.tag_in_payload() {
+            let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
+            return cipher.run_pieces(job, op.output_payload());
+        }
+        match op.whole_payload().map(|run| Whole::of(&run)) {
+            Some(whole) => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
+            None => {
+                let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
+                cipher.run_pieces(job, op.payload());
+            }
+        }
+    });
+    if let Some(session) = last.engine() {
+        // SAFETY: the runs' memory is the operations' for as long as the batch is borrowed, and
+        // no reference to it was kept. Input and output of a run are alike or disjoint; outputs of
+        // different operations are disjoint from each other and from what is read, as they were
+        // borrowed exclusively (or promised to be, where raw pointers were given).
+        unsafe { cipher(session).run(&mut jobs) };
+    }
+}
+
+/// Runs a payload of whole blocks, and a part of one at the end, run by run.
+pub(crate) fn run_blocks<C: Cipher>(cipher: &C, job: &mut C::Job<'_>, payload: Cursor<'_>) {
+    let _infallible: Result<(), std::convert::Infallible> =
+        payload.for_each_block_run(C::BLOCK, |run| {
+            C::go_on(job, Whole::of(&run));
+            // SAFETY: the run is valid for its length and lives until the call returns; its input
+            // and output are alike or disjoint.
+            unsafe { cipher.run(slice::from_mut(job)) };
+            Ok(())
+        });
+}
+
+/// Computes the tags of at most [`BURST`] operations, and hands each with its operation to
+/// `settle`.
+#[inline]
+pub(crate) fn run_tags<'a, S: EngineSession, T: Tagger>(
+    batch: &mut Batch<'_, 'a>,
+    ciphertext: Ciphertext,
+    tagger: impl Fn(&'a S) -> &'a T,
+    mut settle: impl FnMut(ValidOp<'_, 'a>, Option<&[u8]>),
+) {
+    let mut last = LastSession::default();
+    let mut scratch = [0; MAX_IV_LEN];
+    let mut jobs = ArrayVec::<T::Job<'a>, BURST>::new();
+    // One bit for each operation that is not among the jobs.
+    let (mut bit, mut alone) = (1_u64, 0);
+    batch.for_each(|mut op| {
+        let tagger = tagger(session_of(&op, &mut last));
+        if !tagger.push(&mut op, ciphertext, &mut scratch, &mut jobs) {
+            alone |= bit;
+            let mut tag = [0; MAX_TAG_LEN];
+            tagger.alone(&mut op, ciphertext, &mut scratch, &mut tag);
+            settle(op, Some(&tag));
+        }
+        bit <<= 1;
+    });
+    if let Some(session) = last.engine() {
+        // SAFETY: as in `run_payloads`. What `settle` wrote meanwhile belongs to operations that
+        // are not among the jobs.
+        unsafe { tagger(session).run(&mut jobs) };
+    }
+    let mut jobs = jobs.iter();
+    batch.for_each(|op| {
+        let ran_alone = alone & 1 == 1;
+        alone >>= 1;
+        if !ran_alone {
+            let job = jobs.next().expect("a job for each other operation");
+            settle(op, T::tag(job));
+        }
+    });
+}
+
+/// The engine's part of an operation's session.
+///
+/// # Panics
+/// If it is of another type, which its group's number rules out.
+#[inline]
+fn session_of<'a, S: EngineSession>(op: &ValidOp<'_, 'a>, last: &mut LastSession<'a, S>) -> &'a S {
+    op.session_after(last)
+        .expect("the sessions of a group are of one type")
+}
+
+/// Ends an operation by its tag: written, or compared with the one expected. If that differs, no
+/// plaintext stays in the output. `None` for a tag that is known to differ: nothing was written.
+#[inline]
+pub(crate) fn settle(mut op: ValidOp<'_, '_>, tag: Option<&[u8]>) {
+    let Some(tag) = tag else {
+        return op.complete(Status::AuthFailed);
+    };
+    if op.direction() == Direction::Forward {
+        op.write_tag(tag);
+        op.complete(Status::Success);
+    } else if op.tag_matches(tag) {
+        op.complete(Status::Success);
+    } else {
+        op.wipe_output();
+        op.complete(Status::AuthFailed);
+    }
+}

@@ -1,0 +1,205 @@
+//! What a tier offers, and the session of each algorithm.
+
+use lanelock_core::algorithm::Order;
+use lanelock_core::engine::{Capability, EngineSession, Features};
+use lanelock_core::transform::Direction;
+use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac, Transform};
+use lanelock_kernels::hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
+
+use crate::burst;
+use crate::cbc::{CbcDecrypt, CbcEncrypt};
+use crate::ccm::Ccm;
+use crate::chacha::{ChaCha20, ChaCha20Poly1305};
+use crate::chain::Chain;
+use crate::cmac::Cmac;
+use crate::ctr::Ctr;
+use crate::ecb::{EcbDecrypt, EcbEncrypt};
+use crate::gcm::{Gcm, Gmac};
+use crate::group::Group;
+use crate::hash::{Digest, Hmac};
+use crate::session::{CipherSession, TagSession};
+use crate::tier::Kit;
+use crate::xts::{XtsDecrypt, XtsEncrypt};
+
+/// Algorithms that every tier has, and whether they can be half of a chain.
+const AES: &[(Algorithm, bool)] = &[
+    (Algorithm::Cipher(Cipher::AesCbc), true),
+    (Algorithm::Cipher(Cipher::AesCtr), true),
+    (Algorithm::Cipher(Cipher::AesEcb), false),
+    (Algorithm::Cipher(Cipher::AesXts), false),
+    (Algorithm::Mac(Mac::AesCmac), true),
+    (Algorithm::Mac(Mac::AesGmac), false),
+    (Algorithm::Aead(Aead::AesGcm), false),
+    (Algorithm::Aead(Aead::AesCcm), false),
+];
+
+const CHACHA: &[(Algorithm, bool)] = &[
+    (Algorithm::Cipher(Cipher::ChaCha20), false),
+    (Algorithm::Aead(Aead::ChaCha20Poly1305), false),
+];
+
+const HASHES: &[Hash] = &[
+    Hash::Sha1,
+    Hash::Sha224,
+    Hash::Sha256,
+    Hash::Sha384,
+    Hash::Sha512,
+];
+
+/// `$body` with `$kernels` for the hash, if the tier has it.
+macro_rules! with_hash {
+    ($hash:expr, $kit:expr, |$kernels:ident| $body:expr) => {
+        match $hash {
+            Hash::Sha1 => $kit.hash::<Sha1>().map(|$kernels| $body),
+            Hash::Sha224 => $kit.hash::<Sha224>().map(|$kernels| $body),
+            Hash::Sha256 => $kit.hash::<Sha256>().map(|$kernels| $body),
+            Hash::Sha384 => $kit.hash::<Sha384>().map(|$kernels| $body),
+            Hash::Sha512 => $kit.hash::<Sha512>().map(|$kernels| $body),
+            _ => None,
+        }
+    };
+}
+
+/// One row for each algorithm that the tier has.
+pub(crate) fn capabilities(kit: Kit) -> Vec<Capability> {
+    let aes = AES.iter().copied();
+    let hashes = HASHES
+        .iter()
+        .copied()
+        .filter(|&hash| with_hash!(hash, kit, |_kernels| ()).is_some());
+    let macs = hashes
+        .clone()
+        .map(|hash| (Algorithm::Mac(Mac::Hmac(hash)), true));
+    let hashes = hashes.map(|hash| (Algorithm::Hash(hash), false));
+    let chacha: &[_] = if kit.chacha().is_some() { CHACHA } else { &[] };
+    aes.chain(chacha.iter().copied())
+        .chain(macs)
+        .chain(hashes)
+        .map(|(algorithm, chains)| {
+            let features = Features {
+                chains,
+                ..Features::default()
+            };
+            Capability::standard(algorithm, features)
+        })
+        .collect()
+}
+
+/// The session of `transform`; `None` if the tier does not have it.
+pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSession>> {
+    let (key, direction) = (transform.key(), transform.direction());
+    let isa = kit.isa();
+    match transform.algorithm() {
+        Algorithm::Cipher(cipher) => {
+            let one_way = Group::of_cipher(cipher, key.len()).one_way(direction);
+            Some(match (cipher, direction) {
+                (Cipher::AesCbc, Direction::Forward) => {
+                    CipherSession::boxed(one_way, CbcEncrypt::new(isa, key)?)
+                }
+                (Cipher::AesCbc, Direction::Reverse) => {
+                    CipherSession::boxed(one_way, CbcDecrypt::new(isa, key)?)
+                }
+                (Cipher::AesCtr, _) => {
+                    let both_ways = Group::of_cipher(cipher, key.len());
+                    CipherSession::boxed(both_ways, Ctr::new(isa, key)?)
+                }
+                (Cipher::AesEcb, Direction::Forward) => {
+                    CipherSession::boxed(one_way, EcbEncrypt::new(isa, key)?)
+                }
+                (Cipher::AesEcb, Direction::Reverse) => {
+                    CipherSession::boxed(one_way, EcbDecrypt::new(isa, key)?)
+                }
+                (Cipher::AesXts, Direction::Forward) => {
+                    CipherSession::boxed(one_way, XtsEncrypt::new(isa, key)?)
+                }
+                (Cipher::AesXts, Direction::Reverse) => {
+                    CipherSession::boxed(one_way, XtsDecrypt::new(isa, key)?)
+                }
+                (Cipher::ChaCha20, _) => {
+                    let both_ways = Group::of_cipher(cipher, key.len());
+                    CipherSession::boxed(both_ways, ChaCha20::new(kit.chacha()?, key)?)
+                }
+                _ => return None,
+            })
+        }
+        Algorithm::Mac(mac) => {
+            let group = Group::of_mac(mac, key.len());
+            match mac {
+                Mac::Hmac(hash) => with_hash!(hash, kit, |kernels| {
+                    TagSession::boxed(group, Hmac::new(kernels, key))
+                }),
+                Mac::AesCmac => Some(TagSession::boxed(group, Cmac::new(isa, key)?)),
+                Mac::AesGmac => Some(TagSession::boxed(group, Gmac::new(isa, key)?)),
+                _ => None,
+            }
+        }
+        Algorithm::Hash(hash) => with_hash!(hash, kit, |kernels| {
+            TagSession::boxed(Group::of_hash(hash), Digest::new(kernels))
+        }),
+        Algorithm::Aead(aead) => {
+            let group = Group::of_aead(aead, key.len()).one_way(direction);
+            let seal = direction == Direction::Forward;
+            Some(match aead {
+                Aead::AesGcm => TagSession::boxed(group, Gcm::new(isa, key, seal)?),
+                Aead::AesCcm => {
+                    let ccm = Ccm::new(isa, key, seal, transform.tag_length())?;
+                    TagSession::boxed(group, ccm)
+                }
+                Aead::ChaCha20Poly1305 => {
+                    let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    TagSession::boxed(group, chacha)
+                }
+                _ => return None,
+            })
+        }
+        Algorithm::Chain(order, cipher, mac) => {
+            let group = Group::of_cipher(cipher, key.len());
+            match (cipher, direction) {
+                (Cipher::AesCbc, Direction::Forward) => chain(
+                    kit,
+                    transform,
+                    group,
+                    CbcEncrypt::new(isa, key)?,
+                    mac,
+                    order,
+                ),
+                (Cipher::AesCbc, Direction::Reverse) => chain(
+                    kit,
+                    transform,
+                    group,
+                    CbcDecrypt::new(isa, key)?,
+                    mac,
+                    order,
+                ),
+                (Cipher::AesCtr, _) => {
+                    chain(kit, transform, group, Ctr::new(isa, key)?, mac, order)
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The session of a chain whose cipher is keyed.
+fn chain<C: burst::Cipher>(
+    kit: Kit,
+    transform: &Transform,
+    group: Group,
+    cipher: C,
+    mac: Mac,
+    order: Order,
+) -> Option<Box<dyn EngineSession>> {
+    let (key, direction) = (transform.mac_key(), transform.direction());
+    let group = group.chained(Group::of_mac(mac, key.len()), order);
+    match mac {
+        Mac::Hmac(hash) => with_hash!(hash, kit, |kernels| {
+            Chain::boxed(group, order, direction, cipher, Hmac::new(kernels, key))
+        }),
+        Mac::AesCmac => {
+            let cmac = Cmac::new(kit.isa(), key)?;
+            Some(Chain::boxed(group, order, direction, cipher, cmac))
+        }
+        _ => None,
+    }
+}

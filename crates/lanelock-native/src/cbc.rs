@@ -1,0 +1,68 @@
+//! AES-CBC: encryption with a message in each lane, decryption with a message's blocks side by
+//! side.
+
+#![allow(unsafe_code)] // calls kernels
+
+use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
+
+use crate::burst::{Cipher, Whole};
+
+pub(crate) struct CbcEncrypt {
+    isa: Isa,
+    key: EncryptKey,
+}
+
+pub(crate) struct CbcDecrypt {
+    isa: Isa,
+    key: DecryptKey,
+}
+
+impl CbcEncrypt {
+    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(isa, key)?;
+        Some(Self { isa, key })
+    }
+}
+
+impl CbcDecrypt {
+    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+        let key = DecryptKey::new(&EncryptKey::new(isa, key)?);
+        Some(Self { isa, key })
+    }
+}
+
+macro_rules! cbc {
+    ($cipher:ty, $job:ident, $run:ident) => {
+        impl Cipher for $cipher {
+            type Job<'k> = $job<'k>;
+            const BLOCK: usize = BLOCK;
+
+            #[inline]
+            fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> $job<'k> {
+                $job {
+                    source: payload.source,
+                    target: payload.target,
+                    len: payload.len,
+                    key: &self.key,
+                    iv: iv.try_into().expect("an IV of one block"),
+                }
+            }
+
+            /// The kernel has left the last ciphertext block where it found the IV.
+            #[inline]
+            fn go_on(job: &mut $job<'_>, payload: Whole) {
+                (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
+            }
+
+            #[inline]
+            unsafe fn run(&self, jobs: &mut [$job<'_>]) {
+                // SAFETY: the caller's promises are the kernel's.
+                unsafe { $run(self.isa, jobs) }
+            }
+        }
+    };
+}
+
+cbc!(CbcEncrypt, EncryptJob, encrypt_many);
+cbc!(CbcDecrypt, DecryptJob, decrypt_many);

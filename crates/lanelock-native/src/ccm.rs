@@ -1,0 +1,219 @@
+//! AES-CCM: CBC-MAC with a message in each lane, then counter mode.
+
+#![allow(unsafe_code)] // calls kernels
+
+use std::convert::Infallible;
+use std::slice;
+
+use arrayvec::ArrayVec;
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::cursor::Cursor;
+use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa, ctr, mac};
+
+use crate::burst::{BURST, Tagger, Whole};
+use crate::carry::Carry;
+
+pub(crate) struct Ccm {
+    isa: Isa,
+    seal: bool,
+    key: EncryptKey,
+    tag_len: usize,
+}
+
+/// A message and its nonce, which the kernel's job only refers to.
+pub(crate) struct Job<'k> {
+    text: Whole,
+    aad: *const u8,
+    aad_len: usize,
+    key: &'k EncryptKey,
+    nonce: Nonce,
+    tag_len: usize,
+    tag: [u8; BLOCK],
+}
+
+type Nonce = ArrayVec<u8, 13>;
+
+/// Jobs of one kernel call.
+const TOGETHER: usize = 32;
+
+impl Ccm {
+    pub(crate) fn new(isa: Isa, key: &[u8], seal: bool, tag_len: usize) -> Option<Self> {
+        Some(Self {
+            isa,
+            seal,
+            key: EncryptKey::new(isa, key)?,
+            tag_len,
+        })
+    }
+
+    /// Chains `part` onto a CBC-MAC; the last block is padded with zeros.
+    fn chain(&self, part: &[u8], chain: &mut [u8; BLOCK]) {
+        let mut job = mac::Job {
+            source: part.as_ptr(),
+            len: part.len(),
+            key: &self.key,
+            subkeys: None,
+            chain: *chain,
+        };
+        // SAFETY: the part is a slice of that length.
+        unsafe { mac::authenticate_many(self.isa, slice::from_mut(&mut job)) };
+        *chain = job.chain;
+    }
+
+    /// The CBC-MAC of a message (SP 800-38C, A.2) whose plaintext `text` walks over.
+    fn authenticate(&self, op: &ValidOp<'_, '_>, nonce: &[u8], len: usize) -> [u8; BLOCK] {
+        let aad_len = op.aad_len();
+        let flags = 64 * usize::from(aad_len > 0) + 4 * (self.tag_len - 2) + 14 - nonce.len();
+        let (mut chain, mut carry) = ([0; BLOCK], Carry::default());
+        self.chain(&block(flags, nonce, len), &mut chain);
+        let length = aad_len.to_be_bytes();
+        match aad_len {
+            0 => {}
+            1..0xff00 => carry.push(&length[6..], |_| {}),
+            _ => {
+                carry.push(&[0xff, 0xfe], |_| {});
+                carry.push(&length[4..], |_| {});
+            }
+        }
+        let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
+            carry.push(piece, |blocks| self.chain(blocks, &mut chain));
+            Ok(())
+        });
+        self.chain(carry.last(), &mut chain);
+        chain
+    }
+
+    fn authenticate_text(&self, mut text: Cursor<'_>, chain: &mut [u8; BLOCK]) {
+        let mut carry = Carry::default();
+        while let Some(run) = text.next_run(usize::MAX) {
+            carry.push(run.input_bytes(), |blocks| self.chain(blocks, chain));
+        }
+        self.chain(carry.last(), chain);
+    }
+
+    /// Encrypts or decrypts the text, and `tag` with the counter before it.
+    fn count(&self, nonce: &[u8], mut text: Cursor<'_>, tag: &mut [u8; BLOCK]) {
+        let mut job = ctr::Job {
+            source: tag.as_ptr(),
+            target: tag.as_mut_ptr(),
+            len: BLOCK,
+            key: &self.key,
+            counter: block(14 - nonce.len(), nonce, 0),
+            used: 0,
+        };
+        // SAFETY: the tag is a block, in place.
+        unsafe { ctr::apply_many(self.isa, slice::from_mut(&mut job)) };
+        while let Some(run) = text.next_run(usize::MAX) {
+            (job.source, job.target, job.len) = (run.input(), run.output(), run.len());
+            // SAFETY: a run is valid for its length; input and output are alike or disjoint.
+            unsafe { ctr::apply_many(self.isa, slice::from_mut(&mut job)) };
+        }
+    }
+}
+
+/// The nonce between `flags` and a number that fills the block.
+fn block(flags: usize, nonce: &[u8], number: usize) -> [u8; BLOCK] {
+    let mut block = (number as u128).to_be_bytes();
+    block[0] = flags.to_le_bytes()[0];
+    block[1..=nonce.len()].copy_from_slice(nonce);
+    block
+}
+
+fn nonce(op: &ValidOp<'_, '_>, scratch: &mut [u8; MAX_IV_LEN]) -> Nonce {
+    op.iv(scratch)
+        .try_into()
+        .expect("a nonce of 13 bytes at most")
+}
+
+impl Tagger for Ccm {
+    type Job<'k> = Job<'k>;
+
+    #[inline]
+    fn push<'k>(
+        &'k self,
+        op: &mut ValidOp<'_, '_>,
+        _: Ciphertext,
+        iv: &mut [u8; MAX_IV_LEN],
+        jobs: &mut ArrayVec<Job<'k>, BURST>,
+    ) -> bool {
+        let Some(text) = op.whole_payload().map(|run| Whole::of(&run)) else {
+            return false;
+        };
+        let Some(aad) = op.whole_aad() else {
+            return false;
+        };
+        jobs.push(Job {
+            text,
+            aad: aad.as_ptr(),
+            aad_len: aad.len(),
+            key: &self.key,
+            nonce: nonce(op, iv),
+            tag_len: self.tag_len,
+            tag: [0; BLOCK],
+        });
+        true
+    }
+
+    unsafe fn run(&self, jobs: &mut [Job<'_>]) {
+        for jobs in jobs.chunks_mut(TOGETHER) {
+            let mut together: ArrayVec<ccm::Job<'_>, TOGETHER> = jobs
+                .iter()
+                .map(|job| ccm::Job {
+                    source: job.text.source,
+                    target: job.text.target,
+                    len: job.text.len,
+                    aad: job.aad,
+                    aad_len: job.aad_len,
+                    key: job.key,
+                    nonce: &job.nonce,
+                    tag_len: job.tag_len,
+                    tag: job.tag,
+                })
+                .collect();
+            // SAFETY: text and additional data were valid for their lengths and still are; the
+            // text is rewritten as the caller promises.
+            unsafe {
+                if self.seal {
+                    encrypt_many(self.isa, &mut together);
+                } else {
+                    decrypt_many(self.isa, &mut together);
+                }
+            }
+            let tags: ArrayVec<_, TOGETHER> = together.iter().map(|job| job.tag).collect();
+            drop(together);
+            jobs.iter_mut()
+                .zip(tags)
+                .for_each(|(job, tag)| job.tag = tag);
+        }
+    }
+
+    #[inline]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+        Some(&job.tag)
+    }
+
+    fn alone(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        _: Ciphertext,
+        iv: &mut [u8; MAX_IV_LEN],
+        tag: &mut [u8; MAX_TAG_LEN],
+    ) {
+        let nonce = nonce(op, iv);
+        let mut mac = self.authenticate(op, &nonce, op.payload_len());
+        if self.seal {
+            self.authenticate_text(op.payload(), &mut mac);
+            self.count(&nonce, op.payload(), &mut mac);
+        } else {
+            let mut mask = [0; BLOCK];
+            self.count(&nonce, op.payload(), &mut mask);
+            self.authenticate_text(op.output_payload(), &mut mac);
+            mac.iter_mut()
+                .zip(mask)
+                .for_each(|(byte, mask)| *byte ^= mask);
+        }
+        tag[..BLOCK].copy_from_slice(&mac);
+    }
+}

@@ -1,0 +1,109 @@
+//! A cipher and a MAC over independent ranges of one message: each step runs for every message of
+//! the burst before the next step begins.
+
+use lanelock_core::Status;
+use lanelock_core::algorithm::Order;
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
+use lanelock_core::session::SessionMemory;
+use lanelock_core::transform::Direction;
+
+use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
+use crate::group::Group;
+use crate::session::memory;
+
+/// Both halves, keyed for one direction.
+pub(crate) struct Chain<C, T> {
+    cipher: C,
+    mac: T,
+    order: Order,
+    direction: Direction,
+    group: Group,
+}
+
+impl<C: Cipher, T: Tagger> Chain<C, T> {
+    /// `group` is that of both halves.
+    pub(crate) fn boxed(
+        group: Group,
+        order: Order,
+        direction: Direction,
+        cipher: C,
+        mac: T,
+    ) -> Box<dyn EngineSession> {
+        Box::new(Self {
+            cipher,
+            mac,
+            order,
+            direction,
+            group: group.one_way(direction),
+        })
+    }
+
+    fn encrypt_then_mac(batch: &mut Batch<'_, '_>) {
+        run_payloads(batch, Payload::FromInput, Self::cipher);
+        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
+    }
+
+    /// Nothing is decrypted unless its tag matches.
+    fn verify_then_decrypt(batch: &mut Batch<'_, '_>) {
+        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
+            if !tag.is_some_and(|tag| op.tag_matches(tag)) {
+                op.complete(Status::AuthFailed);
+            }
+        });
+        run_payloads(batch, Payload::OfPending, Self::cipher);
+        batch.for_each(|mut op| {
+            if op.is_pending() {
+                op.complete(Status::Success);
+            }
+        });
+    }
+
+    /// A tag that lies inside the payload is encrypted with it.
+    fn mac_then_encrypt(batch: &mut Batch<'_, '_>) {
+        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
+            if op.tag_in_payload() {
+                // The input may be read-only.
+                op.copy_payload_to_output();
+            }
+            op.write_tag(tag.expect("a tag that is computed is there"));
+        });
+        run_payloads(batch, Payload::WithTag, Self::cipher);
+        batch.complete(Status::Success);
+    }
+
+    /// Plaintext is written before the tag is compared, and wiped unless it matches.
+    fn decrypt_then_verify(batch: &mut Batch<'_, '_>) {
+        run_payloads(batch, Payload::FromInput, Self::cipher);
+        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
+    }
+
+    #[inline]
+    fn cipher(&self) -> &C {
+        &self.cipher
+    }
+
+    #[inline]
+    fn mac(&self) -> &T {
+        &self.mac
+    }
+}
+
+impl<C: Cipher, T: Tagger> EngineSession for Chain<C, T> {
+    fn group(&self) -> u16 {
+        self.group.number()
+    }
+
+    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        let run = match (self.order, self.direction) {
+            (Order::EncryptThenMac, Direction::Forward) => Self::encrypt_then_mac,
+            (Order::EncryptThenMac, Direction::Reverse) => Self::verify_then_decrypt,
+            (Order::MacThenEncrypt, Direction::Forward) => Self::mac_then_encrypt,
+            (Order::MacThenEncrypt, Direction::Reverse) => Self::decrypt_then_verify,
+        };
+        batch.for_each_stretch(BURST, run);
+    }
+
+    fn memory(&self) -> SessionMemory {
+        memory::<Self>()
+    }
+}

@@ -1,0 +1,95 @@
+//! AES-CMAC, a message in each lane.
+
+#![allow(unsafe_code)] // calls kernels
+
+use std::convert::Infallible;
+use std::slice;
+
+use arrayvec::ArrayVec;
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::aes::mac::{Job, Subkeys, authenticate_many};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
+
+use crate::burst::{BURST, Tagger};
+use crate::carry::Carry;
+
+pub(crate) struct Cmac {
+    isa: Isa,
+    key: EncryptKey,
+    subkeys: Subkeys,
+}
+
+impl Cmac {
+    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(isa, key)?;
+        let subkeys = Subkeys::new(isa, &key);
+        Some(Self { isa, key, subkeys })
+    }
+
+    /// Chains `part` onto `chain`.
+    fn part(&self, part: &[u8], subkeys: Option<&Subkeys>, chain: &mut [u8; BLOCK]) {
+        let mut job = Job {
+            source: part.as_ptr(),
+            len: part.len(),
+            key: &self.key,
+            subkeys,
+            chain: *chain,
+        };
+        // SAFETY: the part is a slice of that length.
+        unsafe { authenticate_many(self.isa, slice::from_mut(&mut job)) };
+        *chain = job.chain;
+    }
+}
+
+impl Tagger for Cmac {
+    type Job<'k> = Job<'k>;
+
+    #[inline]
+    fn push<'k>(
+        &'k self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        jobs: &mut ArrayVec<Job<'k>, BURST>,
+    ) -> bool {
+        let Some(message) = op.whole_authenticated(ciphertext) else {
+            return false;
+        };
+        jobs.push(Job {
+            source: message.as_ptr(),
+            len: message.len(),
+            key: &self.key,
+            subkeys: Some(&self.subkeys),
+            chain: [0; BLOCK],
+        });
+        true
+    }
+
+    #[inline]
+    unsafe fn run(&self, jobs: &mut [Job<'_>]) {
+        // SAFETY: each source was a slice of the job's length, as valid now as it was then.
+        unsafe { authenticate_many(self.isa, jobs) }
+    }
+
+    #[inline]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+        Some(&job.chain)
+    }
+
+    fn alone(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        tag: &mut [u8; MAX_TAG_LEN],
+    ) {
+        let (mut chain, mut carry) = ([0; BLOCK], Carry::default());
+        let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
+            carry.push(piece, |blocks| self.part(blocks, None, &mut chain));
+            Ok(())
+        });
+        self.part(carry.last(), Some(&self.subkeys), &mut chain);
+        tag[..BLOCK].copy_from_slice(&chain);
+    }
+}

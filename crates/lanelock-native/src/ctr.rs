@@ -1,0 +1,49 @@
+//! AES-CTR, both directions alike.
+
+#![allow(unsafe_code)] // calls kernels
+
+use lanelock_kernels::aes::ctr::{Job, apply_many};
+use lanelock_kernels::aes::{EncryptKey, Isa};
+
+use crate::burst::{Cipher, Whole};
+
+pub(crate) struct Ctr {
+    isa: Isa,
+    key: EncryptKey,
+}
+
+impl Ctr {
+    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(isa, key)?;
+        Some(Self { isa, key })
+    }
+}
+
+impl Cipher for Ctr {
+    type Job<'k> = Job<'k>;
+    /// The kernel remembers how much of a key stream block it has used.
+    const BLOCK: usize = 1;
+
+    #[inline]
+    fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> Job<'k> {
+        Job {
+            source: payload.source,
+            target: payload.target,
+            len: payload.len,
+            key: &self.key,
+            counter: iv.try_into().expect("a whole counter block"),
+            used: 0,
+        }
+    }
+
+    #[inline]
+    fn go_on(job: &mut Job<'_>, payload: Whole) {
+        (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
+    }
+
+    #[inline]
+    unsafe fn run(&self, jobs: &mut [Job<'_>]) {
+        // SAFETY: the caller's promises are the kernel's.
+        unsafe { apply_many(self.isa, jobs) }
+    }
+}

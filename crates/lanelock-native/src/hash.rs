@@ -1,0 +1,216 @@
+//! SHA-1, SHA-2 and HMAC over them, a message in each lane.
+
+#![allow(unsafe_code)] // names the memory of messages to the kernels
+
+use std::convert::Infallible;
+
+use arrayvec::ArrayVec;
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::hash::{
+    Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Stream, hash_many, hmac_many,
+};
+
+use crate::burst::{BURST, Tagger};
+
+pub(crate) struct Digest<A: Algorithm> {
+    kernels: &'static Kernels<A>,
+}
+
+pub(crate) struct Hmac<A: Algorithm> {
+    kernels: &'static Kernels<A>,
+    key: HmacKey<A>,
+}
+
+/// Pieces of a message that runs in a lane; those of more pieces run alone.
+const PIECES: usize = 4;
+
+/// A message on its way through a lane. Invariant: the first `count` pieces are valid for reading
+/// until the kernel returns.
+pub(crate) struct DigestJob {
+    pieces: [*const [u8]; PIECES],
+    next: u8,
+    count: u8,
+    digest: [u8; MAX_DIGEST],
+}
+
+/// A message and its key.
+pub(crate) struct HmacJob<'k, A: Algorithm> {
+    message: DigestJob,
+    key: &'k HmacKey<A>,
+}
+
+impl<A: Algorithm> Digest<A> {
+    pub(crate) fn new(kernels: &'static Kernels<A>) -> Self {
+        Self { kernels }
+    }
+}
+
+impl<A: Algorithm> Hmac<A> {
+    pub(crate) fn new(kernels: &'static Kernels<A>, key: &[u8]) -> Self {
+        Self {
+            kernels,
+            key: HmacKey::new(kernels, key),
+        }
+    }
+}
+
+impl DigestJob {
+    const NO_PIECE: *const [u8] = std::ptr::from_ref(&[]);
+
+    /// What `op` authenticates, if that is in few enough pieces.
+    #[inline]
+    fn of(op: &ValidOp<'_, '_>, ciphertext: Ciphertext) -> Option<Self> {
+        if let Some(message) = op.whole_authenticated(ciphertext) {
+            return Some(Self {
+                pieces: [message, Self::NO_PIECE, Self::NO_PIECE, Self::NO_PIECE],
+                next: 0,
+                count: 1,
+                digest: [0; MAX_DIGEST],
+            });
+        }
+        Self::of_pieces(op, ciphertext)
+    }
+
+    #[inline(never)]
+    fn of_pieces(op: &ValidOp<'_, '_>, ciphertext: Ciphertext) -> Option<Self> {
+        let mut job = Self {
+            pieces: [Self::NO_PIECE; PIECES],
+            next: 0,
+            count: 0,
+            digest: [0; MAX_DIGEST],
+        };
+        op.for_each_authenticated(ciphertext, |piece| {
+            *job.pieces.get_mut(usize::from(job.count)).ok_or(())? = piece;
+            job.count += 1;
+            Ok::<_, ()>(())
+        })
+        .ok()?;
+        Some(job)
+    }
+}
+
+// SAFETY: the invariant. The pieces were borrowed from an operation whose memory stays as it is
+// until the kernel returns, as `Tagger::run` demands.
+unsafe impl Message for DigestJob {
+    #[inline]
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        if self.next == self.count {
+            return None;
+        }
+        let piece = self.pieces[usize::from(self.next)];
+        self.next += 1;
+        Some(piece)
+    }
+
+    #[inline]
+    fn finish(&mut self, digest: &[u8]) {
+        self.digest[..digest.len()].copy_from_slice(digest);
+    }
+}
+
+// SAFETY: as for `DigestJob`.
+unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
+    #[inline]
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        self.message.next_part()
+    }
+
+    #[inline]
+    fn finish(&mut self, digest: &[u8]) {
+        self.message.finish(digest);
+    }
+}
+
+impl<A: Algorithm> Keyed<A> for HmacJob<'_, A> {
+    #[inline]
+    fn key(&self) -> &HmacKey<A> {
+        self.key
+    }
+}
+
+impl<A: Algorithm> Tagger for Digest<A> {
+    type Job<'k> = DigestJob;
+
+    #[inline]
+    fn push<'k>(
+        &'k self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        jobs: &mut ArrayVec<DigestJob, BURST>,
+    ) -> bool {
+        let job = DigestJob::of(op, ciphertext);
+        job.map(|job| jobs.push(job)).is_some()
+    }
+
+    #[inline]
+    unsafe fn run(&self, jobs: &mut [DigestJob]) {
+        hash_many(self.kernels, jobs);
+    }
+
+    #[inline]
+    fn tag(job: &DigestJob) -> Option<&[u8]> {
+        Some(&job.digest)
+    }
+
+    fn alone(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        tag: &mut [u8; MAX_TAG_LEN],
+    ) {
+        let mut stream = Stream::new(self.kernels);
+        absorb(&mut stream, op, ciphertext);
+        stream.finish(&mut tag[..A::DIGEST]);
+    }
+}
+
+impl<A: Algorithm> Tagger for Hmac<A> {
+    type Job<'k> = HmacJob<'k, A>;
+
+    #[inline]
+    fn push<'k>(
+        &'k self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        jobs: &mut ArrayVec<HmacJob<'k, A>, BURST>,
+    ) -> bool {
+        let key = &self.key;
+        let message = DigestJob::of(op, ciphertext);
+        message
+            .map(|message| jobs.push(HmacJob { message, key }))
+            .is_some()
+    }
+
+    #[inline]
+    unsafe fn run(&self, jobs: &mut [HmacJob<'_, A>]) {
+        hmac_many(self.kernels, jobs);
+    }
+
+    #[inline]
+    fn tag<'j>(job: &'j HmacJob<'_, A>) -> Option<&'j [u8]> {
+        Some(&job.message.digest)
+    }
+
+    fn alone(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        ciphertext: Ciphertext,
+        _: &mut [u8; MAX_IV_LEN],
+        tag: &mut [u8; MAX_TAG_LEN],
+    ) {
+        let mut stream = Stream::hmac(self.kernels, &self.key);
+        absorb(&mut stream, op, ciphertext);
+        stream.finish_hmac(&self.key, &mut tag[..A::DIGEST]);
+    }
+}
+
+fn absorb<A: Algorithm>(stream: &mut Stream<A>, op: &ValidOp<'_, '_>, ciphertext: Ciphertext) {
+    let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
+        stream.update(piece);
+        Ok(())
+    });
+}

@@ -1,0 +1,132 @@
+//! The lanelock engine over its own kernels: the messages of a burst advance in lockstep, one in
+//! each lane of the CPU's vector registers.
+//!
+//! A session holds its key expanded, immutable and wiped on drop; queue pairs need no context of
+//! it. A batch becomes kernel calls of up to 64 messages, whatever their sessions, as long as
+//! algorithm, key size and direction are the same. Messages in one piece run in lanes; messages in
+//! segments run piece after piece where they lie, with the same result; nothing is copied.
+//!
+//! | algorithm | key bits | a message runs | may be half of a chain |
+//! |---|---|---|---|
+//! | AES-CBC encryption | 128, 192, 256 | in a lane | yes |
+//! | AES-CBC decryption | 128, 192, 256 | blocks side by side | yes |
+//! | AES-CTR | 128, 192, 256 | blocks side by side | yes |
+//! | AES-ECB | 128, 192, 256 | blocks side by side | |
+//! | AES-XTS | 128, 256 | blocks side by side | |
+//! | AES-CMAC | 128, 192, 256 | in a lane | yes |
+//! | AES-GCM, AES-GMAC | 128, 192, 256 | blocks side by side | |
+//! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side | |
+//! | ChaCha20, ChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
+//! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
+//! | HMAC over these | any | in a lane | yes |
+//!
+//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512 | ChaCha20, Poly1305 |
+//! |---|---|---|---|---|
+//! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
+//! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, integers |
+//! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
+//!
+//! The widest tier that the CPU has is taken; the environment variable `LANELOCK_TIER` forces
+//! another. A CPU without AES-NI has none, and no native engine.
+
+#![deny(unsafe_code)]
+
+mod burst;
+mod carry;
+mod catalogue;
+mod cbc;
+mod ccm;
+mod chacha;
+mod chain;
+mod cmac;
+mod ctr;
+mod ecb;
+mod gcm;
+mod group;
+mod hash;
+mod session;
+mod tier;
+mod xts;
+
+use std::fmt;
+
+use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
+use lanelock_core::{SessionError, Transform};
+
+pub use lanelock_kernels::cpu::Tier;
+pub use tier::{TierError, VARIABLE};
+
+use tier::Kit;
+
+const NAME: &str = "native";
+
+/// The engine.
+pub struct Native {
+    kit: Kit,
+    capabilities: Vec<Capability>,
+}
+
+impl Native {
+    /// The engine on the tier that `LANELOCK_TIER` names, else on the widest; `None` if this CPU
+    /// has no tier.
+    ///
+    /// # Errors
+    /// [`TierError`] if the tier that is asked for does not exist or cannot run: another one is
+    /// never taken instead.
+    pub fn new() -> Result<Option<Self>, TierError> {
+        Ok(Kit::of_environment()?.map(Self::of))
+    }
+
+    /// The engine on `tier`, whatever the environment says.
+    ///
+    /// # Errors
+    /// [`TierError::Unavailable`] if this CPU cannot run it.
+    pub fn with_tier(tier: Tier) -> Result<Self, TierError> {
+        let kit = Kit::of(tier).ok_or(TierError::Unavailable(tier))?;
+        Ok(Self::of(kit))
+    }
+
+    /// The tier that it runs on.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.kit.tier()
+    }
+
+    fn of(kit: Kit) -> Self {
+        Self {
+            kit,
+            capabilities: catalogue::capabilities(kit),
+        }
+    }
+}
+
+impl Engine for Native {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn version(&self) -> String {
+        self.kit.to_string()
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+        let offered = offers(&self.capabilities, transform.algorithm());
+        let session = offered.then(|| catalogue::open(self.kit, transform));
+        session.flatten().ok_or_else(|| SessionError::Unsupported {
+            what: transform.spec(),
+            why: format!("the {} tier does not have it", self.tier().name()),
+        })
+    }
+}
+
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Native")
+            .field("tier", &self.tier())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,128 @@
+//! The conformance suite on every tier of this machine.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use lanelock_conformance::differential::{Options, run};
+use lanelock_conformance::progress::Silent;
+use lanelock_conformance::suite::FileOutcome;
+use lanelock_conformance::{Level, Subject, vectors, wycheproof};
+use lanelock_core::Device;
+use lanelock_native::{Native, Tier};
+
+/// The tiers that this machine must run: what the standard library finds, not the kernels.
+#[cfg(target_arch = "x86_64")]
+fn expected_tiers() -> Vec<Tier> {
+    use std::is_x86_feature_detected as has;
+    let aesni = has!("aes") && has!("pclmulqdq") && has!("sse4.1");
+    let avx2 = aesni && has!("avx2") && has!("bmi2");
+    let avx512 = avx2
+        && has!("avx512bw")
+        && has!("avx512dq")
+        && has!("avx512vl")
+        && has!("avx512vbmi2")
+        && has!("vaes")
+        && has!("vpclmulqdq");
+    [
+        (avx512, Tier::Avx512),
+        (avx2, Tier::Avx2),
+        (aesni, Tier::AesNi),
+    ]
+    .into_iter()
+    .filter_map(|(has, tier)| has.then_some(tier))
+    .collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn expected_tiers() -> Vec<Tier> {
+    Vec::new()
+}
+
+/// Runs `check` on `tier`; a tier that the machine has and the engine refuses is a failure.
+fn on(tier: Tier, check: impl FnOnce(&Subject)) {
+    match Native::with_tier(tier) {
+        Ok(native) => {
+            assert_eq!(native.tier(), tier);
+            let device = Device::builder().engine(native).build();
+            check(&Subject::new(&device, "native").unwrap());
+        }
+        Err(error) => {
+            assert!(!expected_tiers().contains(&tier), "did not run: {error}");
+            println!("{error}");
+        }
+    }
+}
+
+fn random_messages_are_right(subject: &Subject) {
+    let options = Options {
+        level: Level::Quick,
+        seed: 1,
+        threads: 2,
+    };
+    let outcome = run(subject, options, &|_| true, &Silent);
+    println!("{:?}", outcome.total());
+    if let Some(failure) = outcome.failure {
+        panic!("{failure}");
+    }
+    assert!(outcome.total().operations > 10_000);
+}
+
+fn published_vectors_are_right(subject: &Subject) {
+    let outcomes = vectors::run(subject, |_| true, &Silent);
+    right(&outcomes);
+    assert!(
+        outcomes.iter().all(|file| file.skips() == 0),
+        "{outcomes:#?}"
+    );
+}
+
+fn wycheproof_is_right(subject: &Subject) {
+    right(&wycheproof::run(subject, |_| true, &Silent));
+}
+
+fn right(outcomes: &[FileOutcome]) {
+    assert!(outcomes.len() >= 5, "{} files", outcomes.len());
+    for file in outcomes {
+        println!(
+            "{:20} {:4} right, {:4} refused, {:3} skipped; {} operations, {} tampered",
+            file.name,
+            file.right,
+            file.refused,
+            file.skips(),
+            file.operations,
+            file.tampered,
+        );
+        assert!(file.failures.is_empty(), "{:#?}", file.failures);
+    }
+}
+
+macro_rules! per_tier {
+    ($($check:ident)*) => {
+        $(
+            mod $check {
+                use super::{Tier, on};
+
+                #[test]
+                fn avx512() {
+                    on(Tier::Avx512, super::$check);
+                }
+
+                #[test]
+                fn avx2() {
+                    on(Tier::Avx2, super::$check);
+                }
+
+                #[test]
+                fn aesni() {
+                    on(Tier::AesNi, super::$check);
+                }
+            }
+        )*
+    };
+}
+
+per_tier!(random_messages_are_right published_vectors_are_right wycheproof_is_right);
+
+#[test]
+fn the_engine_finds_the_tiers_that_the_standard_library_finds() {
+    assert_eq!(Tier::available().collect::<Vec<_>>(), expected_tiers());
+}

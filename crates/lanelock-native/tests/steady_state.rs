@@ -1,0 +1,129 @@
+//! No operation allocates, not even the first of a session on a queue pair: counted by a global
+//! allocator for every algorithm, direction and layout, on every tier of this machine.
+
+#![allow(clippy::unwrap_used)] // a test
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::IoSliceMut;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use lanelock_core::algorithm::Spec;
+use lanelock_core::engine::{Engine, offers};
+use lanelock_core::transform::Direction;
+use lanelock_core::{Algorithm, Buffer, Device, Op, QueuePair, Session, Status, Transform};
+use lanelock_native::{Native, Tier};
+
+const OPS: usize = 40;
+const MESSAGE: usize = 96;
+const PIECES: usize = 8;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is passed to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+/// Memory of one message.
+struct Place {
+    data: [u8; MESSAGE],
+    tag: [u8; 64],
+}
+
+fn main() {
+    assert!(ALLOCATIONS.load(Relaxed) > 0, "allocations are not counted");
+    let mut cases = 0;
+    for tier in Tier::available() {
+        let native = Native::with_tier(tier).unwrap();
+        let capabilities = native.capabilities().to_vec();
+        let device = Device::builder().engine(native).build();
+        let mut qp = device.queue_pair(1);
+        for spec in Spec::singles().into_iter().chain(Spec::chains()) {
+            if !offers(&capabilities, spec.algorithm) {
+                continue;
+            }
+            for step in [MESSAGE, 24, 13] {
+                let used = measure(&device, &mut qp, spec, step);
+                assert_eq!(used, 0, "{spec} in segments of {step}, {tier:?}");
+                cases += 1;
+            }
+        }
+        let memory = device
+            .session(Transform::encrypt(lanelock_core::Cipher::AesCbc, &[1; 16]))
+            .unwrap()
+            .memory();
+        assert_eq!(memory.per_queue_pair, 0);
+    }
+    println!("test result: ok. {cases} passed; 0 failed");
+}
+
+/// Allocations of a burst, there and (where there is a way) back, from the first operation on.
+fn measure(device: &Device, qp: &mut QueuePair, spec: Spec, step: usize) -> u64 {
+    let key: Vec<u8> = (0..255_u8).cycle().take(spec.key_len).collect();
+    let mac_key = vec![7; spec.mac_key_len];
+    let session = |direction| {
+        device
+            .session(Transform::new(spec.algorithm, direction, &key, &mac_key))
+            .unwrap()
+    };
+    let mut places: Vec<_> = (0..OPS)
+        .map(|_| Place {
+            data: [1; MESSAGE],
+            tag: [0; 64],
+        })
+        .collect();
+    let forward = session(Direction::Forward);
+    let mut used = process(qp, &forward, &mut places, step);
+    if !matches!(spec.algorithm, Algorithm::Hash(_)) {
+        let reverse = session(Direction::Reverse);
+        used += process(qp, &reverse, &mut places, step);
+    }
+    used
+}
+
+/// Runs a burst in place; returns the allocations inside.
+fn process(qp: &mut QueuePair, session: &Session, places: &mut [Place], step: usize) -> u64 {
+    let iv = [3; 16];
+    let mut segments: Vec<Vec<IoSliceMut<'_>>> = Vec::new();
+    let mut tags = Vec::new();
+    for place in places {
+        segments.push(place.data.chunks_mut(step).map(IoSliceMut::new).collect());
+        tags.push(&mut place.tag);
+    }
+    assert!(segments.iter().all(|list| list.len() <= PIECES));
+    let mut ops: Vec<_> = segments
+        .iter_mut()
+        .zip(tags)
+        .map(|(list, tag)| {
+            let mut op = Op::new(session, Buffer::in_place(&mut list[..]));
+            if session.iv_len() > 0 {
+                op = op.iv(&iv[..session.iv_len()]);
+            }
+            if session.tag_len() > 0 {
+                op = op.tag(&mut tag[..session.tag_len()]);
+            }
+            op
+        })
+        .collect();
+    let before = ALLOCATIONS.load(Relaxed);
+    let _checked_below = qp.process(&mut ops);
+    let used = ALLOCATIONS.load(Relaxed) - before;
+    for op in &ops {
+        assert_eq!(op.status(), Status::Success, "{:?}", op.error());
+    }
+    used
+}
