@@ -1,5 +1,7 @@
 //! `lanelock engines`: what this machine has, what each engine offers, which one is chosen.
 
+mod family;
+
 use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
@@ -14,6 +16,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
+use family::family;
 
 /// Arguments of `lanelock engines`.
 #[derive(Debug, clap::Args)]
@@ -28,6 +31,7 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Inventory {
     machine: Machine,
+    cpu_features: Vec<&'static str>,
     engines: Vec<EngineRow>,
     choices: Vec<ChoiceRow>,
 }
@@ -107,6 +111,7 @@ impl Inventory {
         });
         Self {
             machine: Machine::detect(&openssl.map(Engine::version).unwrap_or_default()),
+            cpu_features: cpu_features(),
             engines: engines.collect(),
             choices: Spec::singles()
                 .iter()
@@ -118,10 +123,11 @@ impl Inventory {
     fn render(&self, device: &Device) -> String {
         let machine = &self.machine;
         let mut text = format!(
-            "{}, {} cores, tiers: {}\n",
+            "{}, {} cores\nfeatures: {}\ntiers: {}\n",
             machine.cpu,
             machine.cores,
-            machine.tiers.join(", ")
+            self.cpu_features.join(", "),
+            machine.tiers.join(", "),
         );
         for engine in device.engines() {
             let _ = write!(
@@ -204,6 +210,58 @@ impl ChoiceRow {
     }
 }
 
+/// Extensions of the CPU that matter to cryptography.
+#[cfg(target_arch = "x86_64")]
+fn cpu_features() -> Vec<&'static str> {
+    macro_rules! detected {
+        ($($name:tt),*) => {
+            [$(($name, is_x86_feature_detected!($name))),*]
+        };
+    }
+    let all = detected![
+        "aes",
+        "pclmulqdq",
+        "sha",
+        "ssse3",
+        "avx",
+        "avx2",
+        "bmi2",
+        "adx",
+        "gfni",
+        "vaes",
+        "vpclmulqdq",
+        "avx512f",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512ifma",
+        "avx512vbmi"
+    ];
+    all.into_iter()
+        .filter_map(|(name, has)| has.then_some(name))
+        .collect()
+}
+
+/// Extensions of the CPU that matter to cryptography.
+#[cfg(target_arch = "aarch64")]
+fn cpu_features() -> Vec<&'static str> {
+    macro_rules! detected {
+        ($($name:tt),*) => {
+            [$(($name, std::arch::is_aarch64_feature_detected!($name))),*]
+        };
+    }
+    let all = detected!["neon", "aes", "pmull", "sha2", "sha3", "sve", "sve2"];
+    all.into_iter()
+        .filter_map(|(name, has)| has.then_some(name))
+        .collect()
+}
+
+/// None are known for this architecture.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn cpu_features() -> Vec<&'static str> {
+    Vec::new()
+}
+
 fn ranges(sizes: Sizes) -> Vec<Range> {
     let some = sizes.ranges().iter().filter(|range| range.max > 0);
     some.map(|range| Range {
@@ -247,31 +305,6 @@ fn algorithms(capabilities: &[Capability]) -> String {
     table.trim_fmt()
 }
 
-/// The names of a family as one: `aes-{128,192,256}-cbc`.
-fn family(names: &[String]) -> String {
-    let [first, .., last] = names else {
-        return names.concat();
-    };
-    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    let reversed = |s: &str| s.chars().rev().collect::<String>();
-    // Cut at hyphens, so that 192 and 128 do not share their 1.
-    let front = first[..same(first, last)].rfind('-').map_or(0, |at| at + 1);
-    let back = same(&reversed(first), &reversed(last));
-    let back = first[first.len() - back..]
-        .find('-')
-        .map_or(0, |at| back - at);
-    let middle = |name: &String| match name.len().checked_sub(back) {
-        Some(end) if end > front => name[front..end].to_owned(),
-        _ => return String::new(),
-    };
-    let middles: Vec<String> = names.iter().map(middle).collect();
-    if middles.iter().any(String::is_empty) {
-        return names.join(", ");
-    }
-    let (start, end) = (&first[..front], &first[first.len() - back..]);
-    format!("{start}{{{}}}{end}", middles.join(","))
-}
-
 fn features(features: Features) -> String {
     let Features {
         chains,
@@ -291,25 +324,4 @@ fn features(features: Features) -> String {
         .map(|(_, name)| *name)
         .collect();
     named.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_a_family_fold_into_one() {
-        let fold =
-            |names: &[&str]| family(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(
-            fold(&["aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]),
-            "aes-{128,192,256}-cbc"
-        );
-        assert_eq!(fold(&["aes-128-xts", "aes-256-xts"]), "aes-{128,256}-xts");
-        assert_eq!(
-            fold(&["3des-2key-cbc", "3des-cbc"]),
-            "3des-2key-cbc, 3des-cbc"
-        );
-        assert_eq!(fold(&["chacha20"]), "chacha20");
-    }
 }

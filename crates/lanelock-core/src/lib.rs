@@ -9,9 +9,9 @@
 //! Applications use the `lanelock` crate, which re-exports what they need; engines implement
 //! [`engine::Engine`] against this crate alone.
 //!
-//! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and [`op`] (pointers into
-//! the caller's memory), in [`per_queue`] (a context that only one queue pair reaches), and in one
-//! downcast in [`session`].
+//! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and the engine's view of an
+//! operation ([`engine::ValidOp`]), which deal in pointers into the caller's memory, in
+//! [`per_queue`], a context that only one queue pair reaches, and in one downcast in [`session`].
 
 #![deny(unsafe_code)]
 

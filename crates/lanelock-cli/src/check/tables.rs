@@ -47,7 +47,7 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
     if let Some(failure) = &findings.random.failure {
         let _ = write!(text, "\nWRONG: {failure}\n");
     }
-    text.push_str("\n");
+    text.push('\n');
     text.push_str(&verdict(findings, seed));
     text
 }

@@ -22,6 +22,12 @@ pub fn measure(
     pace: Pace,
     bench: &Bench,
 ) -> Result<Vec<Row>, Failure> {
+    for shape in cells {
+        contest
+            .peer
+            .iter()
+            .try_for_each(|peer| peer.accepts(shape))?;
+    }
     contest.check(bench)?;
     let entrants = contest.peer.len() + contest.engines.names(bench)?.len();
     let progress = Progress::of(cells.len() * entrants * pace.rounds);

@@ -75,6 +75,25 @@ impl Peer {
         })
     }
 
+    /// Checks that peers know such work.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for segments and copies, which they do not have.
+    pub fn accepts(self, shape: &Shape) -> Result<(), Failure> {
+        let option = match shape {
+            Shape { segments: 2.., .. } => format!("--segments {}", shape.segments),
+            Shape {
+                layout: Layout::Copy,
+                ..
+            } => "--layout copy".to_owned(),
+            _ => return Ok(()),
+        };
+        let name = self.name();
+        Err(Failure::Usage(format!(
+            "{option}: --peer {name} does not do that; leave one of them out"
+        )))
+    }
+
     fn remedy(self) -> &'static str {
         match self {
             Self::Evp => "build it with `make -C peers evp`",
@@ -110,22 +129,9 @@ impl PeerContestant {
     /// Starts a child for each thread and prepares it for the work.
     ///
     /// # Errors
-    /// [`Failure::Usage`] without the program, or for work that peers do not know;
-    /// [`Failure::Failed`] if a child does not answer as agreed.
+    /// [`Failure::Usage`] without the program; [`Failure::Failed`] if a child does not answer as
+    /// agreed.
     pub fn open(peer: Peer, shape: &Shape) -> Result<Entry<Self>, Failure> {
-        if shape.segments > 1 {
-            return Err(Failure::Usage(format!(
-                "--segments {}: --peer {} has contiguous messages only; leave one of them out",
-                shape.segments,
-                peer.name()
-            )));
-        }
-        if shape.has_output() && shape.layout == Layout::Copy {
-            return Err(Failure::Usage(format!(
-                "--layout copy: --peer {} does not copy; leave one of them out",
-                peer.name()
-            )));
-        }
         let mut children = (0..shape.threads)
             .map(|index| Conversation::start(peer, index))
             .collect::<Result<Vec<_>, _>>()?;

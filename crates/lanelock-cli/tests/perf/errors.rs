@@ -53,6 +53,14 @@ fn a_refusal_names_the_option_the_value_and_the_remedy() {
             &["--sessions", "100", "--pool", "50"],
             &["--pool 50", "--sessions 100", "at least 100"],
         ),
+        (
+            &["--peer", "evp", "--segments", "2"],
+            &["--segments 2", "--peer evp", "leave one of them out"],
+        ),
+        (
+            &["--peer", "evp", "--layout", "copy"],
+            &["--layout copy", "--peer evp"],
+        ),
         (&["--sizes", "1:x"], &["--sizes", "'x'", "2k for 2048"]),
         (&["--sizes", "64", "--imix", "64:1"], &["--sizes", "--imix"]),
         (&["--burst", "0"], &["--burst", "'0'", "from 1 to 4096"]),

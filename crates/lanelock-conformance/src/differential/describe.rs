@@ -108,7 +108,11 @@ fn describe(scenario: &Scenario, found: &Found, lines: &mut Vec<String>) {
             let wrong = last && number == found.op;
             let mark = if wrong && ops.len() > 1 { "> " } else { "" };
             let message = shape.message(setup);
-            lines.push(format!("{mark}{}", summary(setup, &message)));
+            let flipped = match shape.flip {
+                Some(flip) => format!(", a flipped bit in: {flip:?}"),
+                None => String::new(),
+            };
+            lines.push(format!("{mark}{}{flipped}", summary(setup, &message)));
             if wrong {
                 details(setup, &message, lines);
             }

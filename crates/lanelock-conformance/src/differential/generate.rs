@@ -4,9 +4,10 @@ use lanelock_core::algorithm::{Algorithm, Spec};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Cipher, Mac};
 
+use super::edit::Flip;
 use super::fault::Fault;
 use super::scenario::{Burst, Path, Scenario};
-use super::shape::{Cut, Flip, IvPattern, OutputShape, Point, Shape, TagPlace};
+use super::shape::{Cut, IvPattern, OutputShape, Point, Shape, TagPlace};
 use crate::Subject;
 use crate::message::{Edge, Setup};
 use crate::rng::Rng;

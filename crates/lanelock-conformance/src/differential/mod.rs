@@ -6,6 +6,7 @@
 //! must be refused, guard pages, and a smallest case at the end.
 
 mod describe;
+mod edit;
 mod fault;
 mod generate;
 mod plan;

@@ -114,8 +114,8 @@ fn amount(level: Level, chain: bool) -> (usize, Reach) {
     match (level, chain) {
         (Level::Quick, false) => (16, reach(4096, 600)),
         (Level::Quick, true) => (1, reach(2048, 300)),
-        (Level::Default, false) => (120, reach(16_384, 4096)),
-        (Level::Default, true) => (8, reach(8192, 2048)),
+        (Level::Default, false) => (300, reach(16_384, 4096)),
+        (Level::Default, true) => (20, reach(8192, 2048)),
         (Level::Exhaustive, false) => (600, reach(65_536, 66_000)),
         (Level::Exhaustive, true) => (24, reach(65_536, 20_000)),
     }

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
+use super::edit::{Flip, flip_bit, protect};
 use super::fault::Fault;
-use crate::message::{Edge, Message, Outcome, Output, Part, Placement, Setup, compute};
+use crate::message::{Edge, Message, Output, Part, Placement, Setup};
 use crate::rng::Rng;
 use lanelock_core::algorithm::{Algorithm, Order};
-use lanelock_core::transform::Direction;
 
 /// A message of a session, without its bytes.
 ///
@@ -86,16 +86,6 @@ pub(crate) enum Cut {
     Every(usize),
     /// Random lengths up to this one, some of them 0.
     Upto(usize),
-}
-
-/// A bit of what a verifying session reads, flipped.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Flip {
-    Tag,
-    Body,
-    Aad,
-    Iv,
-    Authenticated,
 }
 
 /// Where the parts of the input are.
@@ -294,62 +284,6 @@ fn part(inline: bool, at: &Range<usize>, bytes: Vec<u8>, input: &mut [u8]) -> Pa
     }
     input[at.clone()].copy_from_slice(&bytes);
     Part::Inline(at.clone())
-}
-
-/// Makes the message one that verifies: what the reference makes of its bytes when it protects
-/// them.
-fn protect(setup: &Setup, message: &mut Message) {
-    if matches!(setup.algorithm, Algorithm::Cipher(_)) {
-        return;
-    }
-    let forward = setup.with_direction(Direction::Forward);
-    let Outcome { payload, tag, .. } = compute(&forward, message);
-    let cipher = message.cipher_range();
-    let inside = match &message.tag {
-        Part::Inline(at) => setup.ciphers() && at.start < cipher.end && at.end > cipher.start,
-        _ => false,
-    };
-    if setup.ciphers() {
-        message.input[cipher].copy_from_slice(&payload);
-    }
-    match &mut message.tag {
-        _ if inside => {}
-        Part::Inline(at) => message.input[at.clone()].copy_from_slice(&tag),
-        Part::Separate(bytes) => *bytes = tag,
-        Part::None => {}
-    }
-}
-
-/// Flips a bit, if the message has such a part. The reference decides what should come of it.
-fn flip_bit(flip: Flip, setup: &Setup, message: &mut Message, rng: &mut Rng) {
-    let range = |range: Range<usize>, there: bool| {
-        if there {
-            Part::Inline(range)
-        } else {
-            Part::None
-        }
-    };
-    let part = match flip {
-        Flip::Tag => message.tag.clone(),
-        Flip::Aad => message.aad.clone(),
-        Flip::Iv => message.iv.clone(),
-        Flip::Body => range(message.cipher_range(), setup.ciphers()),
-        Flip::Authenticated => range(message.auth_range(), setup.authenticates()),
-    };
-    let own = match flip {
-        Flip::Tag => &mut message.tag,
-        Flip::Aad => &mut message.aad,
-        _ => &mut message.iv,
-    };
-    let bytes = match (part, own) {
-        (Part::Inline(range), _) => &mut message.input[range],
-        (Part::Separate(_), Part::Separate(bytes)) => &mut bytes[..],
-        _ => return,
-    };
-    if !bytes.is_empty() {
-        let at = rng.below(bytes.len());
-        bytes[at] ^= 1 << rng.below(8);
-    }
 }
 
 impl Cut {

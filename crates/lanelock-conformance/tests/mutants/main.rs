@@ -1,14 +1,16 @@
 //! The checker itself on trial: an engine with a mistake must be caught, one without must pass.
 
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 mod engine;
+mod mistake;
 
-use engine::{Mistake, Mutant};
+use engine::Mutant;
 use lanelock_conformance::differential::{Failure, Options, run};
 use lanelock_conformance::progress::Silent;
 use lanelock_conformance::{Level, Subject};
 use lanelock_core::Device;
+use mistake::Mistake;
 
 fn check(mistake: Mistake) -> Option<Failure> {
     let device = Device::builder().engine(Mutant::new(mistake)).build();

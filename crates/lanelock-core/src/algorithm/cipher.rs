@@ -27,7 +27,8 @@ pub enum Cipher {
     DesCbc,
     /// Single DES-CBC with residual block termination (DOCSIS Baseline Privacy): any length.
     DesDocsis,
-    /// ChaCha20 (RFC 8439, 2.4); the IV is the 32-bit little-endian counter, then the nonce.
+    /// ChaCha20 (RFC 8439, 2.4); the IV is the 32-bit little-endian counter, then the nonce. A
+    /// counter that wraps carries into the nonce's first word, as in OpenSSL: a 64-bit counter.
     ChaCha20,
     /// Camellia (RFC 3713) in CBC mode.
     CamelliaCbc,

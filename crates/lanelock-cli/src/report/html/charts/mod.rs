@@ -36,13 +36,14 @@ pub(super) fn sections(rows: &[Row]) -> Vec<Section> {
     sections
 }
 
-/// One colour for each contestant, on the whole page.
+/// One colour for each contestant, on the whole page; engines have the first ones.
 struct Colours(Vec<String>);
 
 impl Colours {
     fn of(rows: &[Row]) -> Self {
         let mut names: Vec<String> = Vec::new();
-        for row in rows {
+        let (others, engines): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| is_other(row));
+        for row in engines.into_iter().chain(others) {
             if !names.contains(&row.contestant) {
                 names.push(row.contestant.clone());
             }
@@ -57,6 +58,11 @@ impl Colours {
             .unwrap_or(0)
             % COLOURS
     }
+}
+
+/// Whether it is a peer's or a baseline's.
+fn is_other(row: &Row) -> bool {
+    row.route.is_some() || row.contestant.ends_with("-per-op")
 }
 
 /// Rows with equal keys together, in the order of their first appearance.

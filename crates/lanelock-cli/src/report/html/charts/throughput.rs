@@ -4,7 +4,7 @@ use super::super::bar_chart::{BarChart, Group};
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
 use super::super::text::{bytes, length, number};
-use super::{Colours, Section, float, grouped, setting, title, variety};
+use super::{Colours, Section, float, grouped, is_other, setting, title, variety};
 use crate::row::Row;
 
 /// Algorithms from which on an overview comes first.
@@ -199,8 +199,7 @@ pub(super) fn shares(rows: &[Row]) -> Section {
 
 /// Neither a peer nor a baseline, nor measured for something else.
 fn is_engine(row: &Row) -> bool {
-    let compared = row.route.is_some() || row.contestant.ends_with("-per-op");
-    works(row) && !compared && row.cycles_per_op.is_none()
+    works(row) && !is_other(row) && row.cycles_per_op.is_none()
 }
 
 /// The null engine touches no byte, so that bytes per second mean nothing.
