@@ -58,20 +58,18 @@ impl<A: Algorithm> Hmac<A> {
 impl DigestJob {
     const NO_PIECE: *const [u8] = std::ptr::from_ref(&[]);
 
-    /// What `op` authenticates, if that is in few enough pieces.
-    #[inline]
-    fn of(op: &ValidOp<'_, '_>, ciphertext: Ciphertext) -> Option<Self> {
-        if let Some(message) = op.whole_authenticated(ciphertext) {
-            return Some(Self {
-                pieces: [message, Self::NO_PIECE, Self::NO_PIECE, Self::NO_PIECE],
-                next: 0,
-                count: 1,
-                digest: [0; MAX_DIGEST],
-            });
+    /// A message in one piece.
+    #[inline(always)]
+    fn of_whole(message: &[u8]) -> Self {
+        Self {
+            pieces: [message, Self::NO_PIECE, Self::NO_PIECE, Self::NO_PIECE],
+            next: 0,
+            count: 1,
+            digest: [0; MAX_DIGEST],
         }
-        Self::of_pieces(op, ciphertext)
     }
 
+    /// What `op` authenticates, if that is in few enough pieces.
     #[inline(never)]
     fn of_pieces(op: &ValidOp<'_, '_>, ciphertext: Ciphertext) -> Option<Self> {
         let mut job = Self {
@@ -103,7 +101,7 @@ unsafe impl Message for DigestJob {
         Some(piece)
     }
 
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self, digest: &[u8]) {
         self.digest[..digest.len()].copy_from_slice(digest);
     }
@@ -140,7 +138,11 @@ impl<A: Algorithm> Tagger for Digest<A> {
         _: &mut [u8; MAX_IV_LEN],
         jobs: &mut ArrayVec<DigestJob, BURST>,
     ) -> bool {
-        let job = DigestJob::of(op, ciphertext);
+        if let Some(message) = op.whole_authenticated(ciphertext) {
+            jobs.push(DigestJob::of_whole(message));
+            return true;
+        }
+        let job = DigestJob::of_pieces(op, ciphertext);
         job.map(|job| jobs.push(job)).is_some()
     }
 
@@ -179,7 +181,13 @@ impl<A: Algorithm> Tagger for Hmac<A> {
         jobs: &mut ArrayVec<HmacJob<'k, A>, BURST>,
     ) -> bool {
         let key = &self.key;
-        let message = DigestJob::of(op, ciphertext);
+        if let Some(message) = op.whole_authenticated(ciphertext) {
+            // Built where it stays: a job is too large to be moved for nothing.
+            let message = DigestJob::of_whole(message);
+            jobs.push(HmacJob { message, key });
+            return true;
+        }
+        let message = DigestJob::of_pieces(op, ciphertext);
         message
             .map(|message| jobs.push(HmacJob { message, key }))
             .is_some()

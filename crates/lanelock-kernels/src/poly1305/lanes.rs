@@ -19,7 +19,16 @@ pub(crate) const RUNS: usize = 4;
 
 /// From this many blocks on, one message is cut into pieces that run in all lanes. Below, cutting
 /// and joining costs more than it saves.
+#[cfg(target_arch = "x86_64")]
 const CUT: usize = 96;
+
+/// Up to this many messages have no use for lanes of their own.
+#[cfg(target_arch = "x86_64")]
+const ALONE: usize = 2;
+
+/// [`CUT`] for a message alone, whose other lanes would be idle.
+#[cfg(target_arch = "x86_64")]
+const CUT_ALONE: usize = 40;
 
 /// Sums and multipliers, limb by limb, one column per lane.
 #[repr(align(64))]
@@ -55,6 +64,9 @@ pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
     match kernel {
         // SAFETY: the caller's promise, passed on.
         #[cfg(target_arch = "x86_64")]
+        Kernel::Ifma(token) if items.len() <= ALONE => unsafe { one_by_one(token, items) },
+        // SAFETY: the caller's promise, passed on.
+        #[cfg(target_arch = "x86_64")]
         Kernel::Ifma(token) => unsafe { in_lanes(token, items) },
         Kernel::Integer => {
             for item in items {
@@ -63,6 +75,26 @@ pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
                     item.sum = unsafe { item.sum.absorb(item.secret.r, at, blocks) };
                 }
             }
+        }
+    }
+}
+
+/// A few items: plain integers, or all lanes for a run that is long enough.
+///
+/// # Safety
+/// As [`authenticate`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn one_by_one(token: Ifma, items: &mut [Item]) {
+    for item in items {
+        for (at, blocks) in item.runs {
+            // SAFETY: the run is valid, as the caller promises.
+            item.sum = unsafe {
+                if blocks >= CUT_ALONE {
+                    cut(token, item.secret.r, item.sum, at, blocks)
+                } else {
+                    item.sum.absorb(item.secret.r, at, blocks)
+                }
+            };
         }
     }
 }
