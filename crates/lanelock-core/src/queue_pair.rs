@@ -195,29 +195,30 @@ impl Drop for Running<'_, '_, '_> {
 fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
     let (mut succeeded, mut bytes) = (0, 0);
     let mut by_status = [0; 5];
-    batch.for_each(|mut op| {
+    batch.for_each(|op| {
         if op.0.status == Status::Success {
             succeeded += 1;
             bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
-            return;
+        } else {
+            by_status[count_failed(op) as usize] += 1;
         }
-        if op.0.status == Status::NotProcessed {
-            fail_forgotten(&mut op);
-        }
-        by_status[op.0.status as usize] += 1;
     });
     by_status[Status::Success as usize] = succeeded as u64;
     counters.count_group(engine, bytes, &by_status);
     succeeded
 }
 
-/// An engine that leaves an operation without a result has failed it; nobody knows whether what
-/// it decrypted was authentic.
+/// What to count of an operation that did not succeed. An engine that leaves one without a result
+/// has failed it; nobody knows whether what it decrypted was authentic.
 #[cold]
-fn fail_forgotten(op: &mut ValidOp<'_, '_>) {
-    let rules = &op.0.session.rules;
-    if !rules.is_forward() && rules.tag_len() > 0 {
-        op.wipe_output();
+#[inline(never)]
+fn count_failed(mut op: ValidOp<'_, '_>) -> Status {
+    if op.0.status == Status::NotProcessed {
+        let rules = &op.0.session.rules;
+        if !rules.is_forward() && rules.tag_len() > 0 {
+            op.wipe_output();
+        }
+        op.complete(Status::EngineError);
     }
-    op.complete(Status::EngineError);
+    op.0.status
 }

@@ -18,9 +18,6 @@ pub(crate) struct Rules {
     regular: Signature,
     /// Bits that do not matter to the comparison.
     ignored: Signature,
-    /// All ones if there is a cipher range, else 0; likewise for an authenticated range.
-    cipher_mask: u32,
-    auth_mask: u32,
     parts: u8,
     iv_len: u8,
     block_mask: u8,
@@ -75,14 +72,11 @@ impl Rules {
             parts |= Self::FORWARD;
         }
         let (regular, ignored) = signature(parts, iv_len, transform.tag_length());
-        let all_if = |part| if parts & part == part { u32::MAX } else { 0 };
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
             group,
             regular,
             ignored,
-            cipher_mask: all_if(Self::CIPHER),
-            auth_mask: all_if(Self::AUTH),
             parts,
             iv_len: small(iv_len),
             block_mask: small(block - 1),
@@ -140,35 +134,40 @@ fn validate_regular(op: &mut Op<'_>, device: u32) -> bool {
     if op.signature.without(rules.ignored) != rules.regular || rules.group.device() != device {
         return false;
     }
-    let masked = |extent: Extent, mask| Extent {
-        at: extent.at & mask,
-        len: extent.len & mask,
-    };
-    let cipher = masked(op.cipher, rules.cipher_mask);
-    let auth = masked(op.auth, rules.auth_mask);
-    let moved = if op.access == Access::InPlace {
-        cipher.at
-    } else {
-        op.output_at
-    };
-    let output = Extent {
-        at: moved & rules.cipher_mask,
-        ..cipher
-    };
-    let valid = cipher.fits(op.input.len)
-        & auth.fits(op.input.len)
-        & output.fits(op.output.len)
-        & (cipher.len & u32::from(rules.block_mask) == 0)
-        & (cipher.len >= rules.min_payload)
-        & (cipher.len <= rules.max_payload)
-        & (op.aad.len <= rules.max_aad);
-    if valid {
-        (op.cipher, op.auth, op.output_at) = (cipher, auth, output.at);
+    let in_place = op.access == Access::InPlace;
+    let mut output_at = op.output_at;
+    if rules.ciphers() {
+        let Extent { at, len } = op.cipher;
+        if in_place {
+            output_at = at; // the output is the input: what fits one fits the other
+        } else if !(Extent { at: output_at, len }).fits(op.output.len) {
+            return false;
+        }
+        let valid = op.cipher.fits(op.input.len)
+            & (len & u32::from(rules.block_mask) == 0)
+            & (len >= rules.min_payload)
+            & (len <= rules.max_payload);
+        if !valid {
+            return false;
+        }
     }
-    valid
+    let authenticates = rules.has(Rules::AUTH);
+    if op.aad.len > rules.max_aad || authenticates && !op.auth.fits(op.input.len) {
+        return false;
+    }
+    if rules.ciphers() {
+        op.output_at = output_at;
+    } else {
+        (op.cipher, op.output_at) = (Extent::default(), 0);
+    }
+    if !authenticates {
+        op.auth = Extent::default();
+    }
+    true
 }
 
-/// The whole check, part by part.
+/// The whole check, part by part. On its own, so that the common form's has the registers.
+#[inline(never)]
 fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     let rules = &op.session.rules;

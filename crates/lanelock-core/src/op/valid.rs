@@ -240,9 +240,18 @@ impl<'a> ValidOp<'_, 'a> {
     /// that can only be read.
     #[inline]
     pub fn write_tag(&mut self, tag: &[u8]) {
-        let len = self.0.session.rules.tag_len();
-        let tag = &tag[..len];
-        if len == 0 {
+        let tag = &tag[..self.0.session.rules.tag_len()];
+        if !self.0.tag.is_separate() {
+            return self.write_inline_tag(tag);
+        }
+        if let Some(place) = self.tag_mut() {
+            copy_tag(tag, place);
+        }
+    }
+
+    #[inline(never)]
+    fn write_inline_tag(&mut self, tag: &[u8]) {
+        if tag.is_empty() {
             return;
         }
         if let Some(place) = self.tag_mut() {
@@ -411,7 +420,7 @@ impl<'a> ValidOp<'_, 'a> {
 }
 
 /// Copies a tag; the usual lengths without a call.
-#[inline]
+#[inline(always)]
 fn copy_tag(tag: &[u8], to: &mut [u8]) {
     match tag.len() {
         12 => to[..12].copy_from_slice(&tag[..12]),
