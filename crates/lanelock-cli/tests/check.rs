@@ -40,10 +40,9 @@ fn the_same_seed_repeats_a_run() {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        // The last line has the time in it.
+        // An engine's last line has the time in it.
         text.lines()
-            .rev()
-            .skip(1)
+            .filter(|line| !line.starts_with("all right: "))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
@@ -56,9 +55,8 @@ fn names_that_do_not_exist_are_refused_with_those_that_do() {
         .args(["--engine", "quartz"])
         .assert()
         .code(2)
-        .stderr(contains(
-            "--engine quartz: no such engine; there are: openssl",
-        ));
+        .stderr(contains("--engine quartz: no such engine; there are: "))
+        .stderr(contains("openssl"));
     check()
         .args(["--algorithm", "rot13"])
         .assert()

@@ -78,6 +78,8 @@ fn every_layout_and_operation_runs() {
     let six = "aes-128-cbc,hmac-sha1,aes-128-gcm,aes-128-cbc+hmac-sha1,3des-ctr,aes-128-gmac";
     let common = [
         "throughput",
+        "--engine",
+        "openssl",
         "--algorithm",
         six,
         "--operation",
@@ -103,6 +105,8 @@ fn every_layout_and_operation_runs() {
 fn latency_percentiles_ascend() {
     let arguments = [
         "latency",
+        "--engine",
+        "openssl",
         "--algorithm",
         "aes-128-gcm",
         "--sizes",
@@ -124,6 +128,8 @@ fn latency_percentiles_ascend() {
 fn cycles_split_into_framework_and_engine() {
     let (_, rows) = report(&tiny(&[
         "cycles",
+        "--engine",
+        "openssl",
         "--algorithm",
         "hmac-sha1",
         "--sizes",
@@ -145,6 +151,8 @@ fn cycles_split_into_framework_and_engine() {
 fn memory_counts_sessions_and_contexts() {
     let arguments = [
         "memory",
+        "--engine",
+        "openssl",
         "--algorithm",
         "aes-128-cbc",
         "--sessions",
@@ -171,7 +179,8 @@ fn verify_passes_for_every_known_answer() {
         .collect();
     names.dedup();
     let (_, rows) = report(&["verify", "--algorithm", &names.join(",")]);
-    assert_eq!(rows.len(), known.lines().count());
+    // Engines that offer less are asked for what they offer.
+    assert!(rows.len() >= known.lines().count());
     assert!(rows.iter().all(|row| row["passed"] == true));
 }
 
@@ -213,7 +222,15 @@ fn uplift_compares_each_baseline_with_the_engine() {
 
 #[test]
 fn copy_compares_a_copy_with_a_separate_output() {
-    let (_, rows) = report(&tiny(&["copy", "--sizes", "4k", "--pool-mib", "1"]));
+    let (_, rows) = report(&tiny(&[
+        "copy",
+        "--engine",
+        "openssl",
+        "--sizes",
+        "4k",
+        "--pool-mib",
+        "1",
+    ]));
     assert_eq!(
         values(&rows, "contestant"),
         ["copy-then-in-place", "openssl"]
@@ -248,6 +265,8 @@ fn files_are_written_beside_the_table() {
     let (json, csv, html) = (file("r.json"), file("r.csv"), file("r.html"));
     perf(&tiny(&[
         "throughput",
+        "--engine",
+        "openssl",
         "--algorithm",
         "sha1",
         "--sizes",

@@ -43,7 +43,7 @@ fn a_peer_with_other_results_is_a_failure() {
         "",
     );
     perf(&CELL)
-        .args(["--peer", "evp"])
+        .args(["--engine", "openssl", "--peer", "evp"])
         .env("LANELOCK_PEERS", peers.path())
         .assert()
         .code(1)
@@ -109,6 +109,8 @@ fn real_peers_get_the_engines_results() {
     let both = "encrypt,decrypt,compute,verify";
     let arguments = [
         "throughput",
+        "--engine",
+        "openssl",
         "--algorithm",
         six,
         "--operation",
