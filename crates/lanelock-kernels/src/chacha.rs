@@ -20,7 +20,9 @@ pub use tier::Kernels;
 /// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod reference;
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

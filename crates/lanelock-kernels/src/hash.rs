@@ -23,7 +23,9 @@ pub use message::{MAX_DIGEST, Message, Parts, Whole};
 pub use stream::Stream;
 pub use tier::Kernels;
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod reference;
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -132,16 +132,10 @@ pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
             return;
         }
         let cipher = cipher(session_of(&op, &mut last));
-        if payload == Payload::WithTag && op.tag_in_payload() {
-            let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
-            return cipher.run_pieces(job, op.output_payload());
-        }
+        let tag_inside = payload == Payload::WithTag && op.tag_in_payload();
         match op.whole_payload().map(|run| Whole::of(&run)) {
-            Some(whole) => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
-            None => {
-                let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
-                cipher.run_pieces(job, op.payload());
-            }
+            Some(whole) if !tag_inside => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
+            _ => run_alone(cipher, op, tag_inside, &mut scratch),
         }
     });
     if let Some(session) = last.engine() {
@@ -151,6 +145,23 @@ pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
         // borrowed exclusively (or promised to be, where raw pointers were given).
         unsafe { cipher(session).run(&mut jobs) };
     }
+}
+
+/// Runs a payload that is scattered or, with its tag, in the output.
+#[inline(never)]
+fn run_alone<C: Cipher>(
+    cipher: &C,
+    mut op: ValidOp<'_, '_>,
+    from_output: bool,
+    scratch: &mut [u8; MAX_IV_LEN],
+) {
+    let job = cipher.job(op.iv(scratch), Whole::EMPTY);
+    let payload = if from_output {
+        op.output_payload()
+    } else {
+        op.payload()
+    };
+    cipher.run_pieces(job, payload);
 }
 
 /// Runs a payload of whole blocks, and a part of one at the end, run by run.
@@ -183,8 +194,7 @@ pub(crate) fn run_tags<'a, S: EngineSession, T: Tagger>(
         let tagger = tagger(session_of(&op, &mut last));
         if !tagger.push(&mut op, ciphertext, &mut scratch, &mut jobs) {
             alone |= bit;
-            let mut tag = [0; MAX_TAG_LEN];
-            tagger.alone(&mut op, ciphertext, &mut scratch, &mut tag);
+            let tag = tag_alone(tagger, &mut op, ciphertext, &mut scratch);
             settle(op, Some(&tag));
         }
         bit <<= 1;
@@ -203,6 +213,19 @@ pub(crate) fn run_tags<'a, S: EngineSession, T: Tagger>(
             settle(op, T::tag(job));
         }
     });
+}
+
+/// The tag of an operation that is not among the jobs.
+#[inline(never)]
+fn tag_alone<T: Tagger>(
+    tagger: &T,
+    op: &mut ValidOp<'_, '_>,
+    ciphertext: Ciphertext,
+    scratch: &mut [u8; MAX_IV_LEN],
+) -> [u8; MAX_TAG_LEN] {
+    let mut tag = [0; MAX_TAG_LEN];
+    tagger.alone(op, ciphertext, scratch, &mut tag);
+    tag
 }
 
 /// The engine's part of an operation's session.

@@ -131,8 +131,8 @@ impl<A: Algorithm> Tagger for Digest<A> {
     type Job<'k> = DigestJob;
 
     #[inline]
-    fn push<'k>(
-        &'k self,
+    fn push(
+        &self,
         op: &mut ValidOp<'_, '_>,
         ciphertext: Ciphertext,
         _: &mut [u8; MAX_IV_LEN],

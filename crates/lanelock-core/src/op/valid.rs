@@ -125,7 +125,14 @@ impl<'a> ValidOp<'_, 'a> {
             // SAFETY: the invariant, as in `payload`, for spans of one run.
             return Some(unsafe { Run::new(input, output, op.cipher.len as usize) });
         }
-        if op.cipher.len == 0 {
+        self.payload_in_one_segment()
+    }
+
+    /// As [`ValidOp::whole_payload`] for segments. On its own, as is whatever else is rare, so
+    /// that an engine's loop over a burst has the registers to itself.
+    #[inline(never)]
+    fn payload_in_one_segment(&mut self) -> Option<Run<'_>> {
+        if self.0.cipher.len == 0 {
             return Some(Run::in_place(&mut []));
         }
         self.payload().next_if_whole()
@@ -371,13 +378,16 @@ impl<'a> ValidOp<'_, 'a> {
         if part.is_separate() {
             return self.separate(part);
         }
+        self.inline_part(part, span, scratch)
+    }
+
+    #[inline(never)]
+    fn inline_part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
         if part.is_absent() {
             return &[];
         }
-        if span.segments == 0 {
-            let first = span.base.wrapping_add(part.at as usize);
-            // SAFETY: validation found the part inside the span, whose bytes are borrowed with it.
-            return unsafe { std::slice::from_raw_parts(first, part.len as usize) };
+        if let Some(whole) = self.whole(span, part.extent()) {
+            return whole;
         }
         let mut len = 0;
         let _infallible: Result<(), std::convert::Infallible> =
@@ -391,7 +401,7 @@ impl<'a> ValidOp<'_, 'a> {
 
     /// `extent` of a span of one run.
     #[inline]
-    fn whole(&self, span: &Span, extent: Extent) -> Option<&[u8]> {
+    fn whole<'s>(&'s self, span: &'s Span, extent: Extent) -> Option<&'s [u8]> {
         if span.segments > 0 {
             return None;
         }

@@ -130,7 +130,8 @@ impl core::fmt::Debug for TagStream {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests {
     use super::TagStream;
     use crate::chacha::reference;
