@@ -39,8 +39,11 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(GROUP) {
         // SAFETY: the caller's contract.
         unsafe {
-            authenticate(isa, jobs, |job| job.source);
-            count(isa, jobs);
+            match jobs.len() {
+                1 => encrypt_group::<1>(isa, jobs),
+                2..=8 => encrypt_group::<8>(isa, jobs),
+                _ => encrypt_group::<GROUP>(isa, jobs),
+            }
         }
     }
 }
@@ -54,23 +57,50 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 /// As for [`encrypt_many`].
 pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(GROUP) {
-        // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted.
-        // `count` masks the tag that is not there yet: the tags are taken up afterwards.
+        // SAFETY: the caller's contract.
         unsafe {
-            jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
-            count(isa, jobs);
-            let mut masks = [[0; BLOCK]; GROUP];
-            masks
-                .iter_mut()
-                .zip(&*jobs)
-                .for_each(|(mask, job)| *mask = job.tag);
-            authenticate(isa, jobs, |job| job.target);
-            for (job, mask) in jobs.iter_mut().zip(masks) {
-                job.tag
-                    .iter_mut()
-                    .zip(mask)
-                    .for_each(|(byte, mask)| *byte ^= mask);
+            match jobs.len() {
+                1 => decrypt_group::<1>(isa, jobs),
+                2..=8 => decrypt_group::<8>(isa, jobs),
+                _ => decrypt_group::<GROUP>(isa, jobs),
             }
+        }
+    }
+}
+
+/// Up to `N` jobs, at least one.
+///
+/// # Safety
+/// As for [`encrypt_many`].
+unsafe fn encrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        authenticate::<N>(isa, jobs, |job| job.source);
+        count::<N>(isa, jobs);
+    }
+}
+
+/// Up to `N` jobs, at least one.
+///
+/// # Safety
+/// As for [`encrypt_many`].
+unsafe fn decrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
+    // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
+    // masks the tag that is not there yet: the tags are taken up afterwards.
+    unsafe {
+        jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
+        count::<N>(isa, jobs);
+        let mut masks = [[0; BLOCK]; N];
+        masks
+            .iter_mut()
+            .zip(&*jobs)
+            .for_each(|(mask, job)| *mask = job.tag);
+        authenticate::<N>(isa, jobs, |job| job.target);
+        for (job, mask) in jobs.iter_mut().zip(masks) {
+            job.tag
+                .iter_mut()
+                .zip(mask)
+                .for_each(|(byte, mask)| *byte ^= mask);
         }
     }
 }
@@ -133,15 +163,19 @@ impl Job<'_> {
     }
 }
 
-/// Leaves the CBC-MAC of each message in its tag.
+/// Leaves the CBC-MAC of each of up to `N` messages in its tag.
 ///
 /// # Safety
 /// As for [`encrypt_many`]; the plaintext is at `plaintext`.
-unsafe fn authenticate(isa: Isa, jobs: &mut [Job<'_>], plaintext: impl Fn(&Job<'_>) -> *const u8) {
+unsafe fn authenticate<const N: usize>(
+    isa: Isa,
+    jobs: &mut [Job<'_>],
+    plaintext: impl Fn(&Job<'_>) -> *const u8,
+) {
     let last = jobs.len() - 1;
     // SAFETY: the additional data is valid for its length.
-    let prefixes: [_; GROUP] = core::array::from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
-    let mut macs: [_; GROUP] = core::array::from_fn(|i| {
+    let prefixes: [_; N] = core::array::from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
+    let mut macs: [_; N] = core::array::from_fn(|i| {
         let (prefix, len, _) = &prefixes[i];
         let (source, len, key) = (prefix.as_ptr(), *len, jobs[i.min(last)].key);
         mac::Job {
@@ -172,33 +206,29 @@ unsafe fn authenticate(isa: Isa, jobs: &mut [Job<'_>], plaintext: impl Fn(&Job<'
     }
 }
 
-/// Encrypts or decrypts the text with the counters from 1, and the tag with counter 0.
+/// Encrypts or decrypts the texts of up to `N` messages with the counters from 1, and their tags
+/// with counter 0.
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn count(isa: Isa, jobs: &mut [Job<'_>]) {
+unsafe fn count<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
     let last = jobs.len() - 1;
-    let mut texts: [_; 2 * GROUP] = core::array::from_fn(|i| {
-        let job = &mut jobs[(i / 2).min(last)];
-        let counter = job.block(14 - job.nonce.len(), i % 2);
-        let (source, target, len) = if i % 2 == 0 {
-            (job.tag.as_ptr(), job.tag.as_mut_ptr(), BLOCK)
-        } else {
-            (job.source, job.target, job.len)
-        };
-        ctr::Job {
+    let mut texts: [[_; 2]; N] = core::array::from_fn(|i| {
+        let job = &mut jobs[i.min(last)];
+        let tag = job.tag.as_mut_ptr();
+        let text = |count, source, target, len| ctr::Job {
             source,
             target,
             len,
             key: job.key,
-            counter,
+            counter: job.block(14 - job.nonce.len(), count),
             used: 0,
-        }
+        };
+        [
+            text(0, tag.cast_const(), tag, BLOCK),
+            text(1, job.source, job.target, job.len),
+        ]
     });
     // SAFETY: the texts are the caller's, the tags each job's own.
-    unsafe { ctr::apply_many(isa, &mut texts[..2 * (last + 1)]) };
+    unsafe { ctr::apply_many(isa, texts[..=last].as_flattened_mut()) };
 }
-
-#[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod tests;
