@@ -17,8 +17,8 @@ pub(crate) struct RawDigest {
     calls: &'static Calls,
 }
 
-/// Room for the largest of `MD5_CTX`, `SHA_CTX`, `SHA256_CTX` and `SHA512_CTX`, on cache lines of its
-/// own: where it lies is worth a fifth of a short HMAC.
+/// Room for the largest of `MD5_CTX`, `SHA_CTX`, `SHA256_CTX` and `SHA512_CTX`. Aligned to cache
+/// lines, as its place among them would otherwise decide how long a short message takes.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct State([u64; 28]);
