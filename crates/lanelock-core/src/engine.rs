@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-pub use crate::group::Batch;
+pub use crate::group::{Batch, Ops};
 pub use crate::op::{Ciphertext, LastSession, ValidOp};
 pub use crate::per_queue::{PerQueue, QueueToken};
 

@@ -33,25 +33,41 @@ impl GroupId {
 #[derive(Debug)]
 pub struct Batch<'b, 'a> {
     ops: &'b mut [Op<'a>],
-    order: &'b [u16],
+    /// Which of them, in what order; `None` for all as they lie.
+    order: Option<&'b [u16]>,
+}
+
+/// A walk over the operations of a batch.
+#[derive(Debug)]
+pub struct Ops<'w, 'a> {
+    ops: &'w mut [Op<'a>],
+    order: Option<&'w [u16]>,
+    next: usize,
 }
 
 impl<'b, 'a> Batch<'b, 'a> {
+    /// All of `ops`, each of which has passed validation; at least one.
+    pub(crate) fn whole(ops: &'b mut [Op<'a>]) -> Self {
+        Self { ops, order: None }
+    }
+
     /// The operations of `ops` at the indices `order`, each of which has passed validation.
     pub(crate) fn new(ops: &'b mut [Op<'a>], order: &'b [u16]) -> Self {
+        let order = Some(order);
         Self { ops, order }
     }
 
     /// Number of operations; at least 1.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.order.map_or(self.ops.len(), <[u16]>::len)
     }
 
     /// Never: a batch has operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.len() == 0
     }
 
     /// The operation at `index`.
@@ -60,14 +76,28 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// If `index` is not below [`Batch::len`].
     #[inline]
     pub fn get(&mut self, index: usize) -> ValidOp<'_, 'a> {
-        ValidOp(&mut self.ops[usize::from(self.order[index])])
+        let index = self.order.map_or(index, |order| order[index].into());
+        ValidOp(&mut self.ops[index])
+    }
+
+    /// A walk over the operations, in the burst's order.
+    #[inline]
+    pub fn ops(&mut self) -> Ops<'_, 'a> {
+        Ops {
+            ops: self.ops,
+            order: self.order,
+            next: 0,
+        }
     }
 
     /// Calls `f` with each operation, in the burst's order.
     #[inline]
     pub fn for_each(&mut self, mut f: impl FnMut(ValidOp<'_, 'a>)) {
-        for &index in self.order {
-            f(ValidOp(&mut self.ops[usize::from(index)]));
+        match self.order {
+            None => self.ops.iter_mut().for_each(|op| f(ValidOp(op))),
+            Some(order) => order
+                .iter()
+                .for_each(|&index| f(ValidOp(&mut self.ops[usize::from(index)]))),
         }
     }
 
@@ -77,8 +107,17 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// If `len` is 0.
     #[inline]
     pub fn for_each_stretch(&mut self, len: usize, mut f: impl FnMut(&mut Batch<'_, 'a>)) {
-        for order in self.order.chunks(len) {
-            f(&mut Batch::new(self.ops, order));
+        if self.len() <= len {
+            return f(self);
+        }
+        match self.order {
+            None => self
+                .ops
+                .chunks_mut(len)
+                .for_each(|ops| f(&mut Batch::whole(ops))),
+            Some(order) => order
+                .chunks(len)
+                .for_each(|order| f(&mut Batch::new(self.ops, order))),
         }
     }
 
@@ -90,7 +129,26 @@ impl<'b, 'a> Batch<'b, 'a> {
 
     /// The session whose engine runs the batch.
     pub(crate) fn session(&self) -> &'a SessionInner {
-        self.ops[usize::from(self.order[0])].session
+        let first = self.order.map_or(0, |order| order[0].into());
+        self.ops[first].session
+    }
+}
+
+impl<'a> Ops<'_, 'a> {
+    /// The next operation; `None` behind the last one.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator could not lend what it yields"
+    )]
+    pub fn next(&mut self) -> Option<ValidOp<'_, 'a>> {
+        let at = self.next;
+        self.next += 1;
+        let index = match self.order {
+            None => at,
+            Some(order) => usize::from(*order.get(at)?),
+        };
+        self.ops.get_mut(index).map(ValidOp)
     }
 }
 
@@ -222,11 +280,16 @@ mod tests {
         grouping.set_len(valid.len());
         let mut found = Vec::new();
         grouping.for_each_group(&mut ops, uniform, |mut batch| {
-            assert_eq!((batch.is_empty(), batch.len()), (false, batch.order.len()));
+            let order = batch.order.expect("grouping names the operations").to_vec();
+            assert_eq!((batch.is_empty(), batch.len()), (false, order.len()));
             let mut visited = 0;
             batch.for_each(|_| visited += 1);
-            assert_eq!(visited, batch.len());
-            found.push(batch.order.to_vec());
+            let mut walk = batch.ops();
+            while walk.next().is_some() {
+                visited += 1;
+            }
+            assert_eq!(visited, 2 * batch.len());
+            found.push(order);
         });
         found
     }

@@ -10,7 +10,7 @@ use crate::op::{Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
-use crate::validate::validate;
+use crate::validate::{Whole, validate};
 
 /// One thread's handle: it owns every context that its operations need.
 ///
@@ -131,8 +131,7 @@ impl Burst {
             grouping,
             counters,
         } = self;
-        let (refused, uniform) = admit(ops, *device, grouping);
-        grouping.for_each_group(ops, uniform, |batch| {
+        let mut run = |batch: Batch<'_, '_>| {
             let session = batch.session();
             let mut running = Running {
                 engine: session.rules.group.engine(),
@@ -141,9 +140,30 @@ impl Burst {
                 outcome,
             };
             session.engine.process(token, &mut running.batch);
-        });
+        };
+        if all_alike(ops, *device) {
+            run(Batch::whole(ops));
+            return 0;
+        }
+        let (refused, uniform) = admit(ops, *device, grouping);
+        grouping.for_each_group(ops, uniform, run);
         refused
     }
+}
+
+/// Whether there are operations, all of one session, and all valid in the most common form.
+#[inline]
+fn all_alike(ops: &[Op<'_>], device: u32) -> bool {
+    let Some(first) = ops.first() else {
+        return false;
+    };
+    let rules = Whole::of(&first.session.rules);
+    let alike = |op: &Op<'_>| {
+        std::ptr::eq(op.session, first.session)
+            && op.status == Status::NotProcessed
+            && rules.admits(op)
+    };
+    first.session.rules.group.device() == device && ops.iter().all(alike)
 }
 
 /// Validates operations and notes those to run; returns how many were refused, and whether all

@@ -25,6 +25,10 @@ pub(crate) struct Rules {
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
     pub(crate) max_aad: u32,
+    /// All bits if there is a payload, none otherwise.
+    pub(crate) cipher_mask: u32,
+    /// All bits if there is an authenticated range, none otherwise.
+    pub(crate) auth_mask: u32,
 }
 
 impl Rules {
@@ -84,6 +88,8 @@ impl Rules {
             min_payload: u32::try_from(min_payload).expect("a block or two"),
             max_payload: max_payload.unwrap_or(TOO_LARGE - 1),
             max_aad: u32::try_from(max_aad).expect("a megabyte"),
+            cipher_mask: if parts & Self::CIPHER == 0 { 0 } else { !0 },
+            auth_mask: if parts & Self::AUTH == 0 { 0 } else { !0 },
         }
     }
 
@@ -120,18 +126,71 @@ impl Rules {
 /// Reads and writes no byte of the message.
 #[inline]
 pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
-    if validate_regular(op, device) {
-        return Ok(());
+    let rules = &op.session.rules;
+    if rules.group.device() == device {
+        if Whole::of(rules).admits(op) || validate_ranges(op) {
+            return Ok(());
+        }
     }
     validate_any(op, device)
 }
 
-/// Whether `op` has the common form, a separate IV and tag, and is valid: then its ranges are
-/// settled. Whatever passes here passes [`validate_any`] with the same ranges.
+/// What a session demands of an operation in its most common form: the ranges are the whole
+/// input, IV and tag are slices of their own. Copied out of the [`Rules`], so that a loop over
+/// operations of one session keeps it in registers.
+///
+/// Whatever passes here passes [`validate_any`] with the same ranges, which are settled already.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole {
+    regular: Signature,
+    ignored: Signature,
+    block_mask: u32,
+    min_len: u32,
+    /// Lengths from the least to the largest.
+    span: u32,
+    max_aad: u32,
+    cipher_mask: u32,
+}
+
+impl Whole {
+    #[inline(always)]
+    pub(crate) fn of(rules: &Rules) -> Self {
+        Self {
+            regular: rules.regular,
+            ignored: rules.ignored.with(Signature::SEPARATE),
+            block_mask: rules.block_mask.into(),
+            min_len: rules.min_payload,
+            span: rules.max_payload - rules.min_payload,
+            max_aad: rules.max_aad,
+            cipher_mask: rules.cipher_mask,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn admits(self, op: &Op<'_>) -> bool {
+        let len = op.input.len;
+        let (fits, separate) = (
+            (op.signature.without(self.ignored) == self.regular)
+                & (len & self.block_mask == 0)
+                & (len.wrapping_sub(self.min_len) <= self.span)
+                & (op.aad.len <= self.max_aad),
+            op.signature.has(Signature::SEPARATE),
+        );
+        let room = op.output.len;
+        fits && (!separate || room >= len & self.cipher_mask && room != TOO_LARGE)
+    }
+}
+
+/// Whether `op` differs from [`Whole`] by its ranges alone, and is valid: then they are settled.
+/// Whatever passes here passes [`validate_any`] with the same ranges.
 #[inline]
-fn validate_regular(op: &mut Op<'_>, device: u32) -> bool {
+fn validate_ranges(op: &mut Op<'_>) -> bool {
     let rules = &op.session.rules;
-    if op.signature.without(rules.ignored) != rules.regular || rules.group.device() != device {
+    let ignored = rules.ignored.with(Signature::RANGES.with(Signature::SEPARATE));
+    if op.signature.without(ignored) != rules.regular
+        || op.input.len == TOO_LARGE
+        || op.output.len == TOO_LARGE
+    {
         return false;
     }
     let in_place = op.access == Access::InPlace;

@@ -26,7 +26,7 @@ pub struct Driver<'p> {
     ops: Vec<Op<'static>>,
 }
 
-/// Builds the operations of some messages, hands them over and looks at every status.
+/// Builds the operations of some messages, hands them over and looks whether any has failed.
 type Step =
     for<'m> fn(&mut QueuePair, &'m mut [Message<'_>], Vec<Op<'m>>) -> Result<Vec<Op<'m>>, Failure>;
 
@@ -81,7 +81,7 @@ impl<'p> Driver<'p> {
     }
 
     /// Whole bursts until `span` has passed, each timed from the first operation that is built to
-    /// the last status that is looked at.
+    /// the outcome that is looked at.
     ///
     /// # Errors
     /// As [`Driver::burst`].
@@ -132,11 +132,11 @@ fn step<'m, F: Form>(
     mut ops: Vec<Op<'m>>,
 ) -> Result<Vec<Op<'m>>, Failure> {
     ops.extend(messages.iter_mut().map(|message| F::op(message)));
-    let _each_is_looked_at = queue.process(&mut ops);
-    match ops.iter().find(|op| op.status() != Status::Success) {
-        None => Ok(ops),
-        Some(bad) => Err(failed(bad)),
+    if queue.process(&mut ops).failed == 0 {
+        return Ok(ops);
     }
+    let bad = ops.iter().find(|op| op.status() != Status::Success);
+    Err(failed(bad.expect("the queue pair has counted one")))
 }
 
 /// What became of an operation that should have succeeded.

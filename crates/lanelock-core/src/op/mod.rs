@@ -13,7 +13,7 @@ use signature::Signature;
 pub use error::OpError;
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
-use crate::buffer::{Access, Buffer, Span, TOO_LARGE};
+use crate::buffer::{Access, Buffer, Span};
 use crate::session::{Session, SessionInner};
 use crate::status::{InvalidReason, Status};
 
@@ -75,27 +75,26 @@ impl<'a> Op<'a> {
     #[inline]
     #[must_use]
     pub fn new(session: &'a Session, buffer: Buffer<'a>) -> Self {
-        let whole = Extent {
-            at: 0,
-            len: buffer.input.len,
-        };
-        let mut signature = match buffer.access {
-            Access::InPlace | Access::Separate => Signature::EMPTY,
+        let session = session.inner();
+        let signature = match buffer.access {
+            Access::InPlace => Signature::EMPTY,
+            Access::Separate => Signature::SEPARATE,
             Access::ReadOnly => Signature::READ_ONLY,
             Access::SeparateUnchecked => Signature::CLOSER_LOOK,
         };
-        if buffer.input.len == TOO_LARGE || buffer.output.len == TOO_LARGE {
-            signature = Signature::CLOSER_LOOK;
-        }
+        let whole = |used: u32| Extent {
+            at: 0,
+            len: buffer.input.len & used,
+        };
         Self {
-            session: session.inner(),
+            session,
             input: buffer.input,
             output: buffer.output,
             iv: Place::ABSENT,
             aad: Place::ABSENT,
             tag: Place::ABSENT,
-            cipher: whole,
-            auth: whole,
+            cipher: whole(session.rules.cipher_mask),
+            auth: whole(session.rules.auth_mask),
             output_at: 0,
             signature,
             access: buffer.access,
@@ -147,6 +146,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn cipher_range(mut self, range: Range<usize>) -> Self {
         self.cipher = range.into();
+        self.signature = self.signature.with(Signature::RANGES);
         self
     }
 
@@ -157,6 +157,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn auth_range(mut self, range: Range<usize>) -> Self {
         self.auth = range.into();
+        self.signature = self.signature.with(Signature::RANGES);
         self
     }
 
@@ -165,9 +166,11 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn output_at(mut self, offset: usize) -> Self {
         self.output_at = clamp(offset);
-        if self.access == Access::InPlace {
-            self.signature = self.signature.with(Signature::OUTPUT_AT_IN_PLACE);
-        }
+        self.signature = self.signature.with(if self.access == Access::InPlace {
+            Signature::OUTPUT_AT_IN_PLACE
+        } else {
+            Signature::RANGES
+        });
         self
     }
 

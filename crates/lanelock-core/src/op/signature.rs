@@ -20,6 +20,10 @@ impl Signature {
     pub(crate) const TAG_IN_PAYLOAD: Self = Self(1 << 28);
     /// In no operation's signature: a session with this bit gives every one a closer look.
     pub(crate) const UNMATCHED: Self = Self(1 << 29);
+    /// A cipher range, authenticated range or output offset was given.
+    pub(crate) const RANGES: Self = Self(1 << 30);
+    /// The output is other memory than the input.
+    pub(crate) const SEPARATE: Self = Self(1 << 31);
 
     const IV: Self = Self(0xff);
     const TAG: Self = Self(0xffff << 8);
