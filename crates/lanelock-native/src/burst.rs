@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, ValidOp};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, Ops, ValidOp};
 use lanelock_core::transform::Direction;
 
 /// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
@@ -37,12 +37,27 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     /// The next run of a message whose last one has run.
     fn go_on(job: &mut Self::Job<'_>, payload: Whole);
 
-    /// Runs every job, all of them of one group.
+    /// Runs every job, all of them of one group, and leaves each where its next run goes on.
     ///
     /// # Safety
     /// Sources are valid for reads and targets for writes of their lengths. Each target is its own
     /// source or disjoint from it, and disjoint from what other jobs read or write.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// Runs at most [`BURST`] whole messages of one group. A kernel that takes them one by one
+    /// spares writing them down.
+    ///
+    /// # Safety
+    /// As for [`Cipher::run`], for each job from when it is yielded.
+    #[inline]
+    unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = Self::Job<'k>>)
+    where
+        Self: Sized + 'k,
+    {
+        let mut jobs: ArrayVec<_, BURST> = jobs.collect();
+        // SAFETY: the caller's promise.
+        unsafe { self.run(&mut jobs) }
+    }
 
     /// Runs a scattered payload.
     fn run_pieces(&self, mut job: Self::Job<'_>, payload: Cursor<'_>)
@@ -124,26 +139,65 @@ pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
     payload: Payload,
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
+    match payload {
+        Payload::FromInput => run_those::<{ Payload::FromInput as u8 }, S, C>(batch, cipher),
+        Payload::OfPending => run_those::<{ Payload::OfPending as u8 }, S, C>(batch, cipher),
+        Payload::WithTag => run_those::<{ Payload::WithTag as u8 }, S, C>(batch, cipher),
+    }
+}
+
+#[inline]
+fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
+    batch: &mut Batch<'_, 'a>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
     let mut last = LastSession::default();
-    let mut scratch = [0; MAX_IV_LEN];
-    let mut jobs = ArrayVec::<C::Job<'a>, BURST>::new();
-    batch.for_each(|mut op| {
-        if payload == Payload::OfPending && !op.is_pending() {
-            return;
+    let any = cipher(session_of(&batch.get(0), &mut last));
+    let jobs = Payloads::<PAYLOAD, _, _> {
+        ops: batch.ops(),
+        cipher,
+        last,
+        scratch: [0; MAX_IV_LEN],
+    };
+    // SAFETY: the runs' memory is the operations' for as long as the batch is borrowed, and no
+    // reference to it was kept. Input and output of a run are alike or disjoint; outputs of
+    // different operations are disjoint from each other and from what is read, as they were
+    // borrowed exclusively (or promised to be, where raw pointers were given).
+    unsafe { any.run_whole(jobs) };
+}
+
+/// The payloads of a batch as jobs. Those that cannot be one job run on the way.
+struct Payloads<'b, 'a, const PAYLOAD: u8, S, F> {
+    ops: Ops<'b, 'a>,
+    cipher: F,
+    last: LastSession<'a, S>,
+    scratch: [u8; MAX_IV_LEN],
+}
+
+impl<'a, const PAYLOAD: u8, S, C, F> Iterator for Payloads<'_, 'a, PAYLOAD, S, F>
+where
+    S: EngineSession,
+    C: Cipher,
+    F: Fn(&'a S) -> &'a C,
+{
+    type Item = C::Job<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<C::Job<'a>> {
+        loop {
+            let mut op = self.ops.next()?;
+            if PAYLOAD == Payload::OfPending as u8 && !op.is_pending() {
+                continue;
+            }
+            let cipher = (self.cipher)(session_of(&op, &mut self.last));
+            let tag_inside = PAYLOAD == Payload::WithTag as u8 && op.tag_in_payload();
+            match op.whole_payload().map(|run| Whole::of(&run)) {
+                Some(whole) if !tag_inside => {
+                    return Some(cipher.job(op.iv(&mut self.scratch), whole));
+                }
+                _ => run_alone(cipher, op, tag_inside, &mut self.scratch),
+            }
         }
-        let cipher = cipher(session_of(&op, &mut last));
-        let tag_inside = payload == Payload::WithTag && op.tag_in_payload();
-        match op.whole_payload().map(|run| Whole::of(&run)) {
-            Some(whole) if !tag_inside => jobs.push(cipher.job(op.iv(&mut scratch), whole)),
-            _ => run_alone(cipher, op, tag_inside, &mut scratch),
-        }
-    });
-    if let Some(session) = last.engine() {
-        // SAFETY: the runs' memory is the operations' for as long as the batch is borrowed, and
-        // no reference to it was kept. Input and output of a run are alike or disjoint; outputs of
-        // different operations are disjoint from each other and from what is read, as they were
-        // borrowed exclusively (or promised to be, where raw pointers were given).
-        unsafe { cipher(session).run(&mut jobs) };
     }
 }
 

@@ -3,7 +3,9 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::cbc::{
+    DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
+};
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
 use crate::burst::{Cipher, Whole};
@@ -33,7 +35,7 @@ impl CbcDecrypt {
 }
 
 macro_rules! cbc {
-    ($cipher:ty, $job:ident, $run:ident) => {
+    ($cipher:ty, $job:ident, $run:ident, $each:ident) => {
         impl Cipher for $cipher {
             type Job<'k> = $job<'k>;
             const BLOCK: usize = BLOCK;
@@ -60,9 +62,16 @@ macro_rules! cbc {
                 // SAFETY: the caller's promises are the kernel's.
                 unsafe { $run(self.isa, jobs) }
             }
+
+            #[inline]
+            unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = $job<'k>>) {
+                // SAFETY: the caller's promises are the kernel's; keys of one group have one
+                // size, and validation has seen to whole blocks.
+                unsafe { $each(self.isa, self.key.size(), jobs) }
+            }
         }
     };
 }
 
-cbc!(CbcEncrypt, EncryptJob, encrypt_many);
-cbc!(CbcDecrypt, DecryptJob, decrypt_many);
+cbc!(CbcEncrypt, EncryptJob, encrypt_many, encrypt_each);
+cbc!(CbcDecrypt, DecryptJob, decrypt_many, decrypt_each);

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use lanelock_kernels::aes::ctr::{Job, apply_many};
+use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
 use lanelock_kernels::aes::{EncryptKey, Isa};
 
 use crate::burst::{Cipher, Whole};
@@ -45,5 +45,11 @@ impl Cipher for Ctr {
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's promises are the kernel's.
         unsafe { apply_many(self.isa, jobs) }
+    }
+
+    #[inline]
+    unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = Job<'k>>) {
+        // SAFETY: the caller's promises are the kernel's; keys of one group have one size.
+        unsafe { apply_each(self.isa, self.key.size(), jobs) }
     }
 }

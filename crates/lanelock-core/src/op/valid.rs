@@ -155,7 +155,7 @@ impl<'a> ValidOp<'_, 'a> {
     /// The IV: where it lies, or gathered into `scratch` if it lies across segments.
     #[inline]
     pub fn iv<'s>(&'s self, scratch: &'s mut [u8; MAX_IV_LEN]) -> &'s [u8] {
-        self.part(self.0.iv, &self.0.input, scratch)
+        self.part(&self.0.iv, &self.0.input, scratch)
     }
 
     /// Length of the additional data, in bytes.
@@ -180,7 +180,7 @@ impl<'a> ValidOp<'_, 'a> {
             return Ok(());
         }
         if aad.is_separate() {
-            return f(self.separate(aad));
+            return f(self.separate(&aad));
         }
         self.pieces(&self.0.input, aad.extent(), f)
     }
@@ -193,7 +193,7 @@ impl<'a> ValidOp<'_, 'a> {
         if self.aad_len() == 0 {
             Some(&[])
         } else if aad.is_separate() {
-            Some(self.separate(aad))
+            Some(self.separate(&aad))
         } else {
             self.whole(&self.0.input, aad.extent())
         }
@@ -311,10 +311,10 @@ impl<'a> ValidOp<'_, 'a> {
     pub fn expected_tag<'s>(&'s self, scratch: &'s mut [u8; MAX_TAG_LEN]) -> &'s [u8] {
         let op = &*self.0;
         if !self.tag_in_payload() {
-            return self.part(op.tag, &op.input, scratch);
+            return self.part(&op.tag, &op.input, scratch);
         }
         let at = op.tag.at - op.cipher.at + op.output_at;
-        self.part(Place { at, ..op.tag }, &op.output, scratch)
+        self.part(&Place { at, ..op.tag }, &op.output, scratch)
     }
 
     /// Whether the tag lies inside the payload, as MAC-then-encrypt chains allow: it is encrypted
@@ -374,7 +374,7 @@ impl<'a> ValidOp<'_, 'a> {
 
     /// A small part as one slice.
     #[inline]
-    fn part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
+    fn part<'s>(&'s self, part: &Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
         if part.is_separate() {
             return self.separate(part);
         }
@@ -382,7 +382,7 @@ impl<'a> ValidOp<'_, 'a> {
     }
 
     #[inline(never)]
-    fn inline_part<'s>(&'s self, part: Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
+    fn inline_part<'s>(&'s self, part: &Place, span: &'s Span, scratch: &'s mut [u8]) -> &'s [u8] {
         if part.is_absent() {
             return &[];
         }
@@ -411,7 +411,7 @@ impl<'a> ValidOp<'_, 'a> {
     }
 
     #[inline]
-    fn separate(&self, part: Place) -> &[u8] {
+    fn separate(&self, part: &Place) -> &[u8] {
         // SAFETY: `part` is one of the operation's places, whose invariant is to be valid for
         // reads of `len` bytes while the operation lives; writing takes `&mut self`.
         unsafe { std::slice::from_raw_parts(part.base, part.len as usize) }

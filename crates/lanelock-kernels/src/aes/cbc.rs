@@ -3,8 +3,8 @@
 mod decrypt;
 mod encrypt;
 
-pub use decrypt::{DecryptJob, decrypt_many};
-pub use encrypt::{EncryptJob, encrypt_many};
+pub use decrypt::{DecryptJob, decrypt_each, decrypt_many};
+pub use encrypt::{EncryptJob, encrypt_each, encrypt_many};
 
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

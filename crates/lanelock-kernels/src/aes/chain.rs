@@ -2,39 +2,50 @@
 //!
 //! A chained message cannot be run in parallel with itself, so each lane carries one message. All
 //! lanes advance by the same number of blocks: what the shortest of them has left. Its lane is
-//! then given the next message of the queue. When the queue is empty, the last lane moves into
-//! the gap and fewer registers run. Lanes that would be empty repeat lane 0: same loads, same
-//! results, same stores.
+//! then given the next message that waits. When none waits, the last lane moves into the gap and
+//! fewer registers run. Lanes that would be empty repeat the first: same loads, same results, same
+//! stores.
 
+mod keys;
 mod step;
 
 use core::mem::MaybeUninit;
 
-use super::key::ROUND_KEYS;
-use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, KeySize};
+use super::vector::Vector;
+use super::{BLOCK, EncryptKey};
+use keys::LaneKeys;
 use step::Step;
 
 /// A message to chain.
 ///
 /// # Safety
-/// `source` is valid for reads of every byte that `blocks` covers (except those that
-/// `final_line` provides); `target` likewise for writes if `WRITES`.
-pub(crate) unsafe trait Chained {
-    /// Whether the ciphertext is written. If not, `final_line` provides the last cache line.
+/// The invariant of one that is handed to [`Chains::push`], until [`Chains::run`] has returned:
+/// `source` is valid for reads of `blocks` blocks (except the last line's, if the tail provides
+/// that); `target` likewise for writes if the tail says that there is one, and it is `source` or
+/// disjoint from every message's source and target; `chaining` is valid for reads, and for writes
+/// if there is no target.
+pub(crate) struct Message<'k, T> {
+    pub source: *const u8,
+    /// Where the ciphertext goes, if it goes anywhere.
+    pub target: *mut u8,
+    pub key: &'k EncryptKey,
+    /// The block before the first one. Without a target the last ciphertext block replaces it.
+    pub chaining: *mut u8,
+    /// Zero does nothing.
+    pub blocks: usize,
+    pub tail: T,
+}
+
+/// What becomes of the ciphertext, and of the end of a message.
+pub(crate) trait Tail: Copy {
+    /// Whether the ciphertext is written. If not, [`Tail::last_line`] provides the last cache line.
     const WRITES: bool;
 
-    fn source(&self) -> *const u8;
-    fn target(&self) -> *mut u8;
-    /// Blocks to run; zero leaves the job as it is.
-    fn blocks(&self) -> usize;
-    fn key(&self) -> &EncryptKey;
-    fn chaining(&mut self) -> &mut [u8; BLOCK];
-    /// The last `blocks` (1 to 4) blocks of the message, which start at byte `offset`.
+    /// The last `blocks` (1 to 4) blocks of the message, which start at `at`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `line` is valid for writes.
-    unsafe fn final_line<V: Vector>(&self, offset: usize, blocks: usize, line: *mut Line);
+    /// Runs under [`Vector::enter`]; `line` is valid for writes; the message is that of the tail.
+    unsafe fn last_line<V: Vector>(self, at: *const u8, blocks: usize, line: *mut Line);
 }
 
 /// Four blocks.
@@ -42,286 +53,286 @@ pub(crate) unsafe trait Chained {
 #[repr(C, align(64))]
 pub(crate) struct Line([u8; 4 * BLOCK]);
 
-/// Runs every job to completion.
-///
-/// # Safety
-/// The jobs keep the promises of [`Chained`], and all keys have the size `size`.
-pub(crate) struct ChainMany<'a, J> {
-    pub jobs: &'a mut [J],
-    pub size: KeySize,
-}
-
-impl<J: Chained> Kernel for ChainMany<'_, J> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        // SAFETY: the caller's promises, in both cases.
-        unsafe {
-            match self.size {
-                KeySize::Aes128 => chain_many::<V, J, 10>(self.jobs),
-                KeySize::Aes192 => chain_many::<V, J, 12>(self.jobs),
-                KeySize::Aes256 => chain_many::<V, J, 14>(self.jobs),
-            }
-        }
-    }
-}
+/// Messages that run together.
+pub(crate) const CAPACITY: usize = 64;
 
 /// Registers in flight: enough to hide the latency of a round.
 const GROUPS: usize = 8;
 /// Lanes of the widest tier.
 const LANES: usize = 4 * GROUPS;
 
-/// The messages in flight. Invariant: entries below the number of live lanes are valid.
-struct Lanes {
-    source: [*const u8; LANES],
-    /// Where the last cache line of the next step is read.
-    last: [*const u8; LANES],
-    target: [*mut u8; LANES],
-    /// Chaining values, which live in the jobs.
-    chaining: [*mut u8; LANES],
-    key: [*const u8; LANES],
-    blocks: [usize; LANES],
-    job: [usize; LANES],
-}
+/// Room for messages, and for lanes that repeat the first one behind the last.
+type Column<T> = [MaybeUninit<T>; CAPACITY + LANES];
 
-/// Which keys the lanes have had; apart from [`Lanes`], to live in registers.
-struct Seen {
-    /// Lanes whose key is not the one last gathered, a bit each.
-    stale: u32,
-    /// The first message's.
-    key: *const u8,
-    /// Whether every message so far has had that key.
+/// Up to [`CAPACITY`] messages, field by field, so that the lanes' pointers load as they lie.
+///
+/// From `first` on there is an entry for each live lane; those from `next` on wait.
+/// Invariant: all entries below `len` are initialised.
+pub(crate) struct Chains<T> {
+    source: Column<*const u8>,
+    target: Column<*mut u8>,
+    chaining: Column<*mut u8>,
+    key: Column<*const u8>,
+    blocks: Column<usize>,
+    tail: Column<T>,
+    len: usize,
+    first: usize,
+    next: usize,
+    /// Whether all messages have the key of the first.
     one_key: bool,
 }
 
-/// Round keys of each lane, transposed per register.
-#[repr(C, align(64))]
-struct LaneKeys {
-    bytes: [MaybeUninit<[u8; BLOCK * ROUND_KEYS]>; LANES],
-    /// Lanes that have had keys.
-    used: usize,
-}
-
-#[inline(always)]
-unsafe fn chain_many<V: Vector, J: Chained, const ROUNDS: usize>(jobs: &mut [J]) {
-    let mut lanes = Lanes {
-        source: [core::ptr::null(); LANES],
-        last: [core::ptr::null(); LANES],
-        target: [core::ptr::null_mut(); LANES],
-        chaining: [core::ptr::null_mut(); LANES],
-        key: [core::ptr::null(); LANES],
-        blocks: [0; LANES],
-        job: [0; LANES],
-    };
-    let mut seen = Seen {
-        stale: 0,
-        key: jobs
-            .first()
-            .map_or(core::ptr::null(), |job| job.key().as_ptr()),
-        one_key: true,
-    };
-    let mut keys = LaneKeys {
-        bytes: [const { MaybeUninit::uninit() }; LANES],
-        used: 0,
-    };
-    let mut final_lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
-
-    let width = if collide(jobs) { GROUPS / 2 } else { GROUPS } * V::BLOCKS;
-    let mut next = 0;
-    let mut live = 0;
-    // The least number of blocks that any lane has left; kept along the way, because a vector
-    // load of what was just stored lane by lane would stall.
-    let mut least = usize::MAX;
-    while live < width {
-        let Some(blocks) = lanes.admit(live, jobs, &mut next, &mut seen) else {
-            break;
-        };
-        least = least.min(blocks);
-        live += 1;
-    }
-    while live > 0 {
-        let groups = match live.div_ceil(V::BLOCKS) {
-            1 => 1,
-            2..=4 => 4,
-            _ => GROUPS,
-        };
-        let blocks = least;
-        let lines = blocks.div_ceil(4);
-        if !J::WRITES {
-            let offset = 64 * (lines - 1);
-            for lane in 0..live {
-                lanes.last[lane] = if lanes.blocks[lane] == blocks {
-                    let job = &jobs[lanes.job[lane]];
-                    let done = 16 * (job.blocks() - blocks) + offset;
-                    let line = final_lines[lane].as_mut_ptr();
-                    // SAFETY: runs under `enter`; the offset is that of the lane's last line.
-                    unsafe { job.final_line::<V>(done, blocks - 4 * (lines - 1), line) };
-                    line.cast_const().cast()
-                } else {
-                    // SAFETY: the lane has more than `blocks` blocks left.
-                    unsafe { lanes.source[lane].add(offset) }
-                };
-            }
-        }
-        for lane in live..groups * V::BLOCKS {
-            lanes.copy(0, lane, &mut seen);
-        }
-        let step = Step {
-            source: lanes.source.as_ptr(),
-            last: lanes.last.as_ptr(),
-            target: lanes.target.as_ptr(),
-            chaining: lanes.chaining.as_ptr(),
-            keys: if seen.one_key {
-                seen.key
-            } else {
-                // SAFETY: runs under `enter`; every lane of the groups has a key.
-                unsafe { keys.gather::<V>(&lanes, &mut seen, groups) }
-            },
-            blocks,
-        };
-        // SAFETY: `blocks` is no more than what any lane has left, so the pointers of all lanes
-        // are valid for it; there are `groups` registers of lanes and (if not one) keys.
-        unsafe { step.run::<V, J, ROUNDS>(groups, seen.one_key) };
-
-        // From the last lane down: the lane that fills a gap has already advanced.
-        least = usize::MAX;
-        for lane in (0..live).rev() {
-            let left = lanes.blocks[lane] - blocks;
-            if left > 0 {
-                lanes.advance(lane, blocks);
-                least = least.min(left);
-            } else if let Some(blocks) = lanes.admit(lane, jobs, &mut next, &mut seen) {
-                least = least.min(blocks);
-            } else {
-                live -= 1;
-                if lane < live {
-                    lanes.copy(live, lane, &mut seen);
-                }
-            }
-        }
-    }
-    // SAFETY: runs under `enter`.
-    unsafe { keys.wipe::<V>() };
-}
-
-/// Whether so many messages lie at the same place within their page that their lines would evict
-/// each other from the first-level cache before the next step finds them there: half as many
-/// lanes are then faster.
-#[inline(always)]
-fn collide<J: Chained>(jobs: &[J]) -> bool {
-    if !J::WRITES || jobs.len() <= 16 || jobs[0].blocks() <= 8 {
-        return false;
-    }
-    let set = |job: &J| job.source().addr() / 64 % 64;
-    let first = set(&jobs[0]);
-    jobs.iter()
-        .take(LANES)
-        .filter(|job| set(job) == first)
-        .count()
-        > LANES / 3
-}
-
-impl Lanes {
-    /// Gives `lane` the next message that has any blocks; how many, or `None` when no message is
-    /// left.
+impl<T: Tail> Chains<T> {
     #[inline(always)]
-    fn admit<J: Chained>(
-        &mut self,
-        lane: usize,
-        jobs: &mut [J],
-        next: &mut usize,
-        seen: &mut Seen,
-    ) -> Option<usize> {
-        loop {
-            let index = *next;
-            let job = jobs.get_mut(index)?;
-            *next += 1;
-            let blocks = job.blocks();
-            if blocks > 0 {
-                let key = job.key().as_ptr();
-                seen.one_key &= key == seen.key;
-                seen.stale |= 1 << lane;
-                self.key[lane] = key;
-                self.source[lane] = job.source();
-                self.target[lane] = job.target();
-                self.chaining[lane] = job.chaining().as_mut_ptr();
-                self.blocks[lane] = blocks;
-                self.job[lane] = index;
-                return Some(blocks);
-            }
+    pub fn new() -> Self {
+        Self {
+            source: [const { MaybeUninit::uninit() }; _],
+            target: [const { MaybeUninit::uninit() }; _],
+            chaining: [const { MaybeUninit::uninit() }; _],
+            key: [const { MaybeUninit::uninit() }; _],
+            blocks: [const { MaybeUninit::uninit() }; _],
+            tail: [const { MaybeUninit::uninit() }; _],
+            len: 0,
+            first: 0,
+            next: 0,
+            one_key: true,
         }
     }
 
     #[inline(always)]
-    fn advance(&mut self, lane: usize, blocks: usize) {
-        self.blocks[lane] -= blocks;
-        self.source[lane] = self.source[lane].wrapping_add(BLOCK * blocks);
-        self.target[lane] = self.target[lane].wrapping_add(BLOCK * blocks);
+    pub fn is_full(&self) -> bool {
+        self.len == CAPACITY
     }
 
+    /// Where the next message will be.
     #[inline(always)]
-    fn copy(&mut self, from: usize, to: usize, seen: &mut Seen) {
-        self.source[to] = self.source[from];
-        self.last[to] = self.last[from];
-        self.target[to] = self.target[from];
-        self.chaining[to] = self.chaining[from];
-        if self.key[to] != self.key[from] {
-            self.key[to] = self.key[from];
-            seen.stale |= 1 << to;
-        }
-        self.blocks[to] = self.blocks[from];
-        self.job[to] = self.job[from];
+    pub fn len(&self) -> usize {
+        self.len
     }
-}
 
-impl LaneKeys {
-    /// Brings the transposed keys of the first `groups` registers up to date.
+    /// Adds a message, unless it has no blocks.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; that many lanes have a key.
+    /// The invariant of [`Message`].
+    ///
+    /// # Panics
+    /// If it [is full](Self::is_full).
     #[inline(always)]
-    unsafe fn gather<V: Vector>(
-        &mut self,
-        lanes: &Lanes,
-        seen: &mut Seen,
-        groups: usize,
-    ) -> *const u8 {
-        self.used = self.used.max(groups * V::BLOCKS);
-        for group in 0..groups {
-            let first = group * V::BLOCKS;
-            let of_group = ((1 << V::BLOCKS) - 1) << first;
-            if seen.stale & of_group == 0 {
-                continue;
+    pub unsafe fn push(&mut self, message: Message<'_, T>) {
+        if message.blocks == 0 {
+            return;
+        }
+        let n = self.len;
+        assert!(n < CAPACITY, "the caller runs full chains");
+        let key = message.key.as_ptr();
+        self.source[n].write(message.source);
+        self.target[n].write(message.target);
+        self.chaining[n].write(message.chaining);
+        self.key[n].write(key);
+        self.blocks[n].write(message.blocks);
+        self.tail[n].write(message.tail);
+        self.len = n + 1;
+        // SAFETY: an entry below `len`.
+        self.one_key &= key == unsafe { self.key[0].assume_init() };
+    }
+
+    /// Runs all messages to their ends and leaves none.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; every key has `ROUNDS` rounds.
+    #[inline(always)]
+    pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self) {
+        // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
+        unsafe {
+            let mut keys = LaneKeys::<ROUNDS>::new();
+            let mut lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
+            let width = if self.collide() { GROUPS / 2 } else { GROUPS } * V::BLOCKS;
+            while self.next < self.len {
+                self.first = self.next;
+                let live = (self.len - self.first).min(width);
+                self.next += live;
+                self.run_lanes::<V, ROUNDS>(live, &mut keys, &mut lines);
             }
-            seen.stale &= !of_group;
-            let key = &lanes.key;
-            // SAFETY: a schedule is four cache lines; a register's lanes have room for all
-            // their round keys, one register each.
+            keys.wipe::<V>();
+        }
+        (self.len, self.first, self.next) = (0, 0, 0);
+        self.one_key = true;
+    }
+
+    /// Runs `live` lanes, refilled from the messages that wait, until all are empty at once.
+    ///
+    /// # Safety
+    /// As [`Chains::run`]; that many entries from `first` on.
+    #[inline(always)]
+    unsafe fn run_lanes<V: Vector, const ROUNDS: usize>(
+        &mut self,
+        mut live: usize,
+        keys: &mut LaneKeys<ROUNDS>,
+        lines: &mut [MaybeUninit<Line>; LANES],
+    ) {
+        keys.stale = u32::MAX;
+        // SAFETY: `run`'s contract. Lanes below `live`, and those that are copies of the first,
+        // are initialised; a step is no longer than what any of them has left.
+        unsafe {
+            let (mut least, mut most) = self.extremes(live);
+            while live > 0 {
+                let groups = match live.div_ceil(V::BLOCKS) {
+                    1 => 1,
+                    2..=4 => 4,
+                    _ => GROUPS,
+                };
+                let mut last = [const { MaybeUninit::<*const u8>::uninit() }; LANES];
+                if !T::WRITES {
+                    self.last_lines::<V>(live, groups * V::BLOCKS, least, &mut last, lines);
+                }
+                for lane in live..groups * V::BLOCKS {
+                    self.copy(self.first, self.first + lane, &mut keys.stale);
+                }
+                let key = self.key.as_ptr().add(self.first).cast();
+                let step = Step {
+                    source: self.source.as_ptr().add(self.first).cast(),
+                    last: last.as_ptr().cast(),
+                    target: self.target.as_ptr().add(self.first).cast(),
+                    chaining: self.chaining.as_ptr().add(self.first).cast(),
+                    keys: if self.one_key {
+                        *key
+                    } else {
+                        keys.gather::<V>(key, groups)
+                    },
+                    blocks: least,
+                };
+                step.run::<V, T, ROUNDS>(groups, self.one_key);
+                if least == most {
+                    return;
+                }
+                live = self.advance(live, least, &mut keys.stale);
+                (least, most) = self.extremes(live);
+            }
+        }
+    }
+
+    /// Steps over `done` blocks in each lane, and fills those that are at their end; returns how
+    /// many are left. From the last lane down: the one that fills a gap has already advanced.
+    ///
+    /// # Safety
+    /// As [`Chains::run_lanes`]; `live` lanes have at least `done` blocks left.
+    #[inline(always)]
+    unsafe fn advance(&mut self, mut live: usize, done: usize, stale: &mut u32) -> usize {
+        for lane in (0..live).rev() {
+            let n = self.first + lane;
+            // SAFETY: `n` is a live lane; entries from `next` to `len` wait.
             unsafe {
-                let room: *mut u8 = self.bytes.as_mut_ptr().add(first).cast();
-                for line in 0..ROUND_KEYS / 4 {
-                    let round_keys = V::load_lines(key.as_ptr().add(first), 64 * line, 4);
-                    for (i, round_key) in round_keys.into_iter().enumerate() {
-                        round_key.store(room.add(V::BYTES * (4 * line + i)));
+                let left = self.blocks[n].assume_init() - done;
+                if left > 0 {
+                    let bytes = BLOCK * done;
+                    let source = self.source[n].assume_init();
+                    let target = self.target[n].assume_init();
+                    self.blocks[n].write(left);
+                    self.source[n].write(source.wrapping_add(bytes));
+                    self.target[n].write(target.wrapping_add(bytes));
+                    if T::WRITES {
+                        self.chaining[n].write(target.wrapping_add(bytes - BLOCK));
+                    }
+                } else if self.next < self.len {
+                    self.copy(self.next, n, stale);
+                    self.next += 1;
+                } else {
+                    live -= 1;
+                    if lane < live {
+                        self.copy(self.first + live, n, stale);
                     }
                 }
             }
         }
-        self.bytes.as_ptr().cast()
+        live
+    }
+
+    /// Where each lane finds the last cache line of a step of `blocks` blocks.
+    ///
+    /// # Safety
+    /// As [`Chains::run_lanes`].
+    #[inline(always)]
+    unsafe fn last_lines<V: Vector>(
+        &self,
+        live: usize,
+        lanes: usize,
+        blocks: usize,
+        last: &mut [MaybeUninit<*const u8>; LANES],
+        lines: &mut [MaybeUninit<Line>; LANES],
+    ) {
+        let full = blocks.div_ceil(4) - 1;
+        for lane in 0..live {
+            let n = self.first + lane;
+            // SAFETY: `n` is a live lane, which has at least `blocks` blocks left.
+            unsafe {
+                let at = self.source[n].assume_init().wrapping_add(4 * BLOCK * full);
+                last[lane].write(if self.blocks[n].assume_init() == blocks {
+                    let line = lines[lane].as_mut_ptr();
+                    let tail = self.tail[n].assume_init();
+                    tail.last_line::<V>(at, blocks - 4 * full, line);
+                    line.cast_const().cast()
+                } else {
+                    at
+                });
+            }
+        }
+        for lane in live..lanes {
+            last[lane] = last[0];
+        }
+    }
+
+    /// The fewest and the most blocks that a lane has left.
+    ///
+    /// # Safety
+    /// As [`Chains::run_lanes`].
+    #[inline(always)]
+    unsafe fn extremes(&self, live: usize) -> (usize, usize) {
+        let lanes = &self.blocks[self.first..][..live];
+        lanes.iter().fold((usize::MAX, 0), |(least, most), blocks| {
+            // SAFETY: live lanes are initialised.
+            let blocks = unsafe { blocks.assume_init() };
+            (least.min(blocks), most.max(blocks))
+        })
     }
 
     /// # Safety
-    /// Runs under [`Vector::enter`].
+    /// Entry `from` is initialised.
     #[inline(always)]
-    unsafe fn wipe<V: Vector>(&mut self) {
-        let room: *mut u8 = self.bytes.as_mut_ptr().cast();
-        for offset in (0..self.used * BLOCK * ROUND_KEYS).step_by(V::BYTES) {
-            // SAFETY: `used` counts the lanes that have room, each a multiple of a register.
-            unsafe { V::zero().store(room.add(offset)) };
+    unsafe fn copy(&mut self, from: usize, to: usize, stale: &mut u32) {
+        let lane = 1 << (to - self.first);
+        // SAFETY: the caller's promise; a lane whose bit is not set has had its key gathered.
+        unsafe {
+            if *stale & lane == 0 && self.key[to].assume_init() != self.key[from].assume_init() {
+                *stale |= lane;
+            }
         }
-        if self.used > 0 {
-            super::keep(room);
+        self.source[to] = self.source[from];
+        self.target[to] = self.target[from];
+        self.chaining[to] = self.chaining[from];
+        self.key[to] = self.key[from];
+        self.blocks[to] = self.blocks[from];
+        self.tail[to] = self.tail[from];
+    }
+
+    /// Whether so many messages lie at the same place within their page that their lines would
+    /// evict each other from the first-level cache before the next step finds them there: half as
+    /// many lanes are then faster.
+    ///
+    /// # Safety
+    /// As [`Chains::run`].
+    #[inline(always)]
+    unsafe fn collide(&self) -> bool {
+        if !T::WRITES || self.len <= 16 {
+            return false;
+        }
+        // SAFETY: entries below `len`.
+        unsafe {
+            if self.blocks[0].assume_init() <= 8 {
+                return false;
+            }
+            let set = |n: usize| self.source[n].assume_init().addr() / 64 % 64;
+            let same = (0..self.len.min(LANES)).filter(|&n| set(n) == set(0));
+            same.count() > LANES / 3
         }
     }
 }

@@ -1,9 +1,12 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
+use core::borrow::BorrowMut;
+use core::marker::PhantomData;
+
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, Isa};
+use super::{BLOCK, EncryptKey, Isa, KeySize};
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -42,20 +45,36 @@ pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
         .all(|job| job.key.size() == size && job.used < BLOCK);
     assert!(uniform, "keys of one size and partial blocks are required");
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, ApplyMany(jobs))) }
+    unsafe { apply_each(isa, size, jobs.iter_mut()) }
 }
 
-struct ApplyMany<'a, 'k>(&'a mut [Job<'k>]);
+/// Encrypts or decrypts each job as it is yielded.
+///
+/// # Safety
+/// - As for [`apply_many`], from when a job is yielded.
+/// - Every key has `size`, and every `used` is below 16.
+#[inline]
+pub unsafe fn apply_each<'k>(
+    isa: Isa,
+    size: KeySize,
+    jobs: impl Iterator<Item: BorrowMut<Job<'k>>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, ApplyEach(jobs, PhantomData))) }
+}
 
-impl PerRounds for ApplyMany<'_, '_> {
+struct ApplyEach<'k, I>(I, PhantomData<Job<'k>>);
+
+impl<'k, I: Iterator<Item: BorrowMut<Job<'k>>>> PerRounds for ApplyEach<'k, I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for job in self.0 {
+        for mut job in self.0 {
+            let job = job.borrow_mut();
             // SAFETY: the key has `ROUNDS` rounds.
             let rounds = unsafe { Rounds::<V, ROUNDS>::load(job.key.as_ptr()) };
-            let low = u64::from_be_bytes([8, 9, 10, 11, 12, 13, 14, 15].map(|i| job.counter[i]));
+            let low = low(u128::from_be_bytes(job.counter));
             let blocks = job.len.div_ceil(BLOCK) as u64;
-            // SAFETY: `apply_many`'s contract.
+            // SAFETY: `apply_each`'s contract.
             unsafe {
                 if job.used == 0 && low.checked_add(blocks).is_some() {
                     let mut stream = KeyStream::start(rounds, &job.counter);
@@ -64,7 +83,10 @@ impl PerRounds for ApplyMany<'_, '_> {
                     job.counter[8..].copy_from_slice(&low.to_be_bytes());
                     job.used = job.len % BLOCK;
                 } else {
-                    V::enter(InParts::<ROUNDS>(job));
+                    // A copy, so that the common case has its job in registers.
+                    let mut part = Job { ..*job };
+                    V::enter(InParts::<ROUNDS>(&mut part));
+                    *job = part;
                 }
             }
         }

@@ -4,7 +4,8 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::chain::{ChainMany, Chained, Line};
+use super::chain::{Chains, Line, Message, Tail};
+use super::rounds::{OfSize, PerRounds};
 use super::vector::Vector;
 use super::{BLOCK, EncryptKey, Isa, ecb};
 
@@ -40,8 +41,41 @@ pub unsafe fn authenticate_many(isa: Isa, jobs: &mut [Job<'_>]) {
         jobs.iter().all(|job| job.key.size() == size),
         "keys of one size are required"
     );
-    // SAFETY: the caller's contract is that of `Chained`; the sizes were compared.
-    unsafe { isa.run(ChainMany { jobs, size }) }
+    // SAFETY: the caller's contract; the sizes were compared.
+    unsafe { isa.run(OfSize(size, AuthenticateMany(jobs))) }
+}
+
+struct AuthenticateMany<'a, 'k>(&'a mut [Job<'k>]);
+
+impl PerRounds for AuthenticateMany<'_, '_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        let mut chains = Chains::new();
+        for job in self.0 {
+            let blocks = job.len.div_ceil(BLOCK);
+            let blocks = blocks.max(usize::from(job.subkeys.is_some()));
+            // SAFETY: `authenticate_many`'s contract; the bytes that the last block lacks are the
+            // tail's.
+            unsafe {
+                chains.push(Message {
+                    source: job.source,
+                    target: core::ptr::null_mut(),
+                    key: job.key,
+                    chaining: job.chain.as_mut_ptr(),
+                    blocks,
+                    tail: End {
+                        lacks: BLOCK * blocks - job.len,
+                        subkeys: job.subkeys,
+                    },
+                });
+                if chains.is_full() {
+                    chains.run::<V, ROUNDS>();
+                }
+            }
+        }
+        // SAFETY: as above.
+        unsafe { chains.run::<V, ROUNDS>() }
+    }
 }
 
 /// What CMAC adds to the last block: K1 if it is whole, K2 if it is padded. Wiped on drop.
@@ -91,53 +125,31 @@ impl Drop for Subkeys {
     }
 }
 
-// SAFETY: `authenticate_many` asks its caller for a source valid for `len` bytes; the bytes that
-// the last block lacks are `final_line`'s.
-unsafe impl Chained for Job<'_> {
+/// The end of a message.
+#[derive(Clone, Copy)]
+struct End<'k> {
+    /// Bytes that the last block lacks.
+    lacks: usize,
+    subkeys: Option<&'k Subkeys>,
+}
+
+impl Tail for End<'_> {
     const WRITES: bool = false;
 
     #[inline(always)]
-    fn source(&self) -> *const u8 {
-        self.source
-    }
-
-    #[inline(always)]
-    fn target(&self) -> *mut u8 {
-        core::ptr::null_mut()
-    }
-
-    #[inline(always)]
-    fn blocks(&self) -> usize {
-        self.len
-            .div_ceil(BLOCK)
-            .max(usize::from(self.subkeys.is_some()))
-    }
-
-    #[inline(always)]
-    fn key(&self) -> &EncryptKey {
-        self.key
-    }
-
-    #[inline(always)]
-    fn chaining(&mut self) -> &mut [u8; BLOCK] {
-        &mut self.chain
-    }
-
-    #[inline(always)]
-    unsafe fn final_line<V: Vector>(&self, offset: usize, blocks: usize, line: *mut Line) {
-        let len = self.len - offset;
-        let room = BLOCK * blocks;
+    unsafe fn last_line<V: Vector>(self, source: *const u8, blocks: usize, line: *mut Line) {
+        let len = BLOCK * blocks - self.lacks;
         let spaced = self.subkeys.map(|subkeys| {
-            let subkey = subkeys.spaced[usize::from(len < room)].as_ptr();
+            let subkey = subkeys.spaced[usize::from(self.lacks > 0)].as_ptr();
             // SAFETY: from here the subkey is `blocks - 1` blocks away, at most three.
             unsafe { subkey.add(BLOCK * (4 - blocks)) }
         });
         for at in (0..4 * BLOCK).step_by(V::BYTES) {
-            // SAFETY: `offset + len` is the message's length; a line, a subkey between zeros and
-            // the padding between zeros are at least 64 bytes long from where they start.
+            // SAFETY: the message has `len` bytes from `source` on; a line, a subkey between zeros
+            // and the padding between zeros are at least 64 bytes long from where they start.
             unsafe {
                 let within = len.saturating_sub(at).min(V::BYTES);
-                let from = self.source.wrapping_add(offset + at);
+                let from = source.wrapping_add(at);
                 let mut data = if within == V::BYTES {
                     V::load(from)
                 } else {
@@ -145,7 +157,7 @@ unsafe impl Chained for Job<'_> {
                 };
                 if let Some(subkey) = spaced {
                     data = data.xor(V::load(subkey.add(at)));
-                    if len < room {
+                    if self.lacks > 0 {
                         data = data.xor(V::load(PADDING.as_ptr().add(63 - len + at)));
                     }
                 }

@@ -1,9 +1,12 @@
 //! CBC decryption: the blocks of a message in parallel.
 
+use core::borrow::BorrowMut;
+use core::marker::PhantomData;
+
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, DecryptKey, Isa};
+use crate::aes::{BLOCK, DecryptKey, Isa, KeySize};
 
 /// One message to decrypt, or the next part of one.
 #[derive(Debug)]
@@ -37,17 +40,36 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
         .iter()
         .all(|job| job.key.size() == size && job.len.is_multiple_of(BLOCK));
     assert!(uniform, "CBC takes whole blocks and keys of one size");
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, DecryptMany(jobs))) }
+    // SAFETY: the caller's contract; sizes and lengths were compared.
+    unsafe { decrypt_each(isa, size, jobs.iter_mut()) }
 }
 
-struct DecryptMany<'a, 'k>(&'a mut [DecryptJob<'k>]);
+/// Decrypts each job as it is yielded.
+///
+/// # Safety
+/// - As for [`decrypt_many`], from when a job is yielded.
+/// - Every key has `size`, and every length is a multiple of 16.
+#[inline]
+pub unsafe fn decrypt_each<'k>(
+    isa: Isa,
+    size: KeySize,
+    jobs: impl Iterator<Item: BorrowMut<DecryptJob<'k>>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, DecryptEach(jobs, PhantomData))) }
+}
 
-impl PerRounds for DecryptMany<'_, '_> {
+struct DecryptEach<'k, I>(I, PhantomData<DecryptJob<'k>>);
+
+impl<'k, I: Iterator<Item: BorrowMut<DecryptJob<'k>>>> PerRounds for DecryptEach<'k, I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for job in self.0.iter_mut().filter(|job| job.len > 0) {
-            // SAFETY: `decrypt_many`'s contract; there is at least one block. It is read before
+        for mut job in self.0 {
+            let job = job.borrow_mut();
+            if job.len == 0 {
+                continue;
+            }
+            // SAFETY: `decrypt_each`'s contract; there is at least one block. It is read before
             // the sweep may overwrite it.
             unsafe {
                 let last: [u8; BLOCK] = job.source.add(job.len - BLOCK).cast::<[u8; 16]>().read();

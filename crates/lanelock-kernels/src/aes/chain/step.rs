@@ -2,7 +2,8 @@
 
 use core::mem::MaybeUninit;
 
-use super::{Chained, GROUPS};
+use super::keys::kept;
+use super::{GROUPS, Tail};
 use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
 use crate::aes::vector::{Kernel, Vector};
@@ -14,9 +15,9 @@ pub(super) struct Step {
     /// Used instead of `source` for the last cache line, if the jobs do not write.
     pub last: *const *const u8,
     pub target: *const *mut u8,
-    /// A block per lane.
+    /// A block per lane; replaced by the last ciphertext block if that is not written.
     pub chaining: *const *mut u8,
-    /// One schedule for all lanes, or per register [`ROUND_KEYS`] registers.
+    /// One schedule for all lanes, or per register of lanes as many registers as are [`kept`].
     pub keys: *const u8,
     /// At least one.
     pub blocks: usize,
@@ -28,14 +29,14 @@ impl Step {
     /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
     /// or disjoint from every source.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, J: Chained, const ROUNDS: usize>(
+    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(
         self,
         groups: usize,
         one_key: bool,
     ) {
         // SAFETY: the caller's promises.
         unsafe {
-            match (J::WRITES, groups, one_key) {
+            match (T::WRITES, groups, one_key) {
                 (true, 1, true) => V::enter(Shape::<1, ROUNDS, true, true>(self)),
                 (true, 1, false) => V::enter(Shape::<1, ROUNDS, false, true>(self)),
                 (true, 4, true) => V::enter(Shape::<4, ROUNDS, true, true>(self)),
@@ -80,7 +81,7 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 if ONE_KEY {
                     common[r]
                 } else {
-                    V::load(step.keys.add(V::BYTES * (ROUND_KEYS * group + r)))
+                    V::load(step.keys.add(V::BYTES * (kept(ROUNDS) * group + r)))
                 }
             };
             let mut state = [V::zero(); G];
@@ -136,8 +137,10 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 }
                 done += n;
             }
-            for g in 0..G {
-                state[g].scatter(step.chaining.add(V::BLOCKS * g));
+            if !WRITES {
+                for g in 0..G {
+                    state[g].scatter(step.chaining.add(V::BLOCKS * g));
+                }
             }
         }
     }

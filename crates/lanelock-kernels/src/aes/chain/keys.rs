@@ -1,0 +1,81 @@
+//! Round keys of lanes that do not share a key.
+
+use core::mem::MaybeUninit;
+
+use super::LANES;
+use crate::aes::BLOCK;
+use crate::aes::vector::Vector;
+
+/// Round keys of each lane, transposed per register of lanes.
+#[repr(C, align(64))]
+pub(super) struct LaneKeys<const ROUNDS: usize> {
+    bytes: [MaybeUninit<[u8; BLOCK * MOST]>; LANES],
+    /// Lanes that have had keys.
+    used: usize,
+    /// Lanes whose key is not the one last gathered, a bit each.
+    pub stale: u32,
+}
+
+/// Round keys of the longest schedule, in whole cache lines.
+const MOST: usize = 16;
+
+/// Round keys that a register of lanes keeps, in whole cache lines.
+pub(super) const fn kept(rounds: usize) -> usize {
+    (rounds + 1).next_multiple_of(4)
+}
+
+impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self {
+            bytes: [const { MaybeUninit::uninit() }; LANES],
+            used: 0,
+            stale: 0,
+        }
+    }
+
+    /// Brings the transposed keys of the first `groups` registers up to date.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `key` is valid for the pointers of that many registers of
+    /// lanes, each to a schedule of `ROUNDS` rounds.
+    #[inline(always)]
+    pub unsafe fn gather<V: Vector>(&mut self, key: *const *const u8, groups: usize) -> *const u8 {
+        self.used = self.used.max(groups * V::BLOCKS);
+        for group in 0..groups {
+            let first = group * V::BLOCKS;
+            let of_group = ((1 << V::BLOCKS) - 1) << first;
+            if self.stale & of_group == 0 {
+                continue;
+            }
+            self.stale &= !of_group;
+            // SAFETY: a schedule is at least as many cache lines; a register's lanes have room
+            // for their round keys, one register each.
+            unsafe {
+                let room = self.bytes.as_mut_ptr().cast::<u8>();
+                let room = room.add(V::BYTES * kept(ROUNDS) * group);
+                for line in 0..kept(ROUNDS) / 4 {
+                    let round_keys = V::load_lines(key.add(first), 64 * line, 4);
+                    for (i, round_key) in round_keys.into_iter().enumerate() {
+                        round_key.store(room.add(V::BYTES * (4 * line + i)));
+                    }
+                }
+            }
+        }
+        self.bytes.as_ptr().cast()
+    }
+
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn wipe<V: Vector>(&mut self) {
+        let room: *mut u8 = self.bytes.as_mut_ptr().cast();
+        for offset in (0..self.used * BLOCK * kept(ROUNDS)).step_by(V::BYTES) {
+            // SAFETY: `used` counts the lanes that have room, each a multiple of a register.
+            unsafe { V::zero().store(room.add(offset)) };
+        }
+        if self.used > 0 {
+            crate::aes::keep(room);
+        }
+    }
+}
