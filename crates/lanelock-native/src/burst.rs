@@ -23,6 +23,31 @@ pub(crate) struct Whole {
     pub(crate) len: usize,
 }
 
+/// A message in one piece, without the borrow of its operation.
+pub(crate) struct Message<'k, C> {
+    pub(crate) cipher: &'k C,
+    pub(crate) iv: *const u8,
+    /// As the session demands.
+    pub(crate) iv_len: usize,
+    pub(crate) payload: Whole,
+}
+
+/// An iterator with each item turned into another, always inlined, unlike the standard library's:
+/// a kernel's loop takes in all of what yields its messages.
+pub(crate) struct Mapped<I, F>(pub(crate) I, pub(crate) F);
+
+impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        match self.0.next() {
+            Some(item) => Some((self.1)(item)),
+            None => None,
+        }
+    }
+}
+
 /// A cipher, keyed for one direction.
 pub(crate) trait Cipher: Send + Sync + 'static {
     /// A message on its way through the kernel.
@@ -48,13 +73,17 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     /// spares writing them down.
     ///
     /// # Safety
-    /// As for [`Cipher::run`], for each job from when it is yielded.
+    /// The ciphers are of one group. IVs and payloads are valid, and payloads as apart as for
+    /// [`Cipher::run`], from when a message is yielded until this returns.
     #[inline]
-    unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = Self::Job<'k>>)
+    unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>)
     where
-        Self: Sized + 'k,
+        Self: Sized,
     {
-        let mut jobs: ArrayVec<_, BURST> = jobs.collect();
+        let mut jobs: ArrayVec<_, BURST> = messages
+            // SAFETY: the caller's promise.
+            .map(|m| m.cipher.job(unsafe { slice::from_raw_parts(m.iv, m.iv_len) }, m.payload))
+            .collect();
         // SAFETY: the caller's promise.
         unsafe { self.run(&mut jobs) }
     }
@@ -153,25 +182,23 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
 ) {
     let mut last = LastSession::default();
     let any = cipher(session_of(&batch.get(0), &mut last));
-    let jobs = Payloads::<PAYLOAD, _, _> {
+    let messages = Payloads::<PAYLOAD, _, _> {
         ops: batch.ops(),
         cipher,
         last,
-        scratch: [0; MAX_IV_LEN],
     };
-    // SAFETY: the runs' memory is the operations' for as long as the batch is borrowed, and no
-    // reference to it was kept. Input and output of a run are alike or disjoint; outputs of
+    // SAFETY: the memory of IVs and runs is the operations' for as long as the batch is borrowed,
+    // and no reference to it was kept. Input and output of a run are alike or disjoint; outputs of
     // different operations are disjoint from each other and from what is read, as they were
     // borrowed exclusively (or promised to be, where raw pointers were given).
-    unsafe { any.run_whole(jobs) };
+    unsafe { any.run_whole(messages) };
 }
 
-/// The payloads of a batch as jobs. Those that cannot be one job run on the way.
+/// The payloads of a batch. Those that are not in one piece run on the way.
 struct Payloads<'b, 'a, const PAYLOAD: u8, S, F> {
     ops: Ops<'b, 'a>,
     cipher: F,
     last: LastSession<'a, S>,
-    scratch: [u8; MAX_IV_LEN],
 }
 
 impl<'a, const PAYLOAD: u8, S, C, F> Iterator for Payloads<'_, 'a, PAYLOAD, S, F>
@@ -180,10 +207,10 @@ where
     C: Cipher,
     F: Fn(&'a S) -> &'a C,
 {
-    type Item = C::Job<'a>;
+    type Item = Message<'a, C>;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<C::Job<'a>> {
+    fn next(&mut self) -> Option<Message<'a, C>> {
         loop {
             let mut op = self.ops.next()?;
             if PAYLOAD == Payload::OfPending as u8 && !op.is_pending() {
@@ -191,11 +218,17 @@ where
             }
             let cipher = (self.cipher)(session_of(&op, &mut self.last));
             let tag_inside = PAYLOAD == Payload::WithTag as u8 && op.tag_in_payload();
-            match op.whole_payload().map(|run| Whole::of(&run)) {
-                Some(whole) if !tag_inside => {
-                    return Some(cipher.job(op.iv(&mut self.scratch), whole));
+            let payload = op.whole_payload().map(|run| Whole::of(&run));
+            match (payload, op.whole_iv()) {
+                (Some(payload), Some(iv)) if !tag_inside => {
+                    return Some(Message {
+                        cipher,
+                        iv: iv.as_ptr(),
+                        iv_len: iv.len(),
+                        payload,
+                    });
                 }
-                _ => run_alone(cipher, op, tag_inside, &mut self.scratch),
+                _ => run_alone(cipher, op, tag_inside),
             }
         }
     }
@@ -207,9 +240,9 @@ fn run_alone<C: Cipher>(
     cipher: &C,
     mut op: ValidOp<'_, '_>,
     from_output: bool,
-    scratch: &mut [u8; MAX_IV_LEN],
 ) {
-    let job = cipher.job(op.iv(scratch), Whole::EMPTY);
+    let mut scratch = [0; MAX_IV_LEN];
+    let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
     let payload = if from_output {
         op.output_payload()
     } else {

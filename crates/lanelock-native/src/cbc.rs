@@ -4,11 +4,11 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::aes::cbc::{
-    DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
+    self, DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
-use crate::burst::{Cipher, Whole};
+use crate::burst::{Cipher, Mapped, Message, Whole};
 
 pub(crate) struct CbcEncrypt {
     isa: Isa,
@@ -64,10 +64,17 @@ macro_rules! cbc {
             }
 
             #[inline]
-            unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = $job<'k>>) {
+            unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+                let messages = Mapped(messages, |message: Message<'k, Self>| cbc::Message {
+                    source: message.payload.source,
+                    target: message.payload.target,
+                    len: message.payload.len,
+                    key: &message.cipher.key,
+                    iv: message.iv.cast(),
+                });
                 // SAFETY: the caller's promises are the kernel's; keys of one group have one
-                // size, and validation has seen to whole blocks.
-                unsafe { $each(self.isa, self.key.size(), jobs) }
+                // size, and validation has seen to whole blocks and an IV of one.
+                unsafe { $each(self.isa, self.key.size(), messages) }
             }
         }
     };

@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
-use lanelock_kernels::aes::{EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{Cipher, Whole};
+use crate::burst::{Cipher, Mapped, Message, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -48,7 +48,16 @@ impl Cipher for Ctr {
     }
 
     #[inline]
-    unsafe fn run_whole<'k>(&self, jobs: impl Iterator<Item = Job<'k>>) {
+    unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+        let jobs = Mapped(messages, |message: Message<'k, Self>| Job {
+            source: message.payload.source,
+            target: message.payload.target,
+            len: message.payload.len,
+            key: &message.cipher.key,
+            // SAFETY: the caller's promise; validation has seen to a whole counter block.
+            counter: unsafe { message.iv.cast::<[u8; BLOCK]>().read() },
+            used: 0,
+        });
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size.
         unsafe { apply_each(self.isa, self.key.size(), jobs) }
     }

@@ -125,17 +125,7 @@ impl<'a> ValidOp<'_, 'a> {
             // SAFETY: the invariant, as in `payload`, for spans of one run.
             return Some(unsafe { Run::new(input, output, op.cipher.len as usize) });
         }
-        self.payload_in_one_segment()
-    }
-
-    /// As [`ValidOp::whole_payload`] for segments. On its own, as is whatever else is rare, so
-    /// that an engine's loop over a burst has the registers to itself.
-    #[inline(never)]
-    fn payload_in_one_segment(&mut self) -> Option<Run<'_>> {
-        if self.0.cipher.len == 0 {
-            return Some(Run::in_place(&mut []));
-        }
-        self.payload().next_if_whole()
+        payload_in_one_segment(op)
     }
 
     /// Length of the payload, in bytes.
@@ -156,6 +146,20 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     pub fn iv<'s>(&'s self, scratch: &'s mut [u8; MAX_IV_LEN]) -> &'s [u8] {
         self.part(&self.0.iv, &self.0.input, scratch)
+    }
+
+    /// The IV where it lies, if that is one slice.
+    #[inline]
+    #[must_use]
+    pub fn whole_iv(&self) -> Option<&[u8]> {
+        let op = &*self.0;
+        if op.iv.is_separate() {
+            Some(self.separate(&op.iv))
+        } else if op.iv.is_absent() {
+            Some(&[])
+        } else {
+            self.whole(&op.input, op.iv.extent())
+        }
     }
 
     /// Length of the additional data, in bytes.
@@ -439,6 +443,20 @@ fn copy_tag(tag: &[u8], to: &mut [u8]) {
         32 => to[..32].copy_from_slice(&tag[..32]),
         _ => to.copy_from_slice(tag),
     }
+}
+
+/// [`ValidOp::whole_payload`] for segments. On its own, as is whatever else is rare, so that an
+/// engine's loop over a burst has the registers to itself.
+#[inline(never)]
+fn payload_in_one_segment<'o>(op: &'o Op<'_>) -> Option<Run<'o>> {
+    let len = op.cipher.len;
+    if len == 0 {
+        return Some(Run::in_place(&mut []));
+    }
+    // SAFETY: as in `ValidOp::payload`, whose exclusive borrow the caller has.
+    let mut payload =
+        unsafe { Cursor::new(&op.input, op.cipher.at, &op.output, op.output_at, len) };
+    payload.next_if_whole()
 }
 
 impl Op<'_> {

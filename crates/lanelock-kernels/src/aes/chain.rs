@@ -24,7 +24,7 @@ use step::Step;
 /// that); `target` likewise for writes if the tail says that there is one, and it is `source` or
 /// disjoint from every message's source and target; `chaining` is valid for reads, and for writes
 /// if there is no target.
-pub(crate) struct Message<'k, T> {
+pub(crate) struct Link<'k, T> {
     pub source: *const u8,
     /// Where the ciphertext goes, if it goes anywhere.
     pub target: *mut u8,
@@ -54,7 +54,7 @@ pub(crate) trait Tail: Copy {
 pub(crate) struct Line([u8; 4 * BLOCK]);
 
 /// Messages that run together.
-pub(crate) const CAPACITY: usize = 64;
+const CAPACITY: usize = 64;
 
 /// Registers in flight: enough to hide the latency of a round.
 const GROUPS: usize = 8;
@@ -104,21 +104,15 @@ impl<T: Tail> Chains<T> {
         self.len == CAPACITY
     }
 
-    /// Where the next message will be.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
     /// Adds a message, unless it has no blocks.
     ///
     /// # Safety
-    /// The invariant of [`Message`].
+    /// The invariant of [`Link`].
     ///
     /// # Panics
     /// If it [is full](Self::is_full).
     #[inline(always)]
-    pub unsafe fn push(&mut self, message: Message<'_, T>) {
+    pub unsafe fn push(&mut self, message: Link<'_, T>) {
         if message.blocks == 0 {
             return;
         }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::chain::{Chains, Line, Message, Tail};
+use super::chain::{Chains, Line, Link, Tail};
 use super::rounds::{OfSize, PerRounds};
 use super::vector::Vector;
 use super::{BLOCK, EncryptKey, Isa, ecb};
@@ -57,7 +57,7 @@ impl PerRounds for AuthenticateMany<'_, '_> {
             // SAFETY: `authenticate_many`'s contract; the bytes that the last block lacks are the
             // tail's.
             unsafe {
-                chains.push(Message {
+                chains.push(Link {
                     source: job.source,
                     target: core::ptr::null_mut(),
                     key: job.key,

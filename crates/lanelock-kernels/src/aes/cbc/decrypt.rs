@@ -1,8 +1,6 @@
 //! CBC decryption: the blocks of a message in parallel.
 
-use core::borrow::BorrowMut;
-use core::marker::PhantomData;
-
+use super::Message;
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
@@ -40,45 +38,53 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
         .iter()
         .all(|job| job.key.size() == size && job.len.is_multiple_of(BLOCK));
     assert!(uniform, "CBC takes whole blocks and keys of one size");
-    // SAFETY: the caller's contract; sizes and lengths were compared.
-    unsafe { decrypt_each(isa, size, jobs.iter_mut()) }
+    // SAFETY: the caller's contract; sizes and lengths were compared. A message's last block is
+    // read before it may be overwritten; the IV may be, once its message has run.
+    unsafe {
+        for job in jobs {
+            let last = (job.len > 0).then(|| job.source.add(job.len - BLOCK).cast::<[u8; BLOCK]>().read());
+            let message = Message {
+                source: job.source,
+                target: job.target,
+                len: job.len,
+                key: job.key,
+                iv: &raw const job.iv,
+            };
+            decrypt_each(isa, size, core::iter::once(message));
+            job.iv = last.unwrap_or(job.iv);
+        }
+    }
 }
 
-/// Decrypts each job as it is yielded.
+/// Decrypts each message as it is yielded.
 ///
 /// # Safety
-/// - As for [`decrypt_many`], from when a job is yielded.
+/// - As for [`decrypt_many`], and each IV is valid for reads, from when a message is yielded until
+///   the next is.
 /// - Every key has `size`, and every length is a multiple of 16.
 #[inline]
 pub unsafe fn decrypt_each<'k>(
     isa: Isa,
     size: KeySize,
-    jobs: impl Iterator<Item: BorrowMut<DecryptJob<'k>>>,
+    messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, DecryptEach(jobs, PhantomData))) }
+    unsafe { isa.run(OfSize(size, DecryptEach(messages))) }
 }
 
-struct DecryptEach<'k, I>(I, PhantomData<DecryptJob<'k>>);
+struct DecryptEach<I>(I);
 
-impl<'k, I: Iterator<Item: BorrowMut<DecryptJob<'k>>>> PerRounds for DecryptEach<'k, I> {
+impl<'k, I: Iterator<Item = Message<'k, DecryptKey>>> PerRounds for DecryptEach<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for mut job in self.0 {
-            let job = job.borrow_mut();
-            if job.len == 0 {
-                continue;
-            }
-            // SAFETY: `decrypt_each`'s contract; there is at least one block. It is read before
-            // the sweep may overwrite it.
+        for message in self.0 {
+            // SAFETY: `decrypt_each`'s contract.
             unsafe {
-                let last: [u8; BLOCK] = job.source.add(job.len - BLOCK).cast::<[u8; 16]>().read();
                 let mut unchain = Unchain {
-                    rounds: Rounds::<V, ROUNDS>::load(job.key.as_ptr()),
-                    before: V::broadcast(job.iv.as_ptr()),
+                    rounds: Rounds::<V, ROUNDS>::load(message.key.as_ptr()),
+                    before: V::broadcast(message.iv.cast()),
                 };
-                sweep(&mut unchain, job.source, job.target, job.len);
-                job.iv = last;
+                sweep(&mut unchain, message.source, message.target, message.len);
             }
         }
     }

@@ -1,10 +1,7 @@
 //! CBC encryption: one message per lane.
 
-use core::borrow::Borrow;
-use core::marker::PhantomData;
-use core::mem::MaybeUninit;
-
-use crate::aes::chain::{CAPACITY, Chains, Line, Message, Tail};
+use super::Message;
+use crate::aes::chain::{Chains, Line, Link, Tail};
 use crate::aes::rounds::{OfSize, PerRounds};
 use crate::aes::vector::Vector;
 use crate::aes::{BLOCK, EncryptKey, Isa, KeySize};
@@ -43,50 +40,54 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
         .iter()
         .all(|job| job.key.size() == size && job.len.is_multiple_of(BLOCK));
     assert!(uniform, "CBC takes whole blocks and keys of one size");
+    let messages = jobs.iter().map(|job| Message {
+        source: job.source,
+        target: job.target,
+        len: job.len,
+        key: job.key,
+        iv: &raw const job.iv,
+    });
     // SAFETY: the caller's contract; sizes and lengths were compared. The last block of a message
     // that has any is behind its target.
     unsafe {
-        isa.run(OfSize(size, EncryptEach(jobs.iter(), PhantomData)));
+        encrypt_each(isa, size, messages);
         for job in jobs.iter_mut().filter(|job| job.len > 0) {
             job.iv = job.target.add(job.len - BLOCK).cast::<[u8; BLOCK]>().read();
         }
     }
 }
 
-/// Encrypts each job, as many at once as there are lanes.
+/// Encrypts each message, as many at once as there are lanes.
 ///
 /// # Safety
-/// - As for [`encrypt_many`], from when a job is yielded until this returns.
+/// - As for [`encrypt_many`], and each IV is valid for reads, from when a message is yielded until
+///   this returns.
 /// - Every key has `size`, and every length is a multiple of 16.
 #[inline]
 pub unsafe fn encrypt_each<'k>(
     isa: Isa,
     size: KeySize,
-    jobs: impl Iterator<Item: Borrow<EncryptJob<'k>>>,
+    messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, EncryptEach(jobs, PhantomData))) }
+    unsafe { isa.run(OfSize(size, EncryptEach(messages))) }
 }
 
-struct EncryptEach<'k, I>(I, PhantomData<EncryptJob<'k>>);
+struct EncryptEach<I>(I);
 
-impl<'k, I: Iterator<Item: Borrow<EncryptJob<'k>>>> PerRounds for EncryptEach<'k, I> {
+impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for EncryptEach<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let mut ivs = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; CAPACITY];
         let mut chains = Chains::new();
-        for job in self.0 {
-            let job = job.borrow();
-            let chaining = ivs[chains.len()].write(job.iv).as_mut_ptr();
-            // SAFETY: `encrypt_each`'s contract; the IV stays where it is until the chains have
-            // run.
+        for message in self.0 {
+            // SAFETY: `encrypt_each`'s contract.
             unsafe {
-                chains.push(Message {
-                    source: job.source,
-                    target: job.target,
-                    key: job.key,
-                    chaining,
-                    blocks: job.len / BLOCK,
+                chains.push(Link {
+                    source: message.source,
+                    target: message.target,
+                    key: message.key,
+                    chaining: message.iv.cast_mut().cast(),
+                    blocks: message.len / BLOCK,
                     tail: Written,
                 });
                 if chains.is_full() {
