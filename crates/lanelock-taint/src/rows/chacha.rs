@@ -8,6 +8,7 @@ use lanelock_kernels::chacha::{
     AeadJob, CipherJob, Kernels, Key, NONCE, TAG, TagStream, cipher_many, extended_key, open_many,
     seal_many,
 };
+#[cfg(target_arch = "x86_64")]
 use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
 
 use super::Row;
@@ -29,9 +30,11 @@ pub fn rows() -> Vec<Row> {
 fn kernels(tier: Tier) -> Kernels {
     let of_tier = match tier {
         Tier::Portable => Some(Kernels::portable()),
+        #[cfg(target_arch = "x86_64")]
         Tier::Avx2 => Avx2::detect().map(Kernels::avx2),
+        #[cfg(target_arch = "x86_64")]
         Tier::Avx512 => Avx512::detect().map(|avx512| Kernels::avx512(avx512, Ifma::detect())),
-        Tier::AesNi | Tier::Vaes256 | Tier::ShaNi => None,
+        _ => None,
     };
     of_tier.expect("a tier of the row that can run")
 }
