@@ -4,7 +4,7 @@ CARGO ?= cargo
 SECONDS_PER_FUZZ_TARGET ?= 60
 LANELOCK = target/release/lanelock
 
-.PHONY: run test lint setup build peers exhaustive soak race sanitize fuzz install clean help
+.PHONY: run test lint setup build peers exhaustive soak race taint sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) run
@@ -36,6 +36,9 @@ soak: setup ## Long: the thread tests for some minutes
 
 race: setup ## Valgrind's two race detectors, inside libcrypto too
 	tools/race
+
+taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
+	tools/taint
 
 sanitize: setup ## The core's tests under AddressSanitizer and ThreadSanitizer
 	tools/sanitize

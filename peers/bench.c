@@ -144,7 +144,7 @@ static enum verdict prepare(struct bench *bench, char *fields, struct reason *wh
     drop(bench);
     struct shape *shape = &bench->shape;
     if (!shape_parse(shape, fields, why))
-        return FAILED;
+        return shape->spec ? FAILED : UNSUPPORTED;
     if (shape->spec->kind == HASH)
         shape->sessions = 1; /* nothing tells the sessions of a hash apart */
     if (!pool_build(&bench->pool, shape, why))

@@ -47,7 +47,7 @@ const struct spec *spec_find(const char *name);
 
 /* A parsed and validated `prepare` line. All lengths are in bytes. */
 struct shape {
-    const struct spec *spec;
+    const struct spec *spec; /* NULL: no such algorithm here */
     bool reverse;  /* decrypt or verify */
     bool separate; /* output goes to an area of its own */
     uint32_t sizes[MAX_SIZES];

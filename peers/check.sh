@@ -57,7 +57,7 @@ cases() {
     prepare_lines "aes-256-ccm" "encrypt" "$anything" "iv=13 aad=8" "iv=7"
     prepare_lines "$chains" "encrypt" "$blocks" "layout=in-place" "layout=separate tag=12"
     prepare_lines "$chains" "decrypt" "$blocks" "layout=separate" "layout=separate tag=12 mac_key=64"
-    prepare_lines "aes-128-ctr+hmac-sha1" "encrypt decrypt" "$anything" "layout=separate stride=5001"
+    prepare_lines "aes-128-ctr+hmac-sha1 aes-128-ctr+hmac-sha256 aes-256-ctr+hmac-sha256" "encrypt decrypt" "$anything" "layout=separate stride=5001"
     echo "prepare algorithm=aes-128-gcm operation=encrypt pattern=65536,100000 burst=4 pool=8"
     echo "prepare algorithm=aes-256-ctr operation=encrypt pattern=65536,100000 burst=4 pool=8"
     echo "prepare algorithm=aes-128-cbc operation=encrypt pattern=65520 burst=4 pool=8"
@@ -66,7 +66,6 @@ cases() {
 refused() {
     cat <<'END'
 prepare
-prepare algorithm=aes-512-cbc operation=encrypt pattern=64
 prepare algorithm=aes-128-cbc operation=sign pattern=64
 prepare algorithm=aes-128-cbc operation=encrypt pattern=63
 prepare algorithm=aes-128-cbc operation=encrypt pattern=64,
@@ -122,6 +121,13 @@ for program in "$evp" "$mb"; do
     accepted=$(grep -vc '^error reason="..*"$' "$work/answers" || true)
     echo "$(basename "$program"): $(wc -l <"$work/refused") bad requests, $accepted not refused"
     [ "$accepted" -eq 0 ] || failures=1
+done
+
+echo "prepare algorithm=aes-512-cbc operation=encrypt pattern=64" >"$work/unknown"
+for program in "$evp" "$mb"; do
+    ask "$program" "$work/unknown" "$work/answers"
+    grep -q '^unsupported reason="no aes-512-cbc here' "$work/answers" ||
+        { echo "FAIL: $(basename "$program"): an algorithm it lacks: $(cat "$work/answers")"; failures=1; }
 done
 
 cases >"$work/cases"

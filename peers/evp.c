@@ -79,6 +79,8 @@ static const struct row rows[] = {
     CHAIN_ROW("aes-256-cbc+hmac-sha256", "AES-256-CBC", "SHA2-256"),
     CHAIN_ROW("aes-256-cbc+hmac-sha512", "AES-256-CBC", "SHA2-512"),
     CHAIN_ROW("aes-128-ctr+hmac-sha1", "AES-128-CTR", "SHA1"),
+    CHAIN_ROW("aes-128-ctr+hmac-sha256", "AES-128-CTR", "SHA2-256"),
+    CHAIN_ROW("aes-256-ctr+hmac-sha256", "AES-256-CTR", "SHA2-256"),
 };
 /* clang-format on */
 

@@ -67,6 +67,8 @@ static const struct row rows[] = {
     CHAIN_ROW("aes-256-cbc+hmac-sha256", IMB_CIPHER_CBC, IMB_AUTH_HMAC_SHA_256),
     CHAIN_ROW("aes-256-cbc+hmac-sha512", IMB_CIPHER_CBC, IMB_AUTH_HMAC_SHA_512),
     CHAIN_ROW("aes-128-ctr+hmac-sha1", IMB_CIPHER_CNTR, IMB_AUTH_HMAC_SHA_1),
+    CHAIN_ROW("aes-128-ctr+hmac-sha256", IMB_CIPHER_CNTR, IMB_AUTH_HMAC_SHA_256),
+    CHAIN_ROW("aes-256-ctr+hmac-sha256", IMB_CIPHER_CNTR, IMB_AUTH_HMAC_SHA_256),
 };
 /* clang-format on */
 

@@ -162,7 +162,9 @@ static bool exceptions(const struct shape *shape, struct reason *why)
 
 bool shape_parse(struct shape *shape, char *line, struct reason *why)
 {
+    static const struct spec none;
     struct fields fields = { .layout = "in-place", .route = "" };
+    shape->spec = &none;
     if (!split(&fields, line, why))
         return false;
     if (!fields.algorithm || !fields.operation || !fields.pattern)
@@ -170,7 +172,7 @@ bool shape_parse(struct shape *shape, char *line, struct reason *why)
                       !fields.algorithm ? "algorithm" : !fields.operation ? "operation" : "pattern");
     const struct spec *spec = shape->spec = spec_find(fields.algorithm);
     if (!spec)
-        return refuse(why, "algorithm=%.60s: unknown name; spec.c has the list", fields.algorithm);
+        return refuse(why, "no %.60s here; spec.c has the list", fields.algorithm);
     if (strlen(fields.route) >= sizeof shape->route)
         return refuse(why, "route=%.60s: no such route; leave it out to measure all", fields.route);
     strcpy(shape->route, fields.route);

@@ -67,6 +67,8 @@ static const struct spec specs[] = {
     ETM("aes-256-cbc+hmac-sha256", 32, 64, 32, 16),
     ETM("aes-256-cbc+hmac-sha512", 32, 128, 64, 16),
     ETM("aes-128-ctr+hmac-sha1", 16, 64, 20, 1),
+    ETM("aes-128-ctr+hmac-sha256", 16, 64, 32, 1),
+    ETM("aes-256-ctr+hmac-sha256", 32, 64, 32, 1),
 };
 /* clang-format on */
 

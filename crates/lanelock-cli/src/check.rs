@@ -5,6 +5,7 @@
 
 mod bar;
 mod tables;
+mod timing;
 
 use std::io;
 use std::io::Write;
@@ -31,7 +32,9 @@ Examples:
   lanelock check
   lanelock check --quick --algorithm aes-256-gcm,hmac-sha256
   lanelock check --exhaustive --engine openssl --seed 42
-  lanelock check --vectors my_aes_gcm_test.json")]
+  lanelock check --vectors my_aes_gcm_test.json
+  lanelock check --timing
+  lanelock check --timing --algorithm aes-128-gcm --tier avx2 --seconds 10 --json timing.json")]
 pub struct Args {
     /// Take seconds, not a minute: every algorithm, every layout, few messages.
     #[arg(long, conflicts_with = "exhaustive")]
@@ -58,6 +61,9 @@ pub struct Args {
     /// several times.
     #[arg(long, value_name = "FILE.json")]
     vectors: Vec<PathBuf>,
+
+    #[command(flatten)]
+    timing: timing::Timing,
 }
 
 /// What was checked of one engine.
@@ -76,6 +82,14 @@ struct Findings {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
     let specs = args.specs()?;
+    if args.timing.timing {
+        return timing::run(
+            &args.timing,
+            &device,
+            &specs,
+            args.seed.unwrap_or_else(random_seed),
+        );
+    }
     for subject in args.subjects(&device)? {
         let wrong = check(args, &subject, &specs)?;
         if wrong > 0 {

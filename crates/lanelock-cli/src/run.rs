@@ -13,7 +13,7 @@ use crate::{check, perf};
 /// Arguments of `lanelock run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Less than three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
+About three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
 to choose from.")]
 pub struct Args {
     /// Page with charts to write.
@@ -36,9 +36,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let _nowhere_to_say_it = writeln!(io::stderr(), "measuring {what}");
     })?;
     print(&format!(
-        "\n{}\n{}\n",
+        "\n{}\n{}\n\n{}\n",
         table::machine(&report.machine),
-        throughput(&report)
+        throughput(&report),
+        many_keys(&report)
     ))?;
     html::write(&report, &args.html)?;
     if let Some(path) = &args.json {
@@ -68,6 +69,8 @@ fn throughput(report: &Report) -> String {
             is_throughput
                 && (&row.algorithm, &row.operation) == (&first.algorithm, &first.operation)
                 && (&row.contestant, row.threads, row.size) == (&first.contestant, 1, size)
+                && row.sessions == 1
+                && row.imix.is_none()
         })
     };
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -106,6 +109,60 @@ fn throughput(report: &Report) -> String {
     ];
     let mut text = String::new();
     let _ = writeln!(text, "one thread, one session, bursts of 32, in place");
+    text.push_str(&align(&titles, lines));
+    text
+}
+
+/// One line for each algorithm and contestant with many keys: equal lengths and the mix.
+fn many_keys(report: &Report) -> String {
+    let rows: Vec<&Row> = report
+        .results
+        .iter()
+        .filter(|row| row.sessions > 1 && row.threads == 1)
+        .collect();
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for first in &rows {
+        let name = |row: &Row| {
+            let Row {
+                algorithm,
+                operation,
+                contestant,
+                ..
+            } = row;
+            vec![algorithm.clone(), operation.clone(), contestant.clone()]
+        };
+        let names = name(first);
+        if lines.iter().any(|line| line[..3] == names) {
+            continue;
+        }
+        let speed = |wanted: &dyn Fn(&Row) -> bool| {
+            let found = rows.iter().find(|row| name(row) == names && wanted(row));
+            found.map_or(String::new(), |row| format!("{:.2}", row.gbit_per_s))
+        };
+        let of_size = |size| move |row: &Row| row.size == size && row.imix.is_none();
+        let figures = [
+            speed(&of_size(64)),
+            speed(&of_size(1 << 10)),
+            speed(&|row| row.imix.is_some()),
+        ];
+        lines.push(names.into_iter().chain(figures).collect());
+    }
+    let titles = [
+        "algorithm",
+        "operation",
+        "contestant",
+        "Gbit/s at 64 B",
+        "at 1 KiB",
+        "at the mix",
+    ];
+    let mix = rows.iter().find_map(|row| row.imix.as_deref());
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "one thread, {} sessions in turn, bursts of 32, in place; mix {}",
+        rows.first().map_or(0, |row| row.sessions),
+        mix.unwrap_or("not measured")
+    );
     text.push_str(&align(&titles, lines));
     text
 }

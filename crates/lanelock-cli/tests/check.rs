@@ -130,3 +130,50 @@ fn a_file_that_is_no_test_file_is_refused() {
         .code(2)
         .stderr(contains("/nowhere/at.all: No such file"));
 }
+
+#[test]
+fn timing_refuses_what_it_cannot_time() {
+    let refuse = |arguments: &[&str], why: &str| {
+        let assert = check().args(arguments).assert().code(2);
+        assert.stderr(contains(why));
+    };
+    refuse(
+        &["--timing", "--tier", "sse2"],
+        "--tier sse2: this machine has: ",
+    );
+    refuse(
+        &["--timing", "--algorithm", "3des-cbc"],
+        "no tier asked for has",
+    );
+    refuse(
+        &["--timing", "--seconds", "0"],
+        "a number of seconds above 0",
+    );
+    refuse(&["--timing", "--quick"], "cannot be used with");
+    refuse(&["--seconds", "2"], "--timing");
+}
+
+#[test]
+fn timing_says_what_too_few_measurements_are() {
+    check()
+        .args([
+            "--timing",
+            "--algorithm",
+            "aes-128-ctr",
+            "--seconds",
+            "1e-9",
+        ])
+        .assert()
+        .code(1)
+        .stderr(contains("too few to tell, 10000 are needed"));
+}
+
+#[test]
+fn timing_explains_itself() {
+    check()
+        .arg("--help")
+        .assert()
+        .success()
+        .stdout(contains("lanelock check --timing"))
+        .stdout(contains("Welch's t-test"));
+}

@@ -6,6 +6,7 @@ use lanelock_core::algorithm::Order;
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
+use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
 use crate::group::Group;
@@ -46,7 +47,7 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
     /// Nothing is decrypted unless its tag matches.
     fn verify_then_decrypt(batch: &mut Batch<'_, '_>) {
         run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
-            if !tag.is_some_and(|tag| op.tag_matches(tag)) {
+            if !tag.is_some_and(|tag| declassify(op.tag_matches(tag))) {
                 op.complete(Status::AuthFailed);
             }
         });

@@ -14,11 +14,14 @@ pub const AAD: u64 = 0x4000_0000;
 /// Seed of the first message.
 pub const DATA: u64 = 0x5000_0000;
 
+/// What splitmix64 counts in.
+pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Fills `to` with the little-endian stream of splitmix64 from `seed`.
 pub fn fill(to: &mut [u8], seed: u64) {
     let mut x = seed;
     for chunk in to.chunks_mut(8) {
-        x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = x.wrapping_add(STEP);
         let mut z = x;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

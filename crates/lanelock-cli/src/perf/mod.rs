@@ -11,7 +11,7 @@
 mod bench;
 mod cells;
 mod clock;
-mod content;
+pub(crate) mod content;
 mod contest;
 mod contestant;
 mod copy;
@@ -27,7 +27,7 @@ mod memory;
 mod null_engine;
 mod number;
 mod operation;
-mod output;
+pub(crate) mod output;
 mod peer;
 mod pool;
 mod progress;

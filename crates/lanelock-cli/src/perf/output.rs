@@ -87,7 +87,11 @@ impl Output {
 }
 
 impl Target {
-    fn write(&self, text: &str) -> Result<(), Failure> {
+    /// Writes `text`.
+    ///
+    /// # Errors
+    /// [`Failure::Output`].
+    pub fn write(&self, text: &str) -> Result<(), Failure> {
         let written = match self {
             Self::Stdout => io::stdout().lock().write_all(text.as_bytes()),
             Self::File(path) => fs::write(path, text),

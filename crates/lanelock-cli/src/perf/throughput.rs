@@ -16,6 +16,7 @@ Examples:
   lanelock perf throughput
   lanelock perf throughput --algorithm aes-128-cbc --sizes 64:64:512 --peer evp
   lanelock perf throughput --algorithm aes-128-gcm --imix 64:7,576:4,1500:1 --sessions 1,1000
+  lanelock perf throughput --algorithm aes-128-cbc,hmac-sha1 --imix --sessions 32 --peer ipsec-mb
   lanelock perf throughput --algorithm hmac-sha1 --operation compute,verify --threads 1,2 --json -")]
 pub struct Args {
     #[command(flatten)]

@@ -9,13 +9,25 @@ use super::contest::{Contest, Engines, Pace};
 use super::lengths::Lengths;
 use super::peer::Peer;
 use super::uplift;
-use super::work::{SIX, Work};
+use super::work::{IMIX, SIX, Work};
 use super::{cells, cycles, latency};
 use crate::failure::Failure;
 use crate::row::{Report, Row};
 
 /// The habit that most applications have.
 const BASELINE: &str = "clone-per-op";
+
+/// What is measured with 32 keys.
+const MANY_KEYS: [&str; 8] = [
+    "aes-128-cbc",
+    "aes-128-ctr",
+    "aes-128-cmac",
+    "aes-128-gcm",
+    "hmac-sha1",
+    "hmac-sha256",
+    "aes-128-cbc+hmac-sha1",
+    "aes-128-ctr+hmac-sha256",
+];
 
 const QUICK: Pace = Pace {
     seconds: Duration::from_millis(150),
@@ -24,7 +36,8 @@ const QUICK: Pace = Pace {
 
 /// Measures every algorithm of every engine at two lengths; six of them at more lengths, beside a
 /// hand-written loop (if its program is built) and a baseline, on one thread and on all; the
-/// cycles of those, and the latency of one.
+/// cycles of those, the latency of one, and a gateway's load: 32 keys, equal lengths and a mix,
+/// beside libipsec-mb.
 ///
 /// `say` is told what comes next.
 ///
@@ -71,6 +84,8 @@ pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
         rows.extend(cells::measure(&work.cells()?, &beside, QUICK, &bench)?);
     }
     compare(&mut rows, &engines);
+    say("32 keys, short and long packets and a mix, beside ipsec-mb");
+    rows.extend(many_keys(&engines, short, &bench)?);
     say("cycles");
     let work = self::work(&six, &[64, 256, 1 << 10], 1);
     rows.extend(cycles::measure(
@@ -94,6 +109,26 @@ pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
     })
 }
 
+/// A gateway's load, beside the library made for it (if its program is built).
+fn many_keys(engines: &[String], pace: Pace, bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let specs: Vec<Spec> = MANY_KEYS
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    let equal = Work {
+        sessions: vec![32],
+        ..work(&specs, &[64, 1 << 10], 1)
+    };
+    let mixed = Work {
+        imix: IMIX.parse().ok(),
+        ..equal.clone()
+    };
+    let contest = with_peers(alone(engines), &[Peer::IpsecMb]);
+    let mut rows = cells::measure(&equal.cells()?, &contest, pace, bench)?;
+    rows.extend(cells::measure(&mixed.cells()?, &contest, pace, bench)?);
+    Ok(rows)
+}
+
 fn work(specs: &[Spec], lengths: &[u32], threads: usize) -> Work {
     Work {
         sizes: Lengths(lengths.to_vec()),
@@ -114,15 +149,19 @@ fn alone(engines: &[String]) -> Contest {
 
 /// The engines, the baseline, and the hand-written loop if its program is there.
 fn beside(engines: &[String]) -> Contest {
-    let peers = [Peer::Evp];
-    let mut contest = alone(engines);
+    let mut contest = with_peers(alone(engines), &[Peer::Evp]);
     contest.engines.engine.push(BASELINE.to_owned());
-    contest.peer = peers
-        .into_iter()
-        .filter(|peer| peer.program().is_ok())
-        .collect();
-    contest.reference = engines.first().cloned();
     contest
+}
+
+/// The same with those of the peers that are built, and the first engine as the reference.
+fn with_peers(contest: Contest, peers: &[Peer]) -> Contest {
+    let built = peers.iter().copied();
+    Contest {
+        peer: built.filter(|peer| peer.program().is_ok()).collect(),
+        reference: contest.engines.engine.first().cloned(),
+        ..contest
+    }
 }
 
 fn is_offered(bench: &Bench, spec: &Spec) -> bool {

@@ -32,8 +32,9 @@ pub struct Work {
     )]
     pub sizes: Lengths,
 
-    /// A mix of message lengths with weights: 64:7,576:4,1500:1.
-    #[arg(long, value_name = "LENGTH:WEIGHT,…")]
+    /// A mix of message lengths with weights; without a value the simple IMIX of Internet traffic
+    /// in whole AES blocks, 64:7,576:4,1504:1.
+    #[arg(long, value_name = "LENGTH:WEIGHT,…", num_args = 0..=1, default_missing_value = IMIX)]
     pub imix: Option<Imix>,
 
     /// Operations handed over at a time.
@@ -68,6 +69,9 @@ pub struct Work {
     #[arg(long, value_name = "N", value_parser = number(1, 65536))]
     pub pool: Option<usize>,
 }
+
+/// Morton's IMIX (RFC 6985, section 1), its longest packet as a multiple of 16 bytes.
+pub const IMIX: &str = "64:7,576:4,1504:1";
 
 /// The algorithms that are measured unless others are named.
 pub const SIX: &str =

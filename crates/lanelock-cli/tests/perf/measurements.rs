@@ -310,3 +310,13 @@ fn every_measurement_has_help_with_examples() {
             .stdout(contains("Examples:").and(contains(format!("lanelock perf {name}"))));
     }
 }
+
+#[test]
+fn a_mix_without_a_value_is_the_simple_imix() {
+    let arguments = ["throughput", "--algorithm", "aes-128-cbc", "--imix"];
+    let keys = ["--sessions", "32", "--engine", "openssl"];
+    let quick = ["--seconds", "0.001", "--rounds", "1"];
+    let (_, rows) = report(&[&arguments[..], &keys, &quick].concat());
+    assert_eq!(rows[0]["imix"], "64:7,576:4,1504:1");
+    assert_eq!(rows[0]["sessions"], 32);
+}

@@ -144,3 +144,34 @@ fn folder() -> PathBuf {
     let target = target.parent().and_then(Path::parent).unwrap();
     target.join("peers")
 }
+
+#[test]
+fn real_peers_agree_with_native_on_many_keys_and_a_mix() {
+    if !built("ipsec-mb") {
+        eprintln!("left out: no ipsec-mb in {}", folder().display());
+        return;
+    }
+    let algorithms = "aes-128-cbc,aes-128-ctr,aes-128-cmac,aes-128-gcm,hmac-sha1,\
+                      aes-128-cbc+hmac-sha1,aes-256-ctr+hmac-sha256";
+    let arguments = [
+        "throughput",
+        "--algorithm",
+        algorithms,
+        "--peer",
+        "ipsec-mb",
+    ];
+    let keys = ["--imix", "--sessions", "32", "--seconds", "0.001"];
+    let (_, rows) = report(&[&arguments[..], &keys, &["--rounds", "1"]].concat());
+    let of = |name| {
+        rows.iter()
+            .filter(move |row| row["contestant"] == name)
+            .count()
+    };
+    assert_eq!(of("ipsec-mb"), 7);
+    assert_eq!(of("ipsec-mb"), of("openssl"));
+    assert!(
+        values(&rows, "sessions")
+            .iter()
+            .all(|sessions| **sessions == 32)
+    );
+}

@@ -51,6 +51,21 @@ fn assert_balanced(html: &str) {
 }
 
 #[test]
+fn many_keys_and_mixes_have_charts_of_their_own() {
+    let mut keys = row("native", 1024, 1, 1e6);
+    keys.sessions = 32;
+    let mut mix = row("ipsec-mb", 355, 1, 1e6);
+    (mix.sessions, mix.imix) = (32, Some("64:7,576:4,1504:1".to_owned()));
+    let html = render(&report(vec![keys, mix, row("native", 64, 1, 1e6)]));
+    assert_balanced(&html);
+    assert!(html.contains("Many keys and mixed lengths"));
+    assert!(html.contains("mix 64:7,576:4,1504:1, 32 keys"));
+    assert!(html.contains("1 KiB, 32 keys"), "{html}");
+    let html = render(&report(vec![row("native", 64, 1, 1e6)]));
+    assert!(!html.contains("Many keys and mixed lengths"));
+}
+
+#[test]
 fn the_page_is_well_formed_and_needs_no_network() {
     let mut cycles = row("openssl", 64, 1, 1e6);
     cycles.cycles_per_op = Some(1000.0);

@@ -1,5 +1,6 @@
 //! Which charts the rows call for.
 
+mod keys;
 mod latency;
 mod scaling;
 mod throughput;
@@ -26,6 +27,7 @@ pub(super) fn sections(rows: &[Row]) -> Vec<Section> {
         uplift::section(rows, &colours),
         throughput::overview(rows, &colours),
         throughput::by_size(rows, &colours),
+        keys::section(rows, &colours),
         throughput::cycles(rows, &colours),
         throughput::shares(rows),
         latency::section(rows),

@@ -25,11 +25,14 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
         .iter()
         .filter(|row| row.ops_per_s > 0.0 && row.p50_ns.is_none())
         .collect();
-    let key = |row: &Row| (row.algorithm.clone(), row.operation.clone(), row.size);
+    let key = |row: &Row| {
+        let work = (row.algorithm.clone(), row.operation.clone());
+        (work, row.size, row.sessions, row.imix.clone())
+    };
     let charts = grouped(timed.iter().copied(), key)
         .into_iter()
         .filter(|(_, group)| variety(group, |row| row.threads) > 1)
-        .map(|((algorithm, operation, size), group)| {
+        .map(|(((algorithm, operation), size, ..), group)| {
             let fewest = group.iter().map(|row| row.threads).min().unwrap_or(1);
             let most = group.iter().map(|row| row.threads).max().unwrap_or(1);
             let name = |row: &Row| (row.contestant.clone(), row.sessions, row.burst);

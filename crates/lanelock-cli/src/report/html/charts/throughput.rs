@@ -40,12 +40,14 @@ pub(super) fn overview(rows: &[Row], colours: &Colours) -> Section {
         return section;
     }
     let one_thread = measured.iter().map(|row| row.threads).min().unwrap_or(1);
+    let fewest_keys = measured.iter().map(|row| row.sessions).min().unwrap_or(1);
     let ends = common_sizes(&measured);
     for size in ends {
         let chosen = measured
             .iter()
             .copied()
-            .filter(|row| row.size == size && row.threads == one_thread);
+            .filter(|row| row.size == size && row.threads == one_thread)
+            .filter(|row| row.sessions == fewest_keys);
         section.charts.push(bars(size, chosen, colours));
     }
     section

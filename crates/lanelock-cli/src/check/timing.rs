@@ -1,0 +1,394 @@
+//! `lanelock check --timing`: does an operation's time depend on its secrets?
+//!
+//! The method is dudect's (Reparaz, Balasch, Verbauwhede: Dude, is my code constant time?, 2017):
+//! bursts with fixed secrets and bursts with random ones, in random order, are timed; Welch's
+//! t-test asks whether the two distributions differ. It sees the compiled code on this CPU,
+//! microarchitecture included, and it can find leaks but not prove that there is none; the
+//! secret-taint check (`make taint`) proves more about fewer instruction sets.
+
+mod canary;
+mod statistics;
+mod subject;
+mod table;
+
+use std::io;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use lanelock::Device;
+use lanelock::algorithm::Spec;
+use lanelock_conformance::{Progress, Subject as Engines};
+use lanelock_native::{Native, Tier};
+use serde::Serialize;
+
+use super::bar::Bar;
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::perf::output::Target;
+use canary::Canary;
+use statistics::Analysis;
+use subject::{Kind, Subject};
+
+/// Options that belong to `--timing`.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Timing")]
+pub(super) struct Timing {
+    /// Look for time that depends on keys and messages, in every native algorithm on each tier,
+    /// in place of the other checks.
+    ///
+    /// Bursts with fixed secrets are timed among bursts with random ones; Welch's t-test tells
+    /// whether their times differ (dudect's method). |t| above 10 is measured again twice, and
+    /// is a leak if it stays there each time. A leak that is there on purpose is looked for first:
+    /// where it is not found, the machine is too noisy to tell and the run fails.
+    #[arg(long, conflicts_with_all = ["quick", "exhaustive", "engine", "vectors"])]
+    pub(super) timing: bool,
+
+    /// Seconds for each algorithm, operation and tier.
+    #[arg(long, value_name = "SECONDS", default_value = "1", requires = "timing",
+          value_parser = seconds)]
+    seconds: Duration,
+
+    /// Tiers to time [default: each that this machine has].
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "timing")]
+    tier: Vec<String>,
+
+    /// Write the results as JSON; - writes them to standard output, in place of the table.
+    #[arg(long, value_name = "FILE|-", requires = "timing")]
+    json: Option<Target>,
+}
+
+/// Above this |t| there is a leak, if it is found again: dudect's own limit. By chance alone it is
+/// reached once in more than 10^20 tests; what reaches it otherwise is noise of a virtual machine
+/// that happened to favour one class, which does not come back.
+const LIMIT: f64 = 10.0;
+/// A suspicious cell is measured so many times in all.
+const RUNS: usize = 3;
+/// Chains that are timed unless others are named: both orders, and each kind of cipher and MAC.
+const CHAINS: [&str; 4] = [
+    "aes-128-cbc+hmac-sha1",
+    "aes-256-ctr+hmac-sha512",
+    "aes-128-cbc+aes-128-cmac",
+    "hmac-sha256+aes-256-cbc",
+];
+
+/// All that was found, in the form of the other commands' JSON.
+#[derive(Debug, Serialize)]
+struct Report {
+    machine: Machine,
+    command: String,
+    seed: u64,
+    limit: f64,
+    results: Vec<Row>,
+}
+
+/// One algorithm, operation and tier.
+#[derive(Debug, Serialize)]
+struct Row {
+    algorithm: String,
+    operation: &'static str,
+    tier: &'static str,
+    /// Timed bursts of the run that decided.
+    measurements: u64,
+    /// The largest |t| of that run's tests.
+    max_t: f64,
+    /// How often it was measured.
+    runs: usize,
+    verdict: Verdict,
+}
+
+/// What a cell's statistics say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    /// |t| stayed below the limit.
+    NoLeakFound,
+    /// |t| was above the limit in every run.
+    Leak,
+    /// Too few measurements to tell.
+    TooFew,
+}
+
+/// Something whose bursts can be timed.
+trait Timed {
+    /// Times a batch of bursts and hands each to `take`: whether its secrets were the fixed ones,
+    /// and ticks.
+    fn batch(&mut self, take: &mut dyn FnMut(bool, u64)) -> Result<(), Failure>;
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Failed`] for a leak, too few measurements, or a machine too noisy to tell;
+/// [`Failure::Usage`] for names that do not exist.
+pub(super) fn run(
+    args: &Timing,
+    device: &Device,
+    specs: &[Spec],
+    seed: u64,
+) -> Result<(), Failure> {
+    let tiers = args.tiers()?;
+    let cells: Vec<_> = tiers
+        .iter()
+        .flat_map(|&tier| cells(tier, specs))
+        .collect::<Result<_, Failure>>()?;
+    if let Some(spec) = specs
+        .iter()
+        .find(|spec| cells.iter().all(|c| c.spec != **spec))
+    {
+        return Err(Failure::Usage(format!(
+            "--algorithm {spec}: no tier asked for has a native kernel; `lanelock engines` lists \
+             what there is"
+        )));
+    }
+    stay_on_one_core();
+    let bar = Bar::new();
+    bar.begin("timing", cells.len() as u64 + 2);
+    let canaries = canaries(args.seconds, seed, &bar)?;
+    let mut results = Vec::new();
+    for cell in &cells {
+        results.push(cell.settle(args.seconds, seed)?);
+        bar.advance(1, &format!("{} {}", cell.spec, cell.tier.name()));
+    }
+    drop(bar);
+    let report = Report {
+        machine: machine(device),
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        seed,
+        limit: LIMIT,
+        results,
+    };
+    report.publish(&canaries, args.json.as_ref())?;
+    report.outcome()
+}
+
+impl Timing {
+    fn tiers(&self) -> Result<Vec<Tier>, Failure> {
+        if self.tier.is_empty() {
+            return Ok(Tier::available().collect());
+        }
+        let find = |name: &String| {
+            let known = || {
+                Tier::available()
+                    .map(Tier::name)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            Tier::from_name(name)
+                .filter(|tier| tier.is_available())
+                .ok_or_else(|| {
+                    let known = known();
+                    Failure::Usage(format!("--tier {name}: this machine has: {known}"))
+                })
+        };
+        self.tier.iter().map(find).collect()
+    }
+}
+
+/// What is timed.
+struct Cell {
+    device: Device,
+    tier: Tier,
+    spec: Spec,
+    kind: Kind,
+}
+
+/// The cells of one tier.
+fn cells(tier: Tier, specs: &[Spec]) -> Vec<Result<Cell, Failure>> {
+    let native = match Native::with_tier(tier) {
+        Ok(native) => native,
+        Err(error) => return vec![Err(Failure::Failed(error.to_string()))],
+    };
+    let device = Device::builder().engine(native).build();
+    let offered = Engines::all(&device)
+        .iter()
+        .flat_map(Engines::algorithms)
+        .collect::<Vec<_>>();
+    let wanted = |spec: &Spec| match specs {
+        [] => !is_chain(spec) || CHAINS.contains(&spec.to_string().as_str()),
+        _ => specs.contains(spec),
+    };
+    let of_spec = |spec: Spec| {
+        let device = device.clone();
+        Kind::of(spec.algorithm).iter().map(move |&kind| {
+            Ok(Cell {
+                device: device.clone(),
+                tier,
+                spec,
+                kind,
+            })
+        })
+    };
+    offered
+        .into_iter()
+        .filter(wanted)
+        .flat_map(of_spec)
+        .collect()
+}
+
+fn is_chain(spec: &Spec) -> bool {
+    matches!(spec.algorithm, lanelock::Algorithm::Chain(..))
+}
+
+impl Cell {
+    /// Measures until there is a verdict.
+    fn settle(&self, span: Duration, seed: u64) -> Result<Row, Failure> {
+        let name = format!("{} {} on {}", self.spec, self.kind.name(), self.tier.name());
+        let open = |seed| Subject::new(&self.device, self.spec, self.kind, seed);
+        let (runs, analysis, verdict) = settle(open, span, seed).map_err(|e| e.within(&name))?;
+        Ok(Row {
+            algorithm: self.spec.to_string(),
+            operation: self.kind.name(),
+            tier: self.tier.name(),
+            measurements: analysis.measurements(),
+            max_t: analysis.max_t().unwrap_or(0.0),
+            runs,
+            verdict,
+        })
+    }
+}
+
+/// Measures once, or until what looked like a leak is not found again; the number of runs, and the
+/// last.
+fn settle<T: Timed>(
+    open: impl Fn(u64) -> Result<T, Failure>,
+    span: Duration,
+    seed: u64,
+) -> Result<(usize, Analysis, Verdict), Failure> {
+    let mut runs = 0;
+    loop {
+        // Fresh secrets, fresh memory.
+        let mut timed = open(seed.wrapping_add(runs as u64))?;
+        let analysis = measure(&mut timed, span)?;
+        runs += 1;
+        let verdict = match analysis.max_t() {
+            None => Verdict::TooFew,
+            Some(t) if t <= LIMIT => Verdict::NoLeakFound,
+            Some(_) if runs < RUNS => continue,
+            Some(_) => Verdict::Leak,
+        };
+        return Ok((runs, analysis, verdict));
+    }
+}
+
+fn measure(timed: &mut impl Timed, span: Duration) -> Result<Analysis, Failure> {
+    let mut analysis = Analysis::new();
+    let start = Instant::now();
+    loop {
+        timed.batch(&mut |fixed, ticks| analysis.take(fixed, ticks))?;
+        if start.elapsed() >= span {
+            return Ok(analysis);
+        }
+    }
+}
+
+/// A leak that has to be found, and the same work without it.
+fn canaries(span: Duration, seed: u64, bar: &Bar) -> Result<String, Failure> {
+    let mut text = String::new();
+    let wanted = [(true, Verdict::Leak), (false, Verdict::NoLeakFound)];
+    for (leaks, expected) in wanted {
+        let canary = Canary::device(leaks);
+        let open = |seed| Subject::new(&canary, Canary::spec(), Kind::Reject, seed);
+        let (_, analysis, verdict) = settle(open, span, seed)?;
+        let what = Canary::what(leaks);
+        let t = analysis.max_t().unwrap_or(0.0);
+        let measurements = analysis.measurements();
+        match verdict {
+            Verdict::TooFew => return Err(Failure::Failed(too_few(measurements))),
+            found if found != expected => {
+                return Err(Failure::Failed(format!(
+                    "this machine is too noisy to tell: {what}: {} (|t| {t:.1}, {measurements} \
+                     measurements); try again on an idle machine, or with more --seconds",
+                    if leaks {
+                        "not found"
+                    } else {
+                        "taken for a leak"
+                    },
+                )));
+            }
+            _ => {}
+        }
+        let found = if leaks {
+            "found"
+        } else {
+            "not taken for a leak"
+        };
+        text += &format!("canary: {what}: {found}, |t| {t:.1}\n");
+        bar.advance(1, "canary");
+    }
+    Ok(text)
+}
+
+fn too_few(measurements: u64) -> String {
+    format!(
+        "{measurements} measurements are too few to tell, {} are needed: use more --seconds",
+        statistics::ENOUGH
+    )
+}
+
+impl Report {
+    fn publish(&self, canaries: &str, json: Option<&Target>) -> Result<(), Failure> {
+        if let Some(target) = json {
+            let mut text = serde_json::to_string_pretty(self).expect("plain data, string keys");
+            text.push('\n');
+            target.write(&text)?;
+        }
+        if json == Some(&Target::Stdout) {
+            return Ok(());
+        }
+        let text = format!(
+            "seed {}\n{canaries}\n{}",
+            self.seed,
+            table::render(&self.results)
+        );
+        io::stdout()
+            .lock()
+            .write_all(text.as_bytes())
+            .map_err(Failure::stdout)
+    }
+
+    fn outcome(&self) -> Result<(), Failure> {
+        let count = |verdict| {
+            self.results
+                .iter()
+                .filter(|row| row.verdict == verdict)
+                .count()
+        };
+        let all = self.results.len();
+        match (count(Verdict::Leak), count(Verdict::TooFew)) {
+            (0, 0) => Ok(()),
+            (0, few) => Err(Failure::Failed(format!(
+                "{few} of {all} cells have too few measurements to tell, {} are needed: use more \
+                 --seconds",
+                statistics::ENOUGH
+            ))),
+            (leaks, _) => Err(Failure::Failed(format!(
+                "time depends on secrets in {leaks} of {all} cells, see above"
+            ))),
+        }
+    }
+}
+
+/// This one; `device` has OpenSSL.
+fn machine(device: &Device) -> Machine {
+    let openssl = device.engines().find(|engine| engine.name() == "openssl");
+    let version = openssl.map(|engine| engine.version());
+    Machine::detect(&version.unwrap_or_default())
+}
+
+/// A thread that moves takes its counter and its caches with it.
+fn stay_on_one_core() {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    if let Some(core) = cores.last() {
+        core_affinity::set_for_current(*core);
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    let span = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
+    span.map(Duration::from_secs_f64)
+        .ok_or_else(|| "a number of seconds above 0, at most 86400".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

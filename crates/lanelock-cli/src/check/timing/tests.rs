@@ -1,0 +1,105 @@
+use super::*;
+
+/// Times that follow a rule, not a clock: run `n` opens with seed `n`.
+struct Scripted {
+    shift: u64,
+    state: u64,
+}
+
+impl Scripted {
+    fn new(shift: u64) -> Self {
+        Self { shift, state: 1 }
+    }
+}
+
+impl Timed for Scripted {
+    fn batch(&mut self, take: &mut dyn FnMut(bool, u64)) -> Result<(), Failure> {
+        for _ in 0..30_000 {
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            let fixed = self.state >> 20 & 1 == 1;
+            take(
+                fixed,
+                1000 + (self.state >> 30) % 50 + self.shift * u64::from(fixed),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// One batch, however long it takes.
+const ONE_BATCH: Duration = Duration::from_nanos(1);
+
+#[test]
+fn a_difference_that_stays_is_a_leak() {
+    let (runs, analysis, verdict) = settle(|_| Ok(Scripted::new(20)), ONE_BATCH, 0).unwrap();
+    assert_eq!((runs, verdict), (RUNS, Verdict::Leak));
+    assert!(analysis.max_t().unwrap() > LIMIT);
+}
+
+#[test]
+fn a_difference_that_does_not_come_back_is_none() {
+    let once = |seed| Ok(Scripted::new(if seed == 0 { 20 } else { 0 }));
+    let (runs, _, verdict) = settle(once, ONE_BATCH, 0).unwrap();
+    assert_eq!((runs, verdict), (2, Verdict::NoLeakFound));
+}
+
+#[test]
+fn equal_times_are_measured_once() {
+    let (runs, _, verdict) = settle(|_| Ok(Scripted::new(0)), ONE_BATCH, 0).unwrap();
+    assert_eq!((runs, verdict), (1, Verdict::NoLeakFound));
+}
+
+#[test]
+fn one_leak_fails_the_run_and_so_do_too_few_measurements() {
+    let report = |verdict| Report {
+        machine: Machine::default(),
+        command: String::new(),
+        seed: 0,
+        limit: LIMIT,
+        results: vec![Row {
+            algorithm: "aes-128-gcm".to_owned(),
+            operation: "reject",
+            tier: "avx2",
+            measurements: 1,
+            max_t: 99.0,
+            runs: 3,
+            verdict,
+        }],
+    };
+    assert!(report(Verdict::NoLeakFound).outcome().is_ok());
+    for (verdict, says) in [(Verdict::Leak, "in 1 of 1"), (Verdict::TooFew, "too few")] {
+        let error = report(verdict).outcome().unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let text = table::render(&report(Verdict::Leak).results);
+    assert!(
+        text.contains("LEAK: aes-128-gcm reject on avx2: |t| 99.0"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_kind_ends_as_it_has_to() {
+    for name in [
+        "aes-128-gcm",
+        "hmac-sha256",
+        "aes-128-cbc+hmac-sha1",
+        "aes-256-xts",
+        "sha256",
+    ] {
+        let spec: Spec = name.parse().unwrap();
+        for tier in Tier::available() {
+            for cell in cells(tier, &[spec]) {
+                let Cell { device, kind, .. } = cell.unwrap();
+                let mut classes = [0; 2];
+                let mut subject = Subject::new(&device, spec, kind, 7).unwrap();
+                subject
+                    .batch(&mut |fixed, _| classes[usize::from(fixed)] += 1)
+                    .unwrap();
+                assert!(classes.iter().all(|count| *count > 0), "{classes:?}");
+            }
+        }
+    }
+}

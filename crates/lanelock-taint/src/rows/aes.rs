@@ -1,0 +1,488 @@
+//! AES in every mode, with the key schedules.
+
+#![allow(unsafe_code)] // kernels take raw memory
+
+use lanelock_kernels::aes::gcm::Direction;
+use lanelock_kernels::aes::{
+    DecryptKey, EncryptKey, Isa, cbc, ccm, ctr, ecb, gcm, mac, reference, xts,
+};
+use lanelock_kernels::cpu;
+
+use super::Row;
+use crate::inputs::{Inputs, Message};
+use crate::tier::Tier;
+
+const TIERS: &[Tier] = &[Tier::Portable, Tier::AesNi, Tier::Vaes256, Tier::Avx512];
+
+/// A mode: messages are turned in place, tags returned.
+struct Mode {
+    name: &'static str,
+    /// Key lengths in bytes.
+    keys: &'static [usize],
+    /// Messages have multiples of this, and at least the second.
+    lengths: (usize, usize),
+    /// The portable reference.
+    one: fn(&mut Message) -> Vec<u8>,
+    /// The kernel.
+    many: fn(Isa, &mut [Message]) -> Vec<Vec<u8>>,
+}
+
+const KEYS: &[usize] = &[16, 24, 32];
+const TWO_KEYS: &[usize] = &[32, 64];
+const BLOCKS: (usize, usize) = (16, 16);
+const BYTES: (usize, usize) = (1, 0);
+
+const MODES: &[Mode] = &[
+    mode("CBC encrypt", KEYS, BLOCKS, cbc_encrypt_one, cbc_encrypt),
+    mode("CBC decrypt", KEYS, BLOCKS, cbc_decrypt_one, cbc_decrypt),
+    mode("CTR", KEYS, BYTES, ctr_one, ctr_many),
+    mode("ECB encrypt", KEYS, BLOCKS, ecb_encrypt_one, ecb_encrypt),
+    mode("ECB decrypt", KEYS, BLOCKS, ecb_decrypt_one, ecb_decrypt),
+    mode(
+        "XTS encrypt",
+        TWO_KEYS,
+        (1, 16),
+        xts_encrypt_one,
+        xts_encrypt,
+    ),
+    mode(
+        "XTS decrypt",
+        TWO_KEYS,
+        (1, 16),
+        xts_decrypt_one,
+        xts_decrypt,
+    ),
+    mode("CMAC", KEYS, BYTES, cmac_one, cmac),
+    mode("GCM encrypt", KEYS, BYTES, gcm_encrypt_one, gcm_encrypt),
+    mode("GCM decrypt", KEYS, BYTES, gcm_decrypt_one, gcm_decrypt),
+    mode(
+        "GCM encrypt, IV of 16",
+        KEYS,
+        BYTES,
+        gcm_long_iv_one,
+        gcm_long_iv,
+    ),
+    mode(
+        "GCM encrypt in parts",
+        KEYS,
+        BYTES,
+        gcm_encrypt_one,
+        gcm_parts,
+    ),
+    mode("GMAC", KEYS, BYTES, gmac_one, gmac),
+    mode("CCM encrypt", KEYS, BYTES, ccm_encrypt_one, ccm_encrypt),
+    mode("CCM decrypt", KEYS, BYTES, ccm_decrypt_one, ccm_decrypt),
+];
+
+const fn mode(
+    name: &'static str,
+    keys: &'static [usize],
+    lengths: (usize, usize),
+    one: fn(&mut Message) -> Vec<u8>,
+    many: fn(Isa, &mut [Message]) -> Vec<Vec<u8>>,
+) -> Mode {
+    Mode {
+        name,
+        keys,
+        lengths,
+        one,
+        many,
+    }
+}
+
+pub fn rows() -> Vec<Row> {
+    let rows = |mode: &'static Mode| {
+        mode.keys.iter().map(move |&key| {
+            let bits = 8 * key / (mode.keys[0] / 16);
+            let run = move |tier, inputs: &mut Inputs| run(mode, tier, inputs, key);
+            Row::new(format!("AES-{bits} {}", mode.name), TIERS, run)
+        })
+    };
+    MODES.iter().flat_map(rows).collect()
+}
+
+fn run(mode: &Mode, tier: Tier, inputs: &mut Inputs, key: usize) -> Vec<Vec<u8>> {
+    let (unit, least) = mode.lengths;
+    let mut outputs = Vec::new();
+    for mut burst in inputs.bursts(key, unit, least) {
+        let tags = match isa(tier) {
+            None => burst.iter_mut().map(mode.one).collect(),
+            Some(isa) => (mode.many)(isa, &mut burst),
+        };
+        outputs.extend(burst.into_iter().map(|message| message.data));
+        outputs.extend(tags.into_iter().filter(|tag| !tag.is_empty()));
+    }
+    outputs
+}
+
+/// Nothing for the reference.
+fn isa(tier: Tier) -> Option<Isa> {
+    let isa = match tier {
+        Tier::Portable => return None,
+        Tier::AesNi => Isa::of_tier(cpu::Tier::AesNi),
+        Tier::Vaes256 => Isa::of_tier(cpu::Tier::Avx2),
+        Tier::Avx512 => Isa::of_tier(cpu::Tier::Avx512),
+        Tier::Avx2 | Tier::ShaNi => None,
+    };
+    Some(isa.expect("a tier of the row that can run"))
+}
+
+fn portable(key: &[u8]) -> EncryptKey {
+    EncryptKey::portable(key).expect("a key length of AES")
+}
+
+fn expanded(isa: Isa, key: &[u8]) -> EncryptKey {
+    EncryptKey::new(isa, key).expect("a key length of AES")
+}
+
+fn schedules(isa: Isa, burst: &[Message]) -> Vec<EncryptKey> {
+    burst
+        .iter()
+        .map(|message| expanded(isa, &message.key))
+        .collect()
+}
+
+fn inverse(keys: &[EncryptKey]) -> Vec<DecryptKey> {
+    keys.iter().map(DecryptKey::new).collect()
+}
+
+/// One job for each message, made by the expression.
+macro_rules! jobs {
+    ($burst:ident, |$message:ident, $i:ident| $job:expr) => {
+        $burst
+            .iter_mut()
+            .enumerate()
+            .map(|($i, $message)| $job)
+            .collect::<Vec<_>>()
+    };
+}
+
+fn cbc_encrypt_one(message: &mut Message) -> Vec<u8> {
+    reference::cbc::encrypt(&portable(&message.key), &mut message.iv, &mut message.data);
+    message.iv.to_vec()
+}
+
+fn cbc_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(isa, burst);
+    let mut jobs = jobs!(burst, |message, i| cbc::EncryptJob {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        iv: message.iv,
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { cbc::encrypt_many(isa, &mut jobs) };
+    jobs.iter().map(|job| job.iv.to_vec()).collect()
+}
+
+fn cbc_decrypt_one(message: &mut Message) -> Vec<u8> {
+    reference::cbc::decrypt(&portable(&message.key), &mut message.iv, &mut message.data);
+    message.iv.to_vec()
+}
+
+fn cbc_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = inverse(&schedules(isa, burst));
+    let mut jobs = jobs!(burst, |message, i| cbc::DecryptJob {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        iv: message.iv,
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { cbc::decrypt_many(isa, &mut jobs) };
+    jobs.iter().map(|job| job.iv.to_vec()).collect()
+}
+
+fn ctr_one(message: &mut Message) -> Vec<u8> {
+    reference::ctr::apply(&portable(&message.key), message.iv, &mut message.data);
+    Vec::new()
+}
+
+fn ctr_many(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(isa, burst);
+    let mut jobs = jobs!(burst, |message, i| ctr::Job {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        counter: message.iv,
+        used: 0,
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { ctr::apply_many(isa, &mut jobs) };
+    Vec::new()
+}
+
+fn each_block(message: &mut Message, cipher: fn(&EncryptKey, [u8; 16]) -> [u8; 16]) -> Vec<u8> {
+    let key = portable(&message.key);
+    for block in message.data.as_chunks_mut().0 {
+        *block = cipher(&key, *block);
+    }
+    Vec::new()
+}
+
+fn ecb_encrypt_one(message: &mut Message) -> Vec<u8> {
+    each_block(message, reference::encrypt_block)
+}
+
+fn ecb_decrypt_one(message: &mut Message) -> Vec<u8> {
+    each_block(message, reference::decrypt_block)
+}
+
+fn ecb_jobs<'k, Key>(burst: &mut [Message], keys: &'k [Key]) -> Vec<ecb::Job<'k, Key>> {
+    jobs!(burst, |message, i| ecb::Job {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+    })
+}
+
+fn ecb_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(isa, burst);
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { ecb::encrypt_many(isa, &ecb_jobs(burst, &keys)) };
+    Vec::new()
+}
+
+fn ecb_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = inverse(&schedules(isa, burst));
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { ecb::decrypt_many(isa, &ecb_jobs(burst, &keys)) };
+    Vec::new()
+}
+
+fn xts_encrypt_one(message: &mut Message) -> Vec<u8> {
+    let (data, tweak) = message.key.split_at(message.key.len() / 2);
+    let (data, tweak) = (portable(data), portable(tweak));
+    reference::xts::encrypt(&data, &tweak, message.iv, &mut message.data);
+    Vec::new()
+}
+
+fn xts_decrypt_one(message: &mut Message) -> Vec<u8> {
+    let (data, tweak) = message.key.split_at(message.key.len() / 2);
+    let (data, tweak) = (portable(data), portable(tweak));
+    reference::xts::decrypt(&data, &tweak, message.iv, &mut message.data);
+    Vec::new()
+}
+
+fn xts_jobs<'k, Key>(
+    burst: &mut [Message],
+    keys: &'k [Key],
+    tweak_keys: &'k [EncryptKey],
+) -> Vec<xts::Job<'k, Key>> {
+    jobs!(burst, |message, i| xts::Job {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        tweak_key: &tweak_keys[i],
+        tweak: message.iv,
+        begun: false,
+    })
+}
+
+/// The schedules of the data and of the tweaks.
+fn halves(isa: Isa, burst: &[Message]) -> (Vec<EncryptKey>, Vec<EncryptKey>) {
+    let pair = |message: &Message| {
+        let (data, tweak) = message.key.split_at(message.key.len() / 2);
+        (expanded(isa, data), expanded(isa, tweak))
+    };
+    burst.iter().map(pair).unzip()
+}
+
+fn xts_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let (keys, tweak_keys) = halves(isa, burst);
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { xts::encrypt_many(isa, &mut xts_jobs(burst, &keys, &tweak_keys)) };
+    Vec::new()
+}
+
+fn xts_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let (keys, tweak_keys) = halves(isa, burst);
+    let keys = inverse(&keys);
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { xts::decrypt_many(isa, &mut xts_jobs(burst, &keys, &tweak_keys)) };
+    Vec::new()
+}
+
+fn cmac_one(message: &mut Message) -> Vec<u8> {
+    reference::mac::cmac(&portable(&message.key), &message.data).to_vec()
+}
+
+fn cmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(isa, burst);
+    let subkeys: Vec<_> = keys.iter().map(|key| mac::Subkeys::new(isa, key)).collect();
+    let mut jobs = jobs!(burst, |message, i| mac::Job {
+        source: message.data.as_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        subkeys: Some(&subkeys[i]),
+        chain: [0; 16],
+    });
+    // SAFETY: each message is a vector of its own.
+    unsafe { mac::authenticate_many(isa, &mut jobs) };
+    jobs.iter().map(|job| job.chain.to_vec()).collect()
+}
+
+/// An IV of twelve bytes, as protocols have it.
+fn short_iv(message: &Message) -> &[u8; 12] {
+    message.iv.first_chunk().expect("16 bytes")
+}
+
+fn gcm_encrypt_one(message: &mut Message) -> Vec<u8> {
+    let j0 = gcm::j0_of_iv12(short_iv(message));
+    let Message { key, aad, data, .. } = message;
+    reference::gcm::encrypt(&portable(key), j0, aad, data).to_vec()
+}
+
+fn gcm_decrypt_one(message: &mut Message) -> Vec<u8> {
+    let j0 = gcm::j0_of_iv12(short_iv(message));
+    let Message { key, aad, data, .. } = message;
+    reference::gcm::decrypt(&portable(key), j0, aad, data).to_vec()
+}
+
+fn gcm_long_iv_one(message: &mut Message) -> Vec<u8> {
+    let key = portable(&message.key);
+    let j0 = reference::gcm::j0(&key, &message.iv);
+    reference::gcm::encrypt(&key, j0, &message.aad, &mut message.data).to_vec()
+}
+
+fn gmac_one(message: &mut Message) -> Vec<u8> {
+    let j0 = gcm::j0_of_iv12(short_iv(message));
+    reference::gcm::encrypt(&portable(&message.key), j0, &message.data, &mut []).to_vec()
+}
+
+fn gcm_keys(isa: Isa, burst: &[Message]) -> Vec<gcm::Key> {
+    let key = |message: &Message| gcm::Key::new(isa, &message.key).expect("a key length of AES");
+    burst.iter().map(key).collect()
+}
+
+fn gcm_jobs<'k>(
+    burst: &mut [Message],
+    keys: &'k [gcm::Key],
+    j0: impl Fn(&gcm::Key, &Message) -> [u8; 16],
+) -> Vec<gcm::Job<'k>> {
+    jobs!(burst, |message, i| gcm::Job {
+        j0: j0(&keys[i], message),
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        aad: message.aad.as_ptr(),
+        aad_len: message.aad.len(),
+        key: &keys[i],
+        tag: [0; 16],
+    })
+}
+
+fn gcm_tags(jobs: &[gcm::Job<'_>]) -> Vec<Vec<u8>> {
+    jobs.iter().map(|job| job.tag.to_vec()).collect()
+}
+
+fn gcm_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(isa, burst);
+    let mut jobs = gcm_jobs(burst, &keys, |_, message| {
+        gcm::j0_of_iv12(short_iv(message))
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    gcm_tags(&jobs)
+}
+
+fn gcm_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(isa, burst);
+    let mut jobs = gcm_jobs(burst, &keys, |_, message| {
+        gcm::j0_of_iv12(short_iv(message))
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { gcm::decrypt_many(isa, &mut jobs) };
+    gcm_tags(&jobs)
+}
+
+fn gcm_long_iv(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(isa, burst);
+    let mut jobs = gcm_jobs(burst, &keys, |key, message| key.j0(isa, &message.iv));
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    gcm_tags(&jobs)
+}
+
+/// Parts of seven bytes, one of whole blocks, and the rest.
+fn gcm_parts(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(isa, burst);
+    let turn = |(message, key): (&mut Message, &gcm::Key)| {
+        let j0 = gcm::j0_of_iv12(short_iv(message));
+        let len = message.data.len();
+        let mut stream = gcm::Stream::new(isa, key, j0);
+        stream.aad(&message.aad);
+        let (head, rest) = message.data.split_at_mut(len.min(7));
+        let (middle, tail) = rest.split_at_mut(rest.len() / 2);
+        for part in [head, middle, tail] {
+            let target = part.as_mut_ptr();
+            // SAFETY: the part is a slice, in place.
+            unsafe { stream.update(Direction::Encrypt, target, target, part.len()) };
+        }
+        stream.finish().to_vec()
+    };
+    burst.iter_mut().zip(&keys).map(turn).collect()
+}
+
+fn gmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(isa, burst);
+    let mut jobs = gcm_jobs(burst, &keys, |_, message| {
+        gcm::j0_of_iv12(short_iv(message))
+    });
+    for (job, message) in jobs.iter_mut().zip(&*burst) {
+        (job.aad, job.aad_len, job.len) = (message.data.as_ptr(), message.data.len(), 0);
+    }
+    // SAFETY: each message is a vector of its own; nothing is written.
+    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    gcm_tags(&jobs)
+}
+
+const CCM_TAG: usize = 12;
+
+fn ccm_encrypt_one(message: &mut Message) -> Vec<u8> {
+    let Message { key, iv, aad, data } = message;
+    let tag = reference::ccm::encrypt(&portable(key), &iv[..13], CCM_TAG, aad, data);
+    tag[..CCM_TAG].to_vec()
+}
+
+fn ccm_decrypt_one(message: &mut Message) -> Vec<u8> {
+    let Message { key, iv, aad, data } = message;
+    let tag = reference::ccm::decrypt(&portable(key), &iv[..13], CCM_TAG, aad, data);
+    tag[..CCM_TAG].to_vec()
+}
+
+fn ccm_turn(
+    isa: Isa,
+    burst: &mut [Message],
+    many: unsafe fn(Isa, &mut [ccm::Job<'_>]),
+) -> Vec<Vec<u8>> {
+    let keys = schedules(isa, burst);
+    let nonces: Vec<_> = burst.iter().map(|message| message.iv).collect();
+    let mut jobs = jobs!(burst, |message, i| ccm::Job {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        aad: message.aad.as_ptr(),
+        aad_len: message.aad.len(),
+        key: &keys[i],
+        nonce: &nonces[i][..13],
+        tag_len: CCM_TAG,
+        tag: [0; 16],
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { many(isa, &mut jobs) };
+    jobs.iter().map(|job| job.tag[..CCM_TAG].to_vec()).collect()
+}
+
+fn ccm_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    ccm_turn(isa, burst, ccm::encrypt_many)
+}
+
+fn ccm_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    ccm_turn(isa, burst, ccm::decrypt_many)
+}

@@ -1,0 +1,126 @@
+//! SHA-1, SHA-2 and HMAC.
+
+#![allow(unsafe_code)] // `Message` is an unsafe trait
+
+#[cfg(target_arch = "x86_64")]
+use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi};
+use lanelock_kernels::hash::{
+    Algorithm, HmacKey, Kernels, Keyed, Message as Hashed, Sha1, Sha224, Sha256, Sha384, Sha512,
+    Stream, Whole, hash_many, hmac_many,
+};
+
+use super::Row;
+use crate::inputs::{Inputs, Message};
+use crate::tier::Tier;
+
+const EXTENDED: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::ShaNi, Tier::Avx512];
+const WIDE: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512];
+
+pub fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    add::<Sha1>(&mut rows, EXTENDED);
+    add::<Sha224>(&mut rows, EXTENDED);
+    add::<Sha256>(&mut rows, EXTENDED);
+    add::<Sha384>(&mut rows, WIDE);
+    add::<Sha512>(&mut rows, WIDE);
+    rows
+}
+
+fn add<A: Algorithm + 'static>(rows: &mut Vec<Row>, tiers: &'static [Tier]) {
+    let name = A::NAME;
+    rows.push(Row::new(name, tiers, digests::<A>));
+    for key in [A::DIGEST, 1, 150] {
+        let run = move |tier, inputs: &mut Inputs| hmacs::<A>(tier, inputs, key);
+        rows.push(Row::new(format!("HMAC-{name}, key of {key}"), tiers, run));
+    }
+    rows.push(Row::new(
+        format!("HMAC-{name} in parts"),
+        tiers,
+        in_parts::<A>,
+    ));
+}
+
+fn kernels<A: Algorithm>(tier: Tier) -> &'static Kernels<A> {
+    let of_tier = match tier {
+        Tier::Portable => Some(Kernels::portable()),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => Avx2::detect().map(|avx2| Kernels::avx2(avx2, None)),
+        #[cfg(target_arch = "x86_64")]
+        Tier::ShaNi => ShaNi::detect().and_then(Kernels::sha_ni),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => Avx512::detect().map(|avx512| Kernels::avx512(avx512, ShaNi::detect())),
+        _ => None,
+    };
+    of_tier.expect("a tier of the row that can run")
+}
+
+fn digests<A: Algorithm>(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {
+    let mut outputs = Vec::new();
+    for burst in inputs.bursts(0, 1, 0) {
+        let mut jobs: Vec<_> = burst
+            .iter()
+            .map(|message| Whole::new(&message.data))
+            .collect();
+        hash_many(kernels::<A>(tier), &mut jobs);
+        outputs.extend(jobs.iter().map(|job| job.digest()[..A::DIGEST].to_vec()));
+    }
+    outputs
+}
+
+/// A message with its key.
+struct Job<'m, A: Algorithm> {
+    message: Whole<'m>,
+    key: HmacKey<A>,
+}
+
+impl<'m, A: Algorithm> Job<'m, A> {
+    fn new(kernels: &'static Kernels<A>, message: &'m Message) -> Self {
+        Self {
+            message: Whole::new(&message.data),
+            key: HmacKey::new(kernels, &message.key),
+        }
+    }
+}
+
+// SAFETY: as `Whole`.
+unsafe impl<A: Algorithm> Hashed for Job<'_, A> {
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        self.message.next_part()
+    }
+
+    fn finish(&mut self, digest: &[u8]) {
+        self.message.finish(digest);
+    }
+}
+
+impl<A: Algorithm> Keyed<A> for Job<'_, A> {
+    fn key(&self) -> &HmacKey<A> {
+        &self.key
+    }
+}
+
+fn hmacs<A: Algorithm>(tier: Tier, inputs: &mut Inputs, key: usize) -> Vec<Vec<u8>> {
+    let kernels = kernels::<A>(tier);
+    let mut outputs = Vec::new();
+    for burst in inputs.bursts(key, 1, 0) {
+        let mut jobs: Vec<_> = burst
+            .iter()
+            .map(|message| Job::new(kernels, message))
+            .collect();
+        hmac_many(kernels, &mut jobs);
+        let tag = |job: &Job<'_, A>| job.message.digest()[..A::DIGEST].to_vec();
+        outputs.extend(jobs.iter().map(tag));
+    }
+    outputs
+}
+
+fn in_parts<A: Algorithm>(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {
+    let kernels = kernels::<A>(tier);
+    let key = HmacKey::<A>::new(kernels, &inputs.secret_bytes(20));
+    let parts = [3, 200, 61, 128, 1, 0, 77].map(|len| inputs.secret_bytes(len));
+    let mut stream = Stream::hmac(kernels, &key);
+    parts.iter().for_each(|part| stream.update(part));
+    let mut tag = vec![0; A::DIGEST];
+    stream.finish_hmac(&key, &mut tag);
+    vec![tag]
+}

@@ -1,0 +1,126 @@
+//! The instruction sets that kernels are written for, and which of them Valgrind can run.
+
+#![allow(unsafe_code)] // runs instructions in a child, which may die of them
+
+use lanelock_kernels::cpu::{AesNi, Avx2, Avx512, ShaNi, Vaes256};
+
+/// An instruction set that some kernel is instantiated for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tier {
+    /// No special instructions: the reference that all others are tested against.
+    Portable,
+    /// One AES block per register.
+    AesNi,
+    /// Eight 32-bit lanes per register. AES has [`Tier::Vaes256`], or runs as on [`Tier::AesNi`].
+    Avx2,
+    /// Two AES blocks per register.
+    Vaes256,
+    /// The hash extensions.
+    ShaNi,
+    /// Everything twice as wide.
+    Avx512,
+}
+
+impl Tier {
+    /// All, in the order of the table.
+    pub const ALL: [Self; 6] = [
+        Self::Portable,
+        Self::AesNi,
+        Self::Avx2,
+        Self::Vaes256,
+        Self::ShaNi,
+        Self::Avx512,
+    ];
+
+    /// The name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::AesNi => "aesni",
+            Self::Avx2 => "avx2",
+            Self::Vaes256 => "vaes256",
+            Self::ShaNi => "sha-ni",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// Why the tier cannot run; nothing if it can.
+    pub fn refusal(self) -> Option<String> {
+        let offered = match self {
+            Self::Portable => true,
+            Self::AesNi => AesNi::detect().is_some(),
+            Self::Avx2 => Avx2::detect().is_some(),
+            Self::Vaes256 => Vaes256::detect().is_some(),
+            Self::ShaNi => ShaNi::detect().is_some(),
+            Self::Avx512 => Avx512::detect().is_some(),
+        };
+        if offered {
+            return None;
+        }
+        let (instruction, run) = self.sample()?;
+        let cpu_has = std::fs::read_to_string("/proc/cpuinfo")
+            .is_ok_and(|info| info.split_whitespace().any(|flag| flag == self.flag()));
+        Some(match (cpu_has, survives(run)) {
+            (false, _) => "this CPU does not have it".to_owned(),
+            (true, false) => format!("Valgrind cannot decode {instruction}, which the CPU has"),
+            (true, true) => format!("Valgrind runs {instruction}, but CPUID under it denies that"),
+        })
+    }
+
+    /// The Linux kernel's name for the tier's last extension.
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Portable => "",
+            Self::AesNi => "aes",
+            Self::Avx2 => "avx2",
+            Self::Vaes256 => "vaes",
+            Self::ShaNi => "sha_ni",
+            Self::Avx512 => "avx512f",
+        }
+    }
+
+    /// An instruction of the tier that the tier below lacks.
+    #[cfg(target_arch = "x86_64")]
+    fn sample(self) -> Option<(&'static str, unsafe fn())> {
+        use std::arch::asm;
+        macro_rules! sample {
+            ($text:literal) => {{
+                unsafe fn run() {
+                    // SAFETY: changes one register; where the instruction is unknown the process
+                    // ends, which is what the caller wants to see.
+                    unsafe { asm!($text, out("xmm0") _) }
+                }
+                Some(($text, run as unsafe fn()))
+            }};
+        }
+        match self {
+            Self::Portable => None,
+            Self::AesNi => sample!("aesenc xmm0, xmm0"),
+            Self::Avx2 => sample!("vpaddd ymm0, ymm0, ymm0"),
+            Self::Vaes256 => sample!("vaesenc ymm0, ymm0, ymm0"),
+            Self::ShaNi => sample!("sha256msg1 xmm0, xmm0"),
+            Self::Avx512 => sample!("vpaddd zmm0, zmm0, zmm0"),
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn sample(self) -> Option<(&'static str, unsafe fn())> {
+        None
+    }
+}
+
+/// Whether a child that runs `instruction` lives to its end.
+fn survives(instruction: unsafe fn()) -> bool {
+    // SAFETY: the process has one thread. The child runs the instruction and leaves, or dies of
+    // SIGILL, whose default action is restored first; it touches nothing of the parent's.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::signal(libc::SIGILL, libc::SIG_DFL);
+            instruction();
+            libc::_exit(0);
+        }
+        let mut status = -1;
+        child > 0 && libc::waitpid(child, &raw mut status, 0) == child && status == 0
+    }
+}
