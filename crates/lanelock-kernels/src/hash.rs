@@ -23,6 +23,9 @@ pub use message::{MAX_DIGEST, Message, Parts, Whole};
 pub use stream::Stream;
 pub use tier::Kernels;
 
+/// Words of the longest message schedule.
+const SCHEDULE: usize = 80;
+
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod reference;

@@ -1,5 +1,7 @@
 //! The hash functions, each compression written once over a lane type.
 
+#![allow(unsafe_code)] // passes schedules on by pointer
+
 #[cfg(target_arch = "x86_64")]
 use super::sha_ni;
 use super::tier::Blocks;
@@ -31,8 +33,12 @@ pub trait Compress: Copy + core::fmt::Debug + Send + Sync + 'static {
     const FEW: [usize; 2];
 
     /// One block of every lane.
+    ///
+    /// # Safety
+    /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
+    /// block, are initialised.
     #[doc(hidden)]
-    fn compress<V: Lanes<Word = Self::Word>>(state: [V; 8], block: [V; 16]) -> [V; 8];
+    unsafe fn compress<V: Lanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
 }
 
 macro_rules! algorithm {
@@ -57,8 +63,9 @@ macro_rules! algorithm {
             const FEW: [usize; 2] = $few;
 
             #[inline(always)]
-            fn compress<V: Lanes<Word = $word>>(state: [V; 8], block: [V; 16]) -> [V; 8] {
-                $compress(state, block)
+            unsafe fn compress<V: Lanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { $compress(state, w) }
             }
         }
     };
