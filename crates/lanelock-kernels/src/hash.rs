@@ -12,6 +12,8 @@ mod schedule;
 mod sha1;
 mod sha2;
 #[cfg(target_arch = "x86_64")]
+mod sha512_one;
+#[cfg(target_arch = "x86_64")]
 mod sha_ni;
 mod stream;
 mod tail;

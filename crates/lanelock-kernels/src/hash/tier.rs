@@ -46,6 +46,7 @@ pub(super) struct Step<A: Algorithm> {
 /// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
 pub(super) type Blocks<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const *const u8, usize, usize);
+/// `(state, schedule)`; see [`Compress::compress`].
 type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
 /// `(chain, inner, lanes)`; see [`Step::outer`].
 type Outer<A> =
@@ -74,7 +75,7 @@ impl<A: Algorithm> Kernels<A> {
         } else {
             const {
                 &Self {
-                    steps: [step_integer(), step_zmm(), step_two_zmm()],
+                    steps: [step_alone::<A, 0>(), step_zmm(), step_two_zmm()],
                     name: "avx512",
                     width: Width::Zmm,
                 }
@@ -98,7 +99,7 @@ impl<A: Algorithm> Kernels<A> {
         } else {
             const {
                 &Self {
-                    steps: [step_integer(), step_ymm(), step_two_ymm()],
+                    steps: [step_alone::<A, 1>(), step_ymm(), step_two_ymm()],
                     name: "avx2",
                     width: Width::Ymm,
                 }
@@ -246,6 +247,20 @@ const fn step_ni<A: Algorithm>(up_to: usize) -> Step<A> {
     }
 }
 
+/// A lone message on a tier that takes the index `TIER` in [`Compress::ALONE`].
+#[cfg(target_arch = "x86_64")]
+const fn step_alone<A: Algorithm, const TIER: usize>() -> Step<A> {
+    match A::ALONE {
+        Some(alone) => Step {
+            up_to: 1,
+            group: 1,
+            blocks: alone[TIER],
+            outer: outer_alone::<A, TIER>,
+        },
+        None => step_integer(),
+    }
+}
+
 /// The two functions of a step over one register type, with its instructions enabled.
 macro_rules! step {
     ($step:ident, $features:literal, $lanes:ty, $blocks:ident, $outer:ident, $compress:ident) => {
@@ -301,19 +316,26 @@ macro_rules! step {
     };
 }
 
+/// # Safety
+/// As [`Step::blocks`].
 unsafe fn blocks_portable<A: Algorithm>(
     rows: *mut Row<A::Word>,
     at: *const *const u8,
     lanes: usize,
     count: usize,
 ) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
     unsafe { blocks::<A, A::Word>(rows, at, lanes, count, A::compress::<A::Word>) }
 }
+
+/// # Safety
+/// As [`Step::outer`].
 unsafe fn outer_portable<A: Algorithm>(
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,
 ) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
     unsafe { outer::<A, A::Word>(chain, inner, lanes, A::compress::<A::Word>) }
 }
 step!(
@@ -425,6 +447,37 @@ unsafe fn outer_ni<A: Algorithm>(
     lanes: usize,
 ) {
     let Some(blocks) = A::EXTENSION else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
+}
+
+/// The outer hash of a lone message by [`Compress::ALONE`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the tier.
+#[cfg(target_arch = "x86_64")]
+unsafe fn outer_alone<A: Algorithm, const TIER: usize>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(alone) = A::ALONE else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(alone[TIER], chain, inner, lanes) }
+}
+
+/// The outer hash by a compression that reads blocks of bytes.
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of `blocks`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn outer_bytes<A: Algorithm>(
+    blocks: Blocks<A>,
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
     let mut first = 0;
     while first < lanes {
         let group = (lanes - first).min(4);
