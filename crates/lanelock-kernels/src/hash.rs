@@ -12,6 +12,8 @@ mod schedule;
 mod sha1;
 mod sha2;
 #[cfg(target_arch = "x86_64")]
+mod sha512_one;
+#[cfg(target_arch = "x86_64")]
 mod sha_ni;
 mod stream;
 mod tail;
@@ -22,6 +24,9 @@ pub use hmac::{HmacKey, Keyed, hash_many, hmac_many};
 pub use message::{MAX_DIGEST, Message, Parts, Whole};
 pub use stream::Stream;
 pub use tier::Kernels;
+
+/// Words of the longest message schedule.
+const SCHEDULE: usize = 80;
 
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

@@ -1,8 +1,10 @@
 //! The hash functions, each compression written once over a lane type.
 
-#[cfg(target_arch = "x86_64")]
-use super::sha_ni;
+#![allow(unsafe_code)] // passes schedules on by pointer
+
 use super::tier::Blocks;
+#[cfg(target_arch = "x86_64")]
+use super::{sha_ni, sha512_one};
 use super::{sha1, sha2};
 use crate::lanes::{Lanes, Row, WideWord, Word};
 
@@ -25,19 +27,27 @@ pub trait Compress: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The compression by instructions made for it, if such exist.
     #[doc(hidden)]
     const EXTENSION: Option<Blocks<Self>>;
+    /// The compression of a lone message, if one is faster than that of integers: with AVX-512, and
+    /// with AVX2.
+    #[doc(hidden)]
+    const ALONE: Option<[Blocks<Self>; 2]>;
     /// Up to this many messages in flight, [`Self::EXTENSION`] is faster than lanes of 512 bits,
     /// and than lanes of 256 bits.
     #[doc(hidden)]
     const FEW: [usize; 2];
 
     /// One block of every lane.
+    ///
+    /// # Safety
+    /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
+    /// block, are initialised.
     #[doc(hidden)]
-    fn compress<V: Lanes<Word = Self::Word>>(state: [V; 8], block: [V; 16]) -> [V; 8];
+    unsafe fn compress<V: Lanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
 }
 
 macro_rules! algorithm {
     ($(#[$doc:meta])* $type:ident, $name:literal, $word:ident, $digest:literal,
-     $compress:path, $extension:expr, $few:expr, $initial:expr) => {
+     $compress:path, $extension:expr, $alone:expr, $few:expr, $initial:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $type;
@@ -54,11 +64,16 @@ macro_rules! algorithm {
             const EXTENSION: Option<Blocks<Self>> = $extension;
             #[cfg(not(target_arch = "x86_64"))]
             const EXTENSION: Option<Blocks<Self>> = None;
+            #[cfg(target_arch = "x86_64")]
+            const ALONE: Option<[Blocks<Self>; 2]> = $alone;
+            #[cfg(not(target_arch = "x86_64"))]
+            const ALONE: Option<[Blocks<Self>; 2]> = None;
             const FEW: [usize; 2] = $few;
 
             #[inline(always)]
-            fn compress<V: Lanes<Word = $word>>(state: [V; 8], block: [V; 16]) -> [V; 8] {
-                $compress(state, block)
+            unsafe fn compress<V: Lanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { $compress(state, w) }
             }
         }
     };
@@ -72,6 +87,7 @@ algorithm!(
     20,
     sha1::compress,
     Some(sha_ni::sha1),
+    None,
     [8, 32],
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
 );
@@ -83,6 +99,7 @@ algorithm!(
     28,
     sha2::compress_256,
     Some(sha_ni::sha256),
+    None,
     [12, 32],
     [
         0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
@@ -97,6 +114,7 @@ algorithm!(
     32,
     sha2::compress_256,
     Some(sha_ni::sha256),
+    None,
     [12, 32],
     [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -111,6 +129,7 @@ algorithm!(
     48,
     sha2::compress_512,
     None,
+    Some([sha512_one::with_avx512, sha512_one::with_avx2]),
     [1, 1],
     [
         0xcbbb_9d5d_c105_9ed8, 0x629a_292a_367c_d507, 0x9159_015a_3070_dd17, 0x152f_ecd8_f70e_5939,
@@ -125,6 +144,7 @@ algorithm!(
     64,
     sha2::compress_512,
     None,
+    Some([sha512_one::with_avx512, sha512_one::with_avx2]),
     [1, 1],
     [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,

@@ -132,7 +132,7 @@ macro_rules! sha2 {
                     let t1 = i
                         .wrapping_add(spread(e, $E))
                         .wrapping_add((e & f) ^ (!e & g))
-                        .wrapping_add($k[t / 16][t % 16])
+                        .wrapping_add($k[t / 8][t % 8])
                         .wrapping_add(w[t]);
                     let t2 = spread(a, $A).wrapping_add((a & b) ^ (a & c) ^ (b & c));
                     (i, g, f, e) = (g, f, e, d.wrapping_add(t1));

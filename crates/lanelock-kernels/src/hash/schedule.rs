@@ -18,6 +18,7 @@ use super::tail::{Moves, Tail};
 use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};
+use crate::wipe::wipe;
 
 /// Lanes of the tier with the most of them.
 const LANES: usize = 32;
@@ -65,6 +66,9 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
     kernels: &Kernels<A>,
     messages: &mut [M],
 ) {
+    if let [message] = messages {
+        return run_one::<A, M, P>(kernels, message);
+    }
     match kernels.width() {
         // SAFETY: the tier's constructor took the token of these instructions.
         #[cfg(target_arch = "x86_64")]
@@ -74,6 +78,30 @@ pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
         Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
         Width::Any => run_any::<A, M, P, Moves>(kernels, messages),
     }
+}
+
+/// A lone message, from beginning to end.
+#[inline]
+fn run_one<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, message: &mut M) {
+    let mut scratch = [MaybeUninit::<u8>::uninit(); SCRATCH];
+    // SAFETY: the scratch has its size, and no other lane.
+    let mut lane = unsafe { Lane::new(P::BEFORE, scratch.as_mut_ptr().cast()) };
+    let mut row = P::chain(message);
+    let mut next = Some(lane.first_run::<A, M, Moves>(message));
+    while let Some(run) = next {
+        // SAFETY: the run is valid for its blocks.
+        unsafe { kernels.one(&mut row, run.at, run.blocks) };
+        next = lane.next_run::<A, M, Moves>(message);
+    }
+    if let Some(outer) = P::outer(message) {
+        let mut inner = row;
+        row = *outer;
+        // SAFETY: the step for one lane takes lanes one by one: one row each.
+        unsafe { kernels.step(1).outer(&raw mut row, &raw const inner, 1) };
+        wipe(&mut inner);
+    }
+    finish::<A, M>(message, &row);
+    wipe(&mut row);
 }
 
 /// [`run_any`] compiled for wide moves and byte shuffles.

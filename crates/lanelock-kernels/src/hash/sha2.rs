@@ -6,49 +6,70 @@ use crate::lanes::Lanes;
 
 /// The same function for both word sizes; they differ in constants, rotations and rounds.
 ///
-/// Sixteen rounds are unrolled, so each schedule word stays in one register (or one stack slot)
-/// and the code of a compression stays in the cache of decoded instructions.
+/// Eight rounds are unrolled, after which the state is in its registers again: the code of a
+/// compression is a few cache lines, so that short messages, which leave it after a block or two,
+/// do not wait for instructions.
 macro_rules! sha2 {
-    ($(#[$doc:meta])* $compress:ident, $sixteen:ident, $word:ident, $bits:literal, $k:ident,
+    ($(#[$doc:meta])* $compress:ident, $eight:ident, $word:ident, $bits:literal, $k:ident,
      ($A0:literal, $A1:literal, $A2:literal), ($E0:literal, $E1:literal, $E2:literal),
      ($w0:literal, $w1:literal, >> $w2:literal), ($v0:literal, $v1:literal, >> $v2:literal)) => {
         $(#[$doc])*
+        ///
+        /// # Safety
+        /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
+        /// block, are initialised.
         #[inline(always)]
-        pub(crate) fn $compress<V: Lanes<Word = $word>>(state: [V; 8], mut w: [V; 16]) -> [V; 8] {
-            let mut s = $sixteen::<V, false>(state, &mut w, &$k[0]);
-            for k in &$k[1..] {
-                s = $sixteen::<V, true>(s, &mut w, k);
+        pub(crate) unsafe fn $compress<V: Lanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
+            let mut s = *state;
+            let (extended, last) = $k.split_at($k.len() - 2);
+            // SAFETY: every round reads one word, and all but the last 16 write the one 16
+            // further on.
+            unsafe {
+                for k in extended {
+                    s = $eight::<V, true>(s, w, k);
+                    w = w.add(8);
+                }
+                for k in last {
+                    s = $eight::<V, false>(s, w, k);
+                    w = w.add(8);
+                }
             }
-            let mut sum = state;
             for i in 0..8 {
-                sum[i] = state[i].add(s[i]);
+                state[i] = state[i].add(s[i]);
             }
-            sum
         }
 
-        /// Sixteen rounds; the schedule is extended first unless the block itself is the schedule.
+        /// Eight rounds; with `EXTEND`, also the words that are needed 16 rounds later.
+        ///
+        /// # Safety
+        /// `w` is valid for 24 elements, of which the first 16 are initialised.
         #[inline(always)]
-        fn $sixteen<V: Lanes<Word = $word>, const EXTEND: bool>(
+        unsafe fn $eight<V: Lanes<Word = $word>, const EXTEND: bool>(
             state: [V; 8],
-            w: &mut [V; 16],
-            k: &[$word; 16],
+            w: *mut V,
+            k: &[$word; 8],
         ) -> [V; 8] {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
             macro_rules! round {
                 ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
+                    // SAFETY: `$t` + 16 < 24; the words before that were written by earlier
+                    // rounds. `state` holds values of `V`, so its instructions exist.
+                    let (word, constant) = unsafe { (w.add($t).read(), V::splat(k[$t])) };
                     if EXTEND {
-                        let (near, far) = (w[($t + 1) % 16], w[($t + 14) % 16]);
-                        let near = near
-                            .rotate::<$w0, { $bits - $w0 }>()
-                            .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
-                        let far = far
-                            .rotate::<$v0, { $bits - $v0 }>()
-                            .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
-                        w[$t] = w[$t].add(w[($t + 9) % 16]).add(near).add(far);
+                        // SAFETY: as above.
+                        unsafe {
+                            let (near, far) = (w.add($t + 1).read(), w.add($t + 14).read());
+                            let near = near
+                                .rotate::<$w0, { $bits - $w0 }>()
+                                .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
+                            let far = far
+                                .rotate::<$v0, { $bits - $v0 }>()
+                                .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
+                            let sum = word.add(w.add($t + 9).read()).add(near);
+                            w.add($t + 16).write(sum.add(far));
+                        }
                     }
-                    // SAFETY: `state` holds values of `V`, so its instructions exist.
-                    let constant = unsafe { V::splat(k[$t]) };
-                    let rest = $h.add(w[$t].add(constant));
+                    let rest = $h.add(word.add(constant));
                     let sigma = $e
                         .rotate::<$E0, { $bits - $E0 }>()
                         .xor3($e.rotate::<$E1, { $bits - $E1 }>(), $e.rotate::<$E2, { $bits - $E2 }>());
@@ -68,14 +89,6 @@ macro_rules! sha2 {
             round!(d e f g h a b c, 5);
             round!(c d e f g h a b, 6);
             round!(b c d e f g h a, 7);
-            round!(a b c d e f g h, 8);
-            round!(h a b c d e f g, 9);
-            round!(g h a b c d e f, 10);
-            round!(f g h a b c d e, 11);
-            round!(e f g h a b c d, 12);
-            round!(d e f g h a b c, 13);
-            round!(c d e f g h a b, 14);
-            round!(b c d e f g h a, 15);
             [a, b, c, d, e, f, g, h]
         }
     };
@@ -83,17 +96,17 @@ macro_rules! sha2 {
 
 sha2!(
     /// One block of every lane: SHA-256 and SHA-224.
-    compress_256, sixteen_256, u32, 32, K256,
+    compress_256, eight_256, u32, 32, K256,
     (2, 13, 22), (6, 11, 25), (7, 18, >> 3), (17, 19, >> 10)
 );
 sha2!(
     /// One block of every lane: SHA-512 and SHA-384.
-    compress_512, sixteen_512, u64, 64, K512,
+    compress_512, eight_512, u64, 64, K512,
     (28, 34, 39), (14, 18, 41), (1, 8, >> 7), (19, 61, >> 6)
 );
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-pub(super) const K256: [[u32; 16]; 4] = [
+pub(super) const K256: [[u32; 8]; 8] = [
     [
         0x428a_2f98,
         0x7137_4491,
@@ -103,6 +116,8 @@ pub(super) const K256: [[u32; 16]; 4] = [
         0x59f1_11f1,
         0x923f_82a4,
         0xab1c_5ed5,
+    ],
+    [
         0xd807_aa98,
         0x1283_5b01,
         0x2431_85be,
@@ -121,6 +136,8 @@ pub(super) const K256: [[u32; 16]; 4] = [
         0x4a74_84aa,
         0x5cb0_a9dc,
         0x76f9_88da,
+    ],
+    [
         0x983e_5152,
         0xa831_c66d,
         0xb003_27c8,
@@ -139,6 +156,8 @@ pub(super) const K256: [[u32; 16]; 4] = [
         0x766a_0abb,
         0x81c2_c92e,
         0x9272_2c85,
+    ],
+    [
         0xa2bf_e8a1,
         0xa81a_664b,
         0xc24b_8b70,
@@ -157,6 +176,8 @@ pub(super) const K256: [[u32; 16]; 4] = [
         0x4ed8_aa4a,
         0x5b9c_ca4f,
         0x682e_6ff3,
+    ],
+    [
         0x748f_82ee,
         0x78a5_636f,
         0x84c8_7814,
@@ -168,7 +189,7 @@ pub(super) const K256: [[u32; 16]; 4] = [
     ],
 ];
 /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes.
-pub(super) const K512: [[u64; 16]; 5] = [
+pub(super) const K512: [[u64; 8]; 10] = [
     [
         0x428a_2f98_d728_ae22,
         0x7137_4491_23ef_65cd,
@@ -178,6 +199,8 @@ pub(super) const K512: [[u64; 16]; 5] = [
         0x59f1_11f1_b605_d019,
         0x923f_82a4_af19_4f9b,
         0xab1c_5ed5_da6d_8118,
+    ],
+    [
         0xd807_aa98_a303_0242,
         0x1283_5b01_4570_6fbe,
         0x2431_85be_4ee4_b28c,
@@ -196,6 +219,8 @@ pub(super) const K512: [[u64; 16]; 5] = [
         0x4a74_84aa_6ea6_e483,
         0x5cb0_a9dc_bd41_fbd4,
         0x76f9_88da_8311_53b5,
+    ],
+    [
         0x983e_5152_ee66_dfab,
         0xa831_c66d_2db4_3210,
         0xb003_27c8_98fb_213f,
@@ -214,6 +239,8 @@ pub(super) const K512: [[u64; 16]; 5] = [
         0x766a_0abb_3c77_b2a8,
         0x81c2_c92e_47ed_aee6,
         0x9272_2c85_1482_353b,
+    ],
+    [
         0xa2bf_e8a1_4cf1_0364,
         0xa81a_664b_bc42_3001,
         0xc24b_8b70_d0f8_9791,
@@ -232,6 +259,8 @@ pub(super) const K512: [[u64; 16]; 5] = [
         0x4ed8_aa4a_e341_8acb,
         0x5b9c_ca4f_7763_e373,
         0x682e_6ff3_d6b2_b8a3,
+    ],
+    [
         0x748f_82ee_5def_b2fc,
         0x78a5_636f_4317_2f60,
         0x84c8_7814_a1f0_ab72,
@@ -250,6 +279,8 @@ pub(super) const K512: [[u64; 16]; 5] = [
         0x0a63_7dc5_a2c8_98a6,
         0x113f_9804_bef9_0dae,
         0x1b71_0b35_131c_471b,
+    ],
+    [
         0x28db_77f5_2304_7d84,
         0x32ca_ab7b_40c7_2493,
         0x3c9e_be0a_15c9_bebc,

@@ -2,9 +2,11 @@
 
 #![allow(unsafe_code)] // instantiates the kernels per instruction set
 
+use core::mem::MaybeUninit;
+
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, ShaNi};
-use crate::hash::{Algorithm, Compress};
+use crate::hash::{Algorithm, Compress, SCHEDULE};
 use crate::lanes::{Lanes, Row, Word};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::{Pair, WideWord};
@@ -44,6 +46,8 @@ pub(super) struct Step<A: Algorithm> {
 /// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
 pub(super) type Blocks<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const *const u8, usize, usize);
+/// `(state, schedule)`; see [`Compress::compress`].
+type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
 /// `(chain, inner, lanes)`; see [`Step::outer`].
 type Outer<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
@@ -71,7 +75,7 @@ impl<A: Algorithm> Kernels<A> {
         } else {
             const {
                 &Self {
-                    steps: [step_integer(), step_zmm(), step_two_zmm()],
+                    steps: [step_alone::<A, 0>(), step_zmm(), step_two_zmm()],
                     name: "avx512",
                     width: Width::Zmm,
                 }
@@ -95,7 +99,7 @@ impl<A: Algorithm> Kernels<A> {
         } else {
             const {
                 &Self {
-                    steps: [step_integer(), step_ymm(), step_two_ymm()],
+                    steps: [step_alone::<A, 1>(), step_ymm(), step_two_ymm()],
                     name: "avx2",
                     width: Width::Ymm,
                 }
@@ -224,8 +228,8 @@ const fn step_portable<A: Algorithm>() -> Step<A> {
     Step {
         up_to: 1,
         group: 1,
-        blocks: blocks::<A, A::Word>,
-        outer: outer::<A, A::Word>,
+        blocks: blocks_portable::<A>,
+        outer: outer_portable::<A>,
     }
 }
 
@@ -243,9 +247,23 @@ const fn step_ni<A: Algorithm>(up_to: usize) -> Step<A> {
     }
 }
 
+/// A lone message on a tier that takes the index `TIER` in [`Compress::ALONE`].
+#[cfg(target_arch = "x86_64")]
+const fn step_alone<A: Algorithm, const TIER: usize>() -> Step<A> {
+    match A::ALONE {
+        Some(alone) => Step {
+            up_to: 1,
+            group: 1,
+            blocks: alone[TIER],
+            outer: outer_alone::<A, TIER>,
+        },
+        None => step_integer(),
+    }
+}
+
 /// The two functions of a step over one register type, with its instructions enabled.
 macro_rules! step {
-    ($step:ident, $features:literal, $lanes:ty, $blocks:ident, $outer:ident) => {
+    ($step:ident, $features:literal, $lanes:ty, $blocks:ident, $outer:ident, $compress:ident) => {
         #[cfg(target_arch = "x86_64")]
         const fn $step<A: Algorithm>() -> Step<A> {
             let lanes = <$lanes>::COUNT;
@@ -268,7 +286,7 @@ macro_rules! step {
             count: usize,
         ) {
             // SAFETY: the caller's promise, passed on.
-            unsafe { blocks::<A, $lanes>(rows, at, lanes, count) }
+            unsafe { blocks::<A, $lanes>(rows, at, lanes, count, $compress::<A>) }
         }
 
         /// # Safety
@@ -281,45 +299,84 @@ macro_rules! step {
             lanes: usize,
         ) {
             // SAFETY: the caller's promise, passed on.
-            unsafe { outer::<A, $lanes>(chain, inner, lanes) }
+            unsafe { outer::<A, $lanes>(chain, inner, lanes, $compress::<A>) }
+        }
+
+        /// One copy for both callers: the code of a compression is long.
+        ///
+        /// # Safety
+        /// As [`Compress::compress`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        unsafe fn $compress<A: Algorithm>(state: &mut [$lanes; 8], w: *mut $lanes) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { A::compress::<$lanes>(state, w) }
         }
     };
 }
 
+/// # Safety
+/// As [`Step::blocks`].
+unsafe fn blocks_portable<A: Algorithm>(
+    rows: *mut Row<A::Word>,
+    at: *const *const u8,
+    lanes: usize,
+    count: usize,
+) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
+    unsafe { blocks::<A, A::Word>(rows, at, lanes, count, A::compress::<A::Word>) }
+}
+
+/// # Safety
+/// As [`Step::outer`].
+unsafe fn outer_portable<A: Algorithm>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
+    unsafe { outer::<A, A::Word>(chain, inner, lanes, A::compress::<A::Word>) }
+}
 step!(
     step_integer,
     "bmi1,bmi2",
     A::Word,
     blocks_integer,
-    outer_integer
+    outer_integer,
+    compress_integer
 );
 step!(
     step_zmm,
     "avx512f,avx512bw,avx512dq,avx512vl",
     <A::Word as WideWord>::Zmm,
     blocks_zmm,
-    outer_zmm
+    outer_zmm,
+    compress_zmm
 );
 step!(
     step_two_zmm,
     "avx512f,avx512bw,avx512dq,avx512vl",
     Pair<<A::Word as WideWord>::Zmm>,
     blocks_two_zmm,
-    outer_two_zmm
+    outer_two_zmm,
+    compress_two_zmm
 );
 step!(
     step_ymm,
     "avx2",
     <A::Word as WideWord>::Ymm,
     blocks_ymm,
-    outer_ymm
+    outer_ymm,
+    compress_ymm
 );
 step!(
     step_two_ymm,
     "avx2",
     Pair<<A::Word as WideWord>::Ymm>,
     blocks_two_ymm,
-    outer_two_ymm
+    outer_two_ymm,
+    compress_two_ymm
 );
 
 /// # Safety
@@ -330,7 +387,10 @@ unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
     at: *const *const u8,
     lanes: usize,
     count: usize,
+    compress: CompressFn<V>,
 ) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside the caller's `touched(lanes)`; every offset is a block
         // inside the `count` blocks behind each pointer.
@@ -338,7 +398,9 @@ unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
             let (rows, at) = (rows.add(first), at.add(first));
             let mut state = V::load_rows(rows);
             for block in 0..count {
-                state = A::compress(state, V::load_block(at, block * A::BLOCK));
+                w.cast::<[V; 16]>()
+                    .write(V::load_block(at, block * A::BLOCK));
+                compress(&mut state, w);
             }
             V::store_rows(state, rows);
         }
@@ -352,7 +414,10 @@ unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,
+    compress: CompressFn<V>,
 ) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
     let digest = A::DIGEST / A::Word::BYTES;
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside the caller's `touched(lanes)`.
@@ -363,7 +428,9 @@ unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
             block[..digest].copy_from_slice(&words[..digest]);
             block[digest] = V::splat(A::Word::END);
             block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
-            let state = A::compress(V::load_rows(chain), block);
+            let mut state = V::load_rows(chain);
+            w.cast::<[V; 16]>().write(block);
+            compress(&mut state, w);
             V::store_rows(state, chain);
         }
     }
@@ -380,6 +447,37 @@ unsafe fn outer_ni<A: Algorithm>(
     lanes: usize,
 ) {
     let Some(blocks) = A::EXTENSION else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
+}
+
+/// The outer hash of a lone message by [`Compress::ALONE`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the tier.
+#[cfg(target_arch = "x86_64")]
+unsafe fn outer_alone<A: Algorithm, const TIER: usize>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(alone) = A::ALONE else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(alone[TIER], chain, inner, lanes) }
+}
+
+/// The outer hash by a compression that reads blocks of bytes.
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of `blocks`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn outer_bytes<A: Algorithm>(
+    blocks: Blocks<A>,
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
     let mut first = 0;
     while first < lanes {
         let group = (lanes - first).min(4);
