@@ -12,7 +12,7 @@ mod schedule;
 mod sha1;
 mod sha2;
 #[cfg(target_arch = "x86_64")]
-mod sha_ni;
+pub(crate) mod sha_ni;
 mod stream;
 mod tail;
 mod tier;
@@ -23,9 +23,11 @@ pub use message::{MAX_DIGEST, Message, Parts, Whole};
 pub use stream::Stream;
 pub use tier::Kernels;
 
+pub(crate) use tail::pad_in_place;
+
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod reference;
+pub(crate) mod reference;
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
