@@ -82,6 +82,20 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
+    /// Calls `f` with the operations that have no result so far, if there are any.
+    pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
+        let (mut order, mut len) = ([0; SLICE], 0);
+        for &index in self.order {
+            if self.ops[usize::from(index)].status == Status::NotProcessed {
+                order[len] = index;
+                len += 1;
+            }
+        }
+        if len > 0 {
+            f(&mut Batch::new(self.ops, &order[..len]));
+        }
+    }
+
     /// Records the same result for each operation.
     #[inline]
     pub fn complete(&mut self, status: Status) {

@@ -7,10 +7,12 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, ValidOp};
 use lanelock_core::transform::Direction;
+use lanelock_kernels::aes::interleave::CbcKey;
+use lanelock_kernels::cpu::ShaNi;
 
 /// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
 pub(crate) const BURST: usize = 64;
@@ -43,6 +45,11 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     /// Sources are valid for reads and targets for writes of their lengths. Each target is its own
     /// source or disjoint from it, and disjoint from what other jobs read or write.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// The key, if this is CBC.
+    fn cbc(&self) -> Option<CbcKey<'_>> {
+        None
+    }
 
     /// Runs a scattered payload.
     fn run_pieces(&self, mut job: Self::Job<'_>, payload: Cursor<'_>)
@@ -77,6 +84,15 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// The untruncated tag of a job that has run; `None` if the kernel has found the one expected
     /// to be wrong, and written nothing.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8]>;
+
+    /// Whether [`Tagger::run_with_cbc`] has a kernel.
+    const INTERLEAVES: bool = false;
+
+    /// Runs a chain's message by itself, cipher and MAC in one pass, and completes it; `false` if
+    /// that cannot be done: then nothing was.
+    fn run_with_cbc(&self, _: ShaNi, _: CbcKey<'_>, _: Order, _: ValidOp<'_, '_>) -> bool {
+        false
+    }
 
     /// Runs a message by itself and leaves its untruncated tag in the first bytes of `tag`.
     fn alone(

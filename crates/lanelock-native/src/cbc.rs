@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
 use crate::burst::{Cipher, Whole};
@@ -33,7 +34,7 @@ impl CbcDecrypt {
 }
 
 macro_rules! cbc {
-    ($cipher:ty, $job:ident, $run:ident) => {
+    ($cipher:ty, $job:ident, $run:ident, $key:ident) => {
         impl Cipher for $cipher {
             type Job<'k> = $job<'k>;
             const BLOCK: usize = BLOCK;
@@ -55,6 +56,10 @@ macro_rules! cbc {
                 (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
             }
 
+            fn cbc(&self) -> Option<CbcKey<'_>> {
+                Some(CbcKey::$key(&self.key))
+            }
+
             #[inline]
             unsafe fn run(&self, jobs: &mut [$job<'_>]) {
                 // SAFETY: the caller's promises are the kernel's.
@@ -64,5 +69,5 @@ macro_rules! cbc {
     };
 }
 
-cbc!(CbcEncrypt, EncryptJob, encrypt_many);
-cbc!(CbcDecrypt, DecryptJob, decrypt_many);
+cbc!(CbcEncrypt, EncryptJob, encrypt_many, Encrypt);
+cbc!(CbcDecrypt, DecryptJob, decrypt_many, Decrypt);

@@ -44,6 +44,7 @@ mod ecb;
 mod gcm;
 mod group;
 mod hash;
+mod interleave;
 mod session;
 mod tier;
 mod xts;
