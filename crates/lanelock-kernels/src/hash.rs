@@ -23,8 +23,6 @@ pub use message::{MAX_DIGEST, Message, Parts, Whole};
 pub use stream::Stream;
 pub use tier::Kernels;
 
-pub(crate) use tail::pad_in_place;
-
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod reference;

@@ -88,8 +88,9 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// Whether [`Tagger::run_with_cbc`] has a kernel.
     const INTERLEAVES: bool = false;
 
-    /// Runs a chain's message by itself, cipher and MAC in one pass, and completes it; `false` if
-    /// that cannot be done: then nothing was.
+    /// Runs a chain's message by itself, cipher and MAC in one pass, and completes it; one to verify
+    /// before it is decrypted is only verified. `false` if there is no kernel for its ranges: then
+    /// nothing was done.
     fn run_with_cbc(&self, _: ShaNi, _: CbcKey<'_>, _: Order, _: ValidOp<'_, '_>) -> bool {
         false
     }

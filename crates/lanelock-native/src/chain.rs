@@ -37,10 +37,7 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
         cipher: C,
         mac: T,
     ) -> Box<dyn EngineSession> {
-        // Decryption behind the MAC has nothing to wait for: one pass would gain little, and give
-        // up that nothing is decrypted unless its tag matches.
-        let verifies_first = (order, direction) == (Order::EncryptThenMac, Direction::Reverse);
-        let interleaves = T::INTERLEAVES && cipher.cbc().is_some() && !verifies_first;
+        let interleaves = T::INTERLEAVES && cipher.cbc().is_some();
         Box::new(Self {
             together: interleaves.then(ShaNi::detect).flatten(),
             cipher,
@@ -63,6 +60,10 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
                 op.complete(Status::AuthFailed);
             }
         });
+        Self::decrypt_pending(batch);
+    }
+
+    fn decrypt_pending(batch: &mut Batch<'_, '_>) {
         run_payloads(batch, Payload::OfPending, Self::cipher);
         batch.for_each(|mut op| {
             if op.is_pending() {
@@ -90,10 +91,15 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
         run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
     }
 
-    /// Interleaves the one message that lanes would not help; `false` if there is none.
-    fn interleave(batch: &mut Batch<'_, '_>) -> bool {
+    /// Runs the one message that lanes would not help by [`Tagger::run_with_cbc`]; `false` if there
+    /// is none.
+    fn interleave(&self, batch: &mut Batch<'_, '_>) -> bool {
         let (mut longest, mut next, mut index, mut at) = (0, 0, 0, 0);
         if batch.len() > 1 {
+            // In lanes, those that are verified run no slower when they are decrypted behind that.
+            if self.verifies_first() {
+                return false;
+            }
             batch.for_each(|op| {
                 let len = op.payload_len();
                 if len > longest {
@@ -115,6 +121,12 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
             return false;
         };
         session.mac.run_with_cbc(token, key, session.order, op)
+    }
+
+    /// Decryption has nothing to wait for: one pass would gain little, and give up that nothing is
+    /// decrypted unless its tag matches.
+    fn verifies_first(&self) -> bool {
+        (self.order, self.direction) == (Order::EncryptThenMac, Direction::Reverse)
     }
 
     #[inline]
@@ -141,8 +153,10 @@ impl<C: Cipher, T: Tagger> EngineSession for Chain<C, T> {
             (Order::MacThenEncrypt, Direction::Reverse) => Self::decrypt_then_verify,
         };
         batch.for_each_stretch(BURST, |batch| {
-            if self.together.is_none() || !Self::interleave(batch) {
+            if self.together.is_none() || !self.interleave(batch) {
                 run(batch);
+            } else if self.verifies_first() {
+                Self::decrypt_pending(batch);
             } else if batch.len() > 1 {
                 batch.pending(run);
             }

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::ValidOp;
+use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes::BLOCK;
 use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Interleave, Side};
@@ -19,7 +19,8 @@ use crate::burst::settle;
 /// Runs are of multiples of this length, but for the last: blocks of the hash function.
 const RUN: usize = 64;
 
-/// Runs a message and completes it; `false` if its ranges do not nest, which means that the first
+/// Runs a message and completes it; of one to verify and then decrypt, checks the tag alone, and
+/// completes it if that is wrong. `false` if the ranges do not nest, which means that the first
 /// bytes of the payload are not authenticated: then nothing was done.
 ///
 /// What precedes them may be of any length, and so may what follows; the last bytes of the payload
@@ -29,7 +30,7 @@ pub(crate) fn run<A: Interleave>(
     key: CbcKey<'_>,
     mac_key: &HmacKey<A>,
     order: Order,
-    op: ValidOp<'_, '_>,
+    mut op: ValidOp<'_, '_>,
 ) -> bool {
     let inside = op.authenticated_payload();
     if inside.start > 0 || inside.end < BLOCK {
@@ -40,54 +41,62 @@ pub(crate) fn run<A: Interleave>(
     let Some(mut message) = CbcHmac::new(token, key, mac_key, iv) else {
         return false;
     };
-    let _infallible: Result<(), Infallible> = op.for_each_authenticated_before(|piece| {
-        message.authenticate(piece);
-        Ok(())
-    });
-    let side = match (order, op.direction()) {
+    match (order, op.direction()) {
         (Order::EncryptThenMac, Direction::Forward)
-        | (Order::MacThenEncrypt, Direction::Reverse) => Side::Target,
-        _ => Side::Source,
-    };
-    match side {
-        Side::Target => finish_written(message, inside.end, op),
-        Side::Source => finish_read(message, inside.end, op),
+        | (Order::MacThenEncrypt, Direction::Reverse) => {
+            run_written(&mut message, inside.end, op);
+        }
+        (Order::MacThenEncrypt, Direction::Forward) => run_read(&mut message, inside.end, op),
+        (Order::EncryptThenMac, Direction::Reverse) => {
+            let _infallible: Result<(), Infallible> =
+                op.for_each_authenticated(Ciphertext::InInput, |piece| {
+                    message.authenticate(piece);
+                    Ok(())
+                });
+            if !op.tag_matches(&tag(&mut message)) {
+                op.complete(Status::AuthFailed);
+            }
+        }
     }
     true
 }
 
 /// The first `authenticated` bytes of the payload are authenticated as they are written.
-fn finish_written<A: Interleave>(
-    mut message: CbcHmac<'_, A>,
+fn run_written<A: Interleave>(
+    message: &mut CbcHmac<'_, A>,
     authenticated: usize,
     mut op: ValidOp<'_, '_>,
 ) {
+    authenticate_before(message, &op);
     let together = authenticated / BLOCK * BLOCK;
     let (front, rest) = op.payload().split_at(together);
-    update(&mut message, Side::Target, front);
-    cipher(&mut message, rest);
+    update(message, Side::Target, front);
+    cipher(message, rest);
     if authenticated > together {
         let (_, last) = op.output_payload().split_at(together);
-        authenticate(&mut message, last.split_at(authenticated - together).0);
+        authenticate(message, last.split_at(authenticated - together).0);
     }
-    let tag = tag(&mut message, &op);
+    authenticate_behind(message, &op);
+    let tag = tag(message);
     settle(op, Some(&tag));
 }
 
 /// The first `authenticated` bytes of the payload are authenticated as they are read; the tag may
 /// be among those behind them.
-fn finish_read<A: Interleave>(
-    mut message: CbcHmac<'_, A>,
+fn run_read<A: Interleave>(
+    message: &mut CbcHmac<'_, A>,
     authenticated: usize,
     mut op: ValidOp<'_, '_>,
 ) {
+    authenticate_before(message, &op);
     let together = authenticated / BLOCK * BLOCK;
     let (front, rest) = op.payload().split_at(together);
-    update(&mut message, Side::Source, front);
+    update(message, Side::Source, front);
     if authenticated > together {
-        authenticate(&mut message, rest.split_at(authenticated - together).0);
+        authenticate(message, rest.split_at(authenticated - together).0);
     }
-    let tag = tag(&mut message, &op);
+    authenticate_behind(message, &op);
+    let tag = tag(message);
     if op.tag_in_payload() {
         // The input may be read-only.
         let (_, mut rest) = op.payload().split_at(together);
@@ -95,20 +104,31 @@ fn finish_read<A: Interleave>(
             run.copy_through();
         }
         op.write_tag(&tag);
-        cipher(&mut message, op.output_payload().split_at(together).1);
+        cipher(message, op.output_payload().split_at(together).1);
     } else {
         op.write_tag(&tag);
-        cipher(&mut message, op.payload().split_at(together).1);
+        cipher(message, op.payload().split_at(together).1);
     }
     op.complete(Status::Success);
 }
 
-/// The untruncated tag, once what lies behind the payload was authenticated.
-fn tag<A: Interleave>(message: &mut CbcHmac<'_, A>, op: &ValidOp<'_, '_>) -> [u8; MAX_TAG_LEN] {
+fn authenticate_before<A: Interleave>(message: &mut CbcHmac<'_, A>, op: &ValidOp<'_, '_>) {
+    let _infallible: Result<(), Infallible> = op.for_each_authenticated_before(|piece| {
+        message.authenticate(piece);
+        Ok(())
+    });
+}
+
+fn authenticate_behind<A: Interleave>(message: &mut CbcHmac<'_, A>, op: &ValidOp<'_, '_>) {
     let _infallible: Result<(), Infallible> = op.for_each_authenticated_behind(|piece| {
         message.authenticate(piece);
         Ok(())
     });
+}
+
+/// The untruncated tag.
+#[inline]
+fn tag<A: Interleave>(message: &mut CbcHmac<'_, A>) -> [u8; MAX_TAG_LEN] {
     let mut tag = [0; MAX_TAG_LEN];
     message.tag(&mut tag[..A::DIGEST]);
     tag

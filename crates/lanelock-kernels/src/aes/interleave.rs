@@ -20,9 +20,9 @@ pub use hash::Interleave;
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::bytes::copy_short;
 use crate::cpu::ShaNi;
+use crate::hash::HmacKey;
 #[cfg(target_arch = "x86_64")]
 use crate::hash::sha_ni::Alone;
-use crate::hash::{HmacKey, pad_in_place};
 use crate::lanes::{Row, Word};
 use crate::wipe::wipe;
 
@@ -95,7 +95,7 @@ macro_rules! with_steps {
 impl<'k, A: Interleave> CbcHmac<'k, A> {
     /// A message of no bytes so far; `None` unless the hash function interleaves.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn new(
         token: ShaNi,
         key: CbcKey<'k>,
@@ -164,28 +164,55 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
     pub fn tag(&mut self, tag: &mut [u8]) {
         assert!(tag.len() == A::DIGEST, "the tag has {} bytes", A::DIGEST);
         self.hash_full_block();
-        // SAFETY: less than a block is in the buffer, which has two.
-        let blocks =
-            unsafe { pad_in_place(self.filled, self.total, self.buffer.as_mut_ptr(), HASH) };
+        let blocks = self.pad();
         // SAFETY: `blocks` ≤ 2 blocks of the buffer.
         unsafe { self.hash_alone(self.buffer.as_ptr(), blocks) };
-        for (word, to) in self
-            .chain
-            .iter()
-            .zip(self.buffer[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
-        {
-            word.write_be(to);
+        let digest = A::DIGEST / A::Word::BYTES;
+        let mut block = [A::Word::default(); 16];
+        for i in 0..digest {
+            block[i] = self.chain[i].to_be();
         }
+        block[digest] = A::Word::END.to_be();
+        block[15] = A::Word::from_bits(8 * (HASH + A::DIGEST) as u32).to_be();
         self.chain = *self.mac_key.outer();
-        let total = (HASH + A::DIGEST) as u64;
-        // SAFETY: a digest is less than a block, and leaves room for its padding.
-        unsafe {
-            pad_in_place(A::DIGEST, total, self.buffer.as_mut_ptr(), HASH);
-            self.hash_alone(self.buffer.as_ptr(), 1);
-        }
+        // SAFETY: sixteen words of four bytes are a block.
+        unsafe { self.hash_alone(block.as_ptr().cast(), 1) };
         for (word, to) in self.chain.iter().zip(tag.chunks_exact_mut(A::Word::BYTES)) {
             word.write_be(to);
         }
+    }
+
+    /// Ends the message in the buffer, which has less than a block; returns the number of blocks.
+    ///
+    /// Line by line: the rounds can load a line at once if it was stored at once.
+    #[inline(always)]
+    fn pad(&mut self) -> usize {
+        // From 17 − n on: what is kept of a line that begins with n − 1 bytes, and what follows
+        // them.
+        const KEEP: [u8; 33] = {
+            let mut keep = [0; 33];
+            keep.split_at_mut(16).0.copy_from_slice(&[0xff; 16]);
+            keep
+        };
+        const END: [u8; 33] = {
+            let mut end = [0; 33];
+            end[16] = 0x80;
+            end
+        };
+        let blocks = if self.filled + 9 > HASH { 2 } else { 1 };
+        let (lines, _) = self.buffer[..HASH * blocks].as_chunks_mut::<BLOCK>();
+        for (i, line) in lines.iter_mut().enumerate() {
+            let from = 17 - (self.filled + 1).saturating_sub(BLOCK * i).min(17);
+            let length = if i + 1 == 4 * blocks {
+                u128::from(self.total << 3).to_be_bytes()
+            } else {
+                [0; BLOCK]
+            };
+            for j in 0..BLOCK {
+                line[j] = line[j] & KEEP[from + j] | END[from + j] | length[j];
+            }
+        }
+        blocks
     }
 
     /// The authenticated bytes are those written: the hash function follows the cipher.

@@ -58,7 +58,7 @@ impl Tail for Moves {
 /// # Safety
 /// `count` is below a block, `scratch` valid for writing two.
 #[inline(always)]
-pub(crate) unsafe fn pad_in_place(
+pub(super) unsafe fn pad_in_place(
     count: usize,
     total: u64,
     scratch: *mut u8,
