@@ -54,8 +54,9 @@ pub struct CbcHmac<'k, A: Interleave> {
     /// The last ciphertext block, or the IV.
     iv: [u8; BLOCK],
     chain: Row<A::Word>,
-    /// Authenticated bytes that are not in `chain` yet. Invariant: `filled` < two blocks.
-    buffer: [u8; 2 * HASH],
+    /// Authenticated bytes that are not in `chain` yet, and room for their padding. Invariant:
+    /// `filled` < two blocks.
+    buffer: [u8; 3 * HASH],
     filled: usize,
     /// Authenticated bytes, with the block of the key.
     total: u64,
@@ -65,16 +66,15 @@ pub struct CbcHmac<'k, A: Interleave> {
 /// Block length of the hash functions that interleave.
 const HASH: usize = 64;
 
-/// `$body` with the cipher's steps from `$source` to `$target`, which it returns; the chaining
-/// value is kept.
+/// `$body` with the cipher's steps from `$source` to `$target`.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_steps {
     ($self:ident, $source:expr, $target:expr, |$steps:ident| $body:expr) => {{
         macro_rules! run {
             ($key:ident, $rounds:literal, $encrypt:literal) => {{
                 let keys = $key.as_ptr();
-                let $steps = Steps::<$rounds, $encrypt>::new(keys, $source, $target, &$self.iv);
-                $body.store(&mut $self.iv)
+                let $steps = Steps::<$rounds, $encrypt>::new(keys, $source, $target, &mut $self.iv);
+                $body
             }};
         }
         match $self.key {
@@ -107,7 +107,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
             mac_key,
             iv,
             chain: *mac_key.inner(),
-            buffer: [0; 2 * HASH],
+            buffer: [0; 3 * HASH],
             filled: 0,
             total: HASH as u64,
             _token: token,
@@ -163,9 +163,8 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
     /// If `tag` is not as long as the digest.
     pub fn tag(&mut self, tag: &mut [u8]) {
         assert!(tag.len() == A::DIGEST, "the tag has {} bytes", A::DIGEST);
-        self.hash_full_block();
         let blocks = self.pad();
-        // SAFETY: `blocks` ≤ 2 blocks of the buffer.
+        // SAFETY: `blocks` blocks of the buffer.
         unsafe { self.hash_alone(self.buffer.as_ptr(), blocks) };
         let digest = A::DIGEST / A::Word::BYTES;
         let mut block = [A::Word::default(); 16];
@@ -182,7 +181,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
         }
     }
 
-    /// Ends the message in the buffer, which has less than a block; returns the number of blocks.
+    /// Ends the message in the buffer; returns the number of blocks.
     ///
     /// Line by line: the rounds can load a line at once if it was stored at once.
     #[inline(always)]
@@ -199,7 +198,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
             end[16] = 0x80;
             end
         };
-        let blocks = if self.filled + 9 > HASH { 2 } else { 1 };
+        let blocks = (self.filled + 9).div_ceil(HASH);
         let (lines, _) = self.buffer[..HASH * blocks].as_chunks_mut::<BLOCK>();
         for (i, line) in lines.iter_mut().enumerate() {
             let from = 17 - (self.filled + 1).saturating_sub(BLOCK * i).min(17);
@@ -328,7 +327,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
     /// Takes the first block out of the buffer.
     #[inline(always)]
     fn shift(&mut self) {
-        self.buffer.copy_within(HASH.., 0);
+        self.buffer.copy_within(HASH..2 * HASH, 0);
         self.filled -= HASH;
     }
 

@@ -13,14 +13,18 @@ use super::sha2::K256;
 use crate::lanes::Row;
 
 /// Instructions that fill the waiting times between the rounds.
+///
+/// # Safety
+/// Everything is called where the CPU has the AES and SHA extensions, SSSE3 and SSE4.1; further
+/// conditions are those under which the implementation was handed over.
 pub trait Beside {
+    /// Called before the first block.
+    unsafe fn begin(&mut self);
     /// Called behind the `group`-th of the `groups` times four rounds of a block, in order. The
     /// block has been read when it is called for group 3.
-    ///
-    /// # Safety
-    /// The CPU has the AES and SHA extensions, SSSE3 and SSE4.1; further conditions are those
-    /// under which the implementation was handed over.
     unsafe fn behind(&mut self, group: usize, groups: usize);
+    /// Called behind the last block.
+    unsafe fn end(&mut self);
 }
 
 /// The rounds by themselves.
@@ -28,7 +32,13 @@ pub(crate) struct Alone;
 
 impl Beside for Alone {
     #[inline(always)]
+    unsafe fn begin(&mut self) {}
+
+    #[inline(always)]
     unsafe fn behind(&mut self, _: usize, _: usize) {}
+
+    #[inline(always)]
+    unsafe fn end(&mut self) {}
 }
 
 /// Runs `blocks` blocks of `lanes` messages, `N` at a time and the rest one by one.
@@ -58,12 +68,12 @@ macro_rules! interleaved {
                     3 => $group::<3, _>(rows.add(lane), at.add(lane), blocks, Alone),
                     2 => $group::<2, _>(rows.add(lane), at.add(lane), blocks, Alone),
                     1 => $group::<1, _>(rows.add(lane), at.add(lane), blocks, Alone),
-                    _ => Alone,
-                };
+                    _ => {}
+                }
             }
         }
 
-        /// As above for one lane, with `beside` between the rounds; returned as it is then.
+        /// As above for one lane, with `beside` between the rounds.
         ///
         /// # Safety
         /// As above with `data` for the only pointer, and what `beside` demands.
@@ -73,7 +83,7 @@ macro_rules! interleaved {
             data: *const u8,
             blocks: usize,
             beside: B,
-        ) -> B {
+        ) {
             // SAFETY: the caller's promises: one row, one pointer.
             unsafe { $group::<1, B>(row, &raw const data, blocks, beside) }
         }
@@ -103,7 +113,7 @@ unsafe fn sha1_group<const N: usize, B: Beside>(
     at: *const *const u8,
     blocks: usize,
     mut beside: B,
-) -> B {
+) {
     let swap = _mm_set_epi64x(0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f);
     let mut abcd = [_mm_setzero_si128(); N];
     let mut e = [_mm_setzero_si128(); N];
@@ -117,6 +127,8 @@ unsafe fn sha1_group<const N: usize, B: Beside>(
             data[n] = at.add(n).read().cast();
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.begin() };
     for _ in 0..blocks {
         let (abcd_before, e_before) = (abcd, e);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -163,7 +175,8 @@ unsafe fn sha1_group<const N: usize, B: Beside>(
             _mm_storeu_si128(row.add(1), _mm_srli_si128::<12>(e[n]));
         }
     }
-    beside
+    // SAFETY: the caller's promise.
+    unsafe { beside.end() };
 }
 
 /// SHA-256 of `N` lanes.
@@ -176,7 +189,7 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
     at: *const *const u8,
     blocks: usize,
     mut beside: B,
-) -> B {
+) {
     let swap = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
     let mut abef = [_mm_setzero_si128(); N];
     let mut cdgh = [_mm_setzero_si128(); N];
@@ -192,6 +205,8 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
             data[n] = at.add(n).read().cast();
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.begin() };
     for _ in 0..blocks {
         let (abef_before, cdgh_before) = (abef, cdgh);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -241,5 +256,6 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
             _mm_storeu_si128(row.add(1), _mm_alignr_epi8::<8>(dchg, feba));
         }
     }
-    beside
+    // SAFETY: the caller's promise.
+    unsafe { beside.end() };
 }

@@ -10,8 +10,7 @@ pub trait Interleave: Algorithm {
     /// Whether it has: the SHA extensions know the function.
     const INTERLEAVES: bool;
 
-    /// Compresses `blocks` blocks at `data` into `row`, with `beside` between the rounds; returns
-    /// `beside` as it is then.
+    /// Compresses `blocks` blocks at `data` into `row`, with `beside` between the rounds.
     ///
     /// # Safety
     /// The CPU has the SHA extensions; `data` is valid for `blocks` blocks; what `beside` demands.
@@ -22,7 +21,7 @@ pub trait Interleave: Algorithm {
         data: *const u8,
         blocks: usize,
         beside: B,
-    ) -> B;
+    );
 }
 
 macro_rules! interleave {
@@ -37,7 +36,7 @@ macro_rules! interleave {
                 data: *const u8,
                 blocks: usize,
                 beside: B,
-            ) -> B {
+            ) {
                 // SAFETY: the caller's promises.
                 unsafe { sha_ni::$compress(row, data, blocks, beside) }
             }
@@ -53,7 +52,7 @@ macro_rules! interleave {
                 _: *const u8,
                 _: usize,
                 _: B,
-            ) -> B {
+            ) {
                 unreachable!("never constructed for this function")
             }
         }

@@ -13,11 +13,12 @@ use crate::hash::sha_ni::Beside;
 /// Invariant: `keys` is the schedule of `ROUNDS` rounds of the direction, aligned as such, and
 /// `source` and `target` are valid for all blocks that the steps will be run for; they are the
 /// same or disjoint.
-#[derive(Clone, Copy)]
-pub(super) struct Steps<const ROUNDS: usize, const ENCRYPT: bool> {
+pub(super) struct Steps<'v, const ROUNDS: usize, const ENCRYPT: bool> {
     keys: *const __m128i,
     source: *const u8,
     target: *mut u8,
+    /// Where the chaining value is before and after.
+    iv: &'v mut [u8; BLOCK],
     /// The ciphertext block before this one.
     before: __m128i,
     /// Of decryption: this ciphertext block.
@@ -28,7 +29,7 @@ pub(super) struct Steps<const ROUNDS: usize, const ENCRYPT: bool> {
 /// AES blocks beside one block of the hash function: as many bytes.
 const BLOCKS: usize = 4;
 
-impl<const ROUNDS: usize, const ENCRYPT: bool> Steps<ROUNDS, ENCRYPT> {
+impl<'v, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, ROUNDS, ENCRYPT> {
     /// # Safety
     /// The invariant.
     #[inline(always)]
@@ -36,26 +37,19 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Steps<ROUNDS, ENCRYPT> {
         keys: *const u8,
         source: *const u8,
         target: *mut u8,
-        iv: &[u8; BLOCK],
+        iv: &'v mut [u8; BLOCK],
     ) -> Self {
-        // SAFETY: every x86-64 CPU has SSE2; the IV is a block.
-        unsafe {
-            Self {
-                keys: keys.cast(),
-                source,
-                target,
-                before: _mm_loadu_si128(iv.as_ptr().cast()),
-                ciphertext: _mm_setzero_si128(),
-                state: _mm_setzero_si128(),
-            }
+        // SAFETY: every x86-64 CPU has SSE2.
+        let zero = unsafe { _mm_setzero_si128() };
+        Self {
+            keys: keys.cast(),
+            source,
+            target,
+            iv,
+            before: zero,
+            ciphertext: zero,
+            state: zero,
         }
-    }
-
-    /// The last ciphertext block, from which the next part of the message goes on.
-    #[inline(always)]
-    pub fn store(&self, iv: &mut [u8; BLOCK]) {
-        // SAFETY: every x86-64 CPU has SSE2; the IV is a block.
-        unsafe { _mm_storeu_si128(iv.as_mut_ptr().cast(), self.before) }
     }
 
     /// Runs `blocks` blocks by themselves.
@@ -63,17 +57,18 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Steps<ROUNDS, ENCRYPT> {
     /// # Safety
     /// The CPU has AES-NI; the invariant for that many blocks.
     #[target_feature(enable = "aes,sse4.1,ssse3")]
-    pub unsafe fn alone(mut self, blocks: usize) -> Self {
-        for _ in 0..blocks {
-            // SAFETY: the caller's promises.
-            unsafe {
+    pub unsafe fn alone(mut self, blocks: usize) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            self.begin();
+            for _ in 0..blocks {
                 for r in 0..=ROUNDS {
                     self.step(0, r);
                 }
                 self.advance(1);
             }
+            self.end();
         }
-        self
     }
 
     /// Round `r` of the `block`-th block from here; 0 reads it, the last one writes it.
@@ -121,7 +116,13 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Steps<ROUNDS, ENCRYPT> {
     }
 }
 
-impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<ROUNDS, ENCRYPT> {
+impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, ROUNDS, ENCRYPT> {
+    #[inline(always)]
+    unsafe fn begin(&mut self) {
+        // SAFETY: the IV is a block.
+        self.before = unsafe { _mm_loadu_si128(self.iv.as_ptr().cast()) };
+    }
+
     /// The steps of four blocks, spread evenly over the groups of one. The first block is written
     /// behind group 3 at the earliest.
     #[inline(always)]
@@ -134,5 +135,10 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<ROUNDS, ENCRYPT>
         if group + 1 == groups {
             self.advance(BLOCKS);
         }
+    }
+    #[inline(always)]
+    unsafe fn end(&mut self) {
+        // SAFETY: the IV is a block.
+        unsafe { _mm_storeu_si128(self.iv.as_mut_ptr().cast(), self.before) }
     }
 }
