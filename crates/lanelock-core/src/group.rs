@@ -241,6 +241,10 @@ mod tests {
             batch.for_each(|_| visited += 1);
             assert_eq!(visited, batch.len());
             found.push(batch.order.to_vec());
+            batch.get(0).complete(Status::Success);
+            let mut pending = Vec::new();
+            batch.pending(|batch| pending = batch.order.to_vec());
+            assert_eq!(pending, batch.order[1..]);
         });
         found
     }

@@ -231,10 +231,11 @@ impl<'a> ValidOp<'_, 'a> {
             return self.pieces(&op.input, op.auth, f);
         }
         let (before, after) = op.auth_around_payload();
-        let inside = self.authenticated_payload();
+        let inside = u64::from(op.auth.len) - u64::from(before.len) - u64::from(after.len);
+        let first = op.auth.at.max(op.cipher.at);
         self.pieces(&op.input, before, &mut f)?;
-        if let Ok(len @ 1..) = u32::try_from(inside.len()) {
-            let at = op.output_at + u32::try_from(inside.start).expect("inside the payload");
+        if let Ok(len @ 1..) = u32::try_from(inside) {
+            let at = first - op.cipher.at + op.output_at;
             self.pieces(&op.output, Extent { at, len }, &mut f)?;
         }
         self.pieces(&op.input, after, f)

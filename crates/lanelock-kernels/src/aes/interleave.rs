@@ -172,7 +172,9 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
             block[i] = self.chain[i].to_be();
         }
         block[digest] = A::Word::END.to_be();
-        block[15] = A::Word::from_bits(8 * (HASH + A::DIGEST) as u32).to_be();
+        #[allow(clippy::cast_possible_truncation)] // at most 8 · (64 + 32)
+        let bits = 8 * (HASH + A::DIGEST) as u32;
+        block[15] = A::Word::from_bits(bits).to_be();
         self.chain = *self.mac_key.outer();
         // SAFETY: sixteen words of four bytes are a block.
         unsafe { self.hash_alone(block.as_ptr().cast(), 1) };
