@@ -121,6 +121,21 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
+    /// Calls `f` with the operations that have no result so far, if there are any.
+    pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
+        let (mut order, mut len) = ([0; SLICE], 0);
+        for n in 0..self.len() {
+            let index = self.order.map_or(n, |order| order[n].into());
+            if self.ops[index].status == Status::NotProcessed {
+                order[len] = u16::try_from(index).expect("a slice's index");
+                len += 1;
+            }
+        }
+        if len > 0 {
+            f(&mut Batch::new(self.ops, &order[..len]));
+        }
+    }
+
     /// Records the same result for each operation.
     #[inline]
     pub fn complete(&mut self, status: Status) {
@@ -289,6 +304,10 @@ mod tests {
                 visited += 1;
             }
             assert_eq!(visited, 2 * batch.len());
+            batch.get(0).complete(Status::Success);
+            let mut pending = Vec::new();
+            batch.pending(|batch| pending = batch.order.expect("named").to_vec());
+            assert_eq!(pending, order[1..]);
             found.push(order);
         });
         found

@@ -186,7 +186,9 @@ impl Whole {
 #[inline]
 fn validate_ranges(op: &mut Op<'_>) -> bool {
     let rules = &op.session.rules;
-    let ignored = rules.ignored.with(Signature::RANGES.with(Signature::SEPARATE));
+    let ignored = rules
+        .ignored
+        .with(Signature::RANGES.with(Signature::SEPARATE));
     if op.signature.without(ignored) != rules.regular
         || op.input.len == TOO_LARGE
         || op.output.len == TOO_LARGE

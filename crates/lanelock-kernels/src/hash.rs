@@ -14,7 +14,7 @@ mod sha2;
 #[cfg(target_arch = "x86_64")]
 mod sha512_one;
 #[cfg(target_arch = "x86_64")]
-mod sha_ni;
+pub(crate) mod sha_ni;
 mod stream;
 mod tail;
 mod tier;
@@ -30,7 +30,7 @@ const SCHEDULE: usize = 80;
 
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod reference;
+pub(crate) mod reference;
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

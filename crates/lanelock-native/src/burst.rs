@@ -7,10 +7,12 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, Ops, ValidOp};
 use lanelock_core::transform::Direction;
+use lanelock_kernels::aes::interleave::CbcKey;
+use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::taint::declassify;
 
 /// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
@@ -83,10 +85,18 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     {
         let mut jobs: ArrayVec<_, BURST> = messages
             // SAFETY: the caller's promise.
-            .map(|m| m.cipher.job(unsafe { slice::from_raw_parts(m.iv, m.iv_len) }, m.payload))
+            .map(|m| {
+                m.cipher
+                    .job(unsafe { slice::from_raw_parts(m.iv, m.iv_len) }, m.payload)
+            })
             .collect();
         // SAFETY: the caller's promise.
         unsafe { self.run(&mut jobs) }
+    }
+
+    /// The key, if this is CBC.
+    fn cbc(&self) -> Option<CbcKey<'_>> {
+        None
     }
 
     /// Runs a scattered payload.
@@ -122,6 +132,16 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// The untruncated tag of a job that has run; `None` if the kernel has found the one expected
     /// to be wrong, and written nothing.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8]>;
+
+    /// Whether [`Tagger::run_with_cbc`] has a kernel.
+    const INTERLEAVES: bool = false;
+
+    /// Runs a chain's message by itself, cipher and MAC in one pass, and completes it; one to verify
+    /// before it is decrypted is only verified. `false` if there is no kernel for its ranges: then
+    /// nothing was done.
+    fn run_with_cbc(&self, _: ShaNi, _: CbcKey<'_>, _: Order, _: ValidOp<'_, '_>) -> bool {
+        false
+    }
 
     /// Runs a message by itself and leaves its untruncated tag in the first bytes of `tag`.
     fn alone(
@@ -237,11 +257,7 @@ where
 
 /// Runs a payload that is scattered or, with its tag, in the output.
 #[inline(never)]
-fn run_alone<C: Cipher>(
-    cipher: &C,
-    mut op: ValidOp<'_, '_>,
-    from_output: bool,
-) {
+fn run_alone<C: Cipher>(cipher: &C, mut op: ValidOp<'_, '_>, from_output: bool) {
     let mut scratch = [0; MAX_IV_LEN];
     let job = cipher.job(op.iv(&mut scratch), Whole::EMPTY);
     let payload = if from_output {

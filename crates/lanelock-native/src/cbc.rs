@@ -6,6 +6,7 @@
 use lanelock_kernels::aes::cbc::{
     self, DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
 };
+use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
 use crate::burst::{Cipher, Mapped, Message, Whole};
@@ -35,7 +36,7 @@ impl CbcDecrypt {
 }
 
 macro_rules! cbc {
-    ($cipher:ty, $job:ident, $run:ident, $each:ident) => {
+    ($cipher:ty, $job:ident, $run:ident, $each:ident, $key:ident) => {
         impl Cipher for $cipher {
             type Job<'k> = $job<'k>;
             const BLOCK: usize = BLOCK;
@@ -55,6 +56,10 @@ macro_rules! cbc {
             #[inline]
             fn go_on(job: &mut $job<'_>, payload: Whole) {
                 (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
+            }
+
+            fn cbc(&self) -> Option<CbcKey<'_>> {
+                Some(CbcKey::$key(&self.key))
             }
 
             #[inline]
@@ -80,5 +85,5 @@ macro_rules! cbc {
     };
 }
 
-cbc!(CbcEncrypt, EncryptJob, encrypt_many, encrypt_each);
-cbc!(CbcDecrypt, DecryptJob, decrypt_many, decrypt_each);
+cbc!(CbcEncrypt, EncryptJob, encrypt_many, encrypt_each, Encrypt);
+cbc!(CbcDecrypt, DecryptJob, decrypt_many, decrypt_each, Decrypt);

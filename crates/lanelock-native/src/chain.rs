@@ -1,11 +1,13 @@
 //! A cipher and a MAC over independent ranges of one message: each step runs for every message of
-//! the burst before the next step begins.
+//! the burst before the next step begins. A message that would be alone in its lanes runs both
+//! steps interleaved instead.
 
 use lanelock_core::Status;
 use lanelock_core::algorithm::Order;
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
+use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
@@ -19,7 +21,13 @@ pub(crate) struct Chain<C, T> {
     order: Order,
     direction: Direction,
     group: Group,
+    /// Given where cipher and MAC can be interleaved.
+    together: Option<ShaNi>,
 }
+
+/// The longest message of a burst leaves the others' lanes if it has this many times as many bytes
+/// as the next one: it would be alone in them for most of its length.
+const LONG: usize = 3;
 
 impl<C: Cipher, T: Tagger> Chain<C, T> {
     /// `group` is that of both halves.
@@ -30,7 +38,9 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
         cipher: C,
         mac: T,
     ) -> Box<dyn EngineSession> {
+        let interleaves = T::INTERLEAVES && cipher.cbc().is_some();
         Box::new(Self {
+            together: interleaves.then(ShaNi::detect).flatten(),
             cipher,
             mac,
             order,
@@ -51,6 +61,10 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
                 op.complete(Status::AuthFailed);
             }
         });
+        Self::decrypt_pending(batch);
+    }
+
+    fn decrypt_pending(batch: &mut Batch<'_, '_>) {
         run_payloads(batch, Payload::OfPending, Self::cipher);
         batch.for_each(|mut op| {
             if op.is_pending() {
@@ -78,6 +92,44 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
         run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
     }
 
+    /// Runs the one message that lanes would not help by [`Tagger::run_with_cbc`]; `false` if there
+    /// is none.
+    fn interleave(&self, batch: &mut Batch<'_, '_>) -> bool {
+        let (mut longest, mut next, mut index, mut at) = (0, 0, 0, 0);
+        if batch.len() > 1 {
+            // In lanes, those that are verified run no slower when they are decrypted behind that.
+            if self.verifies_first() {
+                return false;
+            }
+            batch.for_each(|op| {
+                let len = op.payload_len();
+                if len > longest {
+                    (next, longest, at) = (longest, len, index);
+                } else {
+                    next = next.max(len);
+                }
+                index += 1;
+            });
+            if longest < LONG * next {
+                return false;
+            }
+        }
+        let op = batch.get(at);
+        let Some(session) = op.session::<Self>() else {
+            return false;
+        };
+        let (Some(token), Some(key)) = (session.together, session.cipher.cbc()) else {
+            return false;
+        };
+        session.mac.run_with_cbc(token, key, session.order, op)
+    }
+
+    /// Decryption has nothing to wait for: one pass would gain little, and give up that nothing is
+    /// decrypted unless its tag matches.
+    fn verifies_first(&self) -> bool {
+        (self.order, self.direction) == (Order::EncryptThenMac, Direction::Reverse)
+    }
+
     #[inline]
     fn cipher(&self) -> &C {
         &self.cipher
@@ -101,7 +153,15 @@ impl<C: Cipher, T: Tagger> EngineSession for Chain<C, T> {
             (Order::MacThenEncrypt, Direction::Forward) => Self::mac_then_encrypt,
             (Order::MacThenEncrypt, Direction::Reverse) => Self::decrypt_then_verify,
         };
-        batch.for_each_stretch(BURST, run);
+        batch.for_each_stretch(BURST, |batch| {
+            if self.together.is_none() || !self.interleave(batch) {
+                run(batch);
+            } else if self.verifies_first() {
+                Self::decrypt_pending(batch);
+            } else if batch.len() > 1 {
+                batch.pending(run);
+            }
+        });
     }
 
     fn memory(&self) -> SessionMemory {

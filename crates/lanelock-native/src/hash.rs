@@ -5,13 +5,16 @@
 use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
+use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
     Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Stream, hash_many, hmac_many,
 };
 
 use crate::burst::{BURST, Tagger};
+use crate::interleave;
 
 pub(crate) struct Digest<A: Algorithm> {
     kernels: &'static Kernels<A>,
@@ -169,8 +172,19 @@ impl<A: Algorithm> Tagger for Digest<A> {
     }
 }
 
-impl<A: Algorithm> Tagger for Hmac<A> {
+impl<A: Interleave> Tagger for Hmac<A> {
     type Job<'k> = HmacJob<'k, A>;
+    const INTERLEAVES: bool = A::INTERLEAVES;
+
+    fn run_with_cbc(
+        &self,
+        token: ShaNi,
+        key: CbcKey<'_>,
+        order: Order,
+        op: ValidOp<'_, '_>,
+    ) -> bool {
+        interleave::run(token, key, &self.key, order, op)
+    }
 
     #[inline]
     fn push<'k>(

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
 use std::fmt;
+use std::ops::Range;
 
 use subtle::ConstantTimeEq;
 
@@ -242,6 +243,43 @@ impl<'a> ValidOp<'_, 'a> {
             self.pieces(&op.output, Extent { at, len }, &mut f)?;
         }
         self.pieces(&op.input, after, f)
+    }
+
+    /// Which bytes of the payload are authenticated, counted from its start.
+    #[inline]
+    #[must_use]
+    pub fn authenticated_payload(&self) -> Range<usize> {
+        let op = &*self.0;
+        let (before, after) = op.auth_around_payload();
+        let len = (op.auth.len - before.len - after.len) as usize;
+        let start = op.auth.at.saturating_sub(op.cipher.at) as usize;
+        start..start + len
+    }
+
+    /// As [`ValidOp::for_each_authenticated`], for what lies before the payload: the additional
+    /// data, then a part of the range.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    #[inline]
+    pub fn for_each_authenticated_before<E>(
+        &self,
+        mut f: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.for_each_aad(&mut f)?;
+        self.pieces(&self.0.input, self.0.auth_around_payload().0, f)
+    }
+
+    /// As [`ValidOp::for_each_authenticated`], for what lies behind the payload.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    #[inline]
+    pub fn for_each_authenticated_behind<E>(
+        &self,
+        f: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.pieces(&self.0.input, self.0.auth_around_payload().1, f)
     }
 
     /// Writes the tag or digest, of which the session's length is kept.

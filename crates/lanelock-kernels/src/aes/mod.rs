@@ -13,6 +13,7 @@ mod chain;
 pub mod ctr;
 pub mod ecb;
 pub mod gcm;
+pub mod interleave;
 pub mod key;
 pub mod mac;
 pub mod reference;

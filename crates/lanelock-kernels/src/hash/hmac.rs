@@ -41,12 +41,12 @@ impl<A: Algorithm> HmacKey<A> {
     }
 
     /// The chaining value behind the inner padded key: where every message starts.
-    pub(super) fn inner(&self) -> &Row<A::Word> {
+    pub(crate) fn inner(&self) -> &Row<A::Word> {
         &self.inner
     }
 
     /// The chaining value behind the outer padded key.
-    pub(super) fn outer(&self) -> &Row<A::Word> {
+    pub(crate) fn outer(&self) -> &Row<A::Word> {
         &self.outer
     }
 }

@@ -1,7 +1,8 @@
 //! SHA-1 and SHA-256 by the SHA extensions, several messages interleaved.
 //!
 //! The instructions have a latency of several times their throughput, so two or more independent
-//! messages run in nearly the time of one. For a few messages this beats a register of lanes.
+//! messages run in nearly the time of one. For a few messages this beats a register of lanes. For
+//! one message, other work with a long latency can run [`Beside`] its rounds.
 
 #![allow(unsafe_code)] // loads and stores through per-lane pointers
 #![allow(clippy::needless_range_loop)] // an index names the lane in every array
@@ -11,15 +12,44 @@ use core::arch::x86_64::*;
 use super::sha2::K256;
 use crate::lanes::Row;
 
+/// Instructions that fill the waiting times between the rounds.
+///
+/// # Safety
+/// Everything is called where the CPU has the AES and SHA extensions, SSSE3 and SSE4.1; further
+/// conditions are those under which the implementation was handed over.
+pub trait Beside {
+    /// Called before the first block.
+    unsafe fn begin(&mut self);
+    /// Called behind the `group`-th of the `groups` times four rounds of a block, in order. The
+    /// block has been read when it is called for group 3.
+    unsafe fn behind(&mut self, group: usize, groups: usize);
+    /// Called behind the last block.
+    unsafe fn end(&mut self);
+}
+
+/// The rounds by themselves.
+pub(crate) struct Alone;
+
+impl Beside for Alone {
+    #[inline(always)]
+    unsafe fn begin(&mut self) {}
+
+    #[inline(always)]
+    unsafe fn behind(&mut self, _: usize, _: usize) {}
+
+    #[inline(always)]
+    unsafe fn end(&mut self) {}
+}
+
 /// Runs `blocks` blocks of `lanes` messages, `N` at a time and the rest one by one.
 macro_rules! interleaved {
-    ($(#[$doc:meta])* $name:ident, $group:ident) => {
+    ($(#[$doc:meta])* $name:ident, $beside:ident, $group:ident) => {
         $(#[$doc])*
         ///
         /// # Safety
-        /// The CPU has the SHA extensions, SSSE3 and SSE4.1. `rows` is valid for `lanes` rows,
-        /// `at` for `lanes` pointers, each valid for reading 64 · `blocks` bytes.
-        #[target_feature(enable = "sha,sse4.1,ssse3")]
+        /// The CPU has the AES and SHA extensions, SSSE3 and SSE4.1. `rows` is valid for `lanes`
+        /// rows, `at` for `lanes` pointers, each valid for reading 64 · `blocks` bytes.
+        #[target_feature(enable = "sha,aes,sse4.1,ssse3")]
         pub(super) unsafe fn $name(
             rows: *mut Row<u32>,
             at: *const *const u8,
@@ -31,16 +61,31 @@ macro_rules! interleaved {
             // for.
             unsafe {
                 while lanes - lane >= 4 {
-                    $group::<4>(rows.add(lane), at.add(lane), blocks);
+                    $group::<4, _>(rows.add(lane), at.add(lane), blocks, Alone);
                     lane += 4;
                 }
                 match lanes - lane {
-                    3 => $group::<3>(rows.add(lane), at.add(lane), blocks),
-                    2 => $group::<2>(rows.add(lane), at.add(lane), blocks),
-                    1 => $group::<1>(rows.add(lane), at.add(lane), blocks),
+                    3 => $group::<3, _>(rows.add(lane), at.add(lane), blocks, Alone),
+                    2 => $group::<2, _>(rows.add(lane), at.add(lane), blocks, Alone),
+                    1 => $group::<1, _>(rows.add(lane), at.add(lane), blocks, Alone),
                     _ => {}
                 }
             }
+        }
+
+        /// As above for one lane, with `beside` between the rounds.
+        ///
+        /// # Safety
+        /// As above with `data` for the only pointer, and what `beside` demands.
+        #[target_feature(enable = "sha,aes,sse4.1,ssse3")]
+        pub(crate) unsafe fn $beside<B: Beside>(
+            row: &mut Row<u32>,
+            data: *const u8,
+            blocks: usize,
+            beside: B,
+        ) {
+            // SAFETY: the caller's promises: one row, one pointer.
+            unsafe { $group::<1, B>(row, &raw const data, blocks, beside) }
         }
     };
 }
@@ -48,20 +93,27 @@ macro_rules! interleaved {
 interleaved!(
     /// SHA-1 of any number of lanes.
     sha1,
+    sha1_beside,
     sha1_group
 );
 interleaved!(
     /// SHA-256 (and SHA-224) of any number of lanes.
     sha256,
+    sha256_beside,
     sha256_group
 );
 
 /// SHA-1 of `N` lanes.
 ///
 /// # Safety
-/// As [`sha1`], with `N` for `lanes`.
-#[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn sha1_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8, blocks: usize) {
+/// As [`sha1`], with `N` for `lanes`, and what `beside` demands.
+#[target_feature(enable = "sha,aes,sse4.1,ssse3")]
+unsafe fn sha1_group<const N: usize, B: Beside>(
+    rows: *mut Row<u32>,
+    at: *const *const u8,
+    blocks: usize,
+    mut beside: B,
+) {
     let swap = _mm_set_epi64x(0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f);
     let mut abcd = [_mm_setzero_si128(); N];
     let mut e = [_mm_setzero_si128(); N];
@@ -75,6 +127,8 @@ unsafe fn sha1_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8, 
             data[n] = at.add(n).read().cast();
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.begin() };
     for _ in 0..blocks {
         let (abcd_before, e_before) = (abcd, e);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -99,6 +153,8 @@ unsafe fn sha1_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8, 
                     e[n] = abcd[n];
                     abcd[n] = _mm_sha1rnds4_epu32::<{ $t / 5 }>(abcd[n], sum);
                 }
+                // SAFETY: the caller's promise.
+                unsafe { beside.behind($t, 20) };
             };
         }
         macro_rules! twenty {
@@ -119,14 +175,21 @@ unsafe fn sha1_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8, 
             _mm_storeu_si128(row.add(1), _mm_srli_si128::<12>(e[n]));
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.end() };
 }
 
 /// SHA-256 of `N` lanes.
 ///
 /// # Safety
-/// As [`sha256`], with `N` for `lanes`.
-#[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn sha256_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8, blocks: usize) {
+/// As [`sha256`], with `N` for `lanes`, and what `beside` demands.
+#[target_feature(enable = "sha,aes,sse4.1,ssse3")]
+unsafe fn sha256_group<const N: usize, B: Beside>(
+    rows: *mut Row<u32>,
+    at: *const *const u8,
+    blocks: usize,
+    mut beside: B,
+) {
     let swap = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
     let mut abef = [_mm_setzero_si128(); N];
     let mut cdgh = [_mm_setzero_si128(); N];
@@ -142,6 +205,8 @@ unsafe fn sha256_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8
             data[n] = at.add(n).read().cast();
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.begin() };
     for _ in 0..blocks {
         let (abef_before, cdgh_before) = (abef, cdgh);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -167,6 +232,8 @@ unsafe fn sha256_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8
                     let sum = _mm_shuffle_epi32::<0x0e>(sum);
                     abef[n] = _mm_sha256rnds2_epu32(abef[n], cdgh[n], sum);
                 }
+                // SAFETY: the caller's promise.
+                unsafe { beside.behind($t, 16) };
             };
         }
         macro_rules! sixty_four {
@@ -189,4 +256,6 @@ unsafe fn sha256_group<const N: usize>(rows: *mut Row<u32>, at: *const *const u8
             _mm_storeu_si128(row.add(1), _mm_alignr_epi8::<8>(dchg, feba));
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { beside.end() };
 }

@@ -42,7 +42,8 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
     // read before it may be overwritten; the IV may be, once its message has run.
     unsafe {
         for job in jobs {
-            let last = (job.len > 0).then(|| job.source.add(job.len - BLOCK).cast::<[u8; BLOCK]>().read());
+            let last =
+                (job.len > 0).then(|| job.source.add(job.len - BLOCK).cast::<[u8; BLOCK]>().read());
             let message = Message {
                 source: job.source,
                 target: job.target,

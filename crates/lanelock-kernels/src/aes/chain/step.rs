@@ -29,11 +29,7 @@ impl Step {
     /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
     /// or disjoint from every source.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(
-        self,
-        groups: usize,
-        one_key: bool,
-    ) {
+    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(self, groups: usize, one_key: bool) {
         // SAFETY: the caller's promises.
         unsafe {
             match (T::WRITES, groups, one_key) {
