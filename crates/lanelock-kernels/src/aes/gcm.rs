@@ -4,13 +4,17 @@ mod ghash;
 mod key;
 mod message;
 mod stream;
+mod together;
 
 pub use key::Key;
 pub use stream::Stream;
 
+use core::slice;
+
 use super::rounds::{OfSize, PerRounds};
-use super::vector::Vector;
+use super::vector::{Kernel, Vector};
 use super::{BLOCK, Isa};
+use together::{REGISTERS, Together};
 
 /// Which way the text is turned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -94,6 +98,30 @@ struct Many<'a, 'k, const ENCRYPT: bool>(&'a mut [Job<'k>]);
 impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        // SAFETY: `encrypt_many`'s contract.
+        unsafe {
+            if V::BLOCKS == 1 || self.0.len() < V::BLOCKS {
+                V::enter(OneByOne::<ROUNDS, ENCRYPT>(self.0));
+            } else {
+                for jobs in self.0.chunks_mut(SORTED) {
+                    V::enter(Sorted::<ROUNDS, ENCRYPT>(jobs));
+                }
+            }
+        }
+    }
+}
+
+/// Jobs that are sorted by length at a time.
+const SORTED: usize = 64;
+
+/// Jobs one after the other.
+struct OneByOne<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for OneByOne<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
         for job in self.0 {
             // SAFETY: `encrypt_many`'s contract. Long messages are a call of their own, which
             // leaves the registers to the short ones.
@@ -103,6 +131,68 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 } else {
                     V::enter(message::Long::<ROUNDS, ENCRYPT>(job));
                 }
+            }
+        }
+    }
+}
+
+/// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
+/// run side by side and no branch depends on the mix of lengths, then the others.
+struct Sorted<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let jobs = self.0;
+        let key: *const Key = jobs[0].key;
+        let mut one_key = true;
+        let mut lists = [[0; SORTED]; 4];
+        let mut counts = [0; 4];
+        for (number, job) in (0..).zip(&*jobs) {
+            let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
+            let class = if job.aad_len > BLOCK {
+                3
+            } else {
+                [0, 0, 1, 2, 2, 3][registers]
+            };
+            lists[class][counts[class]] = number;
+            counts[class] += 1;
+            one_key &= core::ptr::eq(job.key, key);
+        }
+        let jobs = jobs.as_mut_ptr();
+        macro_rules! class {
+            ($class:literal, $g:literal, $m:literal) => {
+                let list = &lists[$class][..counts[$class]];
+                let (list, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
+                // SAFETY: every number is in one list, once.
+                unsafe {
+                    if list.is_empty() {
+                    } else if V::BLOCKS == 4 && one_key {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, $m, true> { jobs, list });
+                    } else if V::BLOCKS == 4 {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, $m, false> { jobs, list });
+                    } else if one_key {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, 2, true> { jobs, list });
+                    } else {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, 2, false> { jobs, list });
+                    }
+                    for &number in rest {
+                        let job = slice::from_mut(&mut *jobs.add(number.into()));
+                        V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
+                    }
+                }
+            };
+        }
+        class!(0, 1, 4);
+        class!(1, 2, 4);
+        class!(2, 4, 2);
+        for &number in &lists[3][..counts[3]] {
+            // SAFETY: as above.
+            unsafe {
+                let job = slice::from_mut(&mut *jobs.add(number.into()));
+                V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
             }
         }
     }
