@@ -27,16 +27,17 @@ pub enum Direction {
 
 /// One whole message. GMAC is a message of additional data only.
 #[derive(Debug)]
+#[repr(C)] // the two lengths are loaded as one block
 pub struct Job<'k> {
     /// Valid for reads of `len` bytes.
     pub source: *const u8,
     /// Valid for writes of `len` bytes; may be `source`.
     pub target: *mut u8,
-    /// Bytes, any number.
-    pub len: usize,
     /// Additional data, valid for reads of `aad_len` bytes.
     pub aad: *const u8,
-    /// Bytes, any number.
+    /// Bytes of the text, any number.
+    pub len: usize,
+    /// Bytes of the additional data, any number.
     pub aad_len: usize,
     /// Schedule and powers of H of this message.
     pub key: &'k Key,
@@ -114,6 +115,16 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
 /// Jobs that are sorted by length at a time.
 const SORTED: usize = 64;
 
+const IN_ORDER: [u8; SORTED] = {
+    let mut numbers = [0; SORTED];
+    let mut i = 0;
+    while i < SORTED {
+        numbers[i] = i as u8;
+        i += 1;
+    }
+    numbers
+};
+
 /// Jobs one after the other.
 struct OneByOne<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
 
@@ -146,20 +157,31 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let jobs = self.0;
-        let key: *const Key = jobs[0].key;
-        let mut one_key = true;
-        let mut lists = [[0; SORTED]; 4];
-        let mut counts = [0; 4];
-        for (number, job) in (0..).zip(&*jobs) {
+        let class = |job: &Job<'_>| {
             let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
-            let class = if job.aad_len > BLOCK {
+            if job.aad_len > BLOCK {
                 3
             } else {
                 [0, 0, 1, 2, 2, 3][registers]
-            };
-            lists[class][counts[class]] = number;
-            counts[class] += 1;
+            }
+        };
+        let (first, key) = (class(&jobs[0]), core::ptr::from_ref(jobs[0].key));
+        let (mut uniform, mut one_key) = (true, true);
+        for job in &*jobs {
+            uniform &= class(job) == first;
             one_key &= core::ptr::eq(job.key, key);
+        }
+        let mut lists = [[0; SORTED]; 4];
+        let mut counts = [0; 4];
+        if uniform {
+            lists[first] = IN_ORDER;
+            counts[first] = jobs.len();
+        } else {
+            for (number, job) in (0..).zip(&*jobs) {
+                let class = class(job);
+                lists[class][counts[class]] = number;
+                counts[class] += 1;
+            }
         }
         let jobs = jobs.as_mut_ptr();
         macro_rules! class {

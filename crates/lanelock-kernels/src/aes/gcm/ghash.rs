@@ -22,6 +22,9 @@ pub(super) const SPARE: usize = 4;
 /// Zeros after each, so that a register may be loaded at the last.
 pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
 
+/// From a power to the sum of its halves, in bytes.
+pub(super) const SUMS: usize = BLOCK * (POWERS + SPARE);
+
 /// A hash in progress: the reduced value of all whole sums, and the sum being built.
 #[derive(Clone, Copy)]
 pub(super) struct Ghash<V: Vector> {
@@ -135,9 +138,8 @@ pub(super) unsafe fn powers_from<V: Vector>(powers: *const u8, power: usize) -> 
     debug_assert!((1..=POWERS).contains(&power));
     // SAFETY: as above; the spare blocks make the load valid at any power.
     unsafe {
-        let h = V::load(powers.add(BLOCK * (POWERS - power)));
-        let h_sum = V::load(powers.add(BLOCK * (2 * POWERS + SPARE - power)));
-        (h, h_sum)
+        let h = powers.add(BLOCK * (POWERS - power));
+        (V::load(h), V::load(h.add(SUMS)))
     }
 }
 

@@ -74,7 +74,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Long<'_, '_, ROUNDS, E
 
 /// The last block that is hashed, as a big-endian number.
 #[inline(always)]
-pub(super) fn lengths(job: &Job<'_>) -> u128 {
+fn lengths(job: &Job<'_>) -> u128 {
     (8 * job.aad_len as u128) << 64 | 8 * job.len as u128
 }
 

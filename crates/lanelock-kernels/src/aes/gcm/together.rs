@@ -3,8 +3,8 @@
 //! of the tags, additional data, lengths, and the reduction.
 
 use super::Job;
-use super::ghash::{Sum, powers_from};
-use super::message::{Counters, lengths};
+use super::ghash::{POWERS, SUMS, Sum, powers_from};
+use super::message::Counters;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
@@ -12,14 +12,14 @@ use crate::aes::vector::{Kernel, Vector};
 /// Most registers of text that a message has here.
 pub(super) const REGISTERS: usize = 4;
 
-/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`], with at most a block of
-/// additional data and `G` registers of text each, `M` of them in step. `ONE_KEY`: all have the
-/// same.
+/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`], `M` of them in step. Each has at
+/// most a block of additional data, and a text that ends in the second half of `G` registers (of
+/// one: anywhere). `ONE_KEY`: all have the same.
 ///
 /// # Safety
 /// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
 /// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `M`
-/// divides [`Vector::BLOCKS`].
+/// divides [`Vector::BLOCKS`], and `G` is 1, 2 or 4.
 pub(super) struct Together<
     'l,
     'k,
@@ -38,25 +38,44 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const M: usize, c
 {
     type Output = ();
 
+    /// The hash of each lot waits until the next one's rounds are under way.
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let Self { jobs, list } = self;
         // SAFETY: the creator's promises.
         unsafe {
-            let common = Keys::<V, ROUNDS, ONE_KEY>::of(&*jobs.add(list[0].into()));
-            for list in list.chunks_exact(V::BLOCKS) {
-                let jobs: [_; 4] =
-                    core::array::from_fn(|i| jobs.add(list[i.min(V::BLOCKS - 1)].into()));
-                lot::<V, ROUNDS, ENCRYPT, G, M, ONE_KEY>(&common, jobs);
+            let lot =
+                |list: &[u8]| core::array::from_fn(|i| jobs.add(list[i.min(V::BLOCKS - 1)].into()));
+            let (first, rest) = list.split_at(V::BLOCKS);
+            let mut jobs: Lot<'_> = lot(first);
+            let common = Rounds::<V, ROUNDS>::load((*jobs[0]).key.cipher().as_ptr());
+            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, M, ONE_KEY>(&common, jobs);
+            for list in rest.chunks_exact(V::BLOCKS) {
+                let next = lot(list);
+                let texts = turn::<V, ROUNDS, ENCRYPT, G, M, ONE_KEY>(&common, next);
+                hash::<V, G, ONE_KEY>(jobs, &turned);
+                (jobs, turned) = (next, texts);
             }
+            hash::<V, G, ONE_KEY>(jobs, &turned);
         }
     }
 }
 
+/// As many jobs as a register has blocks, the last repeated to make four.
+type Lot<'k> = [*mut Job<'k>; 4];
+
+/// The ciphertexts of a lot, zeros behind each, and the masks of its tags.
+struct Turned<V, const G: usize> {
+    texts: [[V; G]; 4],
+    masks: V,
+}
+
+/// Encrypts or decrypts the texts.
+///
 /// # Safety
 /// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different.
 #[inline(always)]
-unsafe fn lot<
+unsafe fn turn<
     V: Vector,
     const ROUNDS: usize,
     const ENCRYPT: bool,
@@ -64,49 +83,43 @@ unsafe fn lot<
     const M: usize,
     const ONE_KEY: bool,
 >(
-    common: &Keys<V, ROUNDS, ONE_KEY>,
-    jobs: [*mut Job<'_>; 4],
-) {
-    // SAFETY: the caller's promises. A message has at most 4·G blocks of text, so that powers
-    // reach 4·4 + 2; loads and stores are cut off at the ends of text and additional data.
+    common: &Rounds<V, ROUNDS>,
+    jobs: Lot<'_>,
+) -> Turned<V, G> {
+    // SAFETY: the caller's promises.
     unsafe {
-        let mut sum = ends::<V>(jobs);
-        let mut rows = [Sum::zero(); 4];
+        let mut texts = [[V::zero(); G]; 4];
         let mut masks = [V::Single::zero(); 4];
-        let mut mask = V::zero();
+        let mut together = V::zero();
+        if ONE_KEY {
+            for i in 0..V::BLOCKS {
+                masks[i] = V::Single::load((*jobs[i]).j0.as_ptr());
+            }
+            together = V::from_singles(masks);
+        }
         let mut first = 0;
         while first < V::BLOCKS {
-            let lot: [&Job<'_>; M] = core::array::from_fn(|m| &*jobs[first + m]);
-            let keys: [_; M] = core::array::from_fn(|m| common.of_job(lot[m]));
             let mut own = [V::zero(); M];
             let mut states = [[V::zero(); G]; M];
             for m in 0..M {
-                states[m] = Counters::after(&lot[m].j0).next();
+                let job = &*jobs[first + m];
+                states[m] = Counters::after(&job.j0).next();
                 if !ONE_KEY {
-                    own[m] = V::broadcast(lot[m].j0.as_ptr());
+                    own[m] = V::broadcast(job.j0.as_ptr());
                 }
             }
-            let with_masks = ONE_KEY && first == 0;
-            if with_masks {
-                for i in 0..V::BLOCKS {
-                    masks[i] = V::Single::load((*jobs[i]).j0.as_ptr());
-                }
-                mask = V::from_singles(masks);
-            }
-            let mut data = [[V::zero(); G]; M];
-            for m in 0..M {
-                data[m] = load(lot[m]);
-                if !ENCRYPT {
-                    rows[first + m] = products(lot[m], &data[m]);
-                }
-            }
+            // Round keys: those of all, in registers, or each job's own, in memory.
             macro_rules! round {
                 ($step:ident, $r:expr) => {
-                    if with_masks {
-                        mask = mask.$step(keys[0].at($r));
+                    if ONE_KEY && first == 0 {
+                        together = together.$step(common.at($r));
                     }
                     for m in 0..M {
-                        let key = keys[m].at($r);
+                        let key = if ONE_KEY {
+                            common.at($r)
+                        } else {
+                            V::broadcast((*jobs[first + m]).key.cipher().as_ptr().add(BLOCK * $r))
+                        };
                         for state in &mut states[m] {
                             *state = state.$step(key);
                         }
@@ -122,162 +135,134 @@ unsafe fn lot<
             });
             round!(aes_enc_last, ROUNDS);
             for m in 0..M {
-                for g in 0..G {
-                    data[m][g] = data[m][g].xor(states[m][g]);
+                let job = &*jobs[first + m];
+                texts[first + m] = xor::<V, ENCRYPT, G>(job, states[m]);
+                if !ONE_KEY {
+                    masks[first + m] = own[m].first();
                 }
-                store::<V, G, ENCRYPT>(lot[m], &mut data[m]);
-                if ENCRYPT {
-                    rows[first + m] = products(lot[m], &data[m]);
-                }
-                masks[first + m] = own[m].first();
             }
             first += M;
         }
-        if !ONE_KEY {
-            mask = V::from_singles(masks);
+        let masks = if ONE_KEY {
+            together
+        } else {
+            V::from_singles(masks)
+        };
+        Turned { texts, masks }
+    }
+}
+
+/// Adds the key stream to a text; returns the ciphertext, zeros behind it.
+///
+/// # Safety
+/// As for [`turn`].
+#[inline(always)]
+unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
+    job: &Job<'_>,
+    stream: [V; G],
+) -> [V; G] {
+    let (source, target, len) = (job.source, job.target, job.len);
+    // SAFETY: in the first half of the registers the text goes on; behind it, `within` cuts loads
+    // and stores off at its end.
+    unsafe {
+        let mut ciphertext = stream;
+        for g in 0..G {
+            let from = source.wrapping_add(V::BYTES * g);
+            let to = target.wrapping_add(V::BYTES * g);
+            let within = len.saturating_sub(V::BYTES * g).min(V::BYTES);
+            if g < G / 2 || !V::MASKS && within == V::BYTES {
+                let data = V::load(from);
+                let turned = data.xor(stream[g]);
+                turned.store(to);
+                ciphertext[g] = if ENCRYPT { turned } else { data };
+            } else {
+                let data = V::load_bytes(from, within);
+                let turned = data.xor(stream[g]);
+                turned.store_bytes(to, within);
+                ciphertext[g] = if ENCRYPT {
+                    turned.keep_bytes(within)
+                } else {
+                    data
+                };
+            }
+        }
+        ciphertext
+    }
+}
+
+/// Leaves the tags in the jobs.
+///
+/// # Safety
+/// As for [`turn`].
+#[inline(always)]
+unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
+    jobs: Lot<'_>,
+    turned: &Turned<V, G>,
+) {
+    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·4 + 2. Where a
+    // register lies behind a text it is zero, whatever it is multiplied by.
+    unsafe {
+        let zero = V::Single::zero();
+        // Per message: a block, its power, the sum of the power's halves.
+        let (mut aad, mut last) = ([[zero; 4]; 3], [[zero; 4]; 3]);
+        let mut rows = [Sum::zero(); 4];
+        for i in 0..V::BLOCKS {
+            let job = &*jobs[i];
+            let powers = job.key.powers();
+            // Behind the text comes one block, before it another.
+            let highest = (job.len + BLOCK - 1) / BLOCK + 2;
+            aad[0][i] = if !V::MASKS && job.aad_len == BLOCK {
+                V::Single::load(job.aad)
+            } else {
+                V::load_bytes(job.aad, job.aad_len.min(BLOCK)).first()
+            };
+            (aad[1][i], aad[2][i]) = powers_from(powers, highest);
+            last[0][i] = lengths(job);
+            (last[1][i], last[2][i]) = powers_from(powers, 1);
+            for g in 0..G {
+                let below = V::BLOCKS * g + 1;
+                let power = if g > G / 2 {
+                    highest.saturating_sub(below).max(1)
+                } else {
+                    highest - below
+                };
+                let (h, h_sum) = powers_from(powers, power);
+                rows[i].add(turned.texts[i][g].reverse(), h, h_sum);
+            }
+        }
+        let mut sum = Sum::zero();
+        let [aad, h, h_sum] = aad;
+        let aad = V::from_singles(aad).reverse();
+        sum.add(aad, V::from_singles(h), V::from_singles(h_sum));
+        let [lengths, h, h_sum] = last;
+        let lengths = V::from_singles(lengths).shl64(3);
+        if ONE_KEY {
+            let one = (*jobs[0]).key.powers().add(BLOCK * (POWERS - 1));
+            sum.add(lengths, V::broadcast(one), V::broadcast(one.add(SUMS)));
+        } else {
+            sum.add(lengths, V::from_singles(h), V::from_singles(h_sum));
         }
         sum.add_rows(rows);
-        let tags = sum.values().xor(mask);
+        let tags = sum.values().xor(turned.masks);
         tags.scatter(jobs.map(|job| (&raw mut (*job).tag).cast()).as_ptr());
     }
 }
 
-/// The round keys of a job: those of all, in registers, or its own, in memory.
-#[derive(Clone, Copy)]
-struct Keys<V, const ROUNDS: usize, const ONE_KEY: bool> {
-    rounds: Rounds<V, ROUNDS>,
-    schedule: *const u8,
-}
-
-impl<V: Vector, const ROUNDS: usize, const ONE_KEY: bool> Keys<V, ROUNDS, ONE_KEY> {
-    /// # Safety
-    /// Runs under [`Vector::enter`]; the key has `ROUNDS` rounds.
-    #[inline(always)]
-    unsafe fn of(job: &Job<'_>) -> Self {
-        let schedule = job.key.cipher().as_ptr();
-        // SAFETY: as above.
-        let rounds = unsafe { Rounds::load(schedule) };
-        Self { rounds, schedule }
-    }
-
-    #[inline(always)]
-    fn of_job(&self, job: &Job<'_>) -> Self {
-        let schedule = job.key.cipher().as_ptr();
-        Self { schedule, ..*self }
-    }
-
-    /// # Safety
-    /// Runs under [`Vector::enter`]; `r` is at most `ROUNDS`, and the schedule still there.
-    #[inline(always)]
-    unsafe fn at(&self, r: usize) -> V {
-        if ONE_KEY {
-            self.rounds.at(r)
-        } else {
-            // SAFETY: a schedule has `ROUNDS + 1` round keys.
-            unsafe { V::broadcast(self.schedule.add(BLOCK * r)) }
-        }
-    }
-}
-
-/// The products of additional data and lengths, those of message `i` in block `i`.
+/// The last block that is hashed, reversed, an eighth of it in each half.
 ///
 /// # Safety
-/// As for [`lot`].
+/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn ends<V: Vector>(jobs: [*mut Job<'_>; 4]) -> Sum<V> {
-    // SAFETY: the caller's promises.
+unsafe fn lengths<V: Vector>(job: &Job<'_>) -> V {
+    const {
+        assert!(core::mem::offset_of!(Job<'_>, aad_len) == core::mem::offset_of!(Job<'_>, len) + 8);
+    }
+    // SAFETY: two numbers of eight bytes that follow each other in the job.
     unsafe {
-        let zero = V::Single::zero();
-        let (mut first, mut last) = ([[zero; 4]; 3], [[zero; 4]; 3]);
-        for i in 0..V::BLOCKS {
-            let job = &*jobs[i];
-            let powers = job.key.powers();
-            first[0][i] = if !V::MASKS && job.aad_len == BLOCK {
-                V::Single::load(job.aad)
-            } else {
-                V::load_bytes(job.aad, job.aad_len).first()
-            };
-            (first[1][i], first[2][i]) = powers_from(powers, job.len.div_ceil(BLOCK) + 2);
-            last[0][i] = V::Single::splat(lengths(job));
-            (last[1][i], last[2][i]) = powers_from(powers, 1);
-        }
-        let mut sum = Sum::zero();
-        let [aad, h, h_sum] = first;
-        let aad = V::from_singles(aad).reverse();
-        sum.add(aad, V::from_singles(h), V::from_singles(h_sum));
-        let [lengths, h, h_sum] = last;
-        let lengths = V::from_singles(lengths);
-        sum.add(lengths, V::from_singles(h), V::from_singles(h_sum));
-        sum
-    }
-}
-
-/// The text, zeros behind it.
-///
-/// # Safety
-/// As for [`lot`].
-#[inline(always)]
-unsafe fn load<V: Vector, const G: usize>(job: &Job<'_>) -> [V; G] {
-    // SAFETY: `within` cuts each load off at the end of the text.
-    unsafe {
-        let mut data = [V::zero(); G];
-        for g in 0..G {
-            let within = within::<V>(job, g);
-            let from = job.source.wrapping_add(V::BYTES * g);
-            data[g] = if !V::MASKS && within == V::BYTES {
-                V::load(from)
-            } else {
-                V::load_bytes(from, within)
-            };
-        }
-        data
-    }
-}
-
-/// Stores the text; with `KEEP` what lies behind it becomes zero in the registers.
-///
-/// # Safety
-/// As for [`lot`].
-#[inline(always)]
-unsafe fn store<V: Vector, const G: usize, const KEEP: bool>(job: &Job<'_>, data: &mut [V; G]) {
-    for g in 0..G {
-        let within = within::<V>(job, g);
-        let to = job.target.wrapping_add(V::BYTES * g);
-        // SAFETY: `within` cuts each store off at the end of the text.
-        unsafe {
-            if !V::MASKS && within == V::BYTES {
-                data[g].store(to);
-                continue;
-            }
-            data[g].store_bytes(to, within);
-            if KEEP {
-                data[g] = data[g].keep_bytes(within);
-            }
-        }
-    }
-}
-
-/// Bytes of the text in its `g`-th register.
-#[inline(always)]
-fn within<V: Vector>(job: &Job<'_>, g: usize) -> usize {
-    job.len.saturating_sub(V::BYTES * g).min(V::BYTES)
-}
-
-/// The products of a text's ciphertext, zeros behind it.
-///
-/// # Safety
-/// As for [`lot`].
-#[inline(always)]
-unsafe fn products<V: Vector, const G: usize>(job: &Job<'_>, text: &[V; G]) -> Sum<V> {
-    let highest = job.len.div_ceil(BLOCK) + 1;
-    // SAFETY: a register behind the text is zero, whatever it is multiplied by.
-    unsafe {
-        let mut sum = Sum::zero();
-        for g in 0..G {
-            let power = highest.saturating_sub(V::BLOCKS * g).max(1);
-            let (h, h_sum) = powers_from(job.key.powers(), power);
-            sum.add(text[g].reverse(), h, h_sum);
-        }
-        sum
+        V::load(
+            (&raw const *job)
+                .byte_add(core::mem::offset_of!(Job<'_>, len))
+                .cast(),
+        )
     }
 }
