@@ -119,7 +119,7 @@ const IN_ORDER: [u8; SORTED] = {
     let mut numbers = [0; SORTED];
     let mut i = 0;
     while i < SORTED {
-        numbers[i] = i as u8;
+        numbers[i] = i.to_le_bytes()[0];
         i += 1;
     }
     numbers
@@ -160,9 +160,9 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
         let class = |job: &Job<'_>| {
             let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
             if job.aad_len > BLOCK {
-                3
+                REGISTERS
             } else {
-                [0, 0, 1, 2, 2, 3][registers]
+                registers.saturating_sub(1)
             }
         };
         let (first, key) = (class(&jobs[0]), core::ptr::from_ref(jobs[0].key));
@@ -171,8 +171,8 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
             uniform &= class(job) == first;
             one_key &= core::ptr::eq(job.key, key);
         }
-        let mut lists = [[0; SORTED]; 4];
-        let mut counts = [0; 4];
+        let mut lists = [[0; SORTED]; REGISTERS + 1];
+        let mut counts = [0; REGISTERS + 1];
         if uniform {
             lists[first] = IN_ORDER;
             counts[first] = jobs.len();
@@ -185,20 +185,15 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
         }
         let jobs = jobs.as_mut_ptr();
         macro_rules! class {
-            ($class:literal, $g:literal, $m:literal) => {
-                let list = &lists[$class][..counts[$class]];
+            ($g:literal) => {
+                let list = &lists[$g - 1][..counts[$g - 1]];
                 let (list, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
                 // SAFETY: every number is in one list, once.
                 unsafe {
-                    if list.is_empty() {
-                    } else if V::BLOCKS == 4 && one_key {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, $m, true> { jobs, list });
-                    } else if V::BLOCKS == 4 {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, $m, false> { jobs, list });
-                    } else if one_key {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, 2, true> { jobs, list });
-                    } else {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, 2, false> { jobs, list });
+                    if !list.is_empty() && one_key {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, true> { jobs, list });
+                    } else if !list.is_empty() {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, false> { jobs, list });
                     }
                     for &number in rest {
                         let job = slice::from_mut(&mut *jobs.add(number.into()));
@@ -207,11 +202,16 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
                 }
             };
         }
-        class!(0, 1, 4);
-        class!(1, 2, 4);
-        class!(2, 4, 2);
-        for &number in &lists[3][..counts[3]] {
-            // SAFETY: as above.
+        class!(1);
+        class!(2);
+        if uniform && first == REGISTERS {
+            // SAFETY: all jobs, in their order.
+            let jobs = unsafe { slice::from_raw_parts_mut(jobs, counts[REGISTERS]) };
+            // SAFETY: `encrypt_many`'s contract.
+            return unsafe { V::enter(OneByOne::<ROUNDS, ENCRYPT>(jobs)) };
+        }
+        for &number in &lists[REGISTERS][..counts[REGISTERS]] {
+            // SAFETY: every number is in one list, once.
             unsafe {
                 let job = slice::from_mut(&mut *jobs.add(number.into()));
                 V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));

@@ -10,31 +10,30 @@ use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
 
 /// Most registers of text that a message has here.
-pub(super) const REGISTERS: usize = 4;
+pub(super) const REGISTERS: usize = 2;
 
-/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`], `M` of them in step. Each has at
-/// most a block of additional data, and a text that ends in the second half of `G` registers (of
-/// one: anywhere). `ONE_KEY`: all have the same.
+/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`]. Each has at most a block of
+/// additional data, and a text that ends in the last of `G` registers (of one: or is empty).
+/// `ONE_KEY`: all have the same.
 ///
 /// # Safety
 /// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
-/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `M`
-/// divides [`Vector::BLOCKS`], and `G` is 1, 2 or 4.
+/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `G` is 1
+/// or 2.
 pub(super) struct Together<
     'l,
     'k,
     const ROUNDS: usize,
     const ENCRYPT: bool,
     const G: usize,
-    const M: usize,
     const ONE_KEY: bool,
 > {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
 }
 
-impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const M: usize, const ONE_KEY: bool>
-    Kernel for Together<'_, '_, ROUNDS, ENCRYPT, G, M, ONE_KEY>
+impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
+    for Together<'_, '_, ROUNDS, ENCRYPT, G, ONE_KEY>
 {
     type Output = ();
 
@@ -49,10 +48,10 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const M: usize, c
             let (first, rest) = list.split_at(V::BLOCKS);
             let mut jobs: Lot<'_> = lot(first);
             let common = Rounds::<V, ROUNDS>::load((*jobs[0]).key.cipher().as_ptr());
-            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, M, ONE_KEY>(&common, jobs);
+            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, jobs);
             for list in rest.chunks_exact(V::BLOCKS) {
                 let next = lot(list);
-                let texts = turn::<V, ROUNDS, ENCRYPT, G, M, ONE_KEY>(&common, next);
+                let texts = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, next);
                 hash::<V, G, ONE_KEY>(jobs, &turned);
                 (jobs, turned) = (next, texts);
             }
@@ -80,7 +79,6 @@ unsafe fn turn<
     const ROUNDS: usize,
     const ENCRYPT: bool,
     const G: usize,
-    const M: usize,
     const ONE_KEY: bool,
 >(
     common: &Rounds<V, ROUNDS>,
@@ -97,51 +95,47 @@ unsafe fn turn<
             }
             together = V::from_singles(masks);
         }
-        let mut first = 0;
-        while first < V::BLOCKS {
-            let mut own = [V::zero(); M];
-            let mut states = [[V::zero(); G]; M];
-            for m in 0..M {
-                let job = &*jobs[first + m];
-                states[m] = Counters::after(&job.j0).next();
-                if !ONE_KEY {
-                    own[m] = V::broadcast(job.j0.as_ptr());
+        let mut own = [V::zero(); 4];
+        let mut states = [[V::zero(); G]; 4];
+        for m in 0..V::BLOCKS {
+            let job = &*jobs[m];
+            states[m] = Counters::after(&job.j0).next();
+            if !ONE_KEY {
+                own[m] = V::broadcast(job.j0.as_ptr());
+            }
+        }
+        // Round keys: those of all, in registers, or each job's own, in memory.
+        macro_rules! round {
+            ($step:ident, $r:expr) => {
+                if ONE_KEY {
+                    together = together.$step(common.at($r));
                 }
-            }
-            // Round keys: those of all, in registers, or each job's own, in memory.
-            macro_rules! round {
-                ($step:ident, $r:expr) => {
-                    if ONE_KEY && first == 0 {
-                        together = together.$step(common.at($r));
+                for m in 0..V::BLOCKS {
+                    let key = if ONE_KEY {
+                        common.at($r)
+                    } else {
+                        V::broadcast((*jobs[m]).key.cipher().as_ptr().add(BLOCK * $r))
+                    };
+                    for state in &mut states[m] {
+                        *state = state.$step(key);
                     }
-                    for m in 0..M {
-                        let key = if ONE_KEY {
-                            common.at($r)
-                        } else {
-                            V::broadcast((*jobs[first + m]).key.cipher().as_ptr().add(BLOCK * $r))
-                        };
-                        for state in &mut states[m] {
-                            *state = state.$step(key);
-                        }
-                        if !ONE_KEY {
-                            own[m] = own[m].$step(key);
-                        }
+                    if !ONE_KEY {
+                        own[m] = own[m].$step(key);
                     }
-                };
-            }
-            round!(xor, 0);
-            each_round!(ROUNDS, |r| {
-                round!(aes_enc, r);
-            });
-            round!(aes_enc_last, ROUNDS);
-            for m in 0..M {
-                let job = &*jobs[first + m];
-                texts[first + m] = xor::<V, ENCRYPT, G>(job, states[m]);
-                if !ONE_KEY {
-                    masks[first + m] = own[m].first();
                 }
+            };
+        }
+        round!(xor, 0);
+        each_round!(ROUNDS, |r| {
+            round!(aes_enc, r);
+        });
+        round!(aes_enc_last, ROUNDS);
+        for m in 0..V::BLOCKS {
+            let job = &*jobs[m];
+            texts[m] = xor::<V, ENCRYPT, G>(job, states[m]);
+            if !ONE_KEY {
+                masks[m] = own[m].first();
             }
-            first += M;
         }
         let masks = if ONE_KEY {
             together
@@ -162,15 +156,15 @@ unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
     stream: [V; G],
 ) -> [V; G] {
     let (source, target, len) = (job.source, job.target, job.len);
-    // SAFETY: in the first half of the registers the text goes on; behind it, `within` cuts loads
-    // and stores off at its end.
+    // SAFETY: the text reaches the last register; there `within` cuts loads and stores off at its
+    // end.
     unsafe {
         let mut ciphertext = stream;
         for g in 0..G {
             let from = source.wrapping_add(V::BYTES * g);
             let to = target.wrapping_add(V::BYTES * g);
             let within = len.saturating_sub(V::BYTES * g).min(V::BYTES);
-            if g < G / 2 || !V::MASKS && within == V::BYTES {
+            if g < G - 1 || !V::MASKS && within == V::BYTES {
                 let data = V::load(from);
                 let turned = data.xor(stream[g]);
                 turned.store(to);
@@ -199,8 +193,8 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
     jobs: Lot<'_>,
     turned: &Turned<V, G>,
 ) {
-    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·4 + 2. Where a
-    // register lies behind a text it is zero, whatever it is multiplied by.
+    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·2 + 2, and are
+    // at least 1 where the last register begins, which the text reaches or which is the first.
     unsafe {
         let zero = V::Single::zero();
         // Per message: a block, its power, the sum of the power's halves.
@@ -220,12 +214,7 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
             last[0][i] = lengths(job);
             (last[1][i], last[2][i]) = powers_from(powers, 1);
             for g in 0..G {
-                let below = V::BLOCKS * g + 1;
-                let power = if g > G / 2 {
-                    highest.saturating_sub(below).max(1)
-                } else {
-                    highest - below
-                };
+                let power = highest - 1 - V::BLOCKS * g;
                 let (h, h_sum) = powers_from(powers, power);
                 rows[i].add(turned.texts[i][g].reverse(), h, h_sum);
             }
