@@ -8,6 +8,7 @@ mod batch;
 mod block;
 mod cipher;
 mod key;
+mod lone;
 mod stream;
 mod tier;
 

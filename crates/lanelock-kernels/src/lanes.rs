@@ -215,3 +215,24 @@ pub unsafe trait Lanes: Copy {
     /// `rows` is valid for writing `COUNT` rows.
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<Self::Word>);
 }
+
+/// A register as rows of four words.
+///
+/// # Safety
+/// As for [`Lanes`]; the register has four, eight or sixteen words.
+#[cfg(target_arch = "x86_64")]
+pub(crate) unsafe trait Rows: Lanes<Word = u32> {
+    /// The same row everywhere.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `row` is valid for reading four words.
+    unsafe fn broadcast_row(row: *const u32) -> Self;
+    /// Moves the words within each row: two bits of `ORDER` for each say where it comes from.
+    #[must_use]
+    fn turn<const ORDER: i32>(self) -> Self;
+    /// Writes the words in the order of the lanes.
+    ///
+    /// # Safety
+    /// `words` is valid for writing `COUNT`.
+    unsafe fn store_row(self, words: *mut u32);
+}

@@ -213,9 +213,14 @@ unsafe fn authenticate<const N: usize>(
 /// As for [`encrypt_many`].
 unsafe fn count<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
     let last = jobs.len() - 1;
+    // Entries past the last repeat it and are not used; one base keeps all tags' pointers valid.
+    let base = jobs.as_mut_ptr();
     let mut texts: [[_; 2]; N] = core::array::from_fn(|i| {
-        let job = &mut jobs[i.min(last)];
-        let tag = job.tag.as_mut_ptr();
+        // SAFETY: at most the last of the jobs; its tag is not touched through this reference.
+        let (job, tag) = unsafe {
+            let job = base.add(i.min(last));
+            (&*job, (&raw mut (*job).tag).cast::<u8>())
+        };
         let text = |count, source, target, len| ctr::Job {
             source,
             target,

@@ -4,13 +4,17 @@ mod ghash;
 mod key;
 mod message;
 mod stream;
+mod together;
 
 pub use key::Key;
 pub use stream::Stream;
 
+use core::slice;
+
 use super::rounds::{OfSize, PerRounds};
-use super::vector::Vector;
+use super::vector::{Kernel, Vector};
 use super::{BLOCK, Isa};
+use together::{REGISTERS, Together};
 
 /// Which way the text is turned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,16 +27,17 @@ pub enum Direction {
 
 /// One whole message. GMAC is a message of additional data only.
 #[derive(Debug)]
+#[repr(C)] // the two lengths are loaded as one block
 pub struct Job<'k> {
     /// Valid for reads of `len` bytes.
     pub source: *const u8,
     /// Valid for writes of `len` bytes; may be `source`.
     pub target: *mut u8,
-    /// Bytes, any number.
-    pub len: usize,
     /// Additional data, valid for reads of `aad_len` bytes.
     pub aad: *const u8,
-    /// Bytes, any number.
+    /// Bytes of the text, any number.
+    pub len: usize,
+    /// Bytes of the additional data, any number.
     pub aad_len: usize,
     /// Schedule and powers of H of this message.
     pub key: &'k Key,
@@ -94,6 +99,40 @@ struct Many<'a, 'k, const ENCRYPT: bool>(&'a mut [Job<'k>]);
 impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        // SAFETY: `encrypt_many`'s contract.
+        unsafe {
+            if V::BLOCKS == 1 || self.0.len() < V::BLOCKS {
+                V::enter(OneByOne::<ROUNDS, ENCRYPT>(self.0));
+            } else {
+                for jobs in self.0.chunks_mut(SORTED) {
+                    V::enter(Sorted::<ROUNDS, ENCRYPT>(jobs));
+                }
+            }
+        }
+    }
+}
+
+/// Jobs that are sorted by length at a time.
+const SORTED: usize = 64;
+
+const IN_ORDER: [u8; SORTED] = {
+    let mut numbers = [0; SORTED];
+    let mut i = 0;
+    while i < SORTED {
+        numbers[i] = i.to_le_bytes()[0];
+        i += 1;
+    }
+    numbers
+};
+
+/// Jobs one after the other.
+struct OneByOne<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for OneByOne<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
         for job in self.0 {
             // SAFETY: `encrypt_many`'s contract. Long messages are a call of their own, which
             // leaves the registers to the short ones.
@@ -103,6 +142,79 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 } else {
                     V::enter(message::Long::<ROUNDS, ENCRYPT>(job));
                 }
+            }
+        }
+    }
+}
+
+/// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
+/// run side by side and no branch depends on the mix of lengths, then the others.
+struct Sorted<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let jobs = self.0;
+        let class = |job: &Job<'_>| {
+            let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
+            if job.aad_len > BLOCK {
+                REGISTERS
+            } else {
+                registers.saturating_sub(1)
+            }
+        };
+        let (first, key) = (class(&jobs[0]), core::ptr::from_ref(jobs[0].key));
+        let (mut uniform, mut one_key) = (true, true);
+        for job in &*jobs {
+            uniform &= class(job) == first;
+            one_key &= core::ptr::eq(job.key, key);
+        }
+        let mut lists = [[0; SORTED]; REGISTERS + 1];
+        let mut counts = [0; REGISTERS + 1];
+        if uniform {
+            lists[first] = IN_ORDER;
+            counts[first] = jobs.len();
+        } else {
+            for (number, job) in (0..).zip(&*jobs) {
+                let class = class(job);
+                lists[class][counts[class]] = number;
+                counts[class] += 1;
+            }
+        }
+        let jobs = jobs.as_mut_ptr();
+        macro_rules! class {
+            ($g:literal) => {
+                let list = &lists[$g - 1][..counts[$g - 1]];
+                let (list, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
+                // SAFETY: every number is in one list, once.
+                unsafe {
+                    if !list.is_empty() && one_key {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, true> { jobs, list });
+                    } else if !list.is_empty() {
+                        V::enter(Together::<ROUNDS, ENCRYPT, $g, false> { jobs, list });
+                    }
+                    for &number in rest {
+                        let job = slice::from_mut(&mut *jobs.add(number.into()));
+                        V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
+                    }
+                }
+            };
+        }
+        class!(1);
+        class!(2);
+        if uniform && first == REGISTERS {
+            // SAFETY: all jobs, in their order.
+            let jobs = unsafe { slice::from_raw_parts_mut(jobs, counts[REGISTERS]) };
+            // SAFETY: `encrypt_many`'s contract.
+            return unsafe { V::enter(OneByOne::<ROUNDS, ENCRYPT>(jobs)) };
+        }
+        for &number in &lists[REGISTERS][..counts[REGISTERS]] {
+            // SAFETY: every number is in one list, once.
+            unsafe {
+                let job = slice::from_mut(&mut *jobs.add(number.into()));
+                V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
             }
         }
     }

@@ -84,6 +84,12 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         }
     }
 
+    /// The key of round `r`, 0 for the one before the first.
+    #[inline(always)]
+    pub fn at(&self, r: usize) -> V {
+        self.0[r]
+    }
+
     /// The equivalent inverse cipher.
     ///
     /// # Safety

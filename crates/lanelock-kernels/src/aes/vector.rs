@@ -11,6 +11,8 @@ pub(crate) trait Vector: Copy {
     const BLOCKS: usize;
     /// Bytes per register.
     const BYTES: usize = 16 * Self::BLOCKS;
+    /// Whether loads and stores of some bytes cost no more than those of whole registers.
+    const MASKS: bool = false;
     /// The register of one block.
     type Single: Vector;
 
@@ -113,6 +115,10 @@ pub(crate) trait Vector: Copy {
     unsafe fn first(self) -> Self::Single;
     /// `a` in block 0, `b` in block 1, zero elsewhere; only for registers of at least two.
     unsafe fn pair(a: Self::Single, b: Self::Single) -> Self;
+    /// Block `i` is the exclusive or of all blocks of row `i`.
+    unsafe fn fold_rows(rows: [Self; 4]) -> Self;
+    /// Block `i` is `singles[i]`.
+    unsafe fn from_singles(singles: [Self::Single; 4]) -> Self;
     /// `single` in block 0, zero elsewhere.
     unsafe fn from_single(single: Self::Single) -> Self;
 }

@@ -5,6 +5,7 @@
 use core::mem::MaybeUninit;
 
 use super::batch::Batch;
+use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
 use crate::bytes::copy_short;
 use crate::poly1305::{self, BLOCK, Element, Item, Secret};
@@ -48,6 +49,12 @@ pub struct AeadJob<'k> {
 /// input and output are the same memory or disjoint; no output overlaps any other memory of the
 /// jobs. `len` is at most [`super::MAX_MESSAGE`].
 pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
+    if let [job] = jobs
+        && job.len <= LONE
+    {
+        // SAFETY: the caller's promise, passed on.
+        return unsafe { alone::<true>(kernels, job) };
+    }
     for jobs in jobs.chunks_mut(CHUNK) {
         let mut keys = [[0; 8]; CHUNK];
         let mut batch = Batch::new(kernels, &mut keys);
@@ -78,6 +85,12 @@ pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
 /// # Safety
 /// As [`seal_many`].
 pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
+    if let [job] = jobs
+        && job.len <= LONE
+    {
+        // SAFETY: the caller's promise, passed on.
+        return unsafe { alone::<false>(kernels, job) };
+    }
     for jobs in jobs.chunks_mut(CHUNK) {
         let mut keys = [[0; 8]; CHUNK];
         let mut batch = Batch::new(kernels, &mut keys);
@@ -97,6 +110,43 @@ pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
             unsafe { batch.text(state, job.input, job.output, job.len) };
         }
         batch.flush();
+    }
+}
+
+/// Most bytes of a message whose keystream is made in one go with its one-time key.
+const LONE: usize = (lone::MOST - 1) * super::block::BLOCK;
+
+/// Seals or opens one message of at most [`LONE`] bytes.
+///
+/// # Safety
+/// As [`seal_many`].
+unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
+    let blocks = 1 + job.len.div_ceil(super::block::BLOCK);
+    let stream = Lone::new(kernels, &job.key.state(0, &job.nonce), blocks);
+    let mut keys = [[0; 8]; CHUNK];
+    keys[0].copy_from_slice(&stream.block(0)[..8]);
+    let jobs = core::slice::from_mut(job);
+    // SAFETY: the caller's promise, passed on. The ciphertext is in the output once it is sealed,
+    // and in the input until it is opened, which waits for the tag.
+    unsafe {
+        if SEAL {
+            let job = &jobs[0];
+            stream.apply(1, job.input, job.output, job.len);
+            tags(
+                kernels,
+                jobs,
+                &mut keys,
+                |job| job.output,
+                |job, tag| job.tag = tag,
+            );
+            return;
+        }
+        let compare = |job: &mut AeadJob<'_>, tag| job.verified = equal(&job.tag, &tag);
+        tags(kernels, jobs, &mut keys, |job| job.input, compare);
+        let job = &jobs[0];
+        if job.verified {
+            stream.apply(1, job.input, job.output, job.len);
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 #![allow(unsafe_code)] // the messages are raw memory
 
 use super::batch::Batch;
+use super::block::BLOCK;
+use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
 
 /// One message to encrypt or decrypt.
@@ -29,6 +31,14 @@ pub struct CipherJob<'k> {
 /// the same memory or disjoint; no output overlaps any part of another job. `len` is at most
 /// [`super::MAX_MESSAGE`].
 pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
+    if let [job] = jobs
+        && job.len <= lone::MOST * BLOCK
+    {
+        let state = job.key.state(job.counter, &job.nonce);
+        let stream = Lone::new(kernels, &state, job.len.div_ceil(BLOCK));
+        // SAFETY: the caller's promise, passed on.
+        return unsafe { stream.apply(0, job.input, job.output, job.len) };
+    }
     let mut batch = Batch::new(kernels, &mut []);
     for job in jobs {
         let state = job.key.state(job.counter, &job.nonce);

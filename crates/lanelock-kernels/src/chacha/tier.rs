@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // instantiates the kernels per instruction set
 
-use super::block;
+use super::block::{self, COUNTER};
+#[cfg(target_arch = "x86_64")]
+use super::lone;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Ifma};
 use crate::lanes::DoubleRow;
@@ -20,6 +22,7 @@ pub(super) const ROWS: usize = 32;
 pub struct Kernels {
     blocks: unsafe fn(*mut DoubleRow<u32>, usize),
     run: unsafe fn(&DoubleRow<u32>, *const u8, *mut u8, usize, *mut DoubleRow<u32>),
+    consecutive: unsafe fn(&DoubleRow<u32>, *mut DoubleRow<u32>, usize),
     /// Blocks of one message that fill two registers.
     wide: usize,
     poly1305: PolyTier,
@@ -42,6 +45,7 @@ impl Kernels {
         Self {
             blocks: blocks_zmm,
             run: run_zmm,
+            consecutive: consecutive_zmm,
             wide: 32,
             poly1305: ifma.map_or(PolyTier::Integer, PolyTier::Ifma),
             name: "avx512",
@@ -55,6 +59,7 @@ impl Kernels {
         Self {
             blocks: blocks_ymm,
             run: run_ymm,
+            consecutive: consecutive_ymm,
             wide: 16,
             poly1305: PolyTier::Integer,
             name: "avx2",
@@ -67,6 +72,7 @@ impl Kernels {
         Self {
             blocks: block::blocks::<u32>,
             run: block::run::<u32>,
+            consecutive: consecutive_portable,
             wide: 1,
             poly1305: PolyTier::Integer,
             name: "portable",
@@ -102,6 +108,22 @@ impl Kernels {
         unsafe { (self.blocks)(rows.as_mut_ptr(), lanes.min(ROWS)) }
     }
 
+    /// Writes `blocks` blocks of keystream from the state's counter on.
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `blocks` rows rounded up to eight, or to sixteen if there are
+    /// more than eight.
+    #[inline]
+    pub(super) unsafe fn consecutive(
+        &self,
+        state: &DoubleRow<u32>,
+        rows: *mut DoubleRow<u32>,
+        blocks: usize,
+    ) {
+        // SAFETY: as the caller promises; the instructions exist.
+        unsafe { (self.consecutive)(state, rows, blocks) }
+    }
+
     /// XORs `blocks` blocks of one message.
     ///
     /// # Safety
@@ -122,9 +144,32 @@ impl Kernels {
     }
 }
 
+/// # Safety
+/// `rows` is valid for writing `blocks` rows.
+unsafe fn consecutive_portable(state: &DoubleRow<u32>, rows: *mut DoubleRow<u32>, blocks: usize) {
+    let mut state = *state;
+    // SAFETY: `blocks` rows.
+    unsafe {
+        for i in 0..blocks {
+            rows.add(i).write(state);
+            state[COUNTER] = state[COUNTER].wrapping_add(1);
+        }
+        block::blocks::<u32>(rows, blocks);
+    }
+}
+
 /// One register where it has lanes enough, two otherwise.
 macro_rules! tier {
-    ($blocks:ident, $run:ident, $features:literal, $lanes:ty) => {
+    ($blocks:ident, $run:ident, $consecutive:ident, $features:literal, $lanes:ty) => {
+        /// # Safety
+        /// As [`lone::consecutive`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $consecutive(state: &DoubleRow<u32>, rows: *mut DoubleRow<u32>, blocks: usize) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { lone::consecutive::<$lanes>(state, rows, blocks) }
+        }
+
         /// # Safety
         /// As [`block::blocks`], in groups of two registers, and the CPU has the instructions.
         #[cfg(target_arch = "x86_64")]
@@ -168,7 +213,8 @@ macro_rules! tier {
 tier!(
     blocks_zmm,
     run_zmm,
+    consecutive_zmm,
     "avx512f,avx512bw,avx512dq,avx512vl",
     U32x16
 );
-tier!(blocks_ymm, run_ymm, "avx2", U32x8);
+tier!(blocks_ymm, run_ymm, consecutive_ymm, "avx2", U32x8);

@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::{DoubleRow, Lanes, Row};
+use super::{DoubleRow, Lanes, Row, Rows};
 
 /// Eight lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +90,27 @@ macro_rules! arithmetic {
             Self(unsafe { $right::<N>(self.0) })
         }
     };
+}
+
+// SAFETY: the loads and stores are of one register.
+unsafe impl Rows for U32x8 {
+    #[inline(always)]
+    unsafe fn broadcast_row(row: *const u32) -> Self {
+        // SAFETY: the caller promises AVX2 and four words.
+        unsafe { Self(_mm256_broadcastsi128_si256(_mm_loadu_si128(row.cast()))) }
+    }
+
+    #[inline(always)]
+    fn turn<const ORDER: i32>(self) -> Self {
+        // SAFETY: a register exists only where AVX2 does.
+        Self(unsafe { _mm256_shuffle_epi32::<ORDER>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_row(self, words: *mut u32) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm256_storeu_si256(words.cast(), self.0) }
+    }
 }
 
 // SAFETY: eight pointers or rows are read and written.

@@ -7,7 +7,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::{DoubleRow, Lanes, Row};
+use super::{DoubleRow, Lanes, Row, Rows};
 
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,27 @@ macro_rules! arithmetic {
             Self(unsafe { $shift(self.0, _mm_cvtsi32_si128(N)) })
         }
     };
+}
+
+// SAFETY: the loads and stores are of one register.
+unsafe impl Rows for U32x16 {
+    #[inline(always)]
+    unsafe fn broadcast_row(row: *const u32) -> Self {
+        // SAFETY: the caller promises AVX-512 and four words.
+        unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(row.cast()))) }
+    }
+
+    #[inline(always)]
+    fn turn<const ORDER: i32>(self) -> Self {
+        // SAFETY: a register exists only where AVX-512 does.
+        Self(unsafe { _mm512_shuffle_epi32::<ORDER>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_row(self, words: *mut u32) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm512_storeu_si512(words.cast(), self.0) }
+    }
 }
 
 // SAFETY: sixteen pointers or rows are read and written.

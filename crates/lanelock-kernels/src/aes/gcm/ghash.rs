@@ -22,6 +22,9 @@ pub(super) const SPARE: usize = 4;
 /// Zeros after each, so that a register may be loaded at the last.
 pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
 
+/// From a power to the sum of its halves, in bytes.
+pub(super) const SUMS: usize = BLOCK * (POWERS + SPARE);
+
 /// A hash in progress: the reduced value of all whole sums, and the sum being built.
 #[derive(Clone, Copy)]
 pub(super) struct Ghash<V: Vector> {
@@ -29,9 +32,115 @@ pub(super) struct Ghash<V: Vector> {
     powers: *const u8,
     /// Belongs to the block with the highest power of the next sum.
     reduced: V::Single,
+    sum: Sum<V>,
+}
+
+/// Products that are added up block by block, not reduced yet: of the low halves, of the high
+/// halves, and of the sums of both.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<V> {
     low: V,
     middle: V,
     high: V,
+}
+
+impl<V: Vector> Sum<V> {
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn zero() -> Self {
+        // SAFETY: as above.
+        let zero = unsafe { V::zero() };
+        let (low, middle, high) = (zero, zero, zero);
+        Self { low, middle, high }
+    }
+
+    /// Adds the product of `x`, blocks reversed, and the powers `h`, whose halves add up to
+    /// `h_sum`.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn add(&mut self, x: V, h: V, h_sum: V) {
+        // SAFETY: as above.
+        unsafe {
+            let x_sum = x.xor(x.swap_halves());
+            self.low = self.low.xor(x.clmul::<0x00>(h));
+            self.high = self.high.xor(x.clmul::<0x11>(h));
+            self.middle = self.middle.xor(x_sum.clmul::<0x00>(h_sum));
+        }
+    }
+
+    /// Block `i` is the sum of this sum's block `i` and of all blocks of row `i`.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn add_rows(&mut self, rows: [Self; 4]) {
+        // SAFETY: as above.
+        unsafe {
+            self.low = self.low.xor(V::fold_rows(rows.map(|row| row.low)));
+            self.middle = self.middle.xor(V::fold_rows(rows.map(|row| row.middle)));
+            self.high = self.high.xor(V::fold_rows(rows.map(|row| row.high)));
+        }
+    }
+
+    /// The low and the high halves of the sums.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn halves(self) -> (V, V) {
+        // SAFETY: as above.
+        unsafe {
+            let middle = self.middle.xor3(self.low, self.high);
+            let low = self.low.xor(middle.low_to_high());
+            let high = self.high.xor(middle.high_to_low());
+            (low, high)
+        }
+    }
+
+    /// The hash whose sum each block is, in memory order.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn values(self) -> V {
+        // SAFETY: as above.
+        unsafe {
+            let (low, high) = self.halves();
+            reduce(low, high).reverse()
+        }
+    }
+}
+
+/// x⁻¹²⁸ times a polynomial, block by block.
+///
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn reduce<V: Vector>(low: V, high: V) -> V {
+    // SAFETY: as above.
+    unsafe {
+        let polynomial = V::splat(0xc2 << 120 | 1);
+        let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+        let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+        low.xor(high)
+    }
+}
+
+/// The powers from `power` down to where the register ends, and the sums of their halves.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
+#[inline(always)]
+pub(super) unsafe fn powers_from<V: Vector>(powers: *const u8, power: usize) -> (V, V) {
+    debug_assert!((1..=POWERS).contains(&power));
+    // SAFETY: as above; the spare blocks make the load valid at any power.
+    unsafe {
+        let h = powers.add(BLOCK * (POWERS - power));
+        (V::load(h), V::load(h.add(SUMS)))
+    }
 }
 
 impl<V: Vector> Ghash<V> {
@@ -41,13 +150,10 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn start(powers: *const u8) -> Self {
         // SAFETY: as above.
         unsafe {
-            let zero = V::zero();
             Self {
                 powers,
                 reduced: V::Single::zero(),
-                low: zero,
-                middle: zero,
-                high: zero,
+                sum: Sum::zero(),
             }
         }
     }
@@ -133,12 +239,10 @@ impl<V: Vector> Ghash<V> {
                 self.add::<false>(V::from_single(first), power);
                 return self.add::<false>(V::from_single(last), 1);
             }
-            let powers_at = |end: usize| {
-                let at = |power| V::Single::load(self.powers.add(BLOCK * (end - power)));
-                V::pair(at(power), at(1))
-            };
-            let (h, h_sum) = (powers_at(POWERS), powers_at(2 * POWERS + SPARE));
-            self.accumulate(V::pair(first, last).reverse(), h, h_sum);
+            let (h, h_sum) = powers_from::<V::Single>(self.powers, power);
+            let (one, one_sum) = powers_from::<V::Single>(self.powers, 1);
+            let (h, h_sum) = (V::pair(h, one), V::pair(h_sum, one_sum));
+            self.sum.add(V::pair(first, last).reverse(), h, h_sum);
         }
     }
 
@@ -150,14 +254,9 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn close(&mut self) {
         // SAFETY: as above.
         unsafe {
-            let middle = self.middle.xor3(self.low, self.high);
-            let low = self.low.xor(middle.low_to_high()).fold();
-            let high = self.high.xor(middle.high_to_low()).fold();
-            let polynomial = V::Single::splat(0xc2 << 120 | 1);
-            let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-            let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-            self.reduced = low.xor(high);
-            (self.low, self.middle, self.high) = (V::zero(), V::zero(), V::zero());
+            let (low, high) = self.sum.halves();
+            self.reduced = reduce(low.fold(), high.fold());
+            self.sum = Sum::zero();
         }
     }
 
@@ -191,23 +290,10 @@ impl<V: Vector> Ghash<V> {
 
     #[inline(always)]
     unsafe fn multiply(&mut self, x: V, power: usize) {
-        debug_assert!((1..=POWERS).contains(&power));
-        // SAFETY: the spare blocks make the load valid at any power.
+        // SAFETY: the caller's promise; the table is a key's.
         unsafe {
-            let h = V::load(self.powers.add(BLOCK * (POWERS - power)));
-            let h_sum = V::load(self.powers.add(BLOCK * (2 * POWERS + SPARE - power)));
-            self.accumulate(x, h, h_sum);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn accumulate(&mut self, x: V, h: V, h_sum: V) {
-        // SAFETY: runs under `enter`.
-        unsafe {
-            let x_sum = x.xor(x.swap_halves());
-            self.low = self.low.xor(x.clmul::<0x00>(h));
-            self.high = self.high.xor(x.clmul::<0x11>(h));
-            self.middle = self.middle.xor(x_sum.clmul::<0x00>(h_sum));
+            let (h, h_sum) = powers_from(self.powers, power);
+            self.sum.add(x, h, h_sum);
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let mut hash = Ghash::<V>::start(job.key.powers());
         let mut text = Text::<V, ROUNDS, ENCRYPT>::of(job);
         let [mask] = text.rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
-        let lengths = V::Single::splat(lengths(job));
+        let lengths = V::Single::splat(lengths(job).swap_bytes());
         if job.aad_len == 0 {
             hash.add::<false>(V::from_single(lengths), 1);
         } else {
@@ -65,17 +65,17 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Long<'_, '_, ROUNDS, E
             text.bulk(&mut hash);
             hash.open(text.len.div_ceil(BLOCK) + 1);
             text.last(&mut hash, 1);
-            hash.add::<false>(V::from_single(Vector::splat(lengths(job))), 1);
+            hash.add::<false>(V::from_single(Vector::splat(lengths(job).swap_bytes())), 1);
             hash.close();
             hash.value().xor(mask.first()).store(job.tag.as_mut_ptr());
         }
     }
 }
 
-/// The last block that is hashed, in memory order.
+/// The last block that is hashed, as a big-endian number.
 #[inline(always)]
 fn lengths(job: &Job<'_>) -> u128 {
-    ((8 * job.aad_len as u128) << 64 | 8 * job.len as u128).swap_bytes()
+    (8 * job.aad_len as u128) << 64 | 8 * job.len as u128
 }
 
 /// What is left of a text.
@@ -254,7 +254,7 @@ impl<V: Vector> Counters<V> {
     /// # Safety
     /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn next<const G: usize>(&mut self) -> [V; G] {
+    pub unsafe fn next<const G: usize>(&mut self) -> [V; G] {
         // SAFETY: as above.
         unsafe {
             let step = V::splat(V::BLOCKS as u128);

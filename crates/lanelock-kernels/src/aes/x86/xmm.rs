@@ -238,6 +238,16 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+        rows[0]
+    }
+
+    #[inline(always)]
+    unsafe fn from_singles(singles: [Self; 4]) -> Self {
+        singles[0]
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Self) -> Self {
         single
     }

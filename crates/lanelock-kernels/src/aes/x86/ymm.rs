@@ -279,6 +279,22 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+        let [a, b, ..] = rows;
+        unsafe {
+            Self(_mm256_xor_si256(
+                _mm256_permute2x128_si256::<0x20>(a.0, b.0),
+                _mm256_permute2x128_si256::<0x31>(a.0, b.0),
+            ))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn from_singles(singles: [Xmm; 4]) -> Self {
+        unsafe { Self::pair(singles[0], singles[1]) }
+    }
+
+    #[inline(always)]
     unsafe fn from_single(single: Xmm) -> Self {
         unsafe { Self(_mm256_zextsi128_si256(single.register())) }
     }

@@ -13,6 +13,7 @@ pub(crate) struct Zmm(__m512i);
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Vector for Zmm {
     const BLOCKS: usize = 4;
+    const MASKS: bool = true;
     type Single = Xmm;
 
     #[inline(always)]
@@ -79,9 +80,8 @@ impl Vector for Zmm {
     #[inline(always)]
     unsafe fn gather(from: *const *mut u8) -> Self {
         unsafe {
-            let low = Self::pair(Xmm::load(*from), Xmm::load(*from.add(1))).0;
-            let high = Self::pair(Xmm::load(*from.add(2)), Xmm::load(*from.add(3))).0;
-            Self(_mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high)))
+            let at = |i| Xmm::load(*from.add(i));
+            Self::from_singles([at(0), at(1), at(2), at(3)])
         }
     }
 
@@ -258,6 +258,33 @@ impl Vector for Zmm {
                 b.register(),
                 a.register(),
             )))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+        let [a, b, c, d] = rows;
+        unsafe {
+            let halves = |a: Self, b: Self| {
+                Self(_mm512_xor_si512(
+                    _mm512_shuffle_i64x2::<0x44>(a.0, b.0),
+                    _mm512_shuffle_i64x2::<0xee>(a.0, b.0),
+                ))
+            };
+            let (ab, cd) = (halves(a, b).0, halves(c, d).0);
+            Self(_mm512_xor_si512(
+                _mm512_shuffle_i64x2::<0x88>(ab, cd),
+                _mm512_shuffle_i64x2::<0xdd>(ab, cd),
+            ))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn from_singles(singles: [Xmm; 4]) -> Self {
+        let [a, b, c, d] = singles;
+        unsafe {
+            let (low, high) = (Self::pair(a, b).0, Self::pair(c, d).0);
+            Self(_mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high)))
         }
     }
 

@@ -1,0 +1,257 @@
+//! Short messages side by side, as many as a register has blocks: their rounds of AES run in
+//! step, and what each message has one block of shares a register with the others' — the masks
+//! of the tags, additional data, lengths, and the reduction.
+
+use super::Job;
+use super::ghash::{POWERS, SUMS, Sum, powers_from};
+use super::message::Counters;
+use crate::aes::BLOCK;
+use crate::aes::rounds::{Rounds, each_round};
+use crate::aes::vector::{Kernel, Vector};
+
+/// Most registers of text that a message has here.
+pub(super) const REGISTERS: usize = 2;
+
+/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`]. Each has at most a block of
+/// additional data, and a text that ends in the last of `G` registers (of one: or is empty).
+/// `ONE_KEY`: all have the same.
+///
+/// # Safety
+/// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
+/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `G` is 1
+/// or 2.
+pub(super) struct Together<
+    'l,
+    'k,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+> {
+    pub jobs: *mut Job<'k>,
+    pub list: &'l [u8],
+}
+
+impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
+    for Together<'_, '_, ROUNDS, ENCRYPT, G, ONE_KEY>
+{
+    type Output = ();
+
+    /// The hash of each lot waits until the next one's rounds are under way.
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { jobs, list } = self;
+        // SAFETY: the creator's promises.
+        unsafe {
+            let lot =
+                |list: &[u8]| core::array::from_fn(|i| jobs.add(list[i.min(V::BLOCKS - 1)].into()));
+            let (first, rest) = list.split_at(V::BLOCKS);
+            let mut jobs: Lot<'_> = lot(first);
+            let common = Rounds::<V, ROUNDS>::load((*jobs[0]).key.cipher().as_ptr());
+            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, jobs);
+            for list in rest.chunks_exact(V::BLOCKS) {
+                let next = lot(list);
+                let texts = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, next);
+                hash::<V, G, ONE_KEY>(jobs, &turned);
+                (jobs, turned) = (next, texts);
+            }
+            hash::<V, G, ONE_KEY>(jobs, &turned);
+        }
+    }
+}
+
+/// As many jobs as a register has blocks, the last repeated to make four.
+type Lot<'k> = [*mut Job<'k>; 4];
+
+/// The ciphertexts of a lot, zeros behind each, and the masks of its tags.
+struct Turned<V, const G: usize> {
+    texts: [[V; G]; 4],
+    masks: V,
+}
+
+/// Encrypts or decrypts the texts.
+///
+/// # Safety
+/// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different.
+#[inline(always)]
+unsafe fn turn<
+    V: Vector,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+>(
+    common: &Rounds<V, ROUNDS>,
+    jobs: Lot<'_>,
+) -> Turned<V, G> {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut texts = [[V::zero(); G]; 4];
+        let mut masks = [V::Single::zero(); 4];
+        let mut together = V::zero();
+        if ONE_KEY {
+            for i in 0..V::BLOCKS {
+                masks[i] = V::Single::load((*jobs[i]).j0.as_ptr());
+            }
+            together = V::from_singles(masks);
+        }
+        let mut own = [V::zero(); 4];
+        let mut states = [[V::zero(); G]; 4];
+        for m in 0..V::BLOCKS {
+            let job = &*jobs[m];
+            states[m] = Counters::after(&job.j0).next();
+            if !ONE_KEY {
+                own[m] = V::broadcast(job.j0.as_ptr());
+            }
+        }
+        // Round keys: those of all, in registers, or each job's own, in memory.
+        macro_rules! round {
+            ($step:ident, $r:expr) => {
+                if ONE_KEY {
+                    together = together.$step(common.at($r));
+                }
+                for m in 0..V::BLOCKS {
+                    let key = if ONE_KEY {
+                        common.at($r)
+                    } else {
+                        V::broadcast((*jobs[m]).key.cipher().as_ptr().add(BLOCK * $r))
+                    };
+                    for state in &mut states[m] {
+                        *state = state.$step(key);
+                    }
+                    if !ONE_KEY {
+                        own[m] = own[m].$step(key);
+                    }
+                }
+            };
+        }
+        round!(xor, 0);
+        each_round!(ROUNDS, |r| {
+            round!(aes_enc, r);
+        });
+        round!(aes_enc_last, ROUNDS);
+        for m in 0..V::BLOCKS {
+            let job = &*jobs[m];
+            texts[m] = xor::<V, ENCRYPT, G>(job, states[m]);
+            if !ONE_KEY {
+                masks[m] = own[m].first();
+            }
+        }
+        let masks = if ONE_KEY {
+            together
+        } else {
+            V::from_singles(masks)
+        };
+        Turned { texts, masks }
+    }
+}
+
+/// Adds the key stream to a text; returns the ciphertext, zeros behind it.
+///
+/// # Safety
+/// As for [`turn`].
+#[inline(always)]
+unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
+    job: &Job<'_>,
+    stream: [V; G],
+) -> [V; G] {
+    let (source, target, len) = (job.source, job.target, job.len);
+    // SAFETY: the text reaches the last register; there `within` cuts loads and stores off at its
+    // end.
+    unsafe {
+        let mut ciphertext = stream;
+        for g in 0..G {
+            let from = source.wrapping_add(V::BYTES * g);
+            let to = target.wrapping_add(V::BYTES * g);
+            let within = len.saturating_sub(V::BYTES * g).min(V::BYTES);
+            if g < G - 1 || !V::MASKS && within == V::BYTES {
+                let data = V::load(from);
+                let turned = data.xor(stream[g]);
+                turned.store(to);
+                ciphertext[g] = if ENCRYPT { turned } else { data };
+            } else {
+                let data = V::load_bytes(from, within);
+                let turned = data.xor(stream[g]);
+                turned.store_bytes(to, within);
+                ciphertext[g] = if ENCRYPT {
+                    turned.keep_bytes(within)
+                } else {
+                    data
+                };
+            }
+        }
+        ciphertext
+    }
+}
+
+/// Leaves the tags in the jobs.
+///
+/// # Safety
+/// As for [`turn`].
+#[inline(always)]
+unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
+    jobs: Lot<'_>,
+    turned: &Turned<V, G>,
+) {
+    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·2 + 2, and are
+    // at least 1 where the last register begins, which the text reaches or which is the first.
+    unsafe {
+        let zero = V::Single::zero();
+        // Per message: a block, its power, the sum of the power's halves.
+        let (mut aad, mut last) = ([[zero; 4]; 3], [[zero; 4]; 3]);
+        let mut rows = [Sum::zero(); 4];
+        for i in 0..V::BLOCKS {
+            let job = &*jobs[i];
+            let powers = job.key.powers();
+            // Behind the text comes one block, before it another.
+            let highest = (job.len + BLOCK - 1) / BLOCK + 2;
+            aad[0][i] = if !V::MASKS && job.aad_len == BLOCK {
+                V::Single::load(job.aad)
+            } else {
+                V::load_bytes(job.aad, job.aad_len.min(BLOCK)).first()
+            };
+            (aad[1][i], aad[2][i]) = powers_from(powers, highest);
+            last[0][i] = lengths(job);
+            (last[1][i], last[2][i]) = powers_from(powers, 1);
+            for g in 0..G {
+                let power = highest - 1 - V::BLOCKS * g;
+                let (h, h_sum) = powers_from(powers, power);
+                rows[i].add(turned.texts[i][g].reverse(), h, h_sum);
+            }
+        }
+        let mut sum = Sum::zero();
+        let [aad, h, h_sum] = aad;
+        let aad = V::from_singles(aad).reverse();
+        sum.add(aad, V::from_singles(h), V::from_singles(h_sum));
+        let [lengths, h, h_sum] = last;
+        let lengths = V::from_singles(lengths).shl64(3);
+        if ONE_KEY {
+            let one = (*jobs[0]).key.powers().add(BLOCK * (POWERS - 1));
+            sum.add(lengths, V::broadcast(one), V::broadcast(one.add(SUMS)));
+        } else {
+            sum.add(lengths, V::from_singles(h), V::from_singles(h_sum));
+        }
+        sum.add_rows(rows);
+        let tags = sum.values().xor(turned.masks);
+        tags.scatter(jobs.map(|job| (&raw mut (*job).tag).cast()).as_ptr());
+    }
+}
+
+/// The last block that is hashed, reversed, an eighth of it in each half.
+///
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn lengths<V: Vector>(job: &Job<'_>) -> V {
+    const {
+        assert!(core::mem::offset_of!(Job<'_>, aad_len) == core::mem::offset_of!(Job<'_>, len) + 8);
+    }
+    // SAFETY: two numbers of eight bytes that follow each other in the job.
+    unsafe {
+        V::load(
+            (&raw const *job)
+                .byte_add(core::mem::offset_of!(Job<'_>, len))
+                .cast(),
+        )
+    }
+}
