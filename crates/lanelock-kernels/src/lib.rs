@@ -10,6 +10,7 @@ pub mod aes;
 pub mod chacha;
 pub mod cpu;
 pub mod hash;
+pub mod public_key;
 
 mod bytes;
 mod lanes;
