@@ -7,9 +7,15 @@ use std::time::{Duration, Instant};
 
 use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::curve25519::Kernel;
-use lanelock_kernels::public_key::curve25519::x25519::{Agreement, SecretKey, agree};
+use lanelock_kernels::public_key::curve25519::ed25519::{
+    Sign, SigningKey, Verify, VerifyingKey, sign, verify,
+};
+use lanelock_kernels::public_key::curve25519::x25519::{
+    Agreement, PublicKey, SecretKey, agree, public_keys,
+};
 use openssl::derive::Deriver;
 use openssl::pkey::{Id, PKey};
+use openssl::sign::{Signer, Verifier};
 
 /// Operations per second of two ways to do the same `jobs`: medians of alternating windows.
 fn compare(name: &str, jobs: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
@@ -94,6 +100,99 @@ fn agreement(kernel: Kernel, count: usize) {
     );
     assert!(jobs.iter().all(|job| job.agreed));
     assert_eq!(shared, theirs);
+
+    let mut publics = vec![[0; 32]; count];
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&mut publics)
+        .map(|(key, public)| PublicKey { key, public })
+        .collect();
+    compare(
+        "X25519 public key",
+        count,
+        || public_keys(kernel, &mut jobs),
+        || {
+            for (i, public) in theirs.iter_mut().enumerate() {
+                let key = PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::X25519);
+                *public = key.unwrap().raw_public_key().unwrap().try_into().unwrap();
+            }
+        },
+    );
+    assert_eq!(publics, theirs);
+}
+
+/// Bytes of a signed message.
+const MESSAGE: usize = 64;
+
+fn signing(kernel: Kernel, count: usize) {
+    let messages: Vec<[u8; MESSAGE]> = (0..count).map(bytes).collect();
+    let keys: Vec<_> = (0..count)
+        .map(|i| SigningKey::new(kernel, &bytes(i)))
+        .collect();
+    let mut signatures = vec![[0; 64]; count];
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&messages)
+        .zip(&mut signatures)
+        .map(|((key, message), signature)| Sign {
+            key,
+            message,
+            signature,
+        })
+        .collect();
+    let their_keys: Vec<_> = (0..count)
+        .map(|i| PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::ED25519).unwrap())
+        .collect();
+    let mut signers: Vec<_> = their_keys
+        .iter()
+        .map(|key| Signer::new_without_digest(key).unwrap())
+        .collect();
+    let mut theirs = vec![[0; 64]; count];
+    compare(
+        "Ed25519 sign",
+        count,
+        || sign(kernel, &mut jobs),
+        || {
+            for ((signer, message), signature) in signers.iter_mut().zip(&messages).zip(&mut theirs)
+            {
+                signer.sign_oneshot(signature, message).unwrap();
+            }
+        },
+    );
+    assert_eq!(signatures, theirs);
+
+    let keys: Vec<_> = keys
+        .iter()
+        .map(|key| VerifyingKey::new(key.public()).unwrap())
+        .collect();
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&messages)
+        .zip(&signatures)
+        .map(|((key, message), signature)| Verify {
+            key,
+            message,
+            signature,
+            valid: false,
+        })
+        .collect();
+    let mut verifiers: Vec<_> = their_keys
+        .iter()
+        .map(|key| Verifier::new_without_digest(key).unwrap())
+        .collect();
+    compare(
+        "Ed25519 verify",
+        count,
+        || verify(kernel, &mut jobs),
+        || {
+            for ((verifier, message), signature) in
+                verifiers.iter_mut().zip(&messages).zip(&signatures)
+            {
+                assert!(verifier.verify_oneshot(signature, message).unwrap());
+            }
+        },
+    );
+    assert!(jobs.iter().all(|job| job.valid));
 }
 
 /// Whether argument `index` is absent, "all", or `name`.
@@ -118,5 +217,8 @@ fn main() {
     );
     if selected(1, "x25519") {
         agreement(kernel, count);
+    }
+    if selected(1, "ed25519") {
+        signing(kernel, count);
     }
 }

@@ -7,7 +7,7 @@ use openssl::derive::Deriver;
 use openssl::pkey::{Id, PKey};
 
 use super::super::testing::kernels;
-use super::{Agreement, BASE, BYTES, Kernel, SecretKey, agree};
+use super::{Agreement, BASE, BYTES, Kernel, PublicKey, SecretKey, agree, public_keys};
 use crate::testing::{Random, hex};
 
 type Key = [u8; BYTES];
@@ -138,6 +138,38 @@ fn public_keys_at_the_edges() {
             let expected: Vec<_> = pairs.iter().map(|(k, u)| openssl(k, u)).collect();
             assert!(expected.contains(&None) && expected.iter().any(Option::is_some));
             assert_eq!(run(kernel, &pairs), expected, "{kernel:?}");
+        }
+    }
+}
+
+/// Every number of jobs, with the keys that make the smallest and the largest scalars among them,
+/// against OpenSSL and against the ladder.
+#[test]
+fn public_keys_of_secret_keys() {
+    let mut random = Random::new(11);
+    for kernel in kernels() {
+        for count in (0..=33).chain([65]) {
+            let mut secrets: Vec<Key> = (0..count)
+                .map(|_| random.bytes(BYTES).try_into().unwrap())
+                .collect();
+            for (secret, byte) in secrets.iter_mut().zip([0x00, 0xff]) {
+                *secret = [byte; BYTES];
+            }
+            let keys: Vec<_> = secrets.iter().map(SecretKey::new).collect();
+            let mut publics = vec![[0; BYTES]; count];
+            let mut jobs: Vec<_> = keys
+                .iter()
+                .zip(&mut publics)
+                .map(|(key, public)| PublicKey { key, public })
+                .collect();
+            public_keys(kernel, &mut jobs);
+            let by_ladder: Vec<_> = secrets.iter().map(|secret| (*secret, BASE)).collect();
+            let by_ladder: Vec<_> = run(kernel, &by_ladder).into_iter().flatten().collect();
+            assert_eq!(publics, by_ladder, "{kernel:?}, {count} jobs");
+            for (secret, public) in secrets.iter().zip(&publics) {
+                let key = PKey::private_key_from_raw_bytes(secret, Id::X25519).unwrap();
+                assert_eq!(key.raw_public_key().unwrap(), public);
+            }
         }
     }
 }
