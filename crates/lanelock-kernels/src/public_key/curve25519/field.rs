@@ -360,3 +360,6 @@ impl<V: Lanes> Wide<V> {
 fn times_19<V: Lanes>(x: V) -> V {
     x.shift_left::<4>().add(x.shift_left::<1>().add(x))
 }
+
+#[cfg(test)]
+mod tests;

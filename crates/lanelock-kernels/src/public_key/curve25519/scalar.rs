@@ -250,3 +250,6 @@ const fn power_of_two(exponent: u32) -> [u64; DIGITS] {
     }
     power
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,3 +115,48 @@ impl Single {
         affine
     }
 }
+
+#[cfg(test)]
+impl Single {
+    /// The neutral element.
+    pub(super) const NEUTRAL: Self = Self {
+        x: Number::ZERO,
+        y: Number::ONE,
+        z: Number::ONE,
+        t: Number::ZERO,
+    };
+
+    /// `self` times a little-endian number, bit by bit.
+    pub(super) fn times(self, number: &[u8]) -> Self {
+        let mut product = Self::NEUTRAL;
+        for byte in number.iter().rev() {
+            for bit in (0..8).rev() {
+                product = product.add(product);
+                if byte >> bit & 1 == 1 {
+                    product = product.add(self);
+                }
+            }
+        }
+        product
+    }
+
+    /// Section 5.1.2.
+    pub(super) fn encode(self) -> [u8; 32] {
+        let inverse = self.z.invert();
+        let [a, b, c, d, e] = self.y.mul(inverse).digits();
+        let mut bytes = [0; 32];
+        for (i, word) in [
+            a | b << 51,
+            b >> 13 | c << 38,
+            c >> 26 | d << 25,
+            d >> 39 | e << 12,
+        ]
+        .iter()
+        .enumerate()
+        {
+            bytes[8 * i..8 * i + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[31] |= u8::from(self.x.mul(inverse).is_odd()) << 7;
+        bytes
+    }
+}

