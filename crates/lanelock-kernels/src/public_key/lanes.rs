@@ -3,7 +3,7 @@
 //! A number is an array of registers, one per digit of at most 52 bits; a lane is one number. The
 //! multiply-adds are those of AVX-512 IFMA, and [`Portable`] has the same values in plain integers.
 
-#![allow(dead_code, unused_imports)] // each kernel uses the part it needs
+#![allow(dead_code)] // each kernel uses the part it needs
 
 #[cfg(target_arch = "x86_64")]
 mod ifma;

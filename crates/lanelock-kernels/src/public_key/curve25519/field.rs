@@ -31,8 +31,8 @@ pub(super) struct Element<V>(pub(super) [V; DIGITS]);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wide<V>([V; DIGITS]);
 
-// SAFETY: an array of plain data.
 #[allow(unsafe_code)] // the promise of `Plain`
+// SAFETY: an array of plain data.
 unsafe impl<V: Plain> Plain for Element<V> {}
 
 impl<V: Lanes> Element<V> {

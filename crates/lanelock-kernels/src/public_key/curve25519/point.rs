@@ -130,8 +130,8 @@ impl<V: Lanes> Projective<V> {
     }
 }
 
-// SAFETY: plain data throughout.
 #[allow(unsafe_code)] // the promise of `Plain`
+// SAFETY: plain data throughout.
 unsafe impl<V: Plain> Plain for Projective<V> {}
 
 impl<V: Lanes> Completed<V> {

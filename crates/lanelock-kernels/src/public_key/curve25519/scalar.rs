@@ -42,8 +42,8 @@ const R_SQUARED: [u64; DIGITS] = power_of_two(520);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalar<V>([V; DIGITS]);
 
-// SAFETY: an array of plain data.
 #[allow(unsafe_code)] // the promise of `Plain`
+// SAFETY: an array of plain data.
 unsafe impl<V: Plain> Plain for Scalar<V> {}
 
 impl<V: Lanes> Scalar<V> {

@@ -173,10 +173,13 @@ fn agree_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
         let mut columns = Secret::new();
         words::store(shared.to_words(), &mut columns.0);
         for (lane, job) in jobs.iter_mut().enumerate() {
-            job.agreed = zero >> lane & 1 == 0;
-            if job.agreed {
-                *job.shared = words::get(&columns.0, lane);
+            // Without a branch: only the caller may look at the verdict.
+            let agreed = zero >> lane & 1 ^ 1;
+            let keep = agreed.wrapping_sub(1);
+            for (to, byte) in job.shared.iter_mut().zip(words::get(&columns.0, lane)) {
+                *to = *to & keep | byte & !keep;
             }
+            job.agreed = agreed == 1;
         }
     }
     wipe(&mut x);

@@ -31,77 +31,79 @@ fn each(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
     result
 }
 
+// What takes some instructions is a function: the kernels inline everything, and this is not the
+// code that has to be fast.
 impl Lanes for Portable {
     type Proof = ();
     type Mask = PortableMask;
 
-    #[inline]
+    #[inline(never)]
     fn splat((): (), word: u64) -> Self {
         Self([word; LANES])
     }
 
-    #[inline]
+    #[inline(never)]
     fn load((): (), words: &Words) -> Self {
         Self(*words)
     }
 
-    #[inline]
+    #[inline(never)]
     fn store(self, words: &mut Words) {
         *words = self.0;
     }
 
-    #[inline]
+    #[inline(never)]
     fn proof(self) {}
 
-    #[inline]
+    #[inline(never)]
     fn add(self, other: Self) -> Self {
         Self(each(self.0, other.0, u64::wrapping_add))
     }
 
-    #[inline]
+    #[inline(never)]
     fn sub(self, other: Self) -> Self {
         Self(each(self.0, other.0, u64::wrapping_sub))
     }
 
-    #[inline]
+    #[inline(never)]
     fn and(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a & b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn or(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a | b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn xor(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a ^ b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_left<const N: u32>(self) -> Self {
         Self(each(self.0, self.0, |a, _| a << N))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_right<const N: u32>(self) -> Self {
         Self(each(self.0, self.0, |a, _| a >> N))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_right_signed<const N: u32>(self) -> Self {
         Self(each(self.0, self.0, |a, _| {
             (a.cast_signed() >> N).cast_unsigned()
         }))
     }
 
-    #[inline]
+    #[inline(never)]
     fn mul_add_low(self, a: Self, b: Self) -> Self {
         let low = each(a.0, b.0, |a, b| (a & DIGIT).wrapping_mul(b & DIGIT) & DIGIT);
         self.add(Self(low))
     }
 
-    #[inline]
+    #[inline(never)]
     #[allow(clippy::cast_possible_truncation)] // 52 bits remain
     fn mul_add_high(self, a: Self, b: Self) -> Self {
         let high = each(a.0, b.0, |a, b| {
@@ -110,7 +112,7 @@ impl Lanes for Portable {
         self.add(Self(high))
     }
 
-    #[inline]
+    #[inline(never)]
     fn is_zero(self) -> PortableMask {
         // Of a number and its negative, at least one has the top bit, unless it is zero.
         PortableMask(each(self.0, self.0, |a, _| {
@@ -118,19 +120,19 @@ impl Lanes for Portable {
         }))
     }
 
-    #[inline]
+    #[inline(never)]
     fn is_negative(self) -> PortableMask {
         PortableMask(self.shift_right_signed::<63>().0)
     }
 
-    #[inline]
+    #[inline(never)]
     fn select(mask: PortableMask, a: Self, b: Self) -> Self {
         // The compiler must not find out that the mask is a choice, and make it a branch.
         let mask = core::hint::black_box(mask);
         b.xor(a.xor(b).and(Self(mask.0)))
     }
 
-    #[inline]
+    #[inline(never)]
     fn lookup(table: &[Words; 2], index: Self) -> Self {
         let mut found = Self([0; LANES]);
         for (place, word) in (0..).zip(table.iter().flatten()) {
@@ -140,7 +142,7 @@ impl Lanes for Portable {
         found
     }
 
-    #[inline]
+    #[inline(never)]
     fn transpose((): (), rows: [&Words; LANES]) -> [Self; LANES] {
         let mut columns = [Self([0; LANES]); LANES];
         for lane in 0..LANES {
@@ -153,7 +155,7 @@ impl Lanes for Portable {
 }
 
 impl Mask for PortableMask {
-    #[inline]
+    #[inline(never)]
     fn from_bits(bits: u8) -> Self {
         let mut mask = [0; LANES];
         for lane in 0..LANES {
@@ -162,7 +164,7 @@ impl Mask for PortableMask {
         Self(mask)
     }
 
-    #[inline]
+    #[inline(never)]
     fn bits(self) -> u8 {
         let mut bits = 0;
         for lane in 0..LANES {
@@ -171,22 +173,22 @@ impl Mask for PortableMask {
         bits
     }
 
-    #[inline]
+    #[inline(never)]
     fn and(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a & b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn or(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a | b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn xor(self, other: Self) -> Self {
         Self(each(self.0, other.0, |a, b| a ^ b))
     }
 
-    #[inline]
+    #[inline(never)]
     fn not(self) -> Self {
         Self(each(self.0, self.0, |a, _| !a))
     }

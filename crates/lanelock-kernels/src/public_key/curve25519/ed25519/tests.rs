@@ -201,7 +201,7 @@ fn small_order_as_openssl_does() {
         for (i, t) in torsion.iter().enumerate() {
             for u in &torsion {
                 // A = B + t, or t alone; R = s · B + u; S = s + k, or s.
-                let with_base = (claims.len() + i) % 2 == 0;
+                let with_base = (claims.len() + i).is_multiple_of(2);
                 let public = if with_base { Single::BASE.add(*t) } else { *t }.encode();
                 let mut nonce: Key = random.bytes(KEY_BYTES).try_into().unwrap();
                 nonce[31] &= 0x0f;

@@ -1,12 +1,11 @@
 //! Against OpenSSL's integers, with digits up to the bounds.
 
 use std::prelude::v1::*;
-use std::vec;
 
 use openssl::bn::{BigNum, BigNumContext};
 
 use super::{DIGIT, DIGITS, Element, GROUPS, Wide};
-use crate::public_key::lanes::{LANES, Lanes, Portable};
+use crate::public_key::lanes::{LANES, Lanes, Mask, Portable};
 use crate::testing::Random;
 
 type Rows = [[u64; DIGITS]; LANES];
@@ -117,7 +116,6 @@ fn check<V: Lanes>(proof: V::Proof) {
                 .collect();
             assert_eq!(BigNum::from_slice(&bytes).unwrap(), &m[lane] % &p);
             let zero = (&m[lane] % &p).num_bits() == 0;
-            use crate::public_key::lanes::Mask;
             assert_eq!(a.is_zero().bits() >> lane & 1 == 1, zero);
         }
         expect(Element::from_words(a.to_words()), |i| &m[i] % &p);
@@ -161,8 +159,6 @@ fn check_inverses<V: Lanes>(proof: V::Proof) {
             });
         }
     }
-    let none: &mut [Element<V>] = &mut vec![];
-    Element::invert_all(none);
 }
 
 #[test]
