@@ -3,6 +3,8 @@
 //! `cargo run --release -p lanelock-kernels --example curve25519_speed [operation|all] [jobs]`.
 //! Windows of both alternate; the figures are medians. Every result is compared.
 
+#![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 //! A point is kept as the sum and the difference of Y and X, which both the addition and the
 //! doubling multiply. Both are complete: no point is an exception.
 
-use super::field::{Element, GROUPS, Wide};
+use super::field::{Element, Field, GROUPS, Wide};
 use super::words::{self, Secret};
 use crate::public_key::lanes::{LANES, Lanes};
 use crate::wipe::{Plain, wipe};
@@ -36,7 +36,7 @@ struct Completed<V> {
     h: Element<V>,
 }
 
-impl<V: Lanes> Extended<V> {
+impl<V: Field> Extended<V> {
     /// The neutral element.
     #[inline(always)]
     pub(super) fn neutral(proof: V::Proof) -> Self {
@@ -73,7 +73,7 @@ impl<V: Lanes> Extended<V> {
     }
 }
 
-impl<V: Lanes> Projective<V> {
+impl<V: Field> Projective<V> {
     /// 2 · `self`
     #[inline(always)]
     pub(super) fn double(self) -> Self {
@@ -134,7 +134,7 @@ impl<V: Lanes> Projective<V> {
 // SAFETY: plain data throughout.
 unsafe impl<V: Plain> Plain for Projective<V> {}
 
-impl<V: Lanes> Completed<V> {
+impl<V: Field> Completed<V> {
     #[inline(always)]
     fn projective(self) -> Projective<V> {
         let (x, y) = (self.e.mul_wide(self.f), self.g.mul_wide(self.h));
@@ -154,7 +154,7 @@ impl<V: Lanes> Completed<V> {
     }
 }
 
-impl<V: Lanes> Addend<V> {
+impl<V: Field> Addend<V> {
     /// `self` in the lanes of `mask`, the neutral element in the others.
     #[inline(always)]
     pub(super) fn or_neutral(self, mask: V::Mask) -> Self {

@@ -4,13 +4,13 @@
 
 use super::Kernel;
 use super::base;
-use super::field::{Element, GROUPS};
+use super::field::{Element, Field, GROUPS};
 use super::point::Extended;
 use super::scalar::Scalar;
 use super::words::{self, Secret};
 #[cfg(target_arch = "x86_64")]
 use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Lanes, Mask, Portable};
+use crate::public_key::lanes::{LANES, Mask, Portable};
 use crate::wipe::wipe;
 
 /// Bytes of a secret key, of a public key and of a shared secret.
@@ -117,7 +117,7 @@ unsafe fn public_keys_ifma(token: crate::cpu::Ifma, jobs: &mut [PublicKey<'_>]) 
 /// curve25519: u = (1 + y) / (1 − y) (section 4.1). A clamped scalar is no multiple of the base
 /// point's order, so y is not 1.
 #[inline(always)]
-fn public_keys_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
+fn public_keys_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
     let mut dividends = [Element::<V>::zero(proof); GROUPS];
     let mut divisors = [Element::<V>::zero(proof); GROUPS];
     let groups = jobs.len().div_ceil(LANES);
@@ -147,7 +147,7 @@ fn public_keys_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
 
 /// At most `LANES · GROUPS` jobs.
 #[inline(always)]
-fn agree_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
+fn agree_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
     let groups = jobs.len().div_ceil(LANES);
     let mut x = [Element::zero(proof); GROUPS];
     let mut z = [Element::<V>::zero(proof); GROUPS];
@@ -175,7 +175,7 @@ fn agree_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
         for (lane, job) in jobs.iter_mut().enumerate() {
             // Without a branch: only the caller may look at the verdict.
             let agreed = zero >> lane & 1 ^ 1;
-            let keep = agreed.wrapping_sub(1);
+            let keep = core::hint::black_box(agreed.wrapping_sub(1));
             for (to, byte) in job.shared.iter_mut().zip(words::get(&columns.0, lane)) {
                 *to = *to & keep | byte & !keep;
             }
@@ -191,7 +191,7 @@ fn agree_in_lanes<V: Lanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
 /// The points of a step are kept as sums and differences of their coordinates: what the next step
 /// multiplies, and exchanges where the bit of the scalar differs from the one above.
 #[inline(always)]
-fn ladder<V: Lanes>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<V>) {
+fn ladder<V: Field>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<V>) {
     let proof = u.0[0].proof();
     let one = Element::one(proof);
     // (1 : 0) and (u : 1)

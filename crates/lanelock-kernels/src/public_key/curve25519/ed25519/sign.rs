@@ -4,12 +4,12 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::public_key::curve25519::field::GROUPS;
+use crate::public_key::curve25519::field::{Field, GROUPS};
 use crate::public_key::curve25519::words::{self, Secret};
 use crate::public_key::curve25519::{Kernel, base, scalar::Scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Lanes, Portable};
+use crate::public_key::lanes::{LANES, Portable};
 use crate::wipe::wipe;
 
 /// A private key, expanded: the secret scalar, the prefix and the public key. Wiped on drop.
@@ -153,7 +153,7 @@ unsafe fn expand_ifma(token: crate::cpu::Ifma, key: &mut SigningKey) {
 
 /// Computes the public key of the clamped scalar, and brings the scalar in its form.
 #[inline(always)]
-fn expand<V: Lanes>(proof: V::Proof, key: &mut SigningKey) {
+fn expand<V: Field>(proof: V::Proof, key: &mut SigningKey) {
     let mut columns = Secret::new();
     words::put(&mut columns.0, 0, &key.scalar);
     let scalar = Scalar::from_words(words::load::<V>(proof, &columns.0));
@@ -173,7 +173,7 @@ unsafe fn commit_ifma(token: crate::cpu::Ifma, digests: &[Digest<'_>], nonces: &
 }
 
 #[inline(always)]
-fn commit<V: Lanes>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
+fn commit<V: Field>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
     let mut scalars = [Scalar::<V>::zero(proof); GROUPS];
     let groups = digests.len().div_ceil(LANES);
     for (group, digests) in digests.chunks(LANES).enumerate() {
@@ -200,7 +200,7 @@ unsafe fn respond_ifma(
 
 /// Section 5.1.6, step 5: the nonce plus the digest times the secret scalar.
 #[inline(always)]
-fn respond<V: Lanes>(
+fn respond<V: Field>(
     proof: V::Proof,
     digests: &[Digest<'_>],
     jobs: &[Sign<'_>],

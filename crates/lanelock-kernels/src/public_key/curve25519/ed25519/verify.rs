@@ -4,7 +4,7 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::public_key::curve25519::field::{DIGITS, Element, GROUPS};
+use crate::public_key::curve25519::field::{DIGITS, Element, Field, GROUPS};
 use crate::public_key::curve25519::number::Number;
 use crate::public_key::curve25519::point::{
     Addend, Extended, OddDigits, Projective, WINDOW_BITS, WINDOWS,
@@ -15,7 +15,7 @@ use crate::public_key::curve25519::words::{self, Columns};
 use crate::public_key::curve25519::{Kernel, base};
 #[cfg(target_arch = "x86_64")]
 use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Lanes, Portable, Words};
+use crate::public_key::lanes::{LANES, Portable, Words};
 
 /// A public key, prepared: 2 KiB of multiples of the negated point.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ unsafe fn check_ifma(token: crate::cpu::Ifma, digests: &[Digest<'_>], jobs: &mut
 
 /// Whether S · B − k · A encodes as R, for at most [`JOBS`] jobs.
 #[inline(always)]
-fn check<V: Lanes>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
+fn check<V: Field>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
     let groups = jobs.len().div_ceil(LANES);
     let mut points = [Extended::<V>::neutral(proof).projective; GROUPS];
     for (group, jobs) in jobs.chunks_mut(LANES).enumerate() {
@@ -138,7 +138,7 @@ fn check<V: Lanes>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'
 
 /// The negated keys' points times `scalar`.
 #[inline(always)]
-fn multiple_of_keys<V: Lanes>(
+fn multiple_of_keys<V: Field>(
     proof: V::Proof,
     keys: &[&VerifyingKey; LANES],
     scalar: Scalar<V>,
@@ -167,7 +167,7 @@ fn multiple_of_keys<V: Lanes>(
 
 /// The multiple at `places` of each lane's table.
 #[inline(always)]
-fn multiples<V: Lanes>(
+fn multiples<V: Field>(
     proof: V::Proof,
     keys: &[&VerifyingKey; LANES],
     places: &Words,

@@ -4,7 +4,7 @@ use std::prelude::v1::*;
 
 use openssl::bn::{BigNum, BigNumContext};
 
-use super::{DIGIT, DIGITS, Element, GROUPS, Wide};
+use super::{DIGIT, DIGITS, Element, Field, GROUPS, Wide};
 use crate::public_key::lanes::{LANES, Lanes, Mask, Portable};
 use crate::testing::Random;
 
@@ -27,7 +27,7 @@ fn modulus() -> BigNum {
     number(&[DIGIT - 18, DIGIT, DIGIT, DIGIT, DIGIT])
 }
 
-fn element<V: Lanes>(proof: V::Proof, rows: &Rows) -> Element<V> {
+fn element<V: Field>(proof: V::Proof, rows: &Rows) -> Element<V> {
     let mut element = Element::zero(proof);
     for i in 0..DIGITS {
         element.0[i] = V::load(proof, &rows.map(|row| row[i]));
@@ -48,7 +48,7 @@ fn rows<V: Lanes>(digits: [V; DIGITS]) -> Rows {
 }
 
 /// `found` is within its bound and equals `expected` modulo p, in each lane.
-fn expect<V: Lanes>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
+fn expect<V: Field>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
     for (lane, row) in rows(found.0).iter().enumerate() {
         assert!(
             row.iter().all(|digit| *digit <= MOST),
@@ -63,7 +63,7 @@ fn expect<V: Lanes>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
     }
 }
 
-fn check<V: Lanes>(proof: V::Proof) {
+fn check<V: Field>(proof: V::Proof) {
     let p = modulus();
     let mut random = Random::new(3);
     for _ in 0..300 {
@@ -123,7 +123,7 @@ fn check<V: Lanes>(proof: V::Proof) {
 }
 
 /// Inverses, alone and together, with zeros among them.
-fn check_inverses<V: Lanes>(proof: V::Proof) {
+fn check_inverses<V: Field>(proof: V::Proof) {
     let p = modulus();
     let mut random = Random::new(4);
     for count in 0..=GROUPS {
