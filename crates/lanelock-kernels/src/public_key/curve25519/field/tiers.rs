@@ -1,10 +1,7 @@
 //! Which part of the arithmetic is inlined.
 //!
-//! On registers the products are part of the kernels, so that their digits stay in registers and
-//! neighbours overlap; the inversion, 265 products one after the other, is a function. In plain
-//! integers everything is.
-
-#![allow(unsafe_code)] // enters a function that needs the instructions of a token
+//! On registers everything is part of the kernels, so that digits stay in registers and neighbours
+//! overlap. In plain integers it would be code without end, for no use: there, they are functions.
 
 use super::{Element, Wide, inverse, product, square};
 #[cfg(target_arch = "x86_64")]
@@ -35,18 +32,8 @@ impl Field for Ifma {
 
     #[inline(always)]
     fn inverse(a: Element<Self>) -> Element<Self> {
-        // SAFETY: the element carries the proof of the instructions.
-        unsafe { inverse_ifma(a) }
+        inverse(a)
     }
-}
-
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn inverse_ifma(a: Element<Ifma>) -> Element<Ifma> {
-    inverse(a)
 }
 
 impl Field for Portable {
