@@ -11,6 +11,7 @@ pub mod chacha;
 pub mod cpu;
 pub mod hash;
 pub mod taint;
+pub mod public_key;
 
 mod bytes;
 mod lanes;

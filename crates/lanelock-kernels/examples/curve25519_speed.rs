@@ -1,0 +1,253 @@
+//! Operations per second of the curve25519 kernels in full batches, against OpenSSL one at a time.
+//!
+//! `cargo run --release -p lanelock-kernels --example curve25519_speed [operation|all] [jobs]`.
+//! Windows of both alternate; the figures are medians. Every result is compared.
+
+#![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::public_key::curve25519::Kernel;
+use lanelock_kernels::public_key::curve25519::ed25519::{
+    Sign, SigningKey, Verify, VerifyingKey, sign, verify,
+};
+use lanelock_kernels::public_key::curve25519::x25519::{
+    Agreement, PublicKey, SecretKey, agree, public_keys,
+};
+use openssl::derive::Deriver;
+use openssl::pkey::{Id, PKey};
+use openssl::sign::{Signer, Verifier};
+
+/// Operations per second of two ways to do the same `jobs`: medians of alternating windows.
+fn compare(name: &str, jobs: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
+    let window = |run: &mut dyn FnMut()| {
+        let start = Instant::now();
+        let mut rounds = 0_u32;
+        while rounds == 0 || start.elapsed() < Duration::from_millis(15) {
+            run();
+            rounds += 1;
+        }
+        f64::from(rounds) * jobs as f64 / start.elapsed().as_secs_f64()
+    };
+    let mut windows: Vec<_> = (0..21)
+        .map(|_| (window(&mut ours), window(&mut theirs)))
+        .collect();
+    let mut median = |of: fn(&(f64, f64)) -> f64| {
+        windows.sort_by(|a, b| of(a).total_cmp(&of(b)));
+        of(&windows[windows.len() / 2])
+    };
+    let (ours, theirs, ratio) = (median(|w| w.0), median(|w| w.1), median(|w| w.0 / w.1));
+    println!("{name:26} {ours:12.0} {theirs:12.0} {ratio:8.2}");
+}
+
+/// Calls per second of something OpenSSL has no counterpart of: the median window.
+fn alone(name: &str, mut run: impl FnMut()) {
+    let mut windows: Vec<_> = (0..11)
+        .map(|_| {
+            let start = Instant::now();
+            let mut rounds = 0_u32;
+            while start.elapsed() < Duration::from_millis(5) {
+                run();
+                rounds += 1;
+            }
+            f64::from(rounds) / start.elapsed().as_secs_f64()
+        })
+        .collect();
+    windows.sort_by(f64::total_cmp);
+    println!("{name:26} {:12.0}", windows[windows.len() / 2]);
+}
+
+/// Bytes that differ for each job.
+fn bytes<const N: usize>(seed: usize) -> [u8; N] {
+    let mut state = seed as u64 + 1;
+    std::array::from_fn(|_| {
+        state = state
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        state.to_be_bytes()[0]
+    })
+}
+
+fn agreement(kernel: Kernel, count: usize) {
+    let keys: Vec<_> = (0..count).map(|i| SecretKey::new(&bytes(i))).collect();
+    let peers: Vec<[u8; 32]> = (0..count)
+        .map(|i| {
+            let key = PKey::private_key_from_raw_bytes(&bytes::<32>(i + 1000), Id::X25519);
+            key.unwrap().raw_public_key().unwrap().try_into().unwrap()
+        })
+        .collect();
+    let mut shared = vec![[0; 32]; count];
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&peers)
+        .zip(&mut shared)
+        .map(|((key, peer), shared)| Agreement {
+            key,
+            peer,
+            shared,
+            agreed: false,
+        })
+        .collect();
+
+    let their_keys: Vec<_> = (0..count)
+        .map(|i| {
+            (
+                PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::X25519).unwrap(),
+                PKey::public_key_from_raw_bytes(&peers[i], Id::X25519).unwrap(),
+            )
+        })
+        .collect();
+    let mut derivers: Vec<_> = their_keys
+        .iter()
+        .map(|(key, peer)| {
+            let mut deriver = Deriver::new(key).unwrap();
+            deriver.set_peer(peer).unwrap();
+            deriver
+        })
+        .collect();
+    let mut theirs = vec![[0; 32]; count];
+    compare(
+        "X25519",
+        count,
+        || agree(kernel, &mut jobs),
+        || {
+            for (deriver, shared) in derivers.iter_mut().zip(&mut theirs) {
+                deriver.derive(shared).unwrap();
+            }
+        },
+    );
+    assert!(jobs.iter().all(|job| job.agreed));
+    assert_eq!(shared, theirs);
+
+    let mut publics = vec![[0; 32]; count];
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&mut publics)
+        .map(|(key, public)| PublicKey { key, public })
+        .collect();
+    compare(
+        "X25519 public key",
+        count,
+        || public_keys(kernel, &mut jobs),
+        || {
+            for (i, public) in theirs.iter_mut().enumerate() {
+                let key = PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::X25519);
+                *public = key.unwrap().raw_public_key().unwrap().try_into().unwrap();
+            }
+        },
+    );
+    assert_eq!(publics, theirs);
+}
+
+/// Bytes of a signed message.
+const MESSAGE: usize = 64;
+
+fn signing(kernel: Kernel, count: usize) {
+    let messages: Vec<[u8; MESSAGE]> = (0..count).map(bytes).collect();
+    let keys: Vec<_> = (0..count)
+        .map(|i| SigningKey::new(kernel, &bytes(i)))
+        .collect();
+    let mut signatures = vec![[0; 64]; count];
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&messages)
+        .zip(&mut signatures)
+        .map(|((key, message), signature)| Sign {
+            key,
+            message,
+            signature,
+        })
+        .collect();
+    let their_keys: Vec<_> = (0..count)
+        .map(|i| PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::ED25519).unwrap())
+        .collect();
+    let mut signers: Vec<_> = their_keys
+        .iter()
+        .map(|key| Signer::new_without_digest(key).unwrap())
+        .collect();
+    let mut theirs = vec![[0; 64]; count];
+    compare(
+        "Ed25519 sign",
+        count,
+        || sign(kernel, &mut jobs),
+        || {
+            for ((signer, message), signature) in signers.iter_mut().zip(&messages).zip(&mut theirs)
+            {
+                signer.sign_oneshot(signature, message).unwrap();
+            }
+        },
+    );
+    assert_eq!(signatures, theirs);
+
+    let keys: Vec<_> = keys
+        .iter()
+        .map(|key| VerifyingKey::new(key.public()).unwrap())
+        .collect();
+    let mut jobs: Vec<_> = keys
+        .iter()
+        .zip(&messages)
+        .zip(&signatures)
+        .map(|((key, message), signature)| Verify {
+            key,
+            message,
+            signature,
+            valid: false,
+        })
+        .collect();
+    let mut verifiers: Vec<_> = their_keys
+        .iter()
+        .map(|key| Verifier::new_without_digest(key).unwrap())
+        .collect();
+    compare(
+        "Ed25519 verify",
+        count,
+        || verify(kernel, &mut jobs),
+        || {
+            for ((verifier, message), signature) in
+                verifiers.iter_mut().zip(&messages).zip(&signatures)
+            {
+                assert!(verifier.verify_oneshot(signature, message).unwrap());
+            }
+        },
+    );
+    assert!(jobs.iter().all(|job| job.valid));
+
+    let seed = bytes(0);
+    alone("Ed25519 SigningKey::new", || {
+        black_box(SigningKey::new(kernel, black_box(&seed)));
+    });
+    let public = *SigningKey::new(kernel, &seed).public();
+    alone("Ed25519 VerifyingKey::new", || {
+        black_box(VerifyingKey::new(black_box(&public)));
+    });
+}
+
+/// Whether argument `index` is absent, "all", or `name`.
+fn selected(index: usize, name: &str) -> bool {
+    std::env::args()
+        .nth(index)
+        .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
+}
+
+fn main() {
+    let token = Ifma::detect().expect("a CPU with AVX-512 IFMA");
+    let kernel = Kernel::Ifma(token);
+    let count = std::env::args()
+        .nth(2)
+        .map_or(32, |n| n.parse().expect("a number of jobs"));
+    println!(
+        "{:26} {:>12} {:>12} {:>8}",
+        format!("{count} jobs"),
+        "lanes/s",
+        "OpenSSL/s",
+        "ratio"
+    );
+    if selected(1, "x25519") {
+        agreement(kernel, count);
+    }
+    if selected(1, "ed25519") {
+        signing(kernel, count);
+    }
+}

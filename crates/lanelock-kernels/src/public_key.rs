@@ -1,0 +1,5 @@
+//! Public-key operations: eight of an algorithm in lockstep, one per lane, each with its own key.
+
+pub mod curve25519;
+
+mod lanes;

@@ -1,0 +1,380 @@
+//! Arithmetic modulo p = 2²⁵⁵ − 19, eight numbers at a time.
+//!
+//! Digits have weight 2⁵¹, so that the 52-bit multiply-adds take digits that are a little over
+//! 51 bits. Two types keep the bounds: an [`Element`] is carried and may be multiplied, a [`Wide`]
+//! is what a multiplication leaves: sums, and differences, are made there, and carried once.
+
+#![allow(clippy::needless_range_loop)] // an index names the digit on both sides
+
+mod tiers;
+
+pub(super) use tiers::Field;
+
+use crate::public_key::lanes::Lanes;
+use crate::wipe::{Plain, wipe};
+
+/// Digits of a number.
+pub(super) const DIGITS: usize = 5;
+/// Bits of a digit.
+pub(super) const RADIX: u32 = 51;
+/// The largest digit of a reduced number.
+pub(super) const DIGIT: u64 = (1 << RADIX) - 1;
+
+/// Registers of numbers that share an inversion.
+pub(super) const GROUPS: usize = 4;
+
+/// One number for each lane, ready to be multiplied.
+///
+/// Invariant: digits are below 2⁵¹ + 2¹⁶. The number may exceed p.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element<V>(pub(super) [V; DIGITS]);
+
+/// One number for each lane, in digits that are not carried.
+///
+/// Invariant: digits are below 2⁶². A product's are below [`Wide::PRODUCT`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide<V>([V; DIGITS]);
+
+#[allow(unsafe_code)] // the promise of `Plain`
+// SAFETY: an array of plain data.
+unsafe impl<V: Plain> Plain for Element<V> {}
+
+impl<V: Field> Element<V> {
+    /// The same number in every lane; digits below 2⁵¹.
+    #[inline(always)]
+    pub(super) fn splat(proof: V::Proof, digits: &[u64; DIGITS]) -> Self {
+        let mut element = [V::zero(proof); DIGITS];
+        for i in 0..DIGITS {
+            element[i] = V::splat(proof, digits[i]);
+        }
+        Self(element)
+    }
+
+    #[inline(always)]
+    pub(super) fn zero(proof: V::Proof) -> Self {
+        Self([V::zero(proof); DIGITS])
+    }
+
+    #[inline(always)]
+    pub(super) fn one(proof: V::Proof) -> Self {
+        Self::splat(proof, &[1, 0, 0, 0, 0])
+    }
+
+    /// From numbers below 2²⁵⁶ in words; bit 255 is dropped.
+    #[inline(always)]
+    pub(super) fn from_words(words: [V; 4]) -> Self {
+        let mask = V::splat(words[0].proof(), DIGIT);
+        let [a, b, c, d] = words;
+        Self([
+            a.and(mask),
+            a.shift_right::<51>().or(b.shift_left::<13>()).and(mask),
+            b.shift_right::<38>().or(c.shift_left::<26>()).and(mask),
+            c.shift_right::<25>().or(d.shift_left::<39>()).and(mask),
+            d.shift_right::<12>().and(mask),
+        ])
+    }
+
+    /// The numbers modulo p, in words.
+    #[inline(always)]
+    pub(super) fn to_words(self) -> [V; 4] {
+        let [a, b, c, d, e] = self.reduce().0;
+        [
+            a.or(b.shift_left::<51>()),
+            b.shift_right::<13>().or(c.shift_left::<38>()),
+            c.shift_right::<26>().or(d.shift_left::<25>()),
+            d.shift_right::<39>().or(e.shift_left::<12>()),
+        ]
+    }
+
+    /// The smallest digits of the same number modulo p.
+    #[inline(always)]
+    pub(super) fn reduce(self) -> Self {
+        let proof = self.0[0].proof();
+        let mask = V::splat(proof, DIGIT);
+        // The number is below 2²⁵⁵ + 2²²¹, less than 2p. It is at least p if adding 19 reaches bit
+        // 255: then q is 1, 19 stay added and bit 255 goes.
+        let mut q = self.0[0].add(V::splat(proof, 19)).shift_right::<51>();
+        for i in 1..DIGITS {
+            q = self.0[i].add(q).shift_right::<51>();
+        }
+        let mut digits = self.0;
+        digits[0] = digits[0].add(times_19(q));
+        for i in 0..DIGITS - 1 {
+            digits[i + 1] = digits[i + 1].add(digits[i].shift_right::<51>());
+            digits[i] = digits[i].and(mask);
+        }
+        digits[4] = digits[4].and(mask);
+        Self(digits)
+    }
+
+    /// Which lanes are zero modulo p.
+    #[inline(always)]
+    pub(super) fn is_zero(self) -> V::Mask {
+        let [a, b, c, d, e] = self.reduce().0;
+        a.or(b).or(c).or(d.or(e)).is_zero()
+    }
+
+    /// `a` in the lanes of `mask`, `b` in the others.
+    #[inline(always)]
+    pub(super) fn select(mask: V::Mask, a: Self, b: Self) -> Self {
+        let mut digits = b.0;
+        for i in 0..DIGITS {
+            digits[i] = V::select(mask, a.0[i], b.0[i]);
+        }
+        Self(digits)
+    }
+
+    /// Exchanges the two in the lanes of `mask`.
+    #[inline(always)]
+    pub(super) fn swap(mask: V::Mask, a: &mut Self, b: &mut Self) {
+        (*a, *b) = (Self::select(mask, *b, *a), Self::select(mask, *a, *b));
+    }
+
+    /// The number as a sum to add to or subtract from.
+    #[inline(always)]
+    pub(super) fn wide(self) -> Wide<V> {
+        Wide(self.0)
+    }
+
+    #[inline(always)]
+    pub(super) fn add(self, other: Self) -> Self {
+        self.wide().add(other.wide()).carry()
+    }
+
+    #[inline(always)]
+    pub(super) fn sub(self, other: Self) -> Self {
+        self.wide().sub(other.wide()).carry()
+    }
+
+    #[inline(always)]
+    pub(super) fn mul(self, other: Self) -> Self {
+        self.mul_wide(other).carry()
+    }
+
+    #[inline(always)]
+    pub(super) fn square(self) -> Self {
+        self.square_wide().carry()
+    }
+
+    /// The product, not carried.
+    #[inline(always)]
+    pub(super) fn mul_wide(self, other: Self) -> Wide<V> {
+        V::product(self, other)
+    }
+
+    /// The square, not carried.
+    #[inline(always)]
+    pub(super) fn square_wide(self) -> Wide<V> {
+        V::square(self)
+    }
+
+    /// `addend` + `factor` · `self`, not carried; `factor` is below 2²⁰.
+    #[inline(always)]
+    pub(super) fn mul_small(self, factor: u32, addend: Wide<V>) -> Wide<V> {
+        debug_assert!(factor < 1 << 20);
+        let factor = V::splat(self.0[0].proof(), factor.into());
+        let mut high = [V::zero(self.0[0].proof()); DIGITS];
+        let mut sum = addend.0;
+        for i in 0..DIGITS {
+            high[i] = high[i].mul_add_high(self.0[i], factor).shift_left::<1>();
+            sum[i] = sum[i].mul_add_low(self.0[i], factor);
+        }
+        sum[0] = sum[0].add(times_19(high[4]));
+        for i in 1..DIGITS {
+            sum[i] = sum[i].add(high[i - 1]);
+        }
+        Wide(sum)
+    }
+
+    /// `self` squared `n` ≥ 1 times.
+    #[inline(always)]
+    pub(super) fn square_times(self, n: u32) -> Self {
+        let mut power = self;
+        for _ in 0..n {
+            power = power.square();
+        }
+        power
+    }
+
+    /// The inverse, or zero for zero.
+    #[inline(always)]
+    pub(super) fn invert(self) -> Self {
+        V::inverse(self)
+    }
+
+    /// The inverse of each of `elements`, or zero for zero, by one inversion for each lane.
+    ///
+    /// # Panics
+    /// If there are more than [`GROUPS`].
+    #[inline(always)]
+    pub(super) fn invert_all(elements: &mut [Self]) {
+        let Some(first) = elements.first() else {
+            return;
+        };
+        let proof = first.0[0].proof();
+        let (zero, one) = (Self::zero(proof), Self::one(proof));
+        // `before[i]` is the product of the elements up to and without `i`.
+        let mut before = [one; GROUPS];
+        let mut product = one;
+        for (i, element) in elements.iter().enumerate() {
+            before[i] = product;
+            product = product.mul(Self::select(element.is_zero(), one, *element));
+        }
+        let mut inverse = product.invert();
+        for (i, element) in elements.iter_mut().enumerate().rev() {
+            let is_zero = element.is_zero();
+            let factor = Self::select(is_zero, one, *element);
+            *element = Self::select(is_zero, zero, inverse.mul(before[i]));
+            inverse = inverse.mul(factor);
+        }
+        wipe(&mut before);
+    }
+}
+
+impl<V: Lanes> Wide<V> {
+    /// Digits of a product are below this: 19 · 6.5 + 1 low parts, see [`product`].
+    const PRODUCT: u64 = 250 << RADIX;
+
+    /// A multiple of p with digits no smaller than a product's.
+    const BIAS: [u64; DIGITS] = {
+        let factor = 256;
+        let bias = [
+            factor * (DIGIT - 18),
+            factor * DIGIT,
+            factor * DIGIT,
+            factor * DIGIT,
+            factor * DIGIT,
+        ];
+        assert!(bias[0] >= Self::PRODUCT);
+        bias
+    };
+
+    /// Ten columns of weight 2⁵¹ as five: 2²⁵⁵ ≡ 19.
+    #[inline(always)]
+    fn fold(columns: [V; 10]) -> Self {
+        let mut sum = [columns[0]; DIGITS];
+        for k in 0..DIGITS {
+            sum[k] = columns[k].add(times_19(columns[k + 5]));
+        }
+        Self(sum)
+    }
+
+    #[inline(always)]
+    pub(super) fn add(self, other: Self) -> Self {
+        let mut sum = self.0;
+        for i in 0..DIGITS {
+            sum[i] = sum[i].add(other.0[i]);
+        }
+        Self(sum)
+    }
+
+    /// `self` − `other`, which is a product or an element: not a sum of products.
+    #[inline(always)]
+    pub(super) fn sub(self, other: Self) -> Self {
+        let proof = self.0[0].proof();
+        let mut sum = self.0;
+        for i in 0..DIGITS {
+            sum[i] = sum[i].add(V::splat(proof, Self::BIAS[i])).sub(other.0[i]);
+        }
+        Self(sum)
+    }
+
+    /// One carry from each digit to the next, all at once.
+    ///
+    /// Digits below 2⁶² leave carries below 2¹¹, 19 of which come back to digit 0.
+    #[inline(always)]
+    pub(super) fn carry(self) -> Element<V> {
+        let proof = self.0[0].proof();
+        let (mask, nineteen) = (V::splat(proof, DIGIT), V::splat(proof, 19));
+        let mut digits = self.0;
+        for i in 0..DIGITS {
+            digits[i] = digits[i].and(mask);
+        }
+        digits[0] = digits[0].mul_add_low(self.0[4].shift_right::<51>(), nineteen);
+        for i in 1..DIGITS {
+            digits[i] = digits[i].add(self.0[i - 1].shift_right::<51>());
+        }
+        Element(digits)
+    }
+}
+
+/// The product, not carried: 50 multiply-adds.
+///
+/// A product of two digits below 2⁵¹ + 2¹⁶ has a high part h < 2⁵⁰ + 2¹⁷, which weighs two in
+/// the next column, and a low part below 2⁵². Column 5 has most: 4 low parts and twice 5 high
+/// parts, 6.5 · 2⁵² or so, which come back 19-fold beside the one low part of column 0.
+#[inline(always)]
+fn product<V: Lanes>(a: Element<V>, b: Element<V>) -> Wide<V> {
+    let (a, b) = (a.0, b.0);
+    let mut columns = [V::zero(a[0].proof()); 10];
+    for i in 0..DIGITS {
+        for j in 0..DIGITS {
+            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], b[j]);
+        }
+    }
+    for k in 1..10 {
+        columns[k] = columns[k].shift_left::<1>();
+    }
+    for i in 0..DIGITS {
+        for j in 0..DIGITS {
+            columns[i + j] = columns[i + j].mul_add_low(a[i], b[j]);
+        }
+    }
+    Wide::fold(columns)
+}
+
+/// The square, not carried: 30 multiply-adds.
+///
+/// Products of different digits count twice. They are added first and doubled together, high
+/// parts twice: once because there are two, once for their weight in the next column.
+#[inline(always)]
+fn square<V: Lanes>(a: Element<V>) -> Wide<V> {
+    let a = a.0;
+    let mut columns = [V::zero(a[0].proof()); 10];
+    for i in 0..DIGITS {
+        for j in i + 1..DIGITS {
+            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], a[j]);
+        }
+    }
+    for k in 2..9 {
+        columns[k] = columns[k].shift_left::<1>();
+    }
+    for i in 0..DIGITS {
+        columns[2 * i + 1] = columns[2 * i + 1].mul_add_high(a[i], a[i]);
+        for j in i + 1..DIGITS {
+            columns[i + j] = columns[i + j].mul_add_low(a[i], a[j]);
+        }
+    }
+    for k in 1..10 {
+        columns[k] = columns[k].shift_left::<1>();
+    }
+    for i in 0..DIGITS {
+        columns[2 * i] = columns[2 * i].mul_add_low(a[i], a[i]);
+    }
+    Wide::fold(columns)
+}
+
+/// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.
+#[inline(always)]
+fn inverse<V: Field>(a: Element<V>) -> Element<V> {
+    let two = a.square();
+    let nine = two.square_times(2).mul(a);
+    let eleven = nine.mul(two);
+    let ones_5 = eleven.square().mul(nine); // 2⁵ − 1 = 22 + 9
+    let ones_10 = ones_5.square_times(5).mul(ones_5);
+    let ones_20 = ones_10.square_times(10).mul(ones_10);
+    let ones_40 = ones_20.square_times(20).mul(ones_20);
+    let ones_50 = ones_40.square_times(10).mul(ones_10);
+    let ones_100 = ones_50.square_times(50).mul(ones_50);
+    let ones_200 = ones_100.square_times(100).mul(ones_100);
+    let ones_250 = ones_200.square_times(50).mul(ones_50);
+    ones_250.square_times(5).mul(eleven)
+}
+
+#[inline(always)]
+fn times_19<V: Lanes>(x: V) -> V {
+    x.shift_left::<4>().add(x.shift_left::<1>().add(x))
+}
+
+#[cfg(test)]
+mod tests;
