@@ -100,6 +100,13 @@ pub(crate) trait Lanes: Plain + core::fmt::Debug {
     fn equals(self, other: Self) -> Self::Mask {
         self.xor(other).is_zero()
     }
+
+    /// Runs `f` in a function of its own that enables the instructions: for what is long and used in
+    /// several places.
+    fn outlined<R>(proof: Self::Proof, f: impl FnOnce() -> R) -> R;
+
+    /// Runs `f` in place where values stay in registers, else as [`Self::outlined`].
+    fn in_registers<R>(proof: Self::Proof, f: impl FnOnce() -> R) -> R;
 }
 
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on

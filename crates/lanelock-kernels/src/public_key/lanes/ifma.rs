@@ -126,6 +126,22 @@ impl Lanes for Ifma {
         // SAFETY: `a.1` is the proof of AVX-512 F.
         Self(unsafe { _mm512_mask_blend_epi64(mask.0, b.0, a.0) }, a.1)
     }
+
+    #[inline(always)]
+    fn outlined<R>(_: cpu::Ifma, f: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2")]
+        fn call<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        // SAFETY: the token is the proof of these instructions.
+        unsafe { call(f) }
+    }
+
+    #[inline(always)]
+    fn in_registers<R>(_: cpu::Ifma, f: impl FnOnce() -> R) -> R {
+        f()
+    }
 }
 
 impl Mask for IfmaMask {

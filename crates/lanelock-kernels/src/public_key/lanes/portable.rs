@@ -129,6 +129,16 @@ impl Lanes for Portable {
         let mask = core::hint::black_box(mask);
         b.xor(a.xor(b).and(Self(mask.0)))
     }
+
+    #[inline(never)]
+    fn outlined<R>((): (), f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    #[inline(always)]
+    fn in_registers<R>((): (), f: impl FnOnce() -> R) -> R {
+        Self::outlined((), f)
+    }
 }
 
 impl Mask for PortableMask {
