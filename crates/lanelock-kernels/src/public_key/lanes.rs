@@ -95,6 +95,14 @@ pub(crate) trait Lanes: Plain + core::fmt::Debug {
     #[must_use]
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
 
+    /// `table[index]` for each lane: the whole table is read, and the index stays in registers.
+    ///
+    /// Bits of the index from 4 on are ignored.
+    fn lookup(table: &[Words; 2], index: Self) -> Self;
+
+    /// Rows as columns: lane `i` of result `j` is word `j` of row `i`.
+    fn transpose(proof: Self::Proof, rows: [&Words; LANES]) -> [Self; LANES];
+
     /// Which lanes of two registers are equal.
     #[inline(always)]
     fn equals(self, other: Self) -> Self::Mask {

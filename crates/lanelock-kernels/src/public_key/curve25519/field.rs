@@ -110,12 +110,6 @@ impl<V: Lanes> Element<V> {
         a.or(b).or(c).or(d.or(e)).is_zero()
     }
 
-    /// Which lanes are odd once reduced: the sign of RFC 8032, section 5.1.2.
-    #[inline(always)]
-    pub(super) fn is_odd(self) -> V::Mask {
-        self.reduce().0[0].shift_left::<63>().is_negative()
-    }
-
     /// `a` in the lanes of `mask`, `b` in the others.
     #[inline(always)]
     pub(super) fn select(mask: V::Mask, a: Self, b: Self) -> Self {

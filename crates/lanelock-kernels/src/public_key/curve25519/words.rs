@@ -60,7 +60,7 @@ pub(super) struct Secret(pub(super) Columns);
 
 impl Secret {
     #[inline]
-    pub(super) fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self([[0; LANES]; 4])
     }
 }

@@ -1,10 +1,11 @@
 //! One 512-bit register: AVX-512 F, DQ and IFMA.
 
 #![allow(unsafe_code)] // intrinsics, under the token that each value carries
+#![allow(clippy::needless_range_loop)] // an index names the row on both sides
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, Mask, Words};
+use super::{LANES, Lanes, Mask, Words};
 use crate::cpu;
 use crate::wipe::Plain;
 
@@ -125,6 +126,53 @@ impl Lanes for Ifma {
     fn select(mask: IfmaMask, a: Self, b: Self) -> Self {
         // SAFETY: `a.1` is the proof of AVX-512 F.
         Self(unsafe { _mm512_mask_blend_epi64(mask.0, b.0, a.0) }, a.1)
+    }
+
+    #[inline(always)]
+    fn lookup(table: &[Words; 2], index: Self) -> Self {
+        let proof = index.1;
+        let (low, high) = (Self::load(proof, &table[0]), Self::load(proof, &table[1]));
+        // SAFETY: the token is the proof of AVX-512 F.
+        Self(
+            unsafe { _mm512_permutex2var_epi64(low.0, index.0, high.0) },
+            proof,
+        )
+    }
+
+    #[inline(always)]
+    fn transpose(proof: cpu::Ifma, rows: [&Words; LANES]) -> [Self; LANES] {
+        let mut r = [Self::zero(proof).0; LANES];
+        for i in 0..LANES {
+            r[i] = Self::load(proof, rows[i]).0;
+        }
+        // SAFETY: the token is the proof of AVX-512 F.
+        unsafe {
+            // Pairs of lanes, then pairs of pairs, then halves.
+            let mut pairs = r;
+            for i in 0..LANES / 2 {
+                pairs[2 * i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+                pairs[2 * i + 1] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+            }
+            let mut columns = [Self(r[0], proof); LANES];
+            for odd in 0..2 {
+                let (a, b) = (pairs[odd], pairs[odd + 2]);
+                let (c, d) = (pairs[odd + 4], pairs[odd + 6]);
+                // 128-bit parts 0 and 2, and 1 and 3, of two registers.
+                let (ab_even, ab_odd) = (
+                    _mm512_shuffle_i64x2::<0x88>(a, b),
+                    _mm512_shuffle_i64x2::<0xdd>(a, b),
+                );
+                let (cd_even, cd_odd) = (
+                    _mm512_shuffle_i64x2::<0x88>(c, d),
+                    _mm512_shuffle_i64x2::<0xdd>(c, d),
+                );
+                columns[odd].0 = _mm512_shuffle_i64x2::<0x88>(ab_even, cd_even);
+                columns[odd + 2].0 = _mm512_shuffle_i64x2::<0x88>(ab_odd, cd_odd);
+                columns[odd + 4].0 = _mm512_shuffle_i64x2::<0xdd>(ab_even, cd_even);
+                columns[odd + 6].0 = _mm512_shuffle_i64x2::<0xdd>(ab_odd, cd_odd);
+            }
+            columns
+        }
     }
 
     #[inline(always)]

@@ -130,6 +130,27 @@ impl Lanes for Portable {
         b.xor(a.xor(b).and(Self(mask.0)))
     }
 
+    #[inline]
+    fn lookup(table: &[Words; 2], index: Self) -> Self {
+        let mut found = Self([0; LANES]);
+        for (place, word) in (0..).zip(table.iter().flatten()) {
+            let here = index.and(Self([15; LANES])).equals(Self([place; LANES]));
+            found = Self::select(here, Self([*word; LANES]), found);
+        }
+        found
+    }
+
+    #[inline]
+    fn transpose((): (), rows: [&Words; LANES]) -> [Self; LANES] {
+        let mut columns = [Self([0; LANES]); LANES];
+        for lane in 0..LANES {
+            for j in 0..LANES {
+                columns[j].0[lane] = rows[lane][j];
+            }
+        }
+        columns
+    }
+
     #[inline(never)]
     fn outlined<R>((): (), f: impl FnOnce() -> R) -> R {
         f()

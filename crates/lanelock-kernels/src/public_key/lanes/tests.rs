@@ -56,6 +56,16 @@ fn check<V: Lanes>(proof: V::Proof, seed: u64) {
             if bits[0] >> i & 1 == 1 { x[i] } else { y[i] }
         });
 
+        is("lookup", V::lookup(&[x, y], c), &|i| {
+            let place = usize::try_from(z[i] % 16).unwrap();
+            [x, y][place / LANES][place % LANES]
+        });
+        let rows: [Words; LANES] = core::array::from_fn(|_| words());
+        let columns = V::transpose(proof, rows.each_ref());
+        for (j, column) in columns.into_iter().enumerate() {
+            is("transpose", column, &|i| rows[i][j]);
+        }
+
         let gather = |chosen: &dyn Fn(usize) -> bool| {
             (0..LANES).fold(0, |bits, lane| bits | u8::from(chosen(lane)) << lane)
         };

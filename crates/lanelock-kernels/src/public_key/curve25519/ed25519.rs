@@ -1,0 +1,21 @@
+//! Ed25519 (RFC 8032, section 5.1): the pure variant, without context or prehash.
+
+mod digest;
+mod sign;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use sign::{Sign, SigningKey, sign};
+pub use verify::{Verify, VerifyingKey, verify};
+
+/// Bytes of a private key (the seed), and of a public key.
+pub const KEY_BYTES: usize = 32;
+/// Bytes of a signature.
+pub const SIGNATURE_BYTES: usize = 64;
+
+use super::field::GROUPS;
+use crate::public_key::lanes::LANES;
+
+/// Jobs that share an inversion.
+const JOBS: usize = LANES * GROUPS;

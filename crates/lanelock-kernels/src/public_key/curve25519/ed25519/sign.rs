@@ -1,0 +1,223 @@
+//! Signing (RFC 8032, sections 5.1.5 and 5.1.6).
+
+#![allow(unsafe_code)] // enters functions that need the instructions of a token
+
+use super::digest::Digest;
+use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
+use crate::public_key::curve25519::field::GROUPS;
+use crate::public_key::curve25519::words::{self, Secret};
+use crate::public_key::curve25519::{Kernel, base, scalar::Scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::public_key::lanes::Ifma;
+use crate::public_key::lanes::{LANES, Lanes, Portable};
+use crate::wipe::wipe;
+
+/// A private key, expanded: the secret scalar, the prefix and the public key. Wiped on drop.
+pub struct SigningKey {
+    /// The scalar times R, as [`Scalar::mul_montgomery`] takes it.
+    scalar: [u8; 32],
+    prefix: [u8; 32],
+    public: [u8; KEY_BYTES],
+}
+
+impl SigningKey {
+    /// Expands a private key (section 5.1.5). Any 32 bytes are one.
+    #[must_use]
+    pub fn new(kernel: Kernel, seed: &[u8; KEY_BYTES]) -> Self {
+        let mut digest = [Digest::new([seed, &[], &[]])];
+        Digest::compute(kernel, &mut digest);
+        let mut key = Self {
+            scalar: [0; 32],
+            prefix: [0; 32],
+            public: [0; KEY_BYTES],
+        };
+        key.scalar.copy_from_slice(&digest[0].bytes()[..32]);
+        key.prefix.copy_from_slice(&digest[0].bytes()[32..]);
+        key.scalar[0] &= 0xf8;
+        key.scalar[31] &= 0x7f;
+        key.scalar[31] |= 0x40;
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the token is the proof of the instructions.
+            Kernel::Ifma(token) => unsafe { expand_ifma(token, &mut key) },
+            Kernel::Portable => expand::<Portable>((), &mut key),
+        }
+        key
+    }
+
+    /// The public key, encoded.
+    #[must_use]
+    pub fn public(&self) -> &[u8; KEY_BYTES] {
+        &self.public
+    }
+}
+
+impl Drop for SigningKey {
+    fn drop(&mut self) {
+        wipe(&mut self.scalar);
+        wipe(&mut self.prefix);
+    }
+}
+
+impl core::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("ed25519::SigningKey")
+    }
+}
+
+/// A message to sign.
+#[derive(Debug)]
+pub struct Sign<'j> {
+    /// The key.
+    pub key: &'j SigningKey,
+    /// The message, of any length.
+    pub message: &'j [u8],
+    /// Receives the signature.
+    pub signature: &'j mut [u8; SIGNATURE_BYTES],
+}
+
+/// Signs all messages.
+pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
+    for jobs in jobs.chunks_mut(JOBS) {
+        // The secret scalars of section 5.1.6, step 2, and their points.
+        let mut nonces = Nonces::new();
+        {
+            let mut digests: [_; JOBS] = core::array::from_fn(|i| {
+                Digest::new(match jobs.get(i) {
+                    Some(job) => [&job.key.prefix, job.message, &[]],
+                    None => [&[]; 3],
+                })
+            });
+            let digests = &mut digests[..jobs.len()];
+            Digest::compute(kernel, digests);
+            match kernel {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the token is the proof of the instructions.
+                Kernel::Ifma(token) => unsafe { commit_ifma(token, digests, &mut nonces) },
+                Kernel::Portable => commit::<Portable>((), digests, &mut nonces),
+            }
+        }
+        let mut digests: [_; JOBS] = core::array::from_fn(|i| {
+            Digest::new(match jobs.get(i) {
+                Some(job) => [&nonces.points[i], &job.key.public, job.message],
+                None => [&[]; 3],
+            })
+        });
+        let digests = &mut digests[..jobs.len()];
+        Digest::compute(kernel, digests);
+        let mut responses = Nonces::columns();
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the token is the proof of the instructions.
+            Kernel::Ifma(token) => unsafe {
+                respond_ifma(token, digests, jobs, &nonces.scalars, &mut responses);
+            },
+            Kernel::Portable => {
+                respond::<Portable>((), digests, jobs, &nonces.scalars, &mut responses);
+            }
+        }
+        for (i, job) in jobs.iter_mut().enumerate() {
+            job.signature[..32].copy_from_slice(&nonces.points[i]);
+            let response = words::get(&responses[i / LANES].0, i % LANES);
+            job.signature[32..].copy_from_slice(&response);
+        }
+    }
+}
+
+/// The secret scalars of a batch of signatures, and their points, encoded.
+struct Nonces {
+    scalars: [Secret; GROUPS],
+    points: [[u8; 32]; JOBS],
+}
+
+impl Nonces {
+    fn new() -> Self {
+        Self {
+            scalars: Self::columns(),
+            points: [[0; 32]; JOBS],
+        }
+    }
+
+    fn columns() -> [Secret; GROUPS] {
+        [const { Secret::new() }; GROUPS]
+    }
+}
+
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
+unsafe fn expand_ifma(token: crate::cpu::Ifma, key: &mut SigningKey) {
+    expand::<Ifma>(token, key);
+}
+
+/// Computes the public key of the clamped scalar, and brings the scalar in its form.
+#[inline(always)]
+fn expand<V: Lanes>(proof: V::Proof, key: &mut SigningKey) {
+    let mut columns = Secret::new();
+    words::put(&mut columns.0, 0, &key.scalar);
+    let scalar = Scalar::from_words(words::load::<V>(proof, &columns.0));
+    let mut points = [[0; 32]; 1];
+    base::encode_multiples::<V>(&[scalar], &mut points);
+    key.public = points[0];
+    words::store(scalar.to_montgomery().to_words(), &mut columns.0);
+    key.scalar = words::get(&columns.0, 0);
+}
+
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
+unsafe fn commit_ifma(token: crate::cpu::Ifma, digests: &[Digest<'_>], nonces: &mut Nonces) {
+    commit::<Ifma>(token, digests, nonces);
+}
+
+#[inline(always)]
+fn commit<V: Lanes>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
+    let mut scalars = [Scalar::<V>::zero(proof); GROUPS];
+    let groups = digests.len().div_ceil(LANES);
+    for (group, digests) in digests.chunks(LANES).enumerate() {
+        scalars[group] = Digest::scalars(proof, digests);
+        words::store(scalars[group].to_words(), &mut nonces.scalars[group].0);
+    }
+    base::encode_multiples(&scalars[..groups], &mut nonces.points[..digests.len()]);
+    wipe(&mut scalars);
+}
+
+/// # Safety
+/// The CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
+unsafe fn respond_ifma(
+    token: crate::cpu::Ifma,
+    digests: &[Digest<'_>],
+    jobs: &[Sign<'_>],
+    nonces: &[Secret; GROUPS],
+    responses: &mut [Secret; GROUPS],
+) {
+    respond::<Ifma>(token, digests, jobs, nonces, responses);
+}
+
+/// Section 5.1.6, step 5: the nonce plus the digest times the secret scalar.
+#[inline(always)]
+fn respond<V: Lanes>(
+    proof: V::Proof,
+    digests: &[Digest<'_>],
+    jobs: &[Sign<'_>],
+    nonces: &[Secret; GROUPS],
+    responses: &mut [Secret; GROUPS],
+) {
+    let mut keys = Secret::new();
+    for (group, jobs) in jobs.chunks(LANES).enumerate() {
+        let digests = &digests[LANES * group..][..jobs.len()];
+        for (lane, job) in jobs.iter().enumerate() {
+            words::put(&mut keys.0, lane, &job.key.scalar);
+        }
+        let key = Scalar::from_reduced_words(words::load(proof, &keys.0));
+        let nonce = Scalar::from_reduced_words(words::load(proof, &nonces[group].0));
+        let response = Digest::scalars::<V>(proof, digests)
+            .mul_montgomery(key)
+            .add(nonce);
+        words::store(response.to_words(), &mut responses[group].0);
+    }
+}
