@@ -128,11 +128,10 @@ fn measure<C: Curve, A: hash::Algorithm>(
 
     if selected(2, "generate") {
         let run = || {
-            let job = |lane: &'_ _| GenerateJob {
-                private: private_of(lane),
+            let mut jobs: [_; BATCH] = std::array::from_fn(|i| GenerateJob {
+                private: &lanes[i].private,
                 public: Err(refused),
-            };
-            let mut jobs: [_; BATCH] = std::array::from_fn(|i| job(&lanes[i]));
+            });
             kernels.generate(&mut jobs);
             for (job, lane) in jobs.iter().zip(&lanes) {
                 assert_eq!(job.public, Ok(lane.public));
@@ -250,10 +249,6 @@ fn measure<C: Curve, A: hash::Algorithm>(
             i += 1;
         });
     }
-}
-
-fn private_of<C: Curve>(lane: &Lane<C>) -> &C::Number {
-    &lane.private
 }
 
 /// Whether argument `index` is absent, "all", or `name`.

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // the promise of `Plain`
 #![allow(clippy::needless_range_loop)] // an index names the lane on both sides
 
-use super::{DIGIT_BITS, LANES, Lanes, Mask, Words};
+use super::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use crate::wipe::Plain;
 
 /// Eight lanes in an array.
@@ -151,14 +151,11 @@ impl Lanes for Portable {
         columns
     }
 
-    #[inline(never)]
-    fn outlined<R>((): (), f: impl FnOnce() -> R) -> R {
-        f()
-    }
+    const IN_REGISTERS: bool = false;
 
-    #[inline(always)]
-    fn in_registers<R>((): (), f: impl FnOnce() -> R) -> R {
-        Self::outlined((), f)
+    #[inline(never)]
+    fn outlined<W: Work>((): (), work: W) -> W::Output {
+        work.run()
     }
 }
 

@@ -149,15 +149,23 @@ fn is_x_of<V: Lanes, C: Parameters<N>, const N: usize>(
     r: Scalar<V, C, N>,
     point: &Point<V, C, N>,
 ) -> V::Mask {
-    let proof = r.proof();
     let zz = point.z.square();
-    let is_x = |x: Element<V, C, N>| {
-        let difference = x.to_montgomery().mul(zz).sub(point.x);
-        difference.canonical().is_zero()
-    };
-    let further: Element<V, C, N> = r.add(Residue::constant(proof, &C::Order::M)).transmute();
-    let either = is_x(r.transmute()).or(is_x(further).and(further.is_reduced()));
-    either.and(point.is_infinite().not())
+    let n = Residue::constant(r.proof(), &C::Order::M);
+    let further: Element<V, C, N> = r.add(n).transmute();
+    let is_r = is_quotient::<V, C, N>(r.transmute(), point.x, zz);
+    let is_further = is_quotient::<V, C, N>(further, point.x, zz).and(further.is_reduced());
+    is_r.or(is_further).and(point.is_infinite().not())
+}
+
+/// Whether the plain `number` is `x` / `zz`.
+#[inline(always)]
+fn is_quotient<V: Lanes, C: Parameters<N>, const N: usize>(
+    number: Element<V, C, N>,
+    x: Element<V, C, N>,
+    zz: Element<V, C, N>,
+) -> V::Mask {
+    let difference = number.to_montgomery().mul(zz).sub(x);
+    difference.canonical().is_zero()
 }
 
 /// The scalars, and the lanes where they are from 1 to n − 1; the others become 1.
@@ -181,7 +189,8 @@ fn load_point<V: Lanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     words: &[[Words; N]; 2],
 ) -> (Affine<V, C, N>, [V::Mask; 2]) {
-    let [x, y] = [0, 1].map(|i| Element::<V, C, N>::load(proof, &words[i]));
+    let x = Element::<V, C, N>::load(proof, &words[0]);
+    let y = Element::<V, C, N>::load(proof, &words[1]);
     let in_range = x.is_reduced().and(y.is_reduced());
     let point = Affine {
         x: x.to_montgomery(),

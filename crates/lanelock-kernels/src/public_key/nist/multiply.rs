@@ -15,7 +15,7 @@
 
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
-use super::residue::Residue;
+use super::residue::{Modulus, Residue};
 use crate::public_key::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words};
 use crate::wipe::{Plain, wipe};
 
@@ -61,20 +61,30 @@ impl<const N: usize> Multiples<N> {
     /// The multiple numbered `index` of each lane.
     #[inline(always)]
     fn lookup<V: Lanes, C: Parameters<N>>(&self, index: V) -> Affine<V, C, N> {
-        let proof = index.proof();
-        let bit = |number: u64| index.and(V::splat(proof, 1 << number)).is_zero().not();
-        let (bit4, bit5) = (bit(4), bit(5));
-        let coordinate = |digits: &[Row; N]| {
-            Residue::carried(core::array::from_fn(|i| {
-                let [a, b, c, d] = digits[i].each_ref().map(|table| V::lookup(table, index));
-                V::select(bit5, V::select(bit4, d, c), V::select(bit4, b, a))
-            }))
-        };
         Affine {
-            x: coordinate(&self.x),
-            y: coordinate(&self.y),
+            x: lookup(&self.x, index),
+            y: lookup(&self.y, index),
         }
     }
+}
+
+/// The multiple numbered `index` of each lane, one coordinate.
+#[inline(always)]
+fn lookup<V: Lanes, M: Modulus<N>, const N: usize>(
+    digits: &[Row; N],
+    index: V,
+) -> Residue<V, M, N> {
+    let proof = index.proof();
+    let no_bit4 = index.and(V::splat(proof, 16)).is_zero();
+    let no_bit5 = index.and(V::splat(proof, 32)).is_zero();
+    let mut found = [index; N];
+    for i in 0..N {
+        let [a, b, c, d] = &digits[i];
+        let low = V::select(no_bit4, V::lookup(a, index), V::lookup(b, index));
+        let high = V::select(no_bit4, V::lookup(c, index), V::lookup(d, index));
+        found[i] = V::select(no_bit5, low, high);
+    }
+    Residue::carried(found)
 }
 
 /// The digits of a scalar, highest first.
@@ -184,10 +194,10 @@ pub(super) fn multiply_base<V: Lanes, C: Parameters<N>, const N: usize>(
     let mut sum = highest.lookup(index).to_jacobian();
     for multiples in between.iter().rev() {
         let (index, negative) = signs.next();
-        sum = sum.add_affine(&multiples.lookup(index), negative);
+        sum = sum.add(&multiples.lookup(index), negative);
     }
     let (index, negative) = signs.next();
-    sum = sum.add_affine_or_double(&lowest.lookup(index), negative);
+    sum = sum.add_or_double(&lowest.lookup(index), negative);
     sum.y = Residue::select(negate, sum.y.opposite(), sum.y);
     sum
 }

@@ -107,6 +107,23 @@ impl Modulus<8> for Prime384 {
         0xffff_ffff_0000_0000,
         0x0000_0000_ffff_ffff,
     ]);
+
+    /// The digits of p in the middle are all ones: their sum is a difference of two digits.
+    #[inline(always)]
+    fn clear<V: Lanes>(t: &mut Columns<V, 8>, i: usize) {
+        let proof = t.at(i).proof();
+        let splat = |digit| V::splat(proof, digit);
+        // −1 / p is 2³² + 1.
+        let u = V::zero(proof).mul_add_low(*t.at(i), splat(Self::FACTOR));
+        t.mul_add(i, u, splat((1 << 32) - 1));
+        let carry = t.at(i).shift_right_signed::<52>();
+        *t.at(i + 1) = t.at(i + 1).add(carry);
+        // −2⁹⁶ and −2¹²⁸, and what the digits above lend for it.
+        t.mul_add(i + 1, u, splat((1 << 52) - (1 << 44)));
+        t.mul_add(i + 2, u, splat((1 << 52) - (1 << 24) - 1));
+        *t.at(i + 3) = t.at(i + 3).sub(u);
+        t.mul_add(i + 7, u, splat(1 << (384 - 7 * 52)));
+    }
 }
 
 impl Prime<8> for Prime384 {

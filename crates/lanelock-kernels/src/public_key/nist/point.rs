@@ -8,7 +8,7 @@
 
 use super::parameters::Parameters;
 use super::residue::Residue;
-use crate::public_key::lanes::{Lanes, Mask};
+use crate::public_key::lanes::{Lanes, Mask, Work};
 use crate::wipe::Plain;
 
 /// An element of the field of `C`, in Montgomery's form.
@@ -37,7 +37,9 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
     /// The base point.
     #[inline(always)]
     pub fn generator(proof: V::Proof) -> Self {
-        let [x, y] = C::GENERATOR.map(|coordinate| Residue::constant(proof, &coordinate));
+        let [x, y] = &C::GENERATOR;
+        let x = Residue::<V, C::Field, N>::constant(proof, x);
+        let y = Residue::<V, C::Field, N>::constant(proof, y);
         Self {
             x: x.to_montgomery(),
             y: y.to_montgomery(),
@@ -49,15 +51,13 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
     pub fn is_on_curve(&self) -> V::Mask {
         let Self { x, y } = *self;
         let b = Element::<V, C, N>::constant(x.proof(), &C::B).to_montgomery();
-        V::outlined(x.proof(), || {
-            let cube = x.square().mul(x);
-            let square = y.square();
-            is_zero::<V, C, N>(Residue::folded(|i| {
-                let thrice = x.digit(i).add(x.digit(i)).add(x.digit(i));
-                let right = cube.digit(i).sub(thrice).add(b.digit(i));
-                square.digit(i).sub(right)
-            }))
-        })
+        let cube = x.square().mul(x);
+        let square = y.square();
+        is_zero::<V, C, N>(Residue::folded(|i| {
+            let thrice = x.digit(i).add(x.digit(i)).add(x.digit(i));
+            let right = cube.digit(i).sub(thrice).add(b.digit(i));
+            square.digit(i).sub(right)
+        }))
     }
 
     /// `a` in the lanes of `mask`, `b` in the others.
@@ -81,7 +81,7 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
 }
 
 /// What the sum of two points is made of: both over the common denominator z, and their difference.
-struct Slope<V: Lanes, C: Parameters<N>, const N: usize> {
+pub(super) struct Slope<V: Lanes, C: Parameters<N>, const N: usize> {
     /// X and Y of the first point.
     u: Element<V, C, N>,
     s: Element<V, C, N>,
@@ -96,71 +96,25 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     #[inline(always)]
     #[must_use]
     pub fn double(&self) -> Self {
-        V::outlined(self.x.proof(), || self.double_here())
-    }
-
-    #[inline(always)]
-    fn double_here(&self) -> Self {
-        let Self { x, y, z } = *self;
-        let delta = z.square();
-        let gamma = y.square();
-        let beta = x.mul(gamma);
-        // The operands are below 1.01 p and 4 p.
-        let alpha = Element::<V, C, N>::folded(|i| {
-            let difference = x.digit(i).sub(delta.digit(i));
-            difference.add(difference).add(difference)
-        })
-        .mul(x.add(delta));
-        let square = alpha.square();
-        let x3: Element<V, C, N> =
-            Residue::folded(|i| square.digit(i).sub(beta.digit(i).shift_left::<3>()));
-        // (Y + Z)² with Y + Z below 4 p.
-        let sum = y.add(z).square();
-        let z3 = Residue::folded(|i| sum.digit(i).sub(gamma.digit(i)).sub(delta.digit(i)));
-        let rest = Element::<V, C, N>::folded(|i| beta.digit(i).shift_left::<2>().sub(x3.digit(i)));
-        let product = alpha.mul(rest);
-        let fourth = gamma.square();
-        let y3 = Residue::folded(|i| product.digit(i).sub(fourth.digit(i).shift_left::<3>()));
-        Self {
-            x: x3,
-            y: y3,
-            z: z3,
-        }
+        V::outlined(self.x.proof(), Double(self))
     }
 
     /// `self` + `other`, `other` negated in the lanes of `negate`. Neither is infinite and they
     /// differ.
     #[inline(always)]
     #[must_use]
-    pub fn add(&self, other: &Self, negate: V::Mask) -> Self {
-        V::outlined(self.x.proof(), || self.slope(other, negate).sum())
-    }
-
-    /// As [`Self::add`], with fewer products.
-    #[inline(always)]
-    #[must_use]
-    pub fn add_affine(&self, other: &Affine<V, C, N>, negate: V::Mask) -> Self {
-        V::outlined(self.x.proof(), || self.slope_affine(other, negate).sum())
+    pub fn add<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
+        V::outlined(
+            self.x.proof(),
+            Add::<V, C, O, N, false>(self, other, negate),
+        )
     }
 
     /// As [`Self::add`], for points that may be equal.
     #[inline(always)]
     #[must_use]
-    pub fn add_or_double(&self, other: &Self, negate: V::Mask) -> Self {
-        V::outlined(self.x.proof(), || {
-            let slope = self.slope(other, negate);
-            Self::select(slope.is_none(), &self.double(), &slope.sum())
-        })
-    }
-
-    /// As [`Self::add_affine`], for points that may be equal.
-    #[inline(always)]
-    #[must_use]
-    pub fn add_affine_or_double(&self, other: &Affine<V, C, N>, negate: V::Mask) -> Self {
-        V::outlined(self.x.proof(), || {
-            let slope = self.slope_affine(other, negate);
-            Self::select(slope.is_none(), &self.double(), &slope.sum())
-        })
+    pub fn add_or_double<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
+        V::outlined(self.x.proof(), Add::<V, C, O, N, true>(self, other, negate))
     }
 
     /// `self` + `other`, whatever they are.
@@ -197,24 +151,93 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
             y: self.y.mul(square.mul(inverse)),
         }
     }
+}
 
+/// What can be added to a point.
+pub(super) trait Operand<V: Lanes, C: Parameters<N>, const N: usize> {
+    /// The slope from `from` to this one, negated in the lanes of `negate`; always inlined.
+    fn slope(&self, from: &Point<V, C, N>, negate: V::Mask) -> Slope<V, C, N>;
+}
+
+impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Point<V, C, N> {
     #[inline(always)]
-    fn slope(&self, other: &Self, negate: V::Mask) -> Slope<V, C, N> {
-        let (zz, other_zz) = (self.z.square(), other.z.square());
-        let u = self.x.mul(other_zz);
-        let s = self.y.mul(other_zz.mul(other.z));
-        let other_u = other.x.mul(zz);
-        let other_s = other.y.mul(zz.mul(self.z));
-        let z = self.z.mul(other.z);
-        Slope::new((u, s), (other_u, other_s), negate, z)
+    fn slope(&self, from: &Self, negate: V::Mask) -> Slope<V, C, N> {
+        let (zz, from_zz) = (self.z.square(), from.z.square());
+        let u = from.x.mul(zz);
+        let s = from.y.mul(zz.mul(self.z));
+        let other_u = self.x.mul(from_zz);
+        let other_s = self.y.mul(from_zz.mul(from.z));
+        Slope::new((u, s), (other_u, other_s), negate, self.z.mul(from.z))
     }
+}
+
+/// With fewer products.
+impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Affine<V, C, N> {
+    #[inline(always)]
+    fn slope(&self, from: &Point<V, C, N>, negate: V::Mask) -> Slope<V, C, N> {
+        let zz = from.z.square();
+        let other_u = self.x.mul(zz);
+        let other_s = self.y.mul(zz.mul(from.z));
+        Slope::new((from.x, from.y), (other_u, other_s), negate, from.z)
+    }
+}
+
+struct Double<'p, V: Lanes, C: Parameters<N>, const N: usize>(&'p Point<V, C, N>);
+
+impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Double<'_, V, C, N> {
+    type Output = Point<V, C, N>;
 
     #[inline(always)]
-    fn slope_affine(&self, other: &Affine<V, C, N>, negate: V::Mask) -> Slope<V, C, N> {
-        let zz = self.z.square();
-        let other_u = other.x.mul(zz);
-        let other_s = other.y.mul(zz.mul(self.z));
-        Slope::new((self.x, self.y), (other_u, other_s), negate, self.z)
+    fn run(self) -> Point<V, C, N> {
+        let Point { x, y, z } = *self.0;
+        let delta = z.square();
+        let gamma = y.square();
+        let beta = x.mul(gamma);
+        // The operands are below 1.01 p and 4 p.
+        let alpha = Element::<V, C, N>::folded(|i| {
+            let difference = x.digit(i).sub(delta.digit(i));
+            difference.add(difference).add(difference)
+        })
+        .mul(x.add(delta));
+        let square = alpha.square();
+        let x3: Element<V, C, N> =
+            Residue::folded(|i| square.digit(i).sub(beta.digit(i).shift_left::<3>()));
+        // (Y + Z)² with Y + Z below 4 p.
+        let sum = y.add(z).square();
+        let z3 = Residue::folded(|i| sum.digit(i).sub(gamma.digit(i)).sub(delta.digit(i)));
+        let rest = Element::<V, C, N>::folded(|i| beta.digit(i).shift_left::<2>().sub(x3.digit(i)));
+        let product = alpha.mul(rest);
+        let fourth = gamma.square();
+        let y3 = Residue::folded(|i| product.digit(i).sub(fourth.digit(i).shift_left::<3>()));
+        Point {
+            x: x3,
+            y: y3,
+            z: z3,
+        }
+    }
+}
+
+/// The sum of two points, the second negated in some lanes; if `OR_DOUBLE`, they may be equal.
+struct Add<'p, V: Lanes, C: Parameters<N>, O, const N: usize, const OR_DOUBLE: bool>(
+    &'p Point<V, C, N>,
+    &'p O,
+    V::Mask,
+);
+
+impl<V: Lanes, C: Parameters<N>, O: Operand<V, C, N>, const N: usize, const OR_DOUBLE: bool> Work
+    for Add<'_, V, C, O, N, OR_DOUBLE>
+{
+    type Output = Point<V, C, N>;
+
+    #[inline(always)]
+    fn run(self) -> Point<V, C, N> {
+        let Self(point, other, negate) = self;
+        let slope = other.slope(point, negate);
+        if OR_DOUBLE {
+            Point::select(slope.is_none(), &point.double(), &slope.sum())
+        } else {
+            slope.sum()
+        }
     }
 }
 

@@ -6,12 +6,11 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use core::array;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::digits::{DIGIT, negative_inverse, power_of_two, subtract};
-use crate::public_key::lanes::{Lanes, Words};
+use crate::public_key::lanes::{Lanes, Words, Work};
 use crate::wipe::{Plain, wipe};
 
 /// An odd number M of N digits, below R / 16.
@@ -29,7 +28,7 @@ pub(super) trait Modulus<const N: usize>: Copy + Debug + 'static {
     #[inline(always)]
     fn clear<V: Lanes>(t: &mut Columns<V, N>, i: usize) {
         let proof = t.low[0].proof();
-        let m = Self::M.map(|digit| V::splat(proof, digit));
+        let m: [V; N] = each(proof, |j| V::splat(proof, Self::M[j]));
         let factor = V::splat(proof, Self::FACTOR);
         let u = V::zero(proof).mul_add_low(*t.at(i), factor);
         let cleared = t.at(i).mul_add_low(u, m[0]);
@@ -74,7 +73,7 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// The same number in every lane.
     #[inline(always)]
     pub fn constant(proof: V::Proof, digits: &[u64; N]) -> Self {
-        Self::new(digits.map(|digit| V::splat(proof, digit)))
+        Self::new(each(proof, |i| V::splat(proof, digits[i])))
     }
 
     /// One in Montgomery's form.
@@ -86,7 +85,7 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// A number per lane, any that fits the digits.
     #[inline(always)]
     pub fn load(proof: V::Proof, words: &[Words; N]) -> Self {
-        Self::new(array::from_fn(|i| V::load(proof, &words[i])))
+        Self::new(each(proof, |i| V::load(proof, &words[i])))
     }
 
     /// The inverse of [`Self::load`].
@@ -126,61 +125,43 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn to_montgomery(self) -> Self {
-        V::outlined(self.proof(), || {
-            self.mul(Self::constant(self.proof(), &M::SQUARE))
-        })
+        let square = Self::constant(self.proof(), &M::SQUARE);
+        V::outlined(self.proof(), Product(self, square))
     }
 
     /// Brings a number back from Montgomery's form; at most M.
     #[inline(always)]
     #[must_use]
     pub fn from_montgomery(self) -> Self {
-        V::outlined(self.proof(), || {
-            let mut t = Columns::zero(self.proof());
-            t.low = self.digits;
-            t.reduce()
-        })
+        V::outlined(self.proof(), Quotient(self))
     }
 
     /// Sum: below α M + β M.
     #[inline(always)]
     #[must_use]
     pub fn add(self, other: Self) -> Self {
-        Self::carried(array::from_fn(|i| self.digits[i].add(other.digits[i])))
+        Self::carried(each(self.proof(), |i| self.digits[i].add(other.digits[i])))
     }
 
     /// Montgomery product.
     #[inline(always)]
     #[must_use]
     pub fn mul(self, other: Self) -> Self {
-        V::in_registers(self.proof(), || {
-            let mut t = Columns::zero(self.proof());
-            t.add_product(&self.digits, &other.digits);
-            t.reduce()
-        })
+        V::run(self.proof(), Product(self, other))
     }
 
     /// `self` · `a` + `b` · `c`; the two products together are below 16 M².
     #[inline(always)]
     #[must_use]
     pub fn mul_add(self, a: Self, b: Self, c: Self) -> Self {
-        V::in_registers(self.proof(), || {
-            let mut t = Columns::zero(self.proof());
-            t.add_product(&self.digits, &a.digits);
-            t.add_product(&b.digits, &c.digits);
-            t.reduce()
-        })
+        V::run(self.proof(), Products([self, b], [a, c]))
     }
 
     /// Montgomery square.
     #[inline(always)]
     #[must_use]
     pub fn square(self) -> Self {
-        V::in_registers(self.proof(), || {
-            let mut t = Columns::zero(self.proof());
-            t.add_square(&self.digits);
-            t.reduce()
-        })
+        V::run(self.proof(), Square(self))
     }
 
     /// The number below M, from one below 2 M.
@@ -200,8 +181,11 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// Which lanes are zero, of a canonical number.
     #[inline(always)]
     pub fn is_zero(self) -> V::Mask {
-        let any = self.digits.into_iter().reduce(V::or);
-        any.expect("N is positive").is_zero()
+        let mut any = self.digits[0];
+        for i in 1..N {
+            any = any.or(self.digits[i]);
+        }
+        any.is_zero()
     }
 
     /// Which lanes are odd.
@@ -215,13 +199,13 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[must_use]
     pub fn negative(self) -> Self {
         let m = Self::constant(self.proof(), &M::M);
-        Self::carried(array::from_fn(|i| m.digits[i].sub(self.digits[i])))
+        Self::carried(each(self.proof(), |i| m.digits[i].sub(self.digits[i])))
     }
 
     /// `a` in the lanes of `mask`, `b` in the others.
     #[inline(always)]
     pub fn select(mask: V::Mask, a: Self, b: Self) -> Self {
-        Self::new(array::from_fn(|i| {
+        Self::new(each(a.proof(), |i| {
             V::select(mask, a.digits[i], b.digits[i])
         }))
     }
@@ -230,34 +214,14 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn invert(self) -> Self {
-        let mut two = [0; N];
-        two[0] = 2;
-        let (exponent, _) = subtract(&M::M, &two);
-        V::outlined(self.proof(), || {
-            let mut powers = [Self::one(self.proof()); 16];
-            for i in 1..16 {
-                powers[i] = powers[i - 1].mul(self);
-            }
-            let mut result = powers[0];
-            for digit in exponent.into_iter().rev() {
-                for shift in (0..52).step_by(4).rev() {
-                    for _ in 0..4 {
-                        result = result.square();
-                    }
-                    // The exponent is no secret.
-                    result = result.mul(powers[(digit >> shift & 15) as usize]);
-                }
-            }
-            wipe(&mut powers);
-            result
-        })
+        V::outlined(self.proof(), Inverse(self))
     }
 
     /// `self` − M, and which lanes of it are negative.
     #[inline(always)]
     fn minus_modulus(self) -> (Self, V::Mask) {
         let m = Self::constant(self.proof(), &M::M);
-        let less = Self::carried(array::from_fn(|i| self.digits[i].sub(m.digits[i])));
+        let less = Self::carried(each(self.proof(), |i| self.digits[i].sub(m.digits[i])));
         (less, less.digits[N - 1].is_negative())
     }
 }
@@ -266,7 +230,7 @@ impl<V: Lanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
     /// A number below 1.01 M that is congruent to the one with these digits; see [`Prime::fold`].
     #[inline(always)]
     pub fn folded(digit: impl Fn(usize) -> V) -> Self {
-        let mut digits = array::from_fn(digit);
+        let mut digits: [V; N] = each(digit(0).proof(), digit);
         M::fold(&mut digits);
         Self::carried(digits)
     }
@@ -284,6 +248,90 @@ impl<V: Lanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
     pub fn opposite(self) -> Self {
         let zero = V::zero(self.proof());
         Self::folded(|i| zero.sub(self.digits[i]))
+    }
+}
+
+/// The number divided by R.
+struct Quotient<V, M, const N: usize>(Residue<V, M, N>);
+/// Montgomery product.
+struct Product<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
+/// The sum of the Montgomery products of two pairs.
+struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 2]);
+/// Montgomery square.
+struct Square<V, M, const N: usize>(Residue<V, M, N>);
+/// 1 / the number.
+struct Inverse<V, M, const N: usize>(Residue<V, M, N>);
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.low = self.0.digits;
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.add_product(&self.0.digits, &self.1.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let Self([a, b], [c, d]) = self;
+        let mut t = Columns::zero(a.proof());
+        t.add_product(&a.digits, &c.digits);
+        t.add_product(&b.digits, &d.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.add_square(&self.0.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Inverse<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut two = [0; N];
+        two[0] = 2;
+        let (exponent, _) = subtract(&M::M, &two);
+        let mut powers = [Residue::one(self.0.proof()); 16];
+        for i in 1..16 {
+            powers[i] = powers[i - 1].mul(self.0);
+        }
+        let mut result = powers[0];
+        for digit in exponent.into_iter().rev() {
+            for shift in (0..52).step_by(4).rev() {
+                for _ in 0..4 {
+                    result = result.square();
+                }
+                // The exponent is no secret.
+                result = result.mul(powers[(digit >> shift & 15) as usize]);
+            }
+        }
+        wipe(&mut powers);
+        result
     }
 }
 
@@ -355,6 +403,17 @@ impl<V: Lanes, const N: usize> Columns<V, N> {
         }
         Residue::carried(self.high)
     }
+}
+
+/// The digits `digit(0)`, `digit(1)`, … A loop: what takes closures by itself is compiled without
+/// the instructions, and not always inlined.
+#[inline(always)]
+fn each<V: Lanes, const N: usize>(proof: V::Proof, digit: impl Fn(usize) -> V) -> [V; N] {
+    let mut digits = [V::zero(proof); N];
+    for i in 0..N {
+        digits[i] = digit(i);
+    }
+    digits
 }
 
 /// Leaves 52 bits in each digit; the highest keeps what is above, and the sign.
