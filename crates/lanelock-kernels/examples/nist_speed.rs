@@ -8,6 +8,8 @@
 //! in both, and its keys in "generate". In "agree" OpenSSL has its peer's key checked beforehand,
 //! the kernels check it each time.
 
+#![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
+
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
@@ -219,7 +221,7 @@ fn measure<C: Curve, A: hash::Algorithm>(
                 let Lane {
                     private, digest, ..
                 } = &lanes[i];
-                Nonces::<C, A>::new(hash_kernels, private, digest, &random).next()
+                Nonces::<C, A>::new(hash_kernels, private, digest, &random).draw()
             })
         };
         let expected = sign(&hedged());

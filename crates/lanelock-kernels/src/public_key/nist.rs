@@ -193,8 +193,8 @@ pub struct Kernels<C: Curve> {
 }
 
 impl<C: Curve> Kernels<C> {
-    /// Computes the multiples in `place`, which takes less than a millisecond on
-    /// [`Isa::Ifma`].
+    /// Computes the multiples in `place`, for instance a leaked `Box::new_uninit()`: some hundred
+    /// signatures' time.
     pub fn new_in(place: &mut MaybeUninit<Self>, isa: Isa) -> &mut Self {
         let kernels = place.write(Self {
             isa,

@@ -112,7 +112,7 @@ pub(super) fn sign<V: Lanes, C: Parameters<N>, const N: usize>(
     let point = multiply_base::<V, C, N>(nonce, multiples);
     let x = point.x.mul(point.z.invert().square());
     // x < p < 2 n
-    let r = x.from_montgomery().canonical().transmute().canonical();
+    let r = x.to_plain().canonical().transmute().canonical();
     // A product with one factor in Montgomery's form is plain. Below 2 n + 2 n, times 2 n.
     let sum = secret.to_montgomery().mul(r).add(digest);
     let s = nonce.to_montgomery().invert().mul(sum).canonical();
@@ -207,5 +207,5 @@ fn store_element<V: Lanes, C: Parameters<N>, const N: usize>(
     element: Element<V, C, N>,
     words: &mut [Words; N],
 ) {
-    element.from_montgomery().canonical().store(words);
+    element.to_plain().canonical().store(words);
 }

@@ -7,9 +7,9 @@
 //!
 //! Digits are added from the highest on. Before a digit D is added at 2^i the sum is a multiple A of
 //! 2^(i + W), positive since the highest digit is, and |D| 2^i is less: as integers, A is never
-//! ± D 2^i. Modulo n it could be if A ± D 2^i were n; as n is odd, i would be 0. For each curve there
-//! is one scalar of which that is so, and the last sum therefore takes care of equal points. (It is
-//! infinite for the scalar n, which stands for 0.)
+//! ± D 2^i. Modulo n it could be if A ± D 2^i were n; as n is odd, i would be 0. So the last sum, and
+//! no other, takes care of equal points: with the widths here they are so for one scalar, n − 38 of
+//! P-384. (It is infinite for the scalar n, which stands for 0.)
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 

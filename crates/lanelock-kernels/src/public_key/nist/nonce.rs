@@ -47,7 +47,7 @@ impl<C: Curve, A: Algorithm> Nonces<C, A> {
 
     /// The next candidate from 1 to n − 1, different from those before: one that was refused is
     /// never used again.
-    pub fn next(&mut self) -> C::Number {
+    pub fn draw(&mut self) -> C::Number {
         loop {
             let mut candidate = C::ZERO;
             for part in candidate.as_mut().chunks_mut(A::DIGEST) {

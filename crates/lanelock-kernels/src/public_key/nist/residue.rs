@@ -129,10 +129,10 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
         V::outlined(self.proof(), Product(self, square))
     }
 
-    /// Brings a number back from Montgomery's form; at most M.
+    /// Brings a number from Montgomery's form back; at most M.
     #[inline(always)]
     #[must_use]
-    pub fn from_montgomery(self) -> Self {
+    pub fn to_plain(self) -> Self {
         V::outlined(self.proof(), Quotient(self))
     }
 

@@ -21,7 +21,7 @@ fn follows_the_rfc<C: Curve, A: Algorithm>(private: &str, message: &str, [nonce,
     let private = number::<C>(private);
     let digest = digest::<A>(message.as_bytes());
     let mut nonces = Nonces::<C, A>::new(hash::Kernels::portable(), &private, &digest, &[]);
-    let candidate = nonces.next();
+    let candidate = nonces.draw();
     assert_eq!(candidate, number::<C>(nonce));
     let signatures = Bench::<C>::portable().sign(&[(private, candidate, digest)]);
     let (r, s) = (number::<C>(r), number::<C>(s));
@@ -90,7 +90,7 @@ fn randomness_and_every_call_change_the_nonce() {
     let nonces = |digest: &[u8], random: &[u8]| {
         let kernels = hash::Kernels::<Sha256>::portable();
         let mut nonces = Nonces::<P256, Sha256>::new(kernels, &private, digest, random);
-        [nonces.next(), nonces.next(), nonces.next()]
+        [nonces.draw(), nonces.draw(), nonces.draw()]
     };
     let mut seen = Vec::new();
     for (digest, random) in [([1; 32], [0; 32]), ([1; 32], [1; 32]), ([2; 32], [1; 32])] {
