@@ -18,6 +18,7 @@ mod tier;
 
 use core::fmt;
 use core::mem::MaybeUninit;
+use core::slice;
 
 use batch::{Agreement, Generation, Signing, Verification};
 pub use nonce::Nonces;
@@ -217,7 +218,7 @@ impl<C: Curve> Kernels<C> {
                 job.public = require([(batch.secret_in_range, Refusal::PrivateKeyRange)], lane)
                     .map(|()| PublicPoint { x, y });
             }
-            wipe(&mut [batch]);
+            wipe(slice::from_mut(&mut batch));
         }
     }
 
@@ -239,7 +240,7 @@ impl<C: Curve> Kernels<C> {
                 ];
                 job.shared = require(requirements, lane).map(|()| number::<C>(&batch.shared, lane));
             }
-            wipe(&mut [batch]);
+            wipe(slice::from_mut(&mut batch));
         }
     }
 
@@ -264,7 +265,7 @@ impl<C: Curve> Kernels<C> {
                     s: number::<C>(&batch.s, lane),
                 });
             }
-            wipe(&mut [batch]);
+            wipe(slice::from_mut(&mut batch));
         }
     }
 
