@@ -1,5 +1,6 @@
 //! Public-key operations: eight of an algorithm in lockstep, one per lane, each with its own key.
 
 pub mod curve25519;
+pub mod nist;
 
 mod lanes;

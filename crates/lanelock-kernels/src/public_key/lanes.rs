@@ -108,6 +108,33 @@ pub(crate) trait Lanes: Plain + core::fmt::Debug {
     fn equals(self, other: Self) -> Self::Mask {
         self.xor(other).is_zero()
     }
+
+    /// Whether values stay in registers, so that short functions are best inlined.
+    const IN_REGISTERS: bool;
+
+    /// Runs `work` in a function of its own that enables the instructions: for what is long and used
+    /// in several places.
+    fn outlined<W: Work>(proof: Self::Proof, work: W) -> W::Output;
+
+    /// Runs `work` in place where values stay in registers, else as [`Self::outlined`].
+    #[inline(always)]
+    fn run<W: Work>(proof: Self::Proof, work: W) -> W::Output {
+        if Self::IN_REGISTERS {
+            work.run()
+        } else {
+            Self::outlined(proof, work)
+        }
+    }
+}
+
+/// A function and its arguments, for [`Lanes::outlined`]. A closure will not do: it is compiled
+/// without the instructions before it is inlined, if it is at all.
+pub(crate) trait Work {
+    /// What it returns.
+    type Output;
+
+    /// The function; always inlined.
+    fn run(self) -> Self::Output;
 }
 
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on

@@ -5,7 +5,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{LANES, Lanes, Mask, Words};
+use super::{LANES, Lanes, Mask, Words, Work};
 use crate::cpu;
 use crate::wipe::Plain;
 
@@ -173,6 +173,19 @@ impl Lanes for Ifma {
             }
             columns
         }
+    }
+
+    const IN_REGISTERS: bool = true;
+
+    #[inline(always)]
+    fn outlined<W: Work>(_: cpu::Ifma, work: W) -> W::Output {
+        #[inline(never)]
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2")]
+        fn call<W: Work>(work: W) -> W::Output {
+            work.run()
+        }
+        // SAFETY: the token is the proof of these instructions.
+        unsafe { call(work) }
     }
 }
 

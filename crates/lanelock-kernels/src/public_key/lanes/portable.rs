@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // the promise of `Plain`
 #![allow(clippy::needless_range_loop)] // an index names the lane on both sides
 
-use super::{DIGIT_BITS, LANES, Lanes, Mask, Words};
+use super::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use crate::wipe::Plain;
 
 /// Eight lanes in an array.
@@ -151,6 +151,13 @@ impl Lanes for Portable {
             }
         }
         columns
+    }
+
+    const IN_REGISTERS: bool = false;
+
+    #[inline(never)]
+    fn outlined<W: Work>((): (), work: W) -> W::Output {
+        work.run()
     }
 }
 

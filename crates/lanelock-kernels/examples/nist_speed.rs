@@ -1,0 +1,276 @@
+//! Operations per second on P-256 and P-384: the kernels in full batches against OpenSSL one at a
+//! time, alternating; medians and their ratio.
+//!
+//! `cargo run --release -p lanelock-kernels --example nist_speed [P-256|P-384|all] [operation|all]`.
+//! Every answer of the kernels is compared with OpenSSL's, or checked by it.
+//!
+//! "sign" is given its nonces; "hedged-sign" derives them by HMAC-DRBG first. OpenSSL draws its own
+//! in both, and its keys in "generate". In "agree" OpenSSL has its peer's key checked beforehand,
+//! the kernels check it each time.
+
+#![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
+
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+use lanelock_kernels::cpu::{Avx512, Ifma, ShaNi};
+use lanelock_kernels::hash::{self, Sha256, Sha384};
+use lanelock_kernels::public_key::nist::{
+    AgreeJob, Curve, GenerateJob, Isa, Kernels, Nonces, P256, P384, PublicPoint, Refusal, SignJob,
+    Signature, VerifyJob,
+};
+use openssl::bn::{BigNum, BigNumContext};
+use openssl::derive::Deriver;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::ecdsa::EcdsaSig;
+use openssl::nid::Nid;
+use openssl::pkey::{PKey, Private, Public};
+
+const BATCH: usize = 8;
+const ROUNDS: usize = 15;
+const SLICE: Duration = Duration::from_millis(25);
+
+/// One key pair and what it is used on, in both worlds.
+struct Lane<C: Curve> {
+    private: C::Number,
+    public: PublicPoint<C>,
+    nonce: C::Number,
+    digest: Vec<u8>,
+    signature: Signature<C>,
+    key: EcKey<Private>,
+    public_key: EcKey<Public>,
+    openssl_signature: EcdsaSig,
+}
+
+fn number<C: Curve>(value: &openssl::bn::BigNumRef) -> C::Number {
+    let mut number = C::ZERO;
+    let width = i32::try_from(C::BYTES).expect("small");
+    let bytes = value.to_vec_padded(width).expect("it fits");
+    number.as_mut().copy_from_slice(&bytes);
+    number
+}
+
+fn public<C: Curve>(group: &EcGroup, key: &EcKey<Private>) -> PublicPoint<C> {
+    let (mut x, mut y) = (BigNum::new().unwrap(), BigNum::new().unwrap());
+    let mut context = BigNumContext::new().unwrap();
+    key.public_key()
+        .affine_coordinates(group, &mut x, &mut y, &mut context)
+        .unwrap();
+    PublicPoint {
+        x: number::<C>(&x),
+        y: number::<C>(&y),
+    }
+}
+
+fn lane<C: Curve>(group: &EcGroup) -> Lane<C> {
+    let key = EcKey::generate(group).unwrap();
+    let nonce = EcKey::generate(group).unwrap();
+    let mut digest = vec![0; C::BYTES];
+    openssl::rand::rand_bytes(&mut digest).unwrap();
+    let signature = EcdsaSig::sign(&digest, &key).unwrap();
+    Lane {
+        private: number::<C>(key.private_key()),
+        public: public(group, &key),
+        nonce: number::<C>(nonce.private_key()),
+        signature: Signature {
+            r: number::<C>(signature.r()),
+            s: number::<C>(signature.s()),
+        },
+        public_key: EcKey::from_public_key(group, key.public_key()).unwrap(),
+        digest,
+        key,
+        openssl_signature: signature,
+    }
+}
+
+/// Operations per second of a function that does `count`.
+fn rate(count: usize, mut run: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut done = 0;
+    while start.elapsed() < SLICE {
+        run();
+        done += count;
+    }
+    done as f64 / start.elapsed().as_secs_f64()
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+fn compare(name: &str, mut lanes: impl FnMut(), mut single: impl FnMut()) {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    lanes();
+    single();
+    for _ in 0..ROUNDS {
+        ours.push(rate(BATCH, &mut lanes));
+        theirs.push(rate(1, &mut single));
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    let ratio = ours / theirs;
+    println!("{name:20} {ours:9.0}/s  OpenSSL {theirs:9.0}/s  {ratio:5.2}x");
+}
+
+fn measure<C: Curve, A: hash::Algorithm>(
+    nid: Nid,
+    token: Ifma,
+    hash_kernels: &'static hash::Kernels<A>,
+) {
+    let group = EcGroup::from_curve_name(nid).unwrap();
+    let place = Box::leak(Box::new(MaybeUninit::<Kernels<C>>::uninit()));
+    let start = Instant::now();
+    let kernels = &*Kernels::new_in(place, Isa::Ifma(token));
+    println!("{} multiples in {:?}", C::NAME, start.elapsed());
+    let lanes: Vec<Lane<C>> = (0..BATCH).map(|_| lane(&group)).collect();
+    let other = EcKey::generate(&group).unwrap();
+    let peer: PublicPoint<C> = public(&group, &other);
+    let name = |operation: &str| format!("{} {operation}", C::NAME);
+    let refused = Refusal::WrongSignature;
+
+    if selected(2, "generate") {
+        let run = || {
+            let mut jobs: [_; BATCH] = std::array::from_fn(|i| GenerateJob {
+                private: &lanes[i].private,
+                public: Err(refused),
+            });
+            kernels.generate(&mut jobs);
+            for (job, lane) in jobs.iter().zip(&lanes) {
+                assert_eq!(job.public, Ok(lane.public));
+            }
+        };
+        compare(&name("generate"), run, || {
+            EcKey::generate(&group).unwrap();
+        });
+    }
+
+    if selected(2, "agree") {
+        let (ours, theirs) = (
+            PKey::from_ec_key(other.clone()).unwrap(),
+            lanes
+                .iter()
+                .map(|l| PKey::from_ec_key(l.key.clone()).unwrap()),
+        );
+        let theirs: Vec<_> = theirs.collect();
+        let mut derivers: Vec<_> = theirs
+            .iter()
+            .map(|key| {
+                let mut deriver = Deriver::new(key).unwrap();
+                deriver.set_peer(&ours).unwrap();
+                deriver
+            })
+            .collect();
+        let expected: Vec<_> = derivers
+            .iter_mut()
+            .map(|deriver| deriver.derive_to_vec().unwrap())
+            .collect();
+        let run = || {
+            let mut jobs: [_; BATCH] = std::array::from_fn(|i| AgreeJob {
+                private: &lanes[i].private,
+                peer: &peer,
+                shared: Err(refused),
+            });
+            kernels.agree(&mut jobs);
+            for (job, expected) in jobs.iter().zip(&expected) {
+                assert_eq!(job.shared.as_ref().expect("agreed").as_ref(), expected);
+            }
+        };
+        let mut shared = vec![0; C::BYTES];
+        let mut i = 0;
+        compare(&name("agree"), run, || {
+            derivers[i % BATCH].derive(&mut shared).unwrap();
+            assert_eq!(shared, expected[i % BATCH]);
+            i += 1;
+        });
+    }
+
+    let sign = |nonces: &[C::Number; BATCH]| -> [Signature<C>; BATCH] {
+        let mut jobs: [_; BATCH] = std::array::from_fn(|i| SignJob {
+            private: &lanes[i].private,
+            nonce: &nonces[i],
+            digest: &lanes[i].digest,
+            signature: Err(refused),
+        });
+        kernels.sign(&mut jobs);
+        jobs.map(|job| job.signature.expect("signed"))
+    };
+    let check = |signatures: &[Signature<C>; BATCH]| {
+        for (signature, lane) in signatures.iter().zip(&lanes) {
+            let [r, s] = [signature.r, signature.s].map(|n| BigNum::from_slice(n.as_ref()));
+            let signature = EcdsaSig::from_private_components(r.unwrap(), s.unwrap()).unwrap();
+            assert!(signature.verify(&lane.digest, &lane.public_key).unwrap());
+        }
+    };
+    let mut i = 0;
+    let mut openssl_sign = || {
+        let lane = &lanes[i % BATCH];
+        std::hint::black_box(EcdsaSig::sign(&lane.digest, &lane.key).unwrap());
+        i += 1;
+    };
+    if selected(2, "sign") {
+        let nonces = std::array::from_fn(|i| lanes[i].nonce);
+        let expected = sign(&nonces);
+        check(&expected);
+        let run = || assert_eq!(sign(&nonces), expected);
+        compare(&name("sign"), run, &mut openssl_sign);
+    }
+    if selected(2, "hedged-sign") {
+        let hedged = || {
+            let random = [7; 32];
+            std::array::from_fn(|i| {
+                let Lane {
+                    private, digest, ..
+                } = &lanes[i];
+                Nonces::<C, A>::new(hash_kernels, private, digest, &random).draw()
+            })
+        };
+        let expected = sign(&hedged());
+        check(&expected);
+        let run = || assert_eq!(sign(&hedged()), expected);
+        compare(&name("hedged-sign"), run, &mut openssl_sign);
+    }
+
+    if selected(2, "verify") {
+        let run = || {
+            let mut jobs: [_; BATCH] = std::array::from_fn(|i| VerifyJob {
+                public: &lanes[i].public,
+                digest: &lanes[i].digest,
+                signature: &lanes[i].signature,
+                outcome: Err(refused),
+            });
+            kernels.verify(&mut jobs);
+            assert!(jobs.iter().all(|job| job.outcome.is_ok()));
+        };
+        let mut i = 0;
+        compare(&name("verify"), run, || {
+            let lane = &lanes[i % BATCH];
+            let valid = lane
+                .openssl_signature
+                .verify(&lane.digest, &lane.public_key);
+            assert!(valid.unwrap());
+            i += 1;
+        });
+    }
+}
+
+/// Whether argument `index` is absent, "all", or `name`.
+fn selected(index: usize, name: &str) -> bool {
+    std::env::args()
+        .nth(index)
+        .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
+}
+
+fn main() {
+    let (Some(token), Some(avx512)) = (Ifma::detect(), Avx512::detect()) else {
+        println!("this CPU has no AVX-512 IFMA");
+        return;
+    };
+    if selected(1, P256::NAME) {
+        let kernels = hash::Kernels::<Sha256>::avx512(avx512, ShaNi::detect());
+        measure::<P256, Sha256>(Nid::X9_62_PRIME256V1, token, kernels);
+    }
+    if selected(1, P384::NAME) {
+        let kernels = hash::Kernels::<Sha384>::avx512(avx512, ShaNi::detect());
+        measure::<P384, Sha384>(Nid::SECP384R1, token, kernels);
+    }
+}

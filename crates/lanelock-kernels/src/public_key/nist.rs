@@ -1,0 +1,321 @@
+//! ECDH and ECDSA on the NIST curves P-256 and P-384 (FIPS 186-5, SP 800-186, SP 800-56A): eight
+//! operations in lockstep, each with its own key.
+//!
+//! Numbers are bytes, most significant first, as many as the curve's prime has. Time and addresses
+//! depend on no secret: neither on a scalar, a nonce or a shared point, nor on a digest. Signatures
+//! and public keys are no secrets, but are treated alike.
+
+mod batch;
+mod digits;
+mod multiply;
+mod nonce;
+mod parameters;
+mod point;
+mod residue;
+#[cfg(test)]
+mod tests;
+mod tier;
+
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::slice;
+
+use batch::{Agreement, Generation, Signing, Verification};
+pub use nonce::Nonces;
+pub use tier::Isa;
+
+use crate::public_key::lanes::LANES;
+use crate::wipe::{Plain, wipe};
+
+/// The curve P-256 (secp256r1, prime256v1).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct P256;
+
+/// The curve P-384 (secp384r1).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct P384;
+
+/// A curve; sealed.
+pub trait Curve: tier::Batches + Copy + Eq + fmt::Debug + Send + Sync {
+    /// Its name as in SP 800-186.
+    const NAME: &'static str;
+    /// Bytes of a number.
+    const BYTES: usize;
+    /// A number below the curve's prime or order, most significant byte first.
+    type Number: AsRef<[u8]> + AsMut<[u8]> + Plain + fmt::Debug + Eq + Send + Sync;
+    /// Zero.
+    const ZERO: Self::Number;
+    /// The order of the base point, n.
+    const ORDER: Self::Number;
+}
+
+impl Curve for P256 {
+    const NAME: &'static str = "P-256";
+    const BYTES: usize = 32;
+    type Number = [u8; 32];
+    const ZERO: [u8; 32] = [0; 32];
+    const ORDER: [u8; 32] = digits::to_bytes(&<parameters::Order256 as residue::Modulus<5>>::M);
+}
+
+impl Curve for P384 {
+    const NAME: &'static str = "P-384";
+    const BYTES: usize = 48;
+    type Number = [u8; 48];
+    const ZERO: [u8; 48] = [0; 48];
+    const ORDER: [u8; 48] = digits::to_bytes(&<parameters::Order384 as residue::Modulus<8>>::M);
+}
+
+/// A public key or a peer's: affine coordinates.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PublicPoint<C: Curve> {
+    /// x.
+    pub x: C::Number,
+    /// y.
+    pub y: C::Number,
+}
+
+impl<C: Curve> PublicPoint<C> {
+    /// Both zero, which is no point of the curve.
+    pub const NONE: Self = Self {
+        x: C::ZERO,
+        y: C::ZERO,
+    };
+}
+
+/// A signature, its two numbers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Signature<C: Curve> {
+    /// r.
+    pub r: C::Number,
+    /// s.
+    pub s: C::Number,
+}
+
+impl<C: Curve> Signature<C> {
+    /// Both zero, which is no signature of anything.
+    pub const NONE: Self = Self {
+        r: C::ZERO,
+        s: C::ZERO,
+    };
+}
+
+/// Why an operation has no result. Its output is zeros, and the other operations are as they are.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Refusal {
+    /// The private key is zero, or not below the order of the curve.
+    PrivateKeyRange,
+    /// The nonce is zero, or not below the order of the curve.
+    NonceRange,
+    /// With this nonce, r or s would be zero: sign again with the next one.
+    NonceUnusable,
+    /// A coordinate of the public point is not below the prime of the field.
+    CoordinateRange,
+    /// The public point is not on the curve; (0, 0), as infinity is sometimes written, is not.
+    NotOnCurve,
+    /// r is zero, or not below the order of the curve.
+    RRange,
+    /// s is zero, or not below the order of the curve.
+    SRange,
+    /// The signature is not one of this digest under this key.
+    WrongSignature,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PrivateKeyRange => "private key is not between 1 and n - 1",
+            Self::NonceRange => "nonce is not between 1 and n - 1",
+            Self::NonceUnusable => "nonce makes r or s zero",
+            Self::CoordinateRange => "coordinate of the public point is not below p",
+            Self::NotOnCurve => "public point is not on the curve",
+            Self::RRange => "r is not between 1 and n - 1",
+            Self::SRange => "s is not between 1 and n - 1",
+            Self::WrongSignature => "signature does not fit the digest and the key",
+        })
+    }
+}
+
+impl core::error::Error for Refusal {}
+
+/// The public key of a private one.
+#[derive(Debug)]
+pub struct GenerateJob<'j, C: Curve> {
+    /// The private key: a random number, refused unless from 1 to n − 1.
+    pub private: &'j C::Number,
+    /// The result.
+    pub public: Result<PublicPoint<C>, Refusal>,
+}
+
+/// A shared secret.
+#[derive(Debug)]
+pub struct AgreeJob<'j, C: Curve> {
+    /// The private key.
+    pub private: &'j C::Number,
+    /// The peer's public key; validated in full (SP 800-56A, section 5.6.2.3.3).
+    pub peer: &'j PublicPoint<C>,
+    /// The result: x of the shared point. For the caller to wipe.
+    pub shared: Result<C::Number, Refusal>,
+}
+
+/// A signature to make.
+#[derive(Debug)]
+pub struct SignJob<'j, C: Curve> {
+    /// The private key.
+    pub private: &'j C::Number,
+    /// The number that makes the signature, as secret as the key: unpredictable and never used for
+    /// a second one. See [`Nonces`].
+    pub nonce: &'j C::Number,
+    /// The digest of the message, of any length: of a longer one than [`Curve::BYTES`] the first
+    /// bytes count.
+    pub digest: &'j [u8],
+    /// The result.
+    pub signature: Result<Signature<C>, Refusal>,
+}
+
+/// A signature to check.
+#[derive(Debug)]
+pub struct VerifyJob<'j, C: Curve> {
+    /// The public key; validated in full.
+    pub public: &'j PublicPoint<C>,
+    /// The digest of the message, as in [`SignJob`].
+    pub digest: &'j [u8],
+    /// The signature.
+    pub signature: &'j Signature<C>,
+    /// The result.
+    pub outcome: Result<(), Refusal>,
+}
+
+/// The operations of a curve, and the multiples of its base point that they use: 190 KiB for P-256,
+/// 440 KiB for P-384. Made once and shared.
+#[derive(Clone, Copy)]
+pub struct Kernels<C: Curve> {
+    isa: Isa,
+    multiples: C::Multiples,
+}
+
+impl<C: Curve> Kernels<C> {
+    /// Computes the multiples in `place`, for instance a leaked `Box::new_uninit()`: some hundred
+    /// signatures' time.
+    pub fn new_in(place: &mut MaybeUninit<Self>, isa: Isa) -> &mut Self {
+        let kernels = place.write(Self {
+            isa,
+            multiples: C::EMPTY,
+        });
+        C::fill(isa, &mut kernels.multiples);
+        kernels
+    }
+
+    /// Computes public keys.
+    pub fn generate(&self, jobs: &mut [GenerateJob<'_, C>]) {
+        for jobs in jobs.chunks_mut(LANES) {
+            let mut batch = Generation::default();
+            for (lane, job) in jobs.iter().enumerate() {
+                C::load(&mut batch.secret, lane, job.private.as_ref());
+            }
+            C::generate(self.isa, &self.multiples, &mut batch);
+            for (lane, job) in jobs.iter_mut().enumerate() {
+                let [x, y] = [0, 1].map(|i| number::<C>(&batch.public[i], lane));
+                job.public = require([(batch.secret_in_range, Refusal::PrivateKeyRange)], lane)
+                    .map(|()| PublicPoint { x, y });
+            }
+            wipe(slice::from_mut(&mut batch));
+        }
+    }
+
+    /// Computes shared secrets.
+    pub fn agree(&self, jobs: &mut [AgreeJob<'_, C>]) {
+        for jobs in jobs.chunks_mut(LANES) {
+            let mut batch = Agreement::default();
+            for (lane, job) in jobs.iter().enumerate() {
+                C::load(&mut batch.secret, lane, job.private.as_ref());
+                C::load(&mut batch.peer[0], lane, job.peer.x.as_ref());
+                C::load(&mut batch.peer[1], lane, job.peer.y.as_ref());
+            }
+            C::agree(self.isa, &mut batch);
+            for (lane, job) in jobs.iter_mut().enumerate() {
+                let requirements = [
+                    (batch.secret_in_range, Refusal::PrivateKeyRange),
+                    (batch.peer_in_range, Refusal::CoordinateRange),
+                    (batch.peer_on_curve, Refusal::NotOnCurve),
+                ];
+                job.shared = require(requirements, lane).map(|()| number::<C>(&batch.shared, lane));
+            }
+            wipe(slice::from_mut(&mut batch));
+        }
+    }
+
+    /// Signs.
+    pub fn sign(&self, jobs: &mut [SignJob<'_, C>]) {
+        for jobs in jobs.chunks_mut(LANES) {
+            let mut batch = Signing::default();
+            for (lane, job) in jobs.iter().enumerate() {
+                C::load(&mut batch.secret, lane, job.private.as_ref());
+                C::load(&mut batch.nonce, lane, job.nonce.as_ref());
+                C::load(&mut batch.digest, lane, leftmost::<C>(job.digest));
+            }
+            C::sign(self.isa, &self.multiples, &mut batch);
+            for (lane, job) in jobs.iter_mut().enumerate() {
+                let requirements = [
+                    (batch.secret_in_range, Refusal::PrivateKeyRange),
+                    (batch.nonce_in_range, Refusal::NonceRange),
+                    (batch.usable, Refusal::NonceUnusable),
+                ];
+                job.signature = require(requirements, lane).map(|()| Signature {
+                    r: number::<C>(&batch.r, lane),
+                    s: number::<C>(&batch.s, lane),
+                });
+            }
+            wipe(slice::from_mut(&mut batch));
+        }
+    }
+
+    /// Checks signatures.
+    pub fn verify(&self, jobs: &mut [VerifyJob<'_, C>]) {
+        for jobs in jobs.chunks_mut(LANES) {
+            let mut batch = Verification::default();
+            for (lane, job) in jobs.iter().enumerate() {
+                C::load(&mut batch.public[0], lane, job.public.x.as_ref());
+                C::load(&mut batch.public[1], lane, job.public.y.as_ref());
+                C::load(&mut batch.digest, lane, leftmost::<C>(job.digest));
+                C::load(&mut batch.r, lane, job.signature.r.as_ref());
+                C::load(&mut batch.s, lane, job.signature.s.as_ref());
+            }
+            C::verify(self.isa, &self.multiples, &mut batch);
+            for (lane, job) in jobs.iter_mut().enumerate() {
+                let requirements = [
+                    (batch.public_in_range, Refusal::CoordinateRange),
+                    (batch.public_on_curve, Refusal::NotOnCurve),
+                    (batch.r_in_range, Refusal::RRange),
+                    (batch.s_in_range, Refusal::SRange),
+                    (batch.valid, Refusal::WrongSignature),
+                ];
+                job.outcome = require(requirements, lane);
+            }
+        }
+    }
+}
+
+impl<C: Curve> fmt::Debug for Kernels<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {:?}", C::NAME, self.isa)
+    }
+}
+
+/// The bytes of a digest that count (FIPS 186-5, section 6.4.1, steps 2 and 3).
+fn leftmost<C: Curve>(digest: &[u8]) -> &[u8] {
+    &digest[..digest.len().min(C::BYTES)]
+}
+
+/// The first refusal whose mask lacks `lane`.
+fn require<const K: usize>(requirements: [(u8, Refusal); K], lane: usize) -> Result<(), Refusal> {
+    match requirements.iter().find(|(mask, _)| mask >> lane & 1 == 0) {
+        Some((_, refusal)) => Err(*refusal),
+        None => Ok(()),
+    }
+}
+
+fn number<C: Curve>(digits: &C::Digits, lane: usize) -> C::Number {
+    let mut number = C::ZERO;
+    C::store(digits, lane, number.as_mut());
+    number
+}

@@ -1,0 +1,427 @@
+//! Residues in lanes: Montgomery multiplication in digits of 52 bits, R = 2^(52 N).
+//!
+//! The product of two numbers below α M and β M is below (α β M / R + 1) M. R is more than 16 M, so
+//! that α β ≤ 16 is enough for a result below 2 M: sums need no reduction before they are
+//! multiplied.
+
+#![allow(clippy::needless_range_loop)] // an index names the digit on both sides
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use super::digits::{DIGIT, negative_inverse, power_of_two, subtract};
+use crate::public_key::lanes::{Lanes, Words, Work};
+use crate::wipe::{Plain, wipe};
+
+/// An odd number M of N digits, below R / 16.
+pub(super) trait Modulus<const N: usize>: Copy + Debug + 'static {
+    /// M.
+    const M: [u64; N];
+    /// −1 / M modulo 2⁵².
+    const FACTOR: u64 = negative_inverse(Self::M[0]);
+    /// R modulo M: one, in Montgomery's form.
+    const ONE: [u64; N] = power_of_two(&Self::M, 52 * N);
+    /// R² modulo M: what brings a number into Montgomery's form.
+    const SQUARE: [u64; N] = power_of_two(&Self::M, 104 * N);
+
+    /// Adds the multiple of M that makes column `i` a multiple of 2⁵², and carries it.
+    #[inline(always)]
+    fn clear<V: Lanes>(t: &mut Columns<V, N>, i: usize) {
+        let proof = t.low[0].proof();
+        let m: [V; N] = each(proof, |j| V::splat(proof, Self::M[j]));
+        let factor = V::splat(proof, Self::FACTOR);
+        let u = V::zero(proof).mul_add_low(*t.at(i), factor);
+        let cleared = t.at(i).mul_add_low(u, m[0]);
+        *t.at(i + 1) = t.at(i + 1).add(cleared.shift_right::<52>());
+        for j in 1..N {
+            *t.at(i + j) = t.at(i + j).mul_add_low(u, m[j]);
+        }
+        for j in 0..N {
+            *t.at(i + j + 1) = t.at(i + j + 1).mul_add_high(u, m[j]);
+        }
+    }
+}
+
+/// The modulus of a field: a prime near a power of two, so that reducing a little is cheap.
+pub(super) trait Prime<const N: usize>: Modulus<N> {
+    /// Adds a multiple of M to a number between −16 M and 16 M, its digits not carried and each
+    /// below 2⁵⁷, that makes it positive and below 1.01 M.
+    fn fold<V: Lanes>(digits: &mut [V; N]);
+}
+
+/// One number per lane, in Montgomery's form or plain, its digits below 2⁵². Below 2 M unless the
+/// method that made it says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Residue<V, M, const N: usize> {
+    digits: [V; N],
+    modulus: PhantomData<M>,
+}
+
+// SAFETY: registers and a value of no size.
+#[allow(unsafe_code)]
+unsafe impl<V: Plain, M: Copy, const N: usize> Plain for Residue<V, M, N> {}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
+    #[inline(always)]
+    fn new(digits: [V; N]) -> Self {
+        Self {
+            digits,
+            modulus: PhantomData,
+        }
+    }
+
+    /// The same number in every lane.
+    #[inline(always)]
+    pub fn constant(proof: V::Proof, digits: &[u64; N]) -> Self {
+        Self::new(each(proof, |i| V::splat(proof, digits[i])))
+    }
+
+    /// One in Montgomery's form.
+    #[inline(always)]
+    pub fn one(proof: V::Proof) -> Self {
+        Self::constant(proof, &M::ONE)
+    }
+
+    /// A number per lane, any that fits the digits.
+    #[inline(always)]
+    pub fn load(proof: V::Proof, words: &[Words; N]) -> Self {
+        Self::new(each(proof, |i| V::load(proof, &words[i])))
+    }
+
+    /// The inverse of [`Self::load`].
+    #[inline(always)]
+    pub fn store(self, words: &mut [Words; N]) {
+        for i in 0..N {
+            self.digits[i].store(&mut words[i]);
+        }
+    }
+
+    /// The proof that these registers exist.
+    #[inline(always)]
+    pub fn proof(self) -> V::Proof {
+        self.digits[0].proof()
+    }
+
+    /// Digit `i`.
+    #[inline(always)]
+    pub fn digit(self, i: usize) -> V {
+        self.digits[i]
+    }
+
+    /// The same digits, taken as a number modulo `O`.
+    #[inline(always)]
+    pub fn transmute<O: Modulus<N>>(self) -> Residue<V, O, N> {
+        Residue::new(self.digits)
+    }
+
+    /// A number from digits that are not carried yet; they may be negative, the number is not.
+    #[inline(always)]
+    pub fn carried(mut digits: [V; N]) -> Self {
+        carry(&mut digits);
+        Self::new(digits)
+    }
+
+    /// Brings a plain number below 8 M into Montgomery's form.
+    #[inline(always)]
+    #[must_use]
+    pub fn to_montgomery(self) -> Self {
+        let square = Self::constant(self.proof(), &M::SQUARE);
+        V::outlined(self.proof(), Product(self, square))
+    }
+
+    /// Brings a number from Montgomery's form back; at most M.
+    #[inline(always)]
+    #[must_use]
+    pub fn to_plain(self) -> Self {
+        V::outlined(self.proof(), Quotient(self))
+    }
+
+    /// Sum: below α M + β M.
+    #[inline(always)]
+    #[must_use]
+    pub fn add(self, other: Self) -> Self {
+        Self::carried(each(self.proof(), |i| self.digits[i].add(other.digits[i])))
+    }
+
+    /// Montgomery product.
+    #[inline(always)]
+    #[must_use]
+    pub fn mul(self, other: Self) -> Self {
+        V::run(self.proof(), Product(self, other))
+    }
+
+    /// `self` · `a` + `b` · `c`; the two products together are below 16 M².
+    #[inline(always)]
+    #[must_use]
+    pub fn mul_add(self, a: Self, b: Self, c: Self) -> Self {
+        V::run(self.proof(), Products([self, b], [a, c]))
+    }
+
+    /// Montgomery square.
+    #[inline(always)]
+    #[must_use]
+    pub fn square(self) -> Self {
+        V::run(self.proof(), Square(self))
+    }
+
+    /// The number below M, from one below 2 M.
+    #[inline(always)]
+    #[must_use]
+    pub fn canonical(self) -> Self {
+        let (less, below) = self.minus_modulus();
+        Self::select(below, self, less)
+    }
+
+    /// Which lanes are below M.
+    #[inline(always)]
+    pub fn is_reduced(self) -> V::Mask {
+        self.minus_modulus().1
+    }
+
+    /// Which lanes are zero, of a canonical number.
+    #[inline(always)]
+    pub fn is_zero(self) -> V::Mask {
+        let mut any = self.digits[0];
+        for i in 1..N {
+            any = any.or(self.digits[i]);
+        }
+        any.is_zero()
+    }
+
+    /// Which lanes are odd.
+    #[inline(always)]
+    pub fn is_odd(self) -> V::Mask {
+        self.digits[0].shift_left::<63>().is_negative()
+    }
+
+    /// M − `self`, of a number that is at most M.
+    #[inline(always)]
+    #[must_use]
+    pub fn negative(self) -> Self {
+        let m = Self::constant(self.proof(), &M::M);
+        Self::carried(each(self.proof(), |i| m.digits[i].sub(self.digits[i])))
+    }
+
+    /// `a` in the lanes of `mask`, `b` in the others.
+    #[inline(always)]
+    pub fn select(mask: V::Mask, a: Self, b: Self) -> Self {
+        Self::new(each(a.proof(), |i| {
+            V::select(mask, a.digits[i], b.digits[i])
+        }))
+    }
+
+    /// 1 / `self` in Montgomery's form, by Fermat's little theorem; M is a prime. Zero stays zero.
+    #[inline(always)]
+    #[must_use]
+    pub fn invert(self) -> Self {
+        V::outlined(self.proof(), Inverse(self))
+    }
+
+    /// `self` − M, and which lanes of it are negative.
+    #[inline(always)]
+    fn minus_modulus(self) -> (Self, V::Mask) {
+        let m = Self::constant(self.proof(), &M::M);
+        let less = Self::carried(each(self.proof(), |i| self.digits[i].sub(m.digits[i])));
+        (less, less.digits[N - 1].is_negative())
+    }
+}
+
+impl<V: Lanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
+    /// A number below 1.01 M that is congruent to the one with these digits; see [`Prime::fold`].
+    #[inline(always)]
+    pub fn folded(digit: impl Fn(usize) -> V) -> Self {
+        let mut digits: [V; N] = each(digit(0).proof(), digit);
+        M::fold(&mut digits);
+        Self::carried(digits)
+    }
+
+    /// Difference: below 1.01 M.
+    #[inline(always)]
+    #[must_use]
+    pub fn sub(self, other: Self) -> Self {
+        Self::folded(|i| self.digits[i].sub(other.digits[i]))
+    }
+
+    /// −`self`: below 1.01 M.
+    #[inline(always)]
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        let zero = V::zero(self.proof());
+        Self::folded(|i| zero.sub(self.digits[i]))
+    }
+}
+
+/// The number divided by R.
+struct Quotient<V, M, const N: usize>(Residue<V, M, N>);
+/// Montgomery product.
+struct Product<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
+/// The sum of the Montgomery products of two pairs.
+struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 2]);
+/// Montgomery square.
+struct Square<V, M, const N: usize>(Residue<V, M, N>);
+/// 1 / the number.
+struct Inverse<V, M, const N: usize>(Residue<V, M, N>);
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.low = self.0.digits;
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.add_product(&self.0.digits, &self.1.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let Self([a, b], [c, d]) = self;
+        let mut t = Columns::zero(a.proof());
+        t.add_product(&a.digits, &c.digits);
+        t.add_product(&b.digits, &d.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut t = Columns::zero(self.0.proof());
+        t.add_square(&self.0.digits);
+        t.reduce()
+    }
+}
+
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Inverse<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut two = [0; N];
+        two[0] = 2;
+        let (exponent, _) = subtract(&M::M, &two);
+        let mut powers = [Residue::one(self.0.proof()); 16];
+        for i in 1..16 {
+            powers[i] = powers[i - 1].mul(self.0);
+        }
+        let mut result = powers[0];
+        for digit in exponent.into_iter().rev() {
+            for shift in (0..52).step_by(4).rev() {
+                for _ in 0..4 {
+                    result = result.square();
+                }
+                // The exponent is no secret.
+                result = result.mul(powers[(digit >> shift & 15) as usize]);
+            }
+        }
+        wipe(&mut powers);
+        result
+    }
+}
+
+/// The 2 N columns of a product, its digits not carried.
+pub(super) struct Columns<V, const N: usize> {
+    low: [V; N],
+    high: [V; N],
+}
+
+impl<V: Lanes, const N: usize> Columns<V, N> {
+    #[inline(always)]
+    fn zero(proof: V::Proof) -> Self {
+        let zero = [V::zero(proof); N];
+        Self {
+            low: zero,
+            high: zero,
+        }
+    }
+
+    /// Column `k`.
+    #[inline(always)]
+    pub fn at(&mut self, k: usize) -> &mut V {
+        if k < N {
+            &mut self.low[k]
+        } else {
+            &mut self.high[k - N]
+        }
+    }
+
+    /// Adds `low(a b)` to column `k` and `high(a b)` to the next one.
+    #[inline(always)]
+    pub fn mul_add(&mut self, k: usize, a: V, b: V) {
+        *self.at(k) = self.at(k).mul_add_low(a, b);
+        *self.at(k + 1) = self.at(k + 1).mul_add_high(a, b);
+    }
+
+    /// Adds `a` · `b`. A column gains less than 2 N · 2⁵².
+    #[inline(always)]
+    fn add_product(&mut self, a: &[V; N], b: &[V; N]) {
+        for i in 0..N {
+            for j in 0..N {
+                self.mul_add(i + j, a[i], b[j]);
+            }
+        }
+    }
+
+    /// Adds `a`², to columns that are zero.
+    #[inline(always)]
+    fn add_square(&mut self, a: &[V; N]) {
+        for i in 0..N {
+            for j in i + 1..N {
+                self.mul_add(i + j, a[i], a[j]);
+            }
+        }
+        for k in 1..2 * N - 1 {
+            *self.at(k) = self.at(k).add(*self.at(k));
+        }
+        for i in 0..N {
+            self.mul_add(2 * i, a[i], a[i]);
+        }
+    }
+
+    /// The columns divided by R, modulo M. A column gains less than 2 N · 2⁵² and a carry, so that
+    /// with two products it stays below 2⁵⁸.
+    #[inline(always)]
+    fn reduce<M: Modulus<N>>(mut self) -> Residue<V, M, N> {
+        for i in 0..N {
+            M::clear(&mut self, i);
+        }
+        Residue::carried(self.high)
+    }
+}
+
+/// The digits `digit(0)`, `digit(1)`, … A loop: what takes closures by itself is compiled without
+/// the instructions, and not always inlined.
+#[inline(always)]
+fn each<V: Lanes, const N: usize>(proof: V::Proof, digit: impl Fn(usize) -> V) -> [V; N] {
+    let mut digits = [V::zero(proof); N];
+    for i in 0..N {
+        digits[i] = digit(i);
+    }
+    digits
+}
+
+/// Leaves 52 bits in each digit; the highest keeps what is above, and the sign.
+#[inline(always)]
+fn carry<V: Lanes, const N: usize>(digits: &mut [V; N]) {
+    let mask = V::splat(digits[0].proof(), DIGIT);
+    for i in 0..N - 1 {
+        digits[i + 1] = digits[i + 1].add(digits[i].shift_right_signed::<52>());
+        digits[i] = digits[i].and(mask);
+    }
+}
