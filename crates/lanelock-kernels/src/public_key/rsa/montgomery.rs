@@ -14,6 +14,20 @@ use super::number::{BLOCK, DIGIT};
 use super::tier::{Routine, Tier};
 use super::wide::{Block, Wide};
 
+/// `body` with `I` = 0 … 9. The compiler does not unroll loops of this size, and columns whose
+/// number it does not know would be in memory.
+macro_rules! each_digit {
+    ($body:block) => {
+        each_digit!(0 1 2 3 4 5 6 7 8 9 $body)
+    };
+    ($($digit:literal)* $body:block) => {
+        $({
+            const I: usize = $digit;
+            $body
+        })*
+    };
+}
+
 /// Sums of a block column and of the one above.
 type Columns<L> = [L; 2 * BLOCK];
 
@@ -167,15 +181,15 @@ impl<L: Lanes, const B: usize> Moduli<L, B> {
     #[inline(always)]
     fn cancel(&self, columns: &mut Columns<L>, quotient: &mut Block<L>) {
         let zero = L::zero(self.n.proof());
-        for i in 0..BLOCK {
-            let digit = zero.mul_add_low(columns[i], self.inverse);
-            quotient[i] = digit;
+        each_digit!({
+            let digit = zero.mul_add_low(columns[I], self.inverse);
+            quotient[I] = digit;
             for j in 0..BLOCK {
-                columns[i + j] = columns[i + j].mul_add_low(digit, self.n.0[0][j]);
-                columns[i + j + 1] = columns[i + j + 1].mul_add_high(digit, self.n.0[0][j]);
+                columns[I + j] = columns[I + j].mul_add_low(digit, self.n.0[0][j]);
+                columns[I + j + 1] = columns[I + j + 1].mul_add_high(digit, self.n.0[0][j]);
             }
-            columns[i + 1] = columns[i + 1].add(columns[i].shift_right::<DIGIT_BITS>());
-        }
+            columns[I + 1] = columns[I + 1].add(columns[I].shift_right::<DIGIT_BITS>());
+        });
     }
 }
 
@@ -188,28 +202,28 @@ fn column_pairs<const B: usize>(k: usize) -> impl Iterator<Item = (usize, usize)
 /// Adds a·b.
 #[inline(always)]
 fn accumulate<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>, b: &Block<L>) {
-    for i in 0..BLOCK {
+    each_digit!({
         for j in 0..BLOCK {
-            columns[i + j] = columns[i + j].mul_add_low(a[j], b[i]);
-            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[j], b[i]);
+            columns[I + j] = columns[I + j].mul_add_low(a[j], b[I]);
+            columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], b[I]);
         }
-    }
+    });
 }
 
 /// Doubles the columns and adds a².
 #[inline(always)]
 fn accumulate_square<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>) {
-    for i in 0..BLOCK {
-        for j in i + 1..BLOCK {
-            columns[i + j] = columns[i + j].mul_add_low(a[j], a[i]);
-            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[j], a[i]);
+    each_digit!({
+        for j in I + 1..BLOCK {
+            columns[I + j] = columns[I + j].mul_add_low(a[j], a[I]);
+            columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], a[I]);
         }
-    }
-    for i in 0..BLOCK {
-        let (low, high) = (columns[2 * i], columns[2 * i + 1]);
-        columns[2 * i] = low.add(low).mul_add_low(a[i], a[i]);
-        columns[2 * i + 1] = high.add(high).mul_add_high(a[i], a[i]);
-    }
+    });
+    each_digit!({
+        let (low, high) = (columns[2 * I], columns[2 * I + 1]);
+        columns[2 * I] = low.add(low).mul_add_low(a[I], a[I]);
+        columns[2 * I + 1] = high.add(high).mul_add_high(a[I], a[I]);
+    });
 }
 
 /// Carries the lower column into digits and into the upper one.
