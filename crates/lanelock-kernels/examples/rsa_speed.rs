@@ -77,7 +77,11 @@ fn size<const P: usize, const N: usize>(kernel: Kernel, batch: usize) {
 
     type Run<const P: usize, const N: usize> = fn(Kernel, &mut [PrivateJob<'_, P, N>]);
     let rows: [(_, Run<P, N>, _); 3] = [
-        ("private, no blinding, no check", private_without_check, false),
+        (
+            "private, no blinding, no check",
+            private_without_check,
+            false,
+        ),
         ("private, blinding", private_without_check, true),
         ("private, blinding and check", private, true),
     ];
@@ -153,10 +157,7 @@ fn prepare<const P: usize, const N: usize>(key: &Rsa<Private>) -> PrivateKey<P, 
     .expect("OpenSSL makes good keys")
 }
 
-fn blinding<const P: usize, const N: usize>(
-    kernel: Kernel,
-    key: &PrivateKey<P, N>,
-) -> Blinding<N> {
+fn blinding<const P: usize, const N: usize>(kernel: Kernel, key: &PrivateKey<P, N>) -> Blinding<N> {
     let mut random = [[0; 65]; N];
     rand_bytes(random.as_flattened_mut()).expect("random bytes");
     let mut jobs = [BlindingJob {

@@ -90,10 +90,7 @@ pub fn make_blindings<const P: usize, const N: usize>(
 }
 
 /// The private operation: signs, or decrypts. Sets `result` of every job.
-pub fn private<const P: usize, const N: usize>(
-    kernel: Kernel,
-    jobs: &mut [PrivateJob<'_, P, N>],
-) {
+pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>]) {
     run_private(kernel, jobs, true);
 }
 
@@ -120,7 +117,11 @@ fn run_private<const P: usize, const N: usize>(
                 lanes::Ifma::run(proof, routine);
             }
             Kind::Portable => {
-                let routine = Private::<Portable, P, N> { proof: (), jobs, check };
+                let routine = Private::<Portable, P, N> {
+                    proof: (),
+                    jobs,
+                    check,
+                };
                 Portable::run((), routine);
             }
         }

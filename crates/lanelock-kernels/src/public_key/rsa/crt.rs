@@ -29,10 +29,15 @@ pub(super) fn raise<L: Tier, const P: usize, const N: usize>(
     for first in (0..2 * count).step_by(LANES) {
         // Lanes that have no task do the first one again.
         let tasks: [_; LANES] = core::array::from_fn(|lane| {
-            let task = if first + lane < 2 * count { first + lane } else { first };
+            let task = if first + lane < 2 * count {
+                first + lane
+            } else {
+                first
+            };
             (task / 2, task % 2)
         });
-        let powers = Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
+        let powers =
+            Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
         let mut power = residue(&powers, tasks.map(|(i, _)| &numbers[i]));
         powers.raise_secret(&mut power, tasks.map(|(i, half)| exponents[i][half]));
 
@@ -45,7 +50,9 @@ pub(super) fn raise<L: Tier, const P: usize, const N: usize>(
         }
     }
     let [power_p, power_q] = [0, 1].map(|half| {
-        let lanes = residues.each_ref().map(|residues| &residues[half].blocks()[..]);
+        let lanes = residues
+            .each_ref()
+            .map(|residues| &residues[half].blocks()[..]);
         Wide::gather(proof, lanes)
     });
     recombine(keys, power_p, &power_q, x);

@@ -218,5 +218,8 @@ fn small(bytes: &[u8]) -> Option<u32> {
     if lead.iter().any(|byte| *byte != 0) {
         return None;
     }
-    Some(last.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+    Some(
+        last.iter()
+            .fold(0, |number, byte| number << 8 | u32::from(*byte)),
+    )
 }

@@ -148,6 +148,9 @@ impl<L: Lanes, const B: usize> Drop for Wide<L, B> {
 /// The lanes whose bit is set.
 #[inline(always)]
 pub(super) fn mask<L: Lanes>(lanes: [bool; LANES]) -> L::Mask {
-    let bits = lanes.iter().rev().fold(0, |bits, lane| bits << 1 | u8::from(*lane));
+    let bits = lanes
+        .iter()
+        .rev()
+        .fold(0, |bits, lane| bits << 1 | u8::from(*lane));
     L::Mask::from_bits(bits)
 }
