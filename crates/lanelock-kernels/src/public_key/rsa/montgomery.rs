@@ -178,17 +178,27 @@ impl<L: Lanes, const B: usize> Moduli<L, B> {
 
     /// Adds the multiple of the modulus that makes the lower column zero, and carries into the
     /// upper one; the quotient digits that do it.
+    ///
+    /// A quotient digit waits for the one before it: two multiply-adds and a sum, which is as long
+    /// as the other products of a digit take. So the carry, which is known without the product of
+    /// the lowest digits, and the high half that the next digit needs are summed apart.
     #[inline(always)]
     fn cancel(&self, columns: &mut Columns<L>, quotient: &mut Block<L>) {
-        let zero = L::zero(self.n.proof());
+        let proof = self.n.proof();
+        let (zero, low) = (L::zero(proof), L::splat(proof, DIGIT));
+        let n = &self.n.0[0];
         each_digit!({
             let digit = zero.mul_add_low(columns[I], self.inverse);
             quotient[I] = digit;
-            for j in 0..BLOCK {
-                columns[I + j] = columns[I + j].mul_add_low(digit, self.n.0[0][j]);
-                columns[I + j + 1] = columns[I + j + 1].mul_add_high(digit, self.n.0[0][j]);
+            // The sum becomes the next multiple of 2^52.
+            let carry = columns[I].add(low).shift_right::<DIGIT_BITS>();
+            columns[I + 1] = columns[I + 1].add(carry).mul_add_low(digit, n[1]);
+            columns[I + 1] = columns[I + 1].add(zero.mul_add_high(digit, n[0]));
+            for j in 2..BLOCK {
+                columns[I + j] = columns[I + j].mul_add_low(digit, n[j]);
+                columns[I + j] = columns[I + j].mul_add_high(digit, n[j - 1]);
             }
-            columns[I + 1] = columns[I + 1].add(columns[I].shift_right::<DIGIT_BITS>());
+            columns[I + BLOCK] = columns[I + BLOCK].mul_add_high(digit, n[BLOCK - 1]);
         });
     }
 }
@@ -214,9 +224,11 @@ fn accumulate<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>, b: &Block<L>) {
 #[inline(always)]
 fn accumulate_square<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>) {
     each_digit!({
-        for j in I + 1..BLOCK {
-            columns[I + j] = columns[I + j].mul_add_low(a[j], a[I]);
-            columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], a[I]);
+        for j in 0..BLOCK {
+            if j > I {
+                columns[I + j] = columns[I + j].mul_add_low(a[j], a[I]);
+                columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], a[I]);
+            }
         }
     });
     each_digit!({
