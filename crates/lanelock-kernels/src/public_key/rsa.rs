@@ -7,7 +7,7 @@
 //! alone would give the primes away (Boneh, DeMillo, Lipton, "On the importance of checking
 //! cryptographic protocols for faults", 1997).
 //!
-//! A call needs about 100 KiB of stack at most.
+//! A call needs up to 128 KiB of stack.
 
 mod blinding;
 mod crt;
