@@ -21,6 +21,7 @@ mod tier;
 mod wide;
 
 #[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
 
 pub use blinding::{Blinding, BlindingJob};
