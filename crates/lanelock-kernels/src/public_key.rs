@@ -4,3 +4,4 @@ pub mod curve25519;
 pub mod nist;
 
 mod lanes;
+pub mod rsa;

@@ -1,0 +1,200 @@
+//! Operations per second of RSA in full batches, beside OpenSSL one at a time.
+//!
+//! `cargo run --release -p lanelock-kernels --example rsa_speed [bits] [batch]`. Both sides do the
+//! same operations with the same keys, in turns, and the results are compared. OpenSSL's private
+//! operation blinds and checks, as it does by default.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::public_key::rsa::{
+    Blinding, BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey, PublicComponents,
+    PublicJob, make_blindings, private, private_without_check, public,
+};
+use openssl::pkey::Private;
+use openssl::rand::rand_bytes;
+use openssl::rsa::{Padding, Rsa};
+
+/// Keys, which the messages of a batch take in turn.
+const KEYS: usize = 2;
+/// Turns of each side.
+const TURNS: usize = 15;
+/// Length of a turn.
+const TURN: Duration = Duration::from_millis(8);
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let only: Option<u32> = arguments
+        .next()
+        .map(|bits| bits.parse().expect("a number of bits"));
+    let batch = arguments
+        .next()
+        .map_or(8, |batch| batch.parse().expect("a number of messages"));
+    let Some(token) = Ifma::detect() else {
+        println!("this CPU has no AVX-512 IFMA");
+        return;
+    };
+    println!(
+        "{:36} {:>10} {:>10} {:>7}",
+        format!("operations/s, batch {batch}"),
+        "lanelock",
+        "OpenSSL",
+        "ratio"
+    );
+    let kernel = Kernel::ifma(token);
+    let selected = |bits| only.is_none_or(|only| only == bits);
+    if selected(2048) {
+        size::<2, 4>(kernel, batch);
+    }
+    if selected(3072) {
+        size::<3, 6>(kernel, batch);
+    }
+    if selected(4096) {
+        size::<4, 8>(kernel, batch);
+    }
+}
+
+/// All rows of one size.
+fn size<const P: usize, const N: usize>(kernel: Kernel, batch: usize) {
+    let bits = u32::try_from(PrivateKey::<P, N>::BYTES * 8).expect("a few thousand");
+    let pairs: Vec<_> = (0..KEYS)
+        .map(|_| {
+            let theirs = Rsa::generate(bits).expect("a key");
+            (prepare::<P, N>(&theirs), theirs)
+        })
+        .collect();
+    let messages: Vec<Vec<u8>> = (0..batch)
+        .map(|_| {
+            let mut message = vec![0; PrivateKey::<P, N>::BYTES];
+            rand_bytes(&mut message[1..]).expect("random bytes");
+            message
+        })
+        .collect();
+    let mut blindings: Vec<Blinding<N>> = (0..batch)
+        .map(|i| blinding(kernel, &pairs[i % KEYS].0))
+        .collect();
+
+    type Run<const P: usize, const N: usize> = fn(Kernel, &mut [PrivateJob<'_, P, N>]);
+    let rows: [(_, Run<P, N>, _); 3] = [
+        (
+            "private, no blinding, no check",
+            private_without_check,
+            false,
+        ),
+        ("private, blinding", private_without_check, true),
+        ("private, blinding and check", private, true),
+    ];
+    let mut ours = vec![vec![0; PrivateKey::<P, N>::BYTES]; batch];
+    let mut theirs = ours.clone();
+    for (name, run, blind) in rows {
+        let speeds = alternate(
+            batch,
+            || {
+                let outputs = ours.iter_mut().zip(&mut blindings);
+                let mut jobs: Vec<_> = outputs
+                    .enumerate()
+                    .map(|(i, (output, blinding))| PrivateJob {
+                        key: &pairs[i % KEYS].0,
+                        blinding: blind.then_some(blinding),
+                        input: &messages[i],
+                        output,
+                        result: Ok(()),
+                    })
+                    .collect();
+                run(kernel, black_box(&mut jobs));
+                assert!(jobs.iter().all(|job| job.result.is_ok()));
+            },
+            |i| {
+                let key = &pairs[i % KEYS].1;
+                key.private_encrypt(&messages[i], &mut theirs[i], Padding::NONE)
+                    .expect("a result");
+            },
+        );
+        assert!(ours == theirs, "RSA-{bits} {name}");
+        print(&format!("RSA-{bits} {name}"), speeds);
+    }
+    let speeds = alternate(
+        batch,
+        || {
+            let mut jobs: Vec<_> = ours
+                .iter_mut()
+                .enumerate()
+                .map(|(i, output)| PublicJob {
+                    key: pairs[i % KEYS].0.public(),
+                    input: &messages[i],
+                    output,
+                    result: Ok(()),
+                })
+                .collect();
+            public(kernel, black_box(&mut jobs));
+            assert!(jobs.iter().all(|job| job.result.is_ok()));
+        },
+        |i| {
+            let key = &pairs[i % KEYS].1;
+            key.public_encrypt(&messages[i], &mut theirs[i], Padding::NONE)
+                .expect("a result");
+        },
+    );
+    assert!(ours == theirs, "RSA-{bits} public");
+    print(&format!("RSA-{bits} public"), speeds);
+}
+
+/// The same key for the kernel.
+fn prepare<const P: usize, const N: usize>(key: &Rsa<Private>) -> PrivateKey<P, N> {
+    let bytes = |number: Option<&openssl::bn::BigNumRef>| number.expect("a part").to_vec();
+    let (p, q) = (bytes(key.p()), bytes(key.q()));
+    let (dp, dq) = (bytes(key.dmp1()), bytes(key.dmq1()));
+    PrivateKey::new(PrivateComponents {
+        public: PublicComponents {
+            modulus: &key.n().to_vec(),
+            exponent: &key.e().to_vec(),
+        },
+        primes: [&p, &q],
+        exponents: [&dp, &dq],
+        coefficient: &bytes(key.iqmp()),
+    })
+    .expect("OpenSSL makes good keys")
+}
+
+fn blinding<const P: usize, const N: usize>(kernel: Kernel, key: &PrivateKey<P, N>) -> Blinding<N> {
+    let mut random = [[0; 65]; N];
+    rand_bytes(random.as_flattened_mut()).expect("random bytes");
+    let mut jobs = [BlindingJob {
+        key,
+        random: &random,
+        made: None,
+    }];
+    make_blindings(kernel, &mut jobs);
+    let [job] = jobs;
+    job.made.expect("an invertible number")
+}
+
+/// The medians of operations per second of `ours`, which does a batch, and of `theirs`, which does
+/// the message of a number.
+fn alternate(batch: usize, mut ours: impl FnMut(), mut theirs: impl FnMut(usize)) -> [f64; 2] {
+    let mut speeds = [Vec::new(), Vec::new()];
+    for _ in 0..TURNS {
+        speeds[0].push(turn(batch, &mut ours));
+        speeds[1].push(turn(batch, || (0..batch).for_each(&mut theirs)));
+    }
+    speeds.map(|mut speeds| {
+        speeds.sort_by(f64::total_cmp);
+        speeds[TURNS / 2]
+    })
+}
+
+/// Operations per second over one turn.
+fn turn(batch: usize, mut run: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut done = 0;
+    while start.elapsed() < TURN {
+        run();
+        done += batch;
+    }
+    done as f64 / start.elapsed().as_secs_f64()
+}
+
+fn print(name: &str, [ours, theirs]: [f64; 2]) {
+    println!("{name:36} {ours:10.0} {theirs:10.0} {:7.2}", ours / theirs);
+}

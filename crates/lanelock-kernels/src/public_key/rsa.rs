@@ -1,0 +1,141 @@
+//! RSA with moduli of 2048, 3072 and 4096 bits: eight operations in lockstep, any mix of keys of
+//! one size, on numbers alone (RFC 8017, section 5); padding is the caller's.
+//!
+//! The private operation works modulo each prime (section 5.1.2), with windows of the exponents
+//! whose table is read as a whole for each of them. Messages may be blinded, and every result is
+//! checked with the public exponent before it leaves: a result that is wrong modulo one prime
+//! alone would give the primes away (Boneh, DeMillo, Lipton, "On the importance of checking
+//! cryptographic protocols for faults", 1997).
+//!
+//! A call needs up to 128 KiB of stack.
+
+mod blinding;
+mod crt;
+mod key;
+mod modulus;
+mod montgomery;
+mod number;
+mod operation;
+mod power;
+mod tier;
+mod wide;
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;
+
+pub use blinding::{Blinding, BlindingJob};
+pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
+pub use operation::{Failure, PrivateJob, PublicJob};
+
+#[cfg(target_arch = "x86_64")]
+use super::lanes;
+use super::lanes::{LANES, Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu;
+use blinding::Make;
+use operation::{Private, Public};
+use tier::Tier;
+
+/// A private key of 2048 bits.
+pub type PrivateKey2048 = PrivateKey<2, 4>;
+/// A private key of 3072 bits.
+pub type PrivateKey3072 = PrivateKey<3, 6>;
+/// A private key of 4096 bits.
+pub type PrivateKey4096 = PrivateKey<4, 8>;
+/// A public key of 2048 bits.
+pub type PublicKey2048 = PublicKey<4>;
+/// A public key of 3072 bits.
+pub type PublicKey3072 = PublicKey<6>;
+/// A public key of 4096 bits.
+pub type PublicKey4096 = PublicKey<8>;
+
+/// What runs the lanes on this CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel(Kind);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Ifma(cpu::Ifma),
+    Portable,
+}
+
+impl Kernel {
+    /// 512-bit registers and 52-bit multiply-adds.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn ifma(token: cpu::Ifma) -> Self {
+        Self(Kind::Ifma(token))
+    }
+
+    /// Plain integers, on any CPU: slower than one message at a time, for comparison.
+    #[must_use]
+    pub fn portable() -> Self {
+        Self(Kind::Portable)
+    }
+}
+
+/// Makes blindings; sets `made` of every job.
+pub fn make_blindings<const P: usize, const N: usize>(
+    kernel: Kernel,
+    jobs: &mut [BlindingJob<'_, P, N>],
+) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match kernel.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(proof) => lanes::Ifma::run(proof, Make::<lanes::Ifma, P, N> { proof, jobs }),
+            Kind::Portable => Portable::run((), Make::<Portable, P, N> { proof: (), jobs }),
+        }
+    }
+}
+
+/// The private operation: signs, or decrypts. Sets `result` of every job.
+pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>]) {
+    run_private(kernel, jobs, true);
+}
+
+/// As [`private`], but results are not checked: to measure what the check costs.
+///
+/// Whoever sees one result that is wrong because of a fault can compute the key.
+pub fn private_without_check<const P: usize, const N: usize>(
+    kernel: Kernel,
+    jobs: &mut [PrivateJob<'_, P, N>],
+) {
+    run_private(kernel, jobs, false);
+}
+
+fn run_private<const P: usize, const N: usize>(
+    kernel: Kernel,
+    jobs: &mut [PrivateJob<'_, P, N>],
+    check: bool,
+) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match kernel.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(proof) => {
+                let routine = Private::<lanes::Ifma, P, N> { proof, jobs, check };
+                lanes::Ifma::run(proof, routine);
+            }
+            Kind::Portable => {
+                let routine = Private::<Portable, P, N> {
+                    proof: (),
+                    jobs,
+                    check,
+                };
+                Portable::run((), routine);
+            }
+        }
+    }
+}
+
+/// The public operation: verifies, or encrypts. Sets `result` of every job.
+pub fn public<const N: usize>(kernel: Kernel, jobs: &mut [PublicJob<'_, N>]) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match kernel.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Ifma(proof) => lanes::Ifma::run(proof, Public::<lanes::Ifma, N> { proof, jobs }),
+            Kind::Portable => Portable::run((), Public::<Portable, N> { proof: (), jobs }),
+        }
+    }
+}

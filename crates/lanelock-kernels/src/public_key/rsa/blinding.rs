@@ -1,0 +1,111 @@
+//! Base blinding (Kocher, "Timing attacks on implementations of Diffie-Hellman, RSA, DSS, and
+//! other systems", 1996): a private power is taken of c·r^e, and its result divided by r.
+
+use core::fmt;
+
+use super::super::lanes::{LANES, Lanes, Mask};
+use super::crt;
+use super::key::PrivateKey;
+use super::number::{BLOCK_BYTES, Digits};
+use super::power::Powers;
+use super::tier::{Routine, Tier};
+use super::wide::Wide;
+
+/// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same
+/// time. Each use squares both. Wiped when dropped.
+///
+/// One belongs to one key and is to be renewed after some uses
+/// ([`RENEW_AFTER`](Self::RENEW_AFTER)): used with another key, the message fails its check.
+#[derive(Clone)]
+pub struct Blinding<const N: usize> {
+    /// r^e, in Montgomery form, below 2n
+    pub(super) factor: Digits<N>,
+    /// 1/r, in Montgomery form, below 2n
+    pub(super) inverse: Digits<N>,
+    pub(super) uses: u32,
+}
+
+impl<const N: usize> Blinding<N> {
+    /// Uses after which OpenSSL renews a blinding, and a user of this one should.
+    pub const RENEW_AFTER: u32 = 32;
+
+    /// How many messages it has blinded.
+    #[must_use]
+    pub fn uses(&self) -> u32 {
+        self.uses
+    }
+}
+
+impl<const N: usize> fmt::Debug for Blinding<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blinding").finish_non_exhaustive()
+    }
+}
+
+/// A blinding to make.
+#[derive(Debug)]
+pub struct BlindingJob<'j, const P: usize, const N: usize> {
+    /// The key.
+    pub key: &'j PrivateKey<P, N>,
+    /// Secret random bytes: r is this number, which has 8·`N` bits more than the modulus, reduced.
+    pub random: &'j [[u8; BLOCK_BYTES]; N],
+    /// Written: `None` if r cannot be inverted, which does not happen by chance, or after a fault.
+    pub made: Option<Blinding<N>>,
+}
+
+/// Makes blindings of up to eight keys.
+pub(super) struct Make<'m, 'j, L: Lanes, const P: usize, const N: usize> {
+    pub proof: L::Proof,
+    /// Invariant: between one and eight.
+    pub jobs: &'m mut [BlindingJob<'j, P, N>],
+}
+
+impl<L: Tier, const P: usize, const N: usize> Routine for Make<'_, '_, L, P, N> {
+    /// The inverse is r^(p − 2) modulo each prime: the work of a private power.
+    #[inline(always)]
+    fn run(self) {
+        let Self { proof, jobs } = self;
+        let keys: [_; LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
+        let powers = Powers::<L, N>::gather(proof, keys.map(|key| &key.public.modulus));
+        let random: [Digits<N>; LANES] = core::array::from_fn(|lane| {
+            let job = &jobs[lane.min(jobs.len() - 1)];
+            Digits::from_bytes(job.random.as_flattened()).unwrap_or(Digits::ZERO) // it fits
+        });
+        let mut r = Wide::gather(proof, random.each_ref().map(|r| &r.blocks()[..]));
+        let mut one = Wide::zero(proof);
+        one.0[0][0] = L::splat(proof, 1);
+        powers.moduli.multiply(&mut r, &powers.square);
+        powers.moduli.multiply(&mut r, &one);
+        r.reduce_once(&powers.moduli.n);
+
+        let mut inverse = Wide::zero(proof);
+        inverse.set(&r);
+        let exponents = keys.map(|key| {
+            key.primes.each_ref().map(|prime| {
+                let mut exponent = prime.modulus.n.clone();
+                exponent.subtract(&Digits::small(2), u64::MAX);
+                exponent
+            })
+        });
+        let exponents = exponents.each_ref().map(|pair| pair.each_ref());
+        crt::raise(proof, jobs.len(), keys, exponents, &mut inverse);
+
+        powers.moduli.multiply(&mut inverse, &powers.square);
+        let mut product = Wide::zero(proof);
+        product.set(&r);
+        powers.moduli.multiply(&mut product, &inverse);
+        product.reduce_once(&powers.moduli.n);
+        let inverted = product.equals(&one).bits();
+
+        powers.raise(&mut r, &keys.map(|key| key.public.exponent));
+        powers.moduli.multiply(&mut r, &powers.square);
+        let made = r.scatter().into_iter().zip(inverse.scatter());
+        for (lane, (job, (factor, inverse))) in jobs.iter_mut().zip(made).enumerate() {
+            job.made = (inverted >> lane & 1 == 1).then_some(Blinding {
+                factor,
+                inverse,
+                uses: 0,
+            });
+        }
+    }
+}

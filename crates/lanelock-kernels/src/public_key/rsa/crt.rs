@@ -1,0 +1,99 @@
+//! A private power in eight lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
+//! with two primes).
+
+use super::super::lanes::LANES;
+use super::key::PrivateKey;
+use super::montgomery::multiply_add;
+use super::number::Digits;
+use super::power::Powers;
+use super::tier::Tier;
+use super::wide::Wide;
+
+/// The exponents of a key modulo p − 1 and q − 1.
+pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
+
+/// x^d mod n of the first `count` lanes, whose numbers are below R·p and R·q of their keys; the
+/// powers are below n. Other lanes hold anything.
+///
+/// Half a power is a task for a lane: one pass over the lanes does for four numbers, two for eight.
+#[inline(always)]
+pub(super) fn raise<L: Tier, const P: usize, const N: usize>(
+    proof: L::Proof,
+    count: usize,
+    keys: [&PrivateKey<P, N>; LANES],
+    exponents: [Exponents<'_, P>; LANES],
+    x: &mut Wide<L, N>,
+) {
+    let numbers = x.scatter();
+    let mut residues = [const { [const { Digits::ZERO }; 2] }; LANES];
+    for first in (0..2 * count).step_by(LANES) {
+        // Lanes that have no task do the first one again.
+        let tasks: [_; LANES] = core::array::from_fn(|lane| {
+            let task = if first + lane < 2 * count {
+                first + lane
+            } else {
+                first
+            };
+            (task / 2, task % 2)
+        });
+        let powers =
+            Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
+        let mut power = residue(&powers, tasks.map(|(i, _)| &numbers[i]));
+        powers.raise_secret(&mut power, tasks.map(|(i, half)| exponents[i][half]));
+
+        let mut one = Wide::zero(proof);
+        one.0[0][0] = L::splat(proof, 1);
+        powers.moduli.multiply(&mut power, &one);
+        power.reduce_once(&powers.moduli.n);
+        for ((i, half), result) in tasks.into_iter().zip(power.scatter()) {
+            residues[i][half] = result;
+        }
+    }
+    let [power_p, power_q] = [0, 1].map(|half| {
+        let lanes = residues
+            .each_ref()
+            .map(|residues| &residues[half].blocks()[..]);
+        Wide::gather(proof, lanes)
+    });
+    recombine(keys, power_p, &power_q, x);
+}
+
+/// x·R modulo each lane's prime, below four times that.
+#[inline(always)]
+fn residue<L: Tier, const P: usize, const N: usize>(
+    powers: &Powers<L, P>,
+    x: [&Digits<N>; LANES],
+) -> Wide<L, P> {
+    let proof = powers.one.proof();
+    let halves = x.map(|number| number.blocks().split_at(P));
+    let mut low = Wide::gather(proof, halves.map(|(low, _)| low));
+    powers.moduli.multiply(&mut low, &powers.square);
+    // The high half has weight R, and R³ brings that into Montgomery form.
+    let mut high = Wide::gather(proof, halves.map(|(_, high)| high));
+    powers.moduli.multiply(&mut high, &powers.square);
+    powers.moduli.multiply(&mut high, &powers.square);
+    low.add(&high);
+    low
+}
+
+/// q·((m_p − m_q)/q mod p) + m_q, for both residues below their primes.
+#[inline(always)]
+fn recombine<L: Tier, const P: usize, const N: usize>(
+    keys: [&PrivateKey<P, N>; LANES],
+    power_p: Wide<L, P>,
+    power_q: &Wide<L, P>,
+    x: &mut Wide<L, N>,
+) {
+    let proof = x.proof();
+    let p = Powers::<L, P>::gather(proof, keys.map(|key| &key.primes[0].modulus));
+    let q = Wide::gather(proof, keys.map(|key| &key.primes[1].modulus.n.blocks()[..]));
+    let coefficient = Wide::gather(proof, keys.map(|key| &key.coefficient.blocks()[..]));
+    let mut quotient = power_p;
+    // Both primes have the same top bit, so that m_q is below 2p.
+    quotient.add(&p.moduli.n);
+    quotient.add(&p.moduli.n);
+    quotient.subtract(power_q);
+    p.moduli.multiply(&mut quotient, &coefficient);
+    quotient.reduce_once(&p.moduli.n);
+    multiply_add(x, &quotient, &q, power_q);
+}

@@ -1,0 +1,205 @@
+//! One number in digits of 52 bits, in plain integers: keys are prepared with it, and messages
+//! enter and leave the lanes through it.
+//!
+//! No branch and no address depends on a value.
+
+use core::fmt;
+use core::hint::black_box;
+
+use super::super::lanes::DIGIT_BITS;
+use crate::wipe::wipe;
+
+/// Digits of a block, the unit in which the lanes multiply.
+pub(super) const BLOCK: usize = 10;
+
+/// Bits of a block.
+pub(super) const BLOCK_BITS: usize = 520;
+
+/// Bytes of a block.
+pub(super) const BLOCK_BYTES: usize = 65;
+
+/// Bytes of two digits.
+const PAIR: usize = 13;
+
+/// The largest digit.
+pub(super) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
+
+/// A number of `B` blocks, below R = 2^(520·`B`); the least significant digit is the first. Wiped
+/// when dropped.
+///
+/// Invariant: no digit is above [`DIGIT`].
+#[derive(Clone)]
+pub(super) struct Digits<const B: usize>([[u64; BLOCK]; B]);
+
+impl<const B: usize> Digits<B> {
+    pub const ZERO: Self = Self([[0; BLOCK]; B]);
+
+    /// A number that is one digit.
+    pub fn small(digit: u64) -> Self {
+        debug_assert!(digit <= DIGIT);
+        let mut number = Self::ZERO;
+        number.0[0][0] = digit;
+        number
+    }
+
+    /// The number in `bytes`, most significant first, if it is below R. Zeros may lead.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut padded = [[0; BLOCK_BYTES]; B];
+        let room = padded.as_flattened_mut();
+        let (excess, kept) = bytes.split_at(bytes.len().saturating_sub(room.len()));
+        if excess.iter().fold(0, |any, byte| any | byte) != 0 {
+            return None;
+        }
+        let from = room.len() - kept.len();
+        room[from..].copy_from_slice(kept);
+
+        let mut number = Self::ZERO;
+        for (digits, bytes) in number.pairs().zip(room.rchunks_exact(PAIR)) {
+            let mut wide = [0; 16];
+            wide[16 - PAIR..].copy_from_slice(bytes);
+            (digits[0], digits[1]) = split(u128::from_be_bytes(wide));
+        }
+        wipe(&mut padded);
+        Some(number)
+    }
+
+    /// Writes the number to all of `bytes`, most significant first.
+    ///
+    /// The number must fit: digits that have no room are left out.
+    pub fn write_bytes(&mut self, bytes: &mut [u8]) {
+        let mut padded = [[0; BLOCK_BYTES]; B];
+        let room = padded.as_flattened_mut();
+        for (digits, bytes) in self.pairs().zip(room.rchunks_exact_mut(PAIR)) {
+            let wide = u128::from(digits[0]) | u128::from(digits[1]) << DIGIT_BITS;
+            bytes.copy_from_slice(&wide.to_be_bytes()[16 - PAIR..]);
+        }
+        let from = room.len().saturating_sub(bytes.len());
+        let lead = bytes.len().saturating_sub(room.len());
+        bytes[..lead].fill(0);
+        bytes[lead..].copy_from_slice(&room[from..]);
+        wipe(&mut padded);
+    }
+
+    /// The digits, block by block.
+    #[inline(always)]
+    pub fn blocks(&self) -> &[[u64; BLOCK]; B] {
+        &self.0
+    }
+
+    /// As [`Self::blocks`], to be written.
+    #[inline(always)]
+    pub fn blocks_mut(&mut self) -> &mut [[u64; BLOCK]; B] {
+        &mut self.0
+    }
+
+    /// All digits.
+    pub fn digits(&self) -> &[u64] {
+        self.0.as_flattened()
+    }
+
+    /// As [`Self::digits`], to be written.
+    pub fn digits_mut(&mut self) -> &mut [u64] {
+        self.0.as_flattened_mut()
+    }
+
+    /// Bits `at` to `at + width`, which is at most 52 bits wide. `at` is public.
+    #[inline]
+    pub fn window(&self, at: usize, width: usize) -> u64 {
+        const BITS: usize = DIGIT_BITS as usize;
+        let (digit, shift) = (at / BITS, at % BITS);
+        let next = self.digits().get(digit + 1).copied().unwrap_or(0);
+        let bits = self.digits()[digit] >> shift | next << (BITS - shift);
+        bits & ((1 << width) - 1)
+    }
+
+    /// Whether this number is odd.
+    pub fn is_odd(&self) -> bool {
+        self.window(0, 1) == 1
+    }
+
+    /// Whether two numbers are equal.
+    pub fn equals(&self, other: &Self) -> bool {
+        let pairs = self.digits().iter().zip(other.digits());
+        black_box(pairs.fold(0, |any, (a, b)| any | (a ^ b))) == 0
+    }
+
+    /// Whether this number is below `other`.
+    pub fn is_below(&self, other: &Self) -> bool {
+        black_box(self.clone().subtract(other, DIGIT)) != 0
+    }
+
+    /// Subtracts `other` where `mask` has ones, modulo R; the borrow at the end, 0 or 1.
+    pub fn subtract(&mut self, other: &Self, mask: u64) -> u64 {
+        let mut borrow = 0;
+        for (a, b) in self.digits_mut().iter_mut().zip(other.digits()) {
+            let difference = a.wrapping_sub(b & mask).wrapping_sub(borrow);
+            *a = difference & DIGIT;
+            borrow = difference >> 63;
+        }
+        borrow
+    }
+
+    /// Subtracts `modulus` if this number is not below it.
+    pub fn reduce_once(&mut self, modulus: &Self) {
+        let borrow = self.clone().subtract(modulus, DIGIT);
+        self.subtract(modulus, black_box(borrow).wrapping_sub(1));
+    }
+
+    /// Doubles a number below `modulus`, modulo `modulus`, which is below R/2.
+    pub fn double(&mut self, modulus: &Self) {
+        let mut carry = 0;
+        for digit in self.digits_mut() {
+            let doubled = *digit << 1 | carry;
+            *digit = doubled & DIGIT;
+            carry = doubled >> DIGIT_BITS;
+        }
+        self.reduce_once(modulus);
+    }
+
+    /// Halves the number, rounding down.
+    pub fn halve(&mut self) {
+        let mut carry = 0;
+        for digit in self.digits_mut().iter_mut().rev() {
+            let low = *digit & 1;
+            *digit = *digit >> 1 | carry << (DIGIT_BITS - 1);
+            carry = low;
+        }
+    }
+
+    /// The product of two numbers, if `W` is large enough for it; otherwise modulo 2^(520·`W`).
+    pub fn product<const A: usize, const W: usize>(&self, other: &Digits<A>) -> Digits<W> {
+        let mut product = Digits::<W>::ZERO;
+        for (i, a) in self.digits().iter().enumerate() {
+            let mut carry = 0;
+            let column = product.digits_mut().iter_mut().skip(i);
+            let digits = other.digits().iter().chain(core::iter::repeat(&0));
+            for (sum, b) in column.zip(digits) {
+                (*sum, carry) = split(u128::from(*a) * u128::from(*b) + u128::from(*sum + carry));
+            }
+        }
+        product
+    }
+
+    /// Two digits at a time.
+    fn pairs(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.digits_mut().chunks_exact_mut(2)
+    }
+}
+
+impl<const B: usize> Drop for Digits<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl<const B: usize> fmt::Debug for Digits<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digits<{B}>(..)")
+    }
+}
+
+/// The low digit, and what is above it, which must fit a word.
+#[allow(clippy::cast_possible_truncation)] // as promised
+pub(super) fn split(wide: u128) -> (u64, u64) {
+    ((wide as u64) & DIGIT, (wide >> DIGIT_BITS) as u64)
+}

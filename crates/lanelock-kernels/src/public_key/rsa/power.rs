@@ -1,0 +1,131 @@
+//! Powers in eight lanes: a public exponent by its bits, a secret one by fixed windows.
+
+use super::super::lanes::{LANES, Lanes};
+use super::modulus::{MODULUS_BITS, Modulus};
+use super::montgomery::Moduli;
+use super::number::Digits;
+use super::tier::Tier;
+use super::wide::{Wide, mask};
+use crate::wipe::wipe;
+
+/// The moduli of eight lanes with their constants.
+#[derive(Debug)]
+pub(super) struct Powers<L: Lanes, const B: usize> {
+    pub moduli: Moduli<L, B>,
+    /// R mod n
+    pub one: Wide<L, B>,
+    /// R² mod n
+    pub square: Wide<L, B>,
+}
+
+impl<L: Tier, const B: usize> Powers<L, B> {
+    /// The constants of each lane's modulus.
+    #[inline(always)]
+    pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; LANES]) -> Self {
+        Self {
+            moduli: Moduli {
+                n: Wide::gather(proof, moduli.map(|modulus| &modulus.n.blocks()[..])),
+                inverse: L::load(proof, &moduli.map(|modulus| modulus.inverse)),
+            },
+            one: Wide::gather(proof, moduli.map(|modulus| &modulus.one.blocks()[..])),
+            square: Wide::gather(proof, moduli.map(|modulus| &modulus.square.blocks()[..])),
+        }
+    }
+
+    /// x ← x^e mod n, for x and each odd e ≥ 3 of a lane public; the result is below n.
+    ///
+    /// Squares and multiplies by the bits of all lanes, from the top: a lane whose bit is not set
+    /// multiplies by one if another's is.
+    #[inline(always)]
+    pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; LANES]) {
+        let proof = x.proof();
+        let mut base = Wide::zero(proof);
+        base.set(x);
+        self.moduli.multiply(&mut base, &self.square);
+        let mut power = Wide::zero(proof);
+        let mut factor = Wide::zero(proof);
+
+        let any = exponents.iter().fold(0, |any, exponent| any | exponent);
+        let top = any.ilog2();
+        let set = |bit: u32| mask::<L>(exponents.map(|exponent| exponent >> bit & 1 == 1));
+        power.select(set(top), &base, &self.one);
+        let mut squarings = 1;
+        for bit in (1..top).rev() {
+            if any >> bit & 1 == 1 {
+                self.moduli.square(&mut power, squarings);
+                squarings = 0;
+                factor.select(set(bit), &base, &self.one);
+                self.moduli.multiply(&mut power, &factor);
+            }
+            squarings += 1;
+        }
+        // Every exponent is odd: the last factor, not in Montgomery form, takes the power out of it.
+        self.moduli.square(&mut power, squarings);
+        self.moduli.multiply(x, &power);
+        x.reduce_once(&self.moduli.n);
+    }
+
+    /// x ← x^e·R^(1 − e) mod n for secret exponents below 2^(512·`B`): a power in Montgomery form,
+    /// if x is.
+    #[inline(always)]
+    pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; LANES]) {
+        // The table is to fit the first-level cache: 20 KiB, or 30 KiB for `B` = 3.
+        if B <= 3 {
+            self.raise_by_windows::<16>(x, exponents);
+        } else {
+            self.raise_by_windows::<8>(x, exponents);
+        }
+    }
+
+    /// Windows of log₂ `ENTRIES` bits; each look-up reads the whole table.
+    #[inline(always)]
+    fn raise_by_windows<const ENTRIES: usize>(
+        &self,
+        x: &mut Wide<L, B>,
+        exponents: [&Digits<B>; LANES],
+    ) {
+        let proof = x.proof();
+        let width = ENTRIES.ilog2() as usize;
+        let mut table: [Wide<L, B>; ENTRIES] = core::array::from_fn(|_| Wide::zero(proof));
+        table[0].set(&self.one);
+        table[1].set(x);
+        for i in 2..ENTRIES {
+            let (known, new) = table.split_at_mut(i);
+            if i % 2 == 0 {
+                new[0].set(&known[i / 2]);
+                self.moduli.square(&mut new[0], 1);
+            } else {
+                new[0].set(&known[i - 1]);
+                self.moduli.multiply(&mut new[0], x);
+            }
+        }
+        let mut factor = Wide::zero(proof);
+        let windows = (MODULUS_BITS * B).div_ceil(width);
+        for window in (0..windows).rev() {
+            let mut index = exponents.map(|exponent| exponent.window(window * width, width));
+            look_up(&mut factor, &table, L::load(proof, &index));
+            wipe(&mut index);
+            if window == windows - 1 {
+                x.set(&factor);
+            } else {
+                self.moduli.square(x, width);
+                self.moduli.multiply(x, &factor);
+            }
+        }
+    }
+}
+
+/// The entry that `index` names in each lane. Every entry is read.
+#[inline(always)]
+fn look_up<L: Lanes, const B: usize>(found: &mut Wide<L, B>, table: &[Wide<L, B>], index: L) {
+    for (block, found) in found.0.iter_mut().enumerate() {
+        let mut chosen = table[0].0[block];
+        for (entry, number) in (0..).zip(table).skip(1) {
+            let here = index.equals(L::splat(index.proof(), entry));
+            for (chosen, digit) in chosen.iter_mut().zip(number.0[block]) {
+                *chosen = L::select(here, digit, *chosen);
+            }
+        }
+        *found = chosen;
+    }
+}

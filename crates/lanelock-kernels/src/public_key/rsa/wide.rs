@@ -1,0 +1,156 @@
+//! Eight numbers, one per lane, digit by digit.
+
+use super::super::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words};
+use super::number::{BLOCK, DIGIT, Digits};
+use crate::wipe::wipe;
+
+/// One block of digits of eight numbers.
+pub(super) type Block<L> = [L; BLOCK];
+
+/// Eight numbers of `B` blocks, each below R = 2^(520·`B`). Wiped when dropped.
+///
+/// Invariant: between operations, no digit is above [`DIGIT`].
+#[derive(Debug)]
+pub(super) struct Wide<L: Lanes, const B: usize>(pub [Block<L>; B]);
+
+impl<L: Lanes, const B: usize> Wide<L, B> {
+    /// Zero in every lane.
+    #[inline(always)]
+    pub fn zero(proof: L::Proof) -> Self {
+        Self([[L::zero(proof); BLOCK]; B])
+    }
+
+    /// The number of each lane, in `B` blocks.
+    #[inline(always)]
+    pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; LANES]) -> Self {
+        let mut wide = Self::zero(proof);
+        for block in 0..B {
+            let blocks = numbers.map(|number| &number[block]);
+            for digit in 0..BLOCK {
+                let words = blocks.map(|block| block[digit]);
+                wide.0[block][digit] = L::load(proof, &words);
+            }
+        }
+        wide
+    }
+
+    /// The inverse of [`Self::gather`].
+    #[inline(always)]
+    pub fn scatter(&self) -> [Digits<B>; LANES] {
+        let mut numbers = [const { Digits::ZERO }; LANES];
+        let mut words: Words = [0; LANES];
+        for (block, digits) in self.0.iter().enumerate() {
+            for (digit, lanes) in digits.iter().enumerate() {
+                lanes.store(&mut words);
+                for (number, word) in numbers.iter_mut().zip(words) {
+                    number.blocks_mut()[block][digit] = word;
+                }
+            }
+        }
+        wipe(&mut words);
+        numbers
+    }
+
+    /// Copies `other`.
+    #[inline(always)]
+    pub fn set(&mut self, other: &Self) {
+        self.0 = other.0;
+    }
+
+    /// `a` in the lanes of `mask`, `b` in the others.
+    #[inline(always)]
+    pub fn select(&mut self, mask: L::Mask, a: &Self, b: &Self) {
+        self.each(|block, digit| L::select(mask, a.0[block][digit], b.0[block][digit]));
+    }
+
+    /// Adds `other`; the sum must be below R.
+    #[inline(always)]
+    pub fn add(&mut self, other: &Self) {
+        let proof = self.proof();
+        let (mut carry, low) = (L::zero(proof), L::splat(proof, DIGIT));
+        for (a, b) in self.digits_mut().zip(other.digits()) {
+            let sum = a.add(*b).add(carry);
+            *a = sum.and(low);
+            carry = sum.shift_right::<DIGIT_BITS>();
+        }
+    }
+
+    /// Subtracts `other` modulo R; the lanes in which it was larger.
+    #[inline(always)]
+    pub fn subtract(&mut self, other: &Self) -> L::Mask {
+        let proof = self.proof();
+        let (mut borrow, low) = (L::zero(proof), L::splat(proof, DIGIT));
+        for (a, b) in self.digits_mut().zip(other.digits()) {
+            let difference = a.sub(*b).add(borrow);
+            *a = difference.and(low);
+            borrow = difference.shift_right_signed::<DIGIT_BITS>();
+        }
+        borrow.is_negative()
+    }
+
+    /// Subtracts `modulus` in the lanes that are not below it.
+    #[inline(always)]
+    pub fn reduce_once(&mut self, modulus: &Self) {
+        let mut reduced = Self::zero(self.proof());
+        reduced.set(self);
+        let below = reduced.subtract(modulus);
+        self.each_of(|own, block, digit| L::select(below, own, reduced.0[block][digit]));
+    }
+
+    /// The lanes in which two numbers are equal.
+    #[inline(always)]
+    pub fn equals(&self, other: &Self) -> L::Mask {
+        let zero = L::zero(self.proof());
+        let pairs = self.digits().zip(other.digits());
+        pairs.fold(zero, |any, (a, b)| any.or(a.xor(*b))).is_zero()
+    }
+
+    /// The proof that the lanes are.
+    #[inline(always)]
+    pub fn proof(&self) -> L::Proof {
+        self.0[0][0].proof()
+    }
+
+    /// Sets each digit to what `value` says.
+    #[inline(always)]
+    fn each(&mut self, value: impl Fn(usize, usize) -> L) {
+        self.each_of(|_, block, digit| value(block, digit));
+    }
+
+    /// Sets each digit to what `value` makes of it.
+    #[inline(always)]
+    fn each_of(&mut self, value: impl Fn(L, usize, usize) -> L) {
+        for block in 0..B {
+            for digit in 0..BLOCK {
+                self.0[block][digit] = value(self.0[block][digit], block, digit);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn digits(&self) -> impl Iterator<Item = &L> {
+        self.0.as_flattened().iter()
+    }
+
+    #[inline(always)]
+    fn digits_mut(&mut self) -> impl Iterator<Item = &mut L> {
+        self.0.as_flattened_mut().iter_mut()
+    }
+}
+
+impl<L: Lanes, const B: usize> Drop for Wide<L, B> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// The lanes whose bit is set.
+#[inline(always)]
+pub(super) fn mask<L: Lanes>(lanes: [bool; LANES]) -> L::Mask {
+    let bits = lanes
+        .iter()
+        .rev()
+        .fold(0, |bits, lane| bits << 1 | u8::from(*lane));
+    L::Mask::from_bits(bits)
+}
