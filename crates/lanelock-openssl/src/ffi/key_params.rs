@@ -25,6 +25,10 @@ impl KeyParams {
         Self::default()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
     /// An unsigned integer from its big-endian bytes.
     pub(crate) fn integer(self, key: &'static CStr, big_endian: &[u8]) -> Self {
         // libcrypto wants the machine's byte order, and at least one byte.

@@ -92,19 +92,27 @@ impl WholeContext {
             EVP_DigestSignInit_ex
         };
         let digest = self.digest.map_or(ptr::null(), CStr::as_ptr);
-        // SAFETY: everything is live; names end; the array ends with its terminator and is only
-        // read; the context takes its own reference to the key.
-        check(unsafe {
-            init(
+        let mut inner = ptr::null_mut();
+        // SAFETY: everything is live; names end; the context takes its own reference to the key,
+        // and lends `inner`; the array ends with its terminator and is only read. SM2 takes its
+        // identifier only behind the initialisation, so all settings come there.
+        unsafe {
+            check(init(
                 self.context.as_ptr(),
-                ptr::null_mut(),
+                &raw mut inner,
                 digest,
                 self.library,
                 ptr::null(),
                 self.key.0.as_ptr(),
-                self.settings.as_mut_ptr(),
-            )
-        })?;
+                ptr::null(),
+            ))?;
+            if !self.settings.is_empty() {
+                check(sys::EVP_PKEY_CTX_set_params(
+                    inner,
+                    self.settings.as_mut_ptr(),
+                ))?;
+            }
+        }
         self.ready = true;
         Ok(())
     }

@@ -3,6 +3,8 @@
 use lanelock_core::public_key::engine::ValidKeyOp;
 use lanelock_core::public_key::{Key, KeyKind, KeyReason};
 
+use zeroize::{Zeroize, Zeroizing};
+
 use super::import;
 use super::session::Recipe;
 use crate::ffi::{Failed, KeyParams, PKey, PKeyContext};
@@ -12,6 +14,8 @@ pub(super) struct Agreement {
     context: PKeyContext,
     /// A key of the same group, whose value each operation replaces.
     peer: PKey,
+    /// Where the secret is written first: libcrypto writes one that it then finds to be zero.
+    secret: Zeroizing<Vec<u8>>,
 }
 
 pub(super) struct Encapsulator {
@@ -37,6 +41,7 @@ impl Agreement {
         Ok(Self {
             context: PKeyContext::deriver(library, &key, settings)?,
             peer: import::key(library, &Key::Public(own))?,
+            secret: Zeroizing::new(vec![0; recipe.transform.output_len(0)]),
         })
     }
 
@@ -49,8 +54,10 @@ impl Agreement {
         self.context
             .set_peer(&self.peer)
             .map_err(|_| KeyReason::InvalidPeer)?;
-        let derived = self.context.derive(op.output());
+        let derived = self.context.derive(&mut self.secret);
         let len = derived.map_err(|_| KeyReason::ZeroSharedSecret)?;
+        op.output()[..len].copy_from_slice(&self.secret[..len]);
+        self.secret[..].zeroize();
         op.succeed(len);
         Ok(())
     }
