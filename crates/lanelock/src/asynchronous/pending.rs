@@ -37,44 +37,39 @@ impl Future for Pending {
         let service = self.service.clone();
         let mut inner = service.lock();
         let mut wakers = Vec::new();
-        if let State::Mine(job) = std::mem::replace(&mut self.state, State::Over) {
-            let now = Instant::now();
-            match inner.queue.enqueue(*job, now) {
-                Ok(ticket) => {
-                    let waker = Slot::Waiting(context.waker().clone());
-                    inner.slots.insert(ticket, waker);
-                    self.state = State::Enqueued(ticket);
-                    wakers = inner.poll(now);
-                    wakers.extend(inner.driver.take());
-                }
-                Err(job) => {
-                    inner.no_room.push(context.waker().clone());
-                    self.state = State::Mine(Box::new(job));
-                    return Poll::Pending;
-                }
+        let ticket = match std::mem::replace(&mut self.state, State::Over) {
+            State::Enqueued(ticket) => ticket,
+            State::Over => panic!("polled after it was ready"),
+            State::Mine(job) => {
+                let now = Instant::now();
+                let ticket = match inner.queue.enqueue(*job, now) {
+                    Ok(ticket) => ticket,
+                    Err(job) => {
+                        inner.no_room.push(context.waker().clone());
+                        self.state = State::Mine(Box::new(job));
+                        return Poll::Pending;
+                    }
+                };
+                let waker = Slot::Waiting(context.waker().clone());
+                inner.slots.insert(ticket, waker);
+                wakers = inner.poll(now);
+                wakers.extend(inner.driver.take());
+                ticket
             }
-        }
-        let result = match &self.state {
-            State::Enqueued(ticket) => match inner.slots.remove(ticket) {
-                Some(Slot::Done(job)) => Some(job),
-                Some(Slot::Waiting(_)) => {
-                    let waker = Slot::Waiting(context.waker().clone());
-                    inner.slots.insert(*ticket, waker);
-                    None
-                }
-                None => unreachable!("a future's slot stays until it is fetched"),
-            },
-            _ => panic!("polled after it was ready"),
+        };
+        let result = match inner.slots.remove(&ticket) {
+            Some(Slot::Done(job)) => Some(job),
+            Some(Slot::Waiting(_)) => {
+                let waker = Slot::Waiting(context.waker().clone());
+                inner.slots.insert(ticket, waker);
+                self.state = State::Enqueued(ticket);
+                None
+            }
+            None => unreachable!("a future's slot stays until it is fetched"),
         };
         drop(inner);
         wakers.into_iter().for_each(Waker::wake);
-        match result {
-            Some(job) => {
-                self.state = State::Over;
-                Poll::Ready(job)
-            }
-            None => Poll::Pending,
-        }
+        result.map_or(Poll::Pending, Poll::Ready)
     }
 }
 

@@ -1,3 +1,5 @@
+mod lanes;
+
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake};
@@ -6,6 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::Device;
 use crate::public_key::{KeyKind, KeyTransform, SecretKey, SignatureScheme};
+use lanes::Lanes;
 
 /// Counts how often it is woken.
 #[derive(Default)]
@@ -22,16 +25,17 @@ fn patient() -> FlushPolicy {
     FlushPolicy::with_deadline(Duration::from_secs(3600))
 }
 
+/// Four lanes before OpenSSL.
 fn device() -> Device {
-    crate::open().expect("OpenSSL 3")
+    let openssl = lanelock_openssl::OpenSsl::new().expect("OpenSSL 3");
+    Device::builder().engine(Lanes).engine(openssl).build()
 }
 
-/// A session whose operations share batches, if an engine has lanes for it.
+/// A session whose operations share batches.
 fn derive_session(device: &Device) -> KeySession {
     let key = SecretKey::raw(KeyKind::X25519, &[7; 32]).expect("a key");
-    device
-        .key_session(&KeyTransform::derive(&key))
-        .expect("offered")
+    let session = device.key_session_on("lanes", &KeyTransform::derive(&key));
+    session.expect("offered")
 }
 
 fn poll<F: Future>(future: std::pin::Pin<&mut F>, woken: &Arc<Woken>) -> Poll<F::Output> {
@@ -68,25 +72,16 @@ fn the_last_submitter_completes_everybody() {
         pin!(exchange.derive(&[9; 32])),
         pin!(exchange.derive(&[9; 32])),
     );
-    let first_result = poll(first.as_mut(), &woken);
-    // Without lanes there is nothing to wait for.
-    assert_eq!(first_result.is_ready(), session.lanes() == 1);
+    assert!(
+        poll(first.as_mut(), &woken).is_pending(),
+        "another may add to it"
+    );
     let Poll::Ready(Ok(two)) = poll(second.as_mut(), &woken) else {
         panic!("the last one runs the batch")
     };
-    let one = match first_result {
-        Poll::Ready(result) => result,
-        Poll::Pending => {
-            assert_eq!(
-                woken.0.load(Ordering::Relaxed),
-                1 + 1,
-                "the first, then itself"
-            );
-            match poll(first.as_mut(), &woken) {
-                Poll::Ready(result) => result,
-                Poll::Pending => panic!("its job has run"),
-            }
-        }
+    assert_eq!(woken.0.load(Ordering::Relaxed), 2, "the first, and itself");
+    let Poll::Ready(one) = poll(first.as_mut(), &woken) else {
+        panic!("its job has run")
     };
     assert_eq!(one.expect("a secret"), two);
     drop(tasks);
@@ -101,18 +96,18 @@ fn a_dropped_future_leaves_nothing_behind() {
     let woken = Arc::new(Woken::default());
     {
         let mut future = Box::pin(exchange.derive(&[9; 32]));
-        let _ran_or_waits = poll(future.as_mut(), &woken);
+        assert!(poll(future.as_mut(), &woken).is_pending());
+        assert_eq!(service.waiting(), 1);
     }
     let inner = service.lock();
     assert_eq!((inner.queue.in_flight(), inner.slots.len()), (0, 0));
     drop(inner);
     // Its room is free again, and the deadline runs the next.
     let mut future = pin!(exchange.derive(&[9; 32]));
-    if poll(future.as_mut(), &woken).is_pending() {
-        assert_eq!(service.poll(Instant::now()), 0);
-        assert_eq!(service.poll(Instant::now() + Duration::from_secs(3601)), 1);
-        assert!(poll(future.as_mut(), &woken).is_ready());
-    }
+    assert!(poll(future.as_mut(), &woken).is_pending());
+    assert_eq!(service.poll(Instant::now()), 0);
+    assert_eq!(service.poll(Instant::now() + Duration::from_secs(3601)), 1);
+    assert!(poll(future.as_mut(), &woken).is_ready());
 }
 
 #[test]
@@ -123,9 +118,7 @@ fn a_full_queue_makes_a_call_wait_and_wakes_it() {
     let exchange = KeyExchange::new(&service, &session);
     let woken = Arc::new(Woken::default());
     let mut first = pin!(exchange.derive(&[9; 32]));
-    if poll(first.as_mut(), &woken).is_ready() {
-        return assert_eq!(session.lanes(), 1, "only lanes make a job wait");
-    }
+    assert!(poll(first.as_mut(), &woken).is_pending());
     let blocked = Arc::new(Woken::default());
     let mut second = pin!(exchange.derive(&[9; 32]));
     assert!(poll(second.as_mut(), &blocked).is_pending());
@@ -133,8 +126,41 @@ fn a_full_queue_makes_a_call_wait_and_wakes_it() {
     service.poll(Instant::now() + Duration::from_secs(3601));
     assert_eq!(blocked.0.load(Ordering::Relaxed), 1, "there is room");
     assert!(poll(first.as_mut(), &woken).is_ready());
-    let _submitted = poll(second.as_mut(), &blocked);
+    assert!(poll(second.as_mut(), &blocked).is_pending());
     assert_eq!(service.waiting(), 1);
+}
+
+#[test]
+fn a_driver_keeps_the_deadline_and_sleeps_while_nothing_waits() {
+    let device = device();
+    let session = derive_session(&device);
+    let service = KeyService::new(&device, 8, FlushPolicy::with_deadline(Duration::ZERO));
+    let woken = Arc::new(Woken::default());
+    let slept = AtomicUsize::new(0);
+    let mut driver = pin!(service.drive(|_| {
+        slept.fetch_add(1, Ordering::Relaxed);
+        std::future::ready(())
+    }));
+    assert!(poll(driver.as_mut(), &woken).is_pending());
+    assert_eq!(slept.load(Ordering::Relaxed), 0);
+    service.lock().queue.set_policy(patient());
+    let exchange = KeyExchange::new(&service, &session);
+    let task = Arc::new(Woken::default());
+    let mut future = pin!(exchange.derive(&[9; 32]));
+    assert!(poll(future.as_mut(), &task).is_pending());
+    assert_eq!(
+        woken.0.load(Ordering::Relaxed),
+        1,
+        "there is a deadline to keep"
+    );
+    service
+        .lock()
+        .queue
+        .set_policy(FlushPolicy::with_deadline(Duration::ZERO));
+    assert!(poll(driver.as_mut(), &woken).is_pending());
+    assert_eq!(slept.load(Ordering::Relaxed), 1);
+    assert_eq!(task.0.load(Ordering::Relaxed), 1, "its job has run");
+    assert!(poll(future.as_mut(), &task).is_ready());
 }
 
 #[test]
