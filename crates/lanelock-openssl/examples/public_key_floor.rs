@@ -98,7 +98,9 @@ fn x25519(device: &Device) -> Result<()> {
         },
         || {
             let peer = PKey::public_key_from_raw_bytes(&peer, Id::X25519).expect("32 bytes");
-            context.derive_set_peer(&peer).expect("a key of the same kind");
+            context
+                .derive_set_peer(&peer)
+                .expect("a key of the same kind");
             assert_eq!(context.derive(Some(&mut theirs)).ok(), Some(32));
         },
     );
