@@ -16,8 +16,9 @@ use lanelock::algorithm::Spec;
 use lanelock::engine::Engine;
 use lanelock::{Algorithm, Device};
 use lanelock_conformance::differential::{Options, Outcome};
+use lanelock_conformance::public_key::KeyFileOutcome;
 use lanelock_conformance::suite::FileOutcome;
-use lanelock_conformance::{Level, Subject, differential, vectors, wycheproof};
+use lanelock_conformance::{Level, Subject, differential, public_key, vectors, wycheproof};
 
 use crate::failure::Failure;
 use bar::Bar;
@@ -71,6 +72,8 @@ pub struct Args {
 struct Findings {
     standards: Vec<FileOutcome>,
     wycheproof: Vec<FileOutcome>,
+    /// Wycheproof's tests of public keys; none in a quick check or one of named algorithms.
+    public_keys: Vec<KeyFileOutcome>,
     random: Outcome,
     elapsed: Duration,
 }
@@ -193,6 +196,10 @@ fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Fin
             |a: Algorithm| specs.is_empty() || specs.iter().any(|spec| spec.algorithm == a);
         findings.standards = vectors::run(subject, family, &bar);
         findings.wycheproof = wycheproof::run(subject, family, &bar);
+        if specs.is_empty() && !args.quick {
+            let (device, engine) = (subject.device(), subject.engine());
+            findings.public_keys = public_key::wycheproof(device, engine, |_| true, &bar);
+        }
         let options = Options {
             level: args.level(),
             seed,
@@ -214,13 +221,19 @@ impl Findings {
     fn wrong(&self) -> usize {
         let files = self.standards.iter().chain(&self.wycheproof);
         let tests: usize = files.map(|file| file.failures.len()).sum();
-        tests + usize::from(self.random.failure.is_some())
+        let keys: usize = self
+            .public_keys
+            .iter()
+            .map(|file| file.failures.len())
+            .sum();
+        tests + keys + usize::from(self.random.failure.is_some())
     }
 
     fn operations(&self) -> u64 {
         let files = self.standards.iter().chain(&self.wycheproof);
         let known: u64 = files.map(|file| file.operations + file.tampered).sum();
-        known + self.random.total().operations
+        let keys: u64 = self.public_keys.iter().map(|file| file.operations).sum();
+        known + keys + self.random.total().operations
     }
 }
 

@@ -45,6 +45,18 @@ pub struct Row {
     /// Time that one thread spends on one operation, in nanoseconds.
     pub ns_per_op: f64,
 
+    /// `perf pubkey`: operations handed over at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// `perf pubkey --rate`: operations that arrived per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_ops_per_s: Option<u64>,
+    /// When what had arrived was run: `single`, `deadline` or `adaptive`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Lanes filled in the average batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes_filled: Option<f64>,
     /// The mix of lengths, as `length:weight,…`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imix: Option<String>,

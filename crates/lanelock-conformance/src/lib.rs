@@ -18,6 +18,7 @@ mod guard;
 pub mod known;
 pub mod message;
 pub mod progress;
+pub mod public_key;
 pub mod reference;
 mod rng;
 pub mod subject;

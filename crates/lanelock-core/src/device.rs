@@ -73,6 +73,10 @@ impl Device {
         self.0.engines.iter().map(|engine| &**engine)
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id
+    }
+
     /// Prepares `transform` on the first engine that offers it.
     ///
     /// # Errors

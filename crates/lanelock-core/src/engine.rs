@@ -29,6 +29,11 @@ pub trait Engine: Send + Sync {
     /// [`SessionError::Unsupported`] makes an automatic choice go on to the next engine; any other
     /// error ends it.
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
+
+    /// The half that serves public keys, if there is one.
+    fn public_key(&self) -> Option<&dyn crate::public_key::engine::KeyEngine> {
+        None
+    }
 }
 
 /// The engine's part of a session: keys prepared once, immutable but for [`PerQueue`] contexts.

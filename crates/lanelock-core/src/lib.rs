@@ -24,6 +24,7 @@ mod group;
 pub mod job;
 pub mod op;
 pub mod per_queue;
+pub mod public_key;
 pub mod queue_pair;
 pub mod session;
 pub mod sizes;

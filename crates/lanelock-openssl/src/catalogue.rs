@@ -67,7 +67,7 @@ pub(crate) struct Catalogue {
     hmac: Option<MacAlgorithm>,
     poly1305: Option<MacAlgorithm>,
     /// Last, so that it is freed after what was fetched from it.
-    _library: Library,
+    library: Library,
 }
 
 impl Catalogue {
@@ -83,7 +83,7 @@ impl Catalogue {
                 .collect(),
             hmac: MacAlgorithm::fetch(&library, c"HMAC"),
             poly1305: MacAlgorithm::fetch(&library, c"POLY1305"),
-            _library: library,
+            library,
         })
     }
 
@@ -138,6 +138,10 @@ impl Catalogue {
             .chain(aeads)
             .map(|(algorithm, features)| Capability::standard(algorithm, features))
             .collect()
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
     }
 
     pub(crate) fn cipher(&self, family: Cipher, key_len: usize) -> Option<&CipherAlgorithm> {

@@ -34,6 +34,7 @@ mod gather;
 mod hash;
 mod hmac;
 mod mac;
+mod public_key;
 mod session;
 mod triple_des_ctr;
 
@@ -92,6 +93,10 @@ impl Engine for OpenSsl {
             });
         }
         Ok(Box::new(OpenSslSession::open(&self.catalogue, transform)?))
+    }
+
+    fn public_key(&self) -> Option<&dyn lanelock_core::public_key::engine::KeyEngine> {
+        Some(self)
     }
 }
 

@@ -1,6 +1,8 @@
 #![doc = include_str!("../../../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod asynchronous;
+
 pub use lanelock_core::*;
 
 /// Opens the default device: every engine of this machine, the preferred first.

@@ -22,6 +22,12 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
             text.push_str(&skips(files));
         }
     }
+    if !findings.public_keys.is_empty() {
+        text.push_str("\nWycheproof, public keys\n");
+        for file in &findings.public_keys {
+            let _ = writeln!(text, "  {file}");
+        }
+    }
     let rows = summarised(&findings.random.rows);
     if !rows.is_empty() {
         let _ = write!(
@@ -42,6 +48,11 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
                 hex(&failure.mismatch.expected),
                 hex(&failure.mismatch.got),
             );
+        }
+    }
+    for file in &findings.public_keys {
+        for failure in &file.failures {
+            let _ = write!(text, "\nWRONG: {}, {failure}\n", file.name);
         }
     }
     if let Some(failure) = &findings.random.failure {

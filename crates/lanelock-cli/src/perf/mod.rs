@@ -31,6 +31,7 @@ pub(crate) mod output;
 mod peer;
 mod pool;
 mod progress;
+mod pubkey;
 mod rounds;
 mod shape;
 mod throughput;
@@ -75,6 +76,8 @@ enum What {
     Uplift(uplift::Args),
     /// What a separate output saves over a copy.
     Copy(copy::Args),
+    /// Public-key operations per second, and their latency as they arrive.
+    Pubkey(pubkey::Args),
 }
 
 /// Runs the command.
@@ -90,6 +93,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         What::Verify(args) => verify::run(args),
         What::Uplift(args) => uplift::run(args),
         What::Copy(args) => copy::run(args),
+        What::Pubkey(args) => pubkey::run(args),
     }
 }
 

@@ -17,6 +17,27 @@ pub const THROUGHPUT: &[Column] = &[
     Column("route", |row| row.route.clone().unwrap_or_default()),
 ];
 
+/// Columns of `perf pubkey`.
+pub const PUBKEY: &[Column] = &[
+    Column("ops/s", |row| format!("{:.0}", row.ops_per_s)),
+    Column("µs/op", |row| digits(row.ns_per_op / 1e3)),
+    Column("±%", spread),
+    Column("ratio", |row| optional(row.ratio, digits)),
+];
+
+/// Columns of `perf pubkey --rate`.
+pub const PUBKEY_LATENCY: &[Column] = &[
+    Column("policy", |row| row.policy.clone().unwrap_or_default()),
+    Column("offered/s", |row| {
+        optional(row.offered_ops_per_s, |n| n.to_string())
+    }),
+    Column("done/s", |row| format!("{:.0}", row.ops_per_s)),
+    Column("p50 µs", |row| microseconds(row.p50_ns)),
+    Column("p99 µs", |row| microseconds(row.p99_ns)),
+    Column("p99.9 µs", |row| microseconds(row.p99_9_ns)),
+    Column("lanes filled", |row| optional(row.lanes_filled, digits)),
+];
+
 /// Columns of `perf copy`.
 pub const COPY: &[Column] = &[
     Column("messages", |row| optional(row.pool, |n| n.to_string())),

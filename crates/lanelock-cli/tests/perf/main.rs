@@ -7,6 +7,7 @@
 mod errors;
 mod measurements;
 mod peers;
+mod pubkey;
 
 use assert_cmd::Command;
 use serde_json::Value;

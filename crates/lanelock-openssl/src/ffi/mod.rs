@@ -6,16 +6,25 @@
 #![allow(unsafe_code)]
 
 mod cipher;
+mod container;
 mod digest;
+mod key_params;
 mod library;
 mod mac;
+mod number;
+mod pkey;
 mod raw_digest;
+mod whole;
 
 pub(crate) use cipher::{CipherAlgorithm, CipherContext};
 pub(crate) use digest::{DigestAlgorithm, DigestContext};
+pub(crate) use key_params::KeyParams;
 pub(crate) use library::{Library, version, version_number};
 pub(crate) use mac::{MacAlgorithm, MacContext};
+pub(crate) use number::{CurveGroup, Number};
+pub(crate) use pkey::{PKey, PKeyContext, Verdict};
 pub(crate) use raw_digest::RawDigest;
+pub(crate) use whole::WholeContext;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong};
 use std::fmt;

@@ -1,0 +1,305 @@
+//! The operations of a cell: keys, inputs, and how a result is checked.
+
+use lanelock::public_key::{
+    FlushPolicy, KeyJob, KeyKind, KeyOp, KeySession, KeySpec, KeyTransform, Operation, PublicKey,
+    PublicParts, Scheme, SecretKey, SignatureScheme,
+};
+use lanelock::{Device, Status};
+
+use crate::failure::Failure;
+use crate::row::Row;
+
+/// One operation with several keys.
+pub(super) struct KeyWork {
+    pub(super) name: String,
+    pub(super) spec: KeySpec,
+    pub(super) items: Vec<Item>,
+}
+
+/// One key, and an operation with it.
+pub(super) struct Item {
+    pub(super) transform: KeyTransform,
+    pub(super) input: Vec<u8>,
+    pub(super) signature: Vec<u8>,
+    check: Check,
+}
+
+/// What a result is held against.
+enum Check {
+    /// The result itself.
+    Is(Vec<u8>),
+    /// A signature, by this verification.
+    Verifies(Box<KeyTransform>),
+    /// There is nothing but the status.
+    Status,
+}
+
+/// The engine that has everything, which makes keys, inputs and answers.
+const MAKER: &str = "openssl";
+
+impl KeyWork {
+    /// Prepares the operation called `name` with `keys` keys.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there is no such operation, [`Failure::Failed`] if keys or inputs
+    /// cannot be made.
+    pub(super) fn new(
+        device: &Device,
+        name: &str,
+        keys: usize,
+        blinding: bool,
+    ) -> Result<Self, Failure> {
+        let offered: Vec<_> = device
+            .engines()
+            .filter_map(|engine| engine.public_key())
+            .flat_map(|engine| engine.capabilities())
+            .map(|row| row.spec)
+            .collect();
+        let Some(&spec) = offered.iter().find(|spec| spec.to_string() == name) else {
+            let mut names: Vec<_> = offered.iter().map(ToString::to_string).collect();
+            names.dedup();
+            return Err(Failure::Usage(format!(
+                "--algorithm {name}: no such operation; there are: {}",
+                names.join(", ")
+            )));
+        };
+        let items = (0..keys).map(|_| Item::new(device, spec, blinding));
+        Ok(Self {
+            name: name.to_owned(),
+            spec,
+            items: items.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A session for each key; `None` if the engine does not offer it.
+    pub(super) fn sessions(
+        &self,
+        device: &Device,
+        engine: &str,
+    ) -> Result<Option<Vec<KeySession>>, Failure> {
+        let mut sessions = Vec::new();
+        for item in &self.items {
+            // As an application would: what an engine's lanes leave over runs one at a time.
+            match device.key_session_on(engine, &item.transform) {
+                Ok(session) => sessions.push(session),
+                Err(lanelock::public_key::KeyError::Unsupported { .. }) => return Ok(None),
+                Err(error) => return Err(Failure::Failed(error.to_string())),
+            }
+        }
+        Ok(Some(sessions))
+    }
+
+    pub(super) fn row(&self, contestant: &str) -> Row {
+        Row {
+            algorithm: self.name.clone(),
+            operation: self.spec.operation.name().to_owned(),
+            contestant: contestant.to_owned(),
+            size: self.items[0].input.len() as u64,
+            sessions: self.items.len() as u64,
+            threads: 1,
+            ..Row::default()
+        }
+    }
+}
+
+impl Item {
+    fn new(device: &Device, spec: KeySpec, blinding: bool) -> Result<Self, Failure> {
+        let generate = KeyTransform::generate(spec.kind);
+        if spec.operation == Operation::Generate {
+            return Ok(Self::of(generate, Vec::new(), Check::Status));
+        }
+        let (secret, public) = pair(device, spec.kind, &generate)?;
+        let digest = [0x5a; 32].to_vec();
+        Ok(match (spec.operation, spec.scheme) {
+            (Operation::Sign | Operation::Verify, Scheme::Signature(scheme)) => {
+                let (mut sign, mut verify) = (
+                    KeyTransform::sign(scheme, &secret).blinding(blinding),
+                    KeyTransform::verify(scheme, &public),
+                );
+                if scheme.hash().is_some() {
+                    (sign, verify) = (sign.digest(), verify.digest());
+                }
+                let (signature, _) = run(device, &sign, &digest)?;
+                if spec.operation == Operation::Sign {
+                    let check = if is_deterministic(scheme) {
+                        Check::Is(signature)
+                    } else {
+                        Check::Verifies(Box::new(verify))
+                    };
+                    return Ok(Self::of(sign, digest, check));
+                }
+                Self {
+                    signature,
+                    ..Self::of(verify, digest, Check::Status)
+                }
+            }
+            (Operation::Encrypt | Operation::Decrypt, Scheme::Encryption(scheme)) => {
+                let encrypt = KeyTransform::encrypt(scheme, &public);
+                let plaintext = match (spec.kind, public.parts()) {
+                    // A raw block has the length of the modulus.
+                    (KeyKind::Rsa(_), PublicParts::Rsa(rsa))
+                        if encrypt.output_len(0) == rsa.n.len() =>
+                    {
+                        raw_or(&spec, rsa.n.len(), digest)
+                    }
+                    _ => digest,
+                };
+                if spec.operation == Operation::Encrypt {
+                    return Ok(Self::of(encrypt, plaintext, Check::Status));
+                }
+                let (ciphertext, _) = run(device, &encrypt, &plaintext)?;
+                let decrypt = KeyTransform::decrypt(scheme, &secret).blinding(blinding);
+                Self::of(decrypt, ciphertext, Check::Is(plaintext))
+            }
+            (Operation::Derive, _) => {
+                let derive = KeyTransform::derive(&secret);
+                let (_, peer) = pair(device, spec.kind, &generate)?;
+                let peer = match peer.parts() {
+                    PublicParts::Point(bytes)
+                    | PublicParts::Raw(bytes)
+                    | PublicParts::Dh(_, bytes) => bytes.clone(),
+                    _ => Vec::new(),
+                };
+                let (shared, _) = run(device, &derive, &peer)?;
+                Self::of(derive, peer, Check::Is(shared))
+            }
+            (Operation::Decapsulate, _) => {
+                let (ciphertext, shared) = run(device, &KeyTransform::encapsulate(&public), &[])?;
+                let decapsulate = KeyTransform::decapsulate(&secret);
+                Self::of(decapsulate, ciphertext, Check::Is(shared))
+            }
+            _ => Self::of(
+                KeyTransform::encapsulate(&public),
+                Vec::new(),
+                Check::Status,
+            ),
+        })
+    }
+
+    fn of(transform: KeyTransform, input: Vec<u8>, check: Check) -> Self {
+        Self {
+            transform,
+            input,
+            signature: Vec::new(),
+            check,
+        }
+    }
+
+    /// The operation on borrowed outputs.
+    pub(super) fn op<'a>(
+        &'a self,
+        session: &'a KeySession,
+        output: &'a mut [u8],
+        second: &'a mut [u8],
+    ) -> KeyOp<'a> {
+        match self.transform.spec().operation {
+            Operation::Sign => KeyOp::sign(session, &self.input, output),
+            Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
+            Operation::Encrypt => KeyOp::encrypt(session, &self.input, output),
+            Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
+            Operation::Derive => KeyOp::derive(session, &self.input, output),
+            Operation::Generate => KeyOp::generate(session, output, second),
+            Operation::Encapsulate => KeyOp::encapsulate(session, output, second),
+            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
+        }
+    }
+
+    /// The operation as a job.
+    pub(super) fn job(&self, session: &KeySession) -> KeyJob {
+        let (input, output) = (
+            self.input.clone(),
+            vec![0; session.output_len(self.input.len())],
+        );
+        let second = vec![0; session.second_output_len()];
+        match self.transform.spec().operation {
+            Operation::Sign => KeyJob::sign(session, input, output),
+            Operation::Verify => KeyJob::verify(session, input, self.signature.clone()),
+            Operation::Encrypt => KeyJob::encrypt(session, input, output),
+            Operation::Decrypt => KeyJob::decrypt(session, input, output),
+            Operation::Derive => KeyJob::derive(session, input, output),
+            Operation::Generate => KeyJob::generate(session, output, second),
+            Operation::Encapsulate => KeyJob::encapsulate(session, output, second),
+            Operation::Decapsulate => KeyJob::decapsulate(session, input, output),
+        }
+    }
+
+    /// Whether `result` is right.
+    pub(super) fn is_right(&self, device: &Device, result: &[u8]) -> Result<bool, Failure> {
+        Ok(match &self.check {
+            Check::Status => true,
+            Check::Is(expected) => result == expected,
+            Check::Verifies(verify) => {
+                let session = device.key_session_on(MAKER, verify).map_err(failed)?;
+                let mut queue = device.key_queue(1, FlushPolicy::default());
+                let mut ops = [KeyOp::verify(&session, &self.input, result)];
+                queue.process(&mut ops).succeeded == 1
+            }
+        })
+    }
+}
+
+fn raw_or(spec: &KeySpec, len: usize, digest: Vec<u8>) -> Vec<u8> {
+    use lanelock::public_key::EncryptionScheme::RsaRaw;
+    if spec.scheme != Scheme::Encryption(RsaRaw) {
+        return digest;
+    }
+    let mut block = vec![0x5a; len];
+    block[0] = 0;
+    block
+}
+
+fn is_deterministic(scheme: SignatureScheme) -> bool {
+    matches!(
+        scheme,
+        SignatureScheme::RsaPkcs1(_) | SignatureScheme::EdDsa
+    )
+}
+
+fn pair(
+    device: &Device,
+    kind: KeyKind,
+    generate: &KeyTransform,
+) -> Result<(SecretKey, PublicKey), Failure> {
+    let (secret, public) = run(device, generate, &[])?;
+    let pair = match kind {
+        KeyKind::Ec(curve) => SecretKey::ec(curve, &secret, Some(&public))
+            .and_then(|secret| Ok((secret, PublicKey::ec(curve, &public)?))),
+        KeyKind::Rsa(_) | KeyKind::Dh(_) => device
+            .read_secret_key(&secret, None)
+            .and_then(|secret| Ok((secret, device.read_public_key(&public)?))),
+        _ => SecretKey::raw(kind, &secret)
+            .and_then(|secret| Ok((secret, PublicKey::raw(kind, &public)?))),
+    };
+    pair.map_err(failed)
+}
+
+/// Runs one operation on the engine that has everything.
+fn run(
+    device: &Device,
+    transform: &KeyTransform,
+    input: &[u8],
+) -> Result<(Vec<u8>, Vec<u8>), Failure> {
+    let session = device.key_session_on(MAKER, transform).map_err(failed)?;
+    let item = Item::of(transform.clone(), input.to_vec(), Check::Status);
+    let mut output = vec![0; session.output_len(input.len())];
+    let mut second = vec![0; session.second_output_len()];
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    let (written, more) = {
+        let mut ops = [item.op(&session, &mut output, &mut second)];
+        let _looked_at_below = queue.process(&mut ops);
+        if ops[0].status() != Status::Success {
+            let why = ops[0]
+                .error()
+                .map_or(String::new(), |error| error.to_string());
+            return Err(Failure::Failed(format!("{}: {why}", transform.spec())));
+        }
+        (ops[0].written(), ops[0].second_written())
+    };
+    output.truncate(written);
+    second.truncate(more);
+    Ok((output, second))
+}
+
+fn failed(error: impl ToString) -> Failure {
+    Failure::Failed(error.to_string())
+}

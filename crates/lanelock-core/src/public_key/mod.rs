@@ -1,0 +1,50 @@
+//! Public-key operations: keys, sessions, operations, and the queue that fills lanes with them.
+//!
+//! ```text
+//! key → transform → session        (once)
+//! op or job → queue → batch of one algorithm and size → engine → result
+//! ```
+//!
+//! A [`KeyTransform`] is prepared by [`crate::Device::key_session`]; [`crate::Device::key_queue`]
+//! makes a thread's [`KeyQueue`]. Engines implement [`engine::KeyEngine`]. What is eligible runs
+//! in lanes, everything else one at a time, through one interface.
+
+mod algorithm;
+mod batch;
+mod break_even;
+mod device;
+pub mod engine;
+mod error;
+mod flush;
+pub mod implicit_rejection;
+mod job;
+mod key;
+mod op;
+pub mod pair;
+mod queue;
+mod runner;
+mod schedule;
+mod session;
+mod shape;
+mod stats;
+mod status;
+mod transform;
+
+pub use algorithm::{
+    Curve, EncryptionScheme, KeyKind, KeySpec, MlDsa, MlKem, Oaep, Operation, Pss, Scheme,
+    SignatureScheme,
+};
+pub use error::KeyError;
+pub use flush::{FlushPolicy, Waiting};
+pub use job::{KeyBuffers, KeyJob};
+pub use key::{
+    DomainParameters, PublicKey, PublicParts, RsaCrt, RsaNumbers, RsaPublic, RsaSecret, SecretKey,
+    SecretParts,
+};
+pub use op::{KeyOp, KeyOpError};
+pub use queue::KeyQueue;
+pub use schedule::Ticket;
+pub use session::KeySession;
+pub use stats::KeyQueueStats;
+pub use status::KeyReason;
+pub use transform::{Key, KeyTransform, MessageForm, SignatureForm};

@@ -1,0 +1,202 @@
+//! One thread's way to the public-key engines.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::time::Instant;
+
+use super::flush::FlushPolicy;
+use super::job::{KeyJob, Outcome};
+use super::op::KeyOp;
+use super::runner::Runner;
+use super::schedule::{Schedule, Ticket};
+use super::session::KeyGroup;
+use super::stats::KeyQueueStats;
+use crate::job::OwnedBuffer;
+use crate::queue_pair::BurstOutcome;
+
+/// One thread's handle for public-key operations, beside its [`crate::QueuePair`]: `Send`, not
+/// `Sync`; it owns every context that its operations need.
+///
+/// [`KeyQueue::process`] runs a burst to completion. Jobs that are enqueued one by one wait until
+/// the [`FlushPolicy`] has [`KeyQueue::poll`] run them: in batches of one algorithm and size, with
+/// any mix of keys. Time and the number of submitters are arguments, so nothing here sleeps, has
+/// a thread or reads a clock to decide.
+#[derive(Debug)]
+pub struct KeyQueue<B: OwnedBuffer = Vec<u8>> {
+    runner: Runner,
+    policy: FlushPolicy,
+    schedule: Schedule<KeyGroup, KeyJob<B>>,
+    finished: VecDeque<(Ticket, KeyJob<B>)>,
+    /// The batch that runs; kept for its memory.
+    running: Vec<(Ticket, KeyJob<B>)>,
+    depth: usize,
+    one_thread: PhantomData<Cell<()>>,
+}
+
+impl<B: OwnedBuffer> KeyQueue<B> {
+    pub(super) fn new(device: u32, depth: usize, policy: FlushPolicy) -> Self {
+        Self {
+            runner: Runner::new(device),
+            policy,
+            schedule: Schedule::new(),
+            finished: VecDeque::new(),
+            running: Vec::new(),
+            depth: depth.max(1),
+            one_thread: PhantomData,
+        }
+    }
+
+    /// Runs a burst to completion: afterwards every operation has a status other than
+    /// [`crate::Status::NotProcessed`]. One that has a status already is left alone and not
+    /// counted. Full batches run on lanes; what is left over runs on lanes or one at a time,
+    /// whichever this process has measured to be faster.
+    pub fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
+        self.runner.process(ops)
+    }
+
+    /// Takes a job at time `now`. One that is refused is finished at once.
+    ///
+    /// # Errors
+    /// The job, untouched, if [`KeyQueue::depth`] jobs are in flight already.
+    pub fn enqueue(&mut self, mut job: KeyJob<B>, now: Instant) -> Result<Ticket, KeyJob<B>> {
+        if self.in_flight() >= self.depth {
+            return Err(job);
+        }
+        if job.check(self.runner.device()) {
+            let session = job.session().inner();
+            let (group, lanes) = (session.group, session.primary.lanes);
+            return Ok(self.schedule.push(group, lanes, job, now));
+        }
+        self.runner.stats.refused += 1;
+        let ticket = self.schedule.ticket();
+        self.finished.push_back((ticket, job));
+        Ok(ticket)
+    }
+
+    /// Takes a job back that has not run: with status [`crate::Status::NotProcessed`], and nothing
+    /// written. `None` if it has finished; then it is still to be dequeued.
+    pub fn cancel(&mut self, ticket: Ticket) -> Option<KeyJob<B>> {
+        let job = self.schedule.cancel(ticket)?;
+        self.runner.stats.cancelled += 1;
+        Some(job)
+    }
+
+    /// Runs what the policy says is due at `now`, and returns how many jobs that finished.
+    /// `submitters` is the number of those who could have a job waiting here; `None` if unknown.
+    pub fn poll(&mut self, now: Instant, submitters: Option<usize>) -> usize {
+        let alone = self.policy.is_alone(self.schedule.len(), submitters);
+        self.run(now, alone)
+    }
+
+    /// Runs everything that waits, and returns how many jobs that finished.
+    pub fn flush(&mut self) -> usize {
+        // With everything due, time decides nothing.
+        self.run(Instant::now(), true)
+    }
+
+    /// When the next poll has something to do, if nothing is enqueued before; `None` if nothing
+    /// waits.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Instant> {
+        self.schedule.due_at(&self.policy)
+    }
+
+    /// Moves up to `limit` finished jobs to the end of `done`, in the order in which they
+    /// finished, and returns how many. It runs nothing: see [`KeyQueue::poll`].
+    pub fn dequeue(&mut self, done: &mut Vec<KeyJob<B>>, limit: usize) -> usize {
+        let count = limit.min(self.finished.len());
+        done.extend(self.finished.drain(..count).map(|(_, job)| job));
+        count
+    }
+
+    /// The job that finished first, with its ticket.
+    pub fn dequeue_one(&mut self) -> Option<(Ticket, KeyJob<B>)> {
+        self.finished.pop_front()
+    }
+
+    /// Jobs that wait to be run.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.schedule.len()
+    }
+
+    /// Jobs enqueued and not yet dequeued.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.schedule.len() + self.finished.len()
+    }
+
+    /// Most jobs that can be in flight.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> FlushPolicy {
+        self.policy
+    }
+
+    /// Replaces the policy, from the next poll on.
+    pub fn set_policy(&mut self, policy: FlushPolicy) {
+        self.policy = policy;
+    }
+
+    /// What the queue has done.
+    #[must_use]
+    pub fn stats(&self) -> KeyQueueStats {
+        self.runner.stats
+    }
+
+    fn run(&mut self, now: Instant, everything: bool) -> usize {
+        let cutoff = everything.then(|| self.schedule.cutoff());
+        let mut count = 0;
+        loop {
+            let mut running = Running {
+                jobs: &mut self.running,
+                finished: &mut self.finished,
+            };
+            let jobs = &mut running.jobs;
+            if !self.schedule.take_due(&self.policy, now, cutoff, jobs) {
+                return count;
+            }
+            count += jobs.len();
+            run_jobs(&mut self.runner, jobs);
+        }
+    }
+}
+
+/// The jobs of a batch, which are finished however the engine returns.
+struct Running<'q, B: OwnedBuffer> {
+    jobs: &'q mut Vec<(Ticket, KeyJob<B>)>,
+    finished: &'q mut VecDeque<(Ticket, KeyJob<B>)>,
+}
+
+impl<B: OwnedBuffer> Drop for Running<'_, B> {
+    fn drop(&mut self) {
+        self.finished.extend(self.jobs.drain(..));
+    }
+}
+
+fn run_jobs<B: OwnedBuffer>(runner: &mut Runner, jobs: &mut [(Ticket, KeyJob<B>)]) {
+    let outcomes: smallvec::SmallVec<[Outcome; 8]> = {
+        let ops = jobs.iter_mut().map(|(_, job)| {
+            let status = job.status();
+            job.presume_failed();
+            let mut op = job.op();
+            op.status = status;
+            op
+        });
+        let mut ops: smallvec::SmallVec<[KeyOp<'_>; 8]> = ops.collect();
+        let _each_job_has_its_own_status = runner.process(&mut ops);
+        ops.iter().map(Outcome::of).collect()
+    };
+    for ((_, job), outcome) in jobs.iter_mut().zip(outcomes) {
+        job.outcome = outcome;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! From a slice of operations to engine calls.
+
+use std::time::Instant;
+
+use super::batch::KeyBatch;
+use super::op::KeyOp;
+use super::session::{KeySessionInner, Side};
+use super::stats::KeyQueueStats;
+use crate::engine::QueueToken;
+use crate::queue_pair::BurstOutcome;
+use crate::status::Status;
+
+/// Runs operations on the contexts of one queue.
+#[derive(Debug)]
+pub(super) struct Runner {
+    device: u32,
+    token: QueueToken,
+    pub(super) stats: KeyQueueStats,
+    order: Vec<u32>,
+    rest: Vec<u32>,
+}
+
+impl Runner {
+    pub(super) fn new(device: u32) -> Self {
+        Self {
+            device,
+            token: QueueToken::new(),
+            stats: KeyQueueStats::default(),
+            order: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    pub(super) fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Gives each operation that has no status yet one.
+    pub(super) fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
+        let mut order = std::mem::take(&mut self.order);
+        let mut rest = std::mem::take(&mut self.rest);
+        order.clear();
+        let mut outcome = BurstOutcome::default();
+        for (index, op) in (0_u32..).zip(&mut *ops) {
+            if op.status != Status::NotProcessed {
+                continue;
+            }
+            match op.check(self.device) {
+                Ok(()) => order.push(index),
+                Err(reason) => {
+                    op.status = reason.status();
+                    op.reason = Some(reason);
+                    outcome.failed += 1;
+                    self.stats.refused += 1;
+                }
+            }
+        }
+        while let Some(&first) = order.first() {
+            let group = ops[first as usize].session.group;
+            rest.clear();
+            order.retain(|&index| {
+                let same = ops[index as usize].session.group == group;
+                if !same {
+                    rest.push(index);
+                }
+                same
+            });
+            self.run_group(ops, &order);
+            for &index in &order {
+                match ops[index as usize].status {
+                    Status::Success => outcome.succeeded += 1,
+                    _ => outcome.failed += 1,
+                }
+            }
+            std::mem::swap(&mut order, &mut rest);
+        }
+        (self.order, self.rest) = (order, rest);
+        outcome
+    }
+
+    /// Runs operations of one group: full batches on lanes, what is left where it is faster.
+    fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u32]) {
+        let session = ops[order[0] as usize].session;
+        let lanes = session.primary.lanes;
+        if lanes == 1 {
+            self.stats.single += order.len() as u64;
+            return KeyBatch::new(ops, order, Side::Lanes).run(&mut self.token);
+        }
+        for chunk in order.chunks(lanes) {
+            let side = match session.single {
+                Some(_) if chunk.len() < lanes => session.costs.choose(chunk.len()),
+                _ => Side::Lanes,
+            };
+            match side {
+                Side::Single => self.stats.single += chunk.len() as u64,
+                Side::Lanes => {
+                    self.stats.batches += 1;
+                    self.stats.in_lanes += chunk.len() as u64;
+                }
+            }
+            self.run_measured(session, side, ops, chunk);
+        }
+    }
+
+    /// Runs a batch, and times it while its side's cost is unknown.
+    fn run_measured(
+        &mut self,
+        session: &KeySessionInner,
+        side: Side,
+        ops: &mut [KeyOp<'_>],
+        chunk: &[u32],
+    ) {
+        if session.single.is_none() || !session.costs.wants(side) {
+            return KeyBatch::new(ops, chunk, side).run(&mut self.token);
+        }
+        // The first operation of a session on a queue makes its context, which is no part of what
+        // later ones cost; the least of several measurements leaves that out.
+        let start = Instant::now();
+        KeyBatch::new(ops, chunk, side).run(&mut self.token);
+        session.costs.record(side, chunk.len(), start.elapsed());
+    }
+}

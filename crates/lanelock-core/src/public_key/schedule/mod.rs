@@ -1,0 +1,140 @@
+//! What waits for its lanes to fill, by algorithm and size, and which batch runs next.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::flush::{FlushPolicy, Waiting};
+
+/// Names something submitted to a queue; no two of one queue are alike.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Ticket(pub(super) u64);
+
+/// Items of several groups, each group in the order of submission.
+///
+/// Among the batches that are due the one with the oldest item runs first, so a group that keeps
+/// filling batches delays another's overdue one by the batches that are older still, and no more.
+#[derive(Debug)]
+pub(super) struct Schedule<G, T> {
+    groups: Vec<Group<G, T>>,
+    waiting: usize,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Group<G, T> {
+    id: G,
+    lanes: usize,
+    /// Tickets ascend.
+    entries: VecDeque<Entry<T>>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    ticket: Ticket,
+    since: Instant,
+    item: T,
+}
+
+/// Everything submitted before a moment is due, whatever the policy says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cutoff(u64);
+
+impl<G: Copy + Eq, T> Schedule<G, T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            groups: Vec::new(),
+            waiting: 0,
+            next: 0,
+        }
+    }
+
+    /// A ticket for something that does not wait.
+    pub(super) fn ticket(&mut self) -> Ticket {
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        ticket
+    }
+
+    /// Adds an item to `group`, whose batches are of `lanes`.
+    pub(super) fn push(&mut self, group: G, lanes: usize, item: T, now: Instant) -> Ticket {
+        let ticket = self.ticket();
+        let entry = Entry {
+            ticket,
+            since: now,
+            item,
+        };
+        self.waiting += 1;
+        match self.groups.iter_mut().find(|known| known.id == group) {
+            Some(known) => known.entries.push_back(entry),
+            None => self.groups.push(Group {
+                id: group,
+                lanes: lanes.max(1),
+                entries: [entry].into(),
+            }),
+        }
+        ticket
+    }
+
+    /// Takes an item back, if it still waits.
+    pub(super) fn cancel(&mut self, ticket: Ticket) -> Option<T> {
+        self.groups.iter_mut().find_map(|group| {
+            let entries = &mut group.entries;
+            let at = entries.binary_search_by_key(&ticket, |entry| entry.ticket);
+            let entry = entries.remove(at.ok()?)?;
+            self.waiting -= 1;
+            Some(entry.item)
+        })
+    }
+
+    /// Items that wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting
+    }
+
+    /// A cutoff behind everything that waits now.
+    pub(super) fn cutoff(&self) -> Cutoff {
+        Cutoff(self.next)
+    }
+
+    /// Moves the next batch that is due to the end of `batch`; false if none is.
+    pub(super) fn take_due(
+        &mut self,
+        policy: &FlushPolicy,
+        now: Instant,
+        cutoff: Option<Cutoff>,
+        batch: &mut Vec<(Ticket, T)>,
+    ) -> bool {
+        let due = self.groups.iter_mut().filter_map(|group| {
+            let oldest = group.entries.front()?.ticket;
+            let cut = cutoff.is_some_and(|Cutoff(end)| oldest.0 < end);
+            (cut || policy.is_due(&group.waiting()?, now)).then_some((oldest, group))
+        });
+        let Some((_, group)) = due.min_by_key(|(oldest, _)| *oldest) else {
+            return false;
+        };
+        let count = group.lanes.min(group.entries.len());
+        let taken = group.entries.drain(..count);
+        batch.extend(taken.map(|entry| (entry.ticket, entry.item)));
+        self.waiting -= count;
+        true
+    }
+
+    /// When the first batch is due if nothing is added; `None` if nothing waits.
+    pub(super) fn due_at(&self, policy: &FlushPolicy) -> Option<Instant> {
+        let waiting = self.groups.iter().filter_map(Group::waiting);
+        waiting.map(|waiting| policy.due_at(&waiting)).min()
+    }
+}
+
+impl<G, T> Group<G, T> {
+    fn waiting(&self) -> Option<Waiting> {
+        Some(Waiting {
+            count: self.entries.len(),
+            lanes: self.lanes,
+            oldest: self.entries.front()?.since,
+        })
+    }
+}
+
+#[cfg(test)]
+mod model;

@@ -1,0 +1,219 @@
+//! Every sequence of events up to a depth, against the policy's rules stated anew over plain lists.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::*;
+
+/// Lanes of the two groups.
+const LANES: [usize; 2] = [2, 3];
+const DEADLINE: Duration = Duration::from_micros(200);
+/// Events of a sequence; 8 kinds each.
+const DEPTH: usize = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    Submit(usize),
+    /// Poll with as many submitters as there are handles, or with more.
+    Poll {
+        alone: bool,
+    },
+    CancelOldest,
+    CancelNewest,
+    /// Half a deadline passes.
+    Wait,
+    /// Everything is flushed.
+    Flush,
+}
+
+const EVENTS: [Event; 8] = [
+    Event::Submit(0),
+    Event::Submit(1),
+    Event::Poll { alone: false },
+    Event::Poll { alone: true },
+    Event::CancelOldest,
+    Event::CancelNewest,
+    Event::Wait,
+    Event::Flush,
+];
+
+/// What waits, in the order of submission.
+#[derive(Clone, Debug)]
+struct Known {
+    ticket: Ticket,
+    group: usize,
+    since: Instant,
+}
+
+/// The schedule beside a list of what it should hold.
+struct Pair {
+    schedule: Schedule<usize, (usize, Rc<()>)>,
+    list: Vec<Known>,
+    now: Instant,
+    policy: FlushPolicy,
+    gone: BTreeSet<Ticket>,
+    /// Counts the items that are alive.
+    alive: Rc<()>,
+}
+
+impl Pair {
+    fn new(start: Instant) -> Self {
+        Self {
+            schedule: Schedule::new(),
+            list: Vec::new(),
+            now: start,
+            policy: FlushPolicy::with_deadline(DEADLINE),
+            gone: BTreeSet::new(),
+            alive: Rc::new(()),
+        }
+    }
+
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::Submit(group) => {
+                let item = (group, self.alive.clone());
+                let ticket = self.schedule.push(group, LANES[group], item, self.now);
+                assert!(!self.gone.contains(&ticket), "a ticket is used once");
+                self.list.push(Known {
+                    ticket,
+                    group,
+                    since: self.now,
+                });
+            }
+            Event::CancelOldest => self.cancel(0),
+            Event::CancelNewest => self.cancel(self.list.len().saturating_sub(1)),
+            Event::Wait => self.now += DEADLINE / 2,
+            Event::Poll { alone } => {
+                let submitters = self.list.len() + usize::from(!alone);
+                let is_alone = self.policy.is_alone(self.schedule.len(), Some(submitters));
+                assert_eq!(is_alone, alone);
+                self.run(is_alone);
+            }
+            Event::Flush => self.run(true),
+        }
+        self.check();
+    }
+
+    fn cancel(&mut self, at: usize) {
+        let Some(known) = self.list.get(at).cloned() else {
+            return;
+        };
+        let item = self.schedule.cancel(known.ticket).expect("it waits");
+        assert_eq!(item.0, known.group);
+        assert!(
+            self.schedule.cancel(known.ticket).is_none(),
+            "cancelled once"
+        );
+        self.list.remove(at);
+        self.gone.insert(known.ticket);
+    }
+
+    fn run(&mut self, everything: bool) {
+        let cutoff = everything.then(|| self.schedule.cutoff());
+        loop {
+            let mut batch = Vec::new();
+            let ran = self
+                .schedule
+                .take_due(&self.policy, self.now, cutoff, &mut batch);
+            let expected = self.expected(everything);
+            assert_eq!(ran, expected.is_some());
+            let Some(expected) = expected else { break };
+            let taken: Vec<_> = batch.iter().map(|(ticket, _)| *ticket).collect();
+            assert_eq!(taken, expected);
+            self.list.retain(|known| !expected.contains(&known.ticket));
+            self.gone.extend(&expected);
+        }
+        if everything {
+            assert!(self.list.is_empty(), "a flush leaves nothing");
+        }
+    }
+
+    /// The batch that the rules ask for next: of the groups that are due that of the item
+    /// submitted first, its first items.
+    fn expected(&self, everything: bool) -> Option<Vec<Ticket>> {
+        let of = |group: usize| self.list.iter().filter(move |known| known.group == group);
+        let due = |group: usize| {
+            let full = of(group).count() >= LANES[group];
+            let old = of(group).any(|known| self.now - known.since >= DEADLINE);
+            everything || full || old
+        };
+        let first = self.list.iter().find(|known| due(known.group))?;
+        let tickets = of(first.group).map(|known| known.ticket);
+        Some(tickets.take(LANES[first.group]).collect())
+    }
+
+    fn check(&self) {
+        assert_eq!(self.schedule.len(), self.list.len());
+        let due_at = self.list.iter().map(|known| known.since + DEADLINE).min();
+        assert_eq!(self.schedule.due_at(&self.policy), due_at);
+        assert_eq!(
+            Rc::strong_count(&self.alive) - 1,
+            self.list.len(),
+            "what does not wait has been given back"
+        );
+    }
+}
+
+#[test]
+fn every_interleaving_of_submit_poll_cancel_and_flush() {
+    let start = Instant::now();
+    let sequences = EVENTS.len().pow(u32::try_from(DEPTH).unwrap());
+    for number in 0..sequences {
+        let mut pair = Pair::new(start);
+        let mut rest = number;
+        for _ in 0..DEPTH {
+            pair.apply(EVENTS[rest % EVENTS.len()]);
+            rest /= EVENTS.len();
+        }
+        // Dropped with whatever still waits: nothing of it is left behind.
+        let Pair {
+            schedule, alive, ..
+        } = pair;
+        drop(schedule);
+        assert_eq!(Rc::strong_count(&alive), 1);
+    }
+}
+
+/// Longer ones at random: full batches of three beside cancelled ones need more than the depth.
+#[test]
+fn long_interleavings_at_random() {
+    let start = Instant::now();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..2_000 {
+        let mut pair = Pair::new(start);
+        for _ in 0..60 {
+            // xorshift64 (Marsaglia 2003)
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let index = usize::try_from(state >> 60).unwrap();
+            // Half of all events submit.
+            pair.apply(EVENTS[if index < 8 { index % 2 } else { index - 8 }]);
+        }
+    }
+}
+
+#[test]
+fn a_busy_group_does_not_starve_a_partial_batch_of_another() {
+    let start = Instant::now();
+    let policy = FlushPolicy::with_deadline(DEADLINE);
+    let mut schedule = Schedule::new();
+    let lonely = schedule.push('a', 8, (), start);
+    let mut ran = Vec::new();
+    for step in 0..100 {
+        let now = start + Duration::from_micros(10) * step;
+        for _ in 0..8 {
+            schedule.push('b', 8, (), now);
+        }
+        // Only one batch is run in each step, though another full one is always there.
+        let mut batch = Vec::new();
+        assert!(schedule.take_due(&policy, now, None, &mut batch));
+        ran.push((step, batch[0].0));
+    }
+    let (step, _) = ran
+        .iter()
+        .find(|(_, first)| *first == lonely)
+        .expect("it ran");
+    assert_eq!(*step, 20, "as soon as its deadline has passed");
+}

@@ -1,0 +1,96 @@
+//! Key agreement and encapsulation.
+
+use lanelock_core::public_key::engine::ValidKeyOp;
+use lanelock_core::public_key::{Key, KeyKind, KeyReason};
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::import;
+use super::session::Recipe;
+use crate::ffi::{Failed, KeyParams, PKey, PKeyContext};
+
+/// ECDH, X25519, X448 and Diffie-Hellman with one secret key.
+pub(super) struct Agreement {
+    context: PKeyContext,
+    /// A key of the same group, whose value each operation replaces.
+    peer: PKey,
+    /// Where the secret is written first: libcrypto writes one that it then finds to be zero.
+    secret: Zeroizing<Vec<u8>>,
+}
+
+pub(super) struct Encapsulator {
+    context: PKeyContext,
+}
+
+pub(super) struct Decapsulator {
+    context: PKeyContext,
+}
+
+impl Agreement {
+    pub(super) fn new(recipe: &Recipe) -> Result<Self, Failed> {
+        let library = recipe.catalogue.library();
+        let Key::Secret(secret) = recipe.transform.key() else {
+            return Err(Failed::MISUSE);
+        };
+        let own = import::public_of(library, secret).map_err(|_| Failed::MISUSE)?;
+        let settings = match secret.kind() {
+            KeyKind::Dh(_) => KeyParams::new().number(c"pad", 1),
+            _ => KeyParams::new(),
+        };
+        let key = import::key(library, recipe.transform.key())?;
+        Ok(Self {
+            context: PKeyContext::deriver(library, &key, settings)?,
+            peer: import::key(library, &Key::Public(own))?,
+            secret: Zeroizing::new(vec![0; recipe.transform.output_len(0)]),
+        })
+    }
+
+    pub(super) fn run(&mut self, op: &mut ValidKeyOp<'_, '_>) -> Result<(), KeyReason> {
+        // The setter decodes and checks: that a point is on its curve, whose order is prime, or
+        // that a number is in its group. Only the last lets small orders by, as X25519's does:
+        // those end as a shared secret of zero.
+        let set = self.peer.set_public(op.input());
+        set.map_err(|_| KeyReason::InvalidPeer)?;
+        self.context
+            .set_peer(&self.peer)
+            .map_err(|_| KeyReason::InvalidPeer)?;
+        let derived = self.context.derive(&mut self.secret);
+        let len = derived.map_err(|_| KeyReason::ZeroSharedSecret)?;
+        op.output()[..len].copy_from_slice(&self.secret[..len]);
+        self.secret[..].zeroize();
+        op.succeed(len);
+        Ok(())
+    }
+}
+
+impl Encapsulator {
+    pub(super) fn new(recipe: &Recipe) -> Result<Self, Failed> {
+        let library = recipe.catalogue.library();
+        let key = import::key(library, recipe.transform.key())?;
+        let context = PKeyContext::encapsulator(library, &key)?;
+        Ok(Self { context })
+    }
+
+    pub(super) fn run(&mut self, op: &mut ValidKeyOp<'_, '_>) -> Result<(), KeyReason> {
+        let (ciphertext, secret) = op.outputs();
+        let (first, second) = self.context.encapsulate(ciphertext, secret)?;
+        op.succeed_both(first, second);
+        Ok(())
+    }
+}
+
+impl Decapsulator {
+    pub(super) fn new(recipe: &Recipe) -> Result<Self, Failed> {
+        let library = recipe.catalogue.library();
+        let key = import::key(library, recipe.transform.key())?;
+        let context = PKeyContext::decapsulator(library, &key)?;
+        Ok(Self { context })
+    }
+
+    pub(super) fn run(&mut self, op: &mut ValidKeyOp<'_, '_>) -> Result<(), KeyReason> {
+        let ciphertext = op.input();
+        let len = self.context.decapsulate(ciphertext, op.output())?;
+        op.succeed(len);
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Public keys through `EVP_PKEY`.
+//!
+//! Each queue keeps a key of its own for each session, and one context that was initialised with
+//! all its settings; an operation is then one call, two where a message is hashed or a peer's key
+//! is set. libcrypto does what belongs to private keys itself: RSA's base is blinded and each CRT
+//! result is compared with the public exponent (on a mismatch it is computed anew without the
+//! CRT), ECDSA and DSA draw each nonce from random bytes hashed with key and digest.
+//!
+//! PKCS #1 v1.5 decryption runs on unpadded RSA with implicit rejection of this project's own:
+//! libcrypto has it from 3.2 on only, and what an earlier one tells of a malformed block is an
+//! oracle.
+
+mod agree;
+mod encrypt;
+mod export;
+mod generate;
+mod import;
+mod names;
+mod session;
+mod sign;
+
+use lanelock_core::Hash;
+use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession, KeyReader};
+use lanelock_core::public_key::{
+    Curve, EncryptionScheme, KeyError, KeyKind, KeySpec, KeyTransform, MlDsa, MlKem, Oaep,
+    Operation, Pss, PublicKey, Scheme, SecretKey, SignatureScheme,
+};
+
+use crate::OpenSsl;
+use crate::ffi::{PKey, PKeyContext};
+use session::OpenSslKeySession;
+
+impl KeyEngine for OpenSsl {
+    fn capabilities(&self) -> Vec<KeyCapability> {
+        let library = self.catalogue.library();
+        let has =
+            |kind| names::key_type(kind).is_some_and(|name| PKeyContext::has_type(library, name));
+        let kinds = kinds().into_iter().filter(|&kind| has(kind));
+        kinds.flat_map(rows).collect()
+    }
+
+    fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
+        let kind = transform.spec().kind;
+        let Some(name) = names::key_type(kind) else {
+            return Err(import::lacks(kind));
+        };
+        if !PKeyContext::has_type(self.catalogue.library(), name) && !is_dsa(kind) {
+            return Err(import::lacks(kind));
+        }
+        if let (KeyKind::Dh(bits), Operation::Generate) = (kind, transform.spec().operation)
+            && names::ffdhe(bits).is_none()
+        {
+            let why = "Diffie-Hellman keys are generated with 2048, 3072, 4096, 6144 or 8192 bits";
+            return Err(KeyError::unsupported(transform.spec(), why));
+        }
+        Ok(Box::new(OpenSslKeySession::open(
+            &self.catalogue,
+            transform,
+        )?))
+    }
+
+    fn keys(&self) -> Option<&dyn KeyReader> {
+        Some(self)
+    }
+}
+
+impl KeyReader for OpenSsl {
+    fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError> {
+        let key = PKey::read(self.catalogue.library(), bytes, true, passphrase);
+        export::secret(&key.map_err(|failed| unreadable("secret", &failed))?)
+    }
+
+    fn read_public(&self, bytes: &[u8]) -> Result<PublicKey, KeyError> {
+        let key = PKey::read(self.catalogue.library(), bytes, false, None);
+        export::public(&key.map_err(|failed| unreadable("public", &failed))?)
+    }
+
+    fn public_of(&self, key: &SecretKey) -> Result<PublicKey, KeyError> {
+        import::public_of(self.catalogue.library(), key)
+    }
+}
+
+fn unreadable(which: &str, failed: &crate::ffi::Failed) -> KeyError {
+    KeyError::Container {
+        why: format!("no {which} key in PEM or DER that can be read: {failed}"),
+    }
+}
+
+/// DSA keys can be used where none can be generated without parameters.
+fn is_dsa(kind: KeyKind) -> bool {
+    matches!(kind, KeyKind::Dsa(_))
+}
+
+/// The usual sizes of each kind, for tables.
+fn kinds() -> Vec<KeyKind> {
+    let rsa = [2048, 3072, 4096].map(KeyKind::Rsa).into_iter();
+    let ec = Curve::ALL.iter().map(|&curve| KeyKind::Ec(curve));
+    let rest = [
+        KeyKind::X25519,
+        KeyKind::X448,
+        KeyKind::Ed25519,
+        KeyKind::Ed448,
+        KeyKind::Dh(2048),
+        KeyKind::Dsa(2048),
+    ];
+    let kem = MlKem::ALL.iter().map(|&set| KeyKind::MlKem(set));
+    let dsa = MlDsa::ALL.iter().map(|&set| KeyKind::MlDsa(set));
+    rsa.chain(ec).chain(rest).chain(kem).chain(dsa).collect()
+}
+
+/// What is offered for a kind, one row for each operation and padding.
+fn rows(kind: KeyKind) -> Vec<KeyCapability> {
+    use Operation as Op;
+    let hash = Hash::Sha256;
+    let signature = |scheme| {
+        [Op::Sign, Op::Verify]
+            .map(|operation| (operation, Scheme::Signature(scheme)))
+            .to_vec()
+    };
+    let encryption = |scheme| {
+        [Op::Encrypt, Op::Decrypt]
+            .map(|operation| (operation, Scheme::Encryption(scheme)))
+            .to_vec()
+    };
+    let plain = |operations: &[Op]| -> Vec<_> {
+        operations
+            .iter()
+            .map(|&operation| (operation, Scheme::Plain))
+            .collect()
+    };
+    let uses = match kind {
+        KeyKind::Rsa(_) => [
+            signature(SignatureScheme::RsaPkcs1(hash)),
+            signature(SignatureScheme::RsaPss(Pss::of(hash))),
+            encryption(EncryptionScheme::RsaPkcs1),
+            encryption(EncryptionScheme::RsaOaep(Oaep::of(hash))),
+            encryption(EncryptionScheme::RsaRaw),
+            plain(&[Op::Generate]),
+        ]
+        .concat(),
+        KeyKind::Ec(Curve::Sm2) => [
+            signature(SignatureScheme::Sm2),
+            encryption(EncryptionScheme::Sm2),
+            plain(&[Op::Generate]),
+        ]
+        .concat(),
+        KeyKind::Ec(_) => [
+            signature(SignatureScheme::Ecdsa(hash)),
+            plain(&[Op::Derive, Op::Generate]),
+        ]
+        .concat(),
+        KeyKind::Ed25519 | KeyKind::Ed448 => {
+            [signature(SignatureScheme::EdDsa), plain(&[Op::Generate])].concat()
+        }
+        KeyKind::Dsa(_) => signature(SignatureScheme::Dsa(hash)),
+        KeyKind::MlDsa(_) => [signature(SignatureScheme::MlDsa), plain(&[Op::Generate])].concat(),
+        KeyKind::MlKem(_) => plain(&[Op::Generate, Op::Encapsulate, Op::Decapsulate]),
+        _ => plain(&[Op::Derive, Op::Generate]),
+    };
+    uses.into_iter()
+        .map(|(operation, scheme)| KeyCapability {
+            spec: KeySpec {
+                operation,
+                kind,
+                scheme,
+            },
+            lanes: 1,
+        })
+        .collect()
+}

@@ -1,0 +1,292 @@
+//! Public-key operations as futures, for any runtime.
+//!
+//! A [`KeyService`] shares one [`KeyQueue`] among the tasks of a thread. A call such as
+//! [`Signer::sign`] hands a job to the queue and completes when a poll of the queue has run it:
+//! a poll by whichever task fills the batch, or by [`KeyService::drive`] when the deadline passes.
+//! Nothing here has a thread or knows a timer; the runtime's is an argument.
+//!
+//! Messages are copied into the job, and the job belongs to the queue until it has run: a future
+//! can be dropped at any time, which cancels its job or discards the result, wiped.
+
+mod pending;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use lanelock_core::Device;
+use lanelock_core::public_key::{
+    FlushPolicy, KeyJob, KeyOpError, KeyQueue, KeyQueueStats, KeySession, Ticket,
+};
+use zeroize::Zeroizing;
+
+use pending::Pending;
+
+/// The memory of a job: wiped when it goes.
+type Bytes = Zeroizing<Vec<u8>>;
+
+/// A queue shared by tasks. Cheap to clone; every clone is the same queue.
+///
+/// Batches run inside the poll of the task that completes them, under a lock: give each thread of
+/// a runtime a service of its own.
+#[derive(Clone)]
+pub struct KeyService(Arc<Mutex<Inner>>);
+
+struct Inner {
+    queue: KeyQueue<Bytes>,
+    /// Futures whose jobs wait, and results that have not been fetched.
+    slots: HashMap<Ticket, Slot>,
+    /// Futures that found the queue full.
+    no_room: Vec<Waker>,
+    submitters: usize,
+    driver: Option<Waker>,
+}
+
+enum Slot {
+    Waiting(Waker),
+    Done(KeyJob<Bytes>),
+}
+
+/// Says that one more task may submit, for as long as it lives; see [`KeyService::submitter`].
+#[must_use]
+pub struct Submitter(KeyService);
+
+/// Why a call has no result.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KeyFailure(Option<KeyOpError>);
+
+/// Signs with one key.
+#[derive(Clone, Debug)]
+pub struct Signer {
+    service: KeyService,
+    session: KeySession,
+}
+
+/// Agrees on shared secrets with one key.
+#[derive(Clone, Debug)]
+pub struct KeyExchange {
+    service: KeyService,
+    session: KeySession,
+}
+
+impl KeyService {
+    /// A service whose queue holds up to `depth` jobs; calls beyond that wait for room.
+    #[must_use]
+    pub fn new(device: &Device, depth: usize, policy: FlushPolicy) -> Self {
+        Self(Arc::new(Mutex::new(Inner {
+            queue: device.key_queue_of(depth, policy),
+            slots: HashMap::new(),
+            no_room: Vec::new(),
+            submitters: 0,
+            driver: None,
+        })))
+    }
+
+    /// Registers a task that may submit. Once as many jobs wait as there are registered tasks,
+    /// they run at once: nobody is left who could add to the batch. With none registered, a
+    /// partial batch waits for its deadline.
+    pub fn submitter(&self) -> Submitter {
+        self.lock().submitters += 1;
+        Submitter(self.clone())
+    }
+
+    /// Runs a job of any kind; the job comes back with its status, result and memory.
+    pub fn run(
+        &self,
+        job: KeyJob<Zeroizing<Vec<u8>>>,
+    ) -> impl Future<Output = KeyJob<Bytes>> + Send {
+        Pending::new(self.clone(), job)
+    }
+
+    /// Runs what is due at `now`, and wakes whose jobs that were; returns how many.
+    pub fn poll(&self, now: Instant) -> usize {
+        let mut inner = self.lock();
+        let wakers = inner.poll(now);
+        let count = wakers.len();
+        // Not under the lock: a waker may poll its future then and there.
+        drop(inner);
+        wakers.into_iter().for_each(Waker::wake);
+        count
+    }
+
+    /// Keeps the queue's deadlines, for ever: to be run as a task of its own beside those that
+    /// submit. `sleep_until` is the runtime's timer; one that is coarser than the policy's
+    /// deadline makes lone jobs wait that much longer.
+    pub async fn drive<S, F>(&self, mut sleep_until: S)
+    where
+        S: FnMut(Instant) -> F,
+        F: Future<Output = ()>,
+    {
+        loop {
+            let due = poll_fn(|context| {
+                let mut inner = self.lock();
+                match inner.queue.due_at() {
+                    Some(due) => Poll::Ready(due),
+                    None => {
+                        inner.driver = Some(context.waker().clone());
+                        Poll::Pending
+                    }
+                }
+            });
+            sleep_until(due.await).await;
+            self.poll(Instant::now());
+        }
+    }
+
+    /// What the queue has done.
+    #[must_use]
+    pub fn stats(&self) -> KeyQueueStats {
+        self.lock().queue.stats()
+    }
+
+    /// Jobs that wait to be run.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.lock().queue.waiting()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic in an engine leaves the queue consistent, its jobs failed.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Runs what is due; returns whom to wake.
+    fn poll(&mut self, now: Instant) -> Vec<Waker> {
+        let submitters = (self.submitters > 0).then_some(self.submitters);
+        self.queue.poll(now, submitters);
+        self.collect()
+    }
+
+    /// Moves finished jobs to their futures.
+    fn collect(&mut self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        while let Some((ticket, job)) = self.queue.dequeue_one() {
+            // A job whose future is gone goes, too.
+            if let Some(slot) = self.slots.get_mut(&ticket)
+                && let Slot::Waiting(waker) = std::mem::replace(slot, Slot::Done(job))
+            {
+                wakers.push(waker);
+            }
+        }
+        if !wakers.is_empty() {
+            wakers.append(&mut self.no_room);
+        }
+        wakers
+    }
+}
+
+impl Signer {
+    /// Signs through `service` with `session`, which was made to sign.
+    #[must_use]
+    pub fn new(service: &KeyService, session: &KeySession) -> Self {
+        Self {
+            service: service.clone(),
+            session: session.clone(),
+        }
+    }
+
+    /// Signs a message (or its digest, as the session says).
+    ///
+    /// # Errors
+    /// Why there is no signature.
+    pub async fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyFailure> {
+        let job = job(&self.session, message, KeyJob::sign);
+        let done = self.service.run(job).await;
+        KeyFailure::of(&done)?;
+        Ok(done.result().to_vec())
+    }
+}
+
+impl KeyExchange {
+    /// Agrees through `service` with `session`, which was made to derive.
+    #[must_use]
+    pub fn new(service: &KeyService, session: &KeySession) -> Self {
+        Self {
+            service: service.clone(),
+            session: session.clone(),
+        }
+    }
+
+    /// The secret shared with the owner of `peer`; wiped on drop.
+    ///
+    /// # Errors
+    /// Why there is none: a peer's key that is invalid or of small order, say.
+    pub async fn derive(&self, peer: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyFailure> {
+        let job = job(&self.session, peer, KeyJob::derive);
+        let done = self.service.run(job).await;
+        KeyFailure::of(&done)?;
+        Ok(Zeroizing::new(done.result().to_vec()))
+    }
+}
+
+fn job(
+    session: &KeySession,
+    input: &[u8],
+    make: impl FnOnce(&KeySession, Bytes, Bytes) -> KeyJob<Bytes>,
+) -> KeyJob<Bytes> {
+    let room = session.output_len(input.len());
+    let (input, output) = (
+        Zeroizing::new(input.to_vec()),
+        Zeroizing::new(vec![0; room]),
+    );
+    make(session, input, output)
+}
+
+impl KeyFailure {
+    fn of(job: &KeyJob<Bytes>) -> Result<(), Self> {
+        match job.status() {
+            lanelock_core::Status::Success => Ok(()),
+            _ => Err(Self(job.error().cloned())),
+        }
+    }
+
+    /// The engine's or the validation's reason; `None` if the engine panicked.
+    #[must_use]
+    pub fn error(&self) -> Option<&KeyOpError> {
+        self.0.as_ref()
+    }
+}
+
+impl fmt::Display for KeyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(error) => error.fmt(f),
+            None => f.write_str("engine: panicked"),
+        }
+    }
+}
+
+impl std::error::Error for KeyFailure {}
+
+impl Drop for Submitter {
+    fn drop(&mut self) {
+        let mut inner = self.0.lock();
+        inner.submitters -= 1;
+        // Those who wait may now be all there are.
+        let wakers = inner.poll(Instant::now());
+        drop(inner);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl fmt::Debug for KeyService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyService")
+            .field("waiting", &self.waiting())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Submitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Submitter").field(&self.0).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
