@@ -10,8 +10,8 @@ pub mod aes;
 pub mod chacha;
 pub mod cpu;
 pub mod hash;
-pub mod taint;
 pub mod public_key;
+pub mod taint;
 
 mod bytes;
 mod lanes;
