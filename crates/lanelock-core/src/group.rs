@@ -124,10 +124,10 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// Calls `f` with the operations that have no result so far, if there are any.
     pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
         let (mut order, mut len) = ([0; SLICE], 0);
-        for n in 0..self.len() {
-            let index = self.order.map_or(n, |order| order[n].into());
-            if self.ops[index].status == Status::NotProcessed {
-                order[len] = u16::try_from(index).expect("a slice's index");
+        for (at, n) in (0_u16..).zip(0..self.len()) {
+            let index = self.order.map_or(at, |order| order[n]);
+            if self.ops[usize::from(index)].status == Status::NotProcessed {
+                order[len] = index;
                 len += 1;
             }
         }

@@ -127,10 +127,8 @@ impl Rules {
 #[inline]
 pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     let rules = &op.session.rules;
-    if rules.group.device() == device {
-        if Whole::of(rules).admits(op) || validate_ranges(op) {
-            return Ok(());
-        }
+    if rules.group.device() == device && (Whole::of(rules).admits(op) || validate_ranges(op)) {
+        return Ok(());
     }
     validate_any(op, device)
 }
