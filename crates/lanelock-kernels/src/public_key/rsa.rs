@@ -17,7 +17,6 @@ mod montgomery;
 mod number;
 mod operation;
 mod power;
-mod tier;
 mod wide;
 
 #[cfg(test)]
@@ -30,12 +29,11 @@ pub use operation::{Failure, PrivateJob, PublicJob};
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes;
-use super::lanes::{LANES, Portable};
+use super::lanes::{LANES, Lanes, Portable};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
 use blinding::Make;
 use operation::{Private, Public};
-use tier::Tier;
 
 /// A private key of 2048 bits.
 pub type PrivateKey2048 = PrivateKey<2, 4>;
@@ -84,8 +82,10 @@ pub fn make_blindings<const P: usize, const N: usize>(
     for jobs in jobs.chunks_mut(LANES) {
         match kernel.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(proof) => lanes::Ifma::run(proof, Make::<lanes::Ifma, P, N> { proof, jobs }),
-            Kind::Portable => Portable::run((), Make::<Portable, P, N> { proof: (), jobs }),
+            Kind::Ifma(proof) => {
+                lanes::Ifma::outlined(proof, Make::<lanes::Ifma, P, N> { proof, jobs })
+            }
+            Kind::Portable => Portable::outlined((), Make::<Portable, P, N> { proof: (), jobs }),
         }
     }
 }
@@ -115,7 +115,7 @@ fn run_private<const P: usize, const N: usize>(
             #[cfg(target_arch = "x86_64")]
             Kind::Ifma(proof) => {
                 let routine = Private::<lanes::Ifma, P, N> { proof, jobs, check };
-                lanes::Ifma::run(proof, routine);
+                lanes::Ifma::outlined(proof, routine);
             }
             Kind::Portable => {
                 let routine = Private::<Portable, P, N> {
@@ -123,7 +123,7 @@ fn run_private<const P: usize, const N: usize>(
                     jobs,
                     check,
                 };
-                Portable::run((), routine);
+                Portable::outlined((), routine);
             }
         }
     }
@@ -134,8 +134,10 @@ pub fn public<const N: usize>(kernel: Kernel, jobs: &mut [PublicJob<'_, N>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match kernel.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(proof) => lanes::Ifma::run(proof, Public::<lanes::Ifma, N> { proof, jobs }),
-            Kind::Portable => Portable::run((), Public::<Portable, N> { proof: (), jobs }),
+            Kind::Ifma(proof) => {
+                lanes::Ifma::outlined(proof, Public::<lanes::Ifma, N> { proof, jobs })
+            }
+            Kind::Portable => Portable::outlined((), Public::<Portable, N> { proof: (), jobs }),
         }
     }
 }

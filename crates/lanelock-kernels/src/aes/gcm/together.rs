@@ -204,7 +204,7 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
             let job = &*jobs[i];
             let powers = job.key.powers();
             // Behind the text comes one block, before it another.
-            let highest = (job.len + BLOCK - 1) / BLOCK + 2;
+            let highest = job.len.div_ceil(BLOCK) + 2;
             aad[0][i] = if !V::MASKS && job.aad_len == BLOCK {
                 V::Single::load(job.aad)
             } else {

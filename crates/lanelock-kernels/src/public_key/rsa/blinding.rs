@@ -3,12 +3,11 @@
 
 use core::fmt;
 
-use super::super::lanes::{LANES, Lanes, Mask};
+use super::super::lanes::{LANES, Lanes, Mask, Work};
 use super::crt;
 use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
-use super::tier::{Routine, Tier};
 use super::wide::Wide;
 
 /// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same
@@ -60,7 +59,9 @@ pub(super) struct Make<'m, 'j, L: Lanes, const P: usize, const N: usize> {
     pub jobs: &'m mut [BlindingJob<'j, P, N>],
 }
 
-impl<L: Tier, const P: usize, const N: usize> Routine for Make<'_, '_, L, P, N> {
+impl<L: Lanes, const P: usize, const N: usize> Work for Make<'_, '_, L, P, N> {
+    type Output = ();
+
     /// The inverse is r^(p − 2) modulo each prime: the work of a private power.
     #[inline(always)]
     fn run(self) {

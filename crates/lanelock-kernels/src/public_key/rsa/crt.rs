@@ -1,12 +1,11 @@
 //! A private power in eight lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
 //! with two primes).
 
-use super::super::lanes::LANES;
+use super::super::lanes::{LANES, Lanes};
 use super::key::PrivateKey;
 use super::montgomery::multiply_add;
 use super::number::Digits;
 use super::power::Powers;
-use super::tier::Tier;
 use super::wide::Wide;
 
 /// The exponents of a key modulo p − 1 and q − 1.
@@ -17,7 +16,7 @@ pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
 ///
 /// Half a power is a task for a lane: one pass over the lanes does for four numbers, two for eight.
 #[inline(always)]
-pub(super) fn raise<L: Tier, const P: usize, const N: usize>(
+pub(super) fn raise<L: Lanes, const P: usize, const N: usize>(
     proof: L::Proof,
     count: usize,
     keys: [&PrivateKey<P, N>; LANES],
@@ -60,7 +59,7 @@ pub(super) fn raise<L: Tier, const P: usize, const N: usize>(
 
 /// x·R modulo each lane's prime, below four times that.
 #[inline(always)]
-fn residue<L: Tier, const P: usize, const N: usize>(
+fn residue<L: Lanes, const P: usize, const N: usize>(
     powers: &Powers<L, P>,
     x: [&Digits<N>; LANES],
 ) -> Wide<L, P> {
@@ -78,7 +77,7 @@ fn residue<L: Tier, const P: usize, const N: usize>(
 
 /// q·((m_p − m_q)/q mod p) + m_q, for both residues below their primes.
 #[inline(always)]
-fn recombine<L: Tier, const P: usize, const N: usize>(
+fn recombine<L: Lanes, const P: usize, const N: usize>(
     keys: [&PrivateKey<P, N>; LANES],
     power_p: Wide<L, P>,
     power_q: &Wide<L, P>,

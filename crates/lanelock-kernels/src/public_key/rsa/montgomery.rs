@@ -9,9 +9,8 @@
 //! Results are below ab/R + n. So they are below 2n whenever ab ≤ R·n, which the 8 spare bits of
 //! each block grant to factors up to 2^(4·`B`)·n, and to any number below R times one below n.
 
-use super::super::lanes::{DIGIT_BITS, Lanes};
+use super::super::lanes::{DIGIT_BITS, Lanes, Work};
 use super::number::{BLOCK, DIGIT};
-use super::tier::{Routine, Tier};
 use super::wide::{Block, Wide};
 
 /// `body` with `I` = 0 … 9. The compiler does not unroll loops of this size, and columns whose
@@ -40,31 +39,31 @@ pub(super) struct Moduli<L: Lanes, const B: usize> {
     pub inverse: L,
 }
 
-impl<L: Tier, const B: usize> Moduli<L, B> {
+impl<L: Lanes, const B: usize> Moduli<L, B> {
     /// a ← a·b/R mod n
     #[inline(always)]
     pub fn multiply(&self, a: &mut Wide<L, B>, b: &Wide<L, B>) {
-        L::run(a.proof(), Multiply { moduli: self, a, b });
+        L::outlined(a.proof(), Multiply { moduli: self, a, b });
     }
 
     /// a ← a²/R mod n, `times` times.
     #[inline(always)]
     pub fn square(&self, a: &mut Wide<L, B>, times: usize) {
         let moduli = self;
-        L::run(a.proof(), Square { moduli, a, times });
+        L::outlined(a.proof(), Square { moduli, a, times });
     }
 }
 
 /// result ← a·b + c, which `N` = 2·`P` blocks hold.
 #[inline(always)]
-pub(super) fn multiply_add<L: Tier, const P: usize, const N: usize>(
+pub(super) fn multiply_add<L: Lanes, const P: usize, const N: usize>(
     result: &mut Wide<L, N>,
     a: &Wide<L, P>,
     b: &Wide<L, P>,
     c: &Wide<L, P>,
 ) {
     const { assert!(N == 2 * P) };
-    L::run(a.proof(), MultiplyAdd { result, a, b, c });
+    L::outlined(a.proof(), MultiplyAdd { result, a, b, c });
 }
 
 struct Multiply<'a, L: Lanes, const B: usize> {
@@ -73,7 +72,9 @@ struct Multiply<'a, L: Lanes, const B: usize> {
     b: &'a Wide<L, B>,
 }
 
-impl<L: Lanes, const B: usize> Routine for Multiply<'_, L, B> {
+impl<L: Lanes, const B: usize> Work for Multiply<'_, L, B> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { moduli, a, b } = self;
@@ -95,7 +96,9 @@ struct Square<'a, L: Lanes, const B: usize> {
     times: usize,
 }
 
-impl<L: Lanes, const B: usize> Routine for Square<'_, L, B> {
+impl<L: Lanes, const B: usize> Work for Square<'_, L, B> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { moduli, a, times } = self;
@@ -130,7 +133,9 @@ struct MultiplyAdd<'a, L: Lanes, const P: usize, const N: usize> {
     c: &'a Wide<L, P>,
 }
 
-impl<L: Lanes, const P: usize, const N: usize> Routine for MultiplyAdd<'_, L, P, N> {
+impl<L: Lanes, const P: usize, const N: usize> Work for MultiplyAdd<'_, L, P, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { result, a, b, c } = self;

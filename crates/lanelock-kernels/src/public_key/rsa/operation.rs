@@ -3,13 +3,12 @@
 
 use core::fmt;
 
-use super::super::lanes::{LANES, Lanes, Mask};
+use super::super::lanes::{LANES, Lanes, Mask, Work};
 use super::blinding::Blinding;
 use super::crt;
 use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
-use super::tier::{Routine, Tier};
 use super::wide::Wide;
 
 /// A message for the public operation: its `key.exponent`-th power.
@@ -72,7 +71,9 @@ pub(super) struct Public<'m, 'j, L: Lanes, const N: usize> {
     pub jobs: &'m mut [PublicJob<'j, N>],
 }
 
-impl<L: Tier, const N: usize> Routine for Public<'_, '_, L, N> {
+impl<L: Lanes, const N: usize> Work for Public<'_, '_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { proof, jobs } = self;
@@ -102,7 +103,9 @@ pub(super) struct Private<'m, 'j, L: Lanes, const P: usize, const N: usize> {
     pub check: bool,
 }
 
-impl<L: Tier, const P: usize, const N: usize> Routine for Private<'_, '_, L, P, N> {
+impl<L: Lanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { proof, jobs, check } = self;
@@ -149,7 +152,7 @@ impl<L: Tier, const P: usize, const N: usize> Routine for Private<'_, '_, L, P, 
 /// Blinds the messages that are to be and makes their blindings ready for the next ones; the
 /// factors that undo it, if there are any.
 #[inline(always)]
-fn blind<L: Tier, const P: usize, const N: usize>(
+fn blind<L: Lanes, const P: usize, const N: usize>(
     powers: &Powers<L, N>,
     keys: [&PrivateKey<P, N>; LANES],
     jobs: &mut [PrivateJob<'_, P, N>],

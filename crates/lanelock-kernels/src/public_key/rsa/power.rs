@@ -4,7 +4,6 @@ use super::super::lanes::{LANES, Lanes};
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
-use super::tier::Tier;
 use super::wide::{Wide, mask};
 use crate::wipe::wipe;
 
@@ -18,7 +17,7 @@ pub(super) struct Powers<L: Lanes, const B: usize> {
     pub square: Wide<L, B>,
 }
 
-impl<L: Tier, const B: usize> Powers<L, B> {
+impl<L: Lanes, const B: usize> Powers<L, B> {
     /// The constants of each lane's modulus.
     #[inline(always)]
     pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; LANES]) -> Self {
