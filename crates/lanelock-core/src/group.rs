@@ -93,11 +93,9 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// Calls `f` with each operation, in the burst's order.
     #[inline]
     pub fn for_each(&mut self, mut f: impl FnMut(ValidOp<'_, 'a>)) {
-        match self.order {
-            None => self.ops.iter_mut().for_each(|op| f(ValidOp(op))),
-            Some(order) => order
-                .iter()
-                .for_each(|&index| f(ValidOp(&mut self.ops[usize::from(index)]))),
+        let mut ops = self.ops();
+        while let Some(op) = ops.next() {
+            f(op);
         }
     }
 
