@@ -4,6 +4,7 @@ mod aes;
 mod chacha;
 mod engine;
 mod hash;
+mod public_key;
 
 use crate::inputs::Inputs;
 use crate::tier::Tier;
@@ -23,10 +24,16 @@ type Run = Box<dyn Fn(Tier, &mut Inputs) -> Vec<Vec<u8>>>;
 
 /// Every row.
 pub fn all() -> Vec<Row> {
-    [aes::rows(), hash::rows(), chacha::rows(), engine::rows()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        aes::rows(),
+        hash::rows(),
+        chacha::rows(),
+        engine::rows(),
+        public_key::rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 impl Row {

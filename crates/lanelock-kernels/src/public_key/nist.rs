@@ -25,6 +25,7 @@ pub use nonce::Nonces;
 pub use tier::Isa;
 
 use crate::public_key::lanes::LANES;
+use crate::taint::declassify;
 use crate::wipe::{Plain, wipe};
 
 /// The curve P-256 (secp256r1, prime256v1).
@@ -308,7 +309,8 @@ fn leftmost<C: Curve>(digest: &[u8]) -> &[u8] {
 
 /// The first refusal whose mask lacks `lane`.
 fn require<const K: usize>(requirements: [(u8, Refusal); K], lane: usize) -> Result<(), Refusal> {
-    match requirements.iter().find(|(mask, _)| mask >> lane & 1 == 0) {
+    let is_met = |mask: u8| declassify(mask >> lane & 1 == 1);
+    match requirements.iter().find(|(mask, _)| !is_met(*mask)) {
         Some((_, refusal)) => Err(*refusal),
         None => Ok(()),
     }

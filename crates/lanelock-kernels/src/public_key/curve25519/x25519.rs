@@ -8,9 +8,10 @@ use super::field::{Element, Field, GROUPS};
 use super::point::Extended;
 use super::scalar::Scalar;
 use super::words::{self, Secret};
-#[cfg(target_arch = "x86_64")]
 use crate::public_key::lanes::Ifma;
 use crate::public_key::lanes::{LANES, Mask, Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::taint::declassify;
 use crate::wipe::wipe;
 
 /// Bytes of a secret key, of a public key and of a shared secret.
@@ -179,7 +180,7 @@ fn agree_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
             for (to, byte) in job.shared.iter_mut().zip(words::get(&columns.0, lane)) {
                 *to = *to & keep | byte & !keep;
             }
-            job.agreed = agreed == 1;
+            job.agreed = declassify(agreed == 1);
         }
     }
     wipe(&mut x);

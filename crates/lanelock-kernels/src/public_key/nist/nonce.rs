@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::{Curve, leftmost};
 use crate::hash::{Algorithm, HmacKey, Kernels, MAX_DIGEST, Stream};
+use crate::taint::declassify;
 use crate::wipe::wipe;
 
 /// The candidates for the nonce of one signature: HMAC-DRBG seeded with the private key, the digest
@@ -56,7 +57,7 @@ impl<C: Curve, A: Algorithm> Nonces<C, A> {
             }
             // RFC 6979 goes on like this after a candidate that was refused; the next one is needed
             // after a signature as well, so it is done at once.
-            let in_range = is_in_range::<C>(&candidate);
+            let in_range = declassify(is_in_range::<C>(&candidate));
             self.rekey(&[&[0]]);
             if in_range {
                 return candidate;

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::number::Digits;
+use crate::taint::declassify;
 
 /// A public key whose modulus has `N` blocks of 512 bits.
 #[derive(Clone, Debug)]
@@ -107,22 +108,22 @@ impl<const P: usize, const N: usize> PrivateKey<P, N> {
     pub fn new(components: PrivateComponents<'_>) -> Result<Self, KeyError> {
         let key = Self::unchecked(components)?;
         let [p, q] = &key.primes;
-        if p.modulus.n.equals(&q.modulus.n) {
+        if declassify(p.modulus.n.equals(&q.modulus.n)) {
             return Err(KeyError::EqualPrimes);
         }
         let product: Digits<N> = p.modulus.n.product(&q.modulus.n);
-        if !product.equals(&key.public.modulus.n) {
+        if !declassify(product.equals(&key.public.modulus.n)) {
             return Err(KeyError::Product);
         }
         for prime in &key.primes {
-            if !prime.is_inverse::<N>(key.public.exponent) {
+            if !declassify(prime.is_inverse::<N>(key.public.exponent)) {
                 return Err(KeyError::PrivateExponent);
             }
         }
         let mut q = q.modulus.n.clone();
         q.reduce_once(&p.modulus.n); // both have the same top bit
         let unit = p.modulus.multiply(&key.coefficient, &q);
-        if !unit.equals(&Digits::small(1)) {
+        if !declassify(unit.equals(&Digits::small(1))) {
             return Err(KeyError::Coefficient);
         }
         Ok(key)
@@ -139,19 +140,19 @@ impl<const P: usize, const N: usize> PrivateKey<P, N> {
         let public = PublicKey::new(components.public)?;
         let prime = |i: usize| {
             let n = Digits::from_bytes(components.primes[i]).ok_or(KeyError::PrimeSize)?;
-            if !n.is_odd() {
+            if !declassify(n.is_odd()) {
                 return Err(KeyError::EvenPrime);
             }
             let modulus = Modulus::new(n).ok_or(KeyError::PrimeSize)?;
             let exponent = Digits::from_bytes(components.exponents[i])
-                .filter(|exponent| exponent.is_below(&modulus.n))
+                .filter(|exponent| declassify(exponent.is_below(&modulus.n)))
                 .ok_or(KeyError::PrivateExponent)?;
             Ok(Prime { modulus, exponent })
         };
         let primes = [prime(0)?, prime(1)?];
         let p = &primes[0].modulus;
         let coefficient = Digits::from_bytes(components.coefficient)
-            .filter(|coefficient| coefficient.is_below(&p.n))
+            .filter(|coefficient| declassify(coefficient.is_below(&p.n)))
             .ok_or(KeyError::Coefficient)?;
         Ok(Self {
             public,
@@ -167,7 +168,7 @@ impl<const P: usize> Prime<P> {
     fn is_inverse<const N: usize>(&self, e: u32) -> bool {
         let mut order = self.modulus.n.clone();
         order.digits_mut()[0] -= 1; // odd
-        if !self.exponent.is_below(&order) {
+        if !declassify(self.exponent.is_below(&order)) {
             return false;
         }
         let mut rest: Digits<N> = self.exponent.product(&Digits::<1>::small(u64::from(e)));

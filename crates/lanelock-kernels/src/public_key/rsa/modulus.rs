@@ -1,6 +1,7 @@
 //! An odd modulus and its constants for Montgomery multiplication, in plain integers.
 
 use super::number::{BLOCK_BITS, DIGIT, Digits, split};
+use crate::taint::declassify;
 
 /// Bits of a modulus of one block. The 8 bits that this leaves of each block are the room that
 /// lets sums of numbers go unreduced.
@@ -25,7 +26,8 @@ impl<const B: usize> Modulus<B> {
         let (digit, shift) = (MODULUS_BITS * B / 52, MODULUS_BITS * B % 52);
         let above = n.digits()[digit + 1..].iter().fold(0, |any, d| any | d);
         let high = n.digits()[digit] >> shift | above;
-        if high != 0 || n.window(MODULUS_BITS * B - 1, 1) != 1 || !n.is_odd() {
+        let fits = (high == 0) & (n.window(MODULUS_BITS * B - 1, 1) == 1) & n.is_odd();
+        if !declassify(fits) {
             return None;
         }
         // Newton's iteration doubles the bits that are right: 3, 6, 12, 24, 48, 96.

@@ -10,6 +10,7 @@ use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
+use crate::taint::declassify;
 
 /// A message for the public operation: its `key.exponent`-th power.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ impl<L: Lanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N>
             if job.result.is_err() {
                 continue;
             }
-            if right >> lane & 1 == 1 {
+            if declassify(right >> lane & 1 == 1) {
                 number.write_bytes(job.output);
             } else {
                 job.output.fill(0);
@@ -195,6 +196,6 @@ fn read<const N: usize>(
         return Err(Failure::Length);
     }
     Digits::from_bytes(input)
-        .filter(|number| number.is_below(&key.modulus.n))
+        .filter(|number| declassify(number.is_below(&key.modulus.n)))
         .ok_or(Failure::OutOfRange)
 }
