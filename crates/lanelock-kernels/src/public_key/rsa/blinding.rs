@@ -9,6 +9,7 @@ use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
+use crate::taint::declassify;
 
 /// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same
 /// time. Each use squares both. Wiped when dropped.
@@ -102,7 +103,7 @@ impl<L: Lanes, const P: usize, const N: usize> Work for Make<'_, '_, L, P, N> {
         powers.moduli.multiply(&mut r, &powers.square);
         let made = r.scatter().into_iter().zip(inverse.scatter());
         for (lane, (job, (factor, inverse))) in jobs.iter_mut().zip(made).enumerate() {
-            job.made = (inverted >> lane & 1 == 1).then_some(Blinding {
+            job.made = declassify(inverted >> lane & 1 == 1).then_some(Blinding {
                 factor,
                 inverse,
                 uses: 0,
