@@ -3,6 +3,7 @@
 //! Everything here runs on AVX-512 IFMA. Where that is missing, or a narrower tier was asked for,
 //! there are no rows, and a device goes on to an engine that runs operations one at a time.
 
+mod ed25519;
 mod random;
 mod raw;
 mod session;
@@ -12,7 +13,7 @@ use std::mem::discriminant;
 
 use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
 use lanelock_core::public_key::{
-    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme,
+    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
 };
 use lanelock_kernels::cpu::{Ifma, Tier};
 use lanelock_kernels::public_key::curve25519::Kernel;
@@ -37,7 +38,7 @@ struct Row {
 type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
 /// Everything that is offered; another algorithm is a module and its rows.
-const ROWS: &[&[Row]] = &[x25519::ROWS];
+const ROWS: &[&[Row]] = &[x25519::ROWS, ed25519::ROWS];
 
 impl PublicKeys {
     /// What `tier` offers, if anything.
@@ -72,6 +73,24 @@ impl Row {
     /// A row of what the kind of key decides alone.
     const fn plain(operation: Operation, kind: KeyKind, open: Open) -> Self {
         let scheme = Scheme::Plain;
+        Self {
+            spec: KeySpec {
+                operation,
+                kind,
+                scheme,
+            },
+            open,
+        }
+    }
+
+    /// A row of a signature scheme, with whatever hash.
+    const fn signature(
+        operation: Operation,
+        kind: KeyKind,
+        scheme: SignatureScheme,
+        open: Open,
+    ) -> Self {
+        let scheme = Scheme::Signature(scheme);
         Self {
             spec: KeySpec {
                 operation,
