@@ -3,7 +3,9 @@
 //! Everything here runs on AVX-512 IFMA. Where that is missing, or a narrower tier was asked for,
 //! there are no rows, and a device goes on to an engine that runs operations one at a time.
 
+mod digest;
 mod ed25519;
+mod nist;
 mod random;
 mod raw;
 mod session;
@@ -38,7 +40,12 @@ struct Row {
 type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
 /// Everything that is offered; another algorithm is a module and its rows.
-const ROWS: &[&[Row]] = &[x25519::ROWS, ed25519::ROWS];
+const ROWS: &[&[Row]] = &[
+    x25519::ROWS,
+    ed25519::ROWS,
+    nist::P256_ROWS,
+    nist::P384_ROWS,
+];
 
 impl PublicKeys {
     /// What `tier` offers, if anything.
