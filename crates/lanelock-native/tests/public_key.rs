@@ -271,7 +271,7 @@ fn signatures_of_ed25519_are_openssl_s() {
     as_openssl(&device, &verify);
 }
 
-/// Scheme, digest given, form: the settings of ECDSA, and what is tampered with.
+/// Every hash and form, digests given and computed; then what is tampered with.
 #[test]
 fn signatures_of_ecdsa_are_what_openssl_accepts_and_the_other_way_round() {
     let Some(device) = device() else { return };
