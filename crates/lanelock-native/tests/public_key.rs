@@ -234,10 +234,13 @@ fn shared_secrets_are_openssl_s() {
             }
             cases.push(Case::new(KeyTransform::derive(secret), &peer));
         }
-        let mut wrong_tag = cases[0].clone();
         if kind != KeyKind::X25519 {
-            wrong_tag.input[0] = 5;
-            cases.push(wrong_tag);
+            // 6 and 7 are the hybrid form, which SEC 1 does not have.
+            for tag in [0, 5, 6, 7] {
+                let mut other_tag = cases[0].clone();
+                other_tag.input[0] = tag;
+                cases.push(other_tag);
+            }
         }
         as_openssl(&device, &cases);
     }
