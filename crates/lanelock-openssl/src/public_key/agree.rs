@@ -14,6 +14,8 @@ pub(super) struct Agreement {
     context: PKeyContext,
     /// A key of the same group, whose value each operation replaces.
     peer: PKey,
+    /// Whether peers are points.
+    points: bool,
     /// Where the secret is written first: libcrypto writes one that it then finds to be zero.
     secret: Zeroizing<Vec<u8>>,
 }
@@ -41,11 +43,16 @@ impl Agreement {
         Ok(Self {
             context: PKeyContext::deriver(library, &key, settings)?,
             peer: import::key(library, &Key::Public(own))?,
+            points: matches!(secret.kind(), KeyKind::Ec(_)),
             secret: Zeroizing::new(vec![0; recipe.transform.output_len(0)]),
         })
     }
 
     pub(super) fn run(&mut self, op: &mut ValidKeyOp<'_, '_>) -> Result<(), KeyReason> {
+        // The setter also reads the hybrid form, which SEC 1 does not have.
+        if self.points && !matches!(op.input(), [2..=4, ..]) {
+            return Err(KeyReason::InvalidPeer);
+        }
         // The setter decodes and checks: that a point is on its curve, whose order is prime, or
         // that a number is in its group. Only the last lets small orders by, as X25519's does:
         // those end as a shared secret of zero.
