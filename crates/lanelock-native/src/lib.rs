@@ -18,7 +18,7 @@
 //! | AES-CMAC | 128, 192, 256 | in a lane | yes |
 //! | AES-GCM, AES-GMAC | 128, 192, 256 | blocks side by side | |
 //! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side | |
-//! | ChaCha20, ChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
+//! | ChaCha20, ChaCha20-Poly1305, XChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
 //! | HMAC over these | any | in a lane | yes |
 //!
@@ -49,6 +49,7 @@ mod hash;
 mod interleave;
 mod session;
 mod tier;
+mod xchacha;
 mod xts;
 
 use std::fmt;
