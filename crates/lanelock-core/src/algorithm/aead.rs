@@ -47,6 +47,15 @@ impl Aead {
         }
     }
 
+    /// IV length of a transform that does not state one, in bytes.
+    #[must_use]
+    pub const fn default_iv_len(self) -> usize {
+        match self {
+            Self::XChaCha20Poly1305 => 24,
+            _ => 12,
+        }
+    }
+
     /// Tag lengths, in bytes.
     #[must_use]
     pub const fn tag_sizes(self) -> Sizes {
