@@ -315,7 +315,7 @@ impl Lengths {
                 mac_key: none,
                 iv: a.iv_sizes(),
                 tag: a.tag_sizes(),
-                default_iv: 12,
+                default_iv: a.default_iv_len(),
                 default_tag: 16,
             },
             Algorithm::Chain(_, c, m) => Self {

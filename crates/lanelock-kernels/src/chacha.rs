@@ -14,7 +14,7 @@ mod tier;
 
 pub use aead::{AeadJob, TAG, equal, open_many, seal_many};
 pub use cipher::{CipherJob, cipher_many};
-pub use key::{KEY, Key, NONCE, X_NONCE, extended_key};
+pub use key::{ExtendedKeys, KEY, Key, NONCE, X_NONCE, extended_nonce};
 pub use stream::TagStream;
 pub use tier::Kernels;
 

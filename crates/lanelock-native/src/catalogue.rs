@@ -19,6 +19,7 @@ use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::session::{CipherSession, TagSession};
 use crate::tier::Kit;
+use crate::xchacha::XChaCha20Poly1305;
 use crate::xts::{XtsDecrypt, XtsEncrypt};
 
 /// Algorithms that every tier has, and whether they can be half of a chain.
@@ -36,6 +37,7 @@ const AES: &[(Algorithm, bool)] = &[
 const CHACHA: &[(Algorithm, bool)] = &[
     (Algorithm::Cipher(Cipher::ChaCha20), false),
     (Algorithm::Aead(Aead::ChaCha20Poly1305), false),
+    (Algorithm::Aead(Aead::XChaCha20Poly1305), false),
 ];
 
 const HASHES: &[Hash] = &[
@@ -148,6 +150,10 @@ pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSess
                 Aead::ChaCha20Poly1305 => {
                     let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
                     TagSession::boxed(group, chacha)
+                }
+                Aead::XChaCha20Poly1305 => {
+                    let xchacha = XChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    TagSession::boxed(group, xchacha)
                 }
                 _ => return None,
             })

@@ -43,6 +43,11 @@ impl ChaCha20Poly1305 {
         let cipher = ChaCha20::new(kernels, key)?;
         Some(Self { cipher, seal })
     }
+
+    pub(crate) fn keyed(kernels: Kernels, key: Key, seal: bool) -> Self {
+        let cipher = ChaCha20 { kernels, key };
+        Self { cipher, seal }
+    }
 }
 
 impl Cipher for ChaCha20 {
@@ -190,13 +195,25 @@ impl Tagger for ChaCha20Poly1305 {
         tag: &mut [u8; MAX_TAG_LEN],
     ) {
         let nonce = nonce(op, iv);
-        let mut stream = TagStream::new(&self.cipher.kernels, &self.cipher.key, &nonce);
+        self.message(op, &nonce, tag);
+    }
+}
+
+impl ChaCha20Poly1305 {
+    /// Runs a message by itself and leaves its tag in the first bytes of `tag`.
+    pub(crate) fn message(
+        &self,
+        op: &mut ValidOp<'_, '_>,
+        nonce: &[u8; NONCE],
+        tag: &mut [u8; MAX_TAG_LEN],
+    ) {
+        let mut stream = TagStream::new(&self.cipher.kernels, &self.cipher.key, nonce);
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             stream.aad(piece);
             Ok(())
         });
         if self.seal {
-            self.apply(&nonce, op.payload());
+            self.apply(nonce, op.payload());
             absorb(&mut stream, op.output_payload());
             tag[..TAG].copy_from_slice(&stream.finish());
             return;
@@ -204,12 +221,10 @@ impl Tagger for ChaCha20Poly1305 {
         absorb(&mut stream, op.payload());
         tag[..TAG].copy_from_slice(&stream.finish());
         if declassify(op.tag_matches(tag)) {
-            self.apply(&nonce, op.payload());
+            self.apply(nonce, op.payload());
         }
     }
-}
 
-impl ChaCha20Poly1305 {
     /// Encrypts or decrypts from block 1 on.
     fn apply(&self, nonce: &[u8; NONCE], payload: Cursor<'_>) {
         let mut iv = [0; 16];

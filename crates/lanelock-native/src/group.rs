@@ -36,6 +36,7 @@ impl Group {
             Aead::AesGcm => 8,
             Aead::AesCcm => 9,
             Aead::ChaCha20Poly1305 => 10,
+            Aead::XChaCha20Poly1305 => 11,
             _ => 0,
         };
         Self(family | size(key_len) << Self::KEY)

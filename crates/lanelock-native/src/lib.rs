@@ -17,8 +17,8 @@
 //! | AES-XTS | 128, 256 | blocks side by side | |
 //! | AES-CMAC | 128, 192, 256 | in a lane | yes |
 //! | AES-GCM, AES-GMAC | 128, 192, 256 | blocks side by side | |
-//! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side | |
-//! | ChaCha20, ChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
+//! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side; alone, both in one pass | |
+//! | ChaCha20, ChaCha20-Poly1305, XChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
 //! | HMAC over these | any | in a lane | yes |
 //!
@@ -63,6 +63,7 @@ mod interleave;
 mod public_key;
 mod session;
 mod tier;
+mod xchacha;
 mod xts;
 
 use std::fmt;

@@ -97,7 +97,7 @@ fn measure(device: &Device, qp: &mut QueuePair, spec: Spec, step: usize) -> u64 
 
 /// Runs a burst in place; returns the allocations inside.
 fn process(qp: &mut QueuePair, session: &Session, places: &mut [Place], step: usize) -> u64 {
-    let iv = [3; 16];
+    let iv = [3; 24];
     let mut segments: Vec<Vec<IoSliceMut<'_>>> = Vec::new();
     let mut tags = Vec::new();
     for place in places {

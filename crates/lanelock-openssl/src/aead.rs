@@ -1,21 +1,24 @@
-//! AES-GCM, ChaCha20-Poly1305 and AES-CCM.
+//! AES-GCM, ChaCha20-Poly1305, XChaCha20-Poly1305 and AES-CCM.
 
 use std::sync::Arc;
 
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::ValidOp;
 use lanelock_core::transform::Direction;
-use lanelock_core::{Aead, Transform};
+use lanelock_core::{Aead, Cipher, Transform};
 use zeroize::Zeroizing;
 
 use crate::catalogue::Catalogue;
 use crate::context::{Context, Failure, Maker};
 use crate::ffi::{CipherContext, Failed};
 use crate::gather::{gathered, room};
+use crate::xchacha::{self, KeyDerivation};
 
 /// A keyed AEAD for one direction.
 pub(crate) struct AeadContext {
     context: CipherContext,
+    /// XChaCha20: what makes the key of each message.
+    derivation: Option<KeyDerivation>,
     style: Style,
     seal: bool,
     tag_len: usize,
@@ -42,6 +45,17 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, aead: Aead, transform: &Transfor
     let whole = aead == Aead::AesCcm;
     Box::new(move || {
         let algorithm = catalogue.aead(aead, key.len()).ok_or(Failed::MISUSE)?;
+        let (derivation, iv_len) = if aead == Aead::XChaCha20Poly1305 {
+            let cipher = catalogue
+                .cipher(Cipher::ChaCha20, key.len())
+                .ok_or(Failed::MISUSE)?;
+            (
+                Some(KeyDerivation::new(cipher, &key)?),
+                xchacha::INNER_NONCE,
+            )
+        } else {
+            (None, iv_len)
+        };
         let context = CipherContext::new(algorithm, seal, &key, iv_len, whole.then_some(tag_len))?;
         let style = if whole {
             Style::Whole {
@@ -54,6 +68,7 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, aead: Aead, transform: &Transfor
         let iv = [0; MAX_IV_LEN];
         Ok(Context::Aead(AeadContext {
             context,
+            derivation,
             style,
             seal,
             tag_len,
@@ -72,9 +87,19 @@ impl AeadContext {
         }
     }
 
+    /// Starts the message of `op`.
+    #[inline]
+    fn start(&mut self, op: &ValidOp<'_, '_>) -> Result<(), Failed> {
+        let iv = op.iv(&mut self.iv);
+        match &mut self.derivation {
+            None => self.context.start(iv),
+            Some(derivation) => derivation.start(&mut self.context, iv),
+        }
+    }
+
     #[inline]
     fn seal(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
-        self.context.start(op.iv(&mut self.iv))?;
+        self.start(op)?;
         self.message(op)?;
         self.finish()?;
         if let Some(tag) = op.tag_mut() {
@@ -91,7 +116,7 @@ impl AeadContext {
     fn open(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         let mut scratch = [0; MAX_TAG_LEN];
         let expected = op.expected_tag(&mut scratch);
-        self.context.start(op.iv(&mut self.iv))?;
+        self.start(op)?;
         self.context.expect_tag(expected)?;
         let decrypted = self.message(op);
         let result = match (decrypted, &self.style) {

@@ -39,6 +39,7 @@ const AEADS: &[(Aead, usize, &CStr)] = &[
     (Aead::AesCcm, 24, c"AES-192-CCM"),
     (Aead::AesCcm, 32, c"AES-256-CCM"),
     (Aead::ChaCha20Poly1305, 32, c"ChaCha20-Poly1305"),
+    (Aead::XChaCha20Poly1305, 32, c"ChaCha20-Poly1305"),
 ];
 
 const HASHES: &[(Hash, &CStr)] = &[
@@ -123,11 +124,11 @@ impl Catalogue {
                 )
             });
         let aeads = Aead::ALL.iter().filter(|&&a| self.has_aead(a)).map(|&a| {
-            let gathers_segments = a == Aead::AesCcm;
             (
                 Algorithm::Aead(a),
                 Features {
-                    gathers_segments,
+                    gathers_segments: a == Aead::AesCcm,
+                    rekeys: a == Aead::XChaCha20Poly1305,
                     ..Features::default()
                 },
             )
@@ -195,6 +196,10 @@ impl Catalogue {
     }
 
     fn has_aead(&self, aead: Aead) -> bool {
+        // Its keys are derived with the cipher.
+        if aead == Aead::XChaCha20Poly1305 && !self.has_cipher(Cipher::ChaCha20) {
+            return false;
+        }
         AEADS
             .iter()
             .zip(&self.aeads)

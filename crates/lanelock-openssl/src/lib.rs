@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
 //! | Poly1305 | the key is set for each message | its MAC refuses to restart |
+//! | XChaCha20-Poly1305 | the key is set for each message | each has one of its own |
 //! | AES-XTS, AES-CCM | segments are gathered | one update is one whole message |
 //!
 //! Contexts are made from the key rather than copied from one another: copying AEAD contexts is
@@ -37,6 +38,7 @@ mod mac;
 mod public_key;
 mod session;
 mod triple_des_ctr;
+mod xchacha;
 
 use std::fmt;
 use std::sync::Arc;

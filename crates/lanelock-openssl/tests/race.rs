@@ -85,7 +85,7 @@ fn run(qp: &mut QueuePair, sessions: &[Session]) -> Vec<Vec<u8>> {
     let mut results = Vec::new();
     for _ in 0..MESSAGES {
         for session in sessions {
-            let (mut data, mut tag, iv) = (vec![5; 80], vec![0; session.tag_len()], [7; 16]);
+            let (mut data, mut tag, iv) = (vec![5; 80], vec![0; session.tag_len()], [7; 24]);
             let mut op = Op::new(session, Buffer::in_place(&mut data));
             if session.iv_len() > 0 {
                 op = op.iv(&iv[..session.iv_len()]);

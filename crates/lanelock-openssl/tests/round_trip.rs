@@ -49,7 +49,7 @@ fn run(
     status: Status,
 ) -> (Vec<u8>, Vec<u8>) {
     let mut qp = DEVICE.with(|device| device.queue_pair(1));
-    let iv = [9; 16];
+    let iv = [9; 24];
     let mut data = input.to_vec();
     let mut tag = if tag.is_empty() {
         vec![0; session.tag_len()]
@@ -123,7 +123,7 @@ fn a_separate_output_gets_what_in_place_gets() {
             let (mut output, mut own_tag) = (vec![0xee; 100], vec![0; tag.len()]);
             let mut segments: Vec<_> = output.chunks_mut(11).map(IoSliceMut::new).collect();
             let buffer = Buffer::separate(&input[..], &mut segments[..]);
-            let iv = [9; 16];
+            let iv = [9; 24];
             let mut op = Op::new(&forward, buffer).output_at(3);
             if forward.iv_len() > 0 {
                 op = op.iv(&iv[..forward.iv_len()]);

@@ -128,7 +128,7 @@ fn process(
         *segment = IoSliceMut::new(chunk);
     }
     let mut op = Op::new(session, Buffer::in_place(&mut segments[..count]));
-    let iv = [3; 16];
+    let iv = [3; 24];
     if session.iv_len() > 0 {
         op = op.iv(&iv[..session.iv_len()]);
     }

@@ -5,7 +5,7 @@ use openssl::symm;
 use openssl::symm::Mode;
 
 use super::cipher::{aes_cbc, aes_ctr};
-use super::{evp, xor};
+use super::{evp, xchacha, xor};
 
 /// Encrypts `data`; ciphertext and tag.
 ///
@@ -25,6 +25,10 @@ pub fn seal(
             ccm_stream(key, iv, data),
             ccm_tag(key, iv, aad, data, tag_len),
         );
+    }
+    if aead == Aead::XChaCha20Poly1305 {
+        let (key, iv) = xchacha::extended(key, iv);
+        return seal(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag_len);
     }
     let mut tag = vec![0; tag_len];
     let output = symm::encrypt_aead(
@@ -56,6 +60,10 @@ pub fn open(
         let plaintext = ccm_stream(key, iv, data);
         let matches = ccm_tag(key, iv, aad, &plaintext, tag.len()) == tag;
         return matches.then_some(plaintext);
+    }
+    if aead == Aead::XChaCha20Poly1305 {
+        let (key, iv) = xchacha::extended(key, iv);
+        return open(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag);
     }
     symm::decrypt_aead(evp_aead(aead, key.len()), key, Some(iv), aad, data, tag).ok()
 }

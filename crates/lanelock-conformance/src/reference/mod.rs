@@ -9,6 +9,7 @@ mod aead;
 mod cipher;
 mod hash;
 mod mac;
+mod xchacha;
 
 pub use aead::{open, seal};
 pub use cipher::cipher;

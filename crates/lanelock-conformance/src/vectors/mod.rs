@@ -47,6 +47,7 @@ const FILES: &[(&str, &str)] = files![
     "sha2",
     "sha3",
     "shake",
+    "xchacha20-poly1305",
 ];
 
 /// Every vector, with its file's name.

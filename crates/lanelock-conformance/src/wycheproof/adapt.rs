@@ -27,6 +27,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "AES-GCM" => aead(Aead::AesGcm),
         "AES-CCM" => aead(Aead::AesCcm),
         "CHACHA20-POLY1305" => aead(Aead::ChaCha20Poly1305),
+        "XCHACHA20-POLY1305" => aead(Aead::XChaCha20Poly1305),
         "AES-CMAC" => mac(Mac::AesCmac),
         "AES-GMAC" => mac(Mac::AesGmac),
         "HMACSHA1" => hmac(Hash::Sha1),

@@ -154,6 +154,6 @@ mod tests {
             assert!(File::parse(json).is_ok(), "{name}");
             count += 1;
         }
-        assert_eq!(count, 20);
+        assert_eq!(count, 21);
     }
 }

@@ -13,18 +13,26 @@ pub enum Aead {
     AesCcm,
     /// ChaCha20-Poly1305 (RFC 8439). Never reuse a nonce under one key.
     ChaCha20Poly1305,
+    /// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, 2): the nonce of 24 bytes is long enough to be
+    /// drawn at random.
+    XChaCha20Poly1305,
 }
 
 impl Aead {
     /// Every AEAD family.
-    pub const ALL: &'static [Self] = &[Self::AesGcm, Self::AesCcm, Self::ChaCha20Poly1305];
+    pub const ALL: &'static [Self] = &[
+        Self::AesGcm,
+        Self::AesCcm,
+        Self::ChaCha20Poly1305,
+        Self::XChaCha20Poly1305,
+    ];
 
     /// Key lengths, in bytes.
     #[must_use]
     pub const fn key_sizes(self) -> Sizes {
         match self {
             Self::AesGcm | Self::AesCcm => sizes![16, 24, 32],
-            Self::ChaCha20Poly1305 => sizes![32],
+            Self::ChaCha20Poly1305 | Self::XChaCha20Poly1305 => sizes![32],
         }
     }
 
@@ -35,6 +43,16 @@ impl Aead {
             Self::AesGcm => sizes![1..=128],
             Self::AesCcm => sizes![7..=13],
             Self::ChaCha20Poly1305 => sizes![12],
+            Self::XChaCha20Poly1305 => sizes![24],
+        }
+    }
+
+    /// IV length of a transform that does not state one, in bytes.
+    #[must_use]
+    pub const fn default_iv_len(self) -> usize {
+        match self {
+            Self::XChaCha20Poly1305 => 24,
+            _ => 12,
         }
     }
 
@@ -44,7 +62,7 @@ impl Aead {
         match self {
             Self::AesGcm => sizes![4..=16],
             Self::AesCcm => sizes![4..=16; 2],
-            Self::ChaCha20Poly1305 => sizes![16],
+            Self::ChaCha20Poly1305 | Self::XChaCha20Poly1305 => sizes![16],
         }
     }
 

@@ -230,6 +230,7 @@ fn aead_name(aead: Aead, key_len: Option<usize>) -> String {
         Aead::AesGcm => format!("aes{bits}-gcm"),
         Aead::AesCcm => format!("aes{bits}-ccm"),
         Aead::ChaCha20Poly1305 => "chacha20-poly1305".to_owned(),
+        Aead::XChaCha20Poly1305 => "xchacha20-poly1305".to_owned(),
     }
 }
 

@@ -1,6 +1,10 @@
-//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR.
+//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once for a lone message.
 
+mod lone;
+
+use super::rounds::OfSize;
 use super::{BLOCK, EncryptKey, Isa, ctr, mac};
+use lone::Lone;
 
 /// One whole message.
 #[derive(Debug)]
@@ -40,7 +44,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
-                1 => encrypt_group::<1>(isa, jobs),
+                1 => isa.run(OfSize(jobs[0].key.size(), Lone::<true>(&mut jobs[0]))),
                 2..=8 => encrypt_group::<8>(isa, jobs),
                 _ => encrypt_group::<GROUP>(isa, jobs),
             }
@@ -60,7 +64,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
-                1 => decrypt_group::<1>(isa, jobs),
+                1 => isa.run(OfSize(jobs[0].key.size(), Lone::<false>(&mut jobs[0]))),
                 2..=8 => decrypt_group::<8>(isa, jobs),
                 _ => decrypt_group::<GROUP>(isa, jobs),
             }

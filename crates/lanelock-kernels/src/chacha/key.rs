@@ -2,6 +2,7 @@
 
 use super::Kernels;
 use super::block::{CONSTANTS, COUNTER};
+use super::lone::Lone;
 use super::tier::ROWS;
 use crate::lanes::DoubleRow;
 use crate::wipe::wipe;
@@ -35,6 +36,24 @@ impl Key {
         read_words(nonce, &mut state[13..]);
         state
     }
+
+    /// The state whose block the key of a message with this nonce is taken from.
+    #[inline(always)]
+    fn extending(&self, nonce: &[u32; 4]) -> DoubleRow<u32> {
+        let mut state = self.state(0, &[0; NONCE]);
+        state[COUNTER..].copy_from_slice(nonce);
+        state
+    }
+
+    /// HChaCha20's result: the first and the last row before the block function adds the state,
+    /// which is public there.
+    #[inline(always)]
+    fn take(&mut self, block: &DoubleRow<u32>, nonce: &[u32; 4]) {
+        for i in 0..4 {
+            self.0[i] = block[i].wrapping_sub(CONSTANTS[i]);
+            self.0[4 + i] = block[COUNTER + i].wrapping_sub(nonce[i]);
+        }
+    }
 }
 
 impl Drop for Key {
@@ -49,28 +68,67 @@ impl core::fmt::Debug for Key {
     }
 }
 
-/// HChaCha20: the key of one XChaCha20 message, and the nonce to use it with
-/// (draft-irtf-cfrg-xchacha-03, section 2).
-#[must_use]
-pub fn extended_key(kernels: &Kernels, key: &Key, nonce: &[u8; X_NONCE]) -> (Key, [u8; NONCE]) {
-    let mut state = key.state(0, &[0; NONCE]);
-    read_words(&nonce[..16], &mut state[COUNTER..]);
-    let mut rows = [[0; 16]; ROWS];
-    rows[0] = state;
-    kernels.blocks(&mut rows, 1);
-    // The block function adds the state at the end and HChaCha20 does not. What it takes are the
-    // first and the last row, where the state is public.
-    let mut derived = [0; 8];
-    for i in 0..4 {
-        derived[i] = rows[0][i].wrapping_sub(state[i]);
-        derived[4 + i] = rows[0][12 + i].wrapping_sub(state[12 + i]);
+/// The keys of up to `N` XChaCha20 messages by HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2);
+/// each is used with its message's [`extended_nonce`].
+#[derive(Debug)]
+pub struct ExtendedKeys<const N: usize>([Key; N]);
+
+impl<const N: usize> ExtendedKeys<N> {
+    /// Derives a key for each pair of a key and a nonce; those past the last are zero.
+    ///
+    /// # Panics
+    /// If there are more than `N`.
+    #[must_use]
+    pub fn new<'m>(
+        kernels: &Kernels,
+        messages: impl Iterator<Item = (&'m Key, &'m [u8; X_NONCE])>,
+    ) -> Self {
+        const { assert!(0 < N && N <= ROWS) };
+        let mut keys = Self([const { Key([0; 8]) }; N]);
+        let mut nonces = [[0; 4]; N];
+        if N == 1 {
+            for (i, (key, nonce)) in messages.enumerate() {
+                read_words(&nonce[..16], &mut nonces[i]);
+                let mut state = key.extending(&nonces[i]);
+                keys.0[i].take(Lone::new(kernels, &state, 1).block(0), &nonces[i]);
+                wipe(&mut state);
+            }
+            return keys;
+        }
+        let mut rows = [[0; 16]; ROWS];
+        let mut count = 0;
+        for (key, nonce) in messages {
+            read_words(&nonce[..16], &mut nonces[count]);
+            rows[count] = key.extending(&nonces[count]);
+            count += 1;
+        }
+        kernels.blocks(&mut rows, count);
+        for i in 0..count {
+            keys.0[i].take(&rows[i], &nonces[i]);
+        }
+        wipe(&mut rows);
+        keys
     }
-    let derived = Key(core::mem::take(&mut derived));
-    wipe(&mut rows);
-    wipe(&mut state);
+
+    /// The keys, in the order of the messages.
+    pub fn iter(&self) -> core::slice::Iter<'_, Key> {
+        self.0.iter()
+    }
+}
+
+impl<const N: usize> From<ExtendedKeys<N>> for [Key; N] {
+    fn from(keys: ExtendedKeys<N>) -> Self {
+        keys.0
+    }
+}
+
+/// The nonce that goes with the key derived from `nonce`.
+#[inline]
+#[must_use]
+pub fn extended_nonce(nonce: &[u8; X_NONCE]) -> [u8; NONCE] {
     let mut rest = [0; NONCE];
     rest[4..].copy_from_slice(&nonce[16..]);
-    (derived, rest)
+    rest
 }
 
 /// Little-endian words.

@@ -7,7 +7,8 @@ use std::vec::Vec;
 
 use super::reference;
 use super::{
-    AeadJob, CipherJob, Kernels, Key, NONCE, TAG, cipher_many, extended_key, open_many, seal_many,
+    AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, X_NONCE, cipher_many,
+    extended_nonce, open_many, seal_many,
 };
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Ifma};
@@ -256,30 +257,43 @@ fn cipher(kernels: &Kernels) {
     }
 }
 
-/// The derivation of XChaCha20.
+/// The derivation of XChaCha20: one key alone, and some to all of those that run together.
 fn extended(kernels: &Kernels) {
     let mut random = Random::new(15);
-    for _ in 0..50 {
-        let (key, nonce) = (random.bytes(32), random.bytes(24));
-        let bytes: [u8; 32] = key.as_slice().try_into().unwrap();
-        let whole: [u8; 24] = nonce.as_slice().try_into().unwrap();
-        let (derived, rest) = extended_key(kernels, &Key::new(&bytes), &whole);
+    derives::<1>(kernels, &mut random, 1);
+    for count in 0..=32 {
+        derives::<32>(kernels, &mut random, count);
+    }
+}
+
+fn derives<const N: usize>(kernels: &Kernels, random: &mut Random, count: usize) {
+    let mut setup = Vec::new();
+    for _ in 0..count {
+        let (key, nonce) = (random.bytes(32), random.bytes(X_NONCE));
+        let whole: [u8; X_NONCE] = nonce.as_slice().try_into().unwrap();
+        let nonce_of_it = [&[0; 4][..], &nonce[16..]].concat();
+        assert_eq!(extended_nonce(&whole).as_slice(), nonce_of_it);
+        let subkey = reference::hchacha20(&key, &nonce[..16]);
+        setup.push((Key::new(&key.try_into().unwrap()), whole, subkey));
+    }
+    let messages = setup.iter().map(|(key, nonce, _)| (key, nonce));
+    let keys = ExtendedKeys::<N>::new(kernels, messages);
+    assert_eq!(keys.iter().len(), N);
+    for (key, (_, _, subkey)) in keys.iter().zip(&setup) {
         let text = random.bytes(100);
         let mut out = vec![0; 100];
-        let (input, output, len) = (text.as_ptr(), out.as_mut_ptr(), 100);
         let job = CipherJob {
-            key: &derived,
-            nonce: rest,
+            key,
+            nonce: [7; NONCE],
             counter: 1,
-            input,
-            output,
-            len,
+            input: text.as_ptr(),
+            output: out.as_mut_ptr(),
+            len: 100,
         };
         // SAFETY: two memories of 100 bytes.
         unsafe { cipher_many(kernels, &[job]) };
-        let subkey = reference::hchacha20(&key, &nonce[..16]);
-        let rest = [&[0; 4][..], &nonce[16..]].concat();
-        assert_eq!(out, reference::chacha20(&subkey, 1, &rest, &text));
+        let expected = reference::chacha20(subkey, 1, &[7; NONCE], &text);
+        assert!(out == expected, "{}, {count} keys", kernels.name());
     }
 }
 

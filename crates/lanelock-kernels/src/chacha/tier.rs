@@ -17,8 +17,8 @@ pub(super) const ROWS: usize = 32;
 
 /// The block function and the authenticator of a tier: chosen once, when a session is made.
 ///
-/// A reference to one is the proof that its instructions exist.
-#[derive(Debug)]
+/// A value of this type is the proof that its instructions exist.
+#[derive(Clone, Copy, Debug)]
 pub struct Kernels {
     blocks: unsafe fn(*mut DoubleRow<u32>, usize),
     run: unsafe fn(&DoubleRow<u32>, *const u8, *mut u8, usize, *mut DoubleRow<u32>),

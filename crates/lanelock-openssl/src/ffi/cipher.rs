@@ -49,6 +49,7 @@ impl Drop for CipherAlgorithm {
 #[derive(Debug)]
 pub(crate) struct CipherContext {
     context: NonNull<sys::EVP_CIPHER_CTX>,
+    key_len: usize,
     iv_len: usize,
     block: usize,
     encrypt: bool,
@@ -75,6 +76,7 @@ impl CipherContext {
             NonNull::new(unsafe { sys::EVP_CIPHER_CTX_new() }).ok_or_else(Failed::take)?;
         let mut this = Self {
             context,
+            key_len: key.len(),
             iv_len,
             block: 1,
             encrypt,
@@ -134,6 +136,20 @@ impl CipherContext {
         // SAFETY: the context is keyed, and `iv` has the bytes that it reads, checked above.
         check(unsafe {
             EVP_CipherInit_ex2(ctx, ptr::null(), ptr::null(), iv.as_ptr(), -1, ptr::null())
+        })
+    }
+
+    /// Starts a message under a key of its own.
+    #[inline]
+    pub(crate) fn start_with_key(&mut self, key: &[u8], iv: &[u8]) -> Result<(), Failed> {
+        if (key.len(), iv.len()) != (self.key_len, self.iv_len) {
+            return Err(Failed::MISUSE);
+        }
+        let ctx = self.context.as_ptr();
+        // SAFETY: the context is initialised; `key` and `iv` have the bytes that it reads, checked
+        // above.
+        check(unsafe {
+            EVP_CipherInit_ex2(ctx, ptr::null(), key.as_ptr(), iv.as_ptr(), -1, ptr::null())
         })
     }
 

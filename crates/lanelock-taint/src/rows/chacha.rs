@@ -5,8 +5,8 @@
 use std::ptr;
 
 use lanelock_kernels::chacha::{
-    AeadJob, CipherJob, Kernels, Key, NONCE, TAG, TagStream, cipher_many, extended_key, open_many,
-    seal_many,
+    AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, TagStream, X_NONCE, cipher_many,
+    open_many, seal_many,
 };
 #[cfg(target_arch = "x86_64")]
 use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
@@ -58,14 +58,23 @@ fn cipher(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {
 }
 
 fn extended(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {
-    let mut burst = vec![Message {
+    let mut outputs = derived::<1>(tier, inputs, 1);
+    outputs.extend(derived::<32>(tier, inputs, 11));
+    outputs
+}
+
+fn derived<const N: usize>(tier: Tier, inputs: &mut Inputs, count: usize) -> Vec<Vec<u8>> {
+    let message = |_| Message {
         key: inputs.secret_bytes(32),
         iv: [5; 16],
         aad: Vec::new(),
         data: inputs.secret_bytes(200),
-    }];
-    let (key, _) = extended_key(&kernels(tier), &key(&burst[0].key), &[9; 24]);
-    apply(tier, &[key], &mut burst);
+    };
+    let mut burst: Vec<_> = (0..count).map(message).collect();
+    let keys: Vec<_> = burst.iter().map(|message| key(&message.key)).collect();
+    let messages = keys.iter().map(|key| (key, &[9; X_NONCE]));
+    let derived: [Key; N] = ExtendedKeys::new(&kernels(tier), messages).into();
+    apply(tier, &derived[..count], &mut burst);
     burst.into_iter().map(|message| message.data).collect()
 }
 
