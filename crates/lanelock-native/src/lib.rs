@@ -47,6 +47,7 @@ mod gcm;
 mod group;
 mod hash;
 mod interleave;
+mod public_key;
 mod session;
 mod tier;
 mod xts;
@@ -54,11 +55,13 @@ mod xts;
 use std::fmt;
 
 use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
+use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::{SessionError, Transform};
 
 pub use lanelock_kernels::cpu::Tier;
 pub use tier::{TierError, VARIABLE};
 
+use public_key::PublicKeys;
 use tier::Kit;
 
 const NAME: &str = "native";
@@ -67,6 +70,7 @@ const NAME: &str = "native";
 pub struct Native {
     kit: Kit,
     capabilities: Vec<Capability>,
+    public_keys: Option<PublicKeys>,
 }
 
 impl Native {
@@ -99,6 +103,7 @@ impl Native {
         Self {
             kit,
             capabilities: catalogue::capabilities(kit),
+            public_keys: PublicKeys::of(kit.tier()),
         }
     }
 }
@@ -123,6 +128,11 @@ impl Engine for Native {
             what: transform.spec(),
             why: format!("the {} tier does not have it", self.tier().name()),
         })
+    }
+
+    fn public_key(&self) -> Option<&dyn KeyEngine> {
+        let public_keys = self.public_keys.as_ref()?;
+        Some(public_keys)
     }
 }
 

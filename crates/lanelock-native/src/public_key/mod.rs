@@ -1,0 +1,125 @@
+//! Public keys: eight operations of one algorithm and size in lockstep, each with its own key.
+//!
+//! Everything here runs on AVX-512 IFMA. Where that is missing, or a narrower tier was asked for,
+//! there are no rows, and a device goes on to an engine that runs operations one at a time.
+
+mod random;
+mod raw;
+mod session;
+mod x25519;
+
+use std::mem::discriminant;
+
+use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
+use lanelock_core::public_key::{
+    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme,
+};
+use lanelock_kernels::cpu::{Ifma, Tier};
+use lanelock_kernels::public_key::curve25519::Kernel;
+
+use session::LANES;
+
+/// The public-key half of the engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PublicKeys {
+    token: Ifma,
+}
+
+/// One operation on one kind of key.
+struct Row {
+    /// With a usual scheme; others of its family are the same row.
+    spec: KeySpec,
+    open: Open,
+}
+
+/// Prepares a session of the group, or refuses: with [`KeyError::Unsupported`] what another engine
+/// may have, with another error what is no key.
+type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
+
+/// Everything that is offered; another algorithm is a module and its rows.
+const ROWS: &[&[Row]] = &[x25519::ROWS];
+
+impl PublicKeys {
+    /// What `tier` offers, if anything.
+    pub(crate) fn of(tier: Tier) -> Option<Self> {
+        match tier {
+            Tier::Avx512 => Ifma::detect().map(|token| Self { token }),
+            Tier::Avx2 | Tier::AesNi => None,
+        }
+    }
+}
+
+impl KeyEngine for PublicKeys {
+    fn capabilities(&self) -> Vec<KeyCapability> {
+        let rows = ROWS.iter().copied().flatten();
+        rows.map(|row| KeyCapability {
+            spec: row.spec,
+            lanes: LANES,
+        })
+        .collect()
+    }
+
+    fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
+        let spec = transform.spec();
+        match ROWS.iter().copied().flatten().find(|row| row.serves(spec)) {
+            Some(row) => (row.open)(self.token, group(spec), transform),
+            None => Err(KeyError::unsupported(spec, "no lanes for it")),
+        }
+    }
+}
+
+impl Row {
+    /// A row of what the kind of key decides alone.
+    const fn plain(operation: Operation, kind: KeyKind, open: Open) -> Self {
+        let scheme = Scheme::Plain;
+        Self {
+            spec: KeySpec {
+                operation,
+                kind,
+                scheme,
+            },
+            open,
+        }
+    }
+
+    fn serves(&self, spec: KeySpec) -> bool {
+        let same_family = match (self.spec.scheme, spec.scheme) {
+            (Scheme::Signature(one), Scheme::Signature(other)) => {
+                discriminant(&one) == discriminant(&other)
+            }
+            (Scheme::Encryption(one), Scheme::Encryption(other)) => {
+                discriminant(&one) == discriminant(&other)
+            }
+            (one, other) => one == other,
+        };
+        self.spec.kind == spec.kind && self.spec.operation == spec.operation && same_family
+    }
+}
+
+/// The number of a group: one for each kind and operation, whatever scheme and key. All sessions of
+/// a group are of one type.
+fn group(spec: KeySpec) -> u32 {
+    let kind = match spec.kind {
+        KeyKind::X25519 => 0,
+        KeyKind::Ed25519 => 1,
+        KeyKind::Ec(Curve::P256) => 2,
+        KeyKind::Ec(Curve::P384) => 3,
+        // From 512 bits on.
+        KeyKind::Rsa(bits) => bits,
+        other => unreachable!("{other} has no row"),
+    };
+    let operations = Operation::ALL.iter();
+    let operation = (0..).zip(operations).find(|(_, o)| **o == spec.operation);
+    kind * 8 + operation.map_or(0, |(number, _)| number)
+}
+
+/// What the kernels of curve25519 take for the token.
+#[cfg(target_arch = "x86_64")]
+fn kernel(token: Ifma) -> Kernel {
+    Kernel::Ifma(token)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn kernel(_: Ifma) -> Kernel {
+    unreachable!("there is no token on other CPUs")
+}

@@ -1,0 +1,85 @@
+//! The engine's part of a session: a key prepared for one operation.
+
+use arrayvec::ArrayVec;
+use lanelock_core::engine::QueueToken;
+use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
+use lanelock_core::session::SessionMemory;
+use lanelock_kernels::cpu::Ifma;
+
+/// Operations that run in lockstep.
+pub(super) const LANES: usize = 8;
+
+/// One entry for each operation of a batch.
+pub(super) type PerLane<T> = ArrayVec<T, LANES>;
+
+/// A key prepared for one operation.
+pub(super) trait Prepared: Send + Sync + Sized + 'static {
+    /// Runs the operations of `batch`, whose keys and inputs are `inputs`, in the same order.
+    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>);
+}
+
+/// What an operation reads.
+pub(super) struct Input<'a, K> {
+    pub(super) key: &'a K,
+    /// Message, digest or peer's key.
+    pub(super) bytes: &'a [u8],
+    /// The signature to check.
+    pub(super) signature: &'a [u8],
+}
+
+/// The session of a prepared key.
+pub(super) struct Session<K> {
+    token: Ifma,
+    group: u32,
+    key: K,
+}
+
+impl<K: Prepared> Session<K> {
+    pub(super) fn boxed(token: Ifma, group: u32, key: K) -> Box<dyn KeyEngineSession> {
+        Box::new(Self { token, group, key })
+    }
+}
+
+impl<K: Prepared> KeyEngineSession for Session<K> {
+    fn group(&self) -> u32 {
+        self.group
+    }
+
+    fn lanes(&self) -> usize {
+        LANES
+    }
+
+    fn process(&self, _: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
+        let mut inputs = PerLane::new();
+        batch.for_each(|op| {
+            // A group's sessions are of one type; without one the batch would stay failed.
+            if let Some(session) = op.session::<Self>() {
+                inputs.push(Input {
+                    key: &session.key,
+                    bytes: op.input(),
+                    signature: op.signature(),
+                });
+            }
+        });
+        debug_assert_eq!(inputs.len(), batch.len(), "sessions of one group");
+        if inputs.len() == batch.len() {
+            K::run(self.token, &inputs, batch);
+        }
+    }
+
+    /// All that there is, key included; queues hold nothing.
+    fn memory(&self) -> SessionMemory {
+        SessionMemory {
+            session: size_of::<Self>(),
+            per_queue_pair: 0,
+        }
+    }
+}
+
+/// Hands a generated key pair over.
+pub(super) fn settle_pair(op: &mut ValidKeyOp<'_, '_>, secret: &[u8], public: &[u8]) {
+    let (secret_out, public_out) = op.outputs();
+    secret_out[..secret.len()].copy_from_slice(secret);
+    public_out[..public.len()].copy_from_slice(public);
+    op.succeed_both(secret.len(), public.len());
+}
