@@ -5,6 +5,7 @@
 
 mod random;
 mod raw;
+mod rsa;
 mod session;
 mod x25519;
 
@@ -37,7 +38,7 @@ struct Row {
 type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
 /// Everything that is offered; another algorithm is a module and its rows.
-const ROWS: &[&[Row]] = &[x25519::ROWS];
+const ROWS: &[&[Row]] = &[x25519::ROWS, rsa::ROWS[0], rsa::ROWS[1], rsa::ROWS[2]];
 
 impl PublicKeys {
     /// What `tier` offers, if anything.

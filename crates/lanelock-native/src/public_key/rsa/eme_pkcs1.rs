@@ -4,12 +4,16 @@ use lanelock_core::public_key::implicit_rejection::{self, HmacSha256};
 use lanelock_kernels::hash::{HmacKey, Kernels, Sha256, Stream};
 use zeroize::Zeroizing;
 
-/// Writes the encoding of `message` to all of `block` (section 7.2.1, step 2); `random` fills its
-/// argument with random bytes. The core has checked that there is room for the message and eight
-/// bytes of padding.
+/// Random bytes beyond the padding, for those of it that are zero: on average one of 256 is.
+pub(super) const SPARE: usize = 8;
+
+/// Writes the encoding of `message` to all of `block` (section 7.2.1, step 2). `random` holds
+/// random bytes, as many as the padding and [`SPARE`] more; `redraw` returns another one. The core
+/// has checked that there is room for the message and eight bytes of padding.
 pub(super) fn encode<E>(
     message: &[u8],
-    mut random: impl FnMut(&mut [u8]) -> Result<(), E>,
+    random: &[u8],
+    mut redraw: impl FnMut() -> Result<u8, E>,
     block: &mut [u8],
 ) -> Result<(), E> {
     let (front, tail) = block.split_at_mut(block.len() - message.len());
@@ -18,18 +22,15 @@ pub(super) fn encode<E>(
     head.copy_from_slice(&[0, 2]);
     zero[0] = 0;
     tail.copy_from_slice(message);
-    random(padding)?;
-    // One byte in 256 is zero and drawn again, from the same call for all of a block but rarely.
-    let mut spare = Zeroizing::new([0; 16]);
-    let mut left = 0;
+    let (drawn, spare) = random.split_at(padding.len());
+    padding.copy_from_slice(drawn);
+    let mut spare = spare.iter();
     for byte in padding {
         while *byte == 0 {
-            if left == 0 {
-                random(&mut spare[..])?;
-                left = spare.len();
-            }
-            left -= 1;
-            *byte = spare[left];
+            *byte = match spare.next() {
+                Some(&other) => other,
+                None => redraw()?,
+            };
         }
     }
     Ok(())

@@ -24,7 +24,24 @@ fn prefix(hasher: Hasher) -> &'static [u8] {
     macro_rules! sha2 {
         ($arc:literal, $len:literal) => {
             &[
-                0x30, 17 + $len, 0x30, 13, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, $arc, 5, 0, 4,
+                0x30,
+                17 + $len,
+                0x30,
+                13,
+                6,
+                9,
+                0x60,
+                0x86,
+                0x48,
+                1,
+                0x65,
+                3,
+                4,
+                2,
+                $arc,
+                5,
+                0,
+                4,
                 $len,
             ]
         };

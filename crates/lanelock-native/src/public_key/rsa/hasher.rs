@@ -1,13 +1,14 @@
 //! A hash function chosen when a session is made.
 
-use arrayvec::ArrayVec;
 use lanelock_core::Hash;
+use lanelock_kernels::cpu::Ifma;
+#[cfg(target_arch = "x86_64")]
+use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
     Algorithm, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, Stream, Whole, hash_many,
 };
 
-use super::LANES;
-use crate::tier::Kit;
+use super::super::session::{LANES, PerLane};
 
 /// One of the hash functions that the kernels have.
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +41,14 @@ macro_rules! with_kernels {
 }
 
 impl Hasher {
-    /// `hash` on this tier; `None` if the kernels do not have it.
-    pub(super) fn new(kit: Kit, hash: Hash) -> Option<Self> {
+    /// `hash` on this CPU; `None` if the kernels do not have it.
+    pub(super) fn new(token: Ifma, hash: Hash) -> Option<Self> {
         Some(match hash {
-            Hash::Sha1 => Self::Sha1(kit.hash()?),
-            Hash::Sha224 => Self::Sha224(kit.hash()?),
-            Hash::Sha256 => Self::Sha256(kit.hash()?),
-            Hash::Sha384 => Self::Sha384(kit.hash()?),
-            Hash::Sha512 => Self::Sha512(kit.hash()?),
+            Hash::Sha1 => Self::Sha1(kernels(token)),
+            Hash::Sha224 => Self::Sha224(kernels(token)),
+            Hash::Sha256 => Self::Sha256(kernels(token)),
+            Hash::Sha384 => Self::Sha384(kernels(token)),
+            Hash::Sha512 => Self::Sha512(kernels(token)),
             _ => return None,
         })
     }
@@ -80,6 +81,17 @@ impl Hasher {
     }
 }
 
+/// What a hash runs on beside 52-bit multiply-adds.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn kernels<A: Algorithm>(token: Ifma) -> &'static Kernels<A> {
+    Kernels::avx512(token.avx512(), ShaNi::detect())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn kernels<A: Algorithm>(_: Ifma) -> &'static Kernels<A> {
+    unreachable!("there is no token on other CPUs")
+}
+
 /// Writes the digest of each message to the front of its place, those of one function computed
 /// together.
 pub(super) fn digest_all(
@@ -106,7 +118,7 @@ fn together<A: Algorithm>(
     is_same: impl Fn(&Option<Unhashed<'_>>) -> bool,
     digests: &mut [[u8; MAX_DIGEST]; LANES],
 ) {
-    let mut chosen: ArrayVec<_, LANES> = messages
+    let mut chosen: PerLane<_> = messages
         .iter()
         .filter(|message| is_same(message))
         .flatten()
