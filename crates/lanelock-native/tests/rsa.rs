@@ -76,6 +76,11 @@ impl Numbers {
     }
 
     fn secret(&self) -> SecretKey {
+        self.form().unwrap()
+    }
+
+    /// The key, if these numbers have the form of one.
+    fn form(&self) -> Result<SecretKey, KeyError> {
         let [n, e, d, p, q, dp, dq, qinv] = self.0.each_ref().map(|number| &number[..]);
         let numbers = RsaNumbers {
             n,
@@ -87,7 +92,7 @@ impl Numbers {
             dq,
             qinv,
         };
-        SecretKey::rsa(&numbers).unwrap()
+        SecretKey::rsa(&numbers)
     }
 
     fn public(&self) -> PublicKey {
@@ -419,17 +424,16 @@ fn blindings_are_renewed_and_change_no_signature() {
     let mut queues = [queue(&device), queue(&device)];
     // More than 8 · 32 uses on either queue, in bursts of every length.
     for round in 0..140 {
-        let mut tasks: Vec<_> = (0..=round % LANES).map(|_| task(&blinded.1)).collect();
-        if round % 3 == 0 {
-            tasks[round / 3 % (round % LANES + 1)] = task(&mixed);
-        }
-        for (task, outcome) in tasks.iter().zip(run(&mut queues[round % 2], &tasks)) {
-            let is_mixed =
-                std::ptr::eq(task.0.spec().operation.name(), "") || { outcome == expected[1] };
-            assert!(is_mixed || outcome == expected[0], "round {round}");
+        let is_mixed = |lane| round % 3 == 0 && lane == round / 3 % (round % LANES + 1);
+        let tasks: Vec<_> = (0..=round % LANES)
+            .map(|lane| task(if is_mixed(lane) { &mixed } else { &blinded.1 }))
+            .collect();
+        let outcomes = run(&mut queues[round % 2], &tasks);
+        for (lane, outcome) in outcomes.into_iter().enumerate() {
+            let key = usize::from(is_mixed(lane));
+            assert_eq!(outcome, expected[key], "round {round}, lane {lane}");
         }
     }
-    drop(queues);
 }
 
 /// A key whose first factor is no prime: everything but the result is as it should be.
@@ -531,21 +535,23 @@ fn what_is_no_key_is_refused_by_both_engines() {
     let Some(device) = device() else { return };
     let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
     let [good, other] = [0, 1].map(|key| &keys(2048)[key].0);
-    // n, d, p, dp, dq and qinv, each changed by itself; e is another one.
-    for (index, number) in [(0, 0), (1, 0), (2, 2), (3, 3), (5, 5), (6, 6), (7, 7)] {
+    // Each number in turn is another key's; e is another one, and dp is changed in one bit.
+    for index in [0, 1, 2, 3, 5, 6, 7] {
         let mut numbers = Numbers(good.clone());
         match index {
             0 => *numbers.0[0].last_mut().unwrap() ^= 2,
             1 => numbers.0[1] = vec![1, 0, 3],
-            _ => numbers.0[number] = other[number].clone(),
+            5 => *numbers.0[5].last_mut().unwrap() ^= 2,
+            _ => numbers.0[index] = other[index].clone(),
         }
-        let last = numbers.0[5].len() - 1;
-        if index == 5 {
-            numbers.0[5] = good[5].clone();
-            numbers.0[5][last] ^= 2;
-        }
-        let form = std::panic::catch_unwind(|| numbers.secret());
-        let Ok(secret) = form else { continue };
+        let secret = match numbers.form() {
+            Ok(secret) => secret,
+            // Already by its form: another factor's remainder may be above this factor.
+            Err(error) => {
+                assert!(matches!(error, KeyError::Refused { .. }), "{error}");
+                continue;
+            }
+        };
         let transform = KeyTransform::sign(scheme, &secret);
         for engine in ["native", "openssl"] {
             let refused = device.key_session_on(engine, &transform);
@@ -583,7 +589,9 @@ fn wycheproof_has_no_failure_and_skips_only_what_has_no_lanes() {
                 .clone()
                 .all(|why| has_no_lanes(why) || why == "not asked for")
         );
-        ran += file.right + file.refused;
+        if file.operations > 0 {
+            ran += file.right + file.refused;
+        }
         operations += file.operations;
     }
     assert!(ran > 5000, "{ran} tests");
