@@ -83,13 +83,12 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        let mut jobs: ArrayVec<_, BURST> = messages
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        for message in messages {
             // SAFETY: the caller's promise.
-            .map(|m| {
-                m.cipher
-                    .job(unsafe { slice::from_raw_parts(m.iv, m.iv_len) }, m.payload)
-            })
-            .collect();
+            let iv = unsafe { slice::from_raw_parts(message.iv, message.iv_len) };
+            jobs.push(message.cipher.job(iv, message.payload));
+        }
         // SAFETY: the caller's promise.
         unsafe { self.run(&mut jobs) }
     }

@@ -20,7 +20,7 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::slice;
 
-use batch::{Agreement, Generation, Signing, Verification};
+use batch::{Agreement, Decompression, Generation, Signing, Verification};
 pub use nonce::Nonces;
 pub use tier::Isa;
 
@@ -146,6 +146,17 @@ pub struct GenerateJob<'j, C: Curve> {
     pub public: Result<PublicPoint<C>, Refusal>,
 }
 
+/// The point of a compressed one.
+#[derive(Debug)]
+pub struct DecompressJob<'j, C: Curve> {
+    /// x.
+    pub x: &'j C::Number,
+    /// Which of the two points with this x.
+    pub y_is_odd: bool,
+    /// The result.
+    pub point: Result<PublicPoint<C>, Refusal>,
+}
+
 /// A shared secret.
 #[derive(Debug)]
 pub struct AgreeJob<'j, C: Curve> {
@@ -219,6 +230,28 @@ impl<C: Curve> Kernels<C> {
                     .map(|()| PublicPoint { x, y });
             }
             wipe(slice::from_mut(&mut batch));
+        }
+    }
+
+    /// Decompresses points (SEC 1, section 2.3.4).
+    pub fn decompress(&self, jobs: &mut [DecompressJob<'_, C>]) {
+        for jobs in jobs.chunks_mut(LANES) {
+            let mut batch = Decompression::default();
+            for (lane, job) in jobs.iter().enumerate() {
+                C::load(&mut batch.x, lane, job.x.as_ref());
+                batch.odd |= u8::from(job.y_is_odd) << lane;
+            }
+            C::decompress(self.isa, &mut batch);
+            for (lane, job) in jobs.iter_mut().enumerate() {
+                let requirements = [
+                    (batch.in_range, Refusal::CoordinateRange),
+                    (batch.on_curve, Refusal::NotOnCurve),
+                ];
+                job.point = require(requirements, lane).map(|()| PublicPoint {
+                    x: *job.x,
+                    y: number::<C>(&batch.y, lane),
+                });
+            }
         }
     }
 

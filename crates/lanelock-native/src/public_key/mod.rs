@@ -3,6 +3,9 @@
 //! Everything here runs on AVX-512 IFMA. Where that is missing, or a narrower tier was asked for,
 //! there are no rows, and a device goes on to an engine that runs operations one at a time.
 
+mod digest;
+mod ed25519;
+mod nist;
 mod random;
 mod raw;
 mod rsa;
@@ -13,7 +16,7 @@ use std::mem::discriminant;
 
 use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
 use lanelock_core::public_key::{
-    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme,
+    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
 };
 use lanelock_kernels::cpu::{Ifma, Tier};
 use lanelock_kernels::public_key::curve25519::Kernel;
@@ -38,7 +41,15 @@ struct Row {
 type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
 /// Everything that is offered; another algorithm is a module and its rows.
-const ROWS: &[&[Row]] = &[x25519::ROWS, rsa::ROWS[0], rsa::ROWS[1], rsa::ROWS[2]];
+const ROWS: &[&[Row]] = &[
+    x25519::ROWS,
+    ed25519::ROWS,
+    nist::P256_ROWS,
+    nist::P384_ROWS,
+    rsa::ROWS[0],
+    rsa::ROWS[1],
+    rsa::ROWS[2],
+];
 
 impl PublicKeys {
     /// What `tier` offers, if anything.
@@ -73,6 +84,24 @@ impl Row {
     /// A row of what the kind of key decides alone.
     const fn plain(operation: Operation, kind: KeyKind, open: Open) -> Self {
         let scheme = Scheme::Plain;
+        Self {
+            spec: KeySpec {
+                operation,
+                kind,
+                scheme,
+            },
+            open,
+        }
+    }
+
+    /// A row of a signature scheme, with whatever hash.
+    const fn signature(
+        operation: Operation,
+        kind: KeyKind,
+        scheme: SignatureScheme,
+        open: Open,
+    ) -> Self {
+        let scheme = Scheme::Signature(scheme);
         Self {
             spec: KeySpec {
                 operation,

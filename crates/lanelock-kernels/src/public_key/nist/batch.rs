@@ -18,6 +18,17 @@ pub struct Generation<D> {
     pub secret_in_range: u8,
 }
 
+/// Points of which one coordinate is given.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decompression<D> {
+    pub x: D,
+    /// Which y is odd.
+    pub odd: u8,
+    pub y: D,
+    pub in_range: u8,
+    pub on_curve: u8,
+}
+
 /// Shared secrets (SP 800-56A, section 5.7.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement<D> {
@@ -65,7 +76,7 @@ macro_rules! plain {
         unsafe impl<D: Plain> Plain for $batch<D> {}
     )*};
 }
-plain!(Generation Agreement Signing Verification);
+plain!(Generation Decompression Agreement Signing Verification);
 
 #[inline(always)]
 pub(super) fn generate<V: Lanes, C: Parameters<N>, const N: usize>(
@@ -79,6 +90,19 @@ pub(super) fn generate<V: Lanes, C: Parameters<N>, const N: usize>(
     let point = point.to_affine(point.z.invert());
     store_element::<V, C, N>(point.x, &mut batch.public[0]);
     store_element::<V, C, N>(point.y, &mut batch.public[1]);
+}
+
+#[inline(always)]
+pub(super) fn decompress<V: Lanes, C: Parameters<N>, const N: usize>(
+    proof: V::Proof,
+    batch: &mut Decompression<[Words; N]>,
+) {
+    let x = Element::<V, C, N>::load(proof, &batch.x);
+    batch.in_range = x.is_reduced().bits();
+    let odd = V::Mask::from_bits(batch.odd);
+    let (point, on_curve) = Affine::<V, C, N>::with_x(x.to_montgomery(), odd);
+    batch.on_curve = on_curve.bits();
+    store_element::<V, C, N>(point.y, &mut batch.y);
 }
 
 #[inline(always)]

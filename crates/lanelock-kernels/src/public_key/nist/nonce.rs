@@ -16,6 +16,7 @@ pub struct Nonces<C: Curve, A: Algorithm> {
     kernels: &'static Kernels<A>,
     key: HmacKey<A>,
     value: [u8; MAX_DIGEST],
+    drawn: bool,
     curve: PhantomData<C>,
 }
 
@@ -36,6 +37,7 @@ impl<C: Curve, A: Algorithm> Nonces<C, A> {
             kernels,
             key: HmacKey::new(kernels, &[0; MAX_DIGEST][..A::DIGEST]),
             value: [1; MAX_DIGEST],
+            drawn: false,
             curve: PhantomData,
         };
         for separator in [0, 1] {
@@ -49,16 +51,16 @@ impl<C: Curve, A: Algorithm> Nonces<C, A> {
     /// never used again.
     pub fn draw(&mut self) -> C::Number {
         loop {
+            // RFC 6979 goes on like this after a candidate that was refused, whoever refused it.
+            if core::mem::replace(&mut self.drawn, true) {
+                self.rekey(&[&[0]]);
+            }
             let mut candidate = C::ZERO;
             for part in candidate.as_mut().chunks_mut(A::DIGEST) {
                 self.update();
                 part.copy_from_slice(&self.value[..part.len()]);
             }
-            // RFC 6979 goes on like this after a candidate that was refused; the next one is needed
-            // after a signature as well, so it is done at once.
-            let in_range = is_in_range::<C>(&candidate);
-            self.rekey(&[&[0]]);
-            if in_range {
+            if is_in_range::<C>(&candidate) {
                 return candidate;
             }
             wipe(candidate.as_mut());

@@ -49,15 +49,18 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
     /// Which lanes are on the curve.
     #[inline(always)]
     pub fn is_on_curve(&self) -> V::Mask {
-        let Self { x, y } = *self;
-        let b = Element::<V, C, N>::constant(x.proof(), &C::B).to_montgomery();
-        let cube = x.square().mul(x);
-        let square = y.square();
-        is_zero::<V, C, N>(Residue::folded(|i| {
-            let thrice = x.digit(i).add(x.digit(i)).add(x.digit(i));
-            let right = cube.digit(i).sub(thrice).add(b.digit(i));
-            square.digit(i).sub(right)
-        }))
+        is_zero::<V, C, N>(self.y.square().sub(square_of_y::<V, C, N>(self.x)))
+    }
+
+    /// The points with these x and with y odd in the lanes of `odd`, and the lanes that have one
+    /// (SEC 1, section 2.3.4).
+    #[inline(always)]
+    pub fn with_x(x: Element<V, C, N>, odd: V::Mask) -> (Self, V::Mask) {
+        let y = square_of_y::<V, C, N>(x).square_root();
+        let differs = y.to_plain().canonical().is_odd().xor(odd);
+        let y = Residue::select(differs, y.opposite(), y);
+        let point = Self { x, y };
+        (point, point.is_on_curve())
     }
 
     /// `a` in the lanes of `mask`, `b` in the others.
@@ -78,6 +81,19 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
             z: Residue::one(self.x.proof()),
         }
     }
+}
+
+/// x³ − 3 x + b, below 1.01 p.
+#[inline(always)]
+fn square_of_y<V: Lanes, C: Parameters<N>, const N: usize>(
+    x: Element<V, C, N>,
+) -> Element<V, C, N> {
+    let b = Element::<V, C, N>::constant(x.proof(), &C::B).to_montgomery();
+    let cube = x.square().mul(x);
+    Residue::folded(|i| {
+        let thrice = x.digit(i).add(x.digit(i)).add(x.digit(i));
+        cube.digit(i).sub(thrice).add(b.digit(i))
+    })
 }
 
 /// What the sum of two points is made of: both over the common denominator z, and their difference.

@@ -214,7 +214,10 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn invert(self) -> Self {
-        V::outlined(self.proof(), Inverse(self))
+        let mut two = [0; N];
+        two[0] = 2;
+        let (exponent, _) = subtract(&M::M, &two);
+        V::outlined(self.proof(), Power(self, exponent))
     }
 
     /// `self` − M, and which lanes of it are negative.
@@ -242,6 +245,21 @@ impl<V: Lanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
         Self::folded(|i| self.digits[i].sub(other.digits[i]))
     }
 
+    /// A square root of `self`, in lanes that have one; M is a prime and 3 modulo 4. With the
+    /// exponent (M + 1) / 4: its square is the number times its power (M − 1) / 2, which is 1.
+    #[inline(always)]
+    #[must_use]
+    pub fn square_root(self) -> Self {
+        const { assert!(M::M[0] & 3 == 3) };
+        // (M − 3) / 4
+        let mut exponent = M::M;
+        for i in 0..N {
+            let above = if i + 1 < N { M::M[i + 1] } else { 0 };
+            exponent[i] = M::M[i] >> 2 | (above & 3) << 50;
+        }
+        V::outlined(self.proof(), Power(self, exponent)).mul(self)
+    }
+
     /// −`self`: below 1.01 M.
     #[inline(always)]
     #[must_use]
@@ -259,8 +277,8 @@ struct Product<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
 struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 2]);
 /// Montgomery square.
 struct Square<V, M, const N: usize>(Residue<V, M, N>);
-/// 1 / the number.
-struct Inverse<V, M, const N: usize>(Residue<V, M, N>);
+/// A power; the exponent is no secret.
+struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
 
 impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
     type Output = Residue<V, M, N>;
@@ -308,25 +326,21 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
     }
 }
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Inverse<V, M, N> {
+impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Power<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
     fn run(self) -> Residue<V, M, N> {
-        let mut two = [0; N];
-        two[0] = 2;
-        let (exponent, _) = subtract(&M::M, &two);
         let mut powers = [Residue::one(self.0.proof()); 16];
         for i in 1..16 {
             powers[i] = powers[i - 1].mul(self.0);
         }
         let mut result = powers[0];
-        for digit in exponent.into_iter().rev() {
+        for digit in self.1.into_iter().rev() {
             for shift in (0..52).step_by(4).rev() {
                 for _ in 0..4 {
                     result = result.square();
                 }
-                // The exponent is no secret.
                 result = result.mul(powers[(digit >> shift & 15) as usize]);
             }
         }

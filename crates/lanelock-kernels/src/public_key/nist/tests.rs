@@ -8,8 +8,8 @@ use openssl::ec::{EcGroup, EcPoint, EcPointRef};
 use openssl::nid::Nid;
 
 use super::{
-    AgreeJob, Curve, GenerateJob, Isa, Kernels, P256, P384, PublicPoint, Refusal, SignJob,
-    Signature, VerifyJob,
+    AgreeJob, Curve, DecompressJob, GenerateJob, Isa, Kernels, P256, P384, PublicPoint, Refusal,
+    SignJob, Signature, VerifyJob,
 };
 use crate::testing::Random;
 

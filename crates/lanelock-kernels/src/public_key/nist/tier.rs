@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // calls functions that enable the instructions
 
-use super::batch::{self, Agreement, Generation, Signing, Verification};
+use super::batch::{self, Agreement, Decompression, Generation, Signing, Verification};
 use super::digits;
 use super::multiply::{self, Multiples};
 use super::parameters::Parameters;
@@ -27,7 +27,7 @@ pub trait Batches: Sized + 'static {
     /// A number of each lane.
     type Digits: Plain + Default;
     /// The multiples of the base point.
-    type Multiples: Plain;
+    type Multiples: Plain + Send + Sync;
     /// None of them yet.
     const EMPTY: Self::Multiples;
 
@@ -38,6 +38,7 @@ pub trait Batches: Sized + 'static {
     /// Computes the multiples of the base point.
     fn fill(isa: Isa, multiples: &mut Self::Multiples);
     fn generate(isa: Isa, multiples: &Self::Multiples, batch: &mut Generation<Self::Digits>);
+    fn decompress(isa: Isa, batch: &mut Decompression<Self::Digits>);
     fn agree(isa: Isa, batch: &mut Agreement<Self::Digits>);
     fn sign(isa: Isa, multiples: &Self::Multiples, batch: &mut Signing<Self::Digits>);
     fn verify(isa: Isa, multiples: &Self::Multiples, batch: &mut Verification<Self::Digits>);
@@ -89,6 +90,11 @@ macro_rules! batches {
             fn generate(isa: Isa, multiples: &Self::Multiples, batch: &mut Generation<Self::Digits>) {
                 on!(isa, $curve $digits, batch::generate, multiples: &[Multiples<$digits>],
                     batch: &mut Generation<[Words; $digits]>);
+            }
+
+            fn decompress(isa: Isa, batch: &mut Decompression<Self::Digits>) {
+                on!(isa, $curve $digits, batch::decompress,
+                    batch: &mut Decompression<[Words; $digits]>);
             }
 
             fn agree(isa: Isa, batch: &mut Agreement<Self::Digits>) {

@@ -7,12 +7,12 @@ use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::rsa::{PublicJob, PublicKey, public};
 use zeroize::Zeroizing;
 
-use super::super::random;
 use super::super::session::{Input, LANES, PerLane, Prepared, PreparedPerQueue, Session};
+use super::super::{digest, random};
 use super::eme_pkcs1::{self, Rejection, SPARE};
 use super::oaep::Oaep;
 use super::private::{Private, Root, take_roots};
-use super::{Blocks, hasher, import, kernel, reason};
+use super::{Blocks, import, kernel, reason};
 
 /// A public key, to encrypt with.
 pub(super) struct Encrypter<const N: usize> {
@@ -76,7 +76,7 @@ impl Decoding {
         match transform.spec().scheme {
             Scheme::Encryption(EncryptionScheme::RsaPkcs1) => {
                 let rsa = import::secret(transform)?;
-                let kernels = hasher::kernels(token);
+                let kernels = digest::kernels(token);
                 let rejection = Rejection::new(kernels, &rsa.d, rsa.public.n.len());
                 Ok(Self::Pkcs1(rejection))
             }

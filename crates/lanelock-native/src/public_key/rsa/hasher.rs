@@ -2,13 +2,9 @@
 
 use lanelock_core::Hash;
 use lanelock_kernels::cpu::Ifma;
-#[cfg(target_arch = "x86_64")]
-use lanelock_kernels::cpu::ShaNi;
-use lanelock_kernels::hash::{
-    Algorithm, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, Stream, Whole, hash_many,
-};
+use lanelock_kernels::hash::{Kernels, Sha1, Sha224, Sha256, Sha384, Sha512, Stream};
 
-use super::super::session::{LANES, PerLane};
+use super::super::digest::kernels;
 
 /// One of the hash functions that the kernels have.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +14,6 @@ pub(super) enum Hasher {
     Sha256(&'static Kernels<Sha256>),
     Sha384(&'static Kernels<Sha384>),
     Sha512(&'static Kernels<Sha512>),
-}
-
-/// A message of a batch that is to be hashed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Unhashed<'m> {
-    pub hasher: Hasher,
-    pub message: &'m [u8],
 }
 
 /// `$body` with `$kernels` those of the function.
@@ -81,57 +70,6 @@ impl Hasher {
     }
 }
 
-/// What a hash runs on beside 52-bit multiply-adds.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn kernels<A: Algorithm>(token: Ifma) -> &'static Kernels<A> {
-    Kernels::avx512(token.avx512(), ShaNi::detect())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn kernels<A: Algorithm>(_: Ifma) -> &'static Kernels<A> {
-    unreachable!("there is no token on other CPUs")
-}
-
-/// Writes the digest of each message to the front of its place, those of one function computed
-/// together.
-pub(super) fn digest_all(
-    messages: &[Option<Unhashed<'_>>; LANES],
-    digests: &mut [[u8; MAX_DIGEST]; LANES],
-) {
-    for lane in 0..LANES {
-        let Some(Unhashed { hasher, .. }) = messages[lane] else {
-            continue;
-        };
-        let is_same = |message: &Option<Unhashed<'_>>| {
-            message.is_some_and(|message| message.hasher.hash() == hasher.hash())
-        };
-        if messages[..lane].iter().any(is_same) {
-            continue; // ran with the first of its function
-        }
-        with_kernels!(hasher, kernels => together(kernels, messages, is_same, digests));
-    }
-}
-
-fn together<A: Algorithm>(
-    kernels: &'static Kernels<A>,
-    messages: &[Option<Unhashed<'_>>; LANES],
-    is_same: impl Fn(&Option<Unhashed<'_>>) -> bool,
-    digests: &mut [[u8; MAX_DIGEST]; LANES],
-) {
-    let mut chosen: PerLane<_> = messages
-        .iter()
-        .filter(|message| is_same(message))
-        .flatten()
-        .map(|unhashed| Whole::new(unhashed.message))
-        .collect();
-    hash_many(kernels, &mut chosen);
-    let places = digests.iter_mut().zip(messages);
-    let places = places.filter(|(_, message)| is_same(message));
-    for ((place, _), hashed) in places.zip(&chosen) {
-        *place = *hashed.digest();
-    }
-}
-
 #[cfg(test)]
 impl Hasher {
     /// `hash` on any CPU.
@@ -161,28 +99,16 @@ mod tests {
     ];
 
     #[test]
-    fn a_batch_of_several_functions_gives_each_message_its_digest() {
+    fn a_digest_is_that_of_the_concatenation() {
         let text: Vec<u8> = (0..=255).cycle().take(900).collect();
-        for shift in 0..ALL.len() {
-            let of = |lane: usize| ALL[(lane * lane + shift) % ALL.len()];
-            let messages = std::array::from_fn(|lane| {
-                let hasher = Hasher::portable(of(lane).0);
-                let message = &text[lane..lane * 100 + shift];
-                (lane != 5).then_some(Unhashed { hasher, message })
-            });
-            let mut digests = [[0xee; MAX_DIGEST]; LANES];
-            digest_all(&messages, &mut digests);
-            for (lane, digest) in digests.iter().enumerate() {
-                let Some(Unhashed { hasher, message }) = messages[lane] else {
-                    assert_eq!(digest, &[0xee; MAX_DIGEST]);
-                    continue;
-                };
-                let expected = hash(of(lane).1(), message).expect("a digest");
-                assert_eq!(digest[..hasher.len()], expected[..], "lane {lane}");
-                let (one, two) = message.split_at(message.len() / 3);
-                let mut alone = vec![0; hasher.len()];
-                hasher.digest(&[one, two], &mut alone);
-                assert_eq!(alone, expected[..]);
+        for (name, reference) in ALL {
+            let hasher = Hasher::portable(name);
+            for len in [0, 1, 63, 64, 200, 900] {
+                let expected = hash(reference(), &text[..len]).expect("a digest");
+                let (one, two) = text[..len].split_at(len / 3);
+                let mut digest = vec![0; hasher.len()];
+                hasher.digest(&[one, two], &mut digest);
+                assert_eq!(digest, expected[..], "{name:?} of {len} bytes");
             }
         }
     }

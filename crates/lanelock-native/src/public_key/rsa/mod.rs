@@ -48,10 +48,10 @@ const fn rows<const P: usize, const N: usize>(kind: KeyKind) -> [Row; 10] {
     let oaep = EncryptionScheme::RsaOaep(Oaep::of(Hash::Sha256));
     let (implicit, raw) = (EncryptionScheme::RsaPkcs1, EncryptionScheme::RsaRaw);
     [
-        signature(Sign, kind, pkcs1, Signer::<P, N>::open),
-        signature(Verify, kind, pkcs1, Verifier::<N>::open),
-        signature(Sign, kind, pss, Signer::<P, N>::open),
-        signature(Verify, kind, pss, Verifier::<N>::open),
+        Row::signature(Sign, kind, pkcs1, Signer::<P, N>::open),
+        Row::signature(Verify, kind, pkcs1, Verifier::<N>::open),
+        Row::signature(Sign, kind, pss, Signer::<P, N>::open),
+        Row::signature(Verify, kind, pss, Verifier::<N>::open),
         encryption(Encrypt, kind, implicit, Encrypter::<N>::open),
         encryption(Decrypt, kind, implicit, Decrypter::<P, N>::open),
         encryption(Encrypt, kind, oaep, Encrypter::<N>::open),
@@ -59,23 +59,6 @@ const fn rows<const P: usize, const N: usize>(kind: KeyKind) -> [Row; 10] {
         encryption(Encrypt, kind, raw, Encrypter::<N>::open),
         encryption(Decrypt, kind, raw, Decrypter::<P, N>::open),
     ]
-}
-
-const fn signature(
-    operation: Operation,
-    kind: KeyKind,
-    scheme: SignatureScheme,
-    open: Open,
-) -> Row {
-    let scheme = Scheme::Signature(scheme);
-    Row {
-        spec: KeySpec {
-            operation,
-            kind,
-            scheme,
-        },
-        open,
-    }
 }
 
 const fn encryption(

@@ -91,8 +91,8 @@ impl<const P: usize, const N: usize> Private<P, N> {
 
 impl<const N: usize> Blindings<N> {
     fn are_worn(&self) -> bool {
-        let is_worn = |pair: &Box<Blinding<N>>| pair.uses() >= Blinding::<N>::RENEW_AFTER;
-        self.0.len() < LANES || self.0.iter().any(is_worn)
+        let mut uses = self.0.iter().map(|pair| pair.uses());
+        self.0.len() < LANES || uses.any(|uses| uses >= Blinding::<N>::RENEW_AFTER)
     }
 
     fn renew<const P: usize>(

@@ -2,16 +2,14 @@
 
 use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{
-    KeyError, KeyReason, KeyTransform, MessageForm, Scheme, SignatureScheme,
-};
+use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
 use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::hash::MAX_DIGEST;
 use lanelock_kernels::public_key::rsa::{PublicJob, PublicKey, public};
 
+use super::super::digest::{Digest, Source};
 use super::super::random;
 use super::super::session::{Input, LANES, PerLane, Prepared, PreparedPerQueue, Session};
-use super::hasher::{Hasher, Unhashed, digest_all};
+use super::hasher::Hasher;
 use super::private::{Private, Root, take_roots};
 use super::pss::Pss;
 use super::{Blocks, emsa_pkcs1, import, kernel};
@@ -31,7 +29,7 @@ pub(super) struct Verifier<const N: usize> {
 /// From a message to the block whose root is its signature.
 struct Encoding {
     hash: Hasher,
-    form: MessageForm,
+    source: Source,
     padding: Padding,
 }
 
@@ -58,7 +56,7 @@ impl Encoding {
         };
         Ok(Self {
             hash,
-            form: transform.message_form(),
+            source: Source::of(transform)?,
             padding,
         })
     }
@@ -88,32 +86,20 @@ impl Encoding {
             Padding::Pss(pss) => pss.verify(digest, block),
         }
     }
-
-    /// The digest of an operation's input: the input itself, or what was computed of it.
-    fn digest<'d>(&self, input: &'d [u8], computed: &'d [u8; MAX_DIGEST]) -> &'d [u8] {
-        match self.form {
-            MessageForm::Digest => input,
-            MessageForm::Message => &computed[..self.hash.len()],
-        }
-    }
 }
 
-/// The digests of the inputs that are messages.
+/// The digests of a batch.
 fn digests<K>(
+    token: Ifma,
     inputs: &[Input<'_, K>],
     encoding: impl Fn(&K) -> &Encoding,
-) -> [[u8; MAX_DIGEST]; LANES] {
-    let messages = std::array::from_fn(|lane| {
-        let input = inputs.get(lane)?;
-        let Encoding { hash, form, .. } = encoding(input.key);
-        (*form == MessageForm::Message).then_some(Unhashed {
-            hasher: *hash,
-            message: input.bytes,
-        })
-    });
-    let mut digests = [[0; MAX_DIGEST]; LANES];
-    digest_all(&messages, &mut digests);
-    digests
+) -> PerLane<Digest> {
+    let source = |input: &Input<'_, K>| encoding(input.key).source;
+    let messages: PerLane<_> = inputs
+        .iter()
+        .map(|input| (source(input), input.bytes))
+        .collect();
+    Digest::all(token, &messages)
 }
 
 impl<const P: usize, const N: usize> Signer<P, N> {
@@ -142,15 +128,14 @@ impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N> {
         if let Err(reason) = random::fill(salts) {
             return batch.for_each(|mut op| op.fail(reason));
         }
-        let digests = digests(inputs, |key| &key.encoding);
+        let digests = digests(token, inputs, |key| &key.encoding);
         let mut blocks: Blocks<N> = [[[0; 64]; N]; LANES];
         let mut salts = &salts[..];
         for ((input, digest), block) in inputs.iter().zip(&digests).zip(&mut blocks) {
             let encoding = &input.key.encoding;
             let (salt, rest) = salts.split_at(encoding.salt_len());
             salts = rest;
-            let digest = encoding.digest(input.bytes, digest);
-            encoding.encode(digest, salt, block.as_flattened_mut());
+            encoding.encode(digest.as_ref(), salt, block.as_flattened_mut());
         }
         let mut signatures: Blocks<N> = [[[0; 64]; N]; LANES];
         let places = blocks.iter().zip(&mut signatures);
@@ -196,7 +181,7 @@ impl<const N: usize> Verifier<N> {
 
 impl<const N: usize> Prepared for Verifier<N> {
     fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
-        let digests = digests(inputs, |key| &key.encoding);
+        let digests = digests(token, inputs, |key| &key.encoding);
         let mut blocks: Blocks<N> = [[[0; 64]; N]; LANES];
         let mut jobs: PerLane<_> = inputs
             .iter()
@@ -213,11 +198,10 @@ impl<const N: usize> Prepared for Verifier<N> {
         for (index, ((input, digest), job)) in checked.enumerate() {
             let mut op = batch.get(index);
             let encoding = &input.key.encoding;
-            let digest = encoding.digest(input.bytes, digest);
             match job.result {
                 // Of another length than the modulus, or not below it.
                 Err(_) => op.fail(KeyReason::MalformedSignature),
-                Ok(()) if encoding.verify::<N>(digest, job.output) => op.succeed(0),
+                Ok(()) if encoding.verify::<N>(digest.as_ref(), job.output) => op.succeed(0),
                 Ok(()) => op.fail(KeyReason::WrongSignature),
             }
         }

@@ -24,25 +24,37 @@ impl SigningKey {
     /// Expands a private key (section 5.1.5). Any 32 bytes are one.
     #[must_use]
     pub fn new(kernel: Kernel, seed: &[u8; KEY_BYTES]) -> Self {
-        let mut digest = [Digest::new([seed, &[], &[]])];
-        Digest::compute(kernel, &mut digest);
-        let mut key = Self {
-            scalar: [0; 32],
-            prefix: [0; 32],
-            public: [0; KEY_BYTES],
-        };
-        key.scalar.copy_from_slice(&digest[0].bytes()[..32]);
-        key.prefix.copy_from_slice(&digest[0].bytes()[32..]);
-        key.scalar[0] &= 0xf8;
-        key.scalar[31] &= 0x7f;
-        key.scalar[31] |= 0x40;
+        let [key] = Self::new_many(kernel, &[*seed]);
+        key
+    }
+
+    /// Expands `N` private keys, at most eight, in the time of one.
+    #[must_use]
+    pub fn new_many<const N: usize>(kernel: Kernel, seeds: &[[u8; KEY_BYTES]; N]) -> [Self; N] {
+        const { assert!(N <= LANES) };
+        let mut digests: [_; N] = core::array::from_fn(|i| Digest::new([&seeds[i], &[], &[]]));
+        Digest::compute(kernel, &mut digests);
+        let mut keys = core::array::from_fn(|i| {
+            let (scalar, prefix) = digests[i].bytes().split_at(32);
+            let mut key = Self {
+                scalar: [0; 32],
+                prefix: [0; 32],
+                public: [0; KEY_BYTES],
+            };
+            key.scalar.copy_from_slice(scalar);
+            key.prefix.copy_from_slice(prefix);
+            key.scalar[0] &= 0xf8;
+            key.scalar[31] &= 0x7f;
+            key.scalar[31] |= 0x40;
+            key
+        });
         match kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { expand_ifma(token, &mut key) },
-            Kernel::Portable => expand::<Portable>((), &mut key),
+            Kernel::Ifma(token) => unsafe { expand_ifma(token, &mut keys) },
+            Kernel::Portable => expand::<Portable>((), &mut keys),
         }
-        key
+        keys
     }
 
     /// The public key, encoded.
@@ -147,21 +159,25 @@ impl Nonces {
 /// The CPU has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn expand_ifma(token: crate::cpu::Ifma, key: &mut SigningKey) {
-    expand::<Ifma>(token, key);
+unsafe fn expand_ifma(token: crate::cpu::Ifma, keys: &mut [SigningKey]) {
+    expand::<Ifma>(token, keys);
 }
 
-/// Computes the public key of the clamped scalar, and brings the scalar in its form.
+/// Computes the public keys of at most eight clamped scalars, and brings the scalars in their form.
 #[inline(always)]
-fn expand<V: Field>(proof: V::Proof, key: &mut SigningKey) {
+fn expand<V: Field>(proof: V::Proof, keys: &mut [SigningKey]) {
     let mut columns = Secret::new();
-    words::put(&mut columns.0, 0, &key.scalar);
+    for (lane, key) in keys.iter().enumerate() {
+        words::put(&mut columns.0, lane, &key.scalar);
+    }
     let scalar = Scalar::from_words(words::load::<V>(proof, &columns.0));
-    let mut points = [[0; 32]; 1];
-    base::encode_multiples::<V>(&[scalar], &mut points);
-    key.public = points[0];
+    let mut points = [[0; 32]; LANES];
+    base::encode_multiples::<V>(&[scalar], &mut points[..keys.len()]);
     words::store(scalar.to_montgomery().to_words(), &mut columns.0);
-    key.scalar = words::get(&columns.0, 0);
+    for (lane, key) in keys.iter_mut().enumerate() {
+        key.public = points[lane];
+        key.scalar = words::get(&columns.0, lane);
+    }
 }
 
 /// # Safety

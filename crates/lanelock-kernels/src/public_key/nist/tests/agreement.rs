@@ -2,7 +2,7 @@
 
 use super::*;
 
-per_curve!(generates_as_openssl agrees_as_openssl multiplies_edge_scalars refuses_keys refuses_peers);
+per_curve!(generates_as_openssl decompresses_as_openssl agrees_as_openssl multiplies_edge_scalars refuses_keys refuses_peers);
 
 fn generates_as_openssl<C: Curve>(bench: &Bench<C>) {
     let mut random = Random::new(1);
@@ -14,6 +14,48 @@ fn generates_as_openssl<C: Curve>(bench: &Bench<C>) {
         let expected = scalars.iter().map(|d| Ok(bench.public(&bench.base(d))));
         assert_eq!(bench.generate(&private), expected.collect::<Vec<_>>());
     }
+}
+
+fn decompresses_as_openssl<C: Curve>(bench: &Bench<C>) {
+    let mut random = Random::new(3);
+    let (mut given, mut expected) = (Vec::new(), Vec::new());
+    for i in 0..4 * bench.rounds + 3 {
+        // Every other x is some point's; of the rest about a half are.
+        let x = if i % 2 == 0 {
+            let d = bench.random(&mut random, &bench.n);
+            bench.coordinates(&bench.base(&d))[0].to_owned().unwrap()
+        } else {
+            bench.random(&mut random, &bench.p)
+        };
+        let x = bench.number(&x);
+        let y_is_odd = i % 3 == 0;
+        let mut encoded = std::vec![2 + u8::from(y_is_odd)];
+        encoded.extend_from_slice(x.as_ref());
+        let mut context = BigNumContext::new().unwrap();
+        let point = EcPoint::from_bytes(&bench.group, &encoded, &mut context);
+        given.push((x, y_is_odd));
+        expected.push(match point {
+            Ok(point) => Ok(bench.public(&point)),
+            Err(_) => Err(Refusal::NotOnCurve),
+        });
+    }
+    assert!(expected.contains(&Err(Refusal::NotOnCurve)));
+    for x in [
+        bench.number(&bench.p),
+        bench.number(&(&bench.p + &integer(5))),
+    ] {
+        given.push((x, false));
+        expected.push(Err(Refusal::CoordinateRange));
+    }
+    let job = |(x, y_is_odd)| DecompressJob {
+        x,
+        y_is_odd,
+        point: Err(Refusal::WrongSignature),
+    };
+    let mut jobs: Vec<_> = given.iter().map(|(x, odd)| job((x, *odd))).collect();
+    bench.kernels.decompress(&mut jobs);
+    let points: Vec<_> = jobs.into_iter().map(|job| job.point).collect();
+    assert_eq!(points, expected);
 }
 
 fn agrees_as_openssl<C: Curve>(bench: &Bench<C>) {

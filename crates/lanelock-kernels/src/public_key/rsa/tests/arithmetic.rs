@@ -6,8 +6,8 @@ use openssl::bn::BigNum;
 
 use super::{bit, copy, digits, number, power, random};
 use crate::cpu;
-use crate::public_key::lanes::{Ifma, LANES, Portable};
 use crate::public_key::lanes::Lanes;
+use crate::public_key::lanes::{Ifma, LANES, Portable};
 use crate::public_key::rsa::modulus::Modulus;
 use crate::public_key::rsa::montgomery::multiply_add;
 use crate::public_key::rsa::number::Digits;

@@ -1,0 +1,461 @@
+//! Public keys on lanes: Wycheproof's tests, and every operation offered against OpenSSL's engine,
+//! with mixed keys, mixed verdicts, and each case in each lane.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use lanelock_conformance::progress::Silent;
+use lanelock_conformance::public_key::wycheproof;
+use lanelock_core::engine::Engine;
+use lanelock_core::public_key::{
+    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyReason, KeyTransform, Operation, PublicKey,
+    SecretKey, SignatureForm, SignatureScheme,
+};
+use lanelock_core::{Device, Hash, Status};
+use lanelock_native::{Native, Tier};
+use lanelock_openssl::OpenSsl;
+
+const LANES: usize = 8;
+const P256: KeyKind = KeyKind::Ec(Curve::P256);
+const P384: KeyKind = KeyKind::Ec(Curve::P384);
+
+/// Both engines; `None` where the CPU has no lanes, by the standard library's word.
+fn device() -> Option<Device> {
+    let native = Native::with_tier(Tier::Avx512).ok();
+    let offered = native.as_ref().is_some_and(|n| n.public_key().is_some());
+    assert_eq!(offered, cpu_has_lanes());
+    let native = native.filter(|_| offered)?;
+    let openssl = OpenSsl::new().unwrap();
+    Some(Device::builder().engine(native).engine(openssl).build())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpu_has_lanes() -> bool {
+    use std::is_x86_feature_detected as has;
+    has!("avx512ifma") && has!("avx512vbmi2") && has!("avx512bw") && has!("vaes")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_has_lanes() -> bool {
+    false
+}
+
+/// An operation to run, and its result.
+#[derive(Clone, Debug)]
+struct Case {
+    transform: KeyTransform,
+    input: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+type Outcome = Result<(Vec<u8>, Vec<u8>), KeyReason>;
+
+impl Case {
+    fn new(transform: KeyTransform, input: &[u8]) -> Self {
+        Self {
+            transform,
+            input: input.to_vec(),
+            signature: Vec::new(),
+        }
+    }
+
+    fn signed(self, signature: &[u8]) -> Self {
+        let signature = signature.to_vec();
+        Self { signature, ..self }
+    }
+}
+
+/// Runs `cases` in one burst on `engine`. What is refused must be untouched, what fails empty.
+fn run(device: &Device, engine: &str, cases: &[Case]) -> Vec<Outcome> {
+    let sessions: Vec<_> = cases
+        .iter()
+        .map(|case| device.key_session_on(engine, &case.transform).unwrap())
+        .collect();
+    let mut outputs: Vec<_> = sessions
+        .iter()
+        .zip(cases)
+        .map(|(session, case)| {
+            let room = session.output_len(case.input.len());
+            (vec![0xee; room], vec![0xee; session.second_output_len()])
+        })
+        .collect();
+    let mut ops: Vec<_> = sessions
+        .iter()
+        .zip(cases)
+        .zip(&mut outputs)
+        .map(|((session, case), (output, second))| {
+            let input = &case.input[..];
+            match case.transform.spec().operation {
+                Operation::Sign => KeyOp::sign(session, input, output),
+                Operation::Verify => KeyOp::verify(session, input, &case.signature),
+                Operation::Generate => KeyOp::generate(session, output, second),
+                _ => KeyOp::derive(session, input, output),
+            }
+        })
+        .collect();
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    let _each_is_looked_at = queue.process(&mut ops);
+    let ends: Vec<_> = ops
+        .iter()
+        .map(|op| {
+            let why = op.error().map(|error| error.reason());
+            (op.status(), why, op.written(), op.second_written())
+        })
+        .collect();
+    drop(ops);
+    ends.into_iter()
+        .zip(outputs)
+        .map(|((status, why, written, more), (output, second))| {
+            let Some(why) = why else {
+                assert_eq!(status, Status::Success);
+                return Ok((output[..written].to_vec(), second[..more].to_vec()));
+            };
+            assert_eq!(status, why.status());
+            let left = if status == Status::InvalidArgs {
+                0xee
+            } else {
+                0
+            };
+            assert!(output.iter().all(|&byte| byte == left), "{why:?}");
+            Err(why)
+        })
+        .collect()
+}
+
+/// Runs `cases` on lanes, shifted so that each is in each lane once, in bursts of several lengths,
+/// and expects what `judge` says of every result.
+fn in_every_lane(device: &Device, cases: &[Case], judge: impl Fn(usize, &Outcome)) {
+    for shift in 0..LANES {
+        let count = cases.len() - shift % 3;
+        let indices: Vec<_> = (0..count).map(|i| (i + shift) % cases.len()).collect();
+        let shifted: Vec<_> = indices.iter().map(|&i| cases[i].clone()).collect();
+        let outcomes = run(device, "native", &shifted);
+        for (&index, outcome) in indices.iter().zip(&outcomes) {
+            judge(index, outcome);
+        }
+    }
+}
+
+/// As OpenSSL's engine does, results and reasons alike.
+fn as_openssl(device: &Device, cases: &[Case]) {
+    let expected = run(device, "openssl", cases);
+    assert!(expected.iter().any(Result::is_ok) && cases.len() > LANES);
+    in_every_lane(device, cases, |index, outcome| {
+        assert_eq!(outcome, &expected[index], "{:?}", cases[index]);
+    });
+}
+
+fn pairs(
+    device: &Device,
+    engine: &str,
+    kind: KeyKind,
+    count: usize,
+) -> Vec<(SecretKey, PublicKey)> {
+    let cases = vec![Case::new(KeyTransform::generate(kind), &[]); count];
+    let made = run(device, engine, &cases).into_iter();
+    made.map(|pair| {
+        let (secret, public) = pair.unwrap();
+        let pair = keys(kind, &secret, &public);
+        (pair.0.with_public(&pair.1).unwrap(), pair.1)
+    })
+    .collect()
+}
+
+fn keys(kind: KeyKind, secret: &[u8], public: &[u8]) -> (SecretKey, PublicKey) {
+    match kind {
+        KeyKind::Ec(curve) => (
+            SecretKey::ec(curve, secret, None).unwrap(),
+            PublicKey::ec(curve, public).unwrap(),
+        ),
+        _ => (
+            SecretKey::raw(kind, secret).unwrap(),
+            PublicKey::raw(kind, public).unwrap(),
+        ),
+    }
+}
+
+fn encoded(key: &PublicKey) -> Vec<u8> {
+    use lanelock_core::public_key::PublicParts::{Point, Raw};
+    match key.parts() {
+        Point(bytes) | Raw(bytes) => bytes.clone(),
+        _ => panic!("{key:?}"),
+    }
+}
+
+/// SEC 1, section 2.3.3.
+fn compressed(point: &[u8]) -> Vec<u8> {
+    let x = &point[1..=point.len() / 2];
+    [&[2 | point[point.len() - 1] & 1][..], x].concat()
+}
+
+#[test]
+fn wycheproof_has_no_failure() {
+    let Some(device) = device() else { return };
+    let served =
+        |kind| matches!(kind, KeyKind::X25519 | KeyKind::Ed25519) || [P256, P384].contains(&kind);
+    let outcomes = wycheproof(&device, "native", served, &Silent);
+    let (mut right, mut refused) = (0, 0);
+    for file in &outcomes {
+        println!("{file} {:?}", file.skipped);
+        assert!(
+            file.failures.is_empty(),
+            "{}: {:#?}",
+            file.name,
+            file.failures
+        );
+        (right, refused) = (right + file.right, refused + file.refused);
+    }
+    println!("{} files: {right} right, {refused} refused", outcomes.len());
+    assert!(outcomes.len() >= 10 && right > 2000 && refused > 1000);
+}
+
+#[test]
+fn shared_secrets_are_openssl_s() {
+    let Some(device) = device() else { return };
+    for kind in [KeyKind::X25519, P256, P384] {
+        let pairs = pairs(&device, "openssl", kind, 19);
+        let mut cases = Vec::new();
+        for (i, (secret, _)) in pairs.iter().enumerate() {
+            let mut peer = encoded(&pairs[(i + 5) % pairs.len()].1);
+            match (kind, i % 6) {
+                // Of small order: 0 and 1.
+                (KeyKind::X25519, 2) => peer.fill(0),
+                (KeyKind::X25519, 4) => peer = [&[1][..], &[0; 31]].concat(),
+                (KeyKind::X25519, 5) => peer[31] |= 0x80,
+                (KeyKind::X25519, _) => {}
+                (_, 1 | 3) => peer = compressed(&peer),
+                (_, 2) => *peer.last_mut().unwrap() ^= 1,
+                (_, 4) => peer[1..].fill(0xff),
+                (_, 5) => {
+                    // About half of these are no point's.
+                    peer = compressed(&peer);
+                    *peer.last_mut().unwrap() ^= 1;
+                }
+                _ => {}
+            }
+            cases.push(Case::new(KeyTransform::derive(secret), &peer));
+        }
+        let mut wrong_tag = cases[0].clone();
+        if kind != KeyKind::X25519 {
+            wrong_tag.input[0] = 5;
+            cases.push(wrong_tag);
+        }
+        as_openssl(&device, &cases);
+    }
+}
+
+#[test]
+fn signatures_of_ed25519_are_openssl_s() {
+    let Some(device) = device() else { return };
+    let pairs = pairs(&device, "openssl", KeyKind::Ed25519, 19);
+    let message = [0x5a; 300];
+    let (mut sign, mut verify) = (Vec::new(), Vec::new());
+    for (i, (secret, public)) in pairs.iter().enumerate() {
+        let transform = KeyTransform::sign(SignatureScheme::EdDsa, secret);
+        sign.push(Case::new(transform, &message[..i * 16]));
+        let transform = KeyTransform::verify(SignatureScheme::EdDsa, public);
+        verify.push(Case::new(transform, &message[..i * 16]));
+    }
+    as_openssl(&device, &sign);
+    let signatures = run(&device, "openssl", &sign);
+    for (i, (case, signature)) in verify.iter_mut().zip(signatures).enumerate() {
+        case.signature = signature.unwrap().0;
+        match i % 7 {
+            1 => case.signature[i] ^= 1,
+            2 => case.signature[63] |= 0x80,
+            3 => case.input.push(0),
+            4 => case.signature.truncate(63),
+            5 => case.signature.push(0),
+            _ => {}
+        }
+    }
+    as_openssl(&device, &verify);
+}
+
+/// Scheme, digest given, form: the settings of ECDSA, and what is tampered with.
+#[test]
+fn signatures_of_ecdsa_are_what_openssl_accepts_and_the_other_way_round() {
+    let Some(device) = device() else { return };
+    let hashes = [
+        Hash::Sha1,
+        Hash::Sha224,
+        Hash::Sha256,
+        Hash::Sha384,
+        Hash::Sha512,
+    ];
+    for kind in [P256, P384] {
+        let pairs = pairs(&device, "openssl", kind, 20);
+        let (mut sign, mut verify) = (Vec::new(), Vec::new());
+        for (i, (secret, public)) in pairs.iter().enumerate() {
+            let hash = hashes[i % hashes.len()];
+            let scheme = SignatureScheme::Ecdsa(hash);
+            let form = [SignatureForm::Der, SignatureForm::Fixed][i % 2];
+            let mut transforms = [
+                KeyTransform::sign(scheme, secret),
+                KeyTransform::verify(scheme, public),
+            ]
+            .map(|transform| transform.signature_form(form));
+            let mut input = vec![0x5a; i * 17];
+            if i % 3 == 0 {
+                transforms = transforms.map(KeyTransform::digest);
+                input = vec![0xa5; hash.digest_len()];
+            }
+            let [signs, verifies] = transforms;
+            sign.push(Case::new(signs, &input));
+            verify.push(Case::new(verifies, &input));
+        }
+        // Whatever lane a signature is made in, OpenSSL verifies it, and no two are alike.
+        let mut seen = Vec::new();
+        for shift in 0..LANES {
+            sign.rotate_left(1);
+            verify.rotate_left(1);
+            let made = run(&device, "native", &sign[shift % 3..]);
+            let claims: Vec<_> = verify[shift % 3..]
+                .iter()
+                .zip(&made)
+                .map(|(case, made)| case.clone().signed(&made.as_ref().unwrap().0))
+                .collect();
+            let outcomes = run(&device, "openssl", &claims);
+            assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+            seen.extend(claims.into_iter().map(|claim| claim.signature));
+        }
+        let all = seen.len();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), all, "hedged nonces");
+
+        let signatures = run(&device, "openssl", &sign);
+        for (i, (case, signature)) in verify.iter_mut().zip(signatures).enumerate() {
+            case.signature = signature.unwrap().0;
+            let len = case.signature.len();
+            match i % 7 {
+                1 => case.signature[len - 1] ^= 1,
+                2 => case.signature.push(0),
+                3 if case.transform.form() == SignatureForm::Fixed => {
+                    case.signature[..len / 2].fill(0xff);
+                }
+                3 => case.signature.truncate(1),
+                4 => case.input[0] ^= 1,
+                5 if case.transform.form() == SignatureForm::Fixed => {
+                    case.signature[len / 2..].fill(0);
+                }
+                5 => case.signature = vec![0x30, 6, 2, 1, 0, 2, 1, 1],
+                _ => {}
+            }
+        }
+        as_openssl(&device, &verify);
+    }
+}
+
+/// OpenSSL takes each generated pair apart and compares its halves when a session is made.
+#[test]
+fn generated_pairs_are_keys() {
+    let Some(device) = device() else { return };
+    for kind in [KeyKind::X25519, KeyKind::Ed25519, P256, P384] {
+        let mut seen = Vec::new();
+        for count in [1, 7, 8, 11] {
+            for (secret, public) in pairs(&device, "native", kind, count) {
+                let transform = match kind {
+                    KeyKind::Ed25519 => KeyTransform::sign(SignatureScheme::EdDsa, &secret),
+                    _ => KeyTransform::derive(&secret),
+                };
+                for engine in ["openssl", "native"] {
+                    device.key_session_on(engine, &transform).unwrap();
+                }
+                seen.push(encoded(&public));
+            }
+        }
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 27, "{kind}");
+    }
+}
+
+#[test]
+fn what_is_no_key_is_refused() {
+    let Some(device) = device() else { return };
+    let refused = |transform: &KeyTransform, why: &str| {
+        let error = device.key_session_on("native", transform).unwrap_err();
+        assert!(
+            matches!(&error, KeyError::Refused { why: said, .. } if said.contains(why)),
+            "{error}"
+        );
+        let session = device.key_session(transform);
+        assert!(session.is_err(), "an automatic choice does not go on");
+    };
+    for curve in [Curve::P256, Curve::P384] {
+        let kind = KeyKind::Ec(curve);
+        let pairs = pairs(&device, "openssl", kind, 2);
+        let ecdsa = SignatureScheme::Ecdsa(Hash::Sha256);
+        let most = SecretKey::ec(curve, &vec![0xff; curve.field_len()], None).unwrap();
+        refused(&KeyTransform::sign(ecdsa, &most), "order");
+        refused(&KeyTransform::derive(&most), "order");
+        let secret = pairs[0].0.clone();
+        let (own, other) = (encoded(&pairs[0].1), encoded(&pairs[1].1));
+        for (given, fits) in [
+            (own.clone(), true),
+            (compressed(&own), true),
+            (other.clone(), false),
+            (compressed(&other), false),
+        ] {
+            let public = PublicKey::ec(curve, &given).unwrap();
+            let both = secret.clone().with_public(&public).unwrap();
+            let transform = KeyTransform::derive(&both);
+            match fits {
+                true => assert!(device.key_session_on("native", &transform).is_ok()),
+                false => refused(&transform, "another key"),
+            }
+        }
+        let mut off = own;
+        *off.last_mut().unwrap() ^= 1;
+        let off = PublicKey::ec(curve, &off).unwrap();
+        refused(&KeyTransform::verify(ecdsa, &off), "point");
+        // An x below the prime and none of a point, by the parity of both.
+        let no_x = (1_u8..50).find_map(|x| {
+            let mut point = vec![0; 1 + curve.field_len()];
+            (point[0], point[curve.field_len()]) = (2, x);
+            let key = PublicKey::ec(curve, &point).unwrap();
+            let transform = KeyTransform::verify(ecdsa, &key);
+            let openssl = device.key_session_on("openssl", &transform);
+            openssl.is_err().then_some(transform)
+        });
+        refused(&no_x.unwrap(), "point");
+    }
+    for kind in [KeyKind::X25519, KeyKind::Ed25519] {
+        let pairs = pairs(&device, "openssl", kind, 2);
+        let mixed = pairs[0].0.clone().with_public(&pairs[1].1).unwrap();
+        let transform = match kind {
+            KeyKind::X25519 => KeyTransform::derive(&mixed),
+            _ => KeyTransform::sign(SignatureScheme::EdDsa, &mixed),
+        };
+        refused(&transform, "another key");
+    }
+    // y = 2 is no point's.
+    let off = PublicKey::raw(KeyKind::Ed25519, &[&[2][..], &[0; 31]].concat()).unwrap();
+    refused(&KeyTransform::verify(SignatureScheme::EdDsa, &off), "point");
+}
+
+#[test]
+fn what_has_no_lanes_is_another_engine_s() {
+    let Some(device) = device() else { return };
+    let key = SecretKey::ec(Curve::P256, &[7], None).unwrap();
+    let sha3 = KeyTransform::sign(SignatureScheme::Ecdsa(Hash::Sha3_256), &key);
+    assert_eq!(device.key_session(&sha3).unwrap().engine(), "openssl");
+    // Its digest is as good as any.
+    let given = device.key_session(&sha3.digest()).unwrap();
+    assert_eq!(
+        (given.engine(), given.single_engine()),
+        ("native", "openssl")
+    );
+    assert_eq!(given.lanes(), LANES);
+    let p521 = device.key_session(&KeyTransform::generate(KeyKind::Ec(Curve::P521)));
+    assert_eq!(p521.unwrap().engine(), "openssl");
+}
+
+#[test]
+fn narrower_tiers_have_none() {
+    for tier in [Tier::Avx2, Tier::AesNi] {
+        if let Ok(native) = Native::with_tier(tier) {
+            assert!(native.public_key().is_none(), "{tier:?}");
+        }
+    }
+}
