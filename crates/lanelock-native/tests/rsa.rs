@@ -164,7 +164,7 @@ fn on(device: &Device, engine: &str, transform: &KeyTransform) -> KeySession {
 
 fn message(len: usize, seed: usize) -> Vec<u8> {
     (0..len)
-        .map(|at| ((at * 31 + seed * 7) % 251) as u8)
+        .map(|at| u8::try_from((at * 31 + seed * 7) % 251).unwrap())
         .collect()
 }
 
