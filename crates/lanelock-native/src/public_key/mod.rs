@@ -8,6 +8,7 @@ mod ed25519;
 mod nist;
 mod random;
 mod raw;
+mod rsa;
 mod session;
 mod x25519;
 
@@ -45,6 +46,9 @@ const ROWS: &[&[Row]] = &[
     ed25519::ROWS,
     nist::P256_ROWS,
     nist::P384_ROWS,
+    rsa::ROWS[0],
+    rsa::ROWS[1],
+    rsa::ROWS[2],
 ];
 
 impl PublicKeys {

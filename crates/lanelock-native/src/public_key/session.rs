@@ -18,6 +18,35 @@ pub(super) trait Prepared: Send + Sync + Sized + 'static {
     fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>);
 }
 
+/// As [`Prepared`], and something is kept for each queue.
+pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
+    /// As [`Prepared::run`], on `queue`.
+    fn run(
+        token: Ifma,
+        queue: &mut QueueToken,
+        inputs: &[Input<'_, Self>],
+        batch: &mut KeyBatch<'_, '_>,
+    );
+
+    /// Bytes kept for each queue.
+    fn kept_per_queue(&self) -> usize;
+}
+
+impl<K: Prepared> PreparedPerQueue for K {
+    fn run(
+        token: Ifma,
+        _: &mut QueueToken,
+        inputs: &[Input<'_, Self>],
+        batch: &mut KeyBatch<'_, '_>,
+    ) {
+        <Self as Prepared>::run(token, inputs, batch);
+    }
+
+    fn kept_per_queue(&self) -> usize {
+        0
+    }
+}
+
 /// What an operation reads.
 pub(super) struct Input<'a, K> {
     pub(super) key: &'a K,
@@ -34,13 +63,13 @@ pub(super) struct Session<K> {
     key: K,
 }
 
-impl<K: Prepared> Session<K> {
+impl<K: PreparedPerQueue> Session<K> {
     pub(super) fn boxed(token: Ifma, group: u32, key: K) -> Box<dyn KeyEngineSession> {
         Box::new(Self { token, group, key })
     }
 }
 
-impl<K: Prepared> KeyEngineSession for Session<K> {
+impl<K: PreparedPerQueue> KeyEngineSession for Session<K> {
     fn group(&self) -> u32 {
         self.group
     }
@@ -49,7 +78,7 @@ impl<K: Prepared> KeyEngineSession for Session<K> {
         LANES
     }
 
-    fn process(&self, _: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
+    fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
         let mut inputs = PerLane::new();
         batch.for_each(|op| {
             // A group's sessions are of one type; without one the batch would stay failed.
@@ -63,15 +92,15 @@ impl<K: Prepared> KeyEngineSession for Session<K> {
         });
         debug_assert_eq!(inputs.len(), batch.len(), "sessions of one group");
         if inputs.len() == batch.len() {
-            K::run(self.token, &inputs, batch);
+            K::run(self.token, queue, &inputs, batch);
         }
     }
 
-    /// All that there is, key included; queues hold nothing.
+    /// All that there is, key included.
     fn memory(&self) -> SessionMemory {
         SessionMemory {
             session: size_of::<Self>(),
-            per_queue_pair: 0,
+            per_queue_pair: self.key.kept_per_queue(),
         }
     }
 }
