@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use lanelock_kernels::cpu::{Avx512, Ifma, ShaNi};
 use lanelock_kernels::hash::{self, Sha256, Sha384};
 use lanelock_kernels::public_key::nist::{
-    AgreeJob, Curve, GenerateJob, Isa, Kernels, Nonces, P256, P384, PublicPoint, Refusal, SignJob,
-    Signature, VerifyJob,
+    AgreeJob, Curve, GenerateJob, Isa, Kernels, NonceSource, Nonces, P256, P384, PublicPoint,
+    Refusal, SignJob, Signature, VerifyJob,
 };
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
@@ -217,11 +217,12 @@ fn measure<C: Curve, A: hash::Algorithm>(
     if selected(2, "hedged-sign") {
         let hedged = || {
             let random = [7; 32];
+            let source = NonceSource::new(hash_kernels);
             std::array::from_fn(|i| {
                 let Lane {
                     private, digest, ..
                 } = &lanes[i];
-                Nonces::<C, A>::new(hash_kernels, private, digest, &random).draw()
+                Nonces::<C, A>::new(&source, private, digest, &random).draw()
             })
         };
         let expected = sign(&hedged());

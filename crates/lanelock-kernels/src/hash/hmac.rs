@@ -13,6 +13,16 @@ pub struct HmacKey<A: Algorithm> {
     outer: Row<A::Word>,
 }
 
+impl<A: Algorithm> Clone for HmacKey<A> {
+    fn clone(&self) -> Self {
+        let Self { inner, outer } = self;
+        Self {
+            inner: *inner,
+            outer: *outer,
+        }
+    }
+}
+
 impl<A: Algorithm> HmacKey<A> {
     /// Prepares `key`, of any length; one longer than a block is hashed first.
     #[must_use]

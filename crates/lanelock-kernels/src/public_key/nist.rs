@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use core::slice;
 
 use batch::{Agreement, Decompression, Generation, Signing, Verification};
-pub use nonce::Nonces;
+pub use nonce::{NonceSource, Nonces};
 pub use tier::Isa;
 
 use crate::public_key::lanes::LANES;

@@ -3,7 +3,8 @@
 use lanelock_kernels::hash::{Kernels as HashKernels, Sha256};
 use lanelock_kernels::public_key::curve25519::{self, ed25519, x25519};
 use lanelock_kernels::public_key::nist::{
-    AgreeJob, Curve, GenerateJob, Isa, Kernels, Nonces, P256, P384, PublicPoint, SignJob, Signature,
+    AgreeJob, Curve, GenerateJob, Isa, Kernels, NonceSource, Nonces, P256, P384, PublicPoint,
+    SignJob, Signature,
 };
 use lanelock_kernels::public_key::rsa::{
     BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey2048, PublicComponents,
@@ -177,11 +178,11 @@ fn agree<C: Curve>(inputs: &mut Inputs) -> Vec<Vec<u8>> {
 fn sign<C: Curve>(inputs: &mut Inputs) -> Vec<Vec<u8>> {
     let privates = numbers::<C>(inputs);
     let digest: [u8; 32] = secret(inputs);
-    let hash = HashKernels::portable();
+    let source = NonceSource::new(HashKernels::portable());
     let random = inputs.secret_bytes(32);
     let nonces: Vec<_> = privates
         .iter()
-        .map(|private| Nonces::<C, Sha256>::new(hash, private, &digest, &random).draw())
+        .map(|private| Nonces::<C, Sha256>::new(&source, private, &digest, &random).draw())
         .collect();
     let mut jobs: Vec<_> = privates
         .iter()

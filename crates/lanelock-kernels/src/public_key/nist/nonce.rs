@@ -1,5 +1,6 @@
 //! Nonces of ECDSA signatures: derived as RFC 6979 says, with added randomness.
 
+use core::fmt;
 use core::marker::PhantomData;
 
 use super::{Curve, leftmost};
@@ -21,22 +22,38 @@ pub struct Nonces<C: Curve, A: Algorithm> {
     curve: PhantomData<C>,
 }
 
+/// What the nonces of all signatures start from: HMAC's state under the key of zeros. Made once.
+pub struct NonceSource<A: Algorithm> {
+    kernels: &'static Kernels<A>,
+    zeros: HmacKey<A>,
+}
+
+impl<A: Algorithm> NonceSource<A> {
+    /// A source over these kernels.
+    #[must_use]
+    pub fn new(kernels: &'static Kernels<A>) -> Self {
+        let zeros = HmacKey::new(kernels, &[0; MAX_DIGEST][..A::DIGEST]);
+        Self { kernels, zeros }
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for NonceSource<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NonceSource").finish_non_exhaustive()
+    }
+}
+
 impl<C: Curve, A: Algorithm> Nonces<C, A> {
     /// Prepares the nonces of the signature of `digest` (as in [`SignJob::digest`]) under `private`,
     /// which is from 1 to n − 1. `random` is of any length, 32 bytes for instance.
     ///
     /// [`SignJob::digest`]: super::SignJob::digest
     #[must_use]
-    pub fn new(
-        kernels: &'static Kernels<A>,
-        private: &C::Number,
-        digest: &[u8],
-        random: &[u8],
-    ) -> Self {
+    pub fn new(source: &NonceSource<A>, private: &C::Number, digest: &[u8], random: &[u8]) -> Self {
         let mut reduced = reduced::<C>(digest);
         let mut nonces = Self {
-            kernels,
-            key: HmacKey::new(kernels, &[0; MAX_DIGEST][..A::DIGEST]),
+            kernels: source.kernels,
+            key: source.zeros.clone(),
             value: [1; MAX_DIGEST],
             drawn: false,
             curve: PhantomData,
@@ -96,8 +113,8 @@ impl<C: Curve, A: Algorithm> Drop for Nonces<C, A> {
     }
 }
 
-impl<C: Curve, A: Algorithm> core::fmt::Debug for Nonces<C, A> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl<C: Curve, A: Algorithm> fmt::Debug for Nonces<C, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Nonces<{}, {}>", C::NAME, A::NAME)
     }
 }

@@ -3,7 +3,9 @@
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, SignatureForm, pair};
 use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::nist::{Kernels, Nonces, Refusal, SignJob, Signature};
+use lanelock_kernels::public_key::nist::{
+    Kernels, NonceSource, Nonces, Refusal, SignJob, Signature,
+};
 use zeroize::Zeroizing;
 
 use super::key::Scalar;
@@ -64,11 +66,11 @@ impl<C: Curve> Prepared for Signer<C> {
                 digest: digest.as_ref(),
             })
             .collect();
-        let hash = digest::kernels::<C::Hash>(token);
+        let source = NonceSource::new(digest::kernels::<C::Hash>(token));
         let mut nonces: PerLane<_> = tasks
             .iter()
             .zip(random.iter())
-            .map(|(task, random)| Nonces::<C, _>::new(hash, task.private, task.digest, random))
+            .map(|(task, random)| Nonces::<C, _>::new(&source, task.private, task.digest, random))
             .collect();
         let signatures = sign(first.key.kernels, &tasks, |index| {
             Scalar(nonces[index].draw())

@@ -1,6 +1,6 @@
 //! Nonces: the vectors of RFC 6979, appendix A.2, and what randomness adds.
 
-use super::super::Nonces;
+use super::super::{NonceSource, Nonces};
 use super::*;
 use crate::hash::{self, Algorithm, Sha256, Sha384, Sha512, Whole, hash_many};
 use crate::testing::hex;
@@ -20,7 +20,12 @@ fn number<C: Curve>(text: &str) -> C::Number {
 fn follows_the_rfc<C: Curve, A: Algorithm>(private: &str, message: &str, [nonce, r, s]: [&str; 3]) {
     let private = number::<C>(private);
     let digest = digest::<A>(message.as_bytes());
-    let mut nonces = Nonces::<C, A>::new(hash::Kernels::portable(), &private, &digest, &[]);
+    let mut nonces = Nonces::<C, A>::new(
+        &NonceSource::new(hash::Kernels::portable()),
+        &private,
+        &digest,
+        &[],
+    );
     let candidate = nonces.draw();
     assert_eq!(candidate, number::<C>(nonce));
     let signatures = Bench::<C>::portable().sign(&[(private, candidate, digest)]);
@@ -89,7 +94,8 @@ fn randomness_and_every_call_change_the_nonce() {
     let private = number::<P256>(PRIVATE_256);
     let nonces = |digest: &[u8], random: &[u8]| {
         let kernels = hash::Kernels::<Sha256>::portable();
-        let mut nonces = Nonces::<P256, Sha256>::new(kernels, &private, digest, random);
+        let mut nonces =
+            Nonces::<P256, Sha256>::new(&NonceSource::new(kernels), &private, digest, random);
         [nonces.draw(), nonces.draw(), nonces.draw()]
     };
     let mut seen = Vec::new();
