@@ -5,7 +5,7 @@ use super::error::KeyError;
 use super::flush::FlushPolicy;
 use super::key::{PublicKey, SecretKey};
 use super::queue::KeyQueue;
-use super::session::{KeyGroup, KeySession, Prepared};
+use super::session::{KeySession, Prepared};
 use super::transform::KeyTransform;
 use crate::device::Device;
 use crate::job::OwnedBuffer;
@@ -20,10 +20,10 @@ impl Device {
     pub fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError> {
         transform.validate()?;
         let mut refused = Vec::new();
-        let mut primary: Option<(usize, Prepared)> = None;
+        let mut primary: Option<Prepared> = None;
         for (index, name, engine) in self.key_engines() {
             let prepared = match engine.open(transform) {
-                Ok(session) => Prepared::new(name, session),
+                Ok(session) => Prepared::new(index, name, session),
                 Err(KeyError::Unsupported { why, .. }) => {
                     refused.push(format!("{name}: {why}"));
                     continue;
@@ -31,20 +31,21 @@ impl Device {
                 Err(other) => return Err(other),
             };
             match primary {
-                None if prepared.lanes > 1 => primary = Some((index, prepared)),
-                None => return Ok(self.prepared(transform, index, prepared, None)),
-                Some((index, primary)) => {
-                    return Ok(self.prepared(transform, index, primary, Some(prepared)));
+                None if prepared.lanes > 1 => primary = Some(prepared),
+                None => return Ok(KeySession::new(self.id(), transform, prepared, None)),
+                Some(primary) => {
+                    let single = Some(prepared);
+                    return Ok(KeySession::new(self.id(), transform, primary, single));
                 }
             }
         }
-        let Some((index, primary)) = primary else {
+        let Some(primary) = primary else {
             if refused.is_empty() {
                 refused.push("the device has no engine for public keys".to_owned());
             }
             return Err(KeyError::unsupported(transform.spec(), refused.join("; ")));
         };
-        Ok(self.prepared(transform, index, primary, None))
+        Ok(KeySession::new(self.id(), transform, primary, None))
     }
 
     /// Prepares `transform` on the engine called `engine`, and on no other.
@@ -64,8 +65,8 @@ impl Device {
                 known: self.key_engines().map(|(_, name, _)| name).collect(),
             });
         };
-        let prepared = Prepared::new(name, found.open(transform)?);
-        Ok(self.prepared(transform, index, prepared, None))
+        let prepared = Prepared::new(index, name, found.open(transform)?);
+        Ok(KeySession::new(self.id(), transform, prepared, None))
     }
 
     /// A queue for one thread at a time that holds up to `depth` jobs (at least 1), with vectors
@@ -127,17 +128,5 @@ impl Device {
     fn key_engines(&self) -> impl Iterator<Item = (usize, &'static str, &dyn KeyEngine)> {
         let engines = self.engines().enumerate();
         engines.filter_map(|(index, engine)| Some((index, engine.name(), engine.public_key()?)))
-    }
-
-    fn prepared(
-        &self,
-        transform: &KeyTransform,
-        index: usize,
-        primary: Prepared,
-        single: Option<Prepared>,
-    ) -> KeySession {
-        let index = u16::try_from(index).expect("checked when the device was built");
-        let group = KeyGroup::new(self.id(), index, primary.session.group());
-        KeySession::new(transform, group, primary, single)
     }
 }

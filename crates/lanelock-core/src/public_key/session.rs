@@ -32,12 +32,15 @@ pub(crate) struct KeySessionInner {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct KeyGroup {
     pub(crate) device: u32,
-    engine: u16,
+    primary: u16,
+    single: Option<u16>,
     group: u32,
 }
 
 /// A session on one engine.
 pub(crate) struct Prepared {
+    /// The engine's place on the device.
+    index: u16,
     pub(crate) engine: &'static str,
     pub(crate) session: Box<dyn KeyEngineSession>,
     pub(crate) lanes: usize,
@@ -51,22 +54,17 @@ pub(crate) enum Side {
 }
 
 impl Prepared {
-    pub(super) fn new(engine: &'static str, session: Box<dyn KeyEngineSession>) -> Self {
+    pub(super) fn new(
+        index: usize,
+        engine: &'static str,
+        session: Box<dyn KeyEngineSession>,
+    ) -> Self {
         let lanes = session.lanes().max(1);
         Self {
+            index: u16::try_from(index).expect("checked when the device was built"),
             engine,
             session,
             lanes,
-        }
-    }
-}
-
-impl KeyGroup {
-    pub(super) fn new(device: u32, engine: u16, group: u32) -> Self {
-        Self {
-            device,
-            engine,
-            group,
         }
     }
 }
@@ -87,12 +85,18 @@ impl KeySessionInner {
 
 impl KeySession {
     pub(super) fn new(
+        device: u32,
         transform: &KeyTransform,
-        group: KeyGroup,
         primary: Prepared,
         single: Option<Prepared>,
     ) -> Self {
         let spec = transform.spec();
+        let group = KeyGroup {
+            device,
+            primary: primary.index,
+            single: single.as_ref().map(|single| single.index),
+            group: primary.session.group(),
+        };
         let single_name = single.as_ref().map_or("", |single| single.engine);
         Self(Arc::new(KeySessionInner {
             shape: Shape::of(transform),

@@ -139,6 +139,26 @@ fn session(device: &Device, kind: KeyKind, key: u8) -> KeySession {
     device.key_session(&transform).unwrap()
 }
 
+#[test]
+fn a_session_without_a_stand_in_shares_no_batch_with_one_that_has_it() {
+    let (device, log) = device("mixed lanes", Some("mixed single"));
+    let with = session(&device, KeyKind::Ed25519, 1);
+    let key = SecretKey::raw(KeyKind::Ed25519, &[2; 32]).unwrap();
+    let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
+    let without = device.key_session_on("mixed lanes", &transform).unwrap();
+    let mut queue = device.key_queue(8, FlushPolicy::default());
+    let mut outputs = [[0; 114]; 2];
+    let [first, second] = &mut outputs;
+    let mut ops = [
+        KeyOp::sign(&with, b"ab", first),
+        KeyOp::sign(&without, b"ab", second),
+    ];
+    assert_eq!(queue.process(&mut ops).succeeded, 2, "{ops:?}");
+    let runs = [("mixed single", vec![1]), ("mixed lanes", vec![2])];
+    assert_eq!(taken(&log), runs);
+    assert_eq!([&outputs[0][..2], &outputs[1][..2]], [b"`c", b"c`"]);
+}
+
 fn taken(log: &Log) -> Vec<(&'static str, Vec<u8>)> {
     std::mem::take(&mut log.lock().unwrap())
 }
