@@ -170,6 +170,23 @@ impl Whole {
     }
 }
 
+/// Text and additional data of an AEAD's message, each in one piece, without the borrow of its
+/// operation.
+pub(crate) struct Pieces {
+    pub(crate) text: Whole,
+    pub(crate) aad: *const [u8],
+}
+
+impl Pieces {
+    /// Those of `op`; `None` if one of them lies across segments.
+    #[inline]
+    pub(crate) fn of(op: &mut ValidOp<'_, '_>) -> Option<Self> {
+        let text = Whole::of(&op.whole_payload()?);
+        let aad = std::ptr::from_ref(op.whole_aad()?);
+        Some(Self { text, aad })
+    }
+}
+
 /// Which payloads run, and from where.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Payload {

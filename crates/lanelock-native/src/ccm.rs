@@ -12,7 +12,7 @@ use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa, ctr, mac};
 
-use crate::burst::{BURST, Tagger, Whole};
+use crate::burst::{BURST, Pieces, Tagger, Whole};
 use crate::carry::Carry;
 
 pub(crate) struct Ccm {
@@ -138,15 +138,12 @@ impl Tagger for Ccm {
         iv: &mut [u8; MAX_IV_LEN],
         jobs: &mut ArrayVec<Job<'k>, BURST>,
     ) -> bool {
-        let Some(text) = op.whole_payload().map(|run| Whole::of(&run)) else {
-            return false;
-        };
-        let Some(aad) = op.whole_aad() else {
+        let Some(Pieces { text, aad }) = Pieces::of(op) else {
             return false;
         };
         jobs.push(Job {
             text,
-            aad: aad.as_ptr(),
+            aad: aad.cast(),
             aad_len: aad.len(),
             key: &self.key,
             nonce: nonce(op, iv),

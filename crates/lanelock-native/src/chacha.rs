@@ -13,7 +13,7 @@ use lanelock_kernels::chacha::{
 };
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{BURST, Cipher, Tagger, Whole, run_blocks};
+use crate::burst::{BURST, Cipher, Pieces, Tagger, Whole, run_blocks};
 
 /// Bytes of a block of keystream.
 const BLOCK: usize = 64;
@@ -144,17 +144,9 @@ impl Tagger for ChaCha20Poly1305 {
         iv: &mut [u8; MAX_IV_LEN],
         jobs: &mut ArrayVec<AeadJob<'k>, BURST>,
     ) -> bool {
-        let Some(text) = op.whole_payload().map(|run| Whole::of(&run)) else {
+        let Some(Pieces { text, aad }) = Pieces::of(op) else {
             return false;
         };
-        let Some(aad) = op.whole_aad().map(std::ptr::from_ref) else {
-            return false;
-        };
-        let mut tag = [0; TAG];
-        if !self.seal {
-            let mut scratch = [0; MAX_TAG_LEN];
-            tag.copy_from_slice(op.expected_tag(&mut scratch));
-        }
         jobs.push(AeadJob {
             key: &self.cipher.key,
             nonce: nonce(op, iv),
@@ -162,7 +154,7 @@ impl Tagger for ChaCha20Poly1305 {
             input: text.source,
             output: text.target,
             len: text.len,
-            tag,
+            tag: tag_before(op, self.seal),
             verified: self.seal,
         });
         true
@@ -233,6 +225,16 @@ impl ChaCha20Poly1305 {
         let mut job = self.cipher.job(&iv, Whole::EMPTY);
         run_blocks(&self.cipher, &mut job, payload);
     }
+}
+
+/// The tag that a kernel is given: the one to compare, unless it computes it.
+#[inline]
+pub(crate) fn tag_before(op: &ValidOp<'_, '_>, seal: bool) -> [u8; TAG] {
+    let mut tag = [0; TAG];
+    if !seal {
+        tag.copy_from_slice(op.expected_tag(&mut [0; MAX_TAG_LEN]));
+    }
+    tag
 }
 
 fn absorb(stream: &mut TagStream, mut ciphertext: Cursor<'_>) {

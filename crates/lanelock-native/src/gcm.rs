@@ -10,7 +10,7 @@ use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::aes::gcm::{Direction, Job, Key, Stream, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, Isa};
 
-use crate::burst::{BURST, Tagger, Whole};
+use crate::burst::{BURST, Pieces, Tagger, Whole};
 use crate::carry::Carry;
 
 pub(crate) struct Gcm {
@@ -58,17 +58,14 @@ impl Tagger for Gcm {
         iv: &mut [u8; MAX_IV_LEN],
         jobs: &mut ArrayVec<Job<'k>, BURST>,
     ) -> bool {
-        let Some(text) = op.whole_payload().map(|run| Whole::of(&run)) else {
-            return false;
-        };
-        let Some(aad) = op.whole_aad() else {
+        let Some(Pieces { text, aad }) = Pieces::of(op) else {
             return false;
         };
         jobs.push(Job {
             source: text.source,
             target: text.target,
             len: text.len,
-            aad: aad.as_ptr(),
+            aad: aad.cast(),
             aad_len: aad.len(),
             key: &self.key,
             j0: self.key.j0(self.isa, op.iv(iv)),

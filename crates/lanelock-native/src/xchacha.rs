@@ -10,8 +10,8 @@ use lanelock_kernels::chacha::{
     AeadJob, ExtendedKeys, KEY, Kernels, Key, TAG, X_NONCE, extended_nonce, open_many, seal_many,
 };
 
-use crate::burst::{BURST, Tagger, Whole};
-use crate::chacha::ChaCha20Poly1305;
+use crate::burst::{BURST, Pieces, Tagger, Whole};
+use crate::chacha::{ChaCha20Poly1305, tag_before};
 
 pub(crate) struct XChaCha20Poly1305 {
     kernels: Kernels,
@@ -83,23 +83,15 @@ impl Tagger for XChaCha20Poly1305 {
         iv: &mut [u8; MAX_IV_LEN],
         jobs: &mut ArrayVec<Job<'k>, BURST>,
     ) -> bool {
-        let Some(text) = op.whole_payload().map(|run| Whole::of(&run)) else {
+        let Some(Pieces { text, aad }) = Pieces::of(op) else {
             return false;
         };
-        let Some(aad) = op.whole_aad().map(std::ptr::from_ref) else {
-            return false;
-        };
-        let mut tag = [0; TAG];
-        if !self.seal {
-            let mut scratch = [0; MAX_TAG_LEN];
-            tag.copy_from_slice(op.expected_tag(&mut scratch));
-        }
         jobs.push(Job {
             key: &self.key,
             nonce: nonce(op, iv),
             aad,
             text,
-            tag,
+            tag: tag_before(op, self.seal),
             verified: self.seal,
         });
         true
