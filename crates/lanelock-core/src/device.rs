@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::engine::Engine;
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
+use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Session, SessionError};
 use crate::transform::Transform;
@@ -20,6 +21,7 @@ pub struct Device(Arc<Inner>);
 struct Inner {
     id: u32,
     engines: Vec<Box<dyn Engine>>,
+    key_observers: Option<ObserverMaker>,
 }
 
 /// Collects a device's engines; the first added is preferred.
@@ -27,6 +29,7 @@ struct Inner {
 #[must_use]
 pub struct DeviceBuilder {
     engines: Vec<Box<dyn Engine>>,
+    key_observers: Option<ObserverMaker>,
 }
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
@@ -44,6 +47,12 @@ impl DeviceBuilder {
         self
     }
 
+    /// Gives each public-key queue of the device an observer of its own.
+    pub fn key_observers(mut self, make: ObserverMaker) -> Self {
+        self.key_observers = Some(make);
+        self
+    }
+
     /// The device.
     ///
     /// # Panics
@@ -58,6 +67,7 @@ impl DeviceBuilder {
         Device(Arc::new(Inner {
             id,
             engines: self.engines,
+            key_observers: self.key_observers,
         }))
     }
 }
@@ -75,6 +85,10 @@ impl Device {
 
     pub(crate) fn id(&self) -> u32 {
         self.0.id
+    }
+
+    pub(crate) fn key_observer(&self) -> Option<Box<dyn KeyObserver>> {
+        self.0.key_observers.and_then(|make| make())
     }
 
     /// Prepares `transform` on the first engine that offers it.

@@ -79,7 +79,9 @@ impl Device {
     /// A queue whose jobs own buffers of type `B`.
     #[must_use]
     pub fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B> {
-        KeyQueue::new(self.id(), depth, policy)
+        let mut queue = KeyQueue::new(self.id(), depth, policy);
+        queue.set_observer(self.key_observer());
+        queue
     }
 
     /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC; `passphrase`

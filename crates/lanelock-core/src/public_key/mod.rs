@@ -19,6 +19,7 @@ mod flush;
 pub mod implicit_rejection;
 mod job;
 mod key;
+mod observer;
 mod op;
 pub mod pair;
 mod queue;
@@ -41,6 +42,7 @@ pub use key::{
     DomainParameters, PublicKey, PublicParts, RsaCrt, RsaNumbers, RsaPublic, RsaSecret, SecretKey,
     SecretParts,
 };
+pub use observer::{BatchStart, Completion, KeyObserver, ObserverMaker};
 pub use op::{KeyOp, KeyOpError};
 pub use queue::KeyQueue;
 pub use schedule::Ticket;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::batch::KeyBatch;
+use super::observer::{BatchStart, Observer};
 use super::op::KeyOp;
 use super::session::{KeySessionInner, Side};
 use super::stats::KeyQueueStats;
@@ -16,6 +17,7 @@ pub(super) struct Runner {
     device: u32,
     token: QueueToken,
     pub(super) stats: KeyQueueStats,
+    pub(super) observer: Observer,
     order: Vec<u32>,
     rest: Vec<u32>,
 }
@@ -26,6 +28,7 @@ impl Runner {
             device,
             token: QueueToken::new(),
             stats: KeyQueueStats::default(),
+            observer: Observer::default(),
             order: Vec::new(),
             rest: Vec::new(),
         }
@@ -84,7 +87,7 @@ impl Runner {
         let lanes = session.primary.lanes;
         if lanes == 1 {
             self.stats.single += order.len() as u64;
-            return KeyBatch::new(ops, order, Side::Lanes).run(&mut self.token);
+            return self.run_batch(session, Side::Lanes, ops, order);
         }
         for chunk in order.chunks(lanes) {
             let side = match session.single {
@@ -111,12 +114,34 @@ impl Runner {
         chunk: &[u32],
     ) {
         if session.single.is_none() || !session.costs.wants(side) {
-            return KeyBatch::new(ops, chunk, side).run(&mut self.token);
+            return self.run_batch(session, side, ops, chunk);
         }
         // The first operation of a session on a queue makes its context, which is no part of what
         // later ones cost; the least of several measurements leaves that out.
         let start = Instant::now();
-        KeyBatch::new(ops, chunk, side).run(&mut self.token);
+        self.run_batch(session, side, ops, chunk);
         session.costs.record(side, chunk.len(), start.elapsed());
+    }
+
+    /// Hands a batch to its engine.
+    fn run_batch(
+        &mut self,
+        session: &KeySessionInner,
+        side: Side,
+        ops: &mut [KeyOp<'_>],
+        order: &[u32],
+    ) {
+        self.observer.tell(|observer| {
+            observer.batch_started(BatchStart {
+                spec: session.spec(),
+                filled: order.len(),
+                lanes: match side {
+                    Side::Lanes => session.primary.lanes,
+                    Side::Single => 1,
+                },
+            });
+        });
+        KeyBatch::new(ops, order, side).run(&mut self.token);
+        self.observer.tell(|observer| observer.batch_ended());
     }
 }

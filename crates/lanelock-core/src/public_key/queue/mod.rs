@@ -7,13 +7,15 @@ use std::time::Instant;
 
 use super::flush::FlushPolicy;
 use super::job::{KeyJob, Outcome};
+use super::observer::{Completion, KeyObserver};
 use super::op::KeyOp;
 use super::runner::Runner;
-use super::schedule::{Schedule, Ticket};
+use super::schedule::{Entry, Schedule, Ticket};
 use super::session::KeyGroup;
 use super::stats::KeyQueueStats;
 use crate::job::OwnedBuffer;
 use crate::queue_pair::BurstOutcome;
+use crate::status::Status;
 
 /// One thread's handle for public-key operations, beside its [`crate::QueuePair`]: `Send`, not
 /// `Sync`; it owns every context that its operations need.
@@ -29,7 +31,9 @@ pub struct KeyQueue<B: OwnedBuffer = Vec<u8>> {
     schedule: Schedule<KeyGroup, KeyJob<B>>,
     finished: VecDeque<(Ticket, KeyJob<B>)>,
     /// The batch that runs; kept for its memory.
-    running: Vec<(Ticket, KeyJob<B>)>,
+    running: Vec<Entry<KeyJob<B>>>,
+    /// The operations of a burst that had no status before it ran, if that is observed.
+    fresh: Vec<(usize, Ticket)>,
     depth: usize,
     one_thread: PhantomData<Cell<()>>,
 }
@@ -42,6 +46,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
             schedule: Schedule::new(),
             finished: VecDeque::new(),
             running: Vec::new(),
+            fresh: Vec::new(),
             depth: depth.max(1),
             one_thread: PhantomData,
         }
@@ -52,7 +57,10 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     /// counted. Full batches run on lanes; what is left over runs on lanes or one at a time,
     /// whichever this process has measured to be faster.
     pub fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
-        self.runner.process(ops)
+        if !self.runner.observer.is_set() {
+            return self.runner.process(ops);
+        }
+        self.process_observed(ops)
     }
 
     /// Takes a job at time `now`. One that is refused is finished at once.
@@ -66,10 +74,17 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         if job.check(self.runner.device()) {
             let session = job.session().inner();
             let (group, lanes) = (session.group, session.primary.lanes);
-            return Ok(self.schedule.push(group, lanes, job, now));
+            let spec = session.spec();
+            let ticket = self.schedule.push(group, lanes, job, now);
+            self.runner.observer.tell(|it| it.submitted(ticket, spec));
+            return Ok(ticket);
         }
         self.runner.stats.refused += 1;
         let ticket = self.schedule.ticket();
+        self.runner.observer.tell(|observer| {
+            observer.submitted(ticket, job.session().spec());
+            observer.completed(job_done(ticket, None, &job));
+        });
         self.finished.push_back((ticket, job));
         Ok(ticket)
     }
@@ -79,6 +94,8 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     pub fn cancel(&mut self, ticket: Ticket) -> Option<KeyJob<B>> {
         let job = self.schedule.cancel(ticket)?;
         self.runner.stats.cancelled += 1;
+        let spec = job.session().spec();
+        self.runner.observer.tell(|it| it.cancelled(ticket, spec));
         Some(job)
     }
 
@@ -144,6 +161,11 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         self.policy = policy;
     }
 
+    /// Replaces the observer that the device gave this queue, or takes it away.
+    pub fn set_observer(&mut self, observer: Option<Box<dyn KeyObserver>>) {
+        self.runner.observer.set(observer);
+    }
+
     /// What the queue has done.
     #[must_use]
     pub fn stats(&self) -> KeyQueueStats {
@@ -154,35 +176,78 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         let cutoff = everything.then(|| self.schedule.cutoff());
         let mut count = 0;
         loop {
-            let mut running = Running {
+            let running = Running {
                 jobs: &mut self.running,
                 finished: &mut self.finished,
+                runner: &mut self.runner,
             };
-            let jobs = &mut running.jobs;
+            let jobs = &mut *running.jobs;
             if !self.schedule.take_due(&self.policy, now, cutoff, jobs) {
                 return count;
             }
             count += jobs.len();
-            run_jobs(&mut self.runner, jobs);
+            run_jobs(running.runner, jobs);
         }
+    }
+
+    fn process_observed(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
+        self.fresh.clear();
+        for (index, op) in ops.iter().enumerate() {
+            if op.status != Status::NotProcessed {
+                continue;
+            }
+            let (ticket, spec) = (self.schedule.ticket(), op.session.spec());
+            self.runner.observer.tell(|it| it.submitted(ticket, spec));
+            self.fresh.push((index, ticket));
+        }
+        let outcome = self.runner.process(ops);
+        for &(index, op) in &self.fresh {
+            let done = Completion {
+                op,
+                spec: ops[index].session.spec(),
+                queued_at: None,
+                status: ops[index].status,
+            };
+            self.runner.observer.tell(|it| it.completed(done));
+        }
+        outcome
     }
 }
 
 /// The jobs of a batch, which are finished however the engine returns.
 struct Running<'q, B: OwnedBuffer> {
-    jobs: &'q mut Vec<(Ticket, KeyJob<B>)>,
+    jobs: &'q mut Vec<Entry<KeyJob<B>>>,
     finished: &'q mut VecDeque<(Ticket, KeyJob<B>)>,
+    runner: &'q mut Runner,
 }
 
 impl<B: OwnedBuffer> Drop for Running<'_, B> {
     fn drop(&mut self) {
-        self.finished.extend(self.jobs.drain(..));
+        for entry in self.jobs.drain(..) {
+            let Entry {
+                ticket,
+                since,
+                item,
+            } = entry;
+            let done = job_done(ticket, Some(since), &item);
+            self.runner.observer.tell(|it| it.completed(done));
+            self.finished.push_back((ticket, item));
+        }
     }
 }
 
-fn run_jobs<B: OwnedBuffer>(runner: &mut Runner, jobs: &mut [(Ticket, KeyJob<B>)]) {
+fn job_done<B: OwnedBuffer>(op: Ticket, queued_at: Option<Instant>, job: &KeyJob<B>) -> Completion {
+    Completion {
+        op,
+        spec: job.session().spec(),
+        queued_at,
+        status: job.status(),
+    }
+}
+
+fn run_jobs<B: OwnedBuffer>(runner: &mut Runner, jobs: &mut [Entry<KeyJob<B>>]) {
     let outcomes: smallvec::SmallVec<[Outcome; 8]> = {
-        let ops = jobs.iter_mut().map(|(_, job)| {
+        let ops = jobs.iter_mut().map(|Entry { item: job, .. }| {
             let status = job.status();
             job.presume_failed();
             let mut op = job.op();
@@ -193,8 +258,8 @@ fn run_jobs<B: OwnedBuffer>(runner: &mut Runner, jobs: &mut [(Ticket, KeyJob<B>)
         let _each_job_has_its_own_status = runner.process(&mut ops);
         ops.iter().map(Outcome::of).collect()
     };
-    for ((_, job), outcome) in jobs.iter_mut().zip(outcomes) {
-        job.outcome = outcome;
+    for (entry, outcome) in jobs.iter_mut().zip(outcomes) {
+        entry.item.outcome = outcome;
     }
 }
 

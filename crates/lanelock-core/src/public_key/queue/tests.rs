@@ -424,3 +424,5 @@ fn without_an_engine_every_refusal_is_told() {
         Err(KeyError::Unsupported { .. })
     ));
 }
+
+mod observer;

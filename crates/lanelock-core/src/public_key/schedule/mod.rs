@@ -9,6 +9,14 @@ use super::flush::{FlushPolicy, Waiting};
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Ticket(pub(super) u64);
 
+impl Ticket {
+    /// How many the queue had given out before.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// Items of several groups, each group in the order of submission.
 ///
 /// Among the batches that are due the one with the oldest item runs first, so a group that keeps
@@ -28,11 +36,12 @@ struct Group<G, T> {
     entries: VecDeque<Entry<T>>,
 }
 
+/// An item that waits, or that is due.
 #[derive(Debug)]
-struct Entry<T> {
-    ticket: Ticket,
-    since: Instant,
-    item: T,
+pub(super) struct Entry<T> {
+    pub(super) ticket: Ticket,
+    pub(super) since: Instant,
+    pub(super) item: T,
 }
 
 /// Everything submitted before a moment is due, whatever the policy says.
@@ -102,7 +111,7 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         policy: &FlushPolicy,
         now: Instant,
         cutoff: Option<Cutoff>,
-        batch: &mut Vec<(Ticket, T)>,
+        batch: &mut Vec<Entry<T>>,
     ) -> bool {
         let due = self.groups.iter_mut().filter_map(|group| {
             let oldest = group.entries.front()?.ticket;
@@ -113,8 +122,7 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
             return false;
         };
         let count = group.lanes.min(group.entries.len());
-        let taken = group.entries.drain(..count);
-        batch.extend(taken.map(|entry| (entry.ticket, entry.item)));
+        batch.extend(group.entries.drain(..count));
         self.waiting -= count;
         true
     }

@@ -119,7 +119,7 @@ impl Pair {
             let expected = self.expected(everything);
             assert_eq!(ran, expected.is_some());
             let Some(expected) = expected else { break };
-            let taken: Vec<_> = batch.iter().map(|(ticket, _)| *ticket).collect();
+            let taken: Vec<_> = batch.iter().map(|entry| entry.ticket).collect();
             assert_eq!(taken, expected);
             self.list.retain(|known| !expected.contains(&known.ticket));
             self.gone.extend(&expected);
@@ -209,7 +209,7 @@ fn a_busy_group_does_not_starve_a_partial_batch_of_another() {
         // Only one batch is run in each step, though another full one is always there.
         let mut batch = Vec::new();
         assert!(schedule.take_due(&policy, now, None, &mut batch));
-        ran.push((step, batch[0].0));
+        ran.push((step, batch[0].ticket));
     }
     let (step, _) = ran
         .iter()

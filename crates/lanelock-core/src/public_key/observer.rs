@@ -1,0 +1,87 @@
+//! A look at what a queue does while it does it: for counters, histograms and probes.
+
+use std::fmt;
+use std::time::Instant;
+
+use super::algorithm::KeySpec;
+use super::schedule::Ticket;
+use crate::status::Status;
+
+/// Sees the events of one [`super::KeyQueue`], in order, on the thread that uses the queue.
+///
+/// Every operation is submitted once, and then completed or cancelled once; if an engine panics,
+/// the operations of a burst ([`super::KeyQueue::process`]) are left without a completion.
+/// Batches do not nest.
+pub trait KeyObserver: Send {
+    /// An operation has been handed over.
+    fn submitted(&mut self, op: Ticket, spec: KeySpec);
+
+    /// An engine is about to run a batch.
+    fn batch_started(&mut self, batch: BatchStart);
+
+    /// The engine has returned.
+    fn batch_ended(&mut self);
+
+    /// An operation has its status.
+    fn completed(&mut self, done: Completion);
+
+    /// A job has been taken back before it ran.
+    fn cancelled(&mut self, op: Ticket, spec: KeySpec);
+}
+
+/// A batch that is about to run.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchStart {
+    /// What its first operation does. Operations that share lanes, such as an RSA key's signatures
+    /// of either padding and its decryptions, share batches.
+    pub spec: KeySpec,
+    /// Operations in it.
+    pub filled: usize,
+    /// Operations that run in lockstep; 1 if they run one at a time.
+    pub lanes: usize,
+}
+
+/// An operation that has its status.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion {
+    /// The operation.
+    pub op: Ticket,
+    /// What it does.
+    pub spec: KeySpec,
+    /// When it was enqueued; `None` for an operation of a burst, which waits for nobody, and for
+    /// one that was refused.
+    pub queued_at: Option<Instant>,
+    /// Its status.
+    pub status: Status,
+}
+
+/// Makes the observer of each queue of a device; `None` for a queue that nobody observes.
+pub type ObserverMaker = fn() -> Option<Box<dyn KeyObserver>>;
+
+/// A queue's observer, if it has one.
+#[derive(Default)]
+pub(super) struct Observer(Option<Box<dyn KeyObserver>>);
+
+impl Observer {
+    pub(super) fn set(&mut self, observer: Option<Box<dyn KeyObserver>>) {
+        self.0 = observer;
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Calls `f` with the observer.
+    #[inline]
+    pub(super) fn tell(&mut self, f: impl FnOnce(&mut dyn KeyObserver)) {
+        if let Some(observer) = &mut self.0 {
+            f(&mut **observer);
+        }
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observer").field(&self.is_set()).finish()
+    }
+}
