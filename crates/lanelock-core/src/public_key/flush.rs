@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 /// 2. Everything runs at once when nobody else can add to it: as many operations wait as there are
 ///    submitters.
 /// 3. A batch runs when its oldest operation has waited for the deadline.
+///
+/// How much of what waits then makes the batch is [`FlushPolicy::batch`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlushPolicy {
     /// Longest wait of an operation, measured from its submission, until it is due.
@@ -54,6 +56,26 @@ impl FlushPolicy {
         self.when_alone && submitters.is_some_and(|submitters| waiting >= submitters)
     }
 
+    /// How many operations to run of those that wait, if others may arrive while they run:
+    /// as many as give the most operations per unit of time, so that what arrives meanwhile fills
+    /// up the next batch. `costs` holds what 1, 2, … of them cost, up to all that wait or that
+    /// fill a batch, in any unit; at least one.
+    ///
+    /// Where a batch costs the same however many lanes are filled, that is all of them. Of RSA
+    /// half as many operations as there are lanes cost half as much.
+    #[must_use]
+    pub fn batch(costs: &[u64]) -> usize {
+        let mut best = costs.len();
+        for count in (1..costs.len()).rev() {
+            let [cost, least] = [count, best].map(|count| u128::from(costs[count - 1]));
+            // More per unit of time, and by more than measurements err.
+            if least * count as u128 * 100 > cost * best as u128 * (100 + MARGIN_PERCENT) {
+                best = count;
+            }
+        }
+        best
+    }
+
     /// Rules 1 and 3: whether a batch is to run at `now`.
     #[must_use]
     pub fn is_due(&self, waiting: &Waiting, now: Instant) -> bool {
@@ -67,6 +89,9 @@ impl FlushPolicy {
         waiting.oldest + self.deadline
     }
 }
+
+/// Costs are measurements: of equally good batches the largest runs.
+const MARGIN_PERCENT: u128 = 3;
 
 impl Default for FlushPolicy {
     fn default() -> Self {
@@ -100,6 +125,22 @@ mod tests {
             ..policy
         };
         assert!(!never.is_alone(3, Some(3)));
+    }
+
+    #[test]
+    fn a_batch_is_what_gives_the_most_per_unit_of_time() {
+        // RSA-2048: one alone, two to four on half of the lanes, more on all of them.
+        let rsa = [210, 270, 270, 270, 480, 520, 520, 520];
+        let batches: Vec<_> = (1..=8).map(|n| FlushPolicy::batch(&rsa[..n])).collect();
+        assert_eq!(batches, [1, 2, 3, 4, 4, 4, 4, 8]);
+        let constant = [30; 8];
+        assert_eq!(FlushPolicy::batch(&constant[..5]), 5);
+        assert_eq!(
+            FlushPolicy::batch(&[100, 198]),
+            2,
+            "no better than a measurement errs"
+        );
+        assert_eq!(FlushPolicy::batch(&[100, 210]), 1);
     }
 
     #[test]

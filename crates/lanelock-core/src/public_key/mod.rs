@@ -11,7 +11,7 @@
 
 mod algorithm;
 mod batch;
-mod break_even;
+mod costs;
 mod device;
 pub mod engine;
 mod error;

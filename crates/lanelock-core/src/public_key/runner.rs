@@ -82,30 +82,28 @@ impl Runner {
     }
 
     /// Runs operations of one group: full batches on lanes, what is left where it is faster.
-    fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u32]) {
+    fn run_group(&mut self, ops: &mut [KeyOp<'_>], mut order: &[u32]) {
         let session = ops[order[0] as usize].session;
-        let lanes = session.primary.lanes;
-        if lanes == 1 {
+        if session.primary.lanes == 1 {
             self.stats.single += order.len() as u64;
             return self.run_batch(session, Side::Lanes, ops, order);
         }
-        for chunk in order.chunks(lanes) {
-            let side = match session.single {
-                Some(_) if chunk.len() < lanes => session.costs.choose(chunk.len()),
-                _ => Side::Lanes,
-            };
-            match side {
+        while !order.is_empty() {
+            let step = session.costs.first_step(order.len());
+            let (chunk, rest) = order.split_at(step.count);
+            match step.side {
                 Side::Single => self.stats.single += chunk.len() as u64,
                 Side::Lanes => {
                     self.stats.batches += 1;
                     self.stats.in_lanes += chunk.len() as u64;
                 }
             }
-            self.run_measured(session, side, ops, chunk);
+            self.run_measured(session, step.side, ops, chunk);
+            order = rest;
         }
     }
 
-    /// Runs a batch, and times it while its side's cost is unknown.
+    /// Runs a batch, and times it while its cost is unknown.
     fn run_measured(
         &mut self,
         session: &KeySessionInner,
@@ -113,14 +111,19 @@ impl Runner {
         ops: &mut [KeyOp<'_>],
         chunk: &[u32],
     ) {
-        if session.single.is_none() || !session.costs.wants(side) {
-            return self.run_batch(session, side, ops, chunk);
+        // The first operation of a session makes its contexts, which is no part of what later
+        // ones cost.
+        let mut wanted = session.costs.wants(side, chunk.len());
+        if wanted {
+            for &index in chunk {
+                wanted &= ops[index as usize].session.on(side).has_run();
+            }
         }
-        // The first operation of a session on a queue makes its context, which is no part of what
-        // later ones cost; the least of several measurements leaves that out.
-        let start = Instant::now();
+        let start = wanted.then(Instant::now);
         self.run_batch(session, side, ops, chunk);
-        session.costs.record(side, chunk.len(), start.elapsed());
+        if let Some(start) = start {
+            session.costs.record(side, chunk.len(), start.elapsed());
+        }
     }
 
     /// Hands a batch to its engine.

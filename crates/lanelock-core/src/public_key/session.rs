@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::algorithm::KeySpec;
-use super::break_even::Costs;
+use super::costs::Costs;
 use super::engine::KeyEngineSession;
 use super::shape::Shape;
 use super::transform::KeyTransform;
@@ -44,6 +45,8 @@ pub(crate) struct Prepared {
     pub(crate) engine: &'static str,
     pub(crate) session: Box<dyn KeyEngineSession>,
     pub(crate) lanes: usize,
+    /// Whether it has run, and made what its first operation makes.
+    ran: AtomicBool,
 }
 
 /// Which of a session's engines runs a batch.
@@ -65,7 +68,14 @@ impl Prepared {
             engine,
             session,
             lanes,
+            ran: AtomicBool::new(false),
         }
+    }
+
+    /// Whether it has run before, which from now on it has.
+    pub(super) fn has_run(&self) -> bool {
+        // A load first: the flag is shared by every queue.
+        self.ran.load(Ordering::Relaxed) || self.ran.swap(true, Ordering::Relaxed)
     }
 }
 
@@ -97,11 +107,12 @@ impl KeySession {
             single: single.as_ref().map(|single| single.index),
             group: primary.session.group(),
         };
-        let single_name = single.as_ref().map_or("", |single| single.engine);
+        let single_name = single.as_ref().map(|single| single.engine);
+        let lanes = (primary.engine, primary.lanes);
         Self(Arc::new(KeySessionInner {
             shape: Shape::of(transform),
             group,
-            costs: Costs::of(primary.engine, single_name, spec),
+            costs: Costs::of(lanes, single_name, spec),
             primary,
             single,
             spec,
@@ -140,7 +151,6 @@ impl KeySession {
     /// it; `None` before that, and where there is no choice.
     #[must_use]
     pub fn break_even(&self) -> Option<usize> {
-        self.0.single.as_ref()?;
         self.0.costs.break_even()
     }
 

@@ -10,7 +10,7 @@ use super::job::{KeyJob, Outcome};
 use super::observer::{Completion, KeyObserver};
 use super::op::KeyOp;
 use super::runner::Runner;
-use super::schedule::{Entry, Schedule, Ticket};
+use super::schedule::{Cutoff, Entry, Schedule, Ticket};
 use super::session::KeyGroup;
 use super::stats::KeyQueueStats;
 use crate::job::OwnedBuffer;
@@ -106,6 +106,16 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         self.run(now, alone)
     }
 
+    /// As [`KeyQueue::poll`], but runs one batch at most: 0 if none is due. Who enqueues what has
+    /// arrived before each call has fuller batches and shorter waits under load: a batch is what
+    /// gives the most operations per unit of time ([`FlushPolicy::batch`], by the costs that this
+    /// process has measured), and what it leaves is filled up by what arrives meanwhile.
+    pub fn poll_one(&mut self, now: Instant, submitters: Option<usize>) -> usize {
+        let alone = self.policy.is_alone(self.schedule.len(), submitters);
+        let cutoff = alone.then(|| self.schedule.cutoff());
+        self.run_one(now, cutoff, best_part)
+    }
+
     /// Runs everything that waits, and returns how many jobs that finished.
     pub fn flush(&mut self) -> usize {
         // With everything due, time decides nothing.
@@ -176,18 +186,30 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         let cutoff = everything.then(|| self.schedule.cutoff());
         let mut count = 0;
         loop {
-            let running = Running {
-                jobs: &mut self.running,
-                finished: &mut self.finished,
-                runner: &mut self.runner,
-            };
-            let jobs = &mut *running.jobs;
-            if !self.schedule.take_due(&self.policy, now, cutoff, jobs) {
-                return count;
+            match self.run_one(now, cutoff, |_, count| count) {
+                0 => return count,
+                ran => count += ran,
             }
-            count += jobs.len();
+        }
+    }
+
+    /// Runs the next batch that is due; `part` as for [`Schedule::take_due`].
+    fn run_one(
+        &mut self,
+        now: Instant,
+        cutoff: Option<Cutoff>,
+        part: impl FnOnce(&KeyJob<B>, usize) -> usize,
+    ) -> usize {
+        let running = Running {
+            jobs: &mut self.running,
+            finished: &mut self.finished,
+            runner: &mut self.runner,
+        };
+        let (policy, jobs) = (&self.policy, &mut *running.jobs);
+        if self.schedule.take_due(policy, now, cutoff, part, jobs) {
             run_jobs(running.runner, jobs);
         }
+        jobs.len()
     }
 
     fn process_observed(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
@@ -212,6 +234,13 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         }
         outcome
     }
+}
+
+/// How many of `count` jobs of `job`'s group are best run now, if others come meanwhile; all of
+/// them while costs are still to be measured.
+fn best_part<B: OwnedBuffer>(job: &KeyJob<B>, count: usize) -> usize {
+    let totals = job.session().inner().costs.totals(count);
+    totals.map_or(count, |totals| FlushPolicy::batch(&totals))
 }
 
 /// The jobs of a batch, which are finished however the engine returns.

@@ -215,16 +215,38 @@ fn leftovers_run_singly_until_lanes_are_known_to_be_faster() {
             .collect::<Vec<_>>()
     };
     assert_eq!(run(6), [("l2", 4), ("s2", 2)]);
-    for _ in 0..3 {
+    // The first operation of a session on an engine is not counted.
+    for _ in 0..4 {
         assert_eq!(run(3), [("s2", 3)]);
     }
-    for _ in 0..3 {
+    for _ in 0..4 {
         assert_eq!(run(3), [("l2", 3)], "lanes are still to be measured");
     }
     let least = session.break_even().expect("both are measured");
     let side = if least <= 3 { "l2" } else { "s2" };
     assert_eq!(run(3), [(side, 3)]);
+    for _ in 0..4 {
+        assert_eq!(run(2), [("l2", 2)], "each number by itself");
+    }
     assert_eq!(run(4), [("l2", 4)], "a full batch has lanes");
+}
+
+#[test]
+fn one_batch_at_a_time_leaves_room_for_what_arrives_meanwhile() {
+    let (device, log) = device("l10", None);
+    let session = session(&device, KeyKind::Ed25519, 1);
+    let mut queue = device.key_queue(16, FlushPolicy::default());
+    let now = Instant::now();
+    for _ in 0..6 {
+        queue.enqueue(job(&session, b"m"), now).unwrap();
+    }
+    assert_eq!(queue.poll_one(now, None), 4, "one batch, though six wait");
+    assert_eq!(queue.poll_one(now, None), 0, "two may become more");
+    queue.enqueue(job(&session, b"m"), now).unwrap();
+    assert_eq!(queue.poll_one(now, Some(3)), 3, "nobody can add to them");
+    assert_eq!(queue.poll_one(now, Some(0)), 0);
+    let batches: Vec<_> = taken(&log).iter().map(|(_, keys)| keys.len()).collect();
+    assert_eq!(batches, [4, 3]);
 }
 
 #[test]

@@ -19,19 +19,23 @@ impl Ticket {
 
 /// Items of several groups, each group in the order of submission.
 ///
-/// Among the batches that are due the one with the oldest item runs first, so a group that keeps
-/// filling batches delays another's overdue one by the batches that are older still, and no more.
+/// Groups that are due take turns: the one served least recently runs first. An item that is due,
+/// and that fewer than a batch of its own group precede, waits for the batch that runs and for one
+/// of each other group, however much they are given.
 #[derive(Debug)]
 pub(super) struct Schedule<G, T> {
     groups: Vec<Group<G, T>>,
     waiting: usize,
     next: u64,
+    turn: u64,
 }
 
 #[derive(Debug)]
 struct Group<G, T> {
     id: G,
     lanes: usize,
+    /// The turn in which it was served last; 0 if never.
+    served: u64,
     /// Tickets ascend.
     entries: VecDeque<Entry<T>>,
 }
@@ -54,6 +58,7 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
             groups: Vec::new(),
             waiting: 0,
             next: 0,
+            turn: 0,
         }
     }
 
@@ -78,6 +83,7 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
             None => self.groups.push(Group {
                 id: group,
                 lanes: lanes.max(1),
+                served: 0,
                 entries: [entry].into(),
             }),
         }
@@ -105,25 +111,40 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         Cutoff(self.next)
     }
 
-    /// Moves the next batch that is due to the end of `batch`; false if none is.
+    /// Moves the next batch that is due to the end of `batch`; false if none is. It takes as much
+    /// as fills the lanes; where no other group is due, `part` of its first item and that count.
     pub(super) fn take_due(
         &mut self,
         policy: &FlushPolicy,
         now: Instant,
         cutoff: Option<Cutoff>,
+        part: impl FnOnce(&T, usize) -> usize,
         batch: &mut Vec<Entry<T>>,
     ) -> bool {
         let due = self.groups.iter_mut().filter_map(|group| {
             let oldest = group.entries.front()?.ticket;
             let cut = cutoff.is_some_and(|Cutoff(end)| oldest.0 < end);
-            (cut || policy.is_due(&group.waiting()?, now)).then_some((oldest, group))
+            let due = cut || policy.is_due(&group.waiting()?, now);
+            due.then_some(((group.served, oldest), group))
         });
-        let Some((_, group)) = due.min_by_key(|(oldest, _)| *oldest) else {
+        let mut others = 0;
+        let next = due.reduce(|first, second| {
+            others += 1;
+            if second.0 < first.0 { second } else { first }
+        });
+        let Some((_, group)) = next else {
             return false;
         };
-        let count = group.lanes.min(group.entries.len());
+        let mut count = group.lanes.min(group.entries.len());
+        if others == 0
+            && let Some(first) = group.entries.front()
+        {
+            count = part(&first.item, count).clamp(1, count);
+        }
         batch.extend(group.entries.drain(..count));
         self.waiting -= count;
+        self.turn += 1;
+        group.served = self.turn;
         true
     }
 
@@ -146,3 +167,5 @@ impl<G, T> Group<G, T> {
 
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod simulation;

@@ -9,7 +9,7 @@ use super::*;
 /// Lanes of the two groups.
 const LANES: [usize; 2] = [2, 3];
 const DEADLINE: Duration = Duration::from_micros(200);
-/// Events of a sequence; 8 kinds each.
+/// Events of a sequence; 9 kinds each.
 const DEPTH: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,24 +19,32 @@ enum Event {
     Poll {
         alone: bool,
     },
+    /// The same for one batch.
+    PollOne {
+        alone: bool,
+    },
     CancelOldest,
     CancelNewest,
     /// Half a deadline passes.
     Wait,
-    /// Everything is flushed.
-    Flush,
 }
 
-const EVENTS: [Event; 8] = [
+const EVENTS: [Event; 9] = [
     Event::Submit(0),
     Event::Submit(1),
     Event::Poll { alone: false },
     Event::Poll { alone: true },
+    Event::PollOne { alone: false },
+    Event::PollOne { alone: true },
     Event::CancelOldest,
     Event::CancelNewest,
     Event::Wait,
-    Event::Flush,
 ];
+
+/// What a lone group that is due runs of `count` items in one poll for one batch.
+fn part(count: usize) -> usize {
+    (count - 1).max(1)
+}
 
 /// What waits, in the order of submission.
 #[derive(Clone, Debug)]
@@ -52,6 +60,8 @@ struct Pair {
     list: Vec<Known>,
     now: Instant,
     policy: FlushPolicy,
+    /// Groups in the order of their last turns; those that had none are not among them.
+    turns: Vec<usize>,
     gone: BTreeSet<Ticket>,
     /// Counts the items that are alive.
     alive: Rc<()>,
@@ -64,6 +74,7 @@ impl Pair {
             list: Vec::new(),
             now: start,
             policy: FlushPolicy::with_deadline(DEADLINE),
+            turns: Vec::new(),
             gone: BTreeSet::new(),
             alive: Rc::new(()),
         }
@@ -85,14 +96,26 @@ impl Pair {
             Event::CancelNewest => self.cancel(self.list.len().saturating_sub(1)),
             Event::Wait => self.now += DEADLINE / 2,
             Event::Poll { alone } => {
-                let submitters = self.list.len() + usize::from(!alone);
-                let is_alone = self.policy.is_alone(self.schedule.len(), Some(submitters));
-                assert_eq!(is_alone, alone);
-                self.run(is_alone);
+                self.check_alone(alone);
+                let cutoff = alone.then(|| self.schedule.cutoff());
+                while self.run_one(alone, cutoff, |count| count) {}
+                if alone {
+                    assert!(self.list.is_empty(), "nothing is left");
+                }
             }
-            Event::Flush => self.run(true),
+            Event::PollOne { alone } => {
+                self.check_alone(alone);
+                let cutoff = alone.then(|| self.schedule.cutoff());
+                self.run_one(alone, cutoff, part);
+            }
         }
         self.check();
+    }
+
+    fn check_alone(&self, alone: bool) {
+        let submitters = self.list.len() + usize::from(!alone);
+        let found = self.policy.is_alone(self.schedule.len(), Some(submitters));
+        assert_eq!(found, alone);
     }
 
     fn cancel(&mut self, at: usize) {
@@ -109,38 +132,55 @@ impl Pair {
         self.gone.insert(known.ticket);
     }
 
-    fn run(&mut self, everything: bool) {
-        let cutoff = everything.then(|| self.schedule.cutoff());
-        loop {
-            let mut batch = Vec::new();
-            let ran = self
-                .schedule
-                .take_due(&self.policy, self.now, cutoff, &mut batch);
-            let expected = self.expected(everything);
-            assert_eq!(ran, expected.is_some());
-            let Some(expected) = expected else { break };
-            let taken: Vec<_> = batch.iter().map(|entry| entry.ticket).collect();
-            assert_eq!(taken, expected);
-            self.list.retain(|known| !expected.contains(&known.ticket));
-            self.gone.extend(&expected);
-        }
-        if everything {
-            assert!(self.list.is_empty(), "a flush leaves nothing");
-        }
+    /// Runs one batch, if one is due.
+    fn run_one(
+        &mut self,
+        everything: bool,
+        cutoff: Option<Cutoff>,
+        part: fn(usize) -> usize,
+    ) -> bool {
+        let expected = self.expected(everything, part);
+        let mut batch = Vec::new();
+        let (policy, now) = (self.policy, self.now);
+        let part = |_: &_, count| part(count);
+        let ran = self
+            .schedule
+            .take_due(&policy, now, cutoff, part, &mut batch);
+        assert_eq!(ran, expected.is_some());
+        let Some((group, expected)) = expected else {
+            return false;
+        };
+        let taken: Vec<_> = batch.iter().map(|entry| entry.ticket).collect();
+        assert_eq!(taken, expected);
+        self.list.retain(|known| !expected.contains(&known.ticket));
+        self.turns.retain(|&other| other != group);
+        self.turns.push(group);
+        self.gone.extend(&expected);
+        true
     }
 
-    /// The batch that the rules ask for next: of the groups that are due that of the item
-    /// submitted first, its first items.
-    fn expected(&self, everything: bool) -> Option<Vec<Ticket>> {
+    /// The batch that the rules ask for next: of the groups that are due that of the longest past
+    /// turn, or with the item submitted first of those that had none; its first items, as many as
+    /// there are lanes, or `part` of them if no other group is due.
+    fn expected(&self, everything: bool, part: fn(usize) -> usize) -> Option<(usize, Vec<Ticket>)> {
         let of = |group: usize| self.list.iter().filter(move |known| known.group == group);
         let due = |group: usize| {
             let full = of(group).count() >= LANES[group];
             let old = of(group).any(|known| self.now - known.since >= DEADLINE);
-            everything || full || old
+            of(group).count() > 0 && (everything || full || old)
         };
-        let first = self.list.iter().find(|known| due(known.group))?;
-        let tickets = of(first.group).map(|known| known.ticket);
-        Some(tickets.take(LANES[first.group]).collect())
+        let all: Vec<_> = (0..LANES.len()).filter(|&group| due(group)).collect();
+        let turn = |group: &usize| {
+            let had = self.turns.iter().position(|other| other == group);
+            (had, of(*group).next().map(|known| known.ticket))
+        };
+        let first = *all.iter().min_by_key(|group| turn(group))?;
+        let mut count = of(first).count().min(LANES[first]);
+        if all.len() == 1 {
+            count = part(count);
+        }
+        let tickets = of(first).map(|known| known.ticket);
+        Some((first, tickets.take(count).collect()))
     }
 
     fn check(&self) {
@@ -188,8 +228,8 @@ fn long_interleavings_at_random() {
             state ^= state >> 7;
             state ^= state << 17;
             let index = usize::try_from(state >> 60).unwrap();
-            // Half of all events submit.
-            pair.apply(EVENTS[if index < 8 { index % 2 } else { index - 8 }]);
+            // Half of all events submit; of the others one in eight waits.
+            pair.apply(EVENTS[if index < 8 { index % 2 } else { index - 7 }]);
         }
     }
 }
@@ -203,12 +243,12 @@ fn a_busy_group_does_not_starve_a_partial_batch_of_another() {
     let mut ran = Vec::new();
     for step in 0..100 {
         let now = start + Duration::from_micros(10) * step;
-        for _ in 0..8 {
+        // Twice what is run, so ever more of it is older than the lonely one's deadline.
+        for _ in 0..16 {
             schedule.push('b', 8, (), now);
         }
-        // Only one batch is run in each step, though another full one is always there.
         let mut batch = Vec::new();
-        assert!(schedule.take_due(&policy, now, None, &mut batch));
+        assert!(schedule.take_due(&policy, now, None, |_, count| count, &mut batch));
         ran.push((step, batch[0].ticket));
     }
     let (step, _) = ran
