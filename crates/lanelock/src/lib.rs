@@ -4,6 +4,7 @@
 pub mod asynchronous;
 
 pub use lanelock_core::*;
+pub use lanelock_telemetry as telemetry;
 
 /// Opens the default device: every engine of this machine, the preferred first.
 ///
@@ -18,11 +19,12 @@ pub fn open() -> Result<Device, SessionError> {
 }
 
 /// Starts a device with the engines that [`open`] gives it; engines added to it come behind them.
+/// Its public-key queues are counted: see [`telemetry`].
 ///
 /// # Errors
 /// As [`open`].
 pub fn builder() -> Result<DeviceBuilder, SessionError> {
-    let mut builder = Device::builder();
+    let mut builder = Device::builder().key_observers(telemetry::observer);
     if let Some(native) = lanelock_native::Native::new()? {
         builder = builder.engine(native);
     }

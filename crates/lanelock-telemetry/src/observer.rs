@@ -1,0 +1,214 @@
+//! The observer of one queue: counts in its blocks of the page, and fires the probes.
+
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use lanelock_core::Status;
+use lanelock_core::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket};
+
+use crate::layout::block;
+use crate::page::{Block, Page};
+use crate::probes::{self, Outcome};
+
+/// An observer for one more queue: give it to `DeviceBuilder::key_observers`.
+#[must_use]
+pub fn observer() -> Option<Box<dyn KeyObserver>> {
+    Some(Box::new(Observer::new()))
+}
+
+#[derive(Debug)]
+struct Observer {
+    /// Upper half of the numbers of its operations and batches.
+    base: u64,
+    batches: u64,
+    page: Option<&'static Page>,
+    /// Whether a page has been asked for: if there is none then, there never will be.
+    asked: bool,
+    algorithms: Vec<Algorithm>,
+    /// Where the last one was found.
+    last: usize,
+    running: Option<Running>,
+    /// When the last batch started.
+    started: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Algorithm {
+    spec: KeySpec,
+    name: CString,
+    block: Option<Block>,
+}
+
+/// The batch that an engine runs.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    algorithm: usize,
+    number: u64,
+    filled: usize,
+    lanes: usize,
+}
+
+/// Bits of the part of a number that counts within a queue.
+const NUMBER_BITS: u32 = 40;
+
+static QUEUES: AtomicU64 = AtomicU64::new(1);
+
+impl Observer {
+    fn new() -> Self {
+        Self {
+            base: QUEUES.fetch_add(1, Ordering::Relaxed) << NUMBER_BITS,
+            batches: 0,
+            page: None,
+            asked: false,
+            algorithms: Vec::new(),
+            last: 0,
+            running: None,
+            started: None,
+        }
+    }
+
+    fn number(&self, op: Ticket) -> u64 {
+        self.base | op.number()
+    }
+
+    /// The place of `spec` in the list, with a block of a page of this process where there is one.
+    #[inline]
+    fn algorithm(&mut self, spec: KeySpec) -> usize {
+        if self.page.is_some_and(|page| !page.is_ours()) {
+            self.forget_parent();
+        }
+        match self.algorithms.get(self.last) {
+            Some(known) if known.spec == spec => self.last,
+            _ => self.find(spec),
+        }
+    }
+
+    #[cold]
+    fn forget_parent(&mut self) {
+        self.page = None;
+        self.asked = false;
+        self.algorithms.clear();
+        self.running = None;
+    }
+
+    fn find(&mut self, spec: KeySpec) -> usize {
+        let known = self.algorithms.iter().position(|known| known.spec == spec);
+        self.last = known.unwrap_or_else(|| self.add(spec));
+        self.last
+    }
+
+    #[cold]
+    fn add(&mut self, spec: KeySpec) -> usize {
+        if !self.asked {
+            self.page = Page::current();
+            self.asked = true;
+        }
+        let name = CString::new(spec.to_string()).unwrap_or_default();
+        let block = self.page.and_then(|page| page.take(name.as_bytes()));
+        self.algorithms.push(Algorithm { spec, name, block });
+        self.algorithms.len() - 1
+    }
+}
+
+impl Algorithm {
+    fn name(&self) -> &CStr {
+        &self.name
+    }
+}
+
+impl KeyObserver for Observer {
+    fn submitted(&mut self, op: Ticket, spec: KeySpec) {
+        let at = self.algorithm(spec);
+        let algorithm = &self.algorithms[at];
+        probes::submit(self.number(op), algorithm.name());
+        if let Some(block) = &algorithm.block {
+            block.add(block::SUBMITTED, 1);
+        }
+    }
+
+    fn batch_started(&mut self, batch: BatchStart) {
+        let algorithm = self.algorithm(batch.spec);
+        let number = self.base | self.batches;
+        self.batches += 1;
+        let name = self.algorithms[algorithm].name();
+        probes::batch_start(number, name, batch.filled as u64);
+        self.running = Some(Running {
+            algorithm,
+            number,
+            filled: batch.filled,
+            lanes: batch.lanes,
+        });
+        self.started = Some(Instant::now());
+    }
+
+    fn batch_ended(&mut self) {
+        let (Some(running), Some(started)) = (self.running.take(), self.started) else {
+            return;
+        };
+        let filled = running.filled.max(1) as u64;
+        let elapsed = nanoseconds(started.elapsed());
+        probes::batch_end(running.number, filled, elapsed);
+        let Some(block) = &self.algorithms[running.algorithm].block else {
+            return;
+        };
+        if running.lanes > 1 {
+            block.add(block::BATCHES, 1);
+            block.add(block::IN_LANES, filled);
+            block.lanes(running.filled);
+            block.compute(elapsed, 1);
+        } else {
+            block.add(block::SINGLES, filled);
+            block.compute(elapsed / filled, filled);
+        }
+    }
+
+    fn completed(&mut self, done: Completion) {
+        let at = self.algorithm(done.spec);
+        let wait = done
+            .queued_at
+            .zip(self.started)
+            .map(|(since, started)| nanoseconds(started.saturating_duration_since(since)));
+        let outcome = match done.status {
+            Status::Success => Outcome::Success,
+            _ => Outcome::Failure,
+        };
+        probes::complete(self.number(done.op), wait.unwrap_or(0), outcome);
+        let Some(block) = &self.algorithms[at].block else {
+            return;
+        };
+        block.add(block::COMPLETED, 1);
+        if done.status != Status::Success {
+            block.add(block::FAILED, 1);
+        }
+        if let Some(wait) = wait {
+            block.wait(wait);
+        }
+    }
+
+    fn cancelled(&mut self, op: Ticket, spec: KeySpec) {
+        let at = self.algorithm(spec);
+        probes::complete(self.number(op), 0, Outcome::Cancelled);
+        if let Some(block) = &self.algorithms[at].block {
+            block.add(block::CANCELLED, 1);
+        }
+    }
+}
+
+/// A queue that goes leaves its counts.
+impl Drop for Observer {
+    fn drop(&mut self) {
+        let Some(page) = self.page.filter(|page| page.is_ours()) else {
+            return;
+        };
+        for algorithm in self.algorithms.drain(..) {
+            if let Some(block) = algorithm.block {
+                page.give_back(block);
+            }
+        }
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,101 @@
+//! Why a page cannot be found or read.
+
+use std::fmt;
+use std::io;
+
+use crate::layout::VERSION;
+use crate::{PAGE_NAME, SWITCH};
+
+/// Why a process's page was not found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FindError {
+    /// There is no process of this number.
+    NoSuchProcess(u32),
+    /// The process belongs to somebody else, or has changed its user.
+    NotPermitted(u32),
+    /// The process has no page.
+    NoPage(u32),
+    /// It has one that cannot be read.
+    Page(u32, PageError),
+}
+
+/// What is wrong with a page.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PageError {
+    /// It does not start with a page's first word.
+    NoMagic(u64),
+    /// It has another version's layout.
+    Version(u64),
+    /// A field has a value that no page has.
+    Field {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// A field of a block has a value that no block has.
+    Block {
+        /// Number of the block.
+        index: usize,
+        /// The field.
+        field: &'static str,
+        /// Its value, or its first word.
+        value: u64,
+    },
+    /// The file ends before the word that is wanted.
+    Short {
+        /// The word.
+        at: usize,
+    },
+    /// The kernel refuses to read it.
+    Unreadable(io::Error),
+}
+
+impl fmt::Display for FindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchProcess(pid) => write!(
+                f,
+                "process {pid}: there is none; `pgrep -a NAME` lists the processes of a program"
+            ),
+            Self::NotPermitted(pid) => write!(
+                f,
+                "process {pid}: its descriptors are not yours to read; run as its user, or as root \
+                 (sudo lanelock stats {pid}): a server that has dropped its privileges is root's"
+            ),
+            Self::NoPage(pid) => write!(
+                f,
+                "process {pid}: no {PAGE_NAME} inside; a process has it from its first public-key \
+                 operation through lanelock on, unless {SWITCH}=off: start a program with \
+                 `lanelock run -- COMMAND`, and look at its workers if it forks"
+            ),
+            Self::Page(pid, error) => write!(f, "process {pid}: {PAGE_NAME}: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMagic(found) => write!(f, "its first word is {found:#018x}, not a page's"),
+            Self::Version(found) => write!(
+                f,
+                "its layout is version {found}, and this command reads version {VERSION}: use the \
+                 `lanelock` that was installed with the module"
+            ),
+            Self::Field { field, value } => write!(f, "{field} cannot be {value}"),
+            Self::Block {
+                index,
+                field,
+                value,
+            } => write!(f, "block {index}: {field} cannot be {value:#x}"),
+            Self::Short { at } => write!(f, "it ends before word {at}"),
+            Self::Unreadable(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for FindError {}
+impl std::error::Error for PageError {}
