@@ -1,0 +1,79 @@
+//! A stack with room for a batch. A job's own has 32 KiB without a guard page, and the kernels
+//! keep their tables on the stack.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// Bytes of a thread's large stack. The deepest batch, eight RSA-4096 signatures, takes less than
+/// half (see the test). Pages that are never touched cost nothing.
+const SIZE: usize = 512 * 1024;
+
+/// Bytes below it that fault.
+const GUARD: usize = 4096;
+
+struct Stack {
+    mapping: NonNull<libc::c_void>,
+    in_use: Cell<bool>,
+}
+
+thread_local! {
+    static STACK: Option<Stack> = Stack::new();
+}
+
+/// Runs `f` on the thread's large stack; on the current one if that is it already. `None` if `f`
+/// panicked or there is no memory for the stack.
+pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let f = || catch_unwind(AssertUnwindSafe(f)).ok();
+    STACK
+        .try_with(|stack| {
+            let stack = stack.as_ref()?;
+            if stack.in_use.replace(true) {
+                return f();
+            }
+            // SAFETY: `SIZE` bytes above the guard page are mapped, aligned to pages, and used by
+            // nobody else; `f` does not unwind, and does not pause the job, whose library would
+            // take this stack for its own.
+            let result = unsafe { psm::on_stack(stack.base(), SIZE, f) };
+            stack.in_use.set(false);
+            result
+        })
+        .ok()?
+}
+
+impl Stack {
+    fn new() -> Option<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        // SAFETY: a new mapping, then its first page made inaccessible.
+        unsafe {
+            let mapping = libc::mmap(
+                std::ptr::null_mut(),
+                GUARD + SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                -1,
+                0,
+            );
+            if mapping == libc::MAP_FAILED {
+                return None;
+            }
+            let stack = Self {
+                mapping: NonNull::new(mapping)?,
+                in_use: Cell::new(false),
+            };
+            (libc::mprotect(mapping, GUARD, libc::PROT_NONE) == 0).then_some(stack)
+        }
+    }
+
+    fn base(&self) -> *mut u8 {
+        // SAFETY: inside the mapping.
+        unsafe { self.mapping.as_ptr().cast::<u8>().add(GUARD) }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`, nothing runs on it.
+        unsafe { libc::munmap(self.mapping.as_ptr(), GUARD + SIZE) };
+    }
+}

@@ -1,0 +1,214 @@
+//! A thread's operations between submission and result.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use lanelock::public_key::{FlushPolicy, KeyJob, KeyQueue, Ticket};
+
+use super::company::Company;
+use super::wait::Descriptor;
+use super::{Bytes, device, fork, wait};
+
+/// Operations that a thread can have in flight; those beyond run by themselves.
+const DEPTH: usize = 4096;
+
+/// How often a job may be resumed before its time without its operation being run: applications
+/// resume jobs for other reasons, too, and one whose pauses do nothing must come to an end.
+pub(super) const MOST_PAUSES: u32 = 1000;
+
+/// Between submissions only what is full runs.
+const FULL_ONLY: FlushPolicy = FlushPolicy {
+    deadline: Duration::from_secs(3600),
+    when_alone: false,
+};
+
+struct Turn {
+    generation: u32,
+    queue: KeyQueue<Bytes>,
+    entries: HashMap<Ticket, Entry>,
+    /// Operations whose results their jobs have not fetched.
+    unclaimed: usize,
+    company: Company,
+    closed_elsewhere: usize,
+}
+
+struct Entry {
+    done: Option<KeyJob<Bytes>>,
+    /// Gone with its wait context; then nobody asks for the result.
+    descriptor: Weak<Descriptor>,
+    deadline: Duration,
+    due: Instant,
+}
+
+/// What became of an operation that was submitted.
+pub(super) enum Submitted {
+    /// It filled a batch, which has run.
+    Done(KeyJob<Bytes>),
+    Waiting(Ticket),
+}
+
+/// What a resumed job finds.
+pub(super) enum Resumed {
+    Done(KeyJob<Bytes>),
+    /// It is not due: the job pauses again.
+    TooEarly,
+    /// Nobody joined it: the job runs it by itself.
+    Alone,
+}
+
+thread_local! {
+    static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
+}
+
+/// Calls `f` with this thread's operations; `None` when the thread ends, and if there are no
+/// engines.
+fn with<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
+    let result = TURN.try_with(|turn| {
+        let mut turn = turn.try_borrow_mut().ok()?;
+        let generation = fork::generation();
+        if turn.as_ref().is_some_and(|turn| turn.generation != generation) {
+            // A parent's: another of its threads may have held a lock that dropping it takes.
+            std::mem::forget(turn.take());
+        }
+        if turn.is_none() {
+            *turn = Some(Turn::new(generation)?);
+        }
+        turn.as_mut().map(f)
+    });
+    result.ok().flatten()
+}
+
+/// Whether an operation that pauses can hope for others.
+pub(super) fn has_company() -> Option<bool> {
+    with(|turn| turn.queue.waiting() > 0 || turn.unclaimed > 0 || turn.company.look())
+}
+
+/// Takes an operation, and runs the batch that it fills. `None` if there is no room for it.
+pub(super) fn submit(
+    job: KeyJob<Bytes>,
+    descriptor: &Arc<Descriptor>,
+    deadline: Duration,
+) -> Option<Submitted> {
+    with(|turn| {
+        turn.drop_orphans();
+        let now = Instant::now();
+        let ticket = turn.queue.enqueue(job, now).ok()?;
+        let entry = Entry {
+            done: None,
+            descriptor: Arc::downgrade(descriptor),
+            deadline,
+            due: now + deadline,
+        };
+        turn.entries.insert(ticket, entry);
+        turn.run(now, FULL_ONLY, Some(ticket));
+        Some(match turn.claim(ticket) {
+            Some(job) => Submitted::Done(job),
+            None => Submitted::Waiting(ticket),
+        })
+    })?
+}
+
+/// A job is resumed for the `pauses`th time. `force`: it cannot pause again.
+pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed> {
+    with(|turn| {
+        if let Some(job) = turn.claim(ticket) {
+            return Some(Resumed::Done(job));
+        }
+        // In a child process the parent's operations are gone.
+        let entry = turn.entries.get(&ticket)?;
+        let (deadline, due) = (entry.deadline, entry.due);
+        let now = Instant::now();
+        // Jobs with results that are resumed in this turn of the event loop may submit again.
+        let others_first = pauses == 1 && deadline.is_zero() && turn.unclaimed > 0;
+        if !force && (now < due || others_first) {
+            return Some(Resumed::TooEarly);
+        }
+        if turn.queue.waiting() == 1 {
+            turn.remove(ticket);
+            turn.company.none();
+            return Some(Resumed::Alone);
+        }
+        let deadline = if force { Duration::ZERO } else { deadline };
+        let policy = FlushPolicy {
+            deadline,
+            when_alone: false,
+        };
+        turn.run(now, policy, Some(ticket));
+        turn.claim(ticket).map(Resumed::Done)
+    })?
+}
+
+/// Drops an operation and its result.
+pub(super) fn cancel(ticket: Ticket) {
+    with(|turn| turn.remove(ticket));
+}
+
+impl Turn {
+    fn new(generation: u32) -> Option<Self> {
+        Some(Self {
+            generation,
+            queue: device()?.key_queue_of(DEPTH, FULL_ONLY),
+            entries: HashMap::new(),
+            unclaimed: 0,
+            company: Company::default(),
+            closed_elsewhere: 0,
+        })
+    }
+
+    /// Runs what is due by `policy`, and wakes the jobs whose operations that were, but for
+    /// `awake`.
+    fn run(&mut self, now: Instant, policy: FlushPolicy, awake: Option<Ticket>) {
+        self.queue.set_policy(policy);
+        if self.queue.poll(now, None) > 1 {
+            self.company.some();
+        }
+        while let Some((ticket, job)) = self.queue.dequeue_one() {
+            let Some(entry) = self.entries.get_mut(&ticket) else {
+                continue;
+            };
+            match entry.descriptor.upgrade() {
+                Some(descriptor) => {
+                    if awake != Some(ticket) {
+                        descriptor.signal();
+                    }
+                    entry.done = Some(job);
+                    self.unclaimed += 1;
+                }
+                None => {
+                    self.entries.remove(&ticket);
+                }
+            }
+        }
+    }
+
+    /// The result of an operation, if it has run.
+    fn claim(&mut self, ticket: Ticket) -> Option<KeyJob<Bytes>> {
+        let done = self.entries.get_mut(&ticket)?.done.take()?;
+        self.entries.remove(&ticket);
+        self.unclaimed -= 1;
+        Some(done)
+    }
+
+    fn remove(&mut self, ticket: Ticket) {
+        if self.claim(ticket).is_none() && self.entries.remove(&ticket).is_some() {
+            self.queue.cancel(ticket);
+        }
+    }
+
+    /// Lets go of operations whose wait contexts another thread freed.
+    fn drop_orphans(&mut self) {
+        let closed = wait::closed_elsewhere();
+        if self.closed_elsewhere == closed {
+            return;
+        }
+        self.closed_elsewhere = closed;
+        let gone = |entry: &Entry| entry.descriptor.strong_count() == 0;
+        let orphans = self.entries.iter().filter(|(_, entry)| gone(entry));
+        let orphans: Vec<_> = orphans.map(|(&ticket, _)| ticket).collect();
+        for ticket in orphans {
+            self.remove(ticket);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What crosses into libcrypto: types and functions of its public headers, and nothing else.
+
+pub(crate) mod functions;
+pub(crate) mod params;
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+pub(crate) use openssl_sys::{OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER};
+
+/// `OSSL_CORE_HANDLE` of openssl/core.h.
+pub(crate) enum CoreHandle {}
+
+/// `ASYNC_JOB` of openssl/async.h.
+pub(crate) enum AsyncJob {}
+
+/// `ASYNC_WAIT_CTX` of openssl/async.h.
+pub(crate) enum AsyncWaitCtx {}
+
+/// `OSSL_CALLBACK` of openssl/core.h.
+pub(crate) type Callback = unsafe extern "C" fn(*const OSSL_PARAM, *mut c_void) -> c_int;
+
+/// `ASYNC_callback_fn` of openssl/async.h.
+pub(crate) type AsyncCallback = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+/// Called when a wait context with a descriptor of ours is freed.
+pub(crate) type AsyncCleanup =
+    unsafe extern "C" fn(*mut AsyncWaitCtx, *const c_void, c_int, *mut c_void);
+
+/// `OSSL_DISPATCH` of openssl/core.h; an array of them ends with id 0.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Dispatch {
+    pub id: c_int,
+    pub function: Option<unsafe extern "C" fn()>,
+}
+
+/// `OSSL_ALGORITHM` of openssl/core.h; an array of them ends with null names.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Algorithm {
+    pub names: *const c_char,
+    pub properties: *const c_char,
+    pub implementation: *const Dispatch,
+    pub description: *const c_char,
+}
+
+/// `OSSL_OP_*` of openssl/core_dispatch.h.
+pub(crate) mod operation {
+    use std::ffi::c_int;
+
+    pub(crate) const KEYMGMT: c_int = 10;
+    pub(crate) const KEYEXCH: c_int = 11;
+    pub(crate) const SIGNATURE: c_int = 12;
+    pub(crate) const ASYM_CIPHER: c_int = 13;
+}
+
+/// `OSSL_KEYMGMT_SELECT_KEYPAIR` and `OSSL_KEYMGMT_SELECT_ALL_PARAMETERS`.
+pub(crate) const SELECT_KEYPAIR: c_int = 0x03;
+pub(crate) const SELECT_PARAMETERS: c_int = 0x84;
+
+/// `ASYNC_STATUS_OK` of openssl/async.h.
+pub(crate) const ASYNC_STATUS_OK: c_int = 2;
+
+unsafe extern "C" {
+    pub(crate) fn OSSL_LIB_CTX_new_child(
+        handle: *const CoreHandle,
+        core: *const Dispatch,
+    ) -> *mut OSSL_LIB_CTX;
+    pub(crate) fn OSSL_PROVIDER_query_operation(
+        provider: *const OSSL_PROVIDER,
+        operation: c_int,
+        no_cache: *mut c_int,
+    ) -> *const Algorithm;
+    pub(crate) fn OSSL_PROVIDER_unquery_operation(
+        provider: *const OSSL_PROVIDER,
+        operation: c_int,
+        algorithms: *const Algorithm,
+    );
+    pub(crate) fn OSSL_PROVIDER_get0_provider_ctx(provider: *const OSSL_PROVIDER) -> *mut c_void;
+
+    pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
+    pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
+
+    pub(crate) fn ASYNC_get_current_job() -> *mut AsyncJob;
+    pub(crate) fn ASYNC_get_wait_ctx(job: *mut AsyncJob) -> *mut AsyncWaitCtx;
+    pub(crate) fn ASYNC_pause_job() -> c_int;
+    pub(crate) fn ASYNC_WAIT_CTX_set_wait_fd(
+        ctx: *mut AsyncWaitCtx,
+        key: *const c_void,
+        fd: c_int,
+        custom: *mut c_void,
+        cleanup: Option<AsyncCleanup>,
+    ) -> c_int;
+    pub(crate) fn ASYNC_WAIT_CTX_get_fd(
+        ctx: *mut AsyncWaitCtx,
+        key: *const c_void,
+        fd: *mut c_int,
+        custom: *mut *mut c_void,
+    ) -> c_int;
+    pub(crate) fn ASYNC_WAIT_CTX_clear_fd(ctx: *mut AsyncWaitCtx, key: *const c_void) -> c_int;
+    pub(crate) fn ASYNC_WAIT_CTX_get_callback(
+        ctx: *mut AsyncWaitCtx,
+        callback: *mut Option<AsyncCallback>,
+        arg: *mut *mut c_void,
+    ) -> c_int;
+    pub(crate) fn ASYNC_WAIT_CTX_set_status(ctx: *mut AsyncWaitCtx, status: c_int) -> c_int;
+}
+
+/// `OSSL_PARAM_*` data types of openssl/core.h.
+pub(crate) mod kind {
+    use std::ffi::c_uint;
+
+    pub(crate) const INTEGER: c_uint = 1;
+    pub(crate) const UNSIGNED_INTEGER: c_uint = 2;
+    pub(crate) const UTF8_STRING: c_uint = 4;
+    pub(crate) const OCTET_STRING: c_uint = 5;
+    pub(crate) const UTF8_PTR: c_uint = 6;
+}
+
+const _: c_uint = kind::INTEGER;

@@ -1,0 +1,154 @@
+//! A key: the default provider's own, and the sessions that run its operations in lanes.
+
+mod import;
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lanelock::public_key::{
+    EncryptionScheme, KeySession, KeyTransform, MessageForm, SecretKey, SignatureScheme,
+};
+
+use crate::batch::{self, device};
+use crate::ffi::functions::Keymgmt;
+use crate::provider::Provider;
+
+/// What the core holds as a key; contexts share it.
+pub(crate) struct Key {
+    provider: *const Provider,
+    index: usize,
+    /// The default provider's key.
+    pub inner: *mut c_void,
+    sessions: Mutex<Vec<(Use, Option<KeySession>)>>,
+}
+
+// SAFETY: keys of providers are shared between threads as libcrypto's are: it reads them from
+// many, and changes them only while nobody else has them.
+unsafe impl Send for Key {}
+// SAFETY: as above.
+unsafe impl Sync for Key {}
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Use {
+    Sign(SignatureScheme, MessageForm),
+    Decrypt(EncryptionScheme),
+    Derive,
+}
+
+impl Key {
+    /// Takes over `inner`, a key of algorithm `index`.
+    ///
+    /// # Safety
+    /// `inner` is a key that the default provider of `provider` made for this algorithm, or null.
+    pub(crate) unsafe fn adopt(
+        provider: *const Provider,
+        index: usize,
+        inner: *mut c_void,
+    ) -> Option<Arc<Self>> {
+        (!inner.is_null()).then(|| {
+            Arc::new(Self {
+                provider,
+                index,
+                inner,
+                sessions: Mutex::new(Vec::new()),
+            })
+        })
+    }
+
+    /// The key behind what the core passes, shared.
+    ///
+    /// # Safety
+    /// `raw` came from [`Key::into_raw`] and the core has not freed it; or it is null.
+    pub(crate) unsafe fn share(raw: *mut c_void) -> Option<Arc<Self>> {
+        let raw: *const Self = raw.cast();
+        // SAFETY: the caller's; the count is raised for the clone.
+        (!raw.is_null()).then(|| unsafe {
+            Arc::increment_strong_count(raw);
+            Arc::from_raw(raw)
+        })
+    }
+
+    /// The key behind what the core passes.
+    ///
+    /// # Safety
+    /// As [`Key::share`]; and it is not null, nor used after the call that passed it.
+    pub(crate) unsafe fn of<'k>(raw: *const c_void) -> &'k Self {
+        // SAFETY: the caller's.
+        unsafe { &*raw.cast() }
+    }
+
+    /// The key as the core holds it.
+    pub(crate) fn into_raw(key: Option<Arc<Self>>) -> *mut c_void {
+        key.map_or(std::ptr::null_mut(), |key| Arc::into_raw(key).cast_mut().cast())
+    }
+
+    pub(crate) fn provider(&self) -> &Provider {
+        // SAFETY: the core frees the provider's state after every key.
+        unsafe { &*self.provider }
+    }
+
+    pub(crate) fn functions(&self) -> &Keymgmt {
+        &self.provider().keymgmt[self.index]
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The key has been changed: its sessions are another's.
+    pub(crate) fn forget_sessions(&self) {
+        self.sessions().clear();
+    }
+
+    /// The session for `usage`, made at its first use; `None` if there are no lanes for it.
+    pub(crate) fn session(&self, usage: Use) -> Option<KeySession> {
+        let mut sessions = self.sessions();
+        if let Some((_, session)) = sessions.iter().find(|(known, _)| *known == usage) {
+            return session.clone();
+        }
+        let session = batch::on_large_stack(|| self.open(usage)).flatten();
+        sessions.push((usage, session.clone()));
+        session
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, Vec<(Use, Option<KeySession>)>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self, usage: Use) -> Option<KeySession> {
+        let secret = self.secret()?;
+        let device = device()?;
+        let transform = match usage {
+            Use::Sign(scheme, MessageForm::Message) => KeyTransform::sign(scheme, &secret),
+            Use::Sign(scheme, MessageForm::Digest) => KeyTransform::sign(scheme, &secret).digest(),
+            Use::Decrypt(scheme) => KeyTransform::decrypt(scheme, &secret),
+            Use::Derive => KeyTransform::derive(&secret),
+        };
+        let session = match usage {
+            // Mostly keys for one use: a stand-in would cost more to prepare than it saves.
+            Use::Derive => device.key_session_on("native", &transform),
+            _ => device.key_session(&transform),
+        };
+        session.ok().filter(|session| session.lanes() > 1)
+    }
+
+    /// The secret key by its numbers, if it is of a kind that has lanes.
+    fn secret(&self) -> Option<SecretKey> {
+        import::secret(self)
+    }
+
+    /// The public key as peers send it: a point or a string of bytes.
+    pub(crate) fn public_bytes(&self) -> Option<Vec<u8>> {
+        import::public_bytes(self)
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if let Some(free) = self.functions().free {
+            // SAFETY: adopted once, freed once, by the provider that made it.
+            unsafe { free(self.inner) };
+        }
+    }
+}
