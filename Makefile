@@ -3,6 +3,8 @@
 CARGO ?= cargo
 SECONDS_PER_FUZZ_TARGET ?= 60
 LANELOCK = target/release/lanelock
+# The OpenSSL provider, under the name by which OpenSSL looks for it.
+MODULE = target/release/lanelock.so
 
 .PHONY: run test lint setup build peers exhaustive soak race taint sanitize fuzz install clean help
 
@@ -24,6 +26,8 @@ setup: ## Install what the build needs, or print the one line that does
 
 build: setup peers
 	$(CARGO) build --release --quiet
+	cp -f target/release/liblanelock_provider.so $(MODULE).new
+	mv -f $(MODULE).new $(MODULE)
 
 peers: setup ## The C programs that lanelock is measured against
 	$(MAKE) --no-print-directory -C peers

@@ -87,7 +87,10 @@ mod tests {
         assert_eq!(deadline(Some("1000000")), Ok(1_000_000));
         for wrong in ["", "-1", "1000001", "10ms", "1e3"] {
             let message = deadline(Some(wrong)).expect_err("refused");
-            assert!(message.starts_with(&format!("deadline = {wrong}: ")), "{message}");
+            assert!(
+                message.starts_with(&format!("deadline = {wrong}: ")),
+                "{message}"
+            );
         }
     }
 }

@@ -20,6 +20,7 @@
 mod batch;
 mod config;
 mod ffi;
+mod guard;
 mod key;
 mod operations;
 mod provider;
@@ -58,12 +59,15 @@ pub unsafe extern "C" fn OSSL_provider_init(
     }
 }
 
-/// Puts a sentence on libcrypto's error queue.
+/// Puts a sentence on libcrypto's error queue, and on standard error: a provider of a configuration
+/// file that does not start is left out without a word.
 fn report(message: &str) {
     /// `ERR_LIB_PROV` and `ERR_R_INIT_FAIL` of openssl/err.h.
     const PROVIDERS: c_int = 57;
     const INIT_FAIL: c_int = 261 | (0x3 << 18);
-    let message = CString::new(format!("lanelock: {message}")).unwrap_or_default();
+    let message = format!("lanelock: {message}");
+    eprintln!("{message}");
+    let message = CString::new(message).unwrap_or_default();
     // SAFETY: terminated strings; the format takes one.
     unsafe {
         openssl_sys::ERR_new();

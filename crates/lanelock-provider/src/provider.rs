@@ -59,7 +59,8 @@ impl Provider {
             .ok_or("OSSL_LIB_CTX_new_child failed")?;
         // SAFETY: the child lives until `drop`; it shares the parent's default provider, and gets
         // one of its own where the parent has none.
-        let default = unsafe { openssl_sys::OSSL_PROVIDER_load(child.as_ptr(), c"default".as_ptr()) };
+        let default =
+            unsafe { openssl_sys::OSSL_PROVIDER_load(child.as_ptr(), c"default".as_ptr()) };
         let Some(default) = NonNull::new(default) else {
             // SAFETY: made above, used by nothing.
             unsafe { openssl_sys::OSSL_LIB_CTX_free(child.as_ptr()) };
@@ -234,10 +235,11 @@ unsafe extern "C" fn query_operation(
     found.map_or(std::ptr::null(), |offered| offered.ours.as_ptr())
 }
 
-const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-    Ok(version) => version,
-    Err(_) => panic!("it has no inner zero"),
-};
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("it has no inner zero"),
+    };
 
 struct Gettable([OSSL_PARAM; 5]);
 
@@ -274,7 +276,8 @@ unsafe extern "C" fn get_params(_: *mut c_void, params: *mut OSSL_PARAM) -> c_in
             param.is_null() || ffi::OSSL_PARAM_set_utf8_ptr(param, value) == 1
         }
     };
-    let done = text(c"name", c"lanelock") && text(c"version", VERSION) && text(c"buildinfo", VERSION);
+    let done =
+        text(c"name", c"lanelock") && text(c"version", VERSION) && text(c"buildinfo", VERSION);
     // SAFETY: as above.
     let status = unsafe {
         let param = openssl_sys::OSSL_PARAM_locate(params, c"status".as_ptr());

@@ -11,6 +11,7 @@ mod stack;
 mod turn;
 mod wait;
 
+use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -37,28 +38,34 @@ pub(crate) fn inside_job() -> bool {
     Wait::current().is_some()
 }
 
+/// Why an operation has no result from a batch.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NoResult {
+    /// The caller is to run it by itself: outside of a job, where nobody is there to fill a batch,
+    /// and if it failed, so that the error is told as usual.
+    Delegate,
+    /// Its job is to come to an end.
+    Cancelled,
+}
+
 /// Inside a job, runs the operation that `make` describes with its thread's next batch: pauses the
-/// job unless that runs at once. `None` if the caller is to run the operation by itself: outside
-/// of a job, where nobody is there to fill a batch, and if the operation did not succeed, whose
-/// error is then told as usual.
+/// job unless that runs at once.
 pub(crate) fn run(
     deadline: Duration,
     make: impl FnOnce() -> Option<KeyJob<Bytes>>,
-) -> Option<KeyJob<Bytes>> {
-    let wait = Wait::current()?;
-    if !on_large_stack(turn::has_company).flatten()? {
-        return None;
+) -> Result<KeyJob<Bytes>, NoResult> {
+    if turn::is_cancelling() {
+        return Err(NoResult::Cancelled);
     }
-    let job = make()?;
-    let descriptor = wait.descriptor(deadline)?;
-    let submitted = on_large_stack(|| turn::submit(job, descriptor, deadline)).flatten()?;
+    let Some((wait, submitted)) = submit(deadline, make) else {
+        return Err(NoResult::Delegate);
+    };
     let ticket = match submitted {
         Submitted::Done(job) => return succeeded(job),
         Submitted::Waiting(ticket) => ticket,
     };
-    descriptor.arm(ticket, deadline);
     let mut pauses = 0;
-    let job = loop {
+    let result = loop {
         // The application may be told at once: the job pauses before it can act on that, on this
         // same thread.
         wait.call_back();
@@ -66,15 +73,59 @@ pub(crate) fn run(
         pauses += 1;
         let force = !paused || wait.has_callback() || pauses > turn::MOST_PAUSES;
         match on_large_stack(|| turn::resume(ticket, pauses, force)).flatten() {
-            Some(Resumed::Done(job)) => break Some(job),
+            Some(Resumed::Done(job)) => break succeeded(job),
             Some(Resumed::TooEarly) => {}
-            Some(Resumed::Alone) | None => break None,
+            Some(Resumed::Cancelled) => break Err(NoResult::Cancelled),
+            Some(Resumed::Alone) | None => break Err(NoResult::Delegate),
         }
     };
     wait.settle();
-    succeeded(job?)
+    result
 }
 
-fn succeeded(job: KeyJob<Bytes>) -> Option<KeyJob<Bytes>> {
-    (job.status() == lanelock::Status::Success).then_some(job)
+/// Hands the operation to the thread's queue; `None` if it is to be delegated.
+fn submit(
+    deadline: Duration,
+    make: impl FnOnce() -> Option<KeyJob<Bytes>>,
+) -> Option<(Wait, Submitted)> {
+    let wait = Wait::current()?;
+    if !on_large_stack(turn::has_company).flatten()? {
+        return None;
+    }
+    let job = make()?;
+    let descriptor = wait.descriptor(deadline)?;
+    let submitted = on_large_stack(|| turn::submit(job, descriptor, deadline)).flatten()?;
+    if let Submitted::Waiting(ticket) = submitted {
+        descriptor.arm(ticket, deadline);
+    }
+    Some((wait, submitted))
+}
+
+fn succeeded(job: KeyJob<Bytes>) -> Result<KeyJob<Bytes>, NoResult> {
+    match job.status() {
+        lanelock::Status::Success => Ok(job),
+        _ => Err(NoResult::Delegate),
+    }
+}
+
+/// Cancels the operation whose job was given one of these descriptors, if this thread paused it:
+/// while the value lives, jobs that are resumed end with a failure. `None` if there is none.
+pub(crate) fn cancel_job(descriptors: &[c_int]) -> Option<Cancelling> {
+    turn::owns(descriptors).then(Cancelling::new)
+}
+
+/// See [`cancel_job`].
+pub(crate) struct Cancelling(());
+
+impl Cancelling {
+    fn new() -> Self {
+        turn::set_cancelling(true);
+        Self(())
+    }
+}
+
+impl Drop for Cancelling {
+    fn drop(&mut self) {
+        turn::set_cancelling(false);
+    }
 }

@@ -1,7 +1,8 @@
 //! A thread's operations between submission and result.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ffi::c_int;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -56,10 +57,13 @@ pub(super) enum Resumed {
     TooEarly,
     /// Nobody joined it: the job runs it by itself.
     Alone,
+    /// Nobody wants it: the job is to end.
+    Cancelled,
 }
 
 thread_local! {
     static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
+    static CANCELLING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Calls `f` with this thread's operations; `None` when the thread ends, and if there are no
@@ -68,7 +72,10 @@ fn with<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
     let result = TURN.try_with(|turn| {
         let mut turn = turn.try_borrow_mut().ok()?;
         let generation = fork::generation();
-        if turn.as_ref().is_some_and(|turn| turn.generation != generation) {
+        if turn
+            .as_ref()
+            .is_some_and(|turn| turn.generation != generation)
+        {
             // A parent's: another of its threads may have held a lock that dropping it takes.
             std::mem::forget(turn.take());
         }
@@ -113,6 +120,10 @@ pub(super) fn submit(
 /// A job is resumed for the `pauses`th time. `force`: it cannot pause again.
 pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed> {
     with(|turn| {
+        if is_cancelling() {
+            turn.remove(ticket);
+            return Some(Resumed::Cancelled);
+        }
         if let Some(job) = turn.claim(ticket) {
             return Some(Resumed::Done(job));
         }
@@ -143,6 +154,24 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
 /// Drops an operation and its result.
 pub(super) fn cancel(ticket: Ticket) {
     with(|turn| turn.remove(ticket));
+}
+
+/// Whether jobs that are resumed are to end.
+pub(super) fn is_cancelling() -> bool {
+    CANCELLING.get()
+}
+
+pub(super) fn set_cancelling(on: bool) {
+    CANCELLING.set(on);
+}
+
+/// Whether an operation of this thread waits with one of these descriptors.
+pub(super) fn owns(descriptors: &[c_int]) -> bool {
+    let waits = |entry: &Entry| {
+        let descriptor = entry.descriptor.upgrade();
+        descriptor.is_some_and(|descriptor| descriptors.contains(&descriptor.as_raw_fd()))
+    };
+    with(|turn| turn.entries.values().any(waits)).unwrap_or(false)
 }
 
 impl Turn {

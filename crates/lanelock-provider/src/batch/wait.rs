@@ -165,6 +165,10 @@ impl Descriptor {
         })
     }
 
+    pub(super) fn as_raw_fd(&self) -> c_int {
+        self.fd.as_raw_fd()
+    }
+
     /// An operation waits: readable when it is due.
     pub(super) fn arm(&self, ticket: Ticket, deadline: Duration) {
         *self.lock() = Some((std::thread::current().id(), ticket));
@@ -214,7 +218,12 @@ impl Descriptor {
         };
         // SAFETY: a timer of ours and a whole specification.
         unsafe {
-            libc::timerfd_settime(self.fd.as_raw_fd(), 0, &raw const spec, std::ptr::null_mut())
+            libc::timerfd_settime(
+                self.fd.as_raw_fd(),
+                0,
+                &raw const spec,
+                std::ptr::null_mut(),
+            )
         };
     }
 
@@ -229,7 +238,12 @@ pub(super) fn closed_elsewhere() -> usize {
 }
 
 /// The wait context is freed, with its connection: what it waits for is cancelled.
-unsafe extern "C" fn cleanup(_: *mut AsyncWaitCtx, _: *const c_void, _: c_int, custom: *mut c_void) {
+unsafe extern "C" fn cleanup(
+    _: *mut AsyncWaitCtx,
+    _: *const c_void,
+    _: c_int,
+    custom: *mut c_void,
+) {
     // SAFETY: what `Wait::descriptor` registered, freed once.
     let descriptor = unsafe { Box::from_raw(custom.cast::<Arc<Descriptor>>()) };
     let waiting = descriptor.lock().take();

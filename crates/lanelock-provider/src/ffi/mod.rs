@@ -81,6 +81,10 @@ unsafe extern "C" {
     pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
     pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
 
+    pub(crate) fn BIO_s_null() -> *const openssl_sys::BIO_METHOD;
+    pub(crate) fn ERR_set_mark() -> c_int;
+    pub(crate) fn ERR_pop_to_mark() -> c_int;
+
     pub(crate) fn ASYNC_get_current_job() -> *mut AsyncJob;
     pub(crate) fn ASYNC_get_wait_ctx(job: *mut AsyncJob) -> *mut AsyncWaitCtx;
     pub(crate) fn ASYNC_pause_job() -> c_int;

@@ -80,7 +80,9 @@ impl Key {
 
     /// The key as the core holds it.
     pub(crate) fn into_raw(key: Option<Arc<Self>>) -> *mut c_void {
-        key.map_or(std::ptr::null_mut(), |key| Arc::into_raw(key).cast_mut().cast())
+        key.map_or(std::ptr::null_mut(), |key| {
+            Arc::into_raw(key).cast_mut().cast()
+        })
     }
 
     pub(crate) fn provider(&self) -> &Provider {

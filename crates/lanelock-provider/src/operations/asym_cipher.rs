@@ -7,9 +7,9 @@ use std::sync::Arc;
 use lanelock::public_key::{EncryptionScheme, KeyJob};
 use zeroize::Zeroizing;
 
-use super::scheme::{self, RsaDecryption};
 use super::delegate;
-use crate::batch;
+use super::scheme::{self, RsaDecryption};
+use crate::batch::{self, NoResult};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::functions::AsymCipher;
 use crate::key::{Key, Use};
@@ -79,21 +79,22 @@ impl Context {
         self.key = unsafe { Key::share(key) };
         self.is_labelled = false;
         self.see(params);
-        self.key.as_ref().map_or(std::ptr::null_mut(), |key| key.inner)
+        self.key
+            .as_ref()
+            .map_or(std::ptr::null_mut(), |key| key.inner)
     }
 
     fn see(&mut self, params: *const OSSL_PARAM) {
         if !params.is_null() {
             // SAFETY: an array of the core's.
-            let label = unsafe {
-                openssl_sys::OSSL_PARAM_locate_const(params, c"oaep-label".as_ptr())
-            };
+            let label =
+                unsafe { openssl_sys::OSSL_PARAM_locate_const(params, c"oaep-label".as_ptr()) };
             self.is_labelled |= !label.is_null();
         }
     }
 
-    fn batch(&self, input: &[u8]) -> Option<KeyJob<batch::Bytes>> {
-        let key = self.key.as_ref()?;
+    fn batch(&self, input: &[u8]) -> Result<KeyJob<batch::Bytes>, NoResult> {
+        let key = self.key.as_ref().ok_or(NoResult::Delegate)?;
         batch::run(self.provider().config.deadline, || {
             let get = self.theirs().get_ctx_params?;
             // SAFETY: the functions and the context belong together.
@@ -104,7 +105,11 @@ impl Context {
             };
             let session = key.session(Use::Decrypt(scheme))?;
             let output = Zeroizing::new(vec![0; session.output_len(input.len())]);
-            Some(KeyJob::decrypt(&session, Zeroizing::new(input.to_vec()), output))
+            Some(KeyJob::decrypt(
+                &session,
+                Zeroizing::new(input.to_vec()),
+                output,
+            ))
         })
     }
 }
@@ -166,7 +171,15 @@ unsafe extern "C" fn encrypt(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().encrypt, context.inner, out, len, room, input, input_len)
+    delegate!(
+        context.theirs().encrypt,
+        context.inner,
+        out,
+        len,
+        room,
+        input,
+        input_len
+    )
 }
 
 unsafe extern "C" fn decrypt_init(
@@ -193,19 +206,29 @@ unsafe extern "C" fn decrypt(
     if !out.is_null() && !input.is_null() {
         // SAFETY: as above.
         let ciphertext = unsafe { std::slice::from_raw_parts(input, input_len) };
-        if let Some(job) = context.batch(ciphertext)
-            && job.result().len() <= room
-        {
-            let plaintext = job.result();
-            // SAFETY: `room` bytes and a place for their number.
-            unsafe {
-                std::ptr::copy_nonoverlapping(plaintext.as_ptr(), out, plaintext.len());
-                *len = plaintext.len();
+        match context.batch(ciphertext) {
+            Ok(job) if job.result().len() <= room => {
+                let plaintext = job.result();
+                // SAFETY: `room` bytes and a place for their number.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(plaintext.as_ptr(), out, plaintext.len());
+                    *len = plaintext.len();
+                }
+                return 1;
             }
-            return 1;
+            Ok(_) | Err(NoResult::Delegate) => {}
+            Err(NoResult::Cancelled) => return 0,
         }
     }
-    delegate!(context.theirs().decrypt, context.inner, out, len, room, input, input_len)
+    delegate!(
+        context.theirs().decrypt,
+        context.inner,
+        out,
+        len,
+        room,
+        input,
+        input_len
+    )
 }
 
 unsafe extern "C" fn get_ctx_params(context: *mut c_void, params: *mut OSSL_PARAM) -> c_int {
@@ -228,7 +251,11 @@ unsafe extern "C" fn gettable_ctx_params(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.asym_cipher[0].gettable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.asym_cipher[0].gettable_ctx_params,
+        inner,
+        provider.inner
+    )
 }
 
 unsafe extern "C" fn settable_ctx_params(
@@ -238,5 +265,9 @@ unsafe extern "C" fn settable_ctx_params(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.asym_cipher[0].settable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.asym_cipher[0].settable_ctx_params,
+        inner,
+        provider.inner
+    )
 }

@@ -8,7 +8,7 @@ use lanelock::public_key::KeyJob;
 use zeroize::Zeroizing;
 
 use super::{delegate, scheme};
-use crate::batch;
+use crate::batch::{self, NoResult};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::functions::Keyexch;
 use crate::key::{Key, Use};
@@ -40,9 +40,13 @@ fn of<const A: usize>(theirs: &Keyexch) -> Keyexch {
         freectx: Some(freectx),
         dupctx: theirs.dupctx.and(Some(dupctx)),
         set_ctx_params: theirs.set_ctx_params.and(Some(set_ctx_params)),
-        settable_ctx_params: theirs.settable_ctx_params.and(Some(settable_ctx_params::<A>)),
+        settable_ctx_params: theirs
+            .settable_ctx_params
+            .and(Some(settable_ctx_params::<A>)),
         get_ctx_params: theirs.get_ctx_params.and(Some(get_ctx_params)),
-        gettable_ctx_params: theirs.gettable_ctx_params.and(Some(gettable_ctx_params::<A>)),
+        gettable_ctx_params: theirs
+            .gettable_ctx_params
+            .and(Some(gettable_ctx_params::<A>)),
     }
 }
 
@@ -79,8 +83,10 @@ impl Context {
         &self.provider().keyexch[self.index]
     }
 
-    fn batch(&self) -> Option<KeyJob<batch::Bytes>> {
-        let (key, peer) = (self.key.as_ref()?, self.peer.as_ref()?);
+    fn batch(&self) -> Result<KeyJob<batch::Bytes>, NoResult> {
+        let (Some(key), Some(peer)) = (&self.key, &self.peer) else {
+            return Err(NoResult::Delegate);
+        };
         batch::run(self.provider().config.deadline, || {
             if KEYEXCH[self.index] == c"ECDH" {
                 let get = self.theirs().get_ctx_params?;
@@ -149,7 +155,9 @@ unsafe extern "C" fn init(
 unsafe extern "C" fn set_peer(context: *mut c_void, peer: *mut c_void) -> c_int {
     // SAFETY: see `operations`.
     let (context, peer) = unsafe { (Context::of(context), Key::share(peer)) };
-    let inner = peer.as_ref().map_or(std::ptr::null_mut(), |peer| peer.inner);
+    let inner = peer
+        .as_ref()
+        .map_or(std::ptr::null_mut(), |peer| peer.inner);
     context.peer = peer;
     delegate!(context.theirs().set_peer, context.inner, inner)
 }
@@ -162,17 +170,19 @@ unsafe extern "C" fn derive(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    if !secret.is_null()
-        && let Some(job) = context.batch()
-    {
-        let result = job.result();
-        if result.len() <= room {
-            // SAFETY: `room` bytes and a place for their number.
-            unsafe {
-                std::ptr::copy_nonoverlapping(result.as_ptr(), secret, result.len());
-                *len = result.len();
+    if !secret.is_null() {
+        match context.batch() {
+            Ok(job) if job.result().len() <= room => {
+                let result = job.result();
+                // SAFETY: `room` bytes and a place for their number.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(result.as_ptr(), secret, result.len());
+                    *len = result.len();
+                }
+                return 1;
             }
-            return 1;
+            Ok(_) | Err(NoResult::Delegate) => {}
+            Err(NoResult::Cancelled) => return 0,
         }
     }
     delegate!(context.theirs().derive, context.inner, secret, len, room)
@@ -197,7 +207,11 @@ unsafe extern "C" fn gettable_ctx_params<const A: usize>(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.keyexch[A].gettable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.keyexch[A].gettable_ctx_params,
+        inner,
+        provider.inner
+    )
 }
 
 unsafe extern "C" fn settable_ctx_params<const A: usize>(
@@ -207,5 +221,9 @@ unsafe extern "C" fn settable_ctx_params<const A: usize>(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.keyexch[A].settable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.keyexch[A].settable_ctx_params,
+        inner,
+        provider.inner
+    )
 }

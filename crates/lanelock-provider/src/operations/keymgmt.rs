@@ -26,7 +26,9 @@ fn of<const A: usize>(theirs: &Keymgmt) -> Keymgmt {
         gen_init: theirs.gen_init.and(Some(gen_init::<A>)),
         gen_set_template: theirs.gen_set_template.and(Some(gen_set_template)),
         gen_set_params: theirs.gen_set_params.and(Some(gen_set_params)),
-        gen_settable_params: theirs.gen_settable_params.and(Some(gen_settable_params::<A>)),
+        gen_settable_params: theirs
+            .gen_settable_params
+            .and(Some(gen_settable_params::<A>)),
         generate: theirs.generate.and(Some(generate)),
         gen_cleanup: theirs.gen_cleanup.and(Some(gen_cleanup)),
         free: Some(free),
@@ -89,8 +91,12 @@ unsafe extern "C" fn gen_init<const A: usize>(
 ) -> *mut c_void {
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
-    let inner: *mut c_void =
-        delegate!(provider.keymgmt[A].gen_init, provider.inner, selection, params);
+    let inner: *mut c_void = delegate!(
+        provider.keymgmt[A].gen_init,
+        provider.inner,
+        selection,
+        params
+    );
     if inner.is_null() {
         return inner;
     }
@@ -109,10 +115,7 @@ unsafe extern "C" fn gen_set_template(generation: *mut c_void, template: *mut c_
     delegate!(theirs.gen_set_template, generation.inner, template.inner)
 }
 
-unsafe extern "C" fn gen_set_params(
-    generation: *mut c_void,
-    params: *const OSSL_PARAM,
-) -> c_int {
+unsafe extern "C" fn gen_set_params(generation: *mut c_void, params: *const OSSL_PARAM) -> c_int {
     // SAFETY: see `operations`.
     let (generation, theirs) = unsafe { Generation::of(generation) };
     delegate!(theirs.gen_set_params, generation.inner, params)
@@ -130,7 +133,11 @@ unsafe extern "C" fn gen_settable_params<const A: usize>(
         // SAFETY: see `operations`.
         false => unsafe { Generation::of(generation) }.0.inner,
     };
-    delegate!(provider.keymgmt[A].gen_settable_params, inner, provider.inner)
+    delegate!(
+        provider.keymgmt[A].gen_settable_params,
+        inner,
+        provider.inner
+    )
 }
 
 unsafe extern "C" fn generate(

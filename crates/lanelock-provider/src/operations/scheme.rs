@@ -51,7 +51,9 @@ pub(super) unsafe fn rsa_signature(get: GetParams, context: *mut c_void) -> Opti
     let (digest, mgf1) = (name(&digest)?, name(&mgf1)?);
     match mode {
         padding::PKCS1 if digest.is_empty() => Some(RsaSignature::Bare),
-        padding::PKCS1 => Some(RsaSignature::Scheme(SignatureScheme::RsaPkcs1(hash(digest)?))),
+        padding::PKCS1 => Some(RsaSignature::Scheme(SignatureScheme::RsaPkcs1(hash(
+            digest,
+        )?))),
         padding::PSS => {
             let hash = hash(digest)?;
             let salt_len = match salt {
@@ -130,10 +132,7 @@ pub(super) unsafe fn rsa_decryption(get: GetParams, context: *mut c_void) -> Opt
         "" => digest,
         mgf1 => hash(mgf1)?,
     };
-    Some(RsaDecryption::Oaep(Oaep {
-        hash: digest,
-        mgf1,
-    }))
+    Some(RsaDecryption::Oaep(Oaep { hash: digest, mgf1 }))
 }
 
 /// Whether a key exchange derives nothing further from the shared secret.
@@ -167,6 +166,13 @@ fn hash(name: &str) -> Option<Hash> {
 
 /// The hash whose digests are this long, for ECDSA without one: it uses a digest as it is.
 pub(super) fn hash_of_len(len: usize) -> Option<Hash> {
-    let mut hashes = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512].into_iter();
+    let mut hashes = [
+        Hash::Sha1,
+        Hash::Sha224,
+        Hash::Sha256,
+        Hash::Sha384,
+        Hash::Sha512,
+    ]
+    .into_iter();
     hashes.find(|hash| hash.digest_len() == len)
 }

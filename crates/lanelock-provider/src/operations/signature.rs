@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::delegate;
 use super::scheme::{self, RsaSignature};
-use crate::batch;
+use crate::batch::{self, NoResult};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::functions::Signature;
 use crate::key::{Key, Use};
@@ -58,13 +58,21 @@ fn of<const A: usize>(theirs: &Signature) -> Signature {
         freectx: Some(freectx),
         dupctx: theirs.dupctx.and(Some(dupctx)),
         get_ctx_params: theirs.get_ctx_params.and(Some(get_ctx_params)),
-        gettable_ctx_params: theirs.gettable_ctx_params.and(Some(gettable_ctx_params::<A>)),
+        gettable_ctx_params: theirs
+            .gettable_ctx_params
+            .and(Some(gettable_ctx_params::<A>)),
         set_ctx_params: theirs.set_ctx_params.and(Some(set_ctx_params)),
-        settable_ctx_params: theirs.settable_ctx_params.and(Some(settable_ctx_params::<A>)),
+        settable_ctx_params: theirs
+            .settable_ctx_params
+            .and(Some(settable_ctx_params::<A>)),
         get_ctx_md_params: theirs.get_ctx_md_params.and(Some(get_ctx_md_params)),
-        gettable_ctx_md_params: theirs.gettable_ctx_md_params.and(Some(gettable_ctx_md_params)),
+        gettable_ctx_md_params: theirs
+            .gettable_ctx_md_params
+            .and(Some(gettable_ctx_md_params)),
         set_ctx_md_params: theirs.set_ctx_md_params.and(Some(set_ctx_md_params)),
-        settable_ctx_md_params: theirs.settable_ctx_md_params.and(Some(settable_ctx_md_params)),
+        settable_ctx_md_params: theirs
+            .settable_ctx_md_params
+            .and(Some(settable_ctx_md_params)),
     }
 }
 
@@ -136,15 +144,20 @@ impl Context {
         match self.held_back.take() {
             Some(message) if !message.is_empty() => {
                 let (inner, theirs) = (self.inner, self.theirs());
-                delegate!(theirs.digest_sign_update, inner, message.as_ptr(), message.len())
+                delegate!(
+                    theirs.digest_sign_update,
+                    inner,
+                    message.as_ptr(),
+                    message.len()
+                )
             }
             _ => 1,
         }
     }
 
     /// Signs `input` in a batch.
-    fn batch(&self, input: &[u8], form: MessageForm) -> Option<KeyJob<batch::Bytes>> {
-        let key = self.key.as_ref()?;
+    fn batch(&self, input: &[u8], form: MessageForm) -> Result<KeyJob<batch::Bytes>, NoResult> {
+        let key = self.key.as_ref().ok_or(NoResult::Delegate)?;
         batch::run(self.provider().config.deadline, || {
             let (usage, block) = self.usage(input, form)?;
             let session = key.session(usage)?;
@@ -202,7 +215,11 @@ impl Context {
         if sig.is_null() {
             return None;
         }
-        let job = self.batch(input, form)?;
+        let job = match self.batch(input, form) {
+            Ok(job) => job,
+            Err(NoResult::Delegate) => return None,
+            Err(NoResult::Cancelled) => return Some(0),
+        };
         let signature = job.result();
         if signature.len() > room {
             return None;
@@ -225,7 +242,9 @@ enum Block {
 
 /// Block type 1 of PKCS #1 v1.5 (RFC 8017, 9.2, 3 to 5) around `input`.
 fn pkcs1_block(input: &[u8], len: usize) -> Option<Vec<u8>> {
-    let padding = len.checked_sub(input.len() + 3).filter(|&padding| padding >= 8)?;
+    let padding = len
+        .checked_sub(input.len() + 3)
+        .filter(|&padding| padding >= 8)?;
     let mut block = vec![0, 1];
     block.resize(2 + padding, 0xff);
     block.push(0);
@@ -313,7 +332,15 @@ unsafe extern "C" fn sign(
     };
     match done {
         Some(done) => done,
-        None => delegate!(context.theirs().sign, context.inner, sig, len, room, digest, digest_len),
+        None => delegate!(
+            context.theirs().sign,
+            context.inner,
+            sig,
+            len,
+            room,
+            digest,
+            digest_len
+        ),
     }
 }
 
@@ -337,7 +364,14 @@ unsafe extern "C" fn verify(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().verify, context.inner, sig, sig_len, digest, digest_len)
+    delegate!(
+        context.theirs().verify,
+        context.inner,
+        sig,
+        sig_len,
+        digest,
+        digest_len
+    )
 }
 
 unsafe extern "C" fn verify_recover_init(
@@ -348,7 +382,12 @@ unsafe extern "C" fn verify_recover_init(
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
     let key = context.start(key, params, false);
-    delegate!(context.theirs().verify_recover_init, context.inner, key, params)
+    delegate!(
+        context.theirs().verify_recover_init,
+        context.inner,
+        key,
+        params
+    )
 }
 
 unsafe extern "C" fn verify_recover(
@@ -361,7 +400,15 @@ unsafe extern "C" fn verify_recover(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().verify_recover, context.inner, out, len, room, sig, sig_len)
+    delegate!(
+        context.theirs().verify_recover,
+        context.inner,
+        out,
+        len,
+        room,
+        sig,
+        sig_len
+    )
 }
 
 unsafe extern "C" fn digest_sign_init(
@@ -373,7 +420,13 @@ unsafe extern "C" fn digest_sign_init(
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
     let key = context.start(key, params, true);
-    delegate!(context.theirs().digest_sign_init, context.inner, digest, key, params)
+    delegate!(
+        context.theirs().digest_sign_init,
+        context.inner,
+        digest,
+        key,
+        params
+    )
 }
 
 unsafe extern "C" fn digest_sign_update(
@@ -393,7 +446,12 @@ unsafe extern "C" fn digest_sign_update(
             return 0;
         }
     }
-    delegate!(context.theirs().digest_sign_update, context.inner, data, len)
+    delegate!(
+        context.theirs().digest_sign_update,
+        context.inner,
+        data,
+        len
+    )
 }
 
 unsafe extern "C" fn digest_sign_final(
@@ -417,7 +475,13 @@ unsafe extern "C" fn digest_sign_final(
             return 0;
         }
     }
-    delegate!(context.theirs().digest_sign_final, context.inner, sig, len, room)
+    delegate!(
+        context.theirs().digest_sign_final,
+        context.inner,
+        sig,
+        len,
+        room
+    )
 }
 
 unsafe extern "C" fn digest_sign(
@@ -440,7 +504,15 @@ unsafe extern "C" fn digest_sign(
             return done;
         }
     }
-    delegate!(context.theirs().digest_sign, context.inner, sig, len, room, message, message_len)
+    delegate!(
+        context.theirs().digest_sign,
+        context.inner,
+        sig,
+        len,
+        room,
+        message,
+        message_len
+    )
 }
 
 unsafe extern "C" fn digest_verify_init(
@@ -452,7 +524,13 @@ unsafe extern "C" fn digest_verify_init(
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
     let key = context.start(key, params, false);
-    delegate!(context.theirs().digest_verify_init, context.inner, digest, key, params)
+    delegate!(
+        context.theirs().digest_verify_init,
+        context.inner,
+        digest,
+        key,
+        params
+    )
 }
 
 unsafe extern "C" fn digest_verify_update(
@@ -462,7 +540,12 @@ unsafe extern "C" fn digest_verify_update(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().digest_verify_update, context.inner, data, len)
+    delegate!(
+        context.theirs().digest_verify_update,
+        context.inner,
+        data,
+        len
+    )
 }
 
 unsafe extern "C" fn digest_verify_final(
@@ -472,7 +555,12 @@ unsafe extern "C" fn digest_verify_final(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().digest_verify_final, context.inner, sig, len)
+    delegate!(
+        context.theirs().digest_verify_final,
+        context.inner,
+        sig,
+        len
+    )
 }
 
 unsafe extern "C" fn digest_verify(
@@ -484,7 +572,14 @@ unsafe extern "C" fn digest_verify(
 ) -> c_int {
     // SAFETY: see `operations`.
     let context = unsafe { Context::of(context) };
-    delegate!(context.theirs().digest_verify, context.inner, sig, len, message, message_len)
+    delegate!(
+        context.theirs().digest_verify,
+        context.inner,
+        sig,
+        len,
+        message,
+        message_len
+    )
 }
 
 unsafe extern "C" fn get_ctx_params(context: *mut c_void, params: *mut OSSL_PARAM) -> c_int {
@@ -507,7 +602,11 @@ unsafe extern "C" fn gettable_ctx_params<const A: usize>(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.signature[A].gettable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.signature[A].gettable_ctx_params,
+        inner,
+        provider.inner
+    )
 }
 
 unsafe extern "C" fn settable_ctx_params<const A: usize>(
@@ -517,7 +616,11 @@ unsafe extern "C" fn settable_ctx_params<const A: usize>(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = Context::inner_of(context);
-    delegate!(provider.signature[A].settable_ctx_params, inner, provider.inner)
+    delegate!(
+        provider.signature[A].settable_ctx_params,
+        inner,
+        provider.inner
+    )
 }
 
 unsafe extern "C" fn get_ctx_md_params(context: *mut c_void, params: *mut OSSL_PARAM) -> c_int {

@@ -1,0 +1,273 @@
+//! Connections that close, threads that end, processes that fork, providers that go.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use crate::jobs::{Job, State, drive};
+use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
+use crate::{alone, descriptors, has_lanes};
+
+const DIGEST: [u8; 36] = [3; 36];
+
+/// Jobs that sign once each, into `results`.
+fn signers<'w>(key: &'w Key<'_>, results: &'w [RefCell<Vec<u8>>]) -> Vec<Job<'w>> {
+    let job = |result: &'w RefCell<Vec<u8>>| {
+        Job::new(move || *result.borrow_mut() = key.sign_digest(&DIGEST).expect("signed"))
+    };
+    results.iter().map(job).collect()
+}
+
+fn empty(count: usize) -> Vec<RefCell<Vec<u8>>> {
+    (0..count).map(|_| RefCell::default()).collect()
+}
+
+#[test]
+fn a_connection_closed_while_paused_leaves_no_descriptor_and_no_operation() {
+    let _alone = alone();
+    if !has_lanes() {
+        return;
+    }
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let expected = key.in_provider(c"RSA", DEFAULT).sign_digest(&DIGEST);
+    let expected = expected.expect("signed");
+    let before = descriptors();
+    let results = empty(30);
+    for round in 0..3 {
+        let mut jobs = signers(&key, &results[..7]);
+        for job in &mut jobs {
+            assert_eq!(job.resume(), State::Paused);
+            assert!(job.is_readable(Duration::ZERO));
+        }
+        assert_eq!(descriptors(), before + 7, "one for each");
+        jobs.into_iter().for_each(Job::abandon);
+        assert_eq!(descriptors(), before, "round {round}");
+    }
+    // Seven operations that still waited would make a batch with this one.
+    let mut jobs = signers(&key, &results[7..8]);
+    assert_eq!(jobs[0].resume(), State::Paused, "nobody waits any more");
+    assert_eq!(jobs[0].resume(), State::Finished);
+    drop(jobs);
+    assert_eq!(*results[7].borrow(), expected);
+    // Some of a batch closed before it runs, and some after.
+    let mut jobs = signers(&key, &results[8..22]);
+    let mut paused: Vec<Job<'_>> = Vec::new();
+    for mut job in jobs.drain(..) {
+        if job.resume() == State::Paused {
+            paused.push(job);
+        }
+        if paused.len() == 3 {
+            paused.remove(1).abandon();
+        }
+    }
+    while let Some(mut job) = paused.pop() {
+        match paused.len() % 3 {
+            0 => job.abandon(),
+            _ => assert_eq!(job.resume(), State::Finished),
+        }
+    }
+    drop(jobs);
+    assert_eq!(descriptors(), before);
+    for result in &results[8..22] {
+        let result = result.borrow();
+        assert!(result.is_empty() || *result == expected);
+    }
+}
+
+#[test]
+fn a_connection_can_be_closed_by_another_thread() {
+    let _alone = alone();
+    if !has_lanes() {
+        return;
+    }
+    struct Moved<T>(T);
+    unsafe impl<T> Send for Moved<T> {}
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    let before = descriptors();
+    let results = empty(8);
+    let mut jobs: Vec<Job<'_>> = results[..7]
+        .iter()
+        .map(|result| {
+            Job::new(|| *result.borrow_mut() = key.sign_digest(&[1; 32]).expect("signed"))
+        })
+        .collect();
+    for job in &mut jobs {
+        assert_eq!(job.resume(), State::Paused);
+    }
+    let jobs = Moved(jobs);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let jobs = jobs;
+            jobs.0.into_iter().for_each(Job::abandon);
+        });
+    });
+    assert_eq!(descriptors(), before);
+    // This thread finds out at its next operation.
+    let mut last =
+        Job::new(|| *results[7].borrow_mut() = key.sign_digest(&[1; 32]).expect("signed"));
+    assert_eq!(last.resume(), State::Paused);
+    assert_eq!(last.resume(), State::Finished);
+    drop(last);
+    assert!(!results[7].borrow().is_empty());
+}
+
+#[test]
+fn a_thread_ends_with_operations_waiting() {
+    let _alone = alone();
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let before = descriptors();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let results = empty(5);
+                let mut jobs = signers(&key, &results);
+                for job in jobs {
+                    let mut job = job;
+                    if job.resume() == State::Paused {
+                        job.abandon();
+                    }
+                }
+                jobs = signers(&key, &results[..3]);
+                for mut job in jobs {
+                    // Their wait contexts outlive the thread.
+                    job.resume();
+                    std::mem::forget(job);
+                }
+            });
+        }
+    });
+    let kept = if has_lanes() { 6 } else { 0 };
+    assert_eq!(descriptors(), before + kept);
+}
+
+#[test]
+fn threads_have_batches_of_their_own() {
+    let _alone = alone();
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let expected = key
+        .in_provider(c"RSA", DEFAULT)
+        .sign_digest(&DIGEST)
+        .expect("signed");
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for count in [3, 16, 1, 20] {
+                    let results = empty(count);
+                    let mut jobs = signers(&key, &results);
+                    drive(&mut jobs, |_| ());
+                    drop(jobs);
+                    assert!(results.iter().all(|result| *result.borrow() == expected));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_child_process_starts_afresh_and_the_parent_goes_on() {
+    let _alone = alone();
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let expected = key
+        .in_provider(c"RSA", DEFAULT)
+        .sign_digest(&DIGEST)
+        .expect("signed");
+    let results = empty(5);
+    let mut jobs = signers(&key, &results);
+    for job in &mut jobs {
+        job.resume();
+    }
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // The parent's jobs end here, too, and new ones make batches.
+        let fine = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for job in &mut jobs {
+                while job.state == State::Paused {
+                    job.resume();
+                }
+            }
+            assert!(results.iter().all(|result| *result.borrow() == expected));
+            let results = empty(16);
+            let mut jobs = signers(&key, &results);
+            drive(&mut jobs, |_| ());
+            drop(jobs);
+            assert!(results.iter().all(|result| *result.borrow() == expected));
+        }));
+        unsafe { libc::_exit(i32::from(fine.is_err())) };
+    }
+    let mut status = -1;
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0, "the child failed");
+    for job in &mut jobs {
+        if job.state == State::Paused {
+            assert!(
+                job.is_readable(Duration::ZERO),
+                "the child took nothing from it"
+            );
+            assert_eq!(job.resume(), State::Finished);
+        }
+    }
+    drop(jobs);
+    assert!(results.iter().all(|result| *result.borrow() == expected));
+}
+
+#[test]
+fn a_callback_is_called_for_each_pause() {
+    let _alone = alone();
+    if !has_lanes() {
+        return;
+    }
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let calls: Vec<Cell<u32>> = (0..3).map(|_| Cell::new(0)).collect();
+    let results = empty(3);
+    let mut jobs = signers(&key, &results);
+    for (job, calls) in jobs.iter_mut().zip(&calls) {
+        job.set_callback(calls);
+        assert_eq!(job.resume(), State::Paused);
+        assert_eq!(calls.get(), 1);
+    }
+    for (job, calls) in jobs.iter_mut().zip(&calls) {
+        assert_eq!(job.resume(), State::Finished);
+        assert_eq!(calls.get(), 1);
+    }
+}
+
+#[test]
+fn a_provider_is_unloaded_and_loaded_again() {
+    let _alone = alone();
+    let before = descriptors();
+    let mut signature = Vec::new();
+    for _ in 0..3 {
+        let mut library = Library::empty();
+        library.load(c"default").expect("default");
+        library.load(c"lanelock").expect("lanelock");
+        {
+            let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+            let results = empty(9);
+            let mut jobs = signers(&key, &results);
+            drive(&mut jobs, |_| ());
+            drop(jobs);
+            signature = results[0].take();
+        }
+        library.unload();
+        library.load(c"lanelock").expect("again");
+        let key = Key::generate(&library, Kind::Raw(c"ED25519"), LANELOCK);
+        assert_eq!(key.provider(), "lanelock");
+    }
+    assert_eq!(signature.len(), 256);
+    assert_eq!(descriptors(), before);
+}
+
+#[test]
+fn it_delegates_where_the_application_loads_no_default_provider() {
+    let _alone = alone();
+    let mut library = Library::empty();
+    library.load(c"lanelock").expect("lanelock");
+    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    assert_eq!(key.provider(), "lanelock");
+    key.sign_digest(&[1; 32]).expect("signed");
+}

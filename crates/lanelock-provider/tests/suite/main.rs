@@ -1,0 +1,10 @@
+//! The module as OpenSSL loads it, against the default provider.
+
+#![allow(unsafe_code, missing_docs)]
+#![allow(dead_code)] // the modules shared with the other suite have more
+#![allow(clippy::undocumented_unsafe_blocks, clippy::unwrap_used)] // calls as an application makes them
+
+mod asynchronous;
+mod jobs;
+mod openssl;
+mod synchronous;

@@ -1,0 +1,479 @@
+//! libcrypto as an application uses it: library contexts, keys, operations.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use std::path::PathBuf;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use openssl_sys as sys;
+use openssl_sys::{EVP_MD_CTX, EVP_PKEY, EVP_PKEY_CTX, OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER};
+
+pub const LANELOCK: &CStr = c"?provider=lanelock";
+pub const DEFAULT: &CStr = c"provider=default";
+
+unsafe extern "C" {
+    fn EVP_PKEY_CTX_set_params(ctx: *mut EVP_PKEY_CTX, params: *const OSSL_PARAM) -> c_int;
+    fn EVP_PKEY_generate(ctx: *mut EVP_PKEY_CTX, key: *mut *mut EVP_PKEY) -> c_int;
+    fn EVP_PKEY_todata(key: *const EVP_PKEY, select: c_int, params: *mut *mut OSSL_PARAM) -> c_int;
+    fn EVP_PKEY_fromdata_init(ctx: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_fromdata(
+        ctx: *mut EVP_PKEY_CTX,
+        key: *mut *mut EVP_PKEY,
+        select: c_int,
+        params: *mut OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_DigestSignInit_ex(
+        ctx: *mut EVP_MD_CTX,
+        pkey_ctx: *mut *mut EVP_PKEY_CTX,
+        digest: *const c_char,
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+        key: *mut EVP_PKEY,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_DigestVerifyInit_ex(
+        ctx: *mut EVP_MD_CTX,
+        pkey_ctx: *mut *mut EVP_PKEY_CTX,
+        digest: *const c_char,
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+        key: *mut EVP_PKEY,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_PKEY_CTX_new_from_pkey(
+        library: *mut OSSL_LIB_CTX,
+        key: *mut EVP_PKEY,
+        properties: *const c_char,
+    ) -> *mut EVP_PKEY_CTX;
+    fn EVP_PKEY_get0_provider(key: *const EVP_PKEY) -> *const OSSL_PROVIDER;
+    fn OSSL_PROVIDER_get0_name(provider: *const OSSL_PROVIDER) -> *const c_char;
+    fn OSSL_LIB_CTX_load_config(library: *mut OSSL_LIB_CTX, file: *const c_char) -> c_int;
+    fn ERR_error_string_n(code: std::ffi::c_ulong, text: *mut c_char, len: usize);
+    fn ERR_get_error_all(
+        file: *mut *const c_char,
+        line: *mut c_int,
+        function: *mut *const c_char,
+        data: *mut *const c_char,
+        flags: *mut c_int,
+    ) -> std::ffi::c_ulong;
+}
+
+/// `EVP_PKEY_KEYPAIR` of openssl/evp.h.
+const KEYPAIR: c_int = 0x87;
+
+/// The module under its own name, in a directory of its own.
+pub fn module_directory() -> CString {
+    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+    let directory = DIRECTORY.get_or_init(|| {
+        let test = std::env::current_exe().expect("a path");
+        let deps = test.parent().expect("a directory");
+        let built = deps.join("liblanelock_provider.so");
+        let directory = deps.join("lanelock-provider-module");
+        std::fs::create_dir_all(&directory).expect("a directory for the module");
+        // Put in place whole: tests of other binaries may load it at this moment.
+        let fresh = directory.join(format!("{}.tmp", std::process::id()));
+        std::fs::copy(&built, &fresh).unwrap_or_else(|e| panic!("{}: {e}", built.display()));
+        std::fs::rename(&fresh, directory.join("lanelock.so")).expect("in the same directory");
+        directory
+    });
+    CString::new(directory.to_str().expect("UTF-8")).expect("no zero in it")
+}
+
+/// Everything on this thread's error queue.
+pub fn errors() -> String {
+    let mut all = String::new();
+    loop {
+        let mut data: *const c_char = std::ptr::null();
+        let (mut file, mut function) = (data, data);
+        let (mut line, mut flags) = (0, 0);
+        unsafe {
+            let code = ERR_get_error_all(
+                &raw mut file,
+                &raw mut line,
+                &raw mut function,
+                &raw mut data,
+                &raw mut flags,
+            );
+            if code == 0 {
+                return all;
+            }
+            let mut text = [0; 256];
+            ERR_error_string_n(code, text.as_mut_ptr(), text.len());
+            all += &CStr::from_ptr(text.as_ptr()).to_string_lossy();
+            if !data.is_null() {
+                all += ": ";
+                all += &CStr::from_ptr(data).to_string_lossy();
+            }
+            all.push('\n');
+        }
+    }
+}
+
+#[track_caller]
+fn ok(result: c_int) {
+    assert_eq!(result, 1, "{}", errors());
+}
+
+/// A library context with the default provider and lanelock.
+pub struct Library {
+    context: NonNull<OSSL_LIB_CTX>,
+    providers: Vec<NonNull<OSSL_PROVIDER>>,
+}
+
+unsafe impl Send for Library {}
+unsafe impl Sync for Library {}
+
+impl Library {
+    pub fn new() -> Self {
+        let mut library = Self::empty();
+        library.load(c"default").expect("default");
+        library.load(c"lanelock").expect("lanelock");
+        library
+    }
+
+    /// One that looks for modules where the module is.
+    pub fn empty() -> Self {
+        let directory = module_directory();
+        unsafe {
+            let context = NonNull::new(sys::OSSL_LIB_CTX_new()).expect("a context");
+            ok(sys::OSSL_PROVIDER_set_default_search_path(
+                context.as_ptr(),
+                directory.as_ptr(),
+            ));
+            Self {
+                context,
+                providers: Vec::new(),
+            }
+        }
+    }
+
+    pub fn load(&mut self, name: &CStr) -> Result<(), String> {
+        let provider = unsafe { sys::OSSL_PROVIDER_load(self.context.as_ptr(), name.as_ptr()) };
+        self.providers
+            .push(NonNull::new(provider).ok_or_else(errors)?);
+        Ok(())
+    }
+
+    /// Unloads what was loaded last.
+    pub fn unload(&mut self) {
+        let provider = self.providers.pop().expect("one is loaded");
+        ok(unsafe { sys::OSSL_PROVIDER_unload(provider.as_ptr()) });
+    }
+
+    pub fn configure(&self, file: &std::path::Path) -> Result<(), String> {
+        let file = CString::new(file.to_str().expect("UTF-8")).expect("no zero in it");
+        match unsafe { OSSL_LIB_CTX_load_config(self.context.as_ptr(), file.as_ptr()) } {
+            1 => Ok(()),
+            _ => Err(errors()),
+        }
+    }
+
+    pub fn as_ptr(&self) -> *mut OSSL_LIB_CTX {
+        self.context.as_ptr()
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        while !self.providers.is_empty() {
+            self.unload();
+        }
+        unsafe { sys::OSSL_LIB_CTX_free(self.context.as_ptr()) };
+    }
+}
+
+/// A key, of whichever provider.
+pub struct Key<'l> {
+    library: &'l Library,
+    properties: &'static CStr,
+    key: NonNull<EVP_PKEY>,
+}
+
+unsafe impl Send for Key<'_> {}
+unsafe impl Sync for Key<'_> {}
+
+/// A kind of key with what decides its size.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Rsa(c_uint),
+    RsaPss(c_uint),
+    Ec(&'static CStr),
+    Raw(&'static CStr),
+}
+
+/// A text parameter.
+pub fn text(key: &'static CStr, value: &'static CStr) -> OSSL_PARAM {
+    OSSL_PARAM {
+        key: key.as_ptr(),
+        data_type: 4,
+        data: value.as_ptr().cast_mut().cast(),
+        data_size: value.to_bytes().len(),
+        return_size: usize::MAX,
+    }
+}
+
+pub const END: OSSL_PARAM = OSSL_PARAM {
+    key: std::ptr::null(),
+    data_type: 0,
+    data: std::ptr::null_mut(),
+    data_size: 0,
+    return_size: 0,
+};
+
+impl<'l> Key<'l> {
+    pub fn generate(library: &'l Library, kind: Kind, properties: &'static CStr) -> Self {
+        let mut bits: c_uint = 0;
+        let mut number = |value: c_uint| {
+            bits = value;
+            OSSL_PARAM {
+                key: c"bits".as_ptr(),
+                data_type: 2,
+                data: (&raw mut bits).cast(),
+                data_size: size_of::<c_uint>(),
+                return_size: usize::MAX,
+            }
+        };
+        let (name, param) = match kind {
+            Kind::Rsa(bits) => (c"RSA", number(bits)),
+            Kind::RsaPss(bits) => (c"RSA-PSS", number(bits)),
+            Kind::Ec(group) => (c"EC", text(c"group", group)),
+            Kind::Raw(name) => (name, END),
+        };
+        let params = [param, END];
+        let mut key = std::ptr::null_mut();
+        unsafe {
+            let ctx = sys::EVP_PKEY_CTX_new_from_name(
+                library.as_ptr(),
+                name.as_ptr(),
+                properties.as_ptr(),
+            );
+            assert!(!ctx.is_null(), "{}", errors());
+            ok(sys::EVP_PKEY_keygen_init(ctx));
+            if !params[0].key.is_null() {
+                ok(EVP_PKEY_CTX_set_params(ctx, params.as_ptr()));
+            }
+            ok(EVP_PKEY_generate(ctx, &raw mut key));
+            sys::EVP_PKEY_CTX_free(ctx);
+        }
+        Self {
+            library,
+            properties,
+            key: NonNull::new(key).expect("a key"),
+        }
+    }
+
+    /// The same key in another provider, by export and import.
+    pub fn in_provider(&self, name: &CStr, properties: &'static CStr) -> Self {
+        let mut params = std::ptr::null_mut();
+        let mut key = std::ptr::null_mut();
+        unsafe {
+            ok(EVP_PKEY_todata(self.key.as_ptr(), KEYPAIR, &raw mut params));
+            let ctx = sys::EVP_PKEY_CTX_new_from_name(
+                self.library.as_ptr(),
+                name.as_ptr(),
+                properties.as_ptr(),
+            );
+            ok(EVP_PKEY_fromdata_init(ctx));
+            ok(EVP_PKEY_fromdata(ctx, &raw mut key, KEYPAIR, params));
+            sys::EVP_PKEY_CTX_free(ctx);
+            sys::OSSL_PARAM_free(params);
+        }
+        Self {
+            library: self.library,
+            properties,
+            key: NonNull::new(key).expect("a key"),
+        }
+    }
+
+    pub fn provider(&self) -> String {
+        unsafe {
+            let provider = EVP_PKEY_get0_provider(self.key.as_ptr());
+            let name = OSSL_PROVIDER_get0_name(provider);
+            CStr::from_ptr(name).to_string_lossy().into_owned()
+        }
+    }
+
+    pub fn is_equal(&self, other: &Self) -> bool {
+        unsafe { sys::EVP_PKEY_eq(self.key.as_ptr(), other.key.as_ptr()) == 1 }
+    }
+
+    /// Signs a message; `digest` is empty for Ed25519.
+    pub fn sign(&self, scheme: &Scheme, message: &[u8]) -> Result<Vec<u8>, String> {
+        unsafe {
+            let ctx = sys::EVP_MD_CTX_new();
+            let result = self.sign_with(ctx, scheme, message);
+            sys::EVP_MD_CTX_free(ctx);
+            result
+        }
+    }
+
+    unsafe fn sign_with(
+        &self,
+        ctx: *mut EVP_MD_CTX,
+        scheme: &Scheme,
+        message: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        let params = scheme.params();
+        let mut len = 0;
+        unsafe {
+            let done = EVP_DigestSignInit_ex(
+                ctx,
+                std::ptr::null_mut(),
+                scheme.digest(),
+                self.library.as_ptr(),
+                self.properties.as_ptr(),
+                self.key.as_ptr(),
+                params.as_ptr(),
+            ) == 1
+                && sys::EVP_DigestSign(
+                    ctx,
+                    std::ptr::null_mut(),
+                    &raw mut len,
+                    message.as_ptr(),
+                    message.len(),
+                ) == 1;
+            let mut signature = vec![0; len];
+            let done = done
+                && sys::EVP_DigestSign(
+                    ctx,
+                    signature.as_mut_ptr(),
+                    &raw mut len,
+                    message.as_ptr(),
+                    message.len(),
+                ) == 1;
+            signature.truncate(len);
+            if done { Ok(signature) } else { Err(errors()) }
+        }
+    }
+
+    pub fn verify(&self, scheme: &Scheme, message: &[u8], signature: &[u8]) -> bool {
+        let params = scheme.params();
+        unsafe {
+            let ctx = sys::EVP_MD_CTX_new();
+            ok(EVP_DigestVerifyInit_ex(
+                ctx,
+                std::ptr::null_mut(),
+                scheme.digest(),
+                self.library.as_ptr(),
+                self.properties.as_ptr(),
+                self.key.as_ptr(),
+                params.as_ptr(),
+            ));
+            let verdict = sys::EVP_DigestVerify(
+                ctx,
+                signature.as_ptr(),
+                signature.len(),
+                message.as_ptr(),
+                message.len(),
+            );
+            sys::EVP_MD_CTX_free(ctx);
+            errors();
+            verdict == 1
+        }
+    }
+
+    fn context(&self) -> *mut EVP_PKEY_CTX {
+        unsafe {
+            let properties = self.properties.as_ptr();
+            EVP_PKEY_CTX_new_from_pkey(self.library.as_ptr(), self.key.as_ptr(), properties)
+        }
+    }
+
+    pub fn derive(&self, peer: &Self) -> Result<Vec<u8>, String> {
+        let mut len = 0;
+        unsafe {
+            let ctx = self.context();
+            let done = sys::EVP_PKEY_derive_init(ctx) == 1
+                && sys::EVP_PKEY_derive_set_peer(ctx, peer.key.as_ptr()) == 1
+                && sys::EVP_PKEY_derive(ctx, std::ptr::null_mut(), &raw mut len) == 1;
+            let mut secret = vec![0; len];
+            let done = done && sys::EVP_PKEY_derive(ctx, secret.as_mut_ptr(), &raw mut len) == 1;
+            secret.truncate(len);
+            sys::EVP_PKEY_CTX_free(ctx);
+            if done { Ok(secret) } else { Err(errors()) }
+        }
+    }
+
+    /// Encrypts or decrypts with the padding of this number.
+    pub fn crypt(&self, decrypt: bool, padding: c_int, input: &[u8]) -> Result<Vec<u8>, String> {
+        let (init, run): (
+            unsafe extern "C" fn(_) -> _,
+            unsafe extern "C" fn(_, _, _, _, _) -> _,
+        ) = match decrypt {
+            true => (sys::EVP_PKEY_decrypt_init, sys::EVP_PKEY_decrypt),
+            false => (sys::EVP_PKEY_encrypt_init, sys::EVP_PKEY_encrypt),
+        };
+        let mut len = 0;
+        unsafe {
+            let ctx = self.context();
+            let (data, size) = (input.as_ptr(), input.len());
+            let done = init(ctx) == 1
+                && sys::EVP_PKEY_CTX_set_rsa_padding(ctx, padding) == 1
+                && run(ctx, std::ptr::null_mut(), &raw mut len, data, size) == 1;
+            let mut output = vec![0; len];
+            let done = done && run(ctx, output.as_mut_ptr(), &raw mut len, data, size) == 1;
+            output.truncate(len);
+            sys::EVP_PKEY_CTX_free(ctx);
+            if done { Ok(output) } else { Err(errors()) }
+        }
+    }
+
+    /// Signs a digest, without saying which hash it is of unless `digest` does.
+    pub fn sign_digest(&self, input: &[u8]) -> Result<Vec<u8>, String> {
+        let mut len = 0;
+        unsafe {
+            let ctx = self.context();
+            let (data, size) = (input.as_ptr(), input.len());
+            let done = sys::EVP_PKEY_sign_init(ctx) == 1
+                && sys::EVP_PKEY_sign(ctx, std::ptr::null_mut(), &raw mut len, data, size) == 1;
+            let mut output = vec![0; len];
+            let done =
+                done && sys::EVP_PKEY_sign(ctx, output.as_mut_ptr(), &raw mut len, data, size) == 1;
+            output.truncate(len);
+            sys::EVP_PKEY_CTX_free(ctx);
+            if done { Ok(output) } else { Err(errors()) }
+        }
+    }
+}
+
+impl Drop for Key<'_> {
+    fn drop(&mut self) {
+        unsafe { sys::EVP_PKEY_free(self.key.as_ptr()) };
+    }
+}
+
+/// How a message is signed.
+#[derive(Clone, Copy, Debug)]
+pub enum Scheme {
+    /// The hash that the key's own algorithm takes: PKCS #1 v1.5 or ECDSA.
+    Hash(&'static CStr),
+    /// PSS with a salt as long as the hash.
+    Pss(&'static CStr),
+    /// Ed25519.
+    Pure,
+}
+
+impl Scheme {
+    fn digest(&self) -> *const c_char {
+        match self {
+            Self::Hash(name) | Self::Pss(name) => name.as_ptr(),
+            Self::Pure => std::ptr::null(),
+        }
+    }
+
+    fn params(&self) -> [OSSL_PARAM; 3] {
+        match self {
+            Self::Pss(_) => [text(c"pad-mode", c"pss"), text(c"saltlen", c"digest"), END],
+            _ => [END; 3],
+        }
+    }
+
+    /// Whether the same message always has the same signature.
+    pub fn is_deterministic(&self, kind: Kind) -> bool {
+        match self {
+            Self::Pure => true,
+            Self::Hash(_) => matches!(kind, Kind::Rsa(_)),
+            Self::Pss(_) => false,
+        }
+    }
+}
