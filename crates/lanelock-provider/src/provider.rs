@@ -91,20 +91,23 @@ impl Provider {
     /// Takes the default provider's functions and puts this one's in front of them.
     fn offer(&mut self) {
         let default = self.default;
-        // SAFETY (of the four): the tables are of the operation asked for.
         self.offered[0].fill(default, &KEYMGMT, |index, table| {
+            // SAFETY: a table of the operation that was asked for.
             self.keymgmt[index] = unsafe { Keymgmt::read(table) };
             keymgmt::functions(index, &self.keymgmt[index]).write()
         });
         self.offered[1].fill(default, &SIGNATURE, |index, table| {
+            // SAFETY: a table of the operation that was asked for.
             self.signature[index] = unsafe { Signature::read(table) };
             signature::functions(index, &self.signature[index]).write()
         });
         self.offered[2].fill(default, &KEYEXCH, |index, table| {
+            // SAFETY: a table of the operation that was asked for.
             self.keyexch[index] = unsafe { Keyexch::read(table) };
             keyexch::functions(index, &self.keyexch[index]).write()
         });
         self.offered[3].fill(default, &ASYM_CIPHER, |index, table| {
+            // SAFETY: a table of the operation that was asked for.
             self.asym_cipher[index] = unsafe { AsymCipher::read(table) };
             asym_cipher::functions(index, &self.asym_cipher[index]).write()
         });

@@ -77,7 +77,7 @@ fn of<const A: usize>(theirs: &Signature) -> Signature {
 }
 
 impl Context {
-    fn new(provider: *const Provider, index: usize, inner: *mut c_void) -> *mut c_void {
+    fn raw(provider: *const Provider, index: usize, inner: *mut c_void) -> *mut c_void {
         if inner.is_null() {
             return inner;
         }
@@ -93,7 +93,7 @@ impl Context {
     }
 
     /// # Safety
-    /// `raw` came from [`Context::new`], is alive and not used by anybody else.
+    /// `raw` came from [`Context::raw`], is alive and not used by anybody else.
     unsafe fn of<'c>(raw: *mut c_void) -> &'c mut Self {
         // SAFETY: the caller's; the core uses a context in one thread at a time.
         unsafe { &mut *raw.cast() }
@@ -271,7 +271,7 @@ unsafe extern "C" fn newctx<const A: usize>(
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
     let inner = delegate!(provider.signature[A].newctx, provider.inner, properties);
-    Context::new(provider, A, inner)
+    Context::raw(provider, A, inner)
 }
 
 unsafe extern "C" fn freectx(context: *mut c_void) {

@@ -17,18 +17,18 @@ mod stack;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Held by each test.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Descriptors that the process has open.
-pub fn descriptors() -> usize {
+pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("Linux").count()
 }
 
 /// Whether this CPU has lanes for public keys; elsewhere nothing pauses.
-pub fn has_lanes() -> bool {
+pub(crate) fn has_lanes() -> bool {
     let forced = std::env::var("LANELOCK_TIER").is_ok_and(|tier| tier != "avx512");
     #[cfg(target_arch = "x86_64")]
     let ifma = is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes");
