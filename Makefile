@@ -9,7 +9,7 @@ MODULE = target/release/lanelock.so
 .PHONY: run test lint setup build peers exhaustive soak race taint sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
-	$(LANELOCK) run
+	$(LANELOCK) tour
 
 test: setup peers ## Everything that must pass
 	$(CARGO) test --workspace --quiet

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{check, completions, engines, perf, run};
+use crate::{check, completions, engines, perf, run, stats, tour};
 
 /// Bursts of cryptographic operations on the fastest engine of this CPU.
 #[derive(Debug, Parser)]
@@ -12,7 +12,8 @@ use crate::{check, completions, engines, perf, run};
     version,
     max_term_width = 100,
     after_help = "Exit codes: 0 all well, 1 a result is wrong or an operation failed, 2 the \
-                  command line asks for something that does not exist."
+                  command line asks for something that does not exist; `run` ends with the \
+                  program's own."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -23,11 +24,15 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check and measure this machine's engines, and write a report: the short tour.
-    Run(run::Args),
+    Tour(tour::Args),
     /// Compare an engine with an independent implementation on many thousand messages.
     Check(check::Args),
     /// List the engines of this machine and their algorithms.
     Engines(engines::Args),
+    /// Run a program over OpenSSL 3 under lanelock's provider.
+    Run(run::Args),
+    /// Show what a running process's public-key queues do.
+    Stats(stats::Args),
     /// Measure engines, peers and baselines.
     Perf(Box<perf::Args>),
     /// Print a completion script for a shell.
@@ -41,7 +46,9 @@ impl Command {
     /// Whatever ends the command early or with another exit code than 0.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
+            Self::Tour(args) => tour::run(args),
             Self::Run(args) => run::run(args),
+            Self::Stats(args) => stats::run(args),
             Self::Check(args) => check::run(args),
             Self::Engines(args) => engines::run(args),
             Self::Perf(args) => perf::run(args),

@@ -20,6 +20,8 @@ pub enum Failure {
         /// What went wrong.
         error: io::Error,
     },
+    /// The program that was run has said what there is to say: its own exit code.
+    Exit(u8),
     /// Help is the whole output: exit code 0 if it was asked for, 2 if a command is missing.
     Help(clap::Error),
 }
@@ -48,6 +50,7 @@ impl Failure {
             Self::Output { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
+            Self::Exit(code) => return ExitCode::from(*code),
             Self::Help(help) => help.print(),
             _ => writeln!(io::stderr(), "lanelock: {self}"),
         };
@@ -56,7 +59,7 @@ impl Failure {
         match self {
             Self::Help(help) if !help.use_stderr() => ExitCode::SUCCESS,
             Self::Usage(_) | Self::Help(_) => ExitCode::from(2),
-            Self::Failed(_) | Self::Output { .. } => ExitCode::FAILURE,
+            Self::Failed(_) | Self::Output { .. } | Self::Exit(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -66,6 +69,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(text) | Self::Failed(text) => f.write_str(text),
             Self::Help(help) => help.fmt(f),
+            Self::Exit(code) => write!(f, "exit code {code}"),
             Self::Output { to, error } => write!(f, "cannot write {to}: {error}"),
         }
     }

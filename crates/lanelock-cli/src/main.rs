@@ -1,4 +1,5 @@
-//! The `lanelock` command: which engines this machine has, whether they are right, how fast.
+//! The `lanelock` command: which engines this machine has, whether they are right, how fast; and
+//! programs under the provider, from outside.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +13,8 @@ mod perf;
 mod report;
 mod row;
 mod run;
+mod stats;
+mod tour;
 
 use std::process::ExitCode;
 

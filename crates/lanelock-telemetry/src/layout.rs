@@ -34,6 +34,10 @@ pub(crate) mod header {
     pub(crate) const MOVES: usize = 6;
     /// How often a queue found no free block for an algorithm, which it then does not count.
     pub(crate) const UNPLACED: usize = 7;
+    /// 1 in a process that has loaded the OpenSSL provider.
+    pub(crate) const IS_MODULE: usize = 8;
+    /// 1 once the provider has been given a private-key operation outside of asynchronous mode.
+    pub(crate) const OUTSIDE_JOBS: usize = 9;
 }
 
 /// Words of a block.

@@ -39,6 +39,7 @@
 mod histogram;
 mod layout;
 mod memory;
+pub mod module;
 mod observer;
 mod page;
 mod probes;

@@ -82,6 +82,16 @@ impl Page {
         Ok(page)
     }
 
+    /// Sets a flag of the header, which nothing ever clears.
+    #[inline]
+    pub(crate) fn set(&self, flag: usize) {
+        let word = &self.header()[flag];
+        // Loaded first: the line stays shared between cores.
+        if word.load(Ordering::Relaxed) == 0 {
+            word.store(1, Ordering::Relaxed);
+        }
+    }
+
     /// Whether this process has made the page: otherwise it is the parent's, and must not be
     /// written to.
     #[inline]

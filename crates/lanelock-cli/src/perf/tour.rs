@@ -1,4 +1,4 @@
-//! A bit of everything, for `lanelock run`: two minutes on two cores.
+//! A bit of everything, for `lanelock tour`: two minutes on two cores.
 
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
 
     Ok(Report {
         machine: bench.machine(),
-        command: "lanelock run".to_owned(),
+        command: "lanelock tour".to_owned(),
         results: rows,
     })
 }

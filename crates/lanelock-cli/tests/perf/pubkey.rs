@@ -32,6 +32,21 @@ fn each_operation_and_batch_has_a_row() {
 }
 
 #[test]
+fn an_engine_is_measured_without_its_counters_beside_itself() {
+    let report = pubkey(&[
+        "--algorithm=x25519-derive",
+        "--batch=1",
+        "--seconds=0.01",
+        "--rounds=1",
+        "--uncounted",
+    ]);
+    let rows = report["results"].as_array().expect("rows");
+    let names: Vec<_> = rows.iter().map(|row| row["contestant"].as_str()).collect();
+    assert_eq!(names, [Some("openssl"), Some("openssl, uncounted")]);
+    assert_eq!(rows[1]["ratio"].as_f64(), Some(1.0));
+}
+
+#[test]
 fn each_policy_has_its_latencies() {
     let report = pubkey(&["--algorithm=x25519-derive", "--rate=1000", "--seconds=0.05"]);
     let rows = report["results"].as_array().expect("rows");

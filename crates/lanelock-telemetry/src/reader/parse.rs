@@ -50,6 +50,8 @@ pub(super) fn page(
     let mut snapshot = Snapshot {
         pid,
         started,
+        is_module: flag("module", words[header::IS_MODULE])?,
+        outside_jobs: flag("outside of jobs", words[header::OUTSIDE_JOBS])?,
         uncounted: words[header::UNPLACED],
         queues: Vec::new(),
     };
@@ -100,6 +102,13 @@ fn queue(index: usize, words: &[u64]) -> Result<Option<QueueStats>, PageError> {
         algorithm,
         stats,
     }))
+}
+
+fn flag(field: &'static str, value: u64) -> Result<bool, PageError> {
+    match value {
+        0 | 1 => Ok(value == 1),
+        _ => Err(PageError::Field { field, value }),
+    }
 }
 
 fn number(field: &'static str, value: u64) -> Result<u32, PageError> {
@@ -156,6 +165,8 @@ mod tests {
             (header::PID, 0, "process cannot be 0"),
             (header::PID, 1 << 31, "process cannot be 2147483648"),
             (header::STARTED, u64::MAX, "start cannot be"),
+            (header::IS_MODULE, 2, "module cannot be 2"),
+            (header::OUTSIDE_JOBS, 9, "outside of jobs cannot be 9"),
         ];
         let good = block("x25519-derive");
         assert!(read(&header(), &good).is_ok());

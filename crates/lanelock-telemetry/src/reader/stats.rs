@@ -13,6 +13,10 @@ pub struct Snapshot {
     pub pid: u32,
     /// When it made the page, at its first operation.
     pub started: SystemTime,
+    /// Whether the process has loaded the OpenSSL provider.
+    pub is_module: bool,
+    /// Whether the provider was given a private-key operation outside of asynchronous mode.
+    pub outside_jobs: bool,
     /// How often a queue found no room for an algorithm, which it then did not count.
     pub uncounted: u64,
     /// Each queue's algorithms, and those of the queues that have gone.

@@ -49,6 +49,13 @@ impl KeyContestant {
         }))
     }
 
+    /// The same without the counters of a process that `lanelock stats` can read.
+    pub(super) fn uncounted(mut self) -> Self {
+        self.queue.set_observer(None);
+        self.engine.push_str(", uncounted");
+        self
+    }
+
     /// Runs one batch, the keys in turn; `look` sees each finished operation.
     fn run(&mut self, mut look: impl FnMut(&Item, &KeyOp<'_>)) -> Result<(), Failure> {
         let (items, sessions) = (&self.work.items, &self.sessions);

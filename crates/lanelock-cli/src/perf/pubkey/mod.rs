@@ -30,7 +30,8 @@ Examples:
   lanelock perf pubkey
   lanelock perf pubkey --algorithm rsa-2048-sign,x25519-derive,p256-sign --batch 1,8,64
   lanelock perf pubkey --algorithm rsa-2048-sign --no-blinding --batch 8 --json -
-  lanelock perf pubkey --algorithm p256-sign --rate 5000,20000")]
+  lanelock perf pubkey --algorithm p256-sign --rate 5000,20000
+  lanelock perf pubkey --engine native --uncounted --batch 1,8")]
 pub struct Args {
     /// Operations, as kind of key, padding and operation.
     #[arg(
@@ -54,6 +55,10 @@ pub struct Args {
     /// RSA without blinding, where an engine can do without: what the protection costs.
     #[arg(long)]
     no_blinding: bool,
+
+    /// Measure each engine once more without its counters: what counting costs.
+    #[arg(long, conflicts_with = "rate")]
+    uncounted: bool,
 
     /// Instead: latency of operations that arrive at random, this many per second.
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = number(1, 10_000_000))]
@@ -115,16 +120,24 @@ fn throughput(
     work: &[Rc<KeyWork>],
 ) -> Result<Vec<Row>, Failure> {
     let cells = work.len() * args.batch.len();
-    let progress = Progress::of(cells * engines.len() * args.pace.rounds);
+    let kinds = 1 + usize::from(args.uncounted);
+    let progress = Progress::of(cells * engines.len() * kinds * args.pace.rounds);
     let mut rows = Vec::new();
     for work in work {
         for &batch in &args.batch {
             let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
             for engine in engines {
                 match KeyContestant::open(&bench.device, engine, work, batch)? {
-                    Some(ready) => contestants.push(Box::new(ready)),
+                    Some(ready) => {
+                        contestants.push(Box::new(ready));
+                        if args.uncounted {
+                            let more = KeyContestant::open(&bench.device, engine, work, batch)?;
+                            let more = more.map(KeyContestant::uncounted);
+                            contestants.extend(more.map(|it| Box::new(it) as _));
+                        }
+                    }
                     None => {
-                        progress.skip(args.pace.rounds);
+                        progress.skip(kinds * args.pace.rounds);
                         progress.note(&format!("{}: engine {engine} does not offer it", work.name));
                     }
                 }

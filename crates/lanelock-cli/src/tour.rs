@@ -1,4 +1,4 @@
-//! `lanelock run`: the short tour that `make run` ends with.
+//! `lanelock tour`: the short tour that `make run` ends with.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,7 +10,7 @@ use crate::report::{html, json, table};
 use crate::row::{Report, Row};
 use crate::{check, perf};
 
-/// Arguments of `lanelock run`.
+/// Arguments of `lanelock tour`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 About three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more

@@ -1,0 +1,143 @@
+//! The program that is to run, and whether it can run under a provider.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::elf::Elf;
+use super::library;
+use crate::failure::Failure;
+
+/// A program with a dynamic linker, and the libcrypto that is loaded with it.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) path: PathBuf,
+    /// `None` if none is loaded at the start: a plugin may load one later.
+    pub(super) libcrypto: Option<PathBuf>,
+}
+
+/// Scripts that are run by scripts stop here, as in the kernel.
+const MOST_SCRIPTS: usize = 4;
+
+impl Program {
+    /// Finds a command as a shell does and looks at what it is made of.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] says why it cannot run under the provider, and the remedy.
+    pub(super) fn find(command: &OsStr) -> Result<Self, Failure> {
+        let path = on_path(command)?;
+        let libcrypto = libcrypto(&path, 0)?;
+        Ok(Self { path, libcrypto })
+    }
+}
+
+fn on_path(command: &OsStr) -> Result<PathBuf, Failure> {
+    if command.as_bytes().contains(&b'/') {
+        let path = PathBuf::from(command);
+        return match fs::metadata(&path) {
+            Ok(file) if file.is_file() && is_executable(&file) => Ok(path),
+            Ok(_) => Err(refused(&path, "it is not executable; see chmod(1)")),
+            Err(error) => Err(refused(&path, &error.to_string())),
+        };
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&folders).map(|folder| folder.join(command));
+    let found = places
+        .find(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && is_executable(&file)));
+    found.ok_or_else(|| refused(Path::new(command), "there is no such command on your PATH"))
+}
+
+fn is_executable(file: &fs::Metadata) -> bool {
+    file.permissions().mode() & 0o111 != 0
+}
+
+fn libcrypto(path: &Path, depth: usize) -> Result<Option<PathBuf>, Failure> {
+    if let Some(interpreter) = interpreter(path) {
+        if depth == MOST_SCRIPTS {
+            return Ok(None);
+        }
+        return libcrypto(&on_path(&interpreter)?, depth + 1);
+    }
+    let Some(elf) = Elf::read(path) else {
+        // What the kernel makes of it will be said by the kernel.
+        return Ok(None);
+    };
+    if !elf.is_dynamic {
+        return Err(refused(
+            path,
+            "it is statically linked: it has its own copy of OpenSSL, if any, and no provider \
+             can be loaded into it; use a build that is linked with the system's libcrypto.so.3",
+        ));
+    }
+    let found = library::libcryptos(&elf);
+    let old = found
+        .iter()
+        .find(|path| library::major(path).is_some_and(|major| major < 3));
+    if let Some(old) = old {
+        return Err(refused(
+            path,
+            &format!(
+                "it is linked with {}: OpenSSL before 3.0 has no providers; use a build that is \
+                 linked with libcrypto.so.3",
+                old.display()
+            ),
+        ));
+    }
+    Ok(found.into_iter().next())
+}
+
+/// What runs a script: the program behind `#!`, or behind `#!/usr/bin/env`.
+fn interpreter(path: &Path) -> Option<OsString> {
+    use std::io::Read;
+    let mut start = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(256).read_to_end(&mut start).ok()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let words = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    let mut words = words.map(OsStr::from_bytes);
+    let program = words.next()?;
+    let is_env = Path::new(program).file_name() == Some(OsStr::new("env"));
+    // Options and assignments of env(1) come before the program.
+    let is_option =
+        |word: &&OsStr| word.as_bytes().starts_with(b"-") || word.as_bytes().contains(&b'=');
+    match is_env {
+        true => words.find(|word| !is_option(word)).map(OsStr::to_owned),
+        false => Some(program.to_owned()),
+    }
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    Failure::Usage(format!("{}: {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_name_what_runs_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("script");
+        let cases = [
+            ("#!/bin/sh\nexit\n", Some("/bin/sh")),
+            ("#! /usr/bin/env python3 -u\n", Some("python3")),
+            ("#!/usr/bin/env -S A=b python3\n", Some("python3")),
+            ("exit\n", None),
+        ];
+        for (text, expected) in cases {
+            fs::write(&path, text).expect("a file");
+            assert_eq!(
+                interpreter(&path).as_deref(),
+                expected.map(OsStr::new),
+                "{text}"
+            );
+        }
+    }
+}

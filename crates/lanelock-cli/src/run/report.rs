@@ -1,0 +1,66 @@
+//! What the program's queues did, after its end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lanelock::telemetry::reader::{Listener, Stats};
+
+use super::program::Program;
+use super::say;
+use crate::stats;
+
+/// How a server is told to enter asynchronous mode.
+const REMEDY: &str = "HAProxy has `ssl-mode-async` in the section global, Apache Traffic Server \
+                      `proxy.config.ssl.async.handshake.enabled INT 1`, `openssl speed` \
+                      `-async_jobs 16`";
+
+/// Prints one table for the program and all that it has started, to standard error: standard
+/// output is the program's.
+pub(super) fn print(listener: Listener, program: &Program) {
+    let name = program.path.display();
+    let pages = match listener.finish() {
+        Ok(pages) => pages,
+        Err(error) => return say(&format!("--stats: {error}")),
+    };
+    let mut sums: BTreeMap<String, Stats> = BTreeMap::new();
+    let mut longest = Duration::ZERO;
+    let (mut is_loaded, mut is_synchronous) = (false, false);
+    for page in &pages {
+        let snapshot = match page.read() {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                say(&format!("--stats: process {}: {error}", page.pid()));
+                continue;
+            }
+        };
+        is_loaded |= snapshot.is_module;
+        is_synchronous |= snapshot.outside_jobs;
+        longest = longest.max(snapshot.started.elapsed().unwrap_or_default());
+        for (algorithm, stats) in snapshot.by_algorithm() {
+            sums.entry(algorithm).or_default().merge(&stats);
+        }
+    }
+    if !sums.is_empty() {
+        let processes = match pages.len() {
+            1 => "one process".to_owned(),
+            many => format!("{many} processes"),
+        };
+        let table = stats::algorithms(&sums, longest);
+        eprint!("\n{name}, {processes}\n\n{table}");
+    } else if is_synchronous {
+        say(&format!(
+            "{name} never entered asynchronous mode: its private-key operations ran one at a \
+             time, at OpenSSL's own speed. {REMEDY}"
+        ));
+    } else if is_loaded {
+        say(&format!(
+            "{name} has loaded the provider, and used no private key that it runs in lanes (RSA of \
+             2048 to 4096 bits, P-256, P-384, Ed25519, X25519)"
+        ));
+    } else {
+        say(&format!(
+            "{name} has not loaded the provider: it uses no OpenSSL, has a copy of its own inside, \
+             or reads no configuration (OPENSSL_CONF)"
+        ));
+    }
+}

@@ -1,0 +1,187 @@
+//! What an OpenSSL configuration says, as far as it is to be added to (config(5)).
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Values by section and name. Variables in values are left as they are.
+#[derive(Debug, Default)]
+pub(super) struct UserConfig {
+    values: HashMap<(String, String), String>,
+}
+
+/// Files that include each other stop here.
+const MOST_INCLUDES: usize = 16;
+
+impl UserConfig {
+    /// Reads a file and those that it includes.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the file cannot be read.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let bytes = fs::read(path).map_err(|error| {
+            Failure::Usage(format!(
+                "OPENSSL_CONF: {}: {error}; name a configuration that can be read, or unset it",
+                path.display()
+            ))
+        })?;
+        let mut config = Self::default();
+        let mut section = "default".to_owned();
+        config.parse(&String::from_utf8_lossy(&bytes), &mut section, 0);
+        Ok(config)
+    }
+
+    pub(super) fn get(&self, section: &str, name: &str) -> Option<&str> {
+        let key = (section.to_owned(), name.to_owned());
+        self.values.get(&key).map(String::as_str)
+    }
+
+    /// A value that is the name of a section, or `other` if there is none.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the name is made of variables.
+    pub(super) fn name(&self, section: &str, name: &str, other: &str) -> Result<String, Failure> {
+        match self.get(section, name) {
+            None | Some("") => Ok(other.to_owned()),
+            Some(value) if value.contains(['$', '[', ']', '\\']) => Err(Failure::Usage(format!(
+                "the OpenSSL configuration has {name} = {value} in [{section}]: the name of a \
+                 section is expected there; write it without variables"
+            ))),
+            Some(value) => Ok(value.to_owned()),
+        }
+    }
+
+    fn parse(&mut self, text: &str, section: &mut String, depth: usize) {
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let mut line = without_comment(line).to_owned();
+            while line.ends_with('\\') {
+                line.pop();
+                line.push_str(lines.next().map_or("", without_comment));
+            }
+            let line = line.trim();
+            if let Some(rest) = line.strip_prefix('[') {
+                if let Some((name, _)) = rest.split_once(']') {
+                    name.trim().clone_into(section);
+                }
+            } else if let Some(path) = line.strip_prefix(".include") {
+                let path = path.trim_start().trim_start_matches('=').trim();
+                if depth < MOST_INCLUDES {
+                    self.include(Path::new(&unquoted(path)), section, depth + 1);
+                }
+            } else if !line.starts_with('.')
+                && let Some((name, value)) = line.split_once('=')
+            {
+                let (within, name) = match name.trim().split_once("::") {
+                    Some((within, name)) => (within.trim().to_owned(), name.trim()),
+                    None => (section.clone(), name.trim()),
+                };
+                let value = unquoted(value.trim());
+                self.values.insert((within, name.to_owned()), value);
+            }
+        }
+    }
+
+    /// A file, or the files of a folder that end in .cnf or .conf. What cannot be read is left
+    /// out, as OpenSSL leaves it out.
+    fn include(&mut self, path: &Path, section: &mut String, depth: usize) {
+        let base = std::env::var_os("OPENSSL_CONF_INCLUDE").map(PathBuf::from);
+        let path = base.unwrap_or_default().join(path);
+        let mut files = vec![path.clone()];
+        if let Ok(entries) = fs::read_dir(&path) {
+            let entries = entries.flatten().map(|entry| entry.path());
+            let is_config = |path: &PathBuf| {
+                path.extension()
+                    .is_some_and(|ext| ext == "cnf" || ext == "conf")
+            };
+            files = entries.filter(is_config).collect();
+        }
+        for file in files {
+            if let Ok(bytes) = fs::read(file) {
+                self.parse(&String::from_utf8_lossy(&bytes), section, depth);
+            }
+        }
+    }
+}
+
+/// A line up to a `#` that is neither quoted nor escaped.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '#' if quote.is_none() => return &line[..at],
+            '"' | '\'' | '`' => match quote {
+                None => quote = Some(c),
+                Some(open) if open == c => quote = None,
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+    line
+}
+
+fn unquoted(value: &str) -> String {
+    value.chars().filter(|c| !"\"'`".contains(*c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_comments_quotes_and_continued_lines() {
+        let mut config = UserConfig::default();
+        let text = "a = 1 # one\n[ first ]\nb = \"x # y\"\nb2 = long\\\n er\n\
+                    other::c = 3\n.pragma = dollarid:on\n[first]\nb = last\n[second\nd = 4\n";
+        config.parse(text, &mut "default".to_owned(), 0);
+        assert_eq!(config.get("default", "a"), Some("1"));
+        assert_eq!(config.get("first", "b"), Some("last"));
+        assert_eq!(config.get("first", "b2"), Some("long er"));
+        assert_eq!(config.get("other", "c"), Some("3"));
+        assert_eq!(config.get("first", "d"), Some("4"), "[second is no section");
+        assert_eq!(
+            without_comment(r##"x = "a#b" \# c # d"##),
+            r##"x = "a#b" \# c "##
+        );
+    }
+
+    #[test]
+    fn includes_go_on_in_the_section_that_they_end_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let part = folder.path().join("part.cnf");
+        fs::write(&part, "[p]\nq = 1\n").expect("a file");
+        fs::write(folder.path().join("ignored.txt"), "[p]\nq = 2\n").expect("a file");
+        let whole = folder.path().join("whole");
+        let text = format!(".include = {}\nr = 3\n", folder.path().display());
+        fs::write(&whole, text).expect("a file");
+        let config = UserConfig::read(&whole).expect("it can be read");
+        assert_eq!(config.get("p", "q"), Some("1"));
+        assert_eq!(config.get("p", "r"), Some("3"));
+    }
+
+    #[test]
+    fn a_name_of_variables_is_refused() {
+        let mut config = UserConfig::default();
+        config.parse(
+            "openssl_conf = $other::name\n",
+            &mut "default".to_owned(),
+            0,
+        );
+        let error = config
+            .name("default", "openssl_conf", "x")
+            .expect_err("refused");
+        assert!(
+            error.to_string().contains("openssl_conf = $other::name"),
+            "{error}"
+        );
+        assert_eq!(
+            config.name("default", "absent", "x").ok().as_deref(),
+            Some("x")
+        );
+    }
+}

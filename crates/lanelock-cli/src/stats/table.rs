@@ -1,0 +1,198 @@
+//! Numbers in columns, for people.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use lanelock::telemetry::reader::{Owner, Snapshot, Stats};
+
+/// The page of a process: what it has counted, or what it has since an earlier reading.
+pub(super) fn page(
+    pid: u32,
+    now: &Snapshot,
+    since: Option<(&Snapshot, Duration)>,
+    threads: bool,
+) -> String {
+    let mut sums = now.by_algorithm();
+    let elapsed = match since {
+        Some((before, elapsed)) => {
+            let before = before.by_algorithm();
+            sums = sums
+                .into_iter()
+                .map(|(name, stats)| {
+                    let then = before.get(&name).cloned().unwrap_or_default();
+                    (name, stats.since(&then))
+                })
+                .collect();
+            elapsed
+        }
+        None => now.started.elapsed().unwrap_or_default(),
+    };
+    let span = match since {
+        Some(_) => "the last",
+        None => "counted for",
+    };
+    let mut text = format!("process {pid}, {span} {}\n\n", duration(elapsed));
+    text.push_str(&algorithms(&sums, elapsed));
+    if threads {
+        text.push('\n');
+        text.push_str(&each_thread(now, since.map(|(before, _)| before)));
+    }
+    if now.uncounted > 0 {
+        text.push_str(&format!(
+            "\n{} times a thread found no room for an algorithm, which is not counted there\n",
+            now.uncounted
+        ));
+    }
+    text
+}
+
+/// One row for each algorithm.
+pub fn algorithms(sums: &BTreeMap<String, Stats>, elapsed: Duration) -> String {
+    if sums.is_empty() {
+        return "no operations yet\n".to_owned();
+    }
+    let rows = sums.iter().map(|(name, stats)| {
+        let mut row = vec![name.clone()];
+        row.extend(figures(stats, Some(elapsed)));
+        row
+    });
+    align(&["algorithm"], rows.collect(), true)
+}
+
+fn each_thread(now: &Snapshot, before: Option<&Snapshot>) -> String {
+    let by_thread = |snapshot: &Snapshot| {
+        let mut sums: BTreeMap<(Owner, String), Stats> = BTreeMap::new();
+        for queue in &snapshot.queues {
+            let key = (queue.owner, queue.algorithm.clone());
+            sums.entry(key).or_default().merge(&queue.stats);
+        }
+        sums
+    };
+    let before = before.map(by_thread).unwrap_or_default();
+    let rows = by_thread(now).into_iter().map(|(key, stats)| {
+        let stats = match before.get(&key) {
+            Some(before) => stats.since(before),
+            None => stats,
+        };
+        let (owner, algorithm) = key;
+        let owner = match owner {
+            Owner::Thread(thread) => thread.to_string(),
+            Owner::Ended => "ended".to_owned(),
+        };
+        let mut row = vec![owner, algorithm];
+        row.extend(figures(&stats, None));
+        row
+    });
+    align(&["thread", "algorithm"], rows.collect(), false)
+}
+
+/// Titles of the columns of [`figures`]; the second only with a rate.
+const TITLES: [&str; 10] = [
+    "operations",
+    "per second",
+    "failed",
+    "batches",
+    "lanes filled",
+    "single",
+    "wait p50",
+    "p99",
+    "compute p50",
+    "p99",
+];
+
+#[allow(clippy::cast_precision_loss, reason = "a rate")]
+fn figures(stats: &Stats, elapsed: Option<Duration>) -> Vec<String> {
+    let rate = elapsed.map(|elapsed| {
+        let rate = stats.completed as f64 / elapsed.as_secs_f64().max(1e-9);
+        format!("{rate:.0}")
+    });
+    let mut figures = vec![stats.completed.to_string()];
+    figures.extend(rate);
+    figures.extend([
+        stats.failed.to_string(),
+        stats.batches.to_string(),
+        stats
+            .mean_lanes()
+            .map_or_else(String::new, |lanes| format!("{lanes:.2}")),
+        stats.singles.to_string(),
+    ]);
+    for histogram in [&stats.wait, &stats.compute] {
+        for quantile in [0.5, 0.99] {
+            figures.push(match histogram.count() {
+                0 => String::new(),
+                _ => duration(Duration::from_nanos(histogram.quantile(quantile))),
+            });
+        }
+    }
+    figures
+}
+
+fn align(words: &[&str], rows: Vec<Vec<String>>, rate: bool) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let titles = TITLES.iter().enumerate();
+    let titles = titles.filter(|(at, _)| rate || *at != 1);
+    table.set_header(words.iter().chain(titles.map(|(_, title)| title)));
+    table.add_rows(rows);
+    for column in table.column_iter_mut().skip(words.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = table.trim_fmt();
+    text.push('\n');
+    text
+}
+
+/// Three digits and a unit.
+pub(super) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let digits = match value {
+        v if unit == "ns" || v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_digits() {
+        let cases = [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 µs"),
+            (12_345, "12.3 µs"),
+            (99_970, "100 µs"),
+            (1_234_000, "1.23 ms"),
+            (61_000_000_000, "61.0 s"),
+        ];
+        for (nanoseconds, expected) in cases {
+            assert_eq!(duration(Duration::from_nanos(nanoseconds)), expected);
+        }
+    }
+
+    #[test]
+    fn an_algorithm_has_a_row_with_its_rate() {
+        let stats = Stats {
+            completed: 300,
+            batches: 30,
+            in_lanes: 240,
+            singles: 60,
+            ..Stats::default()
+        };
+        let sums = BTreeMap::from([("p256-sign".to_owned(), stats)]);
+        let text = algorithms(&sums, Duration::from_secs(3));
+        let row = text.lines().nth(1).expect("a row");
+        let cells: Vec<_> = row.split_whitespace().collect();
+        assert_eq!(cells, ["p256-sign", "300", "100", "0", "30", "8.00", "60"]);
+    }
+}

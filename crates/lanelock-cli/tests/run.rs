@@ -1,0 +1,333 @@
+//! `lanelock run`: what it refuses, and what the program sees. The module itself is the provider's
+//! matter; here any file stands in for it.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+struct Scene {
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("lanelock.so"), "a module").unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn lanelock(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanelock"));
+        command.arg("run");
+        command.env("LANELOCK_PROVIDER", self.path("lanelock.so"));
+        command.env_remove("OPENSSL_CONF");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Command {
+        let mut command = Command::from_std(self.lanelock());
+        command.args(args);
+        command
+    }
+
+    fn refusal(&self, args: &[&str]) -> String {
+        let output = self.run(args).assert().code(2).get_output().clone();
+        assert!(output.stdout.is_empty());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn stdout(&self, args: &[&str]) -> String {
+        let output = self.run(args).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Compiles C text.
+    fn cc(&self, text: &str, args: &[&str], to: &str) -> PathBuf {
+        let mut cc = std::process::Command::new("cc")
+            .args(["-x", "c", "-", "-x", "none", "-o"])
+            .arg(self.path(to))
+            .args(args)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("a C compiler");
+        cc.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(cc.wait().unwrap().success());
+        self.path(to)
+    }
+}
+
+#[test]
+fn the_exit_code_is_the_programs() {
+    let scene = Scene::new();
+    for code in [0, 1, 7, 255] {
+        let script = format!("exit {code}");
+        scene.run(&["--", "sh", "-c", &script]).assert().code(code);
+    }
+    scene
+        .run(&["--", "sh", "-c", "kill -TERM $$"])
+        .assert()
+        .code(128 + 15);
+    scene
+        .run(&["--", "sh", "-c", "kill -KILL $$"])
+        .assert()
+        .code(128 + 9);
+}
+
+#[test]
+fn signals_go_to_the_program() {
+    let scene = Scene::new();
+    let script =
+        "trap 'exit 9' TERM; trap 'echo again' HUP; echo ready; while :; do sleep 0.05; done";
+    let mut child = scene
+        .lanelock()
+        .args(["--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let signal = |name: &str| {
+        let status = std::process::Command::new("kill")
+            .args([name, &child.id().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    };
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    signal("-HUP");
+    assert_eq!(lines.next().unwrap().unwrap(), "again");
+    signal("-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(9));
+}
+
+#[test]
+fn the_programs_environment_differs_by_the_configuration_alone() {
+    let scene = Scene::new();
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let mut plain = std::process::Command::new("env");
+    plain.env("LANELOCK_PROVIDER", scene.path("lanelock.so"));
+    plain.env_remove("OPENSSL_CONF");
+    let plain = String::from_utf8(plain.output().unwrap().stdout).unwrap();
+    let mut under = sorted(&scene.stdout(&["--", "env"]));
+    under.retain(|line| !line.starts_with("OPENSSL_CONF=/"));
+    assert_eq!(under, sorted(&plain));
+}
+
+#[test]
+fn the_configuration_includes_the_users_and_goes_with_the_last_process() {
+    let scene = Scene::new();
+    let user = scene.path("user.cnf");
+    fs::write(&user, "marker = here\nopenssl_conf = mine\n[mine]\n").unwrap();
+    let script = "echo $OPENSSL_CONF; cat $OPENSSL_CONF; \
+                  (sleep 0.3; cat $OPENSSL_CONF > later) >/dev/null 2>&1 </dev/null &";
+    let mut command = scene.run(&["--deadline", "70", "--", "sh", "-c", script]);
+    command
+        .env("OPENSSL_CONF", &user)
+        .current_dir(scene.folder.path());
+    let output = command.assert().success().get_output().stdout.clone();
+    let output = String::from_utf8(output).unwrap();
+    let (path, text) = output.split_once('\n').unwrap();
+    let include = format!(".include {}", user.canonicalize().unwrap().display());
+    assert!(text.lines().any(|line| line == include), "{text}");
+    for line in [
+        "openssl_conf = mine",
+        "deadline = 70",
+        "default_properties = ?provider=lanelock",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert_eq!(
+        fs::read_to_string(scene.path("later")).unwrap(),
+        text,
+        "as long as it was needed"
+    );
+    assert!(!Path::new(path).exists(), "{path}");
+}
+
+/// What OpenSSL itself makes of the configuration: a value of the user's own file, a section that
+/// both have, and the provider that is activated. The module cannot be loaded, and is left out.
+#[test]
+fn openssl_reads_both() {
+    let scene = Scene::new();
+    let user = scene.path("user.cnf");
+    let oid = "1.3.6.1.4.1.99999.77";
+    let text = format!(
+        "openssl_conf = mine\n[mine]\noid_section = oids\nproviders = list\n\
+         [oids]\nlanelockMarker = {oid}\n[list]\nlegacy = old\n[old]\nactivate = 1\n"
+    );
+    fs::write(&user, text).unwrap();
+    let mut show = scene.run(&["--show-config", "--", "openssl"]);
+    let shown = show
+        .env("OPENSSL_CONF", &user)
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let without = shown.replace("lanelock = lanelock_module\n", "");
+    assert_ne!(shown, without);
+    let generated = scene.path("generated.cnf");
+    fs::write(&generated, without).unwrap();
+    let openssl = |args: &[&str]| {
+        let mut command = Command::new("openssl");
+        let output = command
+            .args(args)
+            .env("OPENSSL_CONF", &generated)
+            .assert()
+            .success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let dump = openssl(&["asn1parse", "-genstr", "OID:lanelockMarker"]);
+    assert!(dump.contains("lanelockMarker"), "{dump}");
+    let providers = openssl(&["list", "-providers"]);
+    for name in ["default", "legacy"] {
+        assert!(providers.contains(name), "{providers}");
+    }
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_the_remedy() {
+    let scene = Scene::new();
+    let absent = scene.refusal(&["--", "no-such-program-anywhere"]);
+    assert!(
+        absent.contains("no-such-program-anywhere: there is no such command"),
+        "{absent}"
+    );
+    let data = scene.path("data");
+    fs::write(&data, "text").unwrap();
+    let data = scene.refusal(&["--", data.to_str().unwrap()]);
+    assert!(data.contains("it is not executable"), "{data}");
+    let fixed = scene.cc("int main(void) { return 0; }", &["-static"], "fixed");
+    let fixed = scene.refusal(&["--", fixed.to_str().unwrap()]);
+    assert!(
+        fixed.contains("it is statically linked") && fixed.contains("libcrypto.so.3"),
+        "{fixed}"
+    );
+    let nothing = scene.refusal(&[]);
+    assert!(nothing.contains("COMMAND"), "{nothing}");
+    let late = scene.refusal(&["--deadline", "1000001", "--", "true"]);
+    assert!(
+        late.contains("--deadline") && late.contains("1000000"),
+        "{late}"
+    );
+}
+
+#[test]
+fn an_old_libcrypto_is_found_behind_a_library_and_a_script() {
+    let scene = Scene::new();
+    let rpath = format!("-Wl,-rpath,{}", scene.folder.path().display());
+    let shared = |soname: &str| format!("-Wl,-soname,{soname}");
+    scene.cc(
+        "int old(void) { return 1; }",
+        &["-shared", "-fPIC", &shared("libcrypto.so.1.1")],
+        "libcrypto.so.1.1",
+    );
+    scene.cc(
+        "int old(void); int middle(void) { return old(); }",
+        &[
+            "-shared",
+            "-fPIC",
+            &shared("libmiddle.so"),
+            "libcrypto.so.1.1",
+            &rpath,
+        ],
+        "libmiddle.so",
+    );
+    scene.cc(
+        "int middle(void); int main(void) { return middle(); }",
+        &["libmiddle.so", &rpath],
+        "program",
+    );
+    let script = scene.path("script");
+    fs::write(&script, format!("#!{}\n", scene.path("program").display())).unwrap();
+    let status = std::process::Command::new("chmod")
+        .arg("+x")
+        .arg(&script)
+        .status();
+    assert!(status.unwrap().success());
+    let said = scene.refusal(&["--", script.to_str().unwrap()]);
+    assert!(
+        said.contains("libcrypto.so.1.1") && said.contains("libcrypto.so.3"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_module_that_is_not_there_is_named_with_the_places() {
+    let scene = Scene::new();
+    let mut named = scene.run(&["--", "true"]);
+    let named = named
+        .env("LANELOCK_PROVIDER", "/no/such/lanelock.so")
+        .assert()
+        .code(2);
+    let said = String::from_utf8(named.get_output().stderr.clone()).unwrap();
+    assert!(
+        said.contains("LANELOCK_PROVIDER=/no/such/lanelock.so"),
+        "{said}"
+    );
+    // A copy elsewhere has nothing beside it.
+    let copy = scene.path("bin");
+    fs::create_dir(&copy).unwrap();
+    let copy = copy.join("lanelock");
+    fs::copy(env!("CARGO_BIN_EXE_lanelock"), &copy).unwrap();
+    let mut command = Command::new(&copy);
+    let output = command
+        .args(["run", "--", "true"])
+        .env_remove("LANELOCK_PROVIDER")
+        .assert()
+        .code(2);
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    for place in [
+        "bin/lanelock.so",
+        "lib/lanelock/lanelock.so",
+        "LANELOCK_PROVIDER",
+    ] {
+        assert!(said.contains(place), "{place}: {said}");
+    }
+}
+
+#[test]
+fn stats_of_a_program_without_openssl_say_so() {
+    let scene = Scene::new();
+    let output = scene
+        .run(&["--stats", "--", "sh", "-c", "exit 3"])
+        .assert()
+        .code(3);
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("sh has not loaded the provider"), "{said}");
+}
+
+/// This command is itself a program with queues: its pages reach the one that waits for it, from a
+/// process that it has started, too.
+#[test]
+fn stats_of_a_program_with_queues_are_a_table() {
+    let scene = Scene::new();
+    let lanelock = env!("CARGO_BIN_EXE_lanelock");
+    let work = "perf pubkey --engine openssl --algorithm x448-derive --batch 1 --seconds 0.05";
+    let script = format!("{lanelock} {work} >/dev/null; {lanelock} {work} >/dev/null");
+    let output = scene
+        .run(&["--stats", "--", "sh", "-c", &script])
+        .assert()
+        .success();
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("2 processes"), "{said}");
+    let row = said
+        .lines()
+        .find(|line| line.contains("x448-derive"))
+        .expect("a row");
+    let count: u64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(count > 0, "{row}");
+}
