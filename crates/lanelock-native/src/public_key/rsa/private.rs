@@ -1,6 +1,7 @@
 //! The private operation (RFC 8017, 5.1.2) of a batch, and the blindings that queues keep for it.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 
 use lanelock_core::engine::{PerQueue, QueueToken};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
@@ -20,10 +21,8 @@ pub(super) struct Private<const P: usize, const N: usize> {
     blindings: Option<PerQueue<Blindings<N>>>,
 }
 
-/// The blindings of one key on one queue, used in turn. As many as there are lanes, so that a
-/// batch of one key has them all; made together, as that costs no more than one.
-///
-/// Between batches there are none, or [`LANES`].
+/// The blindings of one key on one queue, used in turn: as many as the key has had blocks in one
+/// batch, [`LANES`] at most.
 struct Blindings<const N: usize>(VecDeque<Box<Blinding<N>>>);
 
 /// A block to take the root of.
@@ -53,24 +52,11 @@ impl<const P: usize, const N: usize> Private<P, N> {
         }
     }
 
-    /// A blinding for the next block, `None` if the key goes without. For the `first` block of a
-    /// batch all are there, and all are renewed if one has done its work.
-    fn take(
-        &self,
-        kernel: Kernel,
-        queue: &mut QueueToken,
-        first: bool,
-    ) -> Result<Option<Box<Blinding<N>>>, KeyReason> {
-        let Some(blindings) = &self.blindings else {
-            return Ok(None);
-        };
-        let make = || Ok::<_, KeyReason>(Blindings(VecDeque::with_capacity(LANES)));
-        let blindings = blindings.get_or_try_make(queue, make)?;
-        if blindings.0.is_empty() || first && blindings.are_worn() {
-            blindings.renew(kernel, &self.key)?;
-        }
-        // There are as many as lanes.
-        blindings.0.pop_front().map(Some).ok_or(KeyReason::Engine)
+    /// The blinding that has rested longest, if there is one.
+    fn take(&self, queue: &mut QueueToken) -> Option<Box<Blinding<N>>> {
+        let make = || Ok::<_, Infallible>(Blindings(VecDeque::with_capacity(LANES)));
+        let Ok(blindings) = self.blindings.as_ref()?.get_or_try_make(queue, make);
+        blindings.0.pop_front()
     }
 
     /// Gives a blinding back. After a fault none is trusted any more.
@@ -89,33 +75,51 @@ impl<const P: usize, const N: usize> Private<P, N> {
     }
 }
 
-impl<const N: usize> Blindings<N> {
-    fn are_worn(&self) -> bool {
-        let mut uses = self.0.iter().map(|pair| pair.uses());
-        self.0.len() < LANES || uses.any(|uses| uses >= Blinding::<N>::RENEW_AFTER)
+/// Makes the blindings that blocks should have and lack, or that have done their work: of all keys
+/// together, so that a batch waits for no more than one such call. A block left without has an
+/// error.
+fn complete<const P: usize, const N: usize>(
+    kernel: Kernel,
+    roots: &mut [Root<'_, P, N>],
+    blindings: &mut [Option<Box<Blinding<N>>>],
+) {
+    let is_worn = |pair: &Blinding<N>| pair.uses() >= Blinding::<N>::RENEW_AFTER;
+    let lanes: PerLane<usize> = (0..roots.len())
+        .filter(|&lane| roots[lane].key.blindings.is_some())
+        .filter(|&lane| blindings[lane].as_deref().is_none_or(is_worn))
+        .collect();
+    if lanes.is_empty() {
+        return;
     }
-
-    fn renew<const P: usize>(
-        &mut self,
-        kernel: Kernel,
-        key: &PrivateKey<P, N>,
-    ) -> Result<(), KeyReason> {
-        self.0.clear();
-        let mut bytes = Zeroizing::new([[[0; 65]; N]; LANES]);
-        random::fill(bytes.as_flattened_mut().as_flattened_mut())?;
-        let mut jobs = bytes.each_ref().map(|random| BlindingJob {
-            key,
+    let mut bytes = Zeroizing::new([[[0; 65]; N]; LANES]);
+    if let Err(reason) = random::fill(bytes[..lanes.len()].as_flattened_mut().as_flattened_mut()) {
+        for &lane in &lanes {
+            roots[lane].result = Err(reason);
+        }
+        return;
+    }
+    let mut jobs: PerLane<_> = lanes
+        .iter()
+        .zip(bytes.iter())
+        .map(|(&lane, random)| BlindingJob {
+            key: &roots[lane].key.key,
             random,
             made: None,
-        });
-        make_blindings(kernel, &mut jobs);
-        if jobs.iter().any(|job| job.made.is_none()) {
-            return Err(KeyReason::Fault);
+        })
+        .collect();
+    make_blindings(kernel, &mut jobs);
+    // Copied, so that what stays behind is wiped.
+    let made: PerLane<_> = jobs.iter().map(|job| job.made.clone()).collect();
+    drop(jobs);
+    for (lane, made) in lanes.into_iter().zip(made) {
+        match (made, &mut blindings[lane]) {
+            (Some(made), Some(place)) => **place = made,
+            (Some(made), place) => *place = Some(Box::new(made)),
+            (None, place) => {
+                *place = None;
+                roots[lane].result = Err(KeyReason::Fault);
+            }
         }
-        // Copied, so that what stays behind is wiped.
-        let made = jobs.iter().filter_map(|job| job.made.clone());
-        self.0.extend(made.map(Box::new));
-        Ok(())
     }
 }
 
@@ -126,15 +130,11 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
     roots: &mut [Root<'_, P, N>],
 ) {
     let mut blindings = PerLane::new();
-    for lane in 0..roots.len() {
-        let key = roots[lane].key;
-        let first = !roots[..lane]
-            .iter()
-            .any(|other| std::ptr::eq(other.key, key));
-        let taken = key.take(kernel, queue, first);
-        roots[lane].result = taken.as_ref().map(|_| ()).map_err(|&reason| reason);
-        blindings.push(taken.ok().flatten());
+    for root in roots.iter_mut() {
+        root.result = Ok(());
+        blindings.push(root.key.take(queue));
     }
+    complete(kernel, roots, &mut blindings);
     // Without the blinding that it should have, a block does not run.
     let ready = roots.iter_mut().zip(&mut blindings);
     let ready = ready.filter(|(root, _)| root.result.is_ok());
