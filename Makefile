@@ -6,7 +6,7 @@ LANELOCK = target/release/lanelock
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
 
-.PHONY: run test lint setup build peers exhaustive soak race taint sanitize fuzz install clean help
+.PHONY: run test lint setup build peers exhaustive soak race taint openssl35 sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -41,6 +41,9 @@ soak: setup ## Long: the thread tests for some minutes
 race: setup ## Valgrind's two race detectors, inside libcrypto too
 	tools/race
 
+openssl35: setup ## As root: public keys with the OpenSSL 3.5 of Debian 13
+	tools/openssl35
+
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint
 
@@ -58,4 +61,4 @@ clean: ## Remove what was built
 	rm -f report.html
 
 help: ## This list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1|/' | column -t -s '|'

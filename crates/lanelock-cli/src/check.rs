@@ -16,7 +16,7 @@ use lanelock::algorithm::Spec;
 use lanelock::engine::Engine;
 use lanelock::{Algorithm, Device};
 use lanelock_conformance::differential::{Options, Outcome};
-use lanelock_conformance::public_key::KeyFileOutcome;
+use lanelock_conformance::public_key::{KeyFileOutcome, Random};
 use lanelock_conformance::suite::FileOutcome;
 use lanelock_conformance::{Level, Subject, differential, public_key, vectors, wycheproof};
 
@@ -74,6 +74,8 @@ struct Findings {
     wycheproof: Vec<FileOutcome>,
     /// Wycheproof's tests of public keys; none in a quick check or one of named algorithms.
     public_keys: Vec<KeyFileOutcome>,
+    /// Random operations with public keys against OpenSSL; none where those are not.
+    random_keys: Vec<KeyFileOutcome>,
     random: Outcome,
     elapsed: Duration,
 }
@@ -199,6 +201,17 @@ fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Fin
         if specs.is_empty() && !args.quick {
             let (device, engine) = (subject.device(), subject.engine());
             findings.public_keys = public_key::wycheproof(device, engine, |_| true, &bar);
+            if engine != REFERENCE {
+                let bursts = if args.exhaustive { 100 } else { 10 };
+                let random = Random {
+                    engine,
+                    reference: REFERENCE,
+                    bursts,
+                    seed,
+                };
+                findings.random_keys = public_key::random(device, random, &bar)
+                    .map_err(|error| Failure::Failed(error.to_string()))?;
+            }
         }
         let options = Options {
             level: args.level(),
@@ -221,21 +234,24 @@ impl Findings {
     fn wrong(&self) -> usize {
         let files = self.standards.iter().chain(&self.wycheproof);
         let tests: usize = files.map(|file| file.failures.len()).sum();
-        let keys: usize = self
-            .public_keys
-            .iter()
-            .map(|file| file.failures.len())
-            .sum();
+        let keys: usize = self.keys().map(|file| file.failures.len()).sum();
         tests + keys + usize::from(self.random.failure.is_some())
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &KeyFileOutcome> {
+        self.public_keys.iter().chain(&self.random_keys)
     }
 
     fn operations(&self) -> u64 {
         let files = self.standards.iter().chain(&self.wycheproof);
         let known: u64 = files.map(|file| file.operations + file.tampered).sum();
-        let keys: u64 = self.public_keys.iter().map(|file| file.operations).sum();
+        let keys: u64 = self.keys().map(|file| file.operations).sum();
         known + keys + self.random.total().operations
     }
 }
+
+/// The engine that others are compared with, as it has every operation.
+const REFERENCE: &str = "openssl";
 
 /// A number that differs from run to run.
 fn random_seed() -> u64 {

@@ -4,11 +4,11 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use lanelock_conformance::progress::Silent;
-use lanelock_conformance::public_key::wycheproof;
+use lanelock_conformance::public_key::{Random, Sample, random, samples, wycheproof};
 use lanelock_core::engine::Engine;
 use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyReason, KeyTransform, Operation, PublicKey,
-    SecretKey, SignatureForm, SignatureScheme,
+    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyQueue, KeyReason, KeySpec, KeyTransform,
+    Operation, PublicKey, Scheme, SecretKey, SignatureForm, SignatureScheme,
 };
 use lanelock_core::{Device, Hash, Status};
 use lanelock_native::{Native, Tier};
@@ -460,5 +460,80 @@ fn narrower_tiers_have_none() {
         if let Ok(native) = Native::with_tier(tier) {
             assert!(native.public_key().is_none(), "{tier:?}");
         }
+    }
+}
+
+#[test]
+fn random_operations_are_as_on_openssl() {
+    let Some(device) = device() else { return };
+    let run = Random {
+        engine: "native",
+        reference: "openssl",
+        bursts: 6,
+        seed: 4,
+    };
+    let outcomes = random(&device, run, &Silent).unwrap();
+    assert!(outcomes.len() > 40, "{}", outcomes.len());
+    for outcome in &outcomes {
+        assert!(outcome.failures.is_empty(), "{:#?}", outcome.failures);
+        assert_eq!(
+            outcome.skips(),
+            0,
+            "{}: {:?}",
+            outcome.name,
+            outcome.skipped
+        );
+        assert!(outcome.right > 0, "{}", outcome.name);
+    }
+    let refused: usize = outcomes.iter().map(|outcome| outcome.refused).sum();
+    assert!(refused > 50, "{refused}");
+}
+
+/// Each queue has blindings of its own; everything else of a session is shared.
+#[test]
+fn one_session_serves_many_queues_on_several_threads() {
+    let Some(device) = device() else { return };
+    let rsa = SignatureScheme::RsaPkcs1(Hash::Sha256);
+    let sign = |kind, scheme| (Operation::Sign, kind, Scheme::Signature(scheme));
+    let specs = [
+        sign(KeyKind::Rsa(2048), rsa),
+        sign(KeyKind::Ed25519, SignatureScheme::EdDsa),
+        (Operation::Derive, KeyKind::X25519, Scheme::Plain),
+        (Operation::Derive, P384, Scheme::Plain),
+    ];
+    for (operation, kind, scheme) in specs {
+        let spec = KeySpec {
+            operation,
+            kind,
+            scheme,
+        };
+        let samples = samples(&device, "openssl", spec, LANES).unwrap();
+        let session = |sample: &Sample| device.key_session(sample.transform()).unwrap();
+        let sessions: Vec<_> = samples.iter().map(session).collect();
+        let run = |queue: &mut KeyQueue, count: usize| -> Vec<Vec<u8>> {
+            let parts = samples.iter().zip(&sessions).take(count);
+            let mut rooms: Vec<_> = parts.clone().map(|(s, session)| s.room(session)).collect();
+            let mut ops: Vec<_> = parts
+                .zip(&mut rooms)
+                .map(|((sample, session), (output, second))| sample.op(session, output, second))
+                .collect();
+            assert_eq!(queue.process(&mut ops).succeeded, count, "{spec}");
+            ops.iter().map(|op| op.result().to_vec()).collect()
+        };
+        let queue = || device.key_queue(1, FlushPolicy::default());
+        let expected = run(&mut queue(), LANES);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (run, queue, expected) = (&run, &queue, &expected);
+                scope.spawn(move || {
+                    let mut queues = [queue(), queue()];
+                    for round in 0..24 {
+                        let count = 1 + (round + thread) % LANES;
+                        let found = run(&mut queues[round % 2], count);
+                        assert_eq!(found, expected[..count], "{spec}");
+                    }
+                });
+            }
+        });
     }
 }

@@ -1,17 +1,24 @@
-//! No operation allocates, not even the first of a session on a queue pair: counted by a global
-//! allocator for every algorithm, direction and layout, on every tier of this machine.
+//! No operation allocates, not even the first of a session on a queue pair (of public keys only
+//! the first two bursts): counted by a global allocator for every algorithm, direction and layout, on every
+//! tier of this machine.
 
 #![allow(clippy::unwrap_used)] // a test
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::IoSliceMut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
+use lanelock_conformance::public_key::{Sample, samples};
 use lanelock_core::algorithm::Spec;
 use lanelock_core::engine::{Engine, offers};
+use lanelock_core::public_key::{
+    FlushPolicy, KeyJob, KeyKind, KeyQueue, KeyTransform, SecretKey, SignatureScheme,
+};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Device, Op, QueuePair, Session, Status, Transform};
 use lanelock_native::{Native, Tier};
+use lanelock_openssl::OpenSsl;
 
 const OPS: usize = 40;
 const MESSAGE: usize = 96;
@@ -68,7 +75,71 @@ fn main() {
             .memory();
         assert_eq!(memory.per_queue_pair, 0);
     }
+    cases += public_keys();
     println!("test result: ok. {cases} passed; 0 failed");
+}
+
+/// The first burst of public keys on a queue makes blindings, and the queue's two lists grow in turn;
+/// afterwards no burst allocates, and no job. More bursts than a blinding has uses. Returns the
+/// number of cases.
+fn public_keys() -> usize {
+    let Ok(Some(native)) = Native::new() else {
+        return 0;
+    };
+    let rows = native.public_key().map(|keys| keys.capabilities());
+    let device = Device::builder()
+        .engine(native)
+        .engine(OpenSsl::new().unwrap())
+        .build();
+    let rows = rows.unwrap_or_default();
+    for row in &rows {
+        let samples = samples(&device, "openssl", row.spec, row.lanes).unwrap();
+        let session = |sample: &Sample| device.key_session_on("native", sample.transform());
+        let sessions: Vec<_> = samples.iter().map(|s| session(s).unwrap()).collect();
+        let room = samples.iter().zip(&sessions);
+        let mut rooms: Vec<_> = room.map(|(sample, session)| sample.room(session)).collect();
+        let mut queue: KeyQueue = device.key_queue(OPS, FlushPolicy::default());
+        for round in 0..OPS {
+            let parts = samples.iter().zip(&sessions).zip(&mut rooms);
+            let mut ops: Vec<_> = parts
+                .map(|((sample, session), (output, second))| sample.op(session, output, second))
+                .collect();
+            let before = ALLOCATIONS.load(Relaxed);
+            let outcome = queue.process(&mut ops);
+            let used = ALLOCATIONS.load(Relaxed) - before;
+            assert_eq!(outcome.succeeded, row.lanes, "{}", row.spec);
+            assert!(round < 2 || used == 0, "{}: {used} in {round}", row.spec);
+        }
+    }
+    if !rows.is_empty() {
+        jobs(&device);
+    }
+    rows.len()
+}
+
+/// Jobs that go round.
+fn jobs(device: &Device) {
+    let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32]).unwrap();
+    let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
+    let session = device.key_session(&transform).unwrap();
+    let mut queue = device.key_queue(OPS, FlushPolicy::default());
+    let job = || KeyJob::sign(&session, vec![1; 40], vec![0; 64]);
+    let mut jobs: Vec<KeyJob> = (0..OPS).map(|_| job()).collect();
+    for round in 0..4 {
+        let now = Instant::now();
+        let before = ALLOCATIONS.load(Relaxed);
+        for job in jobs.drain(..) {
+            assert!(queue.enqueue(job, now).is_ok());
+        }
+        while queue.poll_one(now, Some(0)) > 0 {}
+        queue.dequeue(&mut jobs, OPS);
+        let used = ALLOCATIONS.load(Relaxed) - before;
+        assert!(round < 2 || used == 0, "{used} in {round}");
+        for job in &mut jobs {
+            assert_eq!(job.status(), Status::Success);
+            job.rearm();
+        }
+    }
 }
 
 /// Allocations of a burst, there and (where there is a way) back, from the first operation on.

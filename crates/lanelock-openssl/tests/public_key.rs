@@ -12,6 +12,8 @@ use lanelock_core::public_key::{
 use lanelock_core::{Device, Hash, Status};
 use lanelock_openssl::OpenSsl;
 
+#[path = "public_key/post_quantum.rs"]
+mod post_quantum;
 #[path = "public_key/rejection.rs"]
 mod rejection;
 

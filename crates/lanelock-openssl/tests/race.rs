@@ -1,5 +1,5 @@
 //! The program that `make race` runs under a race detector: one session of every kind, used by
-//! several queue pairs at once.
+//! several queue pairs at once, and sessions of public keys, used by several queues.
 //!
 //! The detector sees into libcrypto but knows no synchronisation other than that of pthreads, so
 //! the threads here share nothing of Rust's making that changes: the queue pairs are made before
@@ -10,10 +10,14 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use lanelock_conformance::public_key::{Sample, samples};
 use lanelock_core::algorithm::Spec;
 use lanelock_core::engine::offers;
+use lanelock_core::public_key::{
+    Curve, FlushPolicy, KeyKind, KeyQueue, KeySession, KeySpec, Operation, Scheme, SignatureScheme,
+};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Buffer, Device, Op, QueuePair, Session, Transform};
+use lanelock_core::{Buffer, Device, Hash, Op, QueuePair, Session, Transform};
 use lanelock_openssl::OpenSsl;
 
 const THREADS: usize = 3;
@@ -34,14 +38,18 @@ fn main() {
             device.session(transform).unwrap()
         })
         .collect();
-    let expected = run(&mut device.queue_pair(1), &sessions);
-    let mut jobs: Vec<_> = (0..THREADS)
-        .map(|_| Work {
-            qp: device.queue_pair(1),
-            sessions: &sessions,
-            results: Vec::new(),
-        })
-        .collect();
+    let keys = keys(&device);
+    let work = || Work {
+        qp: device.queue_pair(1),
+        queue: device.key_queue(1, FlushPolicy::default()),
+        sessions: &sessions,
+        keys: &keys,
+        results: Vec::new(),
+    };
+    let mut alone = work();
+    alone.run();
+    let expected = alone.results;
+    let mut jobs: Vec<_> = (0..THREADS).map(|_| work()).collect();
     let threads: Vec<libc::pthread_t> = jobs
         .iter_mut()
         .map(|work| {
@@ -62,13 +70,43 @@ fn main() {
         jobs.iter().all(|work| work.results == expected),
         "the threads disagree"
     );
-    println!("test result: ok. {} passed; 0 failed", sessions.len());
+    let cases = sessions.len() + keys.len();
+    println!("test result: ok. {cases} passed; 0 failed");
+}
+
+/// Operations with one possible result, and their sessions.
+fn keys(device: &Device) -> Vec<(Sample, KeySession)> {
+    let sign = |kind, scheme| KeySpec {
+        operation: Operation::Sign,
+        kind,
+        scheme: Scheme::Signature(scheme),
+    };
+    let specs = [
+        sign(KeyKind::Rsa(1024), SignatureScheme::RsaPkcs1(Hash::Sha256)),
+        sign(KeyKind::Ed25519, SignatureScheme::EdDsa),
+        KeySpec {
+            operation: Operation::Derive,
+            kind: KeyKind::Ec(Curve::P256),
+            scheme: Scheme::Plain,
+        },
+    ];
+    let samples = specs.map(|spec| samples(device, "openssl", spec, 2).unwrap());
+    samples
+        .into_iter()
+        .flatten()
+        .map(|sample| {
+            let session = device.key_session(sample.transform()).unwrap();
+            (sample, session)
+        })
+        .collect()
 }
 
 /// What one thread does.
 struct Work<'s> {
     qp: QueuePair,
+    queue: KeyQueue,
     sessions: &'s [Session],
+    keys: &'s [(Sample, KeySession)],
     results: Vec<Vec<u8>>,
 }
 
@@ -76,15 +114,21 @@ struct Work<'s> {
 extern "C" fn start(work: *mut c_void) -> *mut c_void {
     // SAFETY: `main` passes a `Work` of this thread's own.
     let work = unsafe { &mut *work.cast::<Work<'_>>() };
-    work.results = run(&mut work.qp, work.sessions);
+    work.run();
     null_mut()
 }
 
-/// Every session's messages: payload, then tag.
-fn run(qp: &mut QueuePair, sessions: &[Session]) -> Vec<Vec<u8>> {
-    let mut results = Vec::new();
-    for _ in 0..MESSAGES {
-        for session in sessions {
+impl Work<'_> {
+    fn run(&mut self) {
+        for _ in 0..MESSAGES {
+            self.messages();
+            self.public_keys();
+        }
+    }
+
+    /// Every session's message: payload, then tag.
+    fn messages(&mut self) {
+        for session in self.sessions {
             let (mut data, mut tag, iv) = (vec![5; 80], vec![0; session.tag_len()], [7; 24]);
             let mut op = Op::new(session, Buffer::in_place(&mut data));
             if session.iv_len() > 0 {
@@ -93,10 +137,19 @@ fn run(qp: &mut QueuePair, sessions: &[Session]) -> Vec<Vec<u8>> {
             if session.tag_len() > 0 {
                 op = op.tag(&mut tag);
             }
-            assert_eq!(qp.process(&mut [op]).succeeded, 1);
+            assert_eq!(self.qp.process(&mut [op]).succeeded, 1);
             data.extend(tag);
-            results.push(data);
+            self.results.push(data);
         }
     }
-    results
+
+    /// Every key's result.
+    fn public_keys(&mut self) {
+        for (sample, session) in self.keys {
+            let (mut output, mut second) = sample.room(session);
+            let mut ops = [sample.op(session, &mut output, &mut second)];
+            assert_eq!(self.queue.process(&mut ops).succeeded, 1);
+            self.results.push(ops[0].result().to_vec());
+        }
+    }
 }

@@ -22,9 +22,17 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
             text.push_str(&skips(files));
         }
     }
-    if !findings.public_keys.is_empty() {
-        text.push_str("\nWycheproof, public keys\n");
-        for file in &findings.public_keys {
+    for (title, files) in [
+        ("Wycheproof, public keys", &findings.public_keys),
+        (
+            "random operations with public keys against OpenSSL",
+            &findings.random_keys,
+        ),
+    ] {
+        if !files.is_empty() {
+            let _ = write!(text, "\n{title}\n");
+        }
+        for file in files {
             let _ = writeln!(text, "  {file}");
         }
     }
@@ -50,7 +58,7 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
             );
         }
     }
-    for file in &findings.public_keys {
+    for file in findings.keys() {
         for failure in &file.failures {
             let _ = write!(text, "\nWRONG: {}, {failure}\n", file.name);
         }

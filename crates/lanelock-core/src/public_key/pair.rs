@@ -10,22 +10,25 @@ pub fn to_der(pair: &[u8], out: &mut [u8]) -> Option<usize> {
         .iter()
         .map(|(pad, digits)| 2 + usize::from(*pad) + digits.len())
         .sum();
-    let mut der = Vec::with_capacity(content + 3);
-    der.push(0x30);
-    if content >= 0x80 {
-        der.push(0x81);
+    let long = content >= 0x80;
+    let len = content + 2 + usize::from(long);
+    let mut der = out.get_mut(..len)?;
+    let mut put = |bytes: &[u8]| {
+        let (front, rest) = std::mem::take(&mut der).split_at_mut(bytes.len());
+        front.copy_from_slice(bytes);
+        der = rest;
+    };
+    put(&[0x30]);
+    if long {
+        put(&[0x81]);
     }
-    der.push(u8::try_from(content).ok()?);
+    put(&[u8::try_from(content).ok()?]);
     for (pad, digits) in integers {
-        der.push(0x02);
-        der.push(u8::try_from(usize::from(pad) + digits.len()).ok()?);
-        if pad {
-            der.push(0);
-        }
-        der.extend_from_slice(digits);
+        put(&[0x02, u8::try_from(usize::from(pad) + digits.len()).ok()?]);
+        put(&[0][..usize::from(pad)]);
+        put(digits);
     }
-    out.get_mut(..der.len())?.copy_from_slice(&der);
-    Some(der.len())
+    Some(len)
 }
 
 /// Reads strict DER (X.690, 10) into `pair`, `r ‖ s` of equal length; `None` for anything else,

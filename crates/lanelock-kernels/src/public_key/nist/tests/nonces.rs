@@ -1,4 +1,5 @@
-//! Nonces: the vectors of RFC 6979, appendix A.2, and what randomness adds.
+//! Nonces: the vectors of RFC 6979, appendices A.2.5 (P-256) and A.2.6 (P-384), and what randomness
+//! adds.
 
 use super::super::{NonceSource, Nonces};
 use super::*;

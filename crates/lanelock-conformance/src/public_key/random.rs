@@ -1,0 +1,484 @@
+//! Random operations of everything that an engine offers, against another engine: keys, hashes,
+//! forms and lengths drawn from a seed, right and wrong inputs mixed in bursts of any length.
+
+use lanelock_core::public_key::{
+    EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeySession, KeySpec, KeyTransform,
+    Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm,
+    SignatureScheme,
+};
+use lanelock_core::{Device, Hash, Status};
+
+use super::KeyFileOutcome;
+use crate::Progress;
+use crate::rng::Rng;
+
+/// What is run, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Random<'n> {
+    /// Engine under test.
+    pub engine: &'n str,
+    /// Engine that makes the keys and knows the answers; the tested one's results are compared
+    /// with its own, or handed to it.
+    pub reference: &'n str,
+    /// Bursts of each operation.
+    pub bursts: usize,
+    /// The same number draws the same operations. Keys and nonces are the engines' own.
+    pub seed: u64,
+}
+
+const KEYS: usize = 3;
+const HASHES: [Hash; 4] = [Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
+/// Longest message.
+const MESSAGE: usize = 300;
+
+/// One operation.
+struct Trial {
+    transform: KeyTransform,
+    input: Vec<u8>,
+    signature: Vec<u8>,
+    right: Right,
+}
+
+/// An operation that succeeds, for tests of what engines do beside that.
+pub struct Sample(Trial);
+
+/// Operations of `spec`, with [`KEYS`] keys, that succeed on the engine `reference`.
+///
+/// # Errors
+/// What the reference says if it cannot make keys.
+pub fn samples(
+    device: &Device,
+    reference: &str,
+    spec: KeySpec,
+    count: usize,
+) -> Result<Vec<Sample>, KeyError> {
+    let pairs = (0..KEYS).map(|_| pair(device, reference, spec.kind));
+    let pairs: Vec<_> = pairs.collect::<Result<_, _>>()?;
+    let mut rng = Rng::new(1);
+    let mut samples = Vec::new();
+    while samples.len() < count {
+        let trial = Trial::draw(device, reference, spec, &pairs, &mut rng)?;
+        let session = device.key_session_on(reference, &trial.transform)?;
+        if process(device, &[(&trial, session)])[0].status == Status::Success {
+            samples.push(Sample(trial));
+        }
+    }
+    Ok(samples)
+}
+
+impl Sample {
+    /// What its session is made from.
+    #[must_use]
+    pub fn transform(&self) -> &KeyTransform {
+        &self.0.transform
+    }
+
+    /// Room for its output and its second output.
+    #[must_use]
+    pub fn room(&self, session: &KeySession) -> (Vec<u8>, Vec<u8>) {
+        let output = vec![0xee; session.output_len(self.0.input.len())];
+        (output, vec![0xee; session.second_output_len()])
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn op<'a>(
+        &'a self,
+        session: &'a KeySession,
+        output: &'a mut [u8],
+        second: &'a mut [u8],
+    ) -> KeyOp<'a> {
+        self.0.op(session, output, second)
+    }
+}
+
+impl std::fmt::Debug for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let spec = self.0.transform.spec().to_string();
+        f.debug_tuple("Sample").field(&spec).finish()
+    }
+}
+
+/// When a result is right.
+enum Right {
+    /// It is the reference's, status and output.
+    Same,
+    /// The reference, doing this with the output, gets these bytes.
+    Undone(Box<KeyTransform>, Vec<u8>),
+    /// It is a signature that the reference accepts.
+    Accepted(Box<KeyTransform>),
+    /// The secret key has the public one that came with it.
+    Pair,
+}
+
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    status: Status,
+    output: Vec<u8>,
+    second: Vec<u8>,
+}
+
+type Pair = (SecretKey, PublicKey);
+
+/// Runs [`Random`]: an outcome for each operation and kind of key.
+///
+/// # Errors
+/// What the reference says if it cannot make keys.
+pub fn random(
+    device: &Device,
+    run: Random<'_>,
+    progress: &dyn Progress,
+) -> Result<Vec<KeyFileOutcome>, KeyError> {
+    let engine = device.engines().find(|engine| engine.name() == run.engine);
+    let rows = engine.and_then(|engine| engine.public_key());
+    let rows = rows.map(|engine| engine.capabilities()).unwrap_or_default();
+    progress.begin("random operations, public keys", rows.len() as u64);
+    let mut rng = Rng::new(run.seed);
+    let mut keys: Vec<(KeyKind, Vec<Pair>)> = Vec::new();
+    let mut outcomes = Vec::new();
+    for row in rows {
+        let kind = row.spec.kind;
+        if !keys.iter().any(|(known, _)| *known == kind) {
+            let pairs = (0..KEYS).map(|_| pair(device, run.reference, kind));
+            keys.push((kind, pairs.collect::<Result<_, _>>()?));
+        }
+        let pairs = keys.iter().find(|(known, _)| *known == kind);
+        let pairs = pairs.map_or(&[][..], |(_, pairs)| pairs);
+        let mut outcome = KeyFileOutcome {
+            name: row.spec.to_string(),
+            ..KeyFileOutcome::default()
+        };
+        for _ in 0..run.bursts {
+            let count = rng.between(1, 2 * row.lanes);
+            let trials = (0..count)
+                .map(|_| Trial::draw(device, run.reference, row.spec, pairs, &mut rng))
+                .collect::<Result<Vec<_>, _>>()?;
+            judge(device, run, &trials, &mut outcome);
+        }
+        progress.advance(1, &outcome.name);
+        outcomes.push(outcome);
+    }
+    progress.end();
+    Ok(outcomes)
+}
+
+/// Runs the trials in one burst and holds each result against what is right.
+fn judge(device: &Device, run: Random<'_>, trials: &[Trial], outcome: &mut KeyFileOutcome) {
+    let mut offered = Vec::new();
+    for trial in trials {
+        outcome.tests += 1;
+        match device.key_session_on(run.engine, &trial.transform) {
+            Ok(session) => offered.push((trial, session)),
+            Err(KeyError::Unsupported { why, .. }) => outcome.skip(&why),
+            Err(error) => outcome.failures.push(trial.told(run, &error.to_string())),
+        }
+    }
+    outcome.operations += offered.len() as u64;
+    for ((trial, _), found) in offered.iter().zip(process(device, &offered)) {
+        match trial.is_right(device, run.reference, &found) {
+            Err(why) => outcome.failures.push(trial.told(run, &why)),
+            Ok(()) if found.status == Status::Success => outcome.right += 1,
+            Ok(()) => outcome.refused += 1,
+        }
+    }
+}
+
+fn process(device: &Device, burst: &[(&Trial, KeySession)]) -> Vec<Outcome> {
+    let room = |(trial, session): &(&Trial, KeySession)| {
+        let output = vec![0xee; session.output_len(trial.input.len())];
+        (output, vec![0xee; session.second_output_len()])
+    };
+    let mut outputs: Vec<_> = burst.iter().map(room).collect();
+    let mut ops: Vec<_> = burst
+        .iter()
+        .zip(&mut outputs)
+        .map(|((trial, session), (output, second))| trial.op(session, output, second))
+        .collect();
+    let _each_is_looked_at = device
+        .key_queue(1, FlushPolicy::default())
+        .process(&mut ops);
+    let results: Vec<_> = ops
+        .iter()
+        .map(|op| (op.status(), op.written(), op.second_written()))
+        .collect();
+    drop(ops);
+    let results = results.into_iter().zip(outputs);
+    let cut = |((status, written, more), (output, second)): (_, (Vec<u8>, Vec<u8>))| Outcome {
+        status,
+        output: output[..written].to_vec(),
+        second: second[..more].to_vec(),
+    };
+    results.map(cut).collect()
+}
+
+impl Trial {
+    fn new(transform: KeyTransform, input: Vec<u8>, right: Right) -> Self {
+        Self {
+            transform,
+            input,
+            signature: Vec::new(),
+            right,
+        }
+    }
+
+    /// An operation of `spec`, its scheme's settings drawn anew.
+    fn draw(
+        device: &Device,
+        reference: &str,
+        spec: KeySpec,
+        pairs: &[Pair],
+        rng: &mut Rng,
+    ) -> Result<Self, KeyError> {
+        let (secret, public) = rng.pick(pairs);
+        let same = |transform, input| Self::new(transform, input, Right::Same);
+        Ok(match (spec.operation, spec.scheme) {
+            (Operation::Sign | Operation::Verify, Scheme::Signature(scheme)) => {
+                let scheme = signature_scheme(scheme, rng);
+                let mut sign = KeyTransform::sign(scheme, secret);
+                let mut verify = KeyTransform::verify(scheme, public);
+                let mut input = rng.bytes_up_to(MESSAGE);
+                if let Some(hash) = scheme.hash().filter(|_| rng.one_in(2)) {
+                    input = rng.bytes(hash.digest_len());
+                    (sign, verify) = (sign.digest(), verify.digest());
+                }
+                if matches!(spec.kind, KeyKind::Ec(_)) && rng.one_in(2) {
+                    let fixed = SignatureForm::Fixed;
+                    sign = sign.signature_form(fixed);
+                    verify = verify.signature_form(fixed);
+                }
+                let only_one = matches!(
+                    scheme,
+                    SignatureScheme::RsaPkcs1(_) | SignatureScheme::EdDsa
+                );
+                match spec.operation {
+                    Operation::Sign if only_one => same(sign, input),
+                    Operation::Sign => Self::new(sign, input, Right::Accepted(Box::new(verify))),
+                    _ => {
+                        let mut signature = answer(device, reference, &sign, &input)?.output;
+                        match rng.below(4) {
+                            0 => rng.spoil(&mut signature),
+                            1 => rng.flip(&mut input),
+                            _ => {}
+                        }
+                        Self {
+                            signature,
+                            ..same(verify, input)
+                        }
+                    }
+                }
+            }
+            (Operation::Encrypt | Operation::Decrypt, Scheme::Encryption(scheme)) => {
+                let scheme = encryption_scheme(scheme, rng);
+                let mut encrypt = KeyTransform::encrypt(scheme, public);
+                let mut decrypt = KeyTransform::decrypt(scheme, secret);
+                if matches!(scheme, EncryptionScheme::RsaOaep(_)) && rng.one_in(2) {
+                    let label = rng.bytes(9);
+                    (encrypt, decrypt) = (encrypt.context(&label), decrypt.context(&label));
+                }
+                let modulus = encrypt.output_len(0);
+                let plaintext = match scheme {
+                    EncryptionScheme::RsaRaw => {
+                        let mut block = rng.bytes(modulus);
+                        // Below the modulus, whose first bit is set; sometimes not.
+                        block[0] &= if rng.one_in(8) { 0xff } else { 0x7f };
+                        block
+                    }
+                    // OAEP with SHA-512 leaves 2048 bits room for 126 bytes.
+                    _ => rng.bytes_up_to(126),
+                };
+                if spec.operation == Operation::Encrypt {
+                    if scheme == EncryptionScheme::RsaRaw {
+                        return Ok(same(encrypt, plaintext));
+                    }
+                    let undone = Right::Undone(Box::new(decrypt), plaintext.clone());
+                    return Ok(Self::new(encrypt, plaintext, undone));
+                }
+                let made = answer(device, reference, &encrypt, &plaintext)?;
+                let mut ciphertext = match made.output {
+                    refused if refused.is_empty() => rng.bytes(modulus),
+                    made => made,
+                };
+                if rng.one_in(3) {
+                    rng.spoil(&mut ciphertext);
+                }
+                same(decrypt, ciphertext)
+            }
+            (Operation::Derive, _) => {
+                let (_, peer) = rng.pick(pairs);
+                let mut peer = match peer.parts() {
+                    PublicParts::Point(bytes)
+                    | PublicParts::Raw(bytes)
+                    | PublicParts::Dh(_, bytes) => bytes.clone(),
+                    _ => Vec::new(),
+                };
+                if let (KeyKind::Ec(_), true) = (spec.kind, rng.one_in(3)) {
+                    // SEC 1, section 2.3.3: the compressed form.
+                    let odd = peer.last().map_or(0, |byte| byte & 1);
+                    peer.truncate(peer.len() / 2 + 1);
+                    peer[0] = 2 | odd;
+                }
+                if rng.one_in(3) {
+                    rng.spoil(&mut peer);
+                }
+                same(KeyTransform::derive(secret), peer)
+            }
+            _ => Self::new(KeyTransform::generate(spec.kind), Vec::new(), Right::Pair),
+        })
+    }
+
+    fn op<'a>(
+        &'a self,
+        session: &'a KeySession,
+        output: &'a mut [u8],
+        second: &'a mut [u8],
+    ) -> KeyOp<'a> {
+        match self.transform.spec().operation {
+            Operation::Sign => KeyOp::sign(session, &self.input, output),
+            Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
+            Operation::Encrypt => KeyOp::encrypt(session, &self.input, output),
+            Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
+            Operation::Derive => KeyOp::derive(session, &self.input, output),
+            Operation::Generate => KeyOp::generate(session, output, second),
+            Operation::Encapsulate => KeyOp::encapsulate(session, output, second),
+            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
+        }
+    }
+
+    /// What is wrong with `found`, if anything.
+    fn is_right(&self, device: &Device, reference: &str, found: &Outcome) -> Result<(), String> {
+        let error = |error: KeyError| error.to_string();
+        let on =
+            |transform: &KeyTransform| device.key_session_on(reference, transform).map_err(error);
+        let expected = match &self.right {
+            Right::Same => {
+                let burst = [(self, on(&self.transform)?)];
+                let expected = process(device, &burst).remove(0);
+                return match *found == expected {
+                    true => Ok(()),
+                    false => Err(format!("{found:02x?}, {reference} says {expected:02x?}")),
+                };
+            }
+            _ if found.status != Status::Success => return Err(found.status.name().to_owned()),
+            Right::Pair => {
+                let (secret, public) = parts(device, self.transform.spec().kind, found)?;
+                let computed = device.public_key(&secret).map_err(error)?;
+                return match computed.parts() == public.parts() {
+                    true => Ok(()),
+                    false => Err("the halves of a pair do not belong together".to_owned()),
+                };
+            }
+            Right::Undone(transform, expected) => {
+                let trial = Self::new((**transform).clone(), found.output.clone(), Right::Same);
+                let burst = [(&trial, on(transform)?)];
+                process(device, &burst).remove(0).output == *expected
+            }
+            Right::Accepted(transform) => {
+                let trial = Self {
+                    signature: found.output.clone(),
+                    ..Self::new((**transform).clone(), self.input.clone(), Right::Same)
+                };
+                let burst = [(&trial, on(transform)?)];
+                process(device, &burst).remove(0).status == Status::Success
+            }
+        };
+        match expected {
+            true => Ok(()),
+            false => Err(format!("{reference} does not accept {:02x?}", found.output)),
+        }
+    }
+
+    fn told(&self, run: Random<'_>, why: &str) -> String {
+        let (spec, seed) = (self.transform.spec(), run.seed);
+        let (input, signature) = (hex::encode(&self.input), hex::encode(&self.signature));
+        format!("{spec}, seed {seed}, input {input}, signature {signature}: {why}")
+    }
+}
+
+/// The result of one operation on the reference.
+fn answer(
+    device: &Device,
+    reference: &str,
+    transform: &KeyTransform,
+    input: &[u8],
+) -> Result<Outcome, KeyError> {
+    let session = device.key_session_on(reference, transform)?;
+    let trial = Trial::new(transform.clone(), input.to_vec(), Right::Same);
+    Ok(process(device, &[(&trial, session)]).remove(0))
+}
+
+fn pair(device: &Device, reference: &str, kind: KeyKind) -> Result<Pair, KeyError> {
+    let made = answer(device, reference, &KeyTransform::generate(kind), &[])?;
+    parts(device, kind, &made).map_err(|why| KeyError::Container { why })
+}
+
+/// A generated pair, in the forms that engines write.
+fn parts(device: &Device, kind: KeyKind, made: &Outcome) -> Result<Pair, String> {
+    let (secret, public) = (&made.output, &made.second);
+    let pair = || {
+        Ok(match kind {
+            KeyKind::Ec(curve) => (
+                SecretKey::ec(curve, secret, Some(public))?,
+                PublicKey::ec(curve, public)?,
+            ),
+            KeyKind::Rsa(_) | KeyKind::Dh(_) => (
+                device.read_secret_key(secret, None)?,
+                device.read_public_key(public)?,
+            ),
+            _ => (SecretKey::raw(kind, secret)?, PublicKey::raw(kind, public)?),
+        })
+    };
+    pair().map_err(|error: KeyError| error.to_string())
+}
+
+fn signature_scheme(like: SignatureScheme, rng: &mut Rng) -> SignatureScheme {
+    let hash = *rng.pick(&HASHES);
+    match like {
+        SignatureScheme::RsaPkcs1(_) => SignatureScheme::RsaPkcs1(hash),
+        SignatureScheme::RsaPss(_) => SignatureScheme::RsaPss(Pss {
+            hash,
+            mgf1: *rng.pick(&HASHES),
+            salt_len: rng.between(0, hash.digest_len()),
+        }),
+        SignatureScheme::Ecdsa(_) => SignatureScheme::Ecdsa(hash),
+        other => other,
+    }
+}
+
+fn encryption_scheme(like: EncryptionScheme, rng: &mut Rng) -> EncryptionScheme {
+    match like {
+        EncryptionScheme::RsaOaep(_) => EncryptionScheme::RsaOaep(Oaep {
+            hash: *rng.pick(&HASHES),
+            mgf1: *rng.pick(&HASHES),
+        }),
+        other => other,
+    }
+}
+
+impl Rng {
+    fn bytes_up_to(&mut self, max: usize) -> Vec<u8> {
+        let len = self.between(0, max);
+        self.bytes(len)
+    }
+
+    /// Changes a bit, or the length.
+    fn spoil(&mut self, bytes: &mut Vec<u8>) {
+        match self.below(6) {
+            0 => bytes.push(0),
+            1 => drop(bytes.pop()),
+            2 => bytes.fill(if self.one_in(2) { 0 } else { 0xff }),
+            _ if bytes.is_empty() => {}
+            _ => {
+                let at = self.below(bytes.len());
+                bytes[at] ^= 1 << self.below(8);
+            }
+        }
+    }
+
+    /// Changes a bit, where there is one.
+    fn flip(&mut self, bytes: &mut [u8]) {
+        if !bytes.is_empty() {
+            let at = self.below(bytes.len());
+            bytes[at] ^= 1 << self.below(8);
+        }
+    }
+}
