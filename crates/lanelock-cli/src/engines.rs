@@ -1,6 +1,7 @@
 //! `lanelock engines`: what this machine has, what each engine offers, which one is chosen.
 
 mod family;
+mod public_keys;
 
 use std::fmt::Write as _;
 use std::io;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use family::family;
+use public_keys::KeyRow;
 
 /// Arguments of `lanelock engines`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +27,11 @@ pub struct Args {
     /// the engine that is chosen.
     #[arg(long)]
     json: bool,
+
+    /// Measure from how many operations on lanes are faster than one at a time, for each operation
+    /// with public keys that has lanes: half a minute.
+    #[arg(long)]
+    break_even: bool,
 }
 
 /// Everything there is to say, in the form of the JSON output.
@@ -34,6 +41,7 @@ struct Inventory {
     cpu_features: Vec<&'static str>,
     engines: Vec<EngineRow>,
     choices: Vec<ChoiceRow>,
+    public_keys: Vec<KeyRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,7 +96,7 @@ struct ChoiceRow {
 /// [`Failure::Failed`] if no engine can be opened, [`Failure::Output`] if nothing can be printed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
-    let inventory = Inventory::of(&device);
+    let inventory = Inventory::of(&device, args.break_even)?;
     let text = if args.json {
         let json = serde_json::to_string_pretty(&inventory);
         json.map_err(|error| Failure::Failed(error.to_string()))? + "\n"
@@ -102,14 +110,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Inventory {
-    fn of(device: &Device) -> Self {
+    fn of(device: &Device, measure: bool) -> Result<Self, Failure> {
         let openssl = device.engines().find(|engine| engine.name() == "openssl");
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
             algorithms: engine.capabilities().iter().map(AlgorithmRow::of).collect(),
         });
-        Self {
+        Ok(Self {
             machine: Machine::detect(&openssl.map(Engine::version).unwrap_or_default()),
             cpu_features: cpu_features(),
             engines: engines.collect(),
@@ -117,7 +125,8 @@ impl Inventory {
                 .iter()
                 .filter_map(|spec| ChoiceRow::of(device, spec))
                 .collect(),
-        }
+            public_keys: public_keys::rows(device, measure)?,
+        })
     }
 
     fn render(&self, device: &Device) -> String {
@@ -144,6 +153,8 @@ impl Inventory {
         );
         text.push_str("\nchosen for a session that names no engine\n");
         text.push_str(&self.choices());
+        text.push_str("\npublic keys, for a session that names no engine\n");
+        text.push_str(&public_keys::render(&self.public_keys));
         text
     }
 

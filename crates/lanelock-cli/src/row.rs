@@ -48,9 +48,15 @@ pub struct Row {
     /// `perf pubkey`: operations handed over at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// `perf pubkey --rate`: operations that arrived per second.
+    /// `perf pubkey --rate` and `--load`: operations that arrived per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_ops_per_s: Option<u64>,
+    /// The same in percent of what full batches do, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_percent: Option<u64>,
+    /// Time of one full batch, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_ns: Option<u64>,
     /// When what had arrived was run: `single`, `deadline` or `adaptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,

@@ -19,7 +19,8 @@ fn the_table_has_engines_algorithms_and_choices() {
         .stdout(contains("engine openssl: OpenSSL 3"))
         .stdout(contains("aes-{128,192,256}-gcm"))
         .stdout(contains("4 to 16 in steps of 2"))
-        .stdout(contains("chosen for a session that names no engine"));
+        .stdout(contains("chosen for a session that names no engine"))
+        .stdout(contains("openssl, one at a time: "));
 }
 
 #[test]
@@ -44,6 +45,13 @@ fn the_json_has_the_same_for_programs() {
     let choices = json["choices"].as_array().unwrap();
     assert!(choices.len() > 50);
     assert!(choices.iter().all(|choice| choice["engine"].is_string()));
+    let keys = json["public_keys"].as_array().unwrap();
+    let x25519 = keys.iter().find(|row| row["algorithm"] == "x25519-derive");
+    assert!([1, 8].contains(&x25519.unwrap()["lanes"].as_u64().unwrap()));
+    for row in keys {
+        assert_eq!(row["single_engine"], "openssl", "{row}");
+        assert!(row["break_even"].is_null(), "not asked for: {row}");
+    }
 }
 
 #[test]

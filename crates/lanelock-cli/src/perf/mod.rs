@@ -40,6 +40,7 @@ mod uplift;
 mod verify;
 mod work;
 
+pub use pubkey::break_even;
 pub use tour::tour;
 
 use std::io;

@@ -28,6 +28,9 @@ pub const PUBKEY: &[Column] = &[
 /// Columns of `perf pubkey --rate`.
 pub const PUBKEY_LATENCY: &[Column] = &[
     Column("policy", |row| row.policy.clone().unwrap_or_default()),
+    Column("load %", |row| {
+        optional(row.load_percent, |n| n.to_string())
+    }),
     Column("offered/s", |row| {
         optional(row.offered_ops_per_s, |n| n.to_string())
     }),
@@ -35,6 +38,8 @@ pub const PUBKEY_LATENCY: &[Column] = &[
     Column("p50 µs", |row| microseconds(row.p50_ns)),
     Column("p99 µs", |row| microseconds(row.p99_ns)),
     Column("p99.9 µs", |row| microseconds(row.p99_9_ns)),
+    Column("max µs", |row| microseconds(row.max_ns)),
+    Column("p99 in batches", batches),
     Column("lanes filled", |row| optional(row.lanes_filled, digits)),
 ];
 
@@ -114,6 +119,13 @@ fn microseconds(nanoseconds: Option<u64>) -> String {
     optional(nanoseconds, |ns| {
         format!("{}.{:02}", ns / 1000, ns % 1000 / 10)
     })
+}
+
+/// The 99th percentile in times of a full batch.
+#[expect(clippy::cast_precision_loss, reason = "below an hour")]
+fn batches(row: &Row) -> String {
+    let ratio = |p99: u64| Some(p99 as f64 / row.batch_ns? as f64);
+    optional(row.p99_ns.and_then(ratio), digits)
 }
 
 fn mebibytes(bytes: u64) -> String {

@@ -6,9 +6,7 @@ use serde_json::Value;
 fn pubkey(args: &[&str]) -> Value {
     let output = Command::cargo_bin("lanelock")
         .expect("the command")
-        .args([
-            "perf", "pubkey", "--engine", "openssl", "--keys", "2", "--json", "-",
-        ])
+        .args(["perf", "pubkey", "--keys", "2", "--json", "-"])
         .args(args)
         .assert()
         .success();
@@ -19,6 +17,7 @@ fn pubkey(args: &[&str]) -> Value {
 fn each_operation_and_batch_has_a_row() {
     let report = pubkey(&[
         "--algorithm=x25519-derive,ed25519-sign,p256-sign,p256-verify",
+        "--engine=openssl",
         "--batch=1,3",
         "--seconds=0.01",
         "--rounds=1",
@@ -48,14 +47,90 @@ fn an_engine_is_measured_without_its_counters_beside_itself() {
 
 #[test]
 fn each_policy_has_its_latencies() {
-    let report = pubkey(&["--algorithm=x25519-derive", "--rate=1000", "--seconds=0.05"]);
+    let report = pubkey(&[
+        "--algorithm=x25519-derive",
+        "--engine=openssl,device",
+        "--rate=500,1000",
+        "--seconds=0.05",
+    ]);
     let rows = report["results"].as_array().expect("rows");
-    let policies: Vec<_> = rows.iter().map(|row| row["policy"].as_str()).collect();
-    assert_eq!(
-        policies,
-        [Some("single"), Some("deadline"), Some("adaptive")]
-    );
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+            (
+                text("contestant"),
+                text("policy"),
+                row["offered_ops_per_s"].as_u64(),
+            )
+        })
+        .collect();
+    // Where the CPU has no lanes for it, the device runs one at a time, too.
+    let lanes = rows.iter().any(|row| row["batch_ns"].as_u64() > Some(0));
+    let policies: &[_] = match lanes {
+        true => &["deadline", "adaptive"],
+        false => &["single"],
+    };
+    let mut expected = Vec::new();
+    for rate in [500, 1000] {
+        let device = policies.iter().map(|&policy| ("device", policy));
+        for (who, policy) in device.chain([("openssl", "single")]) {
+            expected.push((who.to_owned(), policy.to_owned(), Some(rate)));
+        }
+    }
+    assert_eq!(found, expected);
     assert!(rows.iter().all(|row| row["p99_ns"].as_u64() > Some(0)));
+}
+
+#[test]
+fn a_load_is_a_share_of_what_full_batches_do() {
+    let run = |engine: &str| {
+        let mut command = Command::cargo_bin("lanelock").expect("the command");
+        command.args(["perf", "pubkey", "--algorithm=ed25519-sign", "--keys=2"]);
+        command.args(["--load=1,2", "--seconds=0.02", "--json=-"]);
+        command.arg(format!("--engine={engine}")).assert()
+    };
+    let refused = run("openssl").code(2);
+    let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(text.contains("--rate"), "{text}");
+    let ran = run("device");
+    if ran.get_output().status.code() == Some(2) {
+        return; // no lanes on this CPU, as above
+    }
+    let ran = ran.success();
+    let report: Value = serde_json::from_slice(&ran.get_output().stdout).expect("JSON");
+    let offered: Vec<_> = report["results"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["offered_ops_per_s"].as_f64().expect("a rate"))
+        .collect();
+    assert!((offered[2] / offered[0] - 2.0).abs() < 0.01, "{offered:?}");
+}
+
+#[test]
+fn blinded_and_unblinded_stand_side_by_side() {
+    let report = pubkey(&[
+        "--algorithm=rsa-2048-sign,ed25519-sign",
+        "--blinding=on,off",
+        "--batch=2",
+        "--seconds=0.01",
+        "--rounds=1",
+    ]);
+    let rows = report["results"].as_array().expect("rows");
+    let of = |algorithm: &str| -> Vec<&str> {
+        let some = rows.iter().filter(|row| row["algorithm"] == algorithm);
+        some.map(|row| row["contestant"].as_str().expect("a name"))
+            .collect()
+    };
+    let rsa = of("rsa-2048-sign");
+    let ed25519 = of("ed25519-sign");
+    assert!(rsa.contains(&"openssl") && !rsa.contains(&"openssl-unblinded"));
+    if rsa.contains(&"native") {
+        assert!(rsa.contains(&"native-unblinded") && rsa.contains(&"device-unblinded"));
+    }
+    let unblinded = |names: &[&str]| names.iter().any(|name| name.ends_with("-unblinded"));
+    assert!(!unblinded(&ed25519), "nothing of it is blinded");
 }
 
 #[test]

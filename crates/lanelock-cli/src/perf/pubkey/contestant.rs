@@ -1,4 +1,4 @@
-//! An engine at work on public-key operations.
+//! A contestant at work on public-key operations.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
@@ -8,12 +8,13 @@ use lanelock::Device;
 use lanelock::public_key::{FlushPolicy, KeyOp, KeyQueue, KeySession};
 
 use super::super::contestant::{Contestant, Lap};
+use super::who::Who;
 use super::work::{Item, KeyWork};
 use crate::failure::Failure;
 
-/// Sessions for each key on one engine, and memory for one batch.
+/// Sessions for each key, and memory for one batch.
 pub(super) struct KeyContestant {
-    engine: String,
+    name: String,
     work: Rc<KeyWork>,
     device: Device,
     queue: KeyQueue,
@@ -23,14 +24,14 @@ pub(super) struct KeyContestant {
 }
 
 impl KeyContestant {
-    /// Prepares `engine` for batches of `batch`; `None` if it does not offer the work.
+    /// Prepares `who` for batches of `batch`; `None` if the work is not on offer.
     pub(super) fn open(
         device: &Device,
-        engine: &str,
+        who: &Who,
         work: &Rc<KeyWork>,
         batch: usize,
     ) -> Result<Option<Self>, Failure> {
-        let Some(sessions) = work.sessions(device, engine)? else {
+        let Some(sessions) = work.sessions(device, who)? else {
             return Ok(None);
         };
         let room = |at: usize| {
@@ -39,7 +40,7 @@ impl KeyContestant {
             (output, vec![0; session.second_output_len()])
         };
         Ok(Some(Self {
-            engine: engine.to_owned(),
+            name: who.name(),
             work: work.clone(),
             device: device.clone(),
             queue: device.key_queue(1, FlushPolicy::default()),
@@ -52,12 +53,12 @@ impl KeyContestant {
     /// The same without the counters of a process that `lanelock stats` can read.
     pub(super) fn uncounted(mut self) -> Self {
         self.queue.set_observer(None);
-        self.engine.push_str(", uncounted");
+        self.name.push_str(", uncounted");
         self
     }
 
     /// Runs one batch, the keys in turn; `look` sees each finished operation.
-    fn run(&mut self, mut look: impl FnMut(&Item, &KeyOp<'_>)) -> Result<(), Failure> {
+    pub(super) fn run(&mut self, mut look: impl FnMut(&Item, &KeyOp<'_>)) -> Result<(), Failure> {
         let (items, sessions) = (&self.work.items, &self.sessions);
         let mut ops: Vec<_> = (0..self.batch)
             .zip(&mut self.outputs)
@@ -70,8 +71,8 @@ impl KeyContestant {
         if outcome.failed > 0 {
             let error = ops.iter().find_map(KeyOp::error);
             let why = error.map_or(String::new(), |error| error.to_string());
-            let (engine, name) = (&self.engine, &self.work.name);
-            return Err(Failure::Failed(format!("{engine}, {name}: {why}")));
+            let (who, name) = (&self.name, &self.work.name);
+            return Err(Failure::Failed(format!("{who}, {name}: {why}")));
         }
         for (at, op) in ops.iter().enumerate() {
             look(&items[at % items.len()], op);
@@ -82,7 +83,7 @@ impl KeyContestant {
 
 impl Contestant for KeyContestant {
     fn name(&self) -> &str {
-        &self.engine
+        &self.name
     }
 
     /// Holds each answer against the one that is known, or verifies it: contestants that are all
@@ -95,8 +96,8 @@ impl Contestant for KeyContestant {
             }
         })?;
         if !checked? {
-            let (engine, name) = (&self.engine, &self.work.name);
-            return Err(Failure::Failed(format!("{engine}, {name}: a wrong result")));
+            let (who, name) = (&self.name, &self.work.name);
+            return Err(Failure::Failed(format!("{who}, {name}: a wrong result")));
         }
         let mut hasher = DefaultHasher::new();
         hasher.write(self.work.name.as_bytes());

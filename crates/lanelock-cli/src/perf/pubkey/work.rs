@@ -6,6 +6,7 @@ use lanelock::public_key::{
 };
 use lanelock::{Device, Status};
 
+use super::who::Who;
 use crate::failure::Failure;
 use crate::row::Row;
 
@@ -43,12 +44,7 @@ impl KeyWork {
     /// # Errors
     /// [`Failure::Usage`] if there is no such operation, [`Failure::Failed`] if keys or inputs
     /// cannot be made.
-    pub(super) fn new(
-        device: &Device,
-        name: &str,
-        keys: usize,
-        blinding: bool,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(device: &Device, name: &str, keys: usize) -> Result<Self, Failure> {
         let offered: Vec<_> = device
             .engines()
             .filter_map(|engine| engine.public_key())
@@ -63,7 +59,7 @@ impl KeyWork {
                 names.join(", ")
             )));
         };
-        let items = (0..keys).map(|_| Item::new(device, spec, blinding));
+        let items = (0..keys).map(|_| Item::new(device, spec));
         Ok(Self {
             name: name.to_owned(),
             spec,
@@ -71,22 +67,19 @@ impl KeyWork {
         })
     }
 
-    /// A session for each key; `None` if the engine does not offer it.
+    /// A session for each key; `None` if `who` does not offer it.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if a key is refused.
     pub(super) fn sessions(
         &self,
         device: &Device,
-        engine: &str,
+        who: &Who,
     ) -> Result<Option<Vec<KeySession>>, Failure> {
-        let mut sessions = Vec::new();
-        for item in &self.items {
-            // As an application would: what an engine's lanes leave over runs one at a time.
-            match device.key_session_on(engine, &item.transform) {
-                Ok(session) => sessions.push(session),
-                Err(lanelock::public_key::KeyError::Unsupported { .. }) => return Ok(None),
-                Err(error) => return Err(Failure::Failed(error.to_string())),
-            }
-        }
-        Ok(Some(sessions))
+        let items = self.items.iter();
+        items
+            .map(|item| who.session(device, &item.transform))
+            .collect()
     }
 
     pub(super) fn row(&self, contestant: &str) -> Row {
@@ -103,7 +96,7 @@ impl KeyWork {
 }
 
 impl Item {
-    fn new(device: &Device, spec: KeySpec, blinding: bool) -> Result<Self, Failure> {
+    fn new(device: &Device, spec: KeySpec) -> Result<Self, Failure> {
         let generate = KeyTransform::generate(spec.kind);
         if spec.operation == Operation::Generate {
             return Ok(Self::of(generate, Vec::new(), Check::Status));
@@ -113,7 +106,7 @@ impl Item {
         Ok(match (spec.operation, spec.scheme) {
             (Operation::Sign | Operation::Verify, Scheme::Signature(scheme)) => {
                 let (mut sign, mut verify) = (
-                    KeyTransform::sign(scheme, &secret).blinding(blinding),
+                    KeyTransform::sign(scheme, &secret),
                     KeyTransform::verify(scheme, &public),
                 );
                 if scheme.hash().is_some() {
@@ -148,7 +141,7 @@ impl Item {
                     return Ok(Self::of(encrypt, plaintext, Check::Status));
                 }
                 let (ciphertext, _) = run(device, &encrypt, &plaintext)?;
-                let decrypt = KeyTransform::decrypt(scheme, &secret).blinding(blinding);
+                let decrypt = KeyTransform::decrypt(scheme, &secret);
                 Self::of(decrypt, ciphertext, Check::Is(plaintext))
             }
             (Operation::Derive, _) => {

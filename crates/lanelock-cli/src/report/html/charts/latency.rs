@@ -23,7 +23,7 @@ const TIME: Axis = Axis {
 pub(super) fn section(rows: &[Row]) -> Section {
     let curves: Vec<&Row> = rows
         .iter()
-        .filter(|row| row.latency_curve.is_some())
+        .filter(|row| row.latency_curve.is_some() && row.policy.is_none())
         .collect();
     let key = |row: &Row| {
         let work = (row.algorithm.clone(), row.operation.clone());

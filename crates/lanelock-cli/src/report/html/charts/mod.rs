@@ -2,6 +2,7 @@
 
 mod keys;
 mod latency;
+mod public_keys;
 mod scaling;
 mod throughput;
 mod uplift;
@@ -31,6 +32,8 @@ pub(super) fn sections(rows: &[Row]) -> Vec<Section> {
         throughput::cycles(rows, &colours),
         throughput::shares(rows),
         latency::section(rows),
+        public_keys::by_batch(rows, &colours),
+        public_keys::under_load(rows),
         scaling::section(rows, &colours),
         scaling::memory(rows),
     ];
