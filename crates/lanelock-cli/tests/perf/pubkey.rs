@@ -34,6 +34,7 @@ fn each_operation_and_batch_has_a_row() {
 fn an_engine_is_measured_without_its_counters_beside_itself() {
     let report = pubkey(&[
         "--algorithm=x25519-derive",
+        "--engine=openssl",
         "--batch=1",
         "--seconds=0.01",
         "--rounds=1",
