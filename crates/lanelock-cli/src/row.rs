@@ -63,6 +63,28 @@ pub struct Row {
     /// Lanes filled in the average batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lanes_filled: Option<f64>,
+    /// `perf tls`: handshakes in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
+    /// Handshakes that the client checked and the server counted as full, each with a private-key
+    /// operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_handshakes: Option<u64>,
+    /// Processor time that the server spends on one handshake, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cpu_ns_per_op: Option<f64>,
+    /// Share of the time in which the server was on its core, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_busy_percent: Option<f64>,
+    /// Share of the time in which the clients were on theirs, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_busy_percent: Option<f64>,
+    /// Handshakes whose private-key operation ran in a batch on lanes, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batched_percent: Option<f64>,
+    /// Number of the server's core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_core: Option<u64>,
     /// The mix of lengths, as `length:weight,…`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imix: Option<String>,

@@ -35,6 +35,7 @@ mod pubkey;
 mod rounds;
 mod shape;
 mod throughput;
+mod tls;
 mod tour;
 mod uplift;
 mod verify;
@@ -79,6 +80,8 @@ enum What {
     Copy(copy::Args),
     /// Public-key operations per second, and their latency as they arrive.
     Pubkey(pubkey::Args),
+    /// Handshakes per second of a TLS server, with and without the provider.
+    Tls(tls::Args),
 }
 
 /// Runs the command.
@@ -95,6 +98,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         What::Uplift(args) => uplift::run(args),
         What::Copy(args) => copy::run(args),
         What::Pubkey(args) => pubkey::run(args),
+        What::Tls(args) => tls::run(args),
     }
 }
 

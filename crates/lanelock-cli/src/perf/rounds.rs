@@ -67,7 +67,7 @@ const WARM_UP: std::time::Duration = std::time::Duration::from_millis(20);
 
 impl Score {
     /// Of one contestant's laps, of which there is at least one.
-    fn of(laps: &[Lap]) -> Self {
+    pub fn of(laps: &[Lap]) -> Self {
         let mut rates: Vec<_> = laps.iter().map(Lap::rate).collect();
         rates.sort_by(f64::total_cmp);
         let rate = quantile(&rates, 2);

@@ -43,6 +43,32 @@ pub const PUBKEY_LATENCY: &[Column] = &[
     Column("lanes filled", |row| optional(row.lanes_filled, digits)),
 ];
 
+/// Columns of `perf tls`.
+pub const TLS: &[Column] = &[
+    Column("connections", |row| {
+        optional(row.connections, |n| n.to_string())
+    }),
+    Column("handshakes/s", |row| format!("{:.0}", row.ops_per_s)),
+    Column("±%", spread),
+    Column("ratio", |row| optional(row.ratio, digits)),
+    Column("server CPU µs", |row| {
+        optional(row.server_cpu_ns_per_op, |ns| digits(ns / 1e3))
+    }),
+    Column("p50 µs", |row| microseconds(row.p50_ns)),
+    Column("p99 µs", |row| microseconds(row.p99_ns)),
+    Column("lanes filled", |row| optional(row.lanes_filled, digits)),
+    Column("batched %", |row| optional(row.batched_percent, digits)),
+    Column("full", |row| {
+        optional(row.full_handshakes, |n| n.to_string())
+    }),
+    Column("server busy %", |row| {
+        optional(row.server_busy_percent, digits)
+    }),
+    Column("client busy %", |row| {
+        optional(row.client_busy_percent, digits)
+    }),
+];
+
 /// Columns of `perf copy`.
 pub const COPY: &[Column] = &[
     Column("messages", |row| optional(row.pool, |n| n.to_string())),

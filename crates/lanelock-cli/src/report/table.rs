@@ -95,6 +95,9 @@ fn heading(rows: &[Row]) -> String {
         .filter(|setting| !varies(rows, setting.column));
     for Setting { column, one, many } in settings {
         let count = column.1(first);
+        if count == "0" {
+            continue; // the measurement has no such thing
+        }
         let unit = if count == "1" { one } else { many };
         // Writing to a string succeeds, here and below.
         let _ = write!(text, ", {count} {unit}");

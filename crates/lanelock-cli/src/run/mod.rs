@@ -4,7 +4,7 @@ mod child;
 mod config;
 mod elf;
 mod library;
-mod module;
+pub mod module;
 mod program;
 mod report;
 mod user_config;

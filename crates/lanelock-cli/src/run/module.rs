@@ -14,7 +14,7 @@ const VARIABLE: &str = "LANELOCK_PROVIDER";
 ///
 /// # Errors
 /// [`Failure::Usage`] with the places that were looked at.
-pub(super) fn find() -> Result<PathBuf, Failure> {
+pub fn find() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
         return path.canonicalize().map_err(|error| {

@@ -8,6 +8,7 @@ mod errors;
 mod measurements;
 mod peers;
 mod pubkey;
+mod tls;
 
 use assert_cmd::Command;
 use serde_json::Value;

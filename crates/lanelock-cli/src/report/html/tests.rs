@@ -108,6 +108,29 @@ fn the_page_is_well_formed_and_needs_no_network() {
 }
 
 #[test]
+fn handshakes_have_charts_of_their_own() {
+    let measured = |contestant: &str, connections| Row {
+        algorithm: "rsa-2048".to_owned(),
+        operation: "tls-1.3-handshake".to_owned(),
+        connections: Some(connections),
+        server_cpu_ns_per_op: Some(300_000.0),
+        p50_ns: Some(400_000),
+        p99_ns: Some(900_000),
+        latency_curve: Some(vec![(50.0, 400_000), (99.0, 900_000)]),
+        ..row(contestant, 0, 1, 3000.0)
+    };
+    let html = render(&report(vec![
+        measured("haproxy", 1),
+        measured("haproxy", 200),
+        measured("haproxy+lanelock", 200),
+    ]));
+    assert_balanced(&html);
+    assert!(html.contains("<h2>TLS handshakes</h2>"), "{html}");
+    assert!(html.contains("rsa-2048, tls 1.3 handshake: handshakes/s"));
+    assert!(!html.contains("<h2>Latency</h2>"));
+}
+
+#[test]
 fn an_empty_report_is_a_page_too() {
     assert_balanced(&render(&report(Vec::new())));
 }

@@ -3,7 +3,7 @@
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
 use super::super::text::{length, number};
-use super::{COLOURS, Section, float, grouped, variety};
+use super::{COLOURS, Section, float, grouped, tls, variety};
 use crate::row::Row;
 
 /// One operation in so many.
@@ -23,7 +23,7 @@ const TIME: Axis = Axis {
 pub(super) fn section(rows: &[Row]) -> Section {
     let curves: Vec<&Row> = rows
         .iter()
-        .filter(|row| row.latency_curve.is_some() && row.policy.is_none())
+        .filter(|row| row.latency_curve.is_some() && row.policy.is_none() && !tls::belongs(row))
         .collect();
     let key = |row: &Row| {
         let work = (row.algorithm.clone(), row.operation.clone());

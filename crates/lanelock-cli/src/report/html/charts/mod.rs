@@ -5,6 +5,7 @@ mod latency;
 mod public_keys;
 mod scaling;
 mod throughput;
+mod tls;
 mod uplift;
 
 use crate::row::Row;
@@ -34,6 +35,7 @@ pub(super) fn sections(rows: &[Row]) -> Vec<Section> {
         latency::section(rows),
         public_keys::by_batch(rows, &colours),
         public_keys::under_load(rows),
+        tls::section(rows, &colours),
         scaling::section(rows, &colours),
         scaling::memory(rows),
     ];

@@ -1,0 +1,123 @@
+//! Connections that clients abandon before the handshake is done.
+
+use std::time::Duration;
+
+/// Where a client leaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Point {
+    /// Connected, nothing said.
+    Silent,
+    /// After so many bytes of the ClientHello.
+    Hello(usize),
+    /// After the ClientHello, having waited for so long without reading.
+    Waiting(Duration),
+    /// After so many bytes of the server's flight.
+    Flight(usize),
+}
+
+/// Where it leaves, and how.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Cut {
+    pub(super) point: Point,
+    /// By a reset; otherwise in order.
+    pub(super) reset: bool,
+}
+
+impl Cut {
+    /// Bytes that may be read and written until then.
+    pub(super) const fn budget(self) -> (usize, usize) {
+        match self.point {
+            Point::Silent => (usize::MAX, 0),
+            Point::Hello(bytes) => (usize::MAX, bytes),
+            Point::Waiting(_) => (0, usize::MAX),
+            Point::Flight(bytes) => (bytes, usize::MAX),
+        }
+    }
+
+    /// How long it stays once the budget is spent.
+    pub(super) const fn stays(self) -> Duration {
+        match self.point {
+            Point::Waiting(time) => time,
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+/// Decides which connections are cut, and where; the same ones in each run.
+#[derive(Clone, Debug)]
+pub(super) struct Cuts {
+    share: f64,
+    state: u64,
+}
+
+/// Shorter than any ClientHello.
+const HELLO: u64 = 120;
+/// Shorter than what any server answers to it.
+const FLIGHT: u64 = 400;
+/// About as long as a handshake takes when hundreds are in flight, in microseconds.
+const LONGEST_STAY: u64 = 120_000;
+
+impl Cuts {
+    /// Cuts this share of all connections, from 0 to 1.
+    pub(super) const fn new(share: f64) -> Self {
+        Self {
+            share,
+            state: 0x9e37_79b9_7f4a_7c15,
+        }
+    }
+
+    /// What becomes of the next connection.
+    pub(super) fn next(&mut self) -> Option<Cut> {
+        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+        let uniform = (self.random() >> 11) as f64 / (1_u64 << 53) as f64;
+        if uniform >= self.share {
+            return None;
+        }
+        let point = match self.random() % 8 {
+            0 => Point::Silent,
+            1 => Point::Hello(self.below(HELLO)),
+            2 => Point::Waiting(Duration::ZERO),
+            3..6 => Point::Waiting(Duration::from_micros(self.random() % LONGEST_STAY)),
+            _ => Point::Flight(self.below(FLIGHT)),
+        };
+        let reset = self.random().is_multiple_of(2);
+        Some(Cut { point, reset })
+    }
+
+    fn below(&mut self, limit: u64) -> usize {
+        usize::try_from(self.random() % limit + 1).unwrap_or(1)
+    }
+
+    fn random(&mut self) -> u64 {
+        // xorshift64* (Vigna 2016)
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        self.state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_is_cut_at_every_kind_of_point() {
+        let mut cuts = Cuts::new(1.0 / 3.0);
+        let made: Vec<Cut> = (0..30_000).filter_map(|_| cuts.next()).collect();
+        assert!((9_500..10_500).contains(&made.len()), "{}", made.len());
+        let count = |wanted: fn(&Point) -> bool| made.iter().filter(|c| wanted(&c.point)).count();
+        assert!(count(|point| *point == Point::Silent) > 1_000);
+        assert!(count(|point| matches!(point, Point::Hello(1..=120))) > 1_000);
+        assert!(count(|point| *point == Point::Waiting(Duration::ZERO)) > 1_000);
+        assert!(count(|point| matches!(point, Point::Waiting(_))) > 4_000);
+        assert!(count(|point| matches!(point, Point::Flight(1..=400))) > 2_000);
+        assert!((4_500..5_500).contains(&made.iter().filter(|cut| cut.reset).count()));
+    }
+
+    #[test]
+    fn none_is_cut_unless_asked_for() {
+        let mut cuts = Cuts::new(0.0);
+        assert!((0..1_000).all(|_| cuts.next().is_none()));
+    }
+}

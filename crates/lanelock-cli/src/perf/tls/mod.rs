@@ -1,0 +1,265 @@
+//! `lanelock perf tls`: handshakes of a TLS server with and without the provider.
+//!
+//! ```text
+//! contest → haproxy (server core)
+//!    └→ load → handshake → wire (client core)
+//! ```
+
+mod contest;
+mod cores;
+mod credentials;
+mod cut;
+mod handshake;
+mod haproxy;
+mod lanes;
+mod load;
+mod process;
+mod provider;
+mod soak;
+mod target;
+mod wire;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::bench::Bench;
+use super::number::{number, seconds};
+use super::output::Output;
+use super::progress::Progress;
+use super::publish;
+use crate::failure::Failure;
+use crate::report::{columns, table};
+use contest::{Cell, Pace};
+use cores::Cores;
+use credentials::KeyKind;
+use haproxy::Setup;
+use provider::Provider;
+use soak::{Outcome, Soak};
+use target::Version;
+
+/// Arguments of `lanelock perf tls`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+A HAProxy with one thread on one core, and clients on the next: full handshakes over X25519, no
+session resumed, each answer checked; with and without the provider in turns. Loopback only.
+
+Examples:
+  lanelock perf tls
+  lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --json -
+  lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
+pub struct Args {
+    /// Keys of the server's certificate.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "KEY,…",
+        default_value = "rsa-2048"
+    )]
+    key: Vec<KeyKind>,
+
+    /// Versions of TLS.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "VERSION,…",
+        default_value = "1.3"
+    )]
+    tls: Vec<Version>,
+
+    /// Handshakes in flight.
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1,50,200",
+          value_parser = number(1, 3000))]
+    connections: Vec<usize>,
+
+    /// Seconds for each server at each number of connections.
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    seconds: Duration,
+
+    /// Turns in which servers alternate; the median counts.
+    #[arg(long, value_name = "N", default_value = "5", value_parser = number(1, 1000))]
+    rounds: usize,
+
+    /// Instead: so many connections, and whether the server is afterwards what it was before. Uses
+    /// the largest of --connections.
+    #[arg(long, value_name = "N", value_parser = number(1, 100_000_000))]
+    handshakes: Option<usize>,
+
+    /// With --handshakes: share of the connections that clients abandon, before, in and after the
+    /// ClientHello and in the server's flight.
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share,
+          requires = "handshakes")]
+    abort: f64,
+
+    /// Instead of a HAProxy of its own: a server that listens here already.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "handshakes", requires = "certificate",
+          conflicts_with_all = ["key", "haproxy", "provider"])]
+    connect: Option<SocketAddr>,
+
+    /// With --connect: the certificate that the server shows, PEM.
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    certificate: Option<PathBuf>,
+
+    /// HAProxy's program [default: haproxy of the PATH, or /usr/sbin/haproxy].
+    #[arg(long, value_name = "FILE")]
+    haproxy: Option<PathBuf>,
+
+    /// The provider's module; none measures HAProxy alone [default: as for `lanelock run`].
+    #[arg(long, value_name = "FILE|none")]
+    provider: Option<Provider>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Failed`] if a server cannot be started, or a handshake failed, or resumed a session,
+/// or something leaked.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.output.check()?;
+    let bench = Bench::open()?;
+    let cores = Cores::choose();
+    if let (Some(address), Some(path), Some(handshakes)) =
+        (args.connect, &args.certificate, args.handshakes)
+    {
+        let certificate = credentials::read_certificate(path)?;
+        return connect(args, address, &certificate, handshakes as u64);
+    }
+    let provider = Provider::find(args.provider.as_ref())?;
+    if let Some(handshakes) = args.handshakes {
+        let soak = || soak(args, provider.as_deref(), &cores, handshakes as u64);
+        return cores.as_client(soak);
+    }
+    let cells = args.key.len() * args.tls.len() * args.connections.len();
+    let turns = args.rounds * (1 + usize::from(provider.is_some()));
+    let progress = Progress::of(cells * turns);
+    if cores.shared() {
+        progress.note("one core for server and clients: the figures are those of both together");
+    }
+    let mut rows = Vec::new();
+    for &key in &args.key {
+        for &version in &args.tls {
+            let cell = Cell {
+                key,
+                version,
+                connections: &args.connections,
+            };
+            let pace = Pace {
+                seconds: args.seconds,
+                rounds: args.rounds,
+            };
+            let setups = args.setups(provider.as_deref(), version);
+            let measure = || contest::measure(&setups, &cell, pace, &cores, &progress);
+            rows.extend(cores.as_client(measure)?);
+        }
+    }
+    drop(progress);
+    let render = |report: &_| table::render(report, columns::TLS);
+    publish(&bench, rows, render, &args.output)
+}
+
+/// Does so many handshakes on every server, and checks that nothing stays behind.
+fn soak(
+    args: &Args,
+    provider: Option<&Path>,
+    cores: &Cores,
+    handshakes: u64,
+) -> Result<(), Failure> {
+    let mut outcomes = Vec::new();
+    for &key in &args.key {
+        for &version in &args.tls {
+            let soak = Soak {
+                key,
+                version,
+                connections: args.most(),
+                handshakes,
+                abort: args.abort,
+            };
+            let mut setups = args.setups(provider, version);
+            // The one with the provider, if there is one.
+            let (name, setup) = setups.pop().expect("one at least");
+            let outcome = soak::run(&name, &setup, soak, cores)?;
+            if args.output.shows_table() {
+                outcome.print()?;
+            }
+            outcomes.push(outcome);
+        }
+    }
+    args.publish(&outcomes)
+}
+
+/// Does so many handshakes with a server that runs already.
+fn connect(
+    args: &Args,
+    address: SocketAddr,
+    certificate: &[u8],
+    handshakes: u64,
+) -> Result<(), Failure> {
+    let mut outcomes = Vec::new();
+    for &version in &args.tls {
+        let soak = Soak {
+            key: args.key[0], // not the server's; nobody asks
+            version,
+            connections: args.most(),
+            handshakes,
+            abort: args.abort,
+        };
+        let outcome = soak::connect(address, certificate.to_vec(), soak)?;
+        if args.output.shows_table() {
+            outcome.print()?;
+        }
+        outcomes.push(outcome);
+    }
+    args.publish(&outcomes)
+}
+
+impl Args {
+    fn publish(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
+        match &self.output.json {
+            Some(target) => target.write(&format!(
+                "{}\n",
+                serde_json::to_string_pretty(outcomes).expect("numbers and words")
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn most(&self) -> usize {
+        self.connections.iter().copied().max().unwrap_or(1)
+    }
+
+    /// HAProxy alone, and HAProxy with the provider.
+    fn setups(&self, provider: Option<&Path>, version: Version) -> Vec<(String, Setup)> {
+        let setup = Setup {
+            program: self.haproxy.clone().unwrap_or_else(program),
+            provider: None,
+            version,
+            connections: self.most(),
+        };
+        let mut setups = vec![("haproxy".to_owned(), setup.clone())];
+        if let Some(provider) = provider {
+            let provider = Some(provider.to_owned());
+            setups.push(("haproxy+lanelock".to_owned(), Setup { provider, ..setup }));
+        }
+        setups
+    }
+}
+
+/// Debian's packages put it where only root's PATH leads.
+fn program() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let beyond = PathBuf::from("/usr/sbin");
+    let folders = std::env::split_paths(&path).chain([beyond]);
+    let mut programs = folders.map(|folder| folder.join("haproxy"));
+    let found = programs.find(|program| program.is_file());
+    found.unwrap_or_else(|| PathBuf::from("haproxy"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("'{text}': use a share from 0 to 1")),
+    }
+}

@@ -1,0 +1,280 @@
+//! Many handshakes, a share of which clients abandon: the rest have to succeed, and the server has
+//! to be afterwards what it was before.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::cores::Cores;
+use super::credentials::{Credentials, KeyKind};
+use super::haproxy::{Counters, Haproxy, Setup};
+use super::load::{self, Plan, Tally, Until};
+use super::process::Footprint;
+use super::target::{Target, Version};
+use crate::failure::Failure;
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Soak {
+    pub(super) key: KeyKind,
+    pub(super) version: Version,
+    pub(super) connections: usize,
+    pub(super) handshakes: u64,
+    pub(super) abort: f64,
+}
+
+/// What came of it: counts of the client, and of the server before and after.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Outcome {
+    contestant: String,
+    key: Option<&'static str>,
+    tls: &'static str,
+    connections: usize,
+    finished: u64,
+    abandoned: u64,
+    failed: u64,
+    seconds: f64,
+    #[serde(flatten)]
+    server: Option<Server>,
+}
+
+/// The server before and after.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Server {
+    descriptors: [usize; 2],
+    jobs: [u64; 2],
+    resident_bytes: [u64; 2],
+}
+
+/// What the allocator may keep beyond what it held after the first thousands, in bytes. A third of
+/// 100,000 fibre stacks would be a thousand times as much.
+const SLACK: u64 = 2 << 20;
+
+/// Runs the handshakes: first a tenth, until which memory may grow, then all of them.
+///
+/// # Errors
+/// [`Failure::Failed`] names what leaked or failed.
+pub(super) fn run(
+    name: &str,
+    setup: &Setup,
+    soak: Soak,
+    cores: &Cores,
+) -> Result<Outcome, Failure> {
+    let broken = |error: &dyn Display| Failure::Failed(format!("{}: {error}", soak.key.name()));
+    let credentials = Credentials::generate(soak.key).map_err(|error| broken(&error))?;
+    let shown = credentials
+        .certificate
+        .to_der()
+        .map_err(|error| broken(&error))?;
+    let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
+    let target =
+        Target::new(server.address(), soak.version, shown).map_err(|error| broken(&error))?;
+    let mut plan = Plan {
+        connections: soak.connections,
+        until: Until::Count(soak.handshakes.div_ceil(10)),
+        abort: soak.abort,
+    };
+    load::run(&target, plan, &mut || Ok(()))?;
+    let before = settle(&server, None)?;
+    plan.until = Until::Count(soak.handshakes);
+    let start = Instant::now();
+    let tally = load::run(&target, plan, &mut || Ok(()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let after = settle(&server, Some(before))?;
+    let outcome = Outcome {
+        contestant: name.to_owned(),
+        key: Some(soak.key.name()),
+        tls: soak.version.name(),
+        connections: soak.connections,
+        finished: tally.finished,
+        abandoned: tally.left,
+        failed: tally.failed,
+        seconds,
+        server: Some(Server {
+            descriptors: [before.0.descriptors, after.0.descriptors],
+            jobs: [before.1.jobs, after.1.jobs],
+            resident_bytes: [before.0.resident, after.0.resident],
+        }),
+    };
+    outcome.checked(&tally)
+}
+
+/// Puts load on a server that runs already, and leaves to its owner what it holds afterwards.
+///
+/// # Errors
+/// [`Failure::Failed`] if a handshake failed.
+pub(super) fn connect(
+    address: SocketAddr,
+    certificate: Vec<u8>,
+    soak: Soak,
+) -> Result<Outcome, Failure> {
+    let broken = |error: rustls::Error| Failure::Failed(error.to_string());
+    let target = Target::new(address, soak.version, certificate).map_err(broken)?;
+    let plan = Plan {
+        connections: soak.connections,
+        until: Until::Count(soak.handshakes),
+        abort: soak.abort,
+    };
+    let start = Instant::now();
+    let tally = load::run(&target, plan, &mut || Ok(()))?;
+    let outcome = Outcome {
+        contestant: address.to_string(),
+        key: None,
+        tls: soak.version.name(),
+        connections: soak.connections,
+        finished: tally.finished,
+        abandoned: tally.left,
+        failed: tally.failed,
+        seconds: start.elapsed().as_secs_f64(),
+        server: None,
+    };
+    outcome.checked(&tally)
+}
+
+/// Waits until the server has noticed that everybody has gone; with `before`, until it holds no
+/// more than then.
+fn settle(
+    server: &Haproxy,
+    before: Option<(Footprint, Counters)>,
+) -> Result<(Footprint, Counters), Failure> {
+    let broken = |error| Failure::Failed(format!("the server's process: {error}"));
+    let start = Instant::now();
+    loop {
+        let counters = server.counters()?;
+        let footprint = Footprint::of(server.pid()).map_err(broken)?;
+        // The only connection is the one that asks.
+        let quiet = counters.connections <= 1;
+        let small = before.is_none_or(|(then, counted)| {
+            footprint.descriptors <= then.descriptors && counters.jobs <= counted.jobs
+        });
+        if (quiet && small) || start.elapsed() > Duration::from_secs(5) {
+            return Ok((footprint, counters));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+impl Outcome {
+    fn checked(self, tally: &Tally) -> Result<Self, Failure> {
+        let mut wrong = Vec::new();
+        if let Some(why) = &tally.first_failure {
+            wrong.push(format!(
+                "{} handshakes failed, the first one so: {why}",
+                tally.failed
+            ));
+        }
+        let mut grown = |what: &str, [before, after]: [u64; 2], slack: u64| {
+            if after > before + slack {
+                wrong.push(format!("{what}: {before} before, {after} after"));
+            }
+        };
+        if let Some(server) = &self.server {
+            let descriptors = server.descriptors.map(|n| n as u64);
+            grown("open descriptors", descriptors, 0);
+            grown("jobs", server.jobs, 0);
+            grown("resident bytes", server.resident_bytes, SLACK);
+        }
+        match wrong.is_empty() {
+            true => Ok(self),
+            false => Err(Failure::Failed(format!(
+                "{}, {} finished, {} abandoned: {}",
+                self.contestant,
+                self.finished,
+                self.abandoned,
+                wrong.join("; ")
+            ))),
+        }
+    }
+
+    /// Writes it for people.
+    pub(super) fn print(&self) -> Result<(), Failure> {
+        let Self {
+            contestant,
+            tls,
+            connections,
+            finished,
+            abandoned,
+            failed,
+            seconds,
+            ..
+        } = self;
+        let mut text = format!(
+            "{contestant}, {}TLS {tls}, {connections} connections: {finished} handshakes \
+             finished, {abandoned} abandoned, {failed} failed in {seconds:.1} s\n",
+            self.key.map_or_else(String::new, |key| format!("{key}, ")),
+        );
+        if let Some(server) = &self.server {
+            let [resident, later] = server.resident_bytes.map(|bytes| bytes / 1024);
+            let [descriptors, jobs] = [server.descriptors.map(|n| n as u64), server.jobs];
+            text += &format!(
+                "descriptors {} before, {} after; jobs {}, {}; resident {resident} KiB, {later} \
+                 KiB\n",
+                descriptors[0], descriptors[1], jobs[0], jobs[1],
+            );
+        }
+        io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(Failure::stdout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::latencies::Latencies;
+    use super::*;
+
+    fn outcome() -> Outcome {
+        Outcome {
+            contestant: "haproxy".to_owned(),
+            key: Some("p256"),
+            tls: "1.3",
+            connections: 2,
+            finished: 2,
+            abandoned: 1,
+            failed: 0,
+            seconds: 1.0,
+            server: Some(Server {
+                descriptors: [9, 9],
+                jobs: [2, 2],
+                resident_bytes: [10 << 20, 11 << 20],
+            }),
+        }
+    }
+
+    fn tally(first_failure: Option<&str>) -> Tally {
+        Tally {
+            finished: 2,
+            left: 1,
+            failed: u64::from(first_failure.is_some()),
+            first_failure: first_failure.map(str::to_owned),
+            latencies: Latencies::new(),
+        }
+    }
+
+    #[test]
+    fn whatever_stays_behind_is_named() {
+        type Leak = fn(&mut Server);
+        assert!(outcome().checked(&tally(None)).is_ok());
+        let leaks: [(Leak, &str); 3] = [
+            (|o| o.descriptors[1] += 1, "open descriptors: 9 before, 10"),
+            (|o| o.jobs[1] += 1, "jobs: 2 before, 3"),
+            (|o| o.resident_bytes[1] += 2 << 20, "resident bytes"),
+        ];
+        for (leak, words) in leaks {
+            let mut outcome = outcome();
+            leak(outcome.server.as_mut().expect("a server"));
+            let text = outcome.checked(&tally(None)).expect_err("a leak");
+            assert!(text.to_string().contains(words), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failed_handshake_is_named() {
+        let text = outcome().checked(&tally(Some("an alert"))).expect_err("it");
+        assert!(text.to_string().contains("an alert"));
+    }
+}
