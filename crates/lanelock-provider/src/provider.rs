@@ -5,9 +5,10 @@ use std::ptr::NonNull;
 
 use crate::config::Config;
 use crate::ffi::functions::{AsymCipher, Core, Keyexch, Keymgmt, ProviderFunctions, Signature};
-use crate::ffi::params::END;
+use crate::ffi::params::{END, Reader};
 use crate::ffi::{
-    self, Algorithm, CoreHandle, Dispatch, OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER, kind, operation,
+    self, Algorithm, Callback, CoreHandle, Dispatch, OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER, kind,
+    operation,
 };
 use crate::operations::{asym_cipher, keyexch, keymgmt, signature};
 
@@ -132,6 +133,7 @@ impl Provider {
                 gettable_params: Some(gettable_params),
                 get_params: Some(get_params),
                 query_operation: Some(query_operation),
+                get_capabilities: Some(get_capabilities),
             };
             Table(functions.write())
         });
@@ -236,6 +238,52 @@ unsafe extern "C" fn query_operation(
     let mut offered = provider.offered.iter();
     let found = offered.find(|offered| offered.operation == operation);
     found.map_or(std::ptr::null(), |offered| offered.ours.as_ptr())
+}
+
+/// Groups of TLS are the provider's whose keys they are made of: libssl takes no others.
+unsafe extern "C" fn get_capabilities(
+    provctx: *mut c_void,
+    capability: *const c_char,
+    callback: Option<Callback>,
+    arg: *mut c_void,
+) -> c_int {
+    // SAFETY: the core's own.
+    let provider = unsafe { Provider::of(provctx) };
+    // SAFETY: a terminated string of the core's.
+    if unsafe { CStr::from_ptr(capability) } != c"TLS-GROUP" {
+        return 1;
+    }
+    let mut taker = Taker { callback, arg };
+    // SAFETY: the provider is loaded; the taker outlives the call, and takes what is given.
+    unsafe {
+        ffi::OSSL_PROVIDER_get_capabilities(
+            provider.default.as_ptr(),
+            capability,
+            Some(take_group),
+            std::ptr::from_mut(&mut taker).cast(),
+        )
+    }
+}
+
+/// Who asked for capabilities.
+struct Taker {
+    callback: Option<Callback>,
+    arg: *mut c_void,
+}
+
+unsafe extern "C" fn take_group(params: *const OSSL_PARAM, taker: *mut c_void) -> c_int {
+    // SAFETY: what `get_capabilities` passed; the array lasts for this call.
+    let (taker, reader) = unsafe { (&*taker.cast::<Taker>(), Reader::new(params)) };
+    let ours = |name: &str| {
+        KEYMGMT
+            .iter()
+            .any(|known| known.to_bytes() == name.as_bytes())
+    };
+    match (taker.callback, reader.text(c"tls-group-alg")) {
+        // SAFETY: the core's own function and argument.
+        (Some(callback), Some(name)) if ours(name) => unsafe { callback(params, taker.arg) },
+        _ => 1,
+    }
 }
 
 const VERSION: &CStr =

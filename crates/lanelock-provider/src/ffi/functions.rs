@@ -82,6 +82,7 @@ table! {
         1025 gettable_params(*mut c_void) -> Params;
         1026 get_params(*mut c_void, ParamsMut) -> c_int;
         1027 query_operation(*mut c_void, c_int, *mut c_int) -> *const super::Algorithm;
+        1030 get_capabilities(*mut c_void, *const c_char, Option<Callback>, *mut c_void) -> c_int;
     }
 }
 

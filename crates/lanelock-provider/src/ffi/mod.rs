@@ -78,6 +78,13 @@ unsafe extern "C" {
     );
     pub(crate) fn OSSL_PROVIDER_get0_provider_ctx(provider: *const OSSL_PROVIDER) -> *mut c_void;
 
+    pub(crate) fn OSSL_PROVIDER_get_capabilities(
+        provider: *const OSSL_PROVIDER,
+        capability: *const c_char,
+        callback: Option<Callback>,
+        arg: *mut c_void,
+    ) -> c_int;
+
     pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
     pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
 

@@ -13,6 +13,7 @@ mod openssl;
 mod configuration;
 mod lifetimes;
 mod stack;
+mod tls;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

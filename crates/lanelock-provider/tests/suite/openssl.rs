@@ -285,6 +285,10 @@ impl<'l> Key<'l> {
         }
     }
 
+    pub fn as_ptr(&self) -> *mut EVP_PKEY {
+        self.key.as_ptr()
+    }
+
     pub fn provider(&self) -> String {
         unsafe {
             let provider = EVP_PKEY_get0_provider(self.key.as_ptr());
