@@ -69,12 +69,7 @@ impl Haproxy {
         let path = folder.path().join("haproxy.cfg");
         fs::write(&path, configuration(setup, folder.path(), address)).map_err(broken)?;
         let log = fs::File::create(folder.path().join("log")).map_err(broken)?;
-        let mut command = Command::new(&setup.program);
-        if let Some(provider) = &setup.provider {
-            // So that a connection closed while it is paused leaves nothing behind.
-            command.env("LD_PRELOAD", provider);
-        }
-        let child = command
+        let child = Command::new(&setup.program)
             .arg("-db")
             .arg("-f")
             .arg(&path)

@@ -1,0 +1,131 @@
+# What the tests of both servers share; sourced, not run. Loopback only.
+
+LANELOCK=${LANELOCK:-target/release/lanelock}
+PROVIDER=${PROVIDER:-target/release/lanelock.so}
+work=$(mktemp -d)
+server= origin=
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+cleanup() {
+    if [ -n "$server" ] && kill -TERM "$server" 2>/dev/null; then
+        wait_for_end "$server" 3 || kill -KILL "$server" 2>/dev/null || true
+    fi
+    [ -z "$origin" ] || kill -TERM "$origin" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+need() { # need PROGRAM PACKAGE: ends the test, with its reason, where the program is missing
+    command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || {
+        echo "skipped: no $1 here (apt-get install $2)"
+        exit 0
+    }
+}
+
+# A port that was free a moment ago.
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+make_key() { # make_key KIND FILE
+    case $1 in
+    rsa-*) openssl genpkey -quiet -algorithm RSA -pkeyopt "rsa_keygen_bits:${1#rsa-}" -out "$2" 2>/dev/null ||
+        openssl genrsa -out "$2" "${1#rsa-}" 2>/dev/null ;;
+    p256) openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$2" ;;
+    ed25519) openssl genpkey -algorithm ed25519 -out "$2" ;;
+    *) fail "no kind of key $1" ;;
+    esac
+}
+
+make_certificates() { # make_certificates KIND FOLDER: server.pem, cert.pem, key.pem, clients.pem, client.{pem,key}
+    mkdir -p "$2"
+    make_key "$1" "$2/key.pem"
+    openssl req -x509 -key "$2/key.pem" -days 1 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -out "$2/cert.pem"
+    cat "$2/cert.pem" "$2/key.pem" >"$2/server.pem"
+    make_key p256 "$2/client.key"
+    openssl req -x509 -key "$2/client.key" -days 1 -subj /CN=client -out "$2/client.pem"
+    cp "$2/client.pem" "$2/clients.pem"
+}
+
+wait_for_port() { # wait_for_port PORT
+    tries=0
+    until python3 -c "import socket; socket.create_connection(('127.0.0.1', $1), 1).close()" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || fail "nothing listens on port $1: $(cat "$work"/log 2>/dev/null)"
+        sleep 0.1
+    done
+}
+
+wait_for_end() { # wait_for_end PID SECONDS
+    tries=0
+    while kill -0 "$1" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt $(($2 * 10)) ] || return 1
+        sleep 0.1
+    done
+}
+
+get() { # get VERSION PORT FOLDER [CURL OPTIONS]: the page, over this version of TLS
+    version=$1 port=$2 folder=$3
+    shift 3
+    curl --silent --show-error --max-time 10 --cacert "$folder/cert.pem" \
+        "--tlsv$version" --tls-max "$version" "$@" "https://localhost:$port/"
+}
+
+check_page() { # check_page VERSION PORT FOLDER
+    [ "$(get "$1" "$2" "$3")" = lanelock ] || fail "TLS $1: not the page that was expected"
+}
+
+check_resumption() { # check_resumption VERSION PORT: a second connection resumes the first one's session
+    option="-tls$(echo "$1" | tr . _)"
+    # The ticket of TLS 1.3 comes with the answer.
+    printf 'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n' |
+        timeout 10 openssl s_client -ign_eof "$option" -connect "127.0.0.1:$2" -sess_out "$work/session" >/dev/null 2>&1 || true
+    printf 'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n' |
+        timeout 10 openssl s_client -ign_eof "$option" -connect "127.0.0.1:$2" -sess_in "$work/session" >"$work/resumed" 2>&1 || true
+    grep -q '^Reused' "$work/resumed" || fail "TLS $1: the session was not resumed"
+}
+
+check_client_certificate() { # check_client_certificate VERSION PORT FOLDER
+    page=$(get "$1" "$2" "$3" --cert "$3/client.pem" --key "$3/client.key") ||
+        fail "TLS $1: a client with its certificate is refused"
+    [ "$page" = lanelock ] || fail "TLS $1: not the page that was expected"
+    if get "$1" "$2" "$3" >/dev/null 2>&1; then
+        fail "TLS $1: a client without a certificate is let in"
+    fi
+}
+
+descriptors() { # descriptors PID
+    # shellcheck disable=SC2012
+    ls "/proc/$1/fd" | wc -l
+}
+
+resident() { # resident PID: KiB
+    awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"
+}
+
+# Clients that leave in the middle: the others succeed, descriptors and memory return to where they
+# were after a first such wave.
+check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
+    "$LANELOCK" perf tls --connect "127.0.0.1:$2" --certificate "$3/cert.pem" \
+        --connections 100 --handshakes "$4" --abort 0.5 >/dev/null
+    sleep 1
+    before=$(descriptors "$1") memory=$(resident "$1")
+    "$LANELOCK" perf tls --connect "127.0.0.1:$2" --certificate "$3/cert.pem" \
+        --connections 100 --handshakes "$4" --abort 0.5 || fail "handshakes failed beside abandoned ones"
+    tries=0
+    until [ "$(descriptors "$1")" -le "$before" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || fail "descriptors: $before before, $(descriptors "$1") after"
+        sleep 0.1
+    done
+    # What the allocator may keep, and less than half the abandoned fibre stacks of 32 KiB.
+    grown=$(($(resident "$1") - memory))
+    [ "$grown" -lt $((4096 + $4)) ] || fail "resident memory grew by $grown KiB"
+}
