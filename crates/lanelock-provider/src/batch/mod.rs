@@ -94,8 +94,12 @@ fn submit(
     }
     let job = make()?;
     let descriptor = wait.descriptor(deadline)?;
-    let submitted = on_large_stack(|| turn::submit(job, descriptor, deadline)).flatten()?;
+    let submitted = on_large_stack(|| turn::submit(job, &descriptor, deadline)).flatten()?;
     if let Submitted::Waiting(ticket) = submitted {
+        if !wait.register(&descriptor) {
+            turn::cancel(ticket);
+            return None;
+        }
         descriptor.arm(ticket, deadline);
     }
     Some((wait, submitted))

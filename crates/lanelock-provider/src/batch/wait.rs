@@ -48,35 +48,44 @@ impl Wait {
         (!wait.is_null()).then_some(Self(wait))
     }
 
-    /// The context's descriptor, made at its first pause; `None` if there is none to be had.
-    ///
-    /// The reference is good until the job pauses.
-    pub(super) fn descriptor<'d>(self, deadline: Duration) -> Option<&'d Arc<Descriptor>> {
+    /// The context's descriptor, or one that is to be its own; `None` if there is none to be had.
+    pub(super) fn descriptor(self, deadline: Duration) -> Option<Arc<Descriptor>> {
         if let Some(known) = self.registered() {
             if known.generation == fork::generation() {
-                return Some(known);
+                return Some(Arc::clone(known));
             }
             self.forget();
         }
-        let descriptor = Descriptor::new(!deadline.is_zero())?;
+        Descriptor::new(!deadline.is_zero()).map(Arc::new)
+    }
+
+    /// Makes the descriptor the context's, if it is not; false if that failed. The job has to pause
+    /// next: HAProxy takes it that it was told of every descriptor that a context has.
+    pub(super) fn register(self, descriptor: &Arc<Descriptor>) -> bool {
+        if self
+            .registered()
+            .is_some_and(|known| Arc::ptr_eq(known, descriptor))
+        {
+            return true;
+        }
         let fd = descriptor.fd.as_raw_fd();
-        let custom = Box::into_raw(Box::new(Arc::new(descriptor)));
+        let custom = Box::into_raw(Box::new(Arc::clone(descriptor)));
         // SAFETY: a live context; the descriptor is the context's until `cleanup`.
         unsafe {
             let key = (&raw const KEY).cast();
             if ffi::ASYNC_WAIT_CTX_set_wait_fd(self.0, key, fd, custom.cast(), Some(cleanup)) == 1 {
-                return Some(&*custom);
+                return true;
             }
             drop(Box::from_raw(custom));
         }
-        None
+        false
     }
 
     fn registered<'d>(self) -> Option<&'d Arc<Descriptor>> {
         let mut fd = -1;
         let mut custom: *mut c_void = std::ptr::null_mut();
         let key = (&raw const KEY).cast();
-        // SAFETY: a live context; what is registered under our key is what `descriptor` made.
+        // SAFETY: a live context; what is registered under our key is what `register` put there.
         unsafe {
             let found = ffi::ASYNC_WAIT_CTX_get_fd(self.0, key, &raw mut fd, &raw mut custom);
             (found == 1 && !custom.is_null()).then(|| &*custom.cast())
@@ -89,7 +98,7 @@ impl Wait {
             return;
         };
         let custom = std::ptr::from_ref(known).cast_mut();
-        // SAFETY: as in `descriptor`; clearing does not call `cleanup`.
+        // SAFETY: as in `register`; clearing does not call `cleanup`.
         unsafe {
             if ffi::ASYNC_WAIT_CTX_clear_fd(self.0, (&raw const KEY).cast()) == 1 {
                 drop(Box::from_raw(custom));
@@ -244,7 +253,7 @@ unsafe extern "C" fn cleanup(
     _: c_int,
     custom: *mut c_void,
 ) {
-    // SAFETY: what `Wait::descriptor` registered, freed once.
+    // SAFETY: what `Wait::register` registered, freed once.
     let descriptor = unsafe { Box::from_raw(custom.cast::<Arc<Descriptor>>()) };
     let waiting = descriptor.lock().take();
     let generation = descriptor.generation;
