@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
+use arrayvec::ArrayVec;
+use lanelock_kernels::aes::ctr::{Job, apply_many, apply_whole};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{Cipher, Mapped, Message, Whole};
+use crate::burst::{BURST, Cipher, Message, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -49,16 +50,19 @@ impl Cipher for Ctr {
 
     #[inline]
     unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let jobs = Mapped(messages, |message: Message<'k, Self>| Job {
-            source: message.payload.source,
-            target: message.payload.target,
-            len: message.payload.len,
-            key: &message.cipher.key,
-            // SAFETY: the caller's promise; validation has seen to a whole counter block.
-            counter: unsafe { message.iv.cast::<[u8; BLOCK]>().read() },
-            used: 0,
-        });
-        // SAFETY: the caller's promises are the kernel's; keys of one group have one size.
-        unsafe { apply_each(self.isa, self.key.size(), jobs) }
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        for message in messages {
+            jobs.push(Job {
+                source: message.payload.source,
+                target: message.payload.target,
+                len: message.payload.len,
+                key: &message.cipher.key,
+                // SAFETY: the caller's promise; validation has seen to a whole counter block.
+                counter: unsafe { message.iv.cast::<[u8; BLOCK]>().read() },
+                used: 0,
+            });
+        }
+        // SAFETY: the caller's promises are the kernel's.
+        unsafe { apply_whole(self.isa, &mut jobs) }
     }
 }

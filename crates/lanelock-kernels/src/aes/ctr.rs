@@ -1,12 +1,9 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use core::borrow::BorrowMut;
-use core::marker::PhantomData;
-
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, Isa, KeySize};
+use super::{BLOCK, EncryptKey, Isa};
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -37,59 +34,95 @@ pub struct Job<'k> {
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
 pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
-    let Some(size) = jobs.first().map(|job| job.key.size()) else {
-        return;
-    };
-    let uniform = jobs
-        .iter()
-        .all(|job| job.key.size() == size && job.used < BLOCK);
-    assert!(uniform, "keys of one size and partial blocks are required");
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { apply_each(isa, size, jobs.iter_mut()) }
+    // SAFETY: the caller's contract.
+    unsafe { apply::<true>(isa, jobs) }
 }
 
-/// Encrypts or decrypts each job as it is yielded.
+/// As [`apply_many`] for messages that do not go on: what it leaves in `counter` and `used` is
+/// unspecified.
+///
+/// # Panics
+/// As [`apply_many`].
 ///
 /// # Safety
-/// - As for [`apply_many`], from when a job is yielded.
-/// - Every key has `size`, and every `used` is below 16.
-#[inline]
-pub unsafe fn apply_each<'k>(
-    isa: Isa,
-    size: KeySize,
-    jobs: impl Iterator<Item: BorrowMut<Job<'k>>>,
-) {
+/// As for [`apply_many`].
+pub unsafe fn apply_whole(isa: Isa, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, ApplyEach(jobs, PhantomData))) }
+    unsafe { apply::<false>(isa, jobs) }
 }
 
-struct ApplyEach<'k, I>(I, PhantomData<Job<'k>>);
+/// # Safety
+/// As for [`apply_many`].
+unsafe fn apply<const GOES_ON: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
+    let Some(first) = jobs.first().map(|job| job.key) else {
+        return;
+    };
+    let size = first.size();
+    let uniform = jobs
+        .iter()
+        .all(|job| job.used < BLOCK && (core::ptr::eq(job.key, first) || job.key.size() == size));
+    assert!(uniform, "keys of one size and partial blocks are required");
+    // SAFETY: the caller's contract; the sizes were compared.
+    unsafe { isa.run(OfSize(size, Apply::<GOES_ON>(jobs))) }
+}
 
-impl<'k, I: Iterator<Item: BorrowMut<Job<'k>>>> PerRounds for ApplyEach<'k, I> {
+struct Apply<'a, 'k, const GOES_ON: bool>(&'a mut [Job<'k>]);
+
+impl<const GOES_ON: bool> PerRounds for Apply<'_, '_, GOES_ON> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for mut job in self.0 {
-            let job = job.borrow_mut();
-            // SAFETY: the key has `ROUNDS` rounds.
-            let rounds = unsafe { Rounds::<V, ROUNDS>::load(job.key.as_ptr()) };
-            let low = low(u128::from_be_bytes(job.counter));
-            let blocks = job.len.div_ceil(BLOCK) as u64;
-            // SAFETY: `apply_each`'s contract.
+        let mut jobs = self.0;
+        loop {
+            // SAFETY: `apply_many`'s contract.
             unsafe {
-                if job.used == 0 && low.checked_add(blocks).is_some() {
-                    let mut stream = KeyStream::start(rounds, &job.counter);
-                    sweep(&mut stream, job.source, job.target, job.len);
-                    let low = low + (job.len / BLOCK) as u64;
+                let plain = Plain::<ROUNDS, GOES_ON>(jobs);
+                let done = V::enter(plain);
+                let Some((job, rest)) = jobs[done..].split_first_mut() else {
+                    return;
+                };
+                V::enter(InParts::<ROUNDS>(job));
+                jobs = rest;
+            }
+        }
+    }
+}
+
+/// The first jobs, up to one that has to run in parts; how many there are. A loop without calls,
+/// which would cost it the registers of its round keys.
+struct Plain<'a, 'k, const ROUNDS: usize, const GOES_ON: bool>(&'a mut [Job<'k>]);
+
+impl<const ROUNDS: usize, const GOES_ON: bool> Kernel for Plain<'_, '_, ROUNDS, GOES_ON> {
+    type Output = usize;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) -> usize {
+        let jobs = self.0;
+        let Some(first) = jobs.first() else {
+            return 0;
+        };
+        let mut key = core::ptr::from_ref(first.key);
+        // SAFETY: keys have `ROUNDS` rounds; `apply_many`'s contract.
+        unsafe {
+            let mut rounds = Rounds::<V, ROUNDS>::load(first.key.as_ptr());
+            for (i, job) in jobs.iter_mut().enumerate() {
+                // Below 2^56 blocks, the low half of a counter that does not begin so has room.
+                if job.used != 0 || job.counter[8] == 0xff {
+                    return i;
+                }
+                if !core::ptr::eq(job.key, key) {
+                    key = job.key;
+                    rounds = Rounds::load(job.key.as_ptr());
+                }
+                let mut stream = KeyStream::start(rounds, &job.counter);
+                sweep(&mut stream, job.source, job.target, job.len);
+                if GOES_ON {
+                    let low = low(u128::from_be_bytes(job.counter)) + (job.len / BLOCK) as u64;
                     job.counter[8..].copy_from_slice(&low.to_be_bytes());
                     job.used = job.len % BLOCK;
-                } else {
-                    // A copy, so that the common case has its job in registers.
-                    let mut part = Job { ..*job };
-                    V::enter(InParts::<ROUNDS>(&mut part));
-                    *job = part;
                 }
             }
         }
+        jobs.len()
     }
 }
 
@@ -187,7 +220,10 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
             let mut blocks = [V::zero(); G];
             for block in &mut blocks {
                 *block = self.counters.reverse();
-                self.counters = self.counters.add64(self.step);
+                let mut next = [self.counters.add64(self.step)];
+                // Else each distance from the first would take up a register.
+                V::pin(&mut next);
+                [self.counters] = next;
             }
             for (data, stream) in data.iter_mut().zip(self.rounds.encrypt(blocks)) {
                 *data = data.xor(stream);

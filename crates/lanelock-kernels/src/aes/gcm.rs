@@ -1,19 +1,19 @@
 //! GCM and GMAC (SP 800-38D), one pass over each message.
 
 mod ghash;
+mod in_turn;
 mod key;
-mod message;
 mod stream;
+mod text;
 mod together;
 
 pub use key::Key;
 pub use stream::Stream;
 
-use core::slice;
-
 use super::rounds::{OfSize, PerRounds};
 use super::vector::{Kernel, Vector};
 use super::{BLOCK, Isa};
+use in_turn::InTurn;
 use together::{REGISTERS, Together};
 
 /// Which way the text is turned.
@@ -51,9 +51,12 @@ pub struct Job<'k> {
 /// The block before the first counter, from an IV of twelve bytes.
 #[inline]
 pub fn j0_of_iv12(iv: &[u8; 12]) -> [u8; BLOCK] {
-    let mut j0 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-    j0[..12].copy_from_slice(iv);
-    j0
+    // In one number: a block that is stored in parts and loaded as one costs more than its rounds.
+    let (mut low, mut high) = ([0; 8], [0; 4]);
+    low.copy_from_slice(&iv[..8]);
+    high.copy_from_slice(&iv[8..]);
+    let high = u64::from(u32::from_le_bytes(high)) | 1 << 56;
+    (u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64).to_le_bytes()
 }
 
 /// Encrypts every job and computes its tag.
@@ -85,10 +88,13 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 /// # Safety
 /// As for [`encrypt_many`].
 unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
-    let Some(size) = jobs.first().map(|job| job.key.cipher().size()) else {
+    let Some(first) = jobs.first().map(|job| job.key) else {
         return;
     };
-    let uniform = jobs.iter().all(|job| job.key.cipher().size() == size);
+    let size = first.cipher().size();
+    let uniform = jobs
+        .iter()
+        .all(|job| core::ptr::eq(job.key, first) || job.key.cipher().size() == size);
     assert!(uniform, "keys of one size are required");
     // SAFETY: the caller's contract; the sizes were compared.
     unsafe { isa.run(OfSize(size, Many::<ENCRYPT>(jobs))) }
@@ -101,10 +107,12 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         // SAFETY: `encrypt_many`'s contract.
         unsafe {
-            if V::BLOCKS == 1 || self.0.len() < V::BLOCKS {
-                V::enter(OneByOne::<ROUNDS, ENCRYPT>(self.0));
-            } else {
-                for jobs in self.0.chunks_mut(SORTED) {
+            for jobs in self.0.chunks_mut(SORTED) {
+                if V::BLOCKS == 1 || jobs.len() < V::BLOCKS {
+                    let list = &IN_ORDER[..jobs.len()];
+                    let jobs = jobs.as_mut_ptr();
+                    V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list });
+                } else {
                     V::enter(Sorted::<ROUNDS, ENCRYPT>(jobs));
                 }
             }
@@ -124,28 +132,6 @@ const IN_ORDER: [u8; SORTED] = {
     }
     numbers
 };
-
-/// Jobs one after the other.
-struct OneByOne<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
-
-impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for OneByOne<'_, '_, ROUNDS, ENCRYPT> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        for job in self.0 {
-            // SAFETY: `encrypt_many`'s contract. Long messages are a call of their own, which
-            // leaves the registers to the short ones.
-            unsafe {
-                if message::is_short::<V>(job) {
-                    message::short::<V, ROUNDS, ENCRYPT>(job);
-                } else {
-                    V::enter(message::Long::<ROUNDS, ENCRYPT>(job));
-                }
-            }
-        }
-    }
-}
 
 /// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
 /// run side by side and no branch depends on the mix of lengths, then the others.
@@ -186,37 +172,29 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
         let jobs = jobs.as_mut_ptr();
         macro_rules! class {
             ($g:literal) => {
-                let list = &lists[$g - 1][..counts[$g - 1]];
-                let (list, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
+                let count = counts[$g - 1];
+                let whole = count - count % V::BLOCKS;
+                let list = &lists[$g - 1][..whole];
                 // SAFETY: every number is in one list, once.
                 unsafe {
-                    if !list.is_empty() && one_key {
+                    if whole > 0 && one_key {
                         V::enter(Together::<ROUNDS, ENCRYPT, $g, true> { jobs, list });
-                    } else if !list.is_empty() {
+                    } else if whole > 0 {
                         V::enter(Together::<ROUNDS, ENCRYPT, $g, false> { jobs, list });
                     }
-                    for &number in rest {
-                        let job = slice::from_mut(&mut *jobs.add(number.into()));
-                        V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
-                    }
+                }
+                // What does not fill a register runs with the others.
+                for n in whole..count {
+                    lists[REGISTERS][counts[REGISTERS]] = lists[$g - 1][n];
+                    counts[REGISTERS] += 1;
                 }
             };
         }
         class!(1);
         class!(2);
-        if uniform && first == REGISTERS {
-            // SAFETY: all jobs, in their order.
-            let jobs = unsafe { slice::from_raw_parts_mut(jobs, counts[REGISTERS]) };
-            // SAFETY: `encrypt_many`'s contract.
-            return unsafe { V::enter(OneByOne::<ROUNDS, ENCRYPT>(jobs)) };
-        }
-        for &number in &lists[REGISTERS][..counts[REGISTERS]] {
-            // SAFETY: every number is in one list, once.
-            unsafe {
-                let job = slice::from_mut(&mut *jobs.add(number.into()));
-                V::enter(OneByOne::<ROUNDS, ENCRYPT>(job));
-            }
-        }
+        let list = &lists[REGISTERS][..counts[REGISTERS]];
+        // SAFETY: as above.
+        unsafe { V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list }) }
     }
 }
 

@@ -37,20 +37,24 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
             done += 8 * V::BYTES;
         }
         let (source, target, rest) = (source.add(done), target.add(done), len - done);
-        match rest.div_ceil(V::BYTES) {
+        match (rest + V::BYTES - 1) / V::BYTES {
             0 => {}
             1 => last::<V, T, 1>(transform, source, target, rest),
             2 => last::<V, T, 2>(transform, source, target, rest),
-            3 | 4 => last::<V, T, 4>(transform, source, target, rest),
+            3 => last::<V, T, 3>(transform, source, target, rest),
+            4 => last::<V, T, 4>(transform, source, target, rest),
+            5 => last::<V, T, 5>(transform, source, target, rest),
+            6 => last::<V, T, 6>(transform, source, target, rest),
+            7 => last::<V, T, 7>(transform, source, target, rest),
             _ => last::<V, T, 8>(transform, source, target, rest),
         }
     }
 }
 
-/// The last registers, all in one go, some of them partial or empty.
+/// The last `G` registers, all in one go, the very last of them perhaps partial.
 ///
 /// # Safety
-/// As for [`sweep`]; `len` is at most `G` registers.
+/// As for [`sweep`]; `len` ends in the last of `G` registers.
 #[inline(always)]
 unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
     transform: &mut T,
@@ -58,24 +62,28 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
     target: *mut u8,
     len: usize,
 ) {
-    // SAFETY: `within` cuts each access off at `len`.
+    let (end, within) = (V::BYTES * (G - 1), len - V::BYTES * (G - 1));
+    // SAFETY: accesses to the last register are cut off at `len`.
     unsafe {
         let mut data = [V::zero(); G];
-        for (i, register) in data.iter_mut().enumerate() {
-            let within = len.saturating_sub(V::BYTES * i).min(V::BYTES);
-            *register = if within == V::BYTES {
-                V::load(source.add(V::BYTES * i))
-            } else {
-                V::load_bytes(source.wrapping_add(V::BYTES * i), within)
-            };
+        for (i, register) in data[..G - 1].iter_mut().enumerate() {
+            *register = V::load(source.add(V::BYTES * i));
         }
-        for (i, register) in transform.apply(data).into_iter().enumerate() {
-            let within = len.saturating_sub(V::BYTES * i).min(V::BYTES);
-            if within == V::BYTES {
-                register.store(target.add(V::BYTES * i));
-            } else if within > 0 {
-                register.store_bytes(target.add(V::BYTES * i), within);
-            }
+        data[G - 1] = if within == V::BYTES {
+            V::load(source.add(end))
+        } else {
+            V::load_bytes(source.add(end), within)
+        };
+        let mut data = transform.apply(data);
+        // Else the rounds of each register would move to where it is stored.
+        V::pin(&mut data);
+        for (i, register) in data[..G - 1].iter().enumerate() {
+            register.store(target.add(V::BYTES * i));
+        }
+        if within == V::BYTES {
+            data[G - 1].store(target.add(end));
+        } else {
+            data[G - 1].store_bytes(target.add(end), within);
         }
     }
 }

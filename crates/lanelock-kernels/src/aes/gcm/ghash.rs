@@ -64,10 +64,41 @@ impl<V: Vector> Sum<V> {
     pub unsafe fn add(&mut self, x: V, h: V, h_sum: V) {
         // SAFETY: as above.
         unsafe {
+            let product = Self::product(x, h, h_sum);
+            self.low = self.low.xor(product.low);
+            self.high = self.high.xor(product.high);
+            self.middle = self.middle.xor(product.middle);
+        }
+    }
+
+    /// The sum of one product.
+    ///
+    /// # Safety
+    /// As for [`Sum::add`].
+    #[inline(always)]
+    unsafe fn product(x: V, h: V, h_sum: V) -> Self {
+        // SAFETY: as above.
+        unsafe {
             let x_sum = x.xor(x.swap_halves());
-            self.low = self.low.xor(x.clmul::<0x00>(h));
-            self.high = self.high.xor(x.clmul::<0x11>(h));
-            self.middle = self.middle.xor(x_sum.clmul::<0x00>(h_sum));
+            Self {
+                low: x.clmul::<0x00>(h),
+                middle: x_sum.clmul::<0x00>(h_sum),
+                high: x.clmul::<0x11>(h),
+            }
+        }
+    }
+
+    /// Adds two sums.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn add_products(&mut self, a: Self, b: Self) {
+        // SAFETY: as above.
+        unsafe {
+            self.low = self.low.xor3(a.low, b.low);
+            self.middle = self.middle.xor3(a.middle, b.middle);
+            self.high = self.high.xor3(a.high, b.high);
         }
     }
 
@@ -201,6 +232,51 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
+    /// As [`Ghash::add`], for two registers that follow each other.
+    ///
+    /// # Safety
+    /// As for [`Ghash::add`]; the second register is at `power - V::BLOCKS`, at least 1.
+    #[inline(always)]
+    pub unsafe fn add_two<const OPENS: bool>(&mut self, data: [V; 2], power: usize) {
+        // SAFETY: as above.
+        unsafe {
+            let [mut x, y] = data.map(|data| data.reverse());
+            if OPENS {
+                x = x.xor(V::from_single(self.reduced));
+            }
+            let (h, h_sum) = powers_from(self.powers, power);
+            let x = Sum::product(x, h, h_sum);
+            let (h, h_sum) = powers_from(self.powers, power - V::BLOCKS);
+            self.sum.add_products(x, Sum::product(y, h, h_sum));
+        }
+    }
+
+    /// Adds a text of `len` bytes, at least one, that `after` blocks follow in the open sum. `last`
+    /// is its last register, zero behind the text; the others are at `from`.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `from` is valid for reads of the whole registers before the
+    /// last; the text and `after` have 1 to [`POWERS`] blocks.
+    #[inline(always)]
+    pub unsafe fn add_text(&mut self, from: *const u8, len: usize, last: V, after: usize) {
+        let mut power = len.div_ceil(BLOCK) + after;
+        let (mut at, end) = (0, (len - 1) / V::BYTES * V::BYTES);
+        // SAFETY: as above.
+        unsafe {
+            while end - at >= 2 * V::BYTES {
+                let data = [at, at + V::BYTES].map(|at| V::load(from.add(at)));
+                self.add_two::<false>(data, power);
+                at += 2 * V::BYTES;
+                power -= 2 * V::BLOCKS;
+            }
+            if at < end {
+                self.add_two::<false>([V::load(from.add(at)), last], power);
+            } else {
+                self.add::<false>(last, power);
+            }
+        }
+    }
+
     /// Opens a sum of `blocks` blocks by itself: for sums whose first register is not known.
     ///
     /// # Safety
@@ -211,22 +287,20 @@ impl<V: Vector> Ghash<V> {
         unsafe { self.multiply(V::from_single(self.reduced), blocks) }
     }
 
-    /// Adds the first `len` bytes of `data`, zero beyond, at `power` and below.
+    /// Adds registers that follow each other, the first at `power`; zero behind the last block.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`] and no less than the number of
-    /// blocks.
+    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`], and each register begins at 1 or
+    /// above.
     #[inline(always)]
-    pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], len: usize, power: usize) {
+    pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], power: usize) {
         for (i, data) in data.into_iter().enumerate() {
-            if V::BYTES * i < len {
-                // SAFETY: as above; blocks past the end are zero.
-                unsafe { self.add::<false>(data, power - V::BLOCKS * i) };
-            }
+            // SAFETY: as above.
+            unsafe { self.add::<false>(data, power - V::BLOCKS * i) };
         }
     }
 
-    /// Adds `first` at `power` and `last` at 1, the last block of the sum.
+    /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.
     ///
     /// # Safety
     /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`].
@@ -236,14 +310,37 @@ impl<V: Vector> Ghash<V> {
         // SAFETY: both tables hold a block at each power.
         unsafe {
             if V::BLOCKS == 1 {
-                self.add::<false>(V::from_single(first), power);
-                return self.add::<false>(V::from_single(last), 1);
+                self.multiply(V::from_single(first), power);
+                return self.multiply(V::from_single(last), 1);
             }
             let (h, h_sum) = powers_from::<V::Single>(self.powers, power);
             let (one, one_sum) = powers_from::<V::Single>(self.powers, 1);
             let (h, h_sum) = (V::pair(h, one), V::pair(h_sum, one_sum));
-            self.sum.add(V::pair(first, last).reverse(), h, h_sum);
+            self.sum.add(V::pair(first, last), h, h_sum);
         }
+    }
+
+    /// The value of all whole sums, reversed: the next sum's first block takes it up.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn reduced(&self) -> V::Single {
+        self.reduced
+    }
+
+    /// Keeps the products of the open sum in their place, as [`Vector::pin`] does.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn pin(&mut self) {
+        let Sum { low, middle, high } = self.sum;
+        let mut registers = [low, middle, high];
+        // SAFETY: as above.
+        unsafe { V::pin(&mut registers) };
+        let [low, middle, high] = registers;
+        self.sum = Sum { low, middle, high };
     }
 
     /// Ends the sum: reduces it.
@@ -257,6 +354,27 @@ impl<V: Vector> Ghash<V> {
             let (low, high) = self.sum.halves();
             self.reduced = reduce(low.fold(), high.fold());
             self.sum = Sum::zero();
+        }
+    }
+
+    /// Hashes eight registers and ends the sum, which may hold products of what lies before them.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `from` is valid for reads of eight registers.
+    #[inline(always)]
+    pub unsafe fn absorb_chunk(&mut self, from: *const u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for i in [6, 4, 2, 0] {
+                let data = [i, i + 1].map(|i| V::load(from.add(V::BYTES * i)));
+                let power = V::BLOCKS * (8 - i);
+                if i == 0 {
+                    self.add_two::<true>(data, power);
+                } else {
+                    self.add_two::<false>(data, power);
+                }
+            }
+            self.close();
         }
     }
 

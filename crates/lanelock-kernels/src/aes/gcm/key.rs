@@ -56,10 +56,18 @@ impl Key {
     }
 
     /// The block before the first counter, from an IV of any length but zero.
+    #[inline]
     pub fn j0(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
-        if let Ok(iv) = iv.try_into() {
-            return j0_of_iv12(iv);
+        match iv.try_into() {
+            Ok(iv) => j0_of_iv12(iv),
+            Err(_) => self.hashed(isa, iv),
         }
+    }
+
+    /// The block before the first counter, from an IV of another length than twelve.
+    #[cold]
+    #[inline(never)]
+    fn hashed(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
         let lengths = (8 * iv.len() as u128).to_be_bytes();
         let mut hashed = [0; BLOCK];
         for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {

@@ -5,7 +5,7 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use super::ghash::{Absorb, Ghash};
-use super::message::{Counters, Text};
+use super::text::{Counters, Text};
 use super::{Direction, Key};
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::vector::Vector;

@@ -4,7 +4,7 @@
 
 use super::Job;
 use super::ghash::{POWERS, SUMS, Sum, powers_from};
-use super::message::Counters;
+use super::text::Counters;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
@@ -137,11 +137,14 @@ unsafe fn turn<
                 masks[m] = own[m].first();
             }
         }
-        let masks = if ONE_KEY {
+        let mut masks = [if ONE_KEY {
             together
         } else {
             V::from_singles(masks)
-        };
+        }];
+        // Else its rounds would move to where it is used, and wait there.
+        V::pin(&mut masks);
+        let [masks] = masks;
         Turned { texts, masks }
     }
 }

@@ -1,0 +1,160 @@
+//! Messages one after the other. What is left to hash of each waits until the first registers of
+//! the next are under way: carry-less multiplications of one fill the waiting times of the other's
+//! AES rounds.
+
+use super::Job;
+use super::ghash::Ghash;
+use super::text::Text;
+use crate::aes::BLOCK;
+use crate::aes::vector::{Kernel, Vector};
+
+/// The jobs that `list` names.
+///
+/// # Safety
+/// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
+/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds.
+pub(super) struct InTurn<'l, 'k, const ROUNDS: usize, const ENCRYPT: bool> {
+    pub jobs: *mut Job<'k>,
+    pub list: &'l [u8],
+}
+
+impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for InTurn<'_, '_, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let mut behind: Option<Behind<V, ENCRYPT>> = None;
+        for &number in self.list {
+            // SAFETY: the creator's promises.
+            unsafe {
+                let job = &mut *self.jobs.add(number.into());
+                behind = Some(turn::<V, ROUNDS, ENCRYPT>(job, behind));
+            }
+        }
+        if let Some(behind) = behind {
+            // SAFETY: runs under `enter`.
+            unsafe { behind.finish() }
+        }
+    }
+}
+
+/// A message whose text is turned, and whose hash lacks the last sum.
+#[derive(Clone, Copy)]
+struct Behind<V: Vector, const ENCRYPT: bool> {
+    /// When decrypting, the text is part of the open sum.
+    hash: Ghash<V>,
+    /// Ciphertext of the last sum, and its last register, zero behind the text; for encryption.
+    from: *const u8,
+    last: V,
+    /// Bytes of it.
+    len: usize,
+    /// Additional data of one block, reversed, if it is part of the last sum.
+    aad: Option<V::Single>,
+    lengths: V::Single,
+    mask: V::Single,
+    tag: *mut u8,
+}
+
+/// Encrypts or decrypts the text of `job`, hashes all of it but the last sum, and finishes the
+/// message before.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; the contract of [`InTurn`].
+#[inline(always)]
+unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    job: &mut Job<'_>,
+    before: Option<Behind<V, ENCRYPT>>,
+) -> Behind<V, ENCRYPT> {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut hash = Ghash::<V>::start(job.key.powers());
+        let mut text = Text::<V, ROUNDS, ENCRYPT>::of(job);
+        let mut mask = text.rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
+        V::pin(&mut mask);
+        let chunk = Text::<V, ROUNDS, ENCRYPT>::CHUNK;
+        let mut aad = None;
+        if job.aad_len > BLOCK {
+            hash.absorb(job.aad, job.aad_len);
+        } else if text.len < chunk || ENCRYPT && text.len == chunk {
+            aad = Some(aad_of::<V>(job).reverse());
+        }
+        let mut last = V::zero();
+        if text.len < chunk {
+            last = text.last_alone(&mut hash, 1);
+            if let Some(before) = before {
+                before.finish();
+            }
+        } else {
+            if ENCRYPT {
+                text.chunk_alone();
+            }
+            if let Some(before) = before {
+                before.finish();
+            }
+            if aad.is_none() && (1..=BLOCK).contains(&job.aad_len) {
+                hash.add::<false>(V::from_single(aad_of::<V>(job)), 8 * V::BLOCKS + 1);
+            }
+            text.chunks(&mut hash);
+            if text.len > 0 {
+                last = text.last_alone(&mut hash, 1);
+                if ENCRYPT {
+                    hash.absorb_chunk(text.target.sub(chunk));
+                }
+            } else if ENCRYPT {
+                text.back();
+                last = V::load(text.target.add(text.len - V::BYTES));
+            }
+        }
+        Behind {
+            hash,
+            from: text.target,
+            last,
+            len: text.len,
+            aad,
+            lengths: V::Single::splat((8 * job.aad_len as u128) << 64 | 8 * job.len as u128),
+            mask: mask[0].first(),
+            tag: job.tag.as_mut_ptr(),
+        }
+    }
+}
+
+/// Additional data of at most a block, zeros behind it.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; the job's additional data is valid.
+#[inline(always)]
+unsafe fn aad_of<V: Vector>(job: &Job<'_>) -> V::Single {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if job.aad_len == BLOCK {
+            V::Single::load(job.aad)
+        } else {
+            V::load_bytes(job.aad, job.aad_len).first()
+        }
+    }
+}
+
+impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
+    /// Hashes what is left and writes the tag.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; the message is one of [`InTurn`].
+    #[inline(always)]
+    unsafe fn finish(self) {
+        let Self { mut hash, len, .. } = self;
+        let blocks = len.div_ceil(BLOCK);
+        // SAFETY: the caller's promises; the sum has at most 1 + 32 + 1 blocks.
+        unsafe {
+            if ENCRYPT && len > 0 {
+                hash.add_text(self.from, len, self.last, 1);
+            }
+            let (first, power) = match self.aad {
+                Some(aad) => (aad, blocks + 2),
+                None => (hash.reduced(), blocks + 1),
+            };
+            hash.add_ends(first, power, self.lengths);
+            hash.close();
+            hash.value().xor(self.mask).store(self.tag);
+        }
+    }
+}
