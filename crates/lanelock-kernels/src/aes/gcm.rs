@@ -192,6 +192,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS,
         }
         class!(1);
         class!(2);
+        class!(3);
         let list = &lists[REGISTERS][..counts[REGISTERS]];
         // SAFETY: as above.
         unsafe { V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list }) }

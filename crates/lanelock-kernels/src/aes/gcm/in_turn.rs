@@ -4,7 +4,7 @@
 
 use super::Job;
 use super::ghash::Ghash;
-use super::text::Text;
+use super::text::{Beside, Nothing, Text};
 use crate::aes::BLOCK;
 use crate::aes::vector::{Kernel, Vector};
 
@@ -43,11 +43,16 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for InTurn<'_, '_, ROUNDS,
 struct Behind<V: Vector, const ENCRYPT: bool> {
     /// When decrypting, the text is part of the open sum.
     hash: Ghash<V>,
-    /// Ciphertext of the last sum, and its last register, zero behind the text; for encryption.
+    /// When encrypting: what is left to add of the ciphertext, and its last register, zero behind
+    /// the text.
     from: *const u8,
     last: V,
     /// Bytes of it.
     len: usize,
+    /// At which power it goes on.
+    power: usize,
+    /// Blocks of the text in the last sum.
+    blocks: usize,
     /// Additional data of one block, reversed, if it is part of the last sum.
     aad: Option<V::Single>,
     lengths: V::Single,
@@ -63,7 +68,7 @@ struct Behind<V: Vector, const ENCRYPT: bool> {
 #[inline(always)]
 unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     job: &mut Job<'_>,
-    before: Option<Behind<V, ENCRYPT>>,
+    mut before: Option<Behind<V, ENCRYPT>>,
 ) -> Behind<V, ENCRYPT> {
     // SAFETY: the caller's promises.
     unsafe {
@@ -80,7 +85,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         }
         let mut last = V::zero();
         if text.len < chunk {
-            last = text.last_alone(&mut hash, 1);
+            last = text.last_alone(&mut hash, 1, &mut before);
             if let Some(before) = before {
                 before.finish();
             }
@@ -96,7 +101,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             }
             text.chunks(&mut hash);
             if text.len > 0 {
-                last = text.last_alone(&mut hash, 1);
+                last = text.last_alone(&mut hash, 1, &mut Nothing);
                 if ENCRYPT {
                     hash.absorb_chunk(text.target.sub(chunk));
                 }
@@ -110,6 +115,8 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             from: text.target,
             last,
             len: text.len,
+            blocks: text.len.div_ceil(BLOCK),
+            power: text.len.div_ceil(BLOCK) + 1,
             aad,
             lengths: V::Single::splat((8 * job.aad_len as u128) << 64 | 8 * job.len as u128),
             mask: mask[0].first(),
@@ -142,19 +149,39 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
     #[inline(always)]
     unsafe fn finish(self) {
         let Self { mut hash, len, .. } = self;
-        let blocks = len.div_ceil(BLOCK);
         // SAFETY: the caller's promises; the sum has at most 1 + 32 + 1 blocks.
         unsafe {
             if ENCRYPT && len > 0 {
                 hash.add_text(self.from, len, self.last, 1);
             }
             let (first, power) = match self.aad {
-                Some(aad) => (aad, blocks + 2),
-                None => (hash.reduced(), blocks + 1),
+                Some(aad) => (aad, self.blocks + 2),
+                None => (hash.reduced(), self.blocks + 1),
             };
             hash.add_ends(first, power, self.lengths);
             hash.close();
             hash.value().xor(self.mask).store(self.tag);
+        }
+    }
+}
+
+impl<V: Vector, const ENCRYPT: bool> Beside for Option<Behind<V, ENCRYPT>> {
+    /// Adds the next two registers to the sum, if they are not the last.
+    #[inline(always)]
+    unsafe fn step(&mut self) {
+        // SAFETY: `from` is valid for the whole registers before the last.
+        unsafe {
+            if ENCRYPT
+                && let Some(behind) = self
+                && behind.len > 2 * V::BYTES
+            {
+                let data = [0, V::BYTES].map(|at| V::load(behind.from.add(at)));
+                behind.hash.add_two::<false>(data, behind.power);
+                behind.hash.pin();
+                behind.from = behind.from.add(2 * V::BYTES);
+                behind.len -= 2 * V::BYTES;
+                behind.power -= 2 * V::BLOCKS;
+            }
         }
     }
 }

@@ -6,6 +6,21 @@ use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::Vector;
 
+/// What runs between the rounds of a text, up to four steps of it.
+pub(super) trait Beside {
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    unsafe fn step(&mut self);
+}
+
+/// No steps.
+pub(super) struct Nothing;
+
+impl Beside for Nothing {
+    #[inline(always)]
+    unsafe fn step(&mut self) {}
+}
+
 /// What is left of a text.
 pub(super) struct Text<V, const ROUNDS: usize, const ENCRYPT: bool> {
     pub rounds: Rounds<V, ROUNDS>,
@@ -104,40 +119,51 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub unsafe fn last(&mut self, hash: &mut Ghash<V>, after: usize) {
         // SAFETY: the caller's promises.
         unsafe {
-            let last = self.last_alone(hash, after);
+            let last = self.last_alone(hash, after, &mut Nothing);
             if ENCRYPT && self.len > 0 {
                 hash.add_text(self.target, self.len, last, after);
             }
         }
     }
 
-    /// Encrypts or decrypts what is left, less than a chunk. When decrypting it is part of the open
+    /// Encrypts or decrypts what is left, less than a chunk, with steps of `beside` between the
+    /// rounds. When decrypting it is part of the open
     /// sum, in which `after` blocks follow. When encrypting it is not hashed; the result is its
     /// last register, zero behind the text.
     ///
     /// # Safety
     /// As for [`Text::bulk`].
     #[inline(always)]
-    pub unsafe fn last_alone(&mut self, hash: &mut Ghash<V>, after: usize) -> V {
+    pub unsafe fn last_alone(
+        &mut self,
+        hash: &mut Ghash<V>,
+        after: usize,
+        beside: &mut impl Beside,
+    ) -> V {
         // SAFETY: the caller's promises.
         unsafe {
             match self.len.div_ceil(V::BYTES) {
                 0 => V::zero(),
-                1 => self.registers::<1>(hash, after),
-                2 => self.registers::<2>(hash, after),
-                3 => self.registers::<3>(hash, after),
-                4 => self.registers::<4>(hash, after),
-                5 => self.registers::<5>(hash, after),
-                6 => self.registers::<6>(hash, after),
-                7 => self.registers::<7>(hash, after),
-                _ => self.registers::<8>(hash, after),
+                1 => self.registers::<1>(hash, after, beside),
+                2 => self.registers::<2>(hash, after, beside),
+                3 => self.registers::<3>(hash, after, beside),
+                4 => self.registers::<4>(hash, after, beside),
+                5 => self.registers::<5>(hash, after, beside),
+                6 => self.registers::<6>(hash, after, beside),
+                7 => self.registers::<7>(hash, after, beside),
+                _ => self.registers::<8>(hash, after, beside),
             }
         }
     }
 
     /// What is left, which ends in the last of `G` registers.
     #[inline(always)]
-    unsafe fn registers<const G: usize>(&mut self, hash: &mut Ghash<V>, after: usize) -> V {
+    unsafe fn registers<const G: usize>(
+        &mut self,
+        hash: &mut Ghash<V>,
+        after: usize,
+        beside: &mut impl Beside,
+    ) -> V {
         // SAFETY: the last register's accesses are cut off at the end of the text.
         unsafe {
             let (end, within) = (V::BYTES * (G - 1), self.len - V::BYTES * (G - 1));
@@ -153,7 +179,16 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             if !ENCRYPT {
                 hash.add_last(data, self.len.div_ceil(BLOCK) + after);
             }
-            let stream = self.rounds.encrypt(self.counters.next::<G>());
+            let mut stream = self.counters.next::<G>();
+            self.rounds.begin(&mut stream);
+            each_round!(ROUNDS, |r| {
+                self.rounds.middle(r, &mut stream);
+                if r % 2 == 0 && r <= 8 {
+                    V::pin(&mut stream);
+                    beside.step();
+                }
+            });
+            self.rounds.end(&mut stream);
             for (data, stream) in data.iter_mut().zip(stream) {
                 *data = data.xor(stream);
             }

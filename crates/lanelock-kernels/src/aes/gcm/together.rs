@@ -10,7 +10,7 @@ use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
 
 /// Most registers of text that a message has here.
-pub(super) const REGISTERS: usize = 2;
+pub(super) const REGISTERS: usize = 3;
 
 /// The jobs that `list` names, a multiple of [`Vector::BLOCKS`]. Each has at most a block of
 /// additional data, and a text that ends in the last of `G` registers (of one: or is empty).
@@ -19,7 +19,7 @@ pub(super) const REGISTERS: usize = 2;
 /// # Safety
 /// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
 /// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `G` is 1
-/// or 2.
+/// to [`REGISTERS`].
 pub(super) struct Together<
     'l,
     'k,
@@ -196,7 +196,7 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
     jobs: Lot<'_>,
     turned: &Turned<V, G>,
 ) {
-    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·2 + 2, and are
+    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·3 + 2, and are
     // at least 1 where the last register begins, which the text reaches or which is the first.
     unsafe {
         let zero = V::Single::zero();
