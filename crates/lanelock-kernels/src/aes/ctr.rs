@@ -221,8 +221,10 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
             for block in &mut blocks {
                 *block = self.counters.reverse();
                 let mut next = [self.counters.add64(self.step)];
-                // Else each distance from the first would take up a register.
-                V::pin(&mut next);
+                if V::BLOCKS == 4 {
+                    // Else each distance from the first would take up a register, of 32.
+                    V::pin(&mut next);
+                }
                 [self.counters] = next;
             }
             for (data, stream) in data.iter_mut().zip(self.rounds.encrypt(blocks)) {
