@@ -1,17 +1,36 @@
 use std::prelude::v1::*;
 
-use super::{Job, apply_many};
+use super::{Job, apply_many, apply_whole};
 use crate::aes::reference::ctr;
 use crate::aes::{EncryptKey, Isa};
 use crate::testing::{Bench, Placed, Random, per_isa};
 
 per_isa!(
     agrees_with_the_reference,
+    agrees_on_whole_messages,
     carries_through_the_block,
     continues_within_a_block
 );
 
 fn agrees_with_the_reference(isa: Isa) {
+    agrees(isa, apply_many);
+}
+
+fn agrees_on_whole_messages(isa: Isa) {
+    agrees(isa, apply_whole);
+    let key = EncryptKey::new(isa, &[7; 32]).unwrap();
+    for top in [0x7f, 0xfe, 0xff] {
+        let counter = u128::MAX >> 64 << 64 | u128::from(top) << 56 | 0xff_ffff_ffff_fffe;
+        let (mut data, mut expected) = ([0; 700], [0; 700]);
+        let mut job = whole(&key, &mut data, counter.to_be_bytes());
+        // SAFETY: in place, on an array of that length.
+        unsafe { apply_whole(isa, core::slice::from_mut(&mut job)) };
+        ctr::apply(&key, counter.to_be_bytes(), &mut expected);
+        assert_eq!(data, expected);
+    }
+}
+
+fn agrees(isa: Isa, apply: unsafe fn(Isa, &mut [Job<'_>])) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst
             .iter()
@@ -25,7 +44,7 @@ fn agrees_with_the_reference(isa: Isa) {
             })
             .collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { apply_many(isa, &mut jobs) };
+        unsafe { apply(isa, &mut jobs) };
     };
     for bytes in [16, 24, 32] {
         Bench::new(bytes).check((0, 1), run, |key, message| {
