@@ -19,8 +19,8 @@ fn agrees_with_the_reference(isa: Isa) {
 fn agrees_on_whole_messages(isa: Isa) {
     agrees(isa, apply_whole);
     let key = EncryptKey::new(isa, &[7; 32]).unwrap();
-    for top in [0x7f, 0xfe, 0xff] {
-        let counter = u128::MAX >> 64 << 64 | u128::from(top) << 56 | 0xff_ffff_ffff_fffe;
+    for top in [0x7f_u128, 0xfe, 0xff] {
+        let counter = u128::MAX >> 64 << 64 | top << 56 | 0xff_ffff_ffff_fffe;
         let (mut data, mut expected) = ([0; 700], [0; 700]);
         let mut job = whole(&key, &mut data, counter.to_be_bytes());
         // SAFETY: in place, on an array of that length.
