@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{check, completions, engines, perf, run, stats, tour};
+use crate::{check, completions, engines, perf, run, stats, tour, trace};
 
 /// Bursts of cryptographic operations on the fastest engine of this CPU.
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ pub enum Command {
     Stats(stats::Args),
     /// Measure engines, peers and baselines.
     Perf(Box<perf::Args>),
+    /// Break down the TLS handshakes of a running or started program (root, bpftrace).
+    Trace(trace::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }
@@ -52,6 +54,7 @@ impl Command {
             Self::Check(args) => check::run(args),
             Self::Engines(args) => engines::run(args),
             Self::Perf(args) => perf::run(args),
+            Self::Trace(args) => trace::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

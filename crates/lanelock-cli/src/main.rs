@@ -15,6 +15,7 @@ mod row;
 mod run;
 mod stats;
 mod tour;
+mod trace;
 
 use std::process::ExitCode;
 

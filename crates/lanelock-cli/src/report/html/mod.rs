@@ -6,6 +6,8 @@ mod line_chart;
 mod scale;
 mod table;
 mod text;
+mod trace;
+mod waterfall;
 
 use std::fmt::Write;
 use std::fs;
@@ -14,6 +16,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::row::Report;
 use text::escape;
+pub use trace::render as trace;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -30,14 +33,25 @@ pub fn write(report: &Report, path: &Path) -> Result<(), Failure> {
 
 /// The page.
 fn render(report: &Report) -> String {
+    let mut header_html = String::new();
+    header(report, &mut header_html);
+    page(
+        &format!("lanelock on {}", report.machine.cpu),
+        &header_html,
+        &charts::sections(&report.results),
+        &table::render(&report.results),
+    )
+}
+
+/// A page of its own: header and rest are markup.
+fn page(title: &str, header: &str, sections: &[charts::Section], rest: &str) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>lanelock on {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        escape(&report.machine.cpu),
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{header}",
+        escape(title),
     );
-    header(report, &mut html);
-    for section in charts::sections(&report.results) {
+    for section in sections {
         let _ = write!(
             html,
             "<section>\n<h2>{}</h2>\n<p>{}</p>\n<div class=\"charts\">\n{}</div>\n</section>\n",
@@ -46,7 +60,7 @@ fn render(report: &Report) -> String {
             section.charts.concat(),
         );
     }
-    html.push_str(&table::render(&report.results));
+    html.push_str(rest);
     html.push_str("<footer>Written by lanelock ");
     html.push_str(env!("CARGO_PKG_VERSION"));
     html.push_str(".</footer>\n</main>\n</body>\n</html>\n");

@@ -1,0 +1,276 @@
+//! The page of `lanelock trace`.
+
+use std::fmt::Write as _;
+
+use super::bar_chart::{BarChart, Group};
+use super::charts::Section;
+use super::line_chart::{Axis, LineChart, Series};
+use super::page;
+use super::scale::Spread;
+use super::text::{escape, number};
+use super::waterfall;
+use crate::trace::{Breakdown, Event, Times};
+
+/// The page as markup.
+pub fn render(breakdown: &Breakdown, events: &[Event]) -> String {
+    let mut sections = vec![
+        time(breakdown),
+        latency(breakdown),
+        crypto(breakdown),
+        lanes(breakdown),
+        Section {
+            title: "Single handshakes",
+            explanation: "Each from its first call on, as far as events were kept.",
+            charts: waterfall::render(events).into_iter().collect(),
+        },
+    ];
+    sections.retain(|section| !section.charts.is_empty());
+    page(
+        &format!("lanelock trace of {}", breakdown.program),
+        &header(breakdown),
+        &sections,
+        "",
+    )
+}
+
+fn header(breakdown: &Breakdown) -> String {
+    let handshakes = &breakdown.handshakes;
+    let returned: u64 = handshakes.returned_for_later.values().sum();
+    let facts = [
+        ("seconds", format!("{:.1}", breakdown.seconds)),
+        ("handshakes completed", handshakes.completed.to_string()),
+        ("failed", handshakes.failed.to_string()),
+        ("cut off", handshakes.cut_off.to_string()),
+        ("returned for later", returned.to_string()),
+    ];
+    let mut html = format!(
+        "<header>\n<h1>lanelock: trace</h1>\n<p><code>{}</code></p>\n<dl class=\"facts\">\n",
+        escape(&breakdown.program),
+    );
+    for (name, value) in facts {
+        // Writing to a string succeeds, here and below.
+        let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+    }
+    html.push_str("</dl>\n");
+    for note in &breakdown.notes {
+        let _ = writeln!(html, "<p>Note: {}</p>", escape(note));
+    }
+    html + "</header>\n"
+}
+
+/// An average handshake in parts.
+fn time(breakdown: &Breakdown) -> Section {
+    let handshakes = &breakdown.handshakes;
+    let chart = handshakes.time.as_ref().map(|time| {
+        let each = |times: Option<&Times>| match times {
+            Some(times) => float(times.total_us) / float(time.count),
+            None => 0.0,
+        };
+        let inside = each(handshakes.inside_calls.as_ref());
+        let paused = each(handshakes.paused.as_ref());
+        let crypto = inside * breakdown.crypto_share.unwrap_or(0.0).min(1.0);
+        let parts = [
+            ("crypto", crypto),
+            ("the rest of its calls", inside - crypto),
+            ("paused for an operation", paused),
+            ("waiting for the peer", time.average_us - inside - paused),
+        ];
+        let parts = parts.into_iter().enumerate();
+        let parts: Vec<_> = parts.filter(|(_, (_, us))| *us > 0.0).collect();
+        BarChart {
+            title: "An average handshake".to_owned(),
+            unit: "µs",
+            groups: vec![Group {
+                name: "handshake".to_owned(),
+                bars: vec![parts.iter().map(|(i, (_, us))| (*i, *us)).collect()],
+            }],
+            legend: parts
+                .iter()
+                .map(|(i, (name, _))| ((*name).to_owned(), *i))
+                .collect(),
+        }
+        .render()
+    });
+    Section {
+        title: "Where the time goes",
+        explanation: "A handshake counts once, from its first call to the end of its last, however \
+                      often it was returned for later in between.",
+        charts: chart.into_iter().collect(),
+    }
+}
+
+const MICROSECONDS: Axis = Axis {
+    title: "µs, or less",
+    spread: Spread::Logarithmic(10),
+    label: number,
+};
+
+const SHARE: Axis = Axis {
+    title: "% of all",
+    spread: Spread::Linear,
+    label: number,
+};
+
+fn latency(breakdown: &Breakdown) -> Section {
+    let handshakes = &breakdown.handshakes;
+    let wait = breakdown.batches.as_ref().and_then(|b| b.wait.as_ref());
+    let curves = |named: &[(&str, Option<&Times>)]| -> Vec<Series> {
+        let named = named.iter().enumerate();
+        named
+            .filter_map(|(colour, (name, times))| {
+                Some(Series {
+                    name: (*name).to_owned(),
+                    colour,
+                    points: cumulative((*times)?),
+                })
+            })
+            .filter(|series| series.points.len() > 1)
+            .collect()
+    };
+    let charts = [
+        (
+            "Handshakes",
+            curves(&[
+                ("first call to last", handshakes.time.as_ref()),
+                ("inside calls", handshakes.inside_calls.as_ref()),
+                ("paused", handshakes.paused.as_ref()),
+            ]),
+        ),
+        ("Operations", curves(&[("submission to result", wait)])),
+    ];
+    let charts = charts.into_iter().filter(|(_, series)| !series.is_empty());
+    Section {
+        title: "Latency",
+        explanation: "How many took how long at most.",
+        charts: charts
+            .map(|(title, series)| {
+                LineChart {
+                    title: title.to_owned(),
+                    x: MICROSECONDS,
+                    y: SHARE,
+                    series,
+                    guide: None,
+                }
+                .render()
+            })
+            .collect(),
+    }
+}
+
+/// Share in percent of what took at most so many microseconds.
+fn cumulative(times: &Times) -> Vec<(f64, f64)> {
+    let mut seen = 0;
+    let buckets = times.distribution_us.iter();
+    buckets
+        .map(|(us, count)| {
+            seen += count;
+            (
+                float((*us).max(1)),
+                100.0 * float(seen) / float(times.count.max(1)),
+            )
+        })
+        .collect()
+}
+
+fn crypto(breakdown: &Breakdown) -> Section {
+    let functions = breakdown.crypto.iter().map(|o| (&o.name, o.total_us));
+    let batches = breakdown.batches.iter().flat_map(|b| &b.algorithms);
+    let batches = batches.map(|algorithm| (&algorithm.name, algorithm.total_us));
+    let groups: Vec<_> = functions
+        .chain(batches)
+        .map(|(name, us)| Group {
+            name: name.clone(),
+            bars: vec![vec![(0, us / 1000.0)]],
+        })
+        .collect();
+    let chart = BarChart {
+        title: "Time in public-key operations".to_owned(),
+        unit: "ms",
+        legend: Vec::new(),
+        groups,
+    };
+    Section {
+        title: "Crypto",
+        explanation: "All time of the trace in each operation.",
+        charts: match chart.groups.is_empty() {
+            true => Vec::new(),
+            false => vec![chart.render()],
+        },
+    }
+}
+
+fn lanes(breakdown: &Breakdown) -> Section {
+    let algorithms = breakdown.batches.iter().flat_map(|b| &b.algorithms);
+    let charts = algorithms.filter(|a| !a.lanes.is_empty()).map(|algorithm| {
+        BarChart {
+            title: format!("{}: batches by lanes filled", algorithm.name),
+            unit: "batches",
+            legend: Vec::new(),
+            groups: algorithm
+                .lanes
+                .iter()
+                .map(|(lanes, count)| Group {
+                    name: lanes.to_string(),
+                    bars: vec![vec![(0, float(*count))]],
+                })
+                .collect(),
+        }
+        .render()
+    });
+    Section {
+        title: "Batches",
+        explanation: "How many operations ran together.",
+        charts: charts.collect(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times below 2^52")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breakdown() -> Breakdown {
+        let times = Times {
+            count: 2,
+            average_us: 1000.0,
+            p50_us: 900,
+            p99_us: 1100,
+            total_us: 2000,
+            distribution_us: vec![(900, 1), (1100, 1)],
+        };
+        let mut breakdown = Breakdown {
+            program: "a <server>".to_owned(),
+            crypto_share: Some(0.25),
+            notes: vec!["less & more".to_owned()],
+            ..Breakdown::default()
+        };
+        breakdown.handshakes.completed = 2;
+        breakdown.handshakes.time = Some(times.clone());
+        breakdown.handshakes.inside_calls = Some(Times {
+            total_us: 800,
+            average_us: 400.0,
+            ..times
+        });
+        breakdown
+    }
+
+    #[test]
+    fn the_parts_of_a_handshake_add_up() {
+        let html = render(&breakdown(), &[]);
+        for part in ["100 µs", "300 µs", "600 µs"] {
+            assert!(html.contains(part), "{part}\n{html}");
+        }
+        assert!(!html.contains("paused for an operation"));
+    }
+
+    #[test]
+    fn names_are_escaped_and_empty_sections_left_out() {
+        let html = render(&breakdown(), &[]);
+        assert!(html.contains("a &lt;server&gt;") && html.contains("less &amp; more"));
+        assert!(!html.contains("<h2>Batches") && !html.contains("Single handshakes"));
+    }
+}

@@ -1,0 +1,161 @@
+//! `lanelock trace`: where the handshakes of a program spend their time, from outside of it.
+
+mod breakdown;
+mod buckets;
+mod event;
+mod libraries;
+mod output;
+mod process;
+mod program;
+mod requirements;
+mod script;
+mod session;
+mod table;
+mod tracer;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::report::html;
+pub use breakdown::{Breakdown, Times};
+pub use event::Event;
+use libraries::Libraries;
+use program::Program;
+use session::Session;
+
+/// Arguments of `lanelock trace`.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "lanelock trace [OPTIONS] -- COMMAND...\n       lanelock trace [OPTIONS] --pid PID",
+    after_help = "\
+Counts the TLS handshakes of a process and its descendants by connection: one that is returned
+for later counts once, with its whole time. Crypto is timed batch by batch in a program that runs
+under lanelock's provider, and in libcrypto's functions with --crypto. Needs root, bpftrace and a
+kernel with uprobes; the program needs neither symbols nor a restart.
+
+Examples:
+  lanelock trace --pid $(pgrep -o nginx) --seconds 10 --crypto
+  lanelock trace --seconds 10 --html trace.html -- haproxy -f haproxy.cfg
+  lanelock trace --events -- curl -s https://example.org
+  lanelock trace --module /usr/lib/lanelock/lanelock.so -- haproxy -f async.cfg
+  lanelock trace --pid 4321 --json - | jq .handshakes
+
+Exit codes: 0 all well, 1 tracing failed, 2 the command line asks for something that does not
+exist. The command's own exit code is reported, not returned."
+)]
+pub struct Args {
+    /// Trace this process and its descendants, from now on.
+    #[arg(long, value_name = "PID", conflicts_with = "command")]
+    pid: Option<u32>,
+
+    /// Stop after so many seconds, and end COMMAND with SIGTERM; default: when the program ends, or
+    /// at Ctrl-C.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    seconds: Option<Duration>,
+
+    /// Print a line for each call and each operation as well.
+    #[arg(long)]
+    events: bool,
+
+    /// Write the figures as JSON, `-` for standard output in place of the table.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write a page with charts, and a time line of the first handshakes.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// The provider's module that COMMAND will load; needed where COMMAND loads it by itself.
+    #[arg(long, value_name = "FILE", conflicts_with = "pid")]
+    module: Option<PathBuf>,
+
+    /// Time libcrypto's public-key functions too, for programs without the provider. Their return
+    /// probes reach every process that uses the same libcrypto, and one that pauses operations
+    /// crashes on them: refused while such a one runs, and none may be started meanwhile.
+    #[arg(long, conflicts_with = "module")]
+    crypto: bool,
+
+    /// What to start and trace.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
+    command: Vec<OsString>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] if there is no such program or process, [`Failure::Failed`] if it cannot be
+/// traced, with the remedy.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let bpftrace = requirements::check()?;
+    let (program, libraries) = match args.pid {
+        Some(pid) => (Program::running(pid)?, Libraries::mapped(pid)?),
+        None => {
+            let libraries = Libraries::of_command(&args.command[0], args.module.as_deref())?;
+            (Program::start(&args.command)?, libraries)
+        }
+    };
+    let mut session = Session::start(&bpftrace, program, libraries, args.wants())?;
+    session.run(args.seconds)?;
+    let (breakdown, events) = session.finish()?;
+    args.write(&breakdown, &events)
+}
+
+/// What a session collects besides totals.
+#[derive(Clone, Copy, Debug)]
+struct Wants {
+    /// Print events as they come.
+    print: bool,
+    /// Keep events for a page.
+    keep: bool,
+    /// Time libcrypto's functions.
+    crypto: bool,
+}
+
+impl Args {
+    fn wants(&self) -> Wants {
+        Wants {
+            print: self.events,
+            keep: self.html.is_some(),
+            crypto: self.crypto,
+        }
+    }
+
+    fn write(&self, breakdown: &Breakdown, events: &[Event]) -> Result<(), Failure> {
+        let mut table = Some(table::render(breakdown));
+        if let Some(path) = &self.json {
+            let json = serde_json::to_string_pretty(breakdown)
+                .map_err(|error| Failure::Failed(error.to_string()))?;
+            if path == Path::new("-") {
+                table = Some(json + "\n");
+            } else {
+                save(path, &(json + "\n"))?;
+            }
+        }
+        if let Some(path) = &self.html {
+            save(path, &html::trace(breakdown, events))?;
+        }
+        let text = table.unwrap_or_default();
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).map_err(Failure::stdout)
+    }
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Output {
+        to: path.display().to_string(),
+        error,
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match seconds {
+        s if s > 0.0 && s <= 86_400.0 => Ok(Duration::from_secs_f64(s)),
+        _ => Err("more than 0 and at most 86400 seconds".to_owned()),
+    }
+}

@@ -1,0 +1,54 @@
+//! What tracing needs from the machine.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Checks all of it and returns the path of bpftrace.
+///
+/// # Errors
+/// [`Failure::Failed`] naming the first thing that is missing and the remedy.
+pub(super) fn check() -> Result<PathBuf, Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Failure::Failed(
+            "tracing needs root: run it with sudo (`lanelock stats` shows a provider's batches \
+             without)"
+                .to_owned(),
+        ));
+    }
+    for (path, what) in [
+        (
+            "/sys/bus/event_source/devices/uprobe",
+            "uprobes (CONFIG_UPROBE_EVENTS)",
+        ),
+        (
+            "/sys/kernel/btf/vmlinux",
+            "type information (CONFIG_DEBUG_INFO_BTF)",
+        ),
+    ] {
+        if !Path::new(path).exists() {
+            return Err(Failure::Failed(format!(
+                "this kernel has no {what}: {path} is missing; use a kernel with it, such as \
+                 Debian's, or trace outside of the sandbox"
+            )));
+        }
+    }
+    find("bpftrace").ok_or_else(|| {
+        Failure::Failed(
+            "bpftrace is not installed: apt-get install bpftrace (0.17 or later)".to_owned(),
+        )
+    })
+}
+
+/// A program of this name, or at this path.
+pub(super) fn find(name: impl AsRef<Path>) -> Option<PathBuf> {
+    let name = name.as_ref();
+    if name.components().count() > 1 {
+        return name.is_file().then(|| name.to_path_buf());
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|candidate| candidate.is_file())
+}
