@@ -194,7 +194,11 @@ impl Session {
     }
 
     fn batches(&mut self, module: &Path) -> Result<(), Failure> {
-        if self.probed.insert(module.to_path_buf()) {
+        if !process::names_symbol(module, "batch_start") {
+            let path = module.display();
+            self.notes
+                .push(format!("{path} has no probes: its batches are not seen"));
+        } else if self.probed.insert(module.to_path_buf()) {
             let script = script::batches(module, &self.ssl, self.program.root())?;
             self.trace(&script)?;
         }

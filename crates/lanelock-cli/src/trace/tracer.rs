@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -20,6 +21,9 @@ pub(super) struct Tracer {
     output: Option<JoinHandle<()>>,
     errors: Option<JoinHandle<String>>,
 }
+
+/// How long bpftrace may take to remove its probes.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a tracer says: its number, and a message, an unreadable line, or nothing more.
 pub(super) type Said = (usize, Option<Result<Message, String>>);
@@ -90,9 +94,19 @@ impl Tracer {
         signal(self.child.id(), Signal::INT);
     }
 
-    /// Waits until it has ended, and returns what it complained about.
+    /// Waits until it has ended, and returns what it complained about. One that does not end is
+    /// killed, and its figures are lost.
     pub(super) fn join(mut self) -> String {
-        let _status = self.child.wait();
+        let deadline = Instant::now() + PATIENCE;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                let _gone = self.child.kill();
+                let _gone = self.child.wait();
+                return "it did not end when it was asked to, and its figures are missing"
+                    .to_owned();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
         if let Some(output) = self.output.take() {
             let _panicked = output.join();
         }
