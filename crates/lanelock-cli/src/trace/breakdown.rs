@@ -265,6 +265,27 @@ mod tests {
     }
 
     #[test]
+    fn batches_hold_what_was_submitted() {
+        let breakdown = of(&[include_str!("testdata/batches.json")]);
+        let batches = breakdown.batches.expect("there were some");
+        assert_eq!(
+            (batches.done, batches.failed, batches.cancelled),
+            (37, 2, 2)
+        );
+        let [algorithm] = &batches.algorithms[..] else {
+            panic!("one algorithm: {batches:?}");
+        };
+        assert_eq!(
+            (&*algorithm.name, algorithm.submitted),
+            ("ed25519-sign", 41)
+        );
+        assert_eq!(algorithm.lanes, BTreeMap::from([(1, 9), (2, 1), (4, 7)]));
+        assert_eq!((algorithm.batches, algorithm.operations()), (17, 39));
+        assert!((algorithm.lanes_average - 39.0 / 17.0).abs() < 1e-9);
+        assert_eq!(batches.wait.map(|wait| wait.count), Some(41));
+    }
+
+    #[test]
     fn nothing_at_all_is_no_error() {
         let breakdown = of(&[]);
         assert!(breakdown.handshakes.is_empty() && breakdown.crypto_share.is_none());

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::report::html;
+use crate::run;
 pub use breakdown::{Breakdown, Times};
 pub use event::Event;
 use libraries::Libraries;
@@ -42,6 +43,7 @@ Examples:
   lanelock trace --pid $(pgrep -o nginx) --seconds 10 --crypto
   lanelock trace --seconds 10 --html trace.html -- haproxy -f haproxy.cfg
   lanelock trace --events -- curl -s https://example.org
+  lanelock trace -- lanelock run -- haproxy -f haproxy.cfg
   lanelock trace --module /usr/lib/lanelock/lanelock.so -- haproxy -f async.cfg
   lanelock trace --pid 4321 --json - | jq .handshakes
 
@@ -95,7 +97,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (program, libraries) = match args.pid {
         Some(pid) => (Program::running(pid)?, Libraries::mapped(pid)?),
         None => {
-            let libraries = Libraries::of_command(&args.command[0], args.module.as_deref())?;
+            let libraries = Libraries::of_command(&args.command[0], args.module()?.as_deref())?;
             (Program::start(&args.command)?, libraries)
         }
     };
@@ -117,6 +119,21 @@ struct Wants {
 }
 
 impl Args {
+    /// The module that the command will load: the one that is named, or that of `lanelock run`.
+    fn module(&self) -> Result<Option<PathBuf>, Failure> {
+        let is_run = Path::new(&self.command[0]).file_name() == Some("lanelock".as_ref())
+            && self.command.get(1).is_some_and(|word| word == "run");
+        match (&self.module, is_run) {
+            (None, true) if self.crypto => Err(Failure::Usage(
+                "--crypto: `lanelock run` starts a program whose operations may pause, which \
+                 return probes would make crash; leave it out, batches are timed as they are"
+                    .to_owned(),
+            )),
+            (None, true) => run::module::find().map(Some),
+            (module, _) => Ok(module.clone()),
+        }
+    }
+
     fn wants(&self) -> Wants {
         Wants {
             print: self.events,
