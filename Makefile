@@ -6,7 +6,7 @@ LANELOCK = target/release/lanelock
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
 
-.PHONY: run test lint setup build peers exhaustive soak race taint openssl35 sanitize fuzz install clean help
+.PHONY: run test lint setup build peers exhaustive soak integrations soak-tls race taint openssl35 sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -14,6 +14,9 @@ run: build ## Build, check, measure every engine of this machine, write report.h
 test: setup peers ## Everything that must pass
 	$(CARGO) test --workspace --quiet
 	$(MAKE) --no-print-directory -C peers check
+	$(CARGO) build --quiet -p lanelock-cli -p lanelock-provider
+	cp -f target/debug/liblanelock_provider.so target/debug/lanelock.so
+	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/haproxy/test --short
 
 lint: setup ## Format, clippy, documentation and licences, warnings denied
 	$(CARGO) fmt --all --check
@@ -37,6 +40,12 @@ exhaustive: build ## Long: every algorithm, length and layout, every engine
 
 soak: setup ## Long: the thread tests for some minutes
 	LANELOCK_STRESS_ROUNDS=20000 $(CARGO) test --release -p lanelock-openssl --test threads
+
+integrations: build ## Long: HAProxy with the provider, if it is installed
+	integrations/haproxy/test
+
+soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
+	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
 
 race: setup ## Valgrind's two race detectors, inside libcrypto too
 	tools/race

@@ -1,9 +1,9 @@
-# What the tests of both servers share; sourced, not run. Loopback only.
+# What tests of servers share; sourced, not run. Loopback only.
 
 LANELOCK=${LANELOCK:-target/release/lanelock}
 PROVIDER=${PROVIDER:-target/release/lanelock.so}
 work=$(mktemp -d)
-server= origin=
+server=
 
 fail() {
     echo "FAIL: $*" >&2
@@ -14,7 +14,6 @@ cleanup() {
     if [ -n "$server" ] && kill -TERM "$server" 2>/dev/null; then
         wait_for_end "$server" 3 || kill -KILL "$server" 2>/dev/null || true
     fi
-    [ -z "$origin" ] || kill -TERM "$origin" 2>/dev/null || true
     rm -rf "$work"
 }
 trap cleanup EXIT
