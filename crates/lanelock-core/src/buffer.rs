@@ -6,6 +6,8 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::marker::PhantomData;
 
+use crate::halves::Halves;
+
 /// One run of memory in a segment list, laid out as POSIX `struct iovec`.
 ///
 /// Only the raw constructors deal in it; safe code uses [`IoSlice`] and [`IoSliceMut`].
@@ -69,9 +71,8 @@ pub struct Sink<'a>(Span, PhantomData<&'a mut [u8]>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) base: *mut u8,
-    /// Total bytes; `TOO_LARGE` if they do not fit, which validation refuses.
-    pub(crate) len: u32,
-    pub(crate) segments: u32,
+    /// The length and the number of segments.
+    pub(crate) size: Halves,
 }
 
 /// Length of a span that an operation cannot describe.
@@ -156,7 +157,7 @@ impl<'a> Buffer<'a> {
     /// Bytes of input; saturates just below 4 GiB.
     #[must_use]
     pub fn input_len(&self) -> usize {
-        self.input.len as usize
+        self.input.len() as usize
     }
 }
 
@@ -171,11 +172,27 @@ impl<'a> From<Sink<'a>> for Source<'a> {
 impl Span {
     #[inline]
     pub(crate) fn contiguous(base: *mut u8, len: usize) -> Self {
+        Self::new(base, u32::try_from(len).unwrap_or(TOO_LARGE), 0)
+    }
+
+    #[inline]
+    fn new(base: *mut u8, len: u32, segments: u32) -> Self {
         Self {
             base,
-            len: u32::try_from(len).unwrap_or(TOO_LARGE),
-            segments: 0,
+            size: Halves::new(len, segments),
         }
+    }
+
+    /// Total bytes; `TOO_LARGE` if they do not fit, which validation refuses.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.size.len()
+    }
+
+    /// 0 for one run.
+    #[inline]
+    pub(crate) fn segments(&self) -> u32 {
+        self.size.beside()
     }
 
     fn of_segments(segments: &[Segment]) -> Self {
@@ -185,31 +202,19 @@ impl Span {
         let count = u32::try_from(segments.len());
         match (u32::try_from(total), count) {
             // An empty list has no bytes: the same as an empty slice.
-            (_, Ok(0)) => Self {
-                base: std::ptr::dangling_mut(),
-                len: 0,
-                segments: 0,
-            },
-            (Ok(len), Ok(count)) => Self {
-                base: segments.as_ptr().cast_mut().cast(),
-                len,
-                segments: count,
-            },
-            _ => Self {
-                base: std::ptr::dangling_mut(),
-                len: TOO_LARGE,
-                segments: 0,
-            },
+            (_, Ok(0)) => Self::new(std::ptr::dangling_mut(), 0, 0),
+            (Ok(len), Ok(count)) => Self::new(segments.as_ptr().cast_mut().cast(), len, count),
+            _ => Self::new(std::ptr::dangling_mut(), TOO_LARGE, 0),
         }
     }
 
     /// The entries of a list; empty for one run.
     pub(crate) fn list(&self) -> &[Segment] {
-        if self.segments == 0 {
+        if self.segments() == 0 {
             return &[];
         }
         // SAFETY: the type's invariant: `base` points at `segments` entries.
-        unsafe { std::slice::from_raw_parts(self.base.cast(), self.segments as usize) }
+        unsafe { std::slice::from_raw_parts(self.base.cast(), self.segments() as usize) }
     }
 }
 
@@ -314,6 +319,6 @@ mod tests {
         let list = [huge, huge];
         // SAFETY: the buffer is only measured.
         let buffer = unsafe { Buffer::from_raw_segments_in_place(&list) };
-        assert_eq!(buffer.input.len, TOO_LARGE);
+        assert_eq!(buffer.input.len(), TOO_LARGE);
     }
 }

@@ -343,10 +343,10 @@ impl<'o> Run<'o> {
 impl Walk {
     #[inline]
     fn new(span: &Span, offset: u32) -> Self {
-        let mut walk = if span.segments == 0 {
+        let mut walk = if span.segments() == 0 {
             Self {
                 at: span.base,
-                left: span.len as usize,
+                left: span.len() as usize,
                 next: ptr::null(),
                 segments: 0,
             }
@@ -355,7 +355,7 @@ impl Walk {
                 at: ptr::null_mut(),
                 left: 0,
                 next: span.base.cast::<Segment>().cast_const(),
-                segments: span.segments,
+                segments: span.segments(),
             }
         };
         walk.advance(offset as usize);

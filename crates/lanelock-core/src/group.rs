@@ -1,6 +1,6 @@
 //! From a burst as the application ordered it to groups as the engines want them.
 
-use crate::op::{Op, ValidOp};
+use crate::op::{Ciphertext, Op, PlainPayloads, PlainTags, ValidOp};
 use crate::session::SessionInner;
 use crate::status::Status;
 
@@ -34,7 +34,14 @@ impl GroupId {
 pub struct Batch<'b, 'a> {
     ops: &'b mut [Op<'a>],
     /// Which of them, in what order; `None` for all as they lie.
+    ///
+    /// Invariant: without an order, all are of one session, and in the most common form:
+    /// validation's `Whole`.
     order: Option<&'b [u16]>,
+    /// Whether any may have additional data.
+    aad: bool,
+    /// All have [`Status::Success`], and nobody has been lent one since.
+    succeeded: bool,
 }
 
 /// A walk over the operations of a batch.
@@ -46,15 +53,25 @@ pub struct Ops<'w, 'a> {
 }
 
 impl<'b, 'a> Batch<'b, 'a> {
-    /// All of `ops`, each of which has passed validation; at least one.
-    pub(crate) fn whole(ops: &'b mut [Op<'a>]) -> Self {
-        Self { ops, order: None }
+    /// All of `ops`, at least one; they are of one session, and in the most common form. `aad`
+    /// says whether any has additional data.
+    pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool) -> Self {
+        Self {
+            ops,
+            order: None,
+            aad,
+            succeeded: false,
+        }
     }
 
     /// The operations of `ops` at the indices `order`, each of which has passed validation.
     pub(crate) fn new(ops: &'b mut [Op<'a>], order: &'b [u16]) -> Self {
-        let order = Some(order);
-        Self { ops, order }
+        Self {
+            ops,
+            order: Some(order),
+            aad: true,
+            succeeded: false,
+        }
     }
 
     /// Number of operations; at least 1.
@@ -76,6 +93,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// If `index` is not below [`Batch::len`].
     #[inline]
     pub fn get(&mut self, index: usize) -> ValidOp<'_, 'a> {
+        self.succeeded = false;
         let index = self.order.map_or(index, |order| order[index].into());
         ValidOp(&mut self.ops[index])
     }
@@ -83,11 +101,38 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// A walk over the operations, in the burst's order.
     #[inline]
     pub fn ops(&mut self) -> Ops<'_, 'a> {
+        self.succeeded = false;
         Ops {
             ops: self.ops,
             order: self.order,
             next: 0,
         }
+    }
+
+    /// Payload and IV of each operation, if all are of one session, without additional data and in
+    /// the most common form: its ranges are the whole input, in one run, and IV and tag are slices
+    /// of their own.
+    #[inline]
+    pub fn plain_payloads(&mut self) -> Option<PlainPayloads<'_, 'a>> {
+        self.succeeded = false;
+        let plain = self.order.is_none() && !self.aad;
+        plain.then(|| PlainPayloads::new(self.ops))
+    }
+
+    /// Authenticated bytes and place of the tag of each operation, if all are of one session that
+    /// computes tags over a range, and as for [`Batch::plain_payloads`].
+    #[inline]
+    pub fn plain_tags(&mut self, ciphertext: Ciphertext) -> Option<PlainTags<'_, 'a>> {
+        self.succeeded = false;
+        let rules = &self.session().rules;
+        let plain = self.order.is_none() && !self.aad && rules.computes_tags();
+        // Only a cipher has something in the output.
+        let ciphertext = if rules.ciphers() {
+            ciphertext
+        } else {
+            Ciphertext::InInput
+        };
+        plain.then(|| PlainTags::new(self.ops, ciphertext))
     }
 
     /// Calls `f` with each operation, in the burst's order.
@@ -105,6 +150,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// If `len` is 0.
     #[inline]
     pub fn for_each_stretch(&mut self, len: usize, mut f: impl FnMut(&mut Batch<'_, 'a>)) {
+        self.succeeded = false;
         if self.len() <= len {
             return f(self);
         }
@@ -112,7 +158,7 @@ impl<'b, 'a> Batch<'b, 'a> {
             None => self
                 .ops
                 .chunks_mut(len)
-                .for_each(|ops| f(&mut Batch::whole(ops))),
+                .for_each(|ops| f(&mut Batch::alike(ops, self.aad))),
             Some(order) => order
                 .chunks(len)
                 .for_each(|order| f(&mut Batch::new(self.ops, order))),
@@ -121,6 +167,7 @@ impl<'b, 'a> Batch<'b, 'a> {
 
     /// Calls `f` with the operations that have no result so far, if there are any.
     pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
+        self.succeeded = false;
         let (mut order, mut len) = ([0; SLICE], 0);
         for (at, n) in (0_u16..).zip(0..self.len()) {
             let index = self.order.map_or(at, |order| order[n]);
@@ -137,7 +184,16 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// Records the same result for each operation.
     #[inline]
     pub fn complete(&mut self, status: Status) {
-        self.for_each(|mut op| op.complete(status));
+        match self.order {
+            None => self.ops.iter_mut().for_each(|op| op.status = status),
+            Some(_) => self.for_each(|mut op| op.complete(status)),
+        }
+        self.succeeded = status == Status::Success;
+    }
+
+    /// Whether all are known to have succeeded.
+    pub(crate) fn has_succeeded(&self) -> bool {
+        self.succeeded
     }
 
     /// The session whose engine runs the batch.

@@ -21,6 +21,7 @@ pub mod cursor;
 pub mod device;
 pub mod engine;
 mod group;
+mod halves;
 pub mod job;
 pub mod op;
 pub mod per_queue;

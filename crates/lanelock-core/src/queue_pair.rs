@@ -131,39 +131,56 @@ impl Burst {
             grouping,
             counters,
         } = self;
-        let mut run = |batch: Batch<'_, '_>| {
+        let mut run = |batch: Batch<'_, '_>, bytes| {
             let session = batch.session();
             let mut running = Running {
                 engine: session.rules.group.engine(),
                 batch,
+                bytes,
                 counters,
                 outcome,
             };
             session.engine.process(token, &mut running.batch);
         };
-        if all_alike(ops, *device) {
-            run(Batch::whole(ops));
+        if let Some(Alike { bytes, aad }) = all_alike(ops, *device) {
+            run(Batch::alike(ops, aad), Some(bytes));
             return 0;
         }
         let (refused, uniform) = admit(ops, *device, grouping);
-        grouping.for_each_group(ops, uniform, run);
+        grouping.for_each_group(ops, uniform, |batch| run(batch, None));
         refused
     }
 }
 
-/// Whether there are operations, all of one session, and all valid in the most common form.
+/// Operations of one session, all valid in the most common form.
+struct Alike {
+    /// Of all messages.
+    bytes: u64,
+    /// Whether any has additional data.
+    aad: bool,
+}
+
+/// Whether there are operations, and all are alike.
 #[inline]
-fn all_alike(ops: &[Op<'_>], device: u32) -> bool {
-    let Some(first) = ops.first() else {
-        return false;
-    };
+fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
+    let first = ops.first()?;
+    if first.session.rules.group.device() != device {
+        return None;
+    }
     let rules = Whole::of(&first.session.rules);
-    let alike = |op: &Op<'_>| {
-        std::ptr::eq(op.session, first.session)
+    let (mut bytes, mut aad) = (0, 0);
+    for op in ops {
+        let alike = std::ptr::eq(op.session, first.session)
             && op.status == Status::NotProcessed
-            && rules.admits(op)
-    };
-    first.session.rules.group.device() == device && ops.iter().all(alike)
+            && rules.admits(op);
+        if !alike {
+            return None;
+        }
+        bytes += u64::from(op.input.len());
+        aad |= op.aad.len();
+    }
+    let aad = aad > 0;
+    Some(Alike { bytes, aad })
 }
 
 /// Validates operations and notes those to run; returns how many were refused, and whether all
@@ -198,6 +215,8 @@ fn admit(ops: &mut [Op<'_>], device: u32, grouping: &mut Grouping) -> (usize, bo
 /// result: one that may have been encrypted is never taken for one that still waits.
 struct Running<'r, 'b, 'a> {
     batch: Batch<'b, 'a>,
+    /// What to count if all succeed, where that is known.
+    bytes: Option<u64>,
     engine: usize,
     counters: &'r Counters,
     outcome: &'r mut BurstOutcome,
@@ -205,7 +224,16 @@ struct Running<'r, 'b, 'a> {
 
 impl Drop for Running<'_, '_, '_> {
     fn drop(&mut self) {
-        let succeeded = count(&mut self.batch, self.engine, self.counters);
+        let known = self.bytes.filter(|_| self.batch.has_succeeded());
+        let succeeded = match known {
+            Some(bytes) => {
+                let all = self.batch.len();
+                let by_status = [0, all as u64, 0, 0, 0];
+                self.counters.count_group(self.engine, bytes, &by_status);
+                all
+            }
+            None => count(&mut self.batch, self.engine, self.counters),
+        };
         self.outcome.succeeded += succeeded;
         self.outcome.failed += self.batch.len() - succeeded;
     }
@@ -218,7 +246,7 @@ fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize
     batch.for_each(|op| {
         if op.0.status == Status::Success {
             succeeded += 1;
-            bytes += u64::from(op.0.cipher.len.max(op.0.auth.len));
+            bytes += u64::from(op.0.cipher.len().max(op.0.auth.len()));
         } else {
             by_status[count_failed(op) as usize] += 1;
         }

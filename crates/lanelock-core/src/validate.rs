@@ -120,6 +120,12 @@ impl Rules {
     pub(crate) fn is_forward(&self) -> bool {
         self.has(Self::FORWARD)
     }
+
+    /// Whether a tag is computed over an authenticated range.
+    #[inline]
+    pub(crate) fn computes_tags(&self) -> bool {
+        self.has(Self::AUTH | Self::TAG | Self::FORWARD)
+    }
 }
 
 /// Checks `op` against its session for a queue pair of `device`, and settles its ranges.
@@ -134,7 +140,7 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 }
 
 /// What a session demands of an operation in its most common form: the ranges are the whole
-/// input, IV and tag are slices of their own. Copied out of the [`Rules`], so that a loop over
+/// input, in one run, and IV and tag are slices of their own. Copied out of the [`Rules`], so that a loop over
 /// operations of one session keeps it in registers.
 ///
 /// Whatever passes here passes [`validate_any`] with the same ranges, which are settled already.
@@ -142,12 +148,12 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 pub(crate) struct Whole {
     regular: Signature,
     ignored: Signature,
-    block_mask: u32,
-    min_len: u32,
+    block_mask: u64,
+    min_len: u64,
     /// Lengths from the least to the largest.
-    span: u32,
+    span: u64,
     max_aad: u32,
-    cipher_mask: u32,
+    cipher_mask: u64,
 }
 
 impl Whole {
@@ -157,25 +163,26 @@ impl Whole {
             regular: rules.regular,
             ignored: rules.ignored.with(Signature::SEPARATE),
             block_mask: rules.block_mask.into(),
-            min_len: rules.min_payload,
-            span: rules.max_payload - rules.min_payload,
+            min_len: rules.min_payload.into(),
+            span: (rules.max_payload - rules.min_payload).into(),
             max_aad: rules.max_aad,
-            cipher_mask: rules.cipher_mask,
+            cipher_mask: rules.cipher_mask.into(),
         }
     }
 
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        let len = op.input.len;
+        // Of a list of segments the word is more than any length.
+        let len = op.input.size.word();
         let (fits, separate) = (
             (op.signature.without(self.ignored) == self.regular)
                 & (len & self.block_mask == 0)
                 & (len.wrapping_sub(self.min_len) <= self.span)
-                & (op.aad.len <= self.max_aad),
+                & (op.aad.len() <= self.max_aad),
             op.signature.has(Signature::SEPARATE),
         );
-        let room = op.output.len;
-        fits && (!separate || room >= len & self.cipher_mask && room != TOO_LARGE)
+        let room = op.output.size.word();
+        fits && (!separate || room >= len & self.cipher_mask && room < TOO_LARGE.into())
     }
 }
 
@@ -188,21 +195,21 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
         .ignored
         .with(Signature::RANGES.with(Signature::SEPARATE));
     if op.signature.without(ignored) != rules.regular
-        || op.input.len == TOO_LARGE
-        || op.output.len == TOO_LARGE
+        || op.input.len() == TOO_LARGE
+        || op.output.len() == TOO_LARGE
     {
         return false;
     }
     let in_place = op.access == Access::InPlace;
     let mut output_at = op.output_at;
     if rules.ciphers() {
-        let Extent { at, len } = op.cipher;
+        let (at, len) = (op.cipher.at(), op.cipher.len());
         if in_place {
             output_at = at; // the output is the input: what fits one fits the other
-        } else if !(Extent { at: output_at, len }).fits(op.output.len) {
+        } else if !Extent::new(output_at, len).fits(op.output.len()) {
             return false;
         }
-        let valid = op.cipher.fits(op.input.len)
+        let valid = op.cipher.fits(op.input.len())
             & (len & u32::from(rules.block_mask) == 0)
             & (len >= rules.min_payload)
             & (len <= rules.max_payload);
@@ -211,7 +218,7 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
         }
     }
     let authenticates = rules.has(Rules::AUTH);
-    if op.aad.len > rules.max_aad || authenticates && !op.auth.fits(op.input.len) {
+    if op.aad.len() > rules.max_aad || authenticates && !op.auth.fits(op.input.len()) {
         return false;
     }
     if rules.ciphers() {
@@ -233,7 +240,7 @@ fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     if rules.group.device() != device {
         return Err(Bad::ForeignSession);
     }
-    if op.input.len == TOO_LARGE || op.output.len == TOO_LARGE {
+    if op.input.len() == TOO_LARGE || op.output.len() == TOO_LARGE {
         return Err(Bad::TooLarge);
     }
     if rules.has(Rules::CIPHER) {
@@ -243,7 +250,7 @@ fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     }
     if !rules.has(Rules::AUTH) {
         op.auth = Extent::default();
-    } else if !op.auth.fits(op.input.len) {
+    } else if !op.auth.fits(op.input.len()) {
         return Err(Bad::AuthRange);
     }
     check_iv(op, rules)?;
@@ -280,10 +287,10 @@ fn signature(parts: u8, iv_len: usize, tag_len: usize) -> (Signature, Signature)
 #[inline]
 fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if !op.cipher.fits(op.input.len) {
+    if !op.cipher.fits(op.input.len()) {
         return Err(Bad::CipherRange);
     }
-    let len = op.cipher.len;
+    let len = op.cipher.len();
     if len & u32::from(rules.block_mask) != 0 {
         return Err(Bad::BlockMultiple);
     }
@@ -298,15 +305,10 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
             if op.signature.has(Signature::OUTPUT_AT_IN_PLACE) {
                 return Err(Bad::OutputOffset);
             }
-            op.output_at = op.cipher.at;
+            op.output_at = op.cipher.at();
         }
         Access::Separate | Access::SeparateUnchecked => {
-            if !(Extent {
-                at: op.output_at,
-                len,
-            })
-            .fits(op.output.len)
-            {
+            if !Extent::new(op.output_at, len).fits(op.output.len()) {
                 return Err(Bad::OutputTooShort);
             }
         }
@@ -328,13 +330,13 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if rules.iv_len == 0 {
         return Err(Bad::IvUnexpected);
     }
-    if op.iv.len != u32::from(rules.iv_len) {
+    if op.iv.len() != u32::from(rules.iv_len) {
         return Err(Bad::IvLength);
     }
     if op.iv.is_separate() {
         return Ok(());
     }
-    if !op.iv.extent().fits(op.input.len) {
+    if !op.iv.extent().fits(op.input.len()) {
         return Err(Bad::IvRange);
     }
     check_header(op, op.iv.extent(), rules)
@@ -343,17 +345,17 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     if rules.max_aad == 0 {
-        return if op.aad.len == 0 {
+        return if op.aad.len() == 0 {
             Ok(())
         } else {
             Err(Bad::AadUnexpected)
         };
     }
     let separate = op.aad.is_separate();
-    if !separate && !op.aad.extent().fits(op.input.len) {
+    if !separate && !op.aad.extent().fits(op.input.len()) {
         return Err(Bad::AadRange);
     }
-    if op.aad.len > rules.max_aad {
+    if op.aad.len() > rules.max_aad {
         return Err(Bad::AadTooLong);
     }
     if separate {
@@ -386,7 +388,7 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if !rules.has(Rules::TAG) {
         return Err(Bad::TagUnexpected);
     }
-    if op.tag.len != u32::from(rules.tag_len) {
+    if op.tag.len() != u32::from(rules.tag_len) {
         return Err(Bad::TagLength);
     }
     if op.tag.is_separate() {
@@ -409,17 +411,14 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
     let tag = op.tag.extent();
     // A computed tag is in offsets of the output, one to verify in offsets of the input.
     let (side, payload_at) = if forward {
-        (op.output.len, op.output_at)
+        (op.output.len(), op.output_at)
     } else {
-        (op.input.len, op.cipher.at)
+        (op.input.len(), op.cipher.at())
     };
     if !tag.fits(side) {
         return Err(Bad::TagRange);
     }
-    let payload = Extent {
-        at: payload_at,
-        len: op.cipher.len,
-    };
+    let payload = Extent::new(payload_at, op.cipher.len());
     if rules.ciphers() && tag.overlaps(payload) {
         if !rules.has(Rules::MAC_FIRST) || !payload.contains(tag) {
             return Err(Bad::TagOverlap);
@@ -432,8 +431,8 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
             same_memory && tag.overlaps(op.auth)
         } else {
             // Payload bytes that the tag replaces, in offsets of the input.
-            let at = tag.at - payload_at + op.cipher.at;
-            Extent { at, ..tag }.overlaps(op.auth)
+            let at = tag.at() - payload_at + op.cipher.at();
+            Extent::new(at, tag.len()).overlaps(op.auth)
         };
     let in_header = [&op.iv, &op.aad]
         .into_iter()

@@ -9,7 +9,9 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, Ops, ValidOp};
+use lanelock_core::engine::{
+    Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, ValidOp,
+};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::cpu::ShaNi;
@@ -132,6 +134,12 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// to be wrong, and written nothing.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8]>;
 
+    /// Whether [`Tagger::run_plain`] computes tags.
+    const PLAIN: bool = false;
+
+    /// Computes and writes the tags of at most [`BURST`] messages of this session.
+    fn run_plain<'w>(&self, _: PlainTags<'w, '_>) {}
+
     /// Whether [`Tagger::run_with_cbc`] has a kernel.
     const INTERLEAVES: bool = false;
 
@@ -219,6 +227,19 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
 ) {
     let mut last = LastSession::default();
     let any = cipher(session_of(&batch.get(0), &mut last));
+    if PAYLOAD != Payload::OfPending as u8
+        && let Some(payloads) = batch.plain_payloads()
+    {
+        // One session, and no tag in a payload.
+        let messages = Mapped(payloads, |(run, iv): (Run<'_>, &[u8])| Message {
+            cipher: any,
+            iv: iv.as_ptr(),
+            iv_len: iv.len(),
+            payload: Whole::of(&run),
+        });
+        // SAFETY: as below.
+        return unsafe { any.run_whole(messages) };
+    }
     let messages = Payloads::<PAYLOAD, _, _> {
         ops: batch.ops(),
         cipher,
@@ -333,6 +354,25 @@ pub(crate) fn run_tags<'a, S: EngineSession, T: Tagger>(
             settle(op, T::tag(job));
         }
     });
+}
+
+/// Computes and writes the tags of at most [`BURST`] operations, if there is nothing to ask of
+/// each; `false` if there is: then nothing was done.
+#[inline]
+pub(crate) fn run_plain_tags<'a, S: EngineSession, T: Tagger>(
+    batch: &mut Batch<'_, 'a>,
+    ciphertext: Ciphertext,
+    tagger: impl Fn(&'a S) -> &'a T,
+) -> bool {
+    if !T::PLAIN {
+        return false;
+    }
+    let session = session_of(&batch.get(0), &mut LastSession::default());
+    let Some(tags) = batch.plain_tags(ciphertext) else {
+        return false;
+    };
+    tagger(session).run_plain(tags);
+    true
 }
 
 /// The tag of an operation that is not among the jobs.

@@ -10,7 +10,9 @@ use lanelock_core::transform::Direction;
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
+use crate::burst::{
+    BURST, Cipher, Payload, Tagger, run_payloads, run_plain_tags, run_tags, settle,
+};
 use crate::group::Group;
 use crate::session::memory;
 
@@ -51,7 +53,11 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
 
     fn encrypt_then_mac(batch: &mut Batch<'_, '_>) {
         run_payloads(batch, Payload::FromInput, Self::cipher);
-        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
+        if run_plain_tags(batch, Ciphertext::InOutput, Self::mac) {
+            batch.complete(Status::Success);
+        } else {
+            run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
+        }
     }
 
     /// Nothing is decrypted unless its tag matches.

@@ -7,11 +7,11 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, ValidOp};
-use lanelock_kernels::aes::mac::{Job, Subkeys, authenticate_many};
+use lanelock_core::engine::{Ciphertext, PlainTags, ValidOp};
+use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{BURST, Tagger};
+use crate::burst::{BURST, Mapped, Tagger};
 use crate::carry::Carry;
 
 pub(crate) struct Cmac {
@@ -44,6 +44,39 @@ impl Cmac {
 
 impl Tagger for Cmac {
     type Job<'k> = Job<'k>;
+    const PLAIN: bool = true;
+
+    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
+        // Tags that are shorter than a block are computed beside their places.
+        let mut beside = [[0; BLOCK]; BURST];
+        let mut places = ArrayVec::<&mut [u8], BURST>::new();
+        let messages = Mapped(tags, |(message, tag): (&'w [u8], &'w mut [u8])| {
+            let chain = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
+                Ok(tag) => {
+                    *tag = [0; BLOCK];
+                    &raw mut *tag
+                }
+                Err(_) => {
+                    places.push(tag);
+                    &raw mut beside[places.len() - 1]
+                }
+            };
+            mac::Message {
+                source: message.as_ptr(),
+                len: message.len(),
+                key: &self.key,
+                subkeys: Some(&self.subkeys),
+                chain,
+            }
+        });
+        // SAFETY: each source is a slice of the message's length, and each chaining value a block
+        // of its own, borrowed until the call returns; one session's keys have one size.
+        unsafe { authenticate_each(self.isa, self.key.size(), messages) };
+        for (tag, whole) in places.into_iter().zip(&beside) {
+            let len = tag.len();
+            tag.copy_from_slice(&whole[..len]);
+        }
+    }
 
     #[inline]
     fn push<'k>(

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{Ciphertext, PlainTags, ValidOp};
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
@@ -35,6 +35,18 @@ pub(crate) struct DigestJob {
     next: u8,
     count: u8,
     digest: [u8; MAX_DIGEST],
+}
+
+/// A message in one piece whose digest goes to its place. Invariant: both are borrowed for 'o.
+struct PlainJob<'o> {
+    message: Option<*const [u8]>,
+    tag: &'o mut [u8],
+}
+
+/// A message in one piece and its key.
+struct PlainHmacJob<'o, 'k, A: Algorithm> {
+    message: PlainJob<'o>,
+    key: &'k HmacKey<A>,
 }
 
 /// A message and its key.
@@ -123,6 +135,47 @@ unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
     }
 }
 
+impl<'o> PlainJob<'o> {
+    #[inline(always)]
+    fn new((message, tag): (&'o [u8], &'o mut [u8])) -> Self {
+        let message = Some(std::ptr::from_ref(message));
+        Self { message, tag }
+    }
+}
+
+// SAFETY: the invariant.
+unsafe impl Message for PlainJob<'_> {
+    #[inline(always)]
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        self.message.take()
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, digest: &[u8]) {
+        copy_tag(&digest[..self.tag.len()], self.tag);
+    }
+}
+
+// SAFETY: as for `PlainJob`.
+unsafe impl<A: Algorithm> Message for PlainHmacJob<'_, '_, A> {
+    #[inline(always)]
+    fn next_part(&mut self) -> Option<*const [u8]> {
+        self.message.next_part()
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, digest: &[u8]) {
+        self.message.finish(digest);
+    }
+}
+
+impl<A: Algorithm> Keyed<A> for PlainHmacJob<'_, '_, A> {
+    #[inline(always)]
+    fn key(&self) -> &HmacKey<A> {
+        self.key
+    }
+}
+
 impl<A: Algorithm> Keyed<A> for HmacJob<'_, A> {
     #[inline]
     fn key(&self) -> &HmacKey<A> {
@@ -132,6 +185,13 @@ impl<A: Algorithm> Keyed<A> for HmacJob<'_, A> {
 
 impl<A: Algorithm> Tagger for Digest<A> {
     type Job<'k> = DigestJob;
+    const PLAIN: bool = true;
+
+    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        tags.for_each(|tag| jobs.push(PlainJob::new(tag)));
+        hash_many(self.kernels, &mut jobs);
+    }
 
     #[inline]
     fn push(
@@ -174,7 +234,18 @@ impl<A: Algorithm> Tagger for Digest<A> {
 
 impl<A: Interleave> Tagger for Hmac<A> {
     type Job<'k> = HmacJob<'k, A>;
+    const PLAIN: bool = true;
     const INTERLEAVES: bool = A::INTERLEAVES;
+
+    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
+        let key = &self.key;
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        tags.for_each(|tag| {
+            let message = PlainJob::new(tag);
+            jobs.push(PlainHmacJob { message, key });
+        });
+        hmac_many(self.kernels, &mut jobs);
+    }
 
     fn run_with_cbc(
         &self,
@@ -227,6 +298,18 @@ impl<A: Interleave> Tagger for Hmac<A> {
         let mut stream = Stream::hmac(self.kernels, &self.key);
         absorb(&mut stream, op, ciphertext);
         stream.finish_hmac(&self.key, &mut tag[..A::DIGEST]);
+    }
+}
+
+/// Copies a tag; the usual lengths without a call.
+#[inline(always)]
+fn copy_tag(tag: &[u8], to: &mut [u8]) {
+    match tag.len() {
+        12 => to[..12].copy_from_slice(&tag[..12]),
+        16 => to[..16].copy_from_slice(&tag[..16]),
+        20 => to[..20].copy_from_slice(&tag[..20]),
+        32 => to[..32].copy_from_slice(&tag[..32]),
+        _ => to.copy_from_slice(tag),
     }
 }
 

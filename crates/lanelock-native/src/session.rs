@@ -4,7 +4,9 @@ use lanelock_core::Status;
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 
-use crate::burst::{BURST, Cipher, Payload, Tagger, run_payloads, run_tags, settle};
+use crate::burst::{
+    BURST, Cipher, Payload, Tagger, run_payloads, run_plain_tags, run_tags, settle,
+};
 use crate::group::Group;
 
 /// The session of a cipher.
@@ -65,7 +67,11 @@ impl<T: Tagger> EngineSession for TagSession<T> {
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
         batch.for_each_stretch(BURST, |batch| {
-            run_tags(batch, Ciphertext::InInput, Self::tagger, settle);
+            if run_plain_tags(batch, Ciphertext::InInput, Self::tagger) {
+                batch.complete(Status::Success);
+            } else {
+                run_tags(batch, Ciphertext::InInput, Self::tagger, settle);
+            }
         });
     }
 

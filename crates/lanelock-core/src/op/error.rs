@@ -39,10 +39,10 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
     use InvalidReason as Bad;
     let rules = &op.session.rules;
     let name = op.session.spec();
-    let (input, output) = (op.input.len, op.output.len);
+    let (input, output) = (op.input.len(), op.output.len());
     let (cipher, auth) = (op.cipher, op.auth);
     // What does not fit 32 bits, or is reversed, is kept as an offset that no buffer reaches.
-    let range = |extent: Extent| match extent.at {
+    let range = |extent: Extent| match extent.at() {
         0xffff_fffe.. => "beyond 4 GiB or reversed".to_owned(),
         at => format!("{at}..{}", extent.end()),
     };
@@ -71,7 +71,8 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         }
         Bad::OutputTooShort => format!(
             "output: {output} bytes, but the payload of {} bytes goes to offset {}",
-            cipher.len, op.output_at
+            cipher.len(),
+            op.output_at
         ),
         Bad::OutputOffset => format!(
             "output offset {}: only a separate output has one; in place the payload stays where \
@@ -80,40 +81,44 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         ),
         Bad::BlockMultiple => format!(
             "cipher range of {} bytes: {name} takes multiples of {}; pad it first",
-            cipher.len,
+            cipher.len(),
             rules.block_len()
         ),
         Bad::PayloadTooShort => format!(
             "cipher range of {} bytes: {name} takes at least {}",
-            cipher.len, rules.min_payload
+            cipher.len(),
+            rules.min_payload
         ),
         Bad::PayloadTooLong => format!(
             "cipher range of {} bytes: {name} with this IV length takes at most {}",
-            cipher.len, rules.max_payload
+            cipher.len(),
+            rules.max_payload
         ),
         Bad::IvMissing => format!("IV: missing; {name} needs {} bytes", rules.iv_len()),
-        Bad::IvUnexpected => format!("IV: {} bytes given; {name} takes none", op.iv.len),
+        Bad::IvUnexpected => format!("IV: {} bytes given; {name} takes none", op.iv.len()),
         Bad::IvLength => {
             format!(
                 "IV: {} bytes given; the session was made for {}",
-                op.iv.len,
+                op.iv.len(),
                 rules.iv_len()
             )
         }
         Bad::IvRange => format!(
             "IV at offset {}: its {} bytes end behind the input of {input} bytes",
-            op.iv.at, op.iv.len
+            op.iv.at(),
+            op.iv.len()
         ),
         Bad::AadUnexpected => {
             format!(
                 "additional data: {} bytes given; {name} takes none",
-                op.aad.len
+                op.aad.len()
             )
         }
         Bad::AadTooLong => {
             format!(
                 "additional data: {} bytes; at most {}",
-                op.aad.len, rules.max_aad
+                op.aad.len(),
+                rules.max_aad
             )
         }
         Bad::AadRange => format!(
@@ -125,14 +130,14 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         Bad::TagLength => {
             format!(
                 "tag: {} bytes given; the session was made for {}",
-                op.tag.len,
+                op.tag.len(),
                 rules.tag_len()
             )
         }
         Bad::TagRange => format!(
             "tag at offset {}: its {} bytes end behind the {} of {} bytes",
-            op.tag.at,
-            op.tag.len,
+            op.tag.at(),
+            op.tag.len(),
             if rules.is_forward() {
                 "output"
             } else {
@@ -147,7 +152,7 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         }
         Bad::TagOverlap => format!(
             "tag at offset {}: overlaps bytes that {name} authenticates or writes",
-            op.tag.at
+            op.tag.at()
         ),
         Bad::HeaderOverlap => format!(
             "inline IV or additional data: overlaps the cipher range {}, which is rewritten in \

@@ -1,6 +1,7 @@
 //! One message of a session: its buffer, ranges, IV, additional data, tag and status.
 
 mod error;
+mod plain;
 pub(crate) mod signature;
 mod valid;
 
@@ -11,9 +12,11 @@ use std::ops::Range;
 use signature::Signature;
 
 pub use error::OpError;
+pub use plain::{PlainPayloads, PlainTags};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
+use crate::halves::Halves;
 use crate::session::{Session, SessionInner};
 use crate::status::{InvalidReason, Status};
 
@@ -59,16 +62,12 @@ pub struct Op<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
-    pub(crate) at: u32,
-    pub(crate) len: u32,
+    extent: Extent,
 }
 
 /// A range in bytes that cannot be reversed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Extent {
-    pub(crate) at: u32,
-    pub(crate) len: u32,
-}
+pub(crate) struct Extent(Halves);
 
 impl<'a> Op<'a> {
     /// An operation of `session` on `buffer`.
@@ -82,10 +81,7 @@ impl<'a> Op<'a> {
             Access::ReadOnly => Signature::READ_ONLY,
             Access::SeparateUnchecked => Signature::CLOSER_LOOK,
         };
-        let whole = |used: u32| Extent {
-            at: 0,
-            len: buffer.input.len & used,
-        };
+        let whole = |used: u32| Extent::new(0, buffer.input.len() & used);
         Self {
             session,
             input: buffer.input,
@@ -136,7 +132,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn aad_range(mut self, range: Range<usize>) -> Self {
         let extent = Extent::from(range);
-        self.aad = Place::inline(extent.at as usize, extent.len as usize);
+        self.aad = Place::inline(extent.at() as usize, extent.len() as usize);
         self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
@@ -223,16 +219,14 @@ impl<'a> Op<'a> {
 impl Place {
     pub(crate) const ABSENT: Self = Self {
         base: std::ptr::null_mut(),
-        at: u32::MAX,
-        len: 0,
+        extent: Extent::new(u32::MAX, 0),
     };
 
     #[inline]
     fn separate(base: *mut u8, len: usize) -> Self {
         Self {
             base,
-            at: 0,
-            len: clamp(len),
+            extent: Extent::new(0, clamp(len)),
         }
     }
 
@@ -241,20 +235,19 @@ impl Place {
         // An offset of 4 GiB - 1 or more is behind any input; one less keeps it from ABSENT.
         Self {
             base: std::ptr::null_mut(),
-            at: clamp(at).min(u32::MAX - 1),
-            len: clamp(len),
+            extent: Extent::new(clamp(at).min(u32::MAX - 1), clamp(len)),
         }
     }
 
     #[inline]
     pub(crate) fn is_absent(&self) -> bool {
-        self.base.is_null() && self.at == u32::MAX
+        self.base.is_null() && self.at() == u32::MAX
     }
 
     /// Whether there is no such part: an empty slice is none, too.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
-        self.is_absent() || self.is_separate() && self.len == 0
+        self.is_absent() || self.is_separate() && self.len() == 0
     }
 
     #[inline]
@@ -262,37 +255,67 @@ impl Place {
         !self.base.is_null()
     }
 
-    pub(crate) fn extent(&self) -> Extent {
-        Extent {
-            at: self.at,
-            len: self.len,
+    /// The same part from another offset.
+    pub(crate) fn moved_to(self, at: u32) -> Self {
+        Self {
+            extent: Extent::new(at, self.len()),
+            ..self
         }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self) -> u32 {
+        self.extent.at()
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.extent.len()
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
     }
 }
 
 impl Extent {
+    #[inline]
+    pub(crate) const fn new(at: u32, len: u32) -> Self {
+        Self(Halves::new(len, at))
+    }
+
+    #[inline]
+    pub(crate) const fn at(self) -> u32 {
+        self.0.beside()
+    }
+
+    #[inline]
+    pub(crate) const fn len(self) -> u32 {
+        self.0.len()
+    }
+
     /// Whether it ends within `len` bytes.
     #[inline]
     pub(crate) fn fits(self, len: u32) -> bool {
-        u64::from(self.at) + u64::from(self.len) <= u64::from(len)
+        self.end() <= u64::from(len)
     }
 
     #[inline]
     pub(crate) fn end(self) -> u64 {
-        u64::from(self.at) + u64::from(self.len)
+        u64::from(self.at()) + u64::from(self.len())
     }
 
     #[inline]
     pub(crate) fn overlaps(self, other: Self) -> bool {
-        self.len > 0
-            && other.len > 0
-            && u64::from(self.at) < other.end()
-            && u64::from(other.at) < self.end()
+        self.len() > 0
+            && other.len() > 0
+            && u64::from(self.at()) < other.end()
+            && u64::from(other.at()) < self.end()
     }
 
     #[inline]
     pub(crate) fn contains(self, other: Self) -> bool {
-        other.at >= self.at && other.end() <= self.end()
+        other.at() >= self.at() && other.end() <= self.end()
     }
 }
 
@@ -301,14 +324,8 @@ impl From<Range<usize>> for Extent {
     #[inline]
     fn from(range: Range<usize>) -> Self {
         match range.end.checked_sub(range.start) {
-            Some(len) => Self {
-                at: clamp(range.start),
-                len: clamp(len),
-            },
-            None => Self {
-                at: u32::MAX,
-                len: u32::MAX,
-            },
+            Some(len) => Self::new(clamp(range.start), clamp(len)),
+            None => Self::new(u32::MAX, u32::MAX),
         }
     }
 }
@@ -317,7 +334,7 @@ impl fmt::Debug for Op<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Op")
             .field("algorithm", &self.session.spec().to_string())
-            .field("input_len", &self.input.len)
+            .field("input_len", &self.input.len())
             .field("access", &self.access)
             .field("status", &self.status)
             .field("reason", &self.reason)
@@ -342,10 +359,7 @@ mod tests {
 
     #[test]
     fn extents_compare_without_overflow() {
-        let all = Extent {
-            at: u32::MAX,
-            len: u32::MAX,
-        };
+        let all = Extent::new(u32::MAX, u32::MAX);
         assert!(!all.fits(u32::MAX));
         assert!(!Extent::from(Range { start: 3, end: 2 }).fits(u32::MAX - 1));
         let (a, b) = (Extent::from(0..4), Extent::from(4..8));

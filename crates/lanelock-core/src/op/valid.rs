@@ -108,10 +108,10 @@ impl<'a> ValidOp<'_, 'a> {
         unsafe {
             Cursor::new(
                 &op.input,
-                op.cipher.at,
+                op.cipher.at(),
                 &op.output,
                 op.output_at,
-                op.cipher.len,
+                op.cipher.len(),
             )
         }
     }
@@ -120,11 +120,11 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     pub fn whole_payload(&mut self) -> Option<Run<'_>> {
         let op = &*self.0;
-        if op.input.segments == 0 && op.output.segments == 0 {
-            let input = op.input.base.wrapping_add(op.cipher.at as usize);
+        if op.input.segments() == 0 && op.output.segments() == 0 {
+            let input = op.input.base.wrapping_add(op.cipher.at() as usize);
             let output = op.output.base.wrapping_add(op.output_at as usize);
             // SAFETY: the invariant, as in `payload`, for spans of one run.
-            return Some(unsafe { Run::new(input, output, op.cipher.len as usize) });
+            return Some(unsafe { Run::new(input, output, op.cipher.len() as usize) });
         }
         payload_in_one_segment(op)
     }
@@ -133,14 +133,14 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn payload_len(&self) -> usize {
-        self.0.cipher.len as usize
+        self.0.cipher.len() as usize
     }
 
     /// Length of the authenticated range, in bytes; 0 for ciphers and AEADs.
     #[inline]
     #[must_use]
     pub fn auth_len(&self) -> usize {
-        self.0.auth.len as usize
+        self.0.auth.len() as usize
     }
 
     /// The IV: where it lies, or gathered into `scratch` if it lies across segments.
@@ -170,7 +170,7 @@ impl<'a> ValidOp<'_, 'a> {
         if self.0.aad.is_absent() {
             0
         } else {
-            self.0.aad.len as usize
+            self.0.aad.len() as usize
         }
     }
 
@@ -235,12 +235,12 @@ impl<'a> ValidOp<'_, 'a> {
             return self.pieces(&op.input, op.auth, f);
         }
         let (before, after) = op.auth_around_payload();
-        let inside = u64::from(op.auth.len) - u64::from(before.len) - u64::from(after.len);
-        let first = op.auth.at.max(op.cipher.at);
+        let inside = u64::from(op.auth.len()) - u64::from(before.len()) - u64::from(after.len());
+        let first = op.auth.at().max(op.cipher.at());
         self.pieces(&op.input, before, &mut f)?;
         if let Ok(len @ 1..) = u32::try_from(inside) {
-            let at = first - op.cipher.at + op.output_at;
-            self.pieces(&op.output, Extent { at, len }, &mut f)?;
+            let at = first - op.cipher.at() + op.output_at;
+            self.pieces(&op.output, Extent::new(at, len), &mut f)?;
         }
         self.pieces(&op.input, after, f)
     }
@@ -251,8 +251,8 @@ impl<'a> ValidOp<'_, 'a> {
     pub fn authenticated_payload(&self) -> Range<usize> {
         let op = &*self.0;
         let (before, after) = op.auth_around_payload();
-        let len = (op.auth.len - before.len - after.len) as usize;
-        let start = op.auth.at.saturating_sub(op.cipher.at) as usize;
+        let len = (op.auth.len() - before.len() - after.len()) as usize;
+        let start = op.auth.at().saturating_sub(op.cipher.at()) as usize;
         start..start + len
     }
 
@@ -324,8 +324,8 @@ impl<'a> ValidOp<'_, 'a> {
         );
         let base = if op.tag.is_separate() {
             op.tag.base
-        } else if op.output.segments == 0 && !op.tag.is_absent() {
-            op.output.base.wrapping_add(op.tag.at as usize)
+        } else if op.output.segments() == 0 && !op.tag.is_absent() {
+            op.output.base.wrapping_add(op.tag.at() as usize)
         } else {
             return None;
         };
@@ -355,8 +355,8 @@ impl<'a> ValidOp<'_, 'a> {
         if !self.tag_in_payload() {
             return self.part(&op.tag, &op.input, scratch);
         }
-        let at = op.tag.at - op.cipher.at + op.output_at;
-        self.part(&Place { at, ..op.tag }, &op.output, scratch)
+        let at = op.tag.at() - op.cipher.at() + op.output_at;
+        self.part(&op.tag.moved_to(at), &op.output, scratch)
     }
 
     /// Whether the tag lies inside the payload, as MAC-then-encrypt chains allow: it is encrypted
@@ -378,10 +378,7 @@ impl<'a> ValidOp<'_, 'a> {
 
     /// The payload where it is written, as input and output.
     pub fn output_payload(&mut self) -> Cursor<'_> {
-        let payload = Extent {
-            at: self.0.output_at,
-            len: self.0.cipher.len,
-        };
+        let payload = Extent::new(self.0.output_at, self.0.cipher.len());
         self.output_at(payload)
     }
 
@@ -411,7 +408,15 @@ impl<'a> ValidOp<'_, 'a> {
         let op = &*self.0;
         // SAFETY: the callers' extents are the payload's output and the tag of a session that
         // computes it, which validation found inside the output and writable.
-        unsafe { Cursor::new(&op.output, extent.at, &op.output, extent.at, extent.len) }
+        unsafe {
+            Cursor::new(
+                &op.output,
+                extent.at(),
+                &op.output,
+                extent.at(),
+                extent.len(),
+            )
+        }
     }
 
     /// A small part as one slice.
@@ -444,19 +449,19 @@ impl<'a> ValidOp<'_, 'a> {
     /// `extent` of a span of one run.
     #[inline]
     fn whole<'s>(&'s self, span: &'s Span, extent: Extent) -> Option<&'s [u8]> {
-        if span.segments > 0 {
+        if span.segments() > 0 {
             return None;
         }
-        let first = span.base.wrapping_add(extent.at as usize);
+        let first = span.base.wrapping_add(extent.at() as usize);
         // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
-        Some(unsafe { std::slice::from_raw_parts(first, extent.len as usize) })
+        Some(unsafe { std::slice::from_raw_parts(first, extent.len() as usize) })
     }
 
     #[inline]
     fn separate(&self, part: &Place) -> &[u8] {
         // SAFETY: `part` is one of the operation's places, whose invariant is to be valid for
         // reads of `len` bytes while the operation lives; writing takes `&mut self`.
-        unsafe { std::slice::from_raw_parts(part.base, part.len as usize) }
+        unsafe { std::slice::from_raw_parts(part.base, part.len() as usize) }
     }
 
     #[inline]
@@ -467,7 +472,7 @@ impl<'a> ValidOp<'_, 'a> {
         f: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         // SAFETY: validation found the extent inside the span; writing takes `&mut self`.
-        unsafe { for_each_piece(span, extent.at, extent.len, f) }
+        unsafe { for_each_piece(span, extent.at(), extent.len(), f) }
     }
 }
 
@@ -487,13 +492,13 @@ fn copy_tag(tag: &[u8], to: &mut [u8]) {
 /// engine's loop over a burst has the registers to itself.
 #[inline(never)]
 fn payload_in_one_segment<'o>(op: &'o Op<'_>) -> Option<Run<'o>> {
-    let len = op.cipher.len;
+    let len = op.cipher.len();
     if len == 0 {
         return Some(Run::in_place(&mut []));
     }
     // SAFETY: as in `ValidOp::payload`, whose exclusive borrow the caller has.
     let mut payload =
-        unsafe { Cursor::new(&op.input, op.cipher.at, &op.output, op.output_at, len) };
+        unsafe { Cursor::new(&op.input, op.cipher.at(), &op.output, op.output_at, len) };
     payload.next_if_whole()
 }
 
@@ -502,17 +507,14 @@ impl Op<'_> {
     pub(crate) fn auth_around_payload(&self) -> (Extent, Extent) {
         let (auth, cipher) = (self.auth, self.cipher);
         let narrow = |n: u64| u32::try_from(n).expect("within a validated range");
-        let before_end = auth.end().min(u64::from(cipher.at)).max(u64::from(auth.at));
+        let before_end = auth
+            .end()
+            .min(u64::from(cipher.at()))
+            .max(u64::from(auth.at()));
         let after_start = cipher.end().max(before_end).min(auth.end());
         (
-            Extent {
-                at: auth.at,
-                len: narrow(before_end) - auth.at,
-            },
-            Extent {
-                at: narrow(after_start),
-                len: narrow(auth.end() - after_start),
-            },
+            Extent::new(auth.at(), narrow(before_end) - auth.at()),
+            Extent::new(narrow(after_start), narrow(auth.end() - after_start)),
         )
     }
 }

@@ -28,13 +28,7 @@ pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
         Extent::default()
     };
     let input = pieces(&op.input, payload);
-    let output = pieces(
-        &op.output,
-        Extent {
-            at: op.output_at,
-            len: payload.len,
-        },
-    );
+    let output = pieces(&op.output, Extent::new(op.output_at, payload.len()));
     // A tag inside the payload is written and read with it.
     let tag = if !op.signature.has(Signature::TAG_IN_PAYLOAD) {
         op.tag
@@ -105,7 +99,7 @@ fn meets(a: Piece, b: Piece) -> bool {
 fn place(part: Place, span: &Span) -> impl Iterator<Item = Piece> + Clone {
     let own = part.is_separate().then_some(Piece {
         address: part.base as usize,
-        len: part.len as usize,
+        len: part.len() as usize,
         position: 0,
     });
     let inline = if part.is_separate() || part.is_absent() {
@@ -118,8 +112,11 @@ fn place(part: Place, span: &Span) -> impl Iterator<Item = Piece> + Clone {
 
 /// The memory behind `extent` of a span.
 fn pieces(span: &Span, extent: Extent) -> impl Iterator<Item = Piece> + Clone {
-    let whole = (span.segments == 0).then_some((span.base as usize, span.len as usize));
-    let (start, end) = (extent.at as usize, extent.at as usize + extent.len as usize);
+    let whole = (span.segments() == 0).then_some((span.base as usize, span.len() as usize));
+    let (start, end) = (
+        extent.at() as usize,
+        extent.at() as usize + extent.len() as usize,
+    );
     whole
         .into_iter()
         .chain(span.list().iter().map(|s| (s.base as usize, s.len)))

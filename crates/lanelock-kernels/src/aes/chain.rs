@@ -11,19 +11,19 @@ mod step;
 
 use core::mem::MaybeUninit;
 
-use super::vector::Vector;
+use super::vector::{Kernel, Vector};
 use super::{BLOCK, EncryptKey};
 use keys::LaneKeys;
-use step::Step;
+use step::{Ends, Step};
 
 /// A message to chain.
 ///
 /// # Safety
-/// The invariant of one that is handed to [`Chains::push`], until [`Chains::run`] has returned:
-/// `source` is valid for reads of `blocks` blocks (except the last line's, if the tail provides
-/// that); `target` likewise for writes if the tail says that there is one, and it is `source` or
-/// disjoint from every message's source and target; `chaining` is valid for reads, and for writes
-/// if there is no target.
+/// The invariant of one that is handed to [`Chains::fill`], until [`Chains::run`] has returned:
+/// `source` is valid for reads of `blocks` blocks, but for the bytes that the tail says the last
+/// one lacks; `target` likewise for writes if the tail says that there is one, and it is `source`
+/// or disjoint from every message's source and target; `chaining` is valid for reads, and for
+/// writes if there is no target.
 pub(crate) struct Link<'k, T> {
     pub source: *const u8,
     /// Where the ciphertext goes, if it goes anywhere.
@@ -38,20 +38,59 @@ pub(crate) struct Link<'k, T> {
 
 /// What becomes of the ciphertext, and of the end of a message.
 pub(crate) trait Tail: Copy {
-    /// Whether the ciphertext is written. If not, [`Tail::last_line`] provides the last cache line.
+    /// Whether the ciphertext is written. If so, all blocks are whole and nothing is added.
     const WRITES: bool;
 
-    /// The last `blocks` (1 to 4) blocks of the message, which start at `at`.
+    /// Bytes that the last block lacks, below a block.
+    fn lacks(self) -> usize;
+
+    /// What is added to the last block.
+    fn added(self) -> *const [u8; BLOCK];
+
+    /// Pads the last block, which starts at `at` and lacks some bytes.
     ///
     /// # Safety
     /// Runs under [`Vector::enter`]; `line` is valid for writes; the message is that of the tail.
-    unsafe fn last_line<V: Vector>(self, at: *const u8, blocks: usize, line: *mut Line);
+    unsafe fn pad<V: Vector>(self, at: *const u8, line: *mut Line);
 }
 
 /// Four blocks.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Line([u8; 4 * BLOCK]);
+
+/// What is added to blocks that no message ends with.
+pub(crate) static NOTHING: [u8; BLOCK] = [0; BLOCK];
+
+/// Chains each message from its beginning to its end, as many at once as there are lanes.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; every key has `ROUNDS` rounds; the invariant of [`Link`].
+#[inline(always)]
+pub(crate) unsafe fn run_each<'k, V: Vector, T: Tail + 'k, const ROUNDS: usize>(
+    mut messages: impl Iterator<Item: Into<Link<'k, T>>>,
+) {
+    let mut chains = Chains::new();
+    // SAFETY: the caller's promises.
+    while unsafe {
+        let more = chains.fill(&mut messages);
+        V::enter(Lanes::<T, ROUNDS>(&mut chains));
+        more
+    } {}
+}
+
+/// [`Chains::run`] in one copy, whatever the messages come from.
+struct Lanes<'c, T, const ROUNDS: usize>(&'c mut Chains<T>);
+
+impl<T: Tail, const ROUNDS: usize> Kernel for Lanes<'_, T, ROUNDS> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: `run_each`'s contract.
+        unsafe { self.0.run::<V, ROUNDS>() }
+    }
+}
 
 /// Messages that run together.
 const CAPACITY: usize = 64;
@@ -68,7 +107,7 @@ type Column<T> = [MaybeUninit<T>; CAPACITY + LANES];
 ///
 /// From `first` on there is an entry for each live lane; those from `next` on wait.
 /// Invariant: all entries below `len` are initialised.
-pub(crate) struct Chains<T> {
+struct Chains<T> {
     source: Column<*const u8>,
     target: Column<*mut u8>,
     chaining: Column<*mut u8>,
@@ -80,6 +119,8 @@ pub(crate) struct Chains<T> {
     next: usize,
     /// Whether all messages have the key of the first.
     one_key: bool,
+    /// The fewest and the most blocks of a message.
+    extremes: (usize, usize),
 }
 
 impl<T: Tail> Chains<T> {
@@ -96,41 +137,54 @@ impl<T: Tail> Chains<T> {
             first: 0,
             next: 0,
             one_key: true,
+            extremes: (0, 0),
         }
     }
 
-    #[inline(always)]
-    pub fn is_full(&self) -> bool {
-        self.len == CAPACITY
-    }
-
-    /// Adds a message, unless it has no blocks.
+    /// Takes messages, but for those without a block, until there is room for no more; whether
+    /// some may be left.
     ///
     /// # Safety
     /// The invariant of [`Link`].
-    ///
-    /// # Panics
-    /// If it [is full](Self::is_full).
     #[inline(always)]
-    pub unsafe fn push(&mut self, message: Link<'_, T>) {
-        if message.blocks == 0 {
-            return;
+    pub unsafe fn fill<'k>(&mut self, messages: &mut impl Iterator<Item: Into<Link<'k, T>>>) -> bool
+    where
+        T: 'k,
+    {
+        // What the loop carries from message to message stays in registers.
+        let mut len = 0;
+        let (mut least, mut most) = (usize::MAX, 0);
+        let (mut first_key, mut one_key) = (core::ptr::null(), true);
+        while len < CAPACITY {
+            let Some(message) = messages.next() else {
+                break;
+            };
+            let message: Link<'k, T> = message.into();
+            if message.blocks == 0 {
+                continue;
+            }
+            let key = message.key.as_ptr();
+            if len == 0 {
+                first_key = key;
+            }
+            one_key &= key == first_key;
+            least = least.min(message.blocks);
+            most = most.max(message.blocks);
+            self.source[len].write(message.source);
+            self.target[len].write(message.target);
+            self.chaining[len].write(message.chaining);
+            self.key[len].write(key);
+            self.blocks[len].write(message.blocks);
+            self.tail[len].write(message.tail);
+            len += 1;
         }
-        let n = self.len;
-        assert!(n < CAPACITY, "the caller runs full chains");
-        let key = message.key.as_ptr();
-        self.source[n].write(message.source);
-        self.target[n].write(message.target);
-        self.chaining[n].write(message.chaining);
-        self.key[n].write(key);
-        self.blocks[n].write(message.blocks);
-        self.tail[n].write(message.tail);
-        self.len = n + 1;
-        // SAFETY: an entry below `len`.
-        self.one_key &= key == unsafe { self.key[0].assume_init() };
+        (self.len, self.first, self.next) = (len, 0, 0);
+        self.one_key = one_key;
+        self.extremes = (least, most);
+        len == CAPACITY
     }
 
-    /// Runs all messages to their ends and leaves none.
+    /// Runs all messages to their ends.
     ///
     /// # Safety
     /// Runs under [`Vector::enter`]; every key has `ROUNDS` rounds.
@@ -145,15 +199,19 @@ impl<T: Tail> Chains<T> {
                 self.first = self.next;
                 let live = (self.len - self.first).min(width);
                 self.next += live;
-                self.run_lanes::<V, ROUNDS>(live, &mut keys, &mut lines);
+                let extremes = if live == self.len {
+                    self.extremes
+                } else {
+                    self.extremes_of(live)
+                };
+                self.run_lanes::<V, ROUNDS>(live, extremes, &mut keys, &mut lines);
             }
             keys.wipe::<V>();
         }
-        (self.len, self.first, self.next) = (0, 0, 0);
-        self.one_key = true;
     }
 
-    /// Runs `live` lanes, refilled from the messages that wait, until all are empty at once.
+    /// Runs `live` lanes, refilled from the messages that wait, until all are empty at once. At
+    /// first they have `least` to `most` blocks left.
     ///
     /// # Safety
     /// As [`Chains::run`]; that many entries from `first` on.
@@ -161,6 +219,7 @@ impl<T: Tail> Chains<T> {
     unsafe fn run_lanes<V: Vector, const ROUNDS: usize>(
         &mut self,
         mut live: usize,
+        (mut least, mut most): (usize, usize),
         keys: &mut LaneKeys<ROUNDS>,
         lines: &mut [MaybeUninit<Line>; LANES],
     ) {
@@ -168,16 +227,15 @@ impl<T: Tail> Chains<T> {
         // SAFETY: `run`'s contract. Lanes below `live`, and those that are copies of the first,
         // are initialised; a step is no longer than what any of them has left.
         unsafe {
-            let (mut least, mut most) = self.extremes(live);
             while live > 0 {
                 let groups = match live.div_ceil(V::BLOCKS) {
                     1 => 1,
                     2..=4 => 4,
                     _ => GROUPS,
                 };
-                let mut last = [const { MaybeUninit::<*const u8>::uninit() }; LANES];
+                let mut ends = Ends::new();
                 if !T::WRITES {
-                    self.last_lines::<V>(live, groups * V::BLOCKS, least, &mut last, lines);
+                    self.ends::<V>(live, groups * V::BLOCKS, least, &mut ends, lines);
                 }
                 for lane in live..groups * V::BLOCKS {
                     self.copy(self.first, self.first + lane, &mut keys.stale);
@@ -185,7 +243,7 @@ impl<T: Tail> Chains<T> {
                 let key = self.key.as_ptr().add(self.first).cast();
                 let step = Step {
                     source: self.source.as_ptr().add(self.first).cast(),
-                    last: last.as_ptr().cast(),
+                    ends: &raw const ends,
                     target: self.target.as_ptr().add(self.first).cast(),
                     chaining: self.chaining.as_ptr().add(self.first).cast(),
                     keys: if self.one_key {
@@ -200,7 +258,7 @@ impl<T: Tail> Chains<T> {
                     return;
                 }
                 live = self.advance(live, least, &mut keys.stale);
-                (least, most) = self.extremes(live);
+                (least, most) = self.extremes_of(live);
             }
         }
     }
@@ -241,37 +299,43 @@ impl<T: Tail> Chains<T> {
         live
     }
 
-    /// Where each lane finds the last cache line of a step of `blocks` blocks.
+    /// The last block of each lane in a step of `blocks` blocks.
     ///
     /// # Safety
     /// As [`Chains::run_lanes`].
     #[inline(always)]
-    unsafe fn last_lines<V: Vector>(
+    unsafe fn ends<V: Vector>(
         &self,
         live: usize,
         lanes: usize,
         blocks: usize,
-        last: &mut [MaybeUninit<*const u8>; LANES],
+        ends: &mut Ends,
         lines: &mut [MaybeUninit<Line>; LANES],
     ) {
-        let full = blocks.div_ceil(4) - 1;
         for lane in 0..live {
             let n = self.first + lane;
             // SAFETY: `n` is a live lane, which has at least `blocks` blocks left.
             unsafe {
-                let at = self.source[n].assume_init().wrapping_add(4 * BLOCK * full);
-                last[lane].write(if self.blocks[n].assume_init() == blocks {
-                    let line = lines[lane].as_mut_ptr();
+                let at = self.source[n].assume_init();
+                let mut last = at.wrapping_add(BLOCK * (blocks - 1));
+                let mut added: *const _ = &NOTHING;
+                if self.blocks[n].assume_init() == blocks {
                     let tail = self.tail[n].assume_init();
-                    tail.last_line::<V>(at, blocks - 4 * full, line);
-                    line.cast_const().cast()
-                } else {
-                    at
-                });
+                    added = tail.added();
+                    if tail.lacks() > 0 {
+                        let line = lines[lane].as_mut_ptr();
+                        tail.pad::<V>(last, line);
+                        last = line.cast_const().cast();
+                        ends.padded = true;
+                    }
+                }
+                ends.last[lane].write(last);
+                ends.added[lane].write(added);
             }
         }
         for lane in live..lanes {
-            last[lane] = last[0];
+            ends.last[lane] = ends.last[0];
+            ends.added[lane] = ends.added[0];
         }
     }
 
@@ -280,7 +344,7 @@ impl<T: Tail> Chains<T> {
     /// # Safety
     /// As [`Chains::run_lanes`].
     #[inline(always)]
-    unsafe fn extremes(&self, live: usize) -> (usize, usize) {
+    unsafe fn extremes_of(&self, live: usize) -> (usize, usize) {
         let lanes = &self.blocks[self.first..][..live];
         lanes.iter().fold((usize::MAX, 0), |(least, most), blocks| {
             // SAFETY: live lanes are initialised.

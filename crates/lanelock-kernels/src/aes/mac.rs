@@ -4,10 +4,10 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::chain::{Chains, Line, Link, Tail};
+use super::chain::{Line, Link, NOTHING, Tail, run_each};
 use super::rounds::{OfSize, PerRounds};
 use super::vector::Vector;
-use super::{BLOCK, EncryptKey, Isa, ecb};
+use super::{BLOCK, EncryptKey, Isa, KeySize, ecb};
 
 /// One message to authenticate, or the next part of one.
 #[derive(Debug)]
@@ -26,6 +26,21 @@ pub struct Job<'k> {
     pub chain: [u8; BLOCK],
 }
 
+/// One message, or the next part of one, whose chaining value lies elsewhere.
+#[derive(Debug)]
+pub struct Message<'k> {
+    /// As in [`Job`].
+    pub source: *const u8,
+    /// As in [`Job`].
+    pub len: usize,
+    /// As in [`Job`].
+    pub key: &'k EncryptKey,
+    /// As in [`Job`].
+    pub subkeys: Option<&'k Subkeys>,
+    /// Valid for reads and writes. Before and after: as in [`Job`].
+    pub chain: *mut [u8; BLOCK],
+}
+
 /// Authenticates every job, as many at once as there are lanes.
 ///
 /// # Panics
@@ -41,49 +56,67 @@ pub unsafe fn authenticate_many(isa: Isa, jobs: &mut [Job<'_>]) {
         jobs.iter().all(|job| job.key.size() == size),
         "keys of one size are required"
     );
+    let messages = jobs.iter_mut().map(|job| Message {
+        source: job.source,
+        len: job.len,
+        key: job.key,
+        subkeys: job.subkeys,
+        chain: &raw mut job.chain,
+    });
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, AuthenticateMany(jobs))) }
+    unsafe { authenticate_each(isa, size, messages) }
 }
 
-struct AuthenticateMany<'a, 'k>(&'a mut [Job<'k>]);
+/// Authenticates each message, as many at once as there are lanes.
+///
+/// # Safety
+/// - Each `source` is valid for reads of the message's `len` bytes, and each `chain` for reads and
+///   writes, from when a message is yielded until this returns; no chaining value overlaps another
+///   or a source.
+/// - Every key has `size`.
+#[inline]
+pub unsafe fn authenticate_each<'k>(
+    isa: Isa,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, AuthenticateEach(messages))) }
+}
 
-impl PerRounds for AuthenticateMany<'_, '_> {
+struct AuthenticateEach<I>(I);
+
+impl<'k, I: Iterator<Item = Message<'k>>> PerRounds for AuthenticateEach<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let mut chains = Chains::new();
-        for job in self.0 {
-            let blocks = job.len.div_ceil(BLOCK);
-            let blocks = blocks.max(usize::from(job.subkeys.is_some()));
-            // SAFETY: `authenticate_many`'s contract; the bytes that the last block lacks are the
-            // tail's.
-            unsafe {
-                chains.push(Link {
-                    source: job.source,
-                    target: core::ptr::null_mut(),
-                    key: job.key,
-                    chaining: job.chain.as_mut_ptr(),
-                    blocks,
-                    tail: End {
-                        lacks: BLOCK * blocks - job.len,
-                        subkeys: job.subkeys,
-                    },
-                });
-                if chains.is_full() {
-                    chains.run::<V, ROUNDS>();
-                }
-            }
+        // SAFETY: `authenticate_each`'s contract.
+        unsafe { run_each::<V, End<'_>, ROUNDS>(self.0) }
+    }
+}
+
+impl<'k> From<Message<'k>> for Link<'k, End<'k>> {
+    /// The bytes that the last block lacks are the tail's.
+    #[inline(always)]
+    fn from(message: Message<'k>) -> Self {
+        let blocks = message.len.div_ceil(BLOCK);
+        let blocks = blocks.max(usize::from(message.subkeys.is_some()));
+        Self {
+            source: message.source,
+            target: core::ptr::null_mut(),
+            key: message.key,
+            chaining: message.chain.cast(),
+            blocks,
+            tail: End {
+                lacks: BLOCK * blocks - message.len,
+                subkeys: message.subkeys,
+            },
         }
-        // SAFETY: as above.
-        unsafe { chains.run::<V, ROUNDS>() }
     }
 }
 
 /// What CMAC adds to the last block: K1 if it is whole, K2 if it is padded. Wiped on drop.
 #[derive(Clone)]
-pub struct Subkeys {
-    /// Each between zeros, so that one load puts it at any block of a cache line.
-    spaced: [[u8; 7 * BLOCK]; 2],
-}
+pub struct Subkeys([[u8; BLOCK]; 2]);
 
 impl Subkeys {
     /// The subkeys that belong to `key`.
@@ -102,14 +135,14 @@ impl Subkeys {
                 }],
             )
         };
-        let mut spaced = [[0; 7 * BLOCK]; 2];
-        for subkey in &mut spaced {
+        let mut subkeys = [[0; BLOCK]; 2];
+        for subkey in &mut subkeys {
             let value = u128::from_be_bytes(block);
             block = (value << 1 ^ (value >> 127) * 0x87).to_be_bytes();
-            subkey[3 * BLOCK..4 * BLOCK].copy_from_slice(&block);
+            *subkey = block;
         }
         block.zeroize();
-        Self { spaced }
+        Self(subkeys)
     }
 }
 
@@ -121,7 +154,7 @@ impl fmt::Debug for Subkeys {
 
 impl Drop for Subkeys {
     fn drop(&mut self) {
-        self.spaced.zeroize();
+        self.0.zeroize();
     }
 }
 
@@ -137,32 +170,29 @@ impl Tail for End<'_> {
     const WRITES: bool = false;
 
     #[inline(always)]
-    unsafe fn last_line<V: Vector>(self, source: *const u8, blocks: usize, line: *mut Line) {
-        let len = BLOCK * blocks - self.lacks;
-        let spaced = self.subkeys.map(|subkeys| {
-            let subkey = subkeys.spaced[usize::from(self.lacks > 0)].as_ptr();
-            // SAFETY: from here the subkey is `blocks - 1` blocks away, at most three.
-            unsafe { subkey.add(BLOCK * (4 - blocks)) }
-        });
-        for at in (0..4 * BLOCK).step_by(V::BYTES) {
-            // SAFETY: the message has `len` bytes from `source` on; a line, a subkey between zeros
-            // and the padding between zeros are at least 64 bytes long from where they start.
-            unsafe {
-                let within = len.saturating_sub(at).min(V::BYTES);
-                let from = source.wrapping_add(at);
-                let mut data = if within == V::BYTES {
-                    V::load(from)
-                } else {
-                    V::load_bytes(from, within)
-                };
-                if let Some(subkey) = spaced {
-                    data = data.xor(V::load(subkey.add(at)));
-                    if self.lacks > 0 {
-                        data = data.xor(V::load(PADDING.as_ptr().add(63 - len + at)));
-                    }
-                }
-                data.store(line.cast::<u8>().add(at));
+    fn lacks(self) -> usize {
+        self.lacks
+    }
+
+    #[inline(always)]
+    fn added(self) -> *const [u8; BLOCK] {
+        match self.subkeys {
+            Some(subkeys) => &subkeys.0[usize::from(self.lacks > 0)],
+            None => &NOTHING,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pad<V: Vector>(self, at: *const u8, line: *mut Line) {
+        let len = BLOCK - self.lacks;
+        // SAFETY: the message has `len` bytes, fewer than a block, from `at` on; the padding
+        // between zeros and the line are at least 64 bytes long from where they start.
+        unsafe {
+            let mut data = V::load_bytes(at, len);
+            if self.subkeys.is_some() {
+                data = data.xor(V::load(PADDING.as_ptr().add(63 - len)));
             }
+            data.store(line.cast());
         }
     }
 }

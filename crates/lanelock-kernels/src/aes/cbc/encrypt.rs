@@ -1,7 +1,7 @@
 //! CBC encryption: one message per lane.
 
 use super::Message;
-use crate::aes::chain::{Chains, Line, Link, Tail};
+use crate::aes::chain::{Line, Link, NOTHING, Tail, run_each};
 use crate::aes::rounds::{OfSize, PerRounds};
 use crate::aes::vector::Vector;
 use crate::aes::{BLOCK, EncryptKey, Isa, KeySize};
@@ -78,25 +78,22 @@ struct EncryptEach<I>(I);
 impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for EncryptEach<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let mut chains = Chains::new();
-        for message in self.0 {
-            // SAFETY: `encrypt_each`'s contract.
-            unsafe {
-                chains.push(Link {
-                    source: message.source,
-                    target: message.target,
-                    key: message.key,
-                    chaining: message.iv.cast_mut().cast(),
-                    blocks: message.len / BLOCK,
-                    tail: Written,
-                });
-                if chains.is_full() {
-                    chains.run::<V, ROUNDS>();
-                }
-            }
+        // SAFETY: `encrypt_each`'s contract.
+        unsafe { run_each::<V, Written, ROUNDS>(self.0) }
+    }
+}
+
+impl<'k> From<Message<'k, EncryptKey>> for Link<'k, Written> {
+    #[inline(always)]
+    fn from(message: Message<'k, EncryptKey>) -> Self {
+        Self {
+            source: message.source,
+            target: message.target,
+            key: message.key,
+            chaining: message.iv.cast_mut().cast(),
+            blocks: message.len / BLOCK,
+            tail: Written,
         }
-        // SAFETY: as above.
-        unsafe { chains.run::<V, ROUNDS>() }
     }
 }
 
@@ -108,5 +105,15 @@ impl Tail for Written {
     const WRITES: bool = true;
 
     #[inline(always)]
-    unsafe fn last_line<V: Vector>(self, _: *const u8, _: usize, _: *mut Line) {}
+    fn lacks(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn added(self) -> *const [u8; BLOCK] {
+        &NOTHING
+    }
+
+    #[inline(always)]
+    unsafe fn pad<V: Vector>(self, _: *const u8, _: *mut Line) {}
 }

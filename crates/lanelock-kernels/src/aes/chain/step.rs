@@ -3,17 +3,39 @@
 use core::mem::MaybeUninit;
 
 use super::keys::kept;
-use super::{GROUPS, Tail};
+use super::{GROUPS, LANES, Tail};
+use crate::aes::BLOCK;
 use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
 use crate::aes::vector::{Kernel, Vector};
+
+/// The last block of each lane, if it is not written.
+pub(super) struct Ends {
+    /// Where it lies; not read unless one is `padded`.
+    pub last: [MaybeUninit<*const u8>; LANES],
+    /// What is added to it.
+    pub added: [MaybeUninit<*const [u8; BLOCK]>; LANES],
+    /// Whether a block was padded, and lies elsewhere than behind its source.
+    pub padded: bool,
+}
+
+impl Ends {
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self {
+            last: [const { MaybeUninit::uninit() }; LANES],
+            added: [const { MaybeUninit::uninit() }; LANES],
+            padded: false,
+        }
+    }
+}
 
 /// One pointer per lane, as many lanes as the registers hold.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub source: *const *const u8,
-    /// Used instead of `source` for the last cache line, if the jobs do not write.
-    pub last: *const *const u8,
+    /// Initialised if the jobs do not write.
+    pub ends: *const Ends,
     pub target: *const *mut u8,
     /// A block per lane; replaced by the last ciphertext block if that is not written.
     pub chaining: *const *mut u8,
@@ -57,13 +79,15 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
 {
     type Output = ();
 
-    /// A cache line of every lane is read and transposed before any is written: each line is
-    /// touched once, however the messages collide in the cache, and lanes may repeat each other.
+    /// Lines of four blocks are transposed while others run: between the blocks of one line, the
+    /// line before it is written and the one behind it is read. Each line of a message is touched
+    /// once, however the messages collide in the cache, and lanes may repeat each other: no line
+    /// is read after it may have been written.
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let step = self.0;
-        // SAFETY: `Step::run`'s contract: G registers of lanes, valid for `blocks` blocks;
-        // `offset + 16 * n` never exceeds `16 * blocks`.
+        // SAFETY: `Step::run`'s contract: G registers of lanes, valid for `blocks` blocks, which
+        // `full` lines and `rest` blocks are.
         unsafe {
             let mut common = [V::zero(); ROUND_KEYS];
             if ONE_KEY {
@@ -84,29 +108,11 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
             for g in 0..G {
                 state[g] = V::gather(step.chaining.add(V::BLOCKS * g));
             }
-            let mut lines = [const { MaybeUninit::<[V; 4]>::uninit() }; G];
-            let lines = lines.as_mut_ptr().cast::<[V; 4]>();
-            let mut done = 0;
-            while done < step.blocks {
-                let n = (step.blocks - done).min(4);
-                let offset = 16 * done;
-                let is_last = done + n == step.blocks;
-                let (from, from_offset) = if !WRITES && is_last {
-                    (step.last, 0)
-                } else {
-                    (step.source, offset)
-                };
-                for g in 0..G {
-                    let lane = from.add(V::BLOCKS * g);
-                    *lines.add(g) = if n == 4 {
-                        V::load_lines(lane, from_offset, 4)
-                    } else {
-                        V::load_lines(lane, from_offset, n)
-                    };
-                }
-                for j in 0..n {
+            // Block `j` of each lane.
+            macro_rules! chain {
+                ($lines:expr, $j:expr) => {
                     for g in 0..G {
-                        state[g] = state[g].xor3((*lines.add(g))[j], key(g, 0));
+                        state[g] = state[g].xor3((*$lines.add(g))[$j], key(g, 0));
                     }
                     each_round!(ROUNDS, |r| {
                         for g in 0..G {
@@ -117,21 +123,84 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                     for g in 0..G {
                         state[g] = state[g].aes_enc_last(key(g, ROUNDS));
                         if WRITES {
-                            (*lines.add(g))[j] = state[g];
+                            (*$lines.add(g))[$j] = state[g];
                         }
                     }
+                };
+            }
+            let load = |g: usize, offset: usize, blocks: usize| {
+                V::load_lines(step.source.add(V::BLOCKS * g), offset, blocks)
+            };
+            let store = |lines: [V; 4], g: usize, offset: usize, blocks: usize| {
+                V::store_lines(lines, step.target.add(V::BLOCKS * g), offset, blocks);
+            };
+            let mut lines = [const { MaybeUninit::<[[V; 4]; G]>::uninit() }; 2];
+            let [here, other] = &mut lines;
+            let mut here: *mut [V; 4] = here.as_mut_ptr().cast();
+            let mut other: *mut [V; 4] = other.as_mut_ptr().cast();
+            // What is not written has its last line, which may be padded, for a rest.
+            let full = if WRITES { step.blocks } else { step.blocks - 1 } / 4;
+            let (end, rest) = (64 * full, step.blocks - 4 * full);
+            if full > 0 {
+                for g in 0..G {
+                    *here.add(g) = load(g, 0, 4);
+                }
+                for offset in (0..end).step_by(64) {
+                    // Unrolled: a lane's loads are of one instruction, which prefetchers follow.
+                    macro_rules! quarter {
+                        ($j:literal) => {
+                            chain!(here, $j);
+                            for g in ($j * G).div_ceil(4)..($j * G + G).div_ceil(4) {
+                                if WRITES && offset > 0 {
+                                    store(*other.add(g), g, offset - 64, 4);
+                                }
+                                if offset + 64 < end {
+                                    *other.add(g) = load(g, offset + 64, 4);
+                                }
+                            }
+                        };
+                    }
+                    quarter!(0);
+                    quarter!(1);
+                    quarter!(2);
+                    quarter!(3);
+                    (here, other) = (other, here);
                 }
                 if WRITES {
                     for g in 0..G {
-                        let lane = step.target.add(V::BLOCKS * g);
-                        if n == 4 {
-                            V::store_lines(*lines.add(g), lane, offset, 4);
-                        } else {
-                            V::store_lines(*lines.add(g), lane, offset, n);
-                        }
+                        store(*other.add(g), g, end - 64, 4);
                     }
                 }
-                done += n;
+            }
+            let padded = !WRITES && (*step.ends).padded;
+            let readable = rest - usize::from(padded);
+            if readable == 4 {
+                for g in 0..G {
+                    *here.add(g) = load(g, end, 4);
+                }
+            } else if readable > 0 {
+                for g in 0..G {
+                    *here.add(g) = load(g, end, readable);
+                }
+            }
+            if !WRITES {
+                let (last, added) = ((*step.ends).last.as_ptr(), (*step.ends).added.as_ptr());
+                for g in 0..G {
+                    let block = here.add(g).cast::<V>().add(rest - 1);
+                    if padded {
+                        block.write(V::gather(last.add(V::BLOCKS * g).cast()));
+                    }
+                    let added = V::gather(added.add(V::BLOCKS * g).cast());
+                    block.write(block.read().xor(added));
+                }
+            }
+            for j in 0..rest {
+                chain!(here, j);
+            }
+            if WRITES && rest > 0 {
+                for g in 0..G {
+                    store(*here.add(g), g, end, rest);
+                }
             }
             if !WRITES {
                 for g in 0..G {
