@@ -395,6 +395,42 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_has_succeeded_until_an_operation_is_lent() {
+        let device = Device::builder().engine(Groups(0)).build();
+        let session = device
+            .session(Transform::encrypt(Cipher::AesEcb, &[0; 16]))
+            .unwrap();
+        let mut ops: Vec<_> = (0..3)
+            .map(|_| Op::new(&session, Buffer::in_place(&mut [0_u8; 0])))
+            .collect();
+        let order = [0, 2];
+        for alike in [true, false] {
+            let mut batch = if alike {
+                Batch::alike(&mut ops, false)
+            } else {
+                Batch::new(&mut ops, &order)
+            };
+            let lend: [fn(&mut Batch<'_, '_>); 6] = [
+                |batch| batch.get(0).complete(Status::AuthFailed),
+                |batch| batch.for_each(|mut op| op.complete(Status::AuthFailed)),
+                |batch| batch.complete(Status::EngineError),
+                |batch| batch.for_each_stretch(1, |batch| batch.complete(Status::EngineError)),
+                |batch| batch.pending(|_| ()),
+                |batch| assert_eq!(batch.plain_payloads().map_or(0, Iterator::count) % 3, 0),
+            ];
+            for lend in lend {
+                assert!(!batch.has_succeeded());
+                batch.complete(Status::Success);
+                assert!(batch.has_succeeded());
+                lend(&mut batch);
+            }
+            assert_eq!(batch.plain_payloads().is_some(), alike);
+            assert!(batch.plain_tags(Ciphertext::InOutput).is_none());
+        }
+        assert!(Batch::alike(&mut ops, true).plain_payloads().is_none());
+    }
+
+    #[test]
     fn a_full_slice_of_groups_of_one_is_served() {
         let groups: Vec<u8> = (0..=255).collect();
         let all: Vec<u16> = (0..256).collect();

@@ -1,0 +1,167 @@
+//! Bursts of one session's whole messages, which engines walk without asking anything of each: as
+//! OpenSSL has them, whatever their number, lengths and layout.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use lanelock_core::algorithm::{Algorithm, Order};
+use lanelock_core::transform::Direction;
+use lanelock_core::{Buffer, Cipher, Device, Hash, Mac, Op, Session, Status, Transform};
+use lanelock_native::{Native, Tier};
+use lanelock_openssl::OpenSsl;
+
+/// Numbers of messages around those of lanes, of a kernel call and of two.
+const BURSTS: [usize; 12] = [1, 2, 4, 5, 16, 17, 31, 32, 33, 64, 65, 130];
+
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    InPlace,
+    Separate,
+    ReadOnly,
+}
+
+/// Runs one burst; what came out of each message, output and tag.
+fn run(
+    device: &Device,
+    session: &Session,
+    layout: Layout,
+    aad: &[u8],
+    messages: &[Vec<u8>],
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut outputs: Vec<_> = messages.to_vec();
+    let ivs: Vec<_> = (0..messages.len())
+        .map(|n| vec![n.to_le_bytes()[0]; session.iv_len()])
+        .collect();
+    let mut tags = vec![vec![0xee; session.tag_len()]; messages.len()];
+    if let Layout::Separate = layout {
+        outputs.iter_mut().for_each(|output| output.fill(0xcc));
+    }
+    let mut ops: Vec<_> = messages
+        .iter()
+        .zip(&mut outputs)
+        .zip(&mut tags)
+        .zip(&ivs)
+        .map(|(((message, output), tag), iv)| {
+            let buffer = match layout {
+                Layout::InPlace => Buffer::in_place(output),
+                Layout::Separate => Buffer::separate(message, output),
+                Layout::ReadOnly => Buffer::read_only(message),
+            };
+            let op = Op::new(session, buffer).iv(iv).aad(aad);
+            if tag.is_empty() { op } else { op.tag(tag) }
+        })
+        .collect();
+    let mut queue_pair = device.queue_pair(1);
+    let outcome = queue_pair.process(&mut ops);
+    assert_eq!((outcome.succeeded, outcome.failed), (messages.len(), 0));
+    assert!(ops.iter().all(|op| op.status() == Status::Success));
+    drop(ops);
+    let stats = queue_pair.stats();
+    let of = |counter: fn(&lanelock_core::stats::EngineStats) -> u64| -> u64 {
+        stats.engines.iter().map(counter).sum()
+    };
+    let bytes: usize = messages.iter().map(Vec::len).sum();
+    assert_eq!(of(|row| row.ops), messages.len() as u64);
+    assert_eq!(of(|row| row.bytes), bytes as u64);
+    outputs.into_iter().zip(tags).collect()
+}
+
+fn agree(algorithm: Algorithm, key: usize, mac_key: usize, tag: Option<usize>, block: usize) {
+    for tier in Tier::available() {
+        let device = Device::builder()
+            .engine(Native::with_tier(tier).unwrap())
+            .engine(OpenSsl::new().unwrap())
+            .build();
+        let sessions = ["native", "openssl"].map(|engine| {
+            let (key, mac_key) = (vec![0x5a; key], vec![0xa5; mac_key]);
+            let transform = Transform::new(algorithm, Direction::Forward, &key, &mac_key);
+            let transform = match tag {
+                Some(len) => transform.tag_len(len),
+                None => transform,
+            };
+            device.session_on(engine, transform)
+        });
+        // SHA-2 is not on every tier.
+        let [Ok(native), Ok(openssl)] = sessions else {
+            continue;
+        };
+        let mac_alone = matches!(algorithm, Algorithm::Mac(_) | Algorithm::Hash(_));
+        let layouts = if mac_alone {
+            vec![Layout::ReadOnly, Layout::InPlace, Layout::Separate]
+        } else {
+            vec![Layout::InPlace, Layout::Separate]
+        };
+        let takes_aad = !matches!(algorithm, Algorithm::Cipher(_) | Algorithm::Hash(_));
+        for (round, count) in BURSTS.into_iter().enumerate() {
+            for (equal, &layout) in [false, true].into_iter().zip(layouts.iter().cycle()) {
+                let messages: Vec<Vec<u8>> = (0..count)
+                    .map(|n| {
+                        let len = if equal {
+                            64
+                        } else {
+                            (n * 37 + round * 11) % 300
+                        };
+                        (0..len / block * block)
+                            .map(|i| (i * 7 + n).to_le_bytes()[0])
+                            .collect()
+                    })
+                    .collect();
+                for aad in [&[][..], b"before"] {
+                    if !aad.is_empty() && !takes_aad {
+                        continue;
+                    }
+                    let [found, expected] = [&native, &openssl]
+                        .map(|session| run(&device, session, layout, aad, &messages));
+                    assert!(
+                        found == expected,
+                        "{tier:?} {algorithm:?} {layout:?} {count} equal: {equal}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn aes_cbc() {
+    for key in [16, 24, 32] {
+        agree(Algorithm::Cipher(Cipher::AesCbc), key, 0, None, 16);
+    }
+}
+
+#[test]
+fn aes_ctr() {
+    agree(Algorithm::Cipher(Cipher::AesCtr), 16, 0, None, 1);
+}
+
+#[test]
+fn aes_cmac() {
+    for (key, tag) in [(16, 16), (24, 12), (32, 4)] {
+        agree(Algorithm::Mac(Mac::AesCmac), key, 0, Some(tag), 1);
+    }
+}
+
+#[test]
+fn hmac() {
+    for (hash, tag) in [(Hash::Sha1, 12), (Hash::Sha256, 16), (Hash::Sha512, 64)] {
+        agree(Algorithm::Mac(Mac::Hmac(hash)), 20, 0, Some(tag), 1);
+    }
+}
+
+#[test]
+fn hash() {
+    for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha384] {
+        agree(Algorithm::Hash(hash), 0, 0, None, 1);
+    }
+}
+
+#[test]
+fn chains() {
+    for (order, mac, mac_key, tag) in [
+        (Order::EncryptThenMac, Mac::Hmac(Hash::Sha1), 20, 12),
+        (Order::EncryptThenMac, Mac::AesCmac, 16, 8),
+        (Order::MacThenEncrypt, Mac::Hmac(Hash::Sha256), 32, 32),
+    ] {
+        let algorithm = Algorithm::Chain(order, Cipher::AesCbc, mac);
+        agree(algorithm, 16, mac_key, Some(tag), 16);
+    }
+}
