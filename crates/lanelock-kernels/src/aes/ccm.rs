@@ -1,4 +1,5 @@
-//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once for a lone message.
+//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once, message by message,
+//! for one or a few short ones.
 
 mod lone;
 
@@ -44,8 +45,12 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
-                1 => isa.run(OfSize(jobs[0].key.size(), Lone::<true>(&mut jobs[0]))),
-                2..=8 => encrypt_group::<8>(isa, jobs),
+                _ if one_by_one(jobs) => {
+                    for job in jobs {
+                        isa.run(OfSize(job.key.size(), Lone::<true>(job)));
+                    }
+                }
+                ..=8 => encrypt_group::<8>(isa, jobs),
                 _ => encrypt_group::<GROUP>(isa, jobs),
             }
         }
@@ -64,8 +69,12 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
-                1 => isa.run(OfSize(jobs[0].key.size(), Lone::<false>(&mut jobs[0]))),
-                2..=8 => decrypt_group::<8>(isa, jobs),
+                _ if one_by_one(jobs) => {
+                    for job in jobs {
+                        isa.run(OfSize(job.key.size(), Lone::<false>(job)));
+                    }
+                }
+                ..=8 => decrypt_group::<8>(isa, jobs),
                 _ => decrypt_group::<GROUP>(isa, jobs),
             }
         }
@@ -108,6 +117,18 @@ unsafe fn decrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
         }
     }
 }
+
+/// Whether lanes would cost these jobs more than they save.
+fn one_by_one(jobs: &[Job<'_>]) -> bool {
+    match jobs.len() {
+        1 => true,
+        2 | 3 => jobs.iter().all(|job| job.len <= SHORT),
+        _ => false,
+    }
+}
+
+/// Most bytes of two or three messages that run one by one.
+const SHORT: usize = 256;
 
 /// As many messages as the widest tier has lanes.
 const GROUP: usize = 32;

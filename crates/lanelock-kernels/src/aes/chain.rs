@@ -4,9 +4,10 @@
 //! lanes advance by the same number of blocks: what the shortest of them has left. Its lane is
 //! then given the next message that waits. When none waits, the last lane moves into the gap and
 //! fewer registers run. Lanes that would be empty repeat the first: same loads, same results, same
-//! stores.
+//! stores. A message that is alone from the start has no lane, but registers of one block.
 
 mod keys;
+mod lone;
 mod step;
 
 use core::mem::MaybeUninit;
@@ -192,6 +193,11 @@ impl<T: Tail> Chains<T> {
     pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
+            if self.len == 1 {
+                self.run_lone::<V, ROUNDS>();
+                self.len = 0;
+                return;
+            }
             let mut keys = LaneKeys::<ROUNDS>::new();
             let mut lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
             let width = if self.collide() { GROUPS / 2 } else { GROUPS } * V::BLOCKS;

@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)] // loads through per-lane pointers
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::sha2::K512;
@@ -102,8 +103,19 @@ impl Sums {
             let k = _mm_loadu_si128(k[2 * (i % 4)..][..2].as_ptr().cast());
             let to = self.0[2 * i..][..2].as_mut_ptr().cast();
             _mm_store_si128(to, _mm_add_epi64(words, k));
+            // Read from memory as an operand of the addition; taken out of the register, each
+            // word would cost two instructions more.
+            asm!("/* {0} */", in(reg) to, options(nostack, preserves_flags));
         }
     }
+}
+
+/// The sum as it is: the compiler would order its terms by its own ranks.
+#[inline(always)]
+fn pin(mut sum: u64) -> u64 {
+    // SAFETY: no instructions.
+    unsafe { asm!("/* {0} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags)) };
+    sum
 }
 
 /// Sixteen rounds; with `EXTEND`, also the sums of the next sixteen, whose constants are `next`.
@@ -120,15 +132,20 @@ unsafe fn sixteen<const ROTATES: bool, const EXTEND: bool>(
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
     macro_rules! round {
         ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-            // What waits for the last round's `e` is added last.
+            // Of each sum, what the last round leaves latest is added last: one step from the
+            // old `e` to the new one, and one from `a` to `a`, are a rotation, two exclusive ors
+            // and one addition.
+            let rest = pin($h.wrapping_add(sums.0[$t]));
+            let early = pin($d.wrapping_add(rest));
             let choice = $g ^ ($e & ($f ^ $g));
-            let rest = $h.wrapping_add(sums.0[$t]).wrapping_add(choice);
-            let sigma = $e.rotate_right(14) ^ $e.rotate_right(18) ^ $e.rotate_right(41);
-            $d = $d.wrapping_add(rest).wrapping_add(sigma);
-            let first = rest.wrapping_add(sigma);
+            let sigma = pin($e.rotate_right(14) ^ $e.rotate_right(18) ^ $e.rotate_right(41));
+            $d = pin(early.wrapping_add(choice)).wrapping_add(sigma);
+            let first = pin(rest.wrapping_add(choice)).wrapping_add(sigma);
+            // The majority, whose two halves have no bit in common.
+            let first = pin(first.wrapping_add($b & $c));
+            let first = pin(first.wrapping_add($a & ($b ^ $c)));
             let sigma = $a.rotate_right(28) ^ $a.rotate_right(34) ^ $a.rotate_right(39);
-            let majority = $b ^ (($a ^ $b) & ($b ^ $c));
-            $h = sigma.wrapping_add(majority).wrapping_add(first);
+            $h = sigma.wrapping_add(first);
         };
     }
     macro_rules! two {
