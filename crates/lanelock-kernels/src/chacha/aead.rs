@@ -123,7 +123,7 @@ const LONE: usize = (lone::MOST - 1) * super::block::BLOCK;
 unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
     let blocks = 1 + job.len.div_ceil(super::block::BLOCK);
     let stream = Lone::new(kernels, &job.key.state(0, &job.nonce), blocks);
-    let mut keys = [[0; 8]; CHUNK];
+    let mut keys = [[0; 8]];
     keys[0].copy_from_slice(&stream.block(0)[..8]);
     let jobs = core::slice::from_mut(job);
     // SAFETY: the caller's promise, passed on. The ciphertext is in the output once it is sealed,
@@ -165,7 +165,7 @@ pub fn equal(a: &[u8; TAG], b: &[u8; TAG]) -> bool {
 unsafe fn tags<'k>(
     kernels: &Kernels,
     jobs: &mut [AeadJob<'k>],
-    keys: &mut [[u32; 8]; CHUNK],
+    keys: &mut [[u32; 8]],
     text: impl Fn(&AeadJob<'k>) -> *const u8,
     done: impl Fn(&mut AeadJob<'k>, [u8; TAG]),
 ) {

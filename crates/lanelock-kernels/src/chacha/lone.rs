@@ -6,6 +6,8 @@
 use core::mem::MaybeUninit;
 
 use super::batch::counter;
+#[cfg(target_arch = "x86_64")]
+use super::block::block;
 use super::block::{BLOCK, COUNTER};
 use super::tier::Kernels;
 use crate::bytes::{copy_short, xor_block};
@@ -18,7 +20,7 @@ use crate::wipe::wipe;
 pub(super) const MOST: usize = 17;
 
 /// Rows for [`MOST`] blocks, rounded up to what registers of any tier write.
-const ROOM: usize = 24;
+pub(super) const ROOM: usize = 24;
 
 /// Consecutive blocks of keystream. Wiped on drop.
 ///
@@ -37,7 +39,7 @@ impl Lone {
     pub(super) fn new(kernels: &Kernels, state: &DoubleRow<u32>, blocks: usize) -> Self {
         assert!(blocks <= MOST, "a lone message is short");
         let mut rows = MaybeUninit::<[DoubleRow<u32>; ROOM]>::uninit();
-        // SAFETY: `MOST` rounded up to any group of `consecutive` fits `ROOM`.
+        // SAFETY: `ROOM` rows, and no more than `MOST` blocks.
         unsafe { kernels.consecutive(state, rows.as_mut_ptr().cast(), blocks) };
         Self { rows, blocks }
     }
@@ -92,12 +94,13 @@ impl Drop for Lone {
     }
 }
 
-/// Replaces `blocks` rows by the blocks from the state's counter on, in groups of one, two or
-/// four registers.
+/// Replaces `blocks` rows by the blocks from the state's counter on: in groups of one, two, four or
+/// five registers for each row of the state, or, where that fills the widest registers best, of one
+/// register for each of its words.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `rows` is valid for writing `blocks` rows rounded up to a
-/// group.
+/// The CPU has the instructions of `V`; `rows` is valid for writing [`ROOM`] rows, and `blocks` is
+/// at most [`MOST`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) unsafe fn consecutive<V: Rows>(
@@ -108,21 +111,46 @@ pub(super) unsafe fn consecutive<V: Rows>(
     let one = V::COUNT / 4;
     let mut done = 0;
     while done < blocks {
-        let mut state = *state;
-        state[COUNTER] = state[COUNTER].wrapping_add(counter(done));
-        // SAFETY: a group that begins below `blocks`.
+        // SAFETY: a group that begins below `blocks`; `MOST` rounded up to any group fits `ROOM`.
         unsafe {
             let rows = rows.add(done);
             let left = blocks - done;
-            done += if left > 2 * one {
-                group::<V, 4>(&state, rows)
-            } else if left > one {
-                group::<V, 2>(&state, rows)
-            } else {
-                group::<V, 1>(&state, rows)
+            done += match left {
+                _ if left <= one => group::<V, 1>(state, done, rows),
+                _ if left <= 2 * one => group::<V, 2>(state, done, rows),
+                _ if V::COUNT < 16 => group::<V, 4>(state, done, rows),
+                9..=16 => columns::<V>(state, done, rows),
+                17.. => group::<V, 5>(state, done, rows),
+                _ => group::<V, 4>(state, done, rows),
             };
         }
     }
+}
+
+/// A register for each word of the state; how many blocks.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; `rows` is valid for writing so many rows.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn columns<V: Rows>(
+    state: &DoubleRow<u32>,
+    first: usize,
+    rows: *mut DoubleRow<u32>,
+) -> usize {
+    const NUMBERS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    // SAFETY: the caller promises the instructions and the rows; a register has at most sixteen
+    // words.
+    unsafe {
+        let mut x = [V::splat(0); 16];
+        for i in 0..16 {
+            x[i] = V::splat(state[i]);
+        }
+        let numbers = V::load(NUMBERS.as_ptr()).add(V::splat(counter(first)));
+        x[COUNTER] = x[COUNTER].add(numbers);
+        V::store_double_rows(block(x), rows);
+    }
+    V::COUNT
 }
 
 /// Four additions, exclusive ors and rotations of all four columns, then of all diagonals.
@@ -152,6 +180,7 @@ macro_rules! rounds {
 #[inline(always)]
 unsafe fn group<V: Rows, const N: usize>(
     state: &DoubleRow<u32>,
+    first: usize,
     rows: *mut DoubleRow<u32>,
 ) -> usize {
     const NUMBERS: [u32; 16] = [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0];
@@ -162,9 +191,9 @@ unsafe fn group<V: Rows, const N: usize>(
         let row = |i: usize| V::broadcast_row(state.as_ptr().add(4 * i));
         let (a0, b0, c0) = (row(0), row(1), row(2));
         let mut d0 = [row(3).add(V::load(NUMBERS.as_ptr())); N];
-        for n in 1..N {
-            let step = [counter(n * one), 0, 0, 0];
-            d0[n] = d0[0].add(V::broadcast_row(step.as_ptr()));
+        for n in 0..N {
+            let step = [counter(first + n * one), 0, 0, 0];
+            d0[n] = d0[n].add(V::broadcast_row(step.as_ptr()));
         }
         let (mut a, mut b, mut c, mut d) = ([a0; N], [b0; N], [c0; N], d0);
         for _ in 0..10 {

@@ -257,6 +257,31 @@ fn cipher(kernels: &Kernels) {
     }
 }
 
+/// One message of each number of blocks that runs by itself, and a bit beyond.
+fn alone(kernels: &Kernels) {
+    let mut random = Random::new(16);
+    let around = |blocks: usize| [64 * blocks, 64 * blocks + 1, 64 * blocks + 63];
+    for len in (0..=20).flat_map(around) {
+        let case = Case::new(&mut random, 16, len);
+        agree(kernels, &[case], &mut random);
+        let counter = [1, u32::MAX - 9][random.below(2)];
+        let (key, nonce, text) = (random.bytes(32), random.bytes(NONCE), random.bytes(len));
+        let mut out = vec![0; len];
+        let job = CipherJob {
+            key: &Key::new(key.as_slice().try_into().unwrap()),
+            nonce: nonce.as_slice().try_into().unwrap(),
+            counter,
+            input: text.as_ptr(),
+            output: out.as_mut_ptr(),
+            len,
+        };
+        // SAFETY: two memories of `len` bytes.
+        unsafe { cipher_many(kernels, &[job]) };
+        let expected = reference::chacha20(&key, counter, &nonce, &text);
+        assert!(out == expected, "{}, {len} bytes", kernels.name());
+    }
+}
+
 /// The derivation of XChaCha20: one key alone, and some to all of those that run together.
 fn extended(kernels: &Kernels) {
     let mut random = Random::new(15);
@@ -304,6 +329,7 @@ macro_rules! suite {
             suite!(@test every_occupancy $kernels);
             suite!(@test long_messages $kernels);
             suite!(@test cipher $kernels);
+            suite!(@test alone $kernels);
             suite!(@test extended $kernels);
         }
     )*};

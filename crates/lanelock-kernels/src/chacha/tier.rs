@@ -111,8 +111,7 @@ impl Kernels {
     /// Writes `blocks` blocks of keystream from the state's counter on.
     ///
     /// # Safety
-    /// `rows` is valid for writing `blocks` rows rounded up to eight, or to sixteen if there are
-    /// more than eight.
+    /// `rows` is valid for writing [`lone::ROOM`] rows, and `blocks` is at most [`lone::MOST`].
     #[inline]
     pub(super) unsafe fn consecutive(
         &self,

@@ -189,12 +189,20 @@ unsafe fn cut(_: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize)
     }
     // SAFETY: the CPU has IFMA, the token says; the pieces lie inside the run.
     unsafe { ifma::absorb(&mut columns, at.as_ptr(), LANES, piece) };
-    let weight = r.power_vartime(piece);
-    let mut total = columns.sum(0);
-    for lane in 1..LANES {
-        total = total.times(weight).plus(columns.sum(lane));
-    }
+    let mut weight = r.power_vartime(piece);
+    let mut sums: [Element; LANES] = core::array::from_fn(|lane| columns.sum(lane));
     columns.clear();
+    let mut left = LANES;
+    while left > 1 {
+        // Neighbours join: no pair waits for another.
+        left /= 2;
+        for i in 0..left {
+            sums[i] = sums[2 * i].times(weight).plus(sums[2 * i + 1]);
+        }
+        weight = weight.times(weight);
+    }
+    let total = sums[0];
+    sums.iter_mut().for_each(|sum| wipe(&mut sum.0));
     let done = LANES * piece;
     // SAFETY: the rest of the run.
     unsafe { total.absorb(r, from.add(done * BLOCK), blocks - done) }
