@@ -1,6 +1,7 @@
 //! `lanelock engines`: what this machine has, what each engine offers, which one is chosen.
 
 mod family;
+mod measure;
 mod public_keys;
 
 use std::fmt::Write as _;
@@ -10,9 +11,11 @@ use std::io::Write as _;
 use comfy_table::Table;
 use lanelock::algorithm::{Algorithm, Spec};
 use lanelock::engine::{Capability, Engine, Features};
+use lanelock::session::Choice;
 use lanelock::sizes::Sizes;
+use lanelock::stand_in::Measured;
 use lanelock::transform::Direction;
-use lanelock::{Device, Transform};
+use lanelock::{Device, SessionError, Transform};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -22,7 +25,22 @@ use public_keys::KeyRow;
 
 /// Arguments of `lanelock engines`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A session that names no engine has the first one that offers its algorithm, and where that is not
+certain to be the fastest, the next one as a stand-in: both are timed on the session's own work, by
+number and length of its messages, until it is known which is faster. --engine and the variable
+LANELOCK_TIER, where they are given, leave nothing to choose.
+
+Examples:
+  lanelock engines
+  lanelock engines --measure
+  LANELOCK_TIER=aesni lanelock engines --measure")]
 pub struct Args {
+    /// Run some seconds of work to know now what the engines' sessions would learn: which engine
+    /// protects groups of each number and length of messages faster.
+    #[arg(long)]
+    measure: bool,
+
     /// Print JSON: the machine, each engine with its algorithms, and for each named algorithm
     /// the engine that is chosen.
     #[arg(long)]
@@ -88,6 +106,24 @@ struct ChoiceRow {
     algorithm: String,
     engine: &'static str,
     why: String,
+    /// The engine that runs a group where it is known to be faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stand_in: Option<&'static str>,
+    /// With `--measure`: a row for each kind of group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    measured: Vec<MeasuredRow>,
+}
+
+/// Groups of one kind: their least time on either engine, and the one that runs them.
+#[derive(Debug, Serialize)]
+struct MeasuredRow {
+    /// Most operations; none without a bound.
+    most_ops: Option<usize>,
+    /// Most bytes of each; none without a bound.
+    most_bytes: Option<u32>,
+    engine_ns: u128,
+    stand_in_ns: u128,
+    chosen: &'static str,
 }
 
 /// Runs the command.
@@ -96,12 +132,12 @@ struct ChoiceRow {
 /// [`Failure::Failed`] if no engine can be opened, [`Failure::Output`] if nothing can be printed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
-    let inventory = Inventory::of(&device, args.break_even)?;
+    let inventory = Inventory::of(&device, args)?;
     let text = if args.json {
         let json = serde_json::to_string_pretty(&inventory);
         json.map_err(|error| Failure::Failed(error.to_string()))? + "\n"
     } else {
-        inventory.render(&device)
+        inventory.render(&device, args.measure)
     };
     io::stdout()
         .lock()
@@ -110,26 +146,28 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Inventory {
-    fn of(device: &Device, measure: bool) -> Result<Self, Failure> {
+    fn of(device: &Device, args: &Args) -> Result<Self, Failure> {
         let openssl = device.engines().find(|engine| engine.name() == "openssl");
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
             algorithms: engine.capabilities().iter().map(AlgorithmRow::of).collect(),
         });
+        let chains = args.measure.then(measure::chains);
+        let choices = Spec::singles()
+            .into_iter()
+            .chain(chains.into_iter().flatten())
+            .filter_map(|spec| ChoiceRow::of(device, &spec, args.measure).transpose());
         Ok(Self {
             machine: Machine::detect(&openssl.map(Engine::version).unwrap_or_default()),
             cpu_features: cpu_features(),
             engines: engines.collect(),
-            choices: Spec::singles()
-                .iter()
-                .filter_map(|spec| ChoiceRow::of(device, spec))
-                .collect(),
-            public_keys: public_keys::rows(device, measure)?,
+            choices: choices.collect::<Result<_, _>>()?,
+            public_keys: public_keys::rows(device, args.break_even)?,
         })
     }
 
-    fn render(&self, device: &Device) -> String {
+    fn render(&self, device: &Device, measured: bool) -> String {
         let machine = &self.machine;
         let mut text = format!(
             "{}, {} cores\nfeatures: {}\ntiers: {}\n",
@@ -153,17 +191,48 @@ impl Inventory {
         );
         text.push_str("\nchosen for a session that names no engine\n");
         text.push_str(&self.choices());
+        if measured {
+            text.push_str(&self.measured());
+        }
         text.push_str("\npublic keys, for a session that names no engine\n");
         text.push_str(&public_keys::render(&self.public_keys));
         text
+    }
+
+    /// Kinds of group that the stand-in has.
+    fn measured(&self) -> String {
+        let mut text = String::new();
+        let (mut kinds, mut taken) = (0, 0);
+        for row in &self.choices {
+            kinds += row.measured.len();
+            for kind in row.measured.iter().filter(|kind| kind.chosen != row.engine) {
+                taken += 1;
+                let at_most = |most: Option<String>| most.unwrap_or_else(|| "more".to_owned());
+                let _ = writeln!(
+                    text,
+                    "  {}, {}: operations {}, bytes {}: {} ns, {} {} ns",
+                    kind.chosen,
+                    row.algorithm,
+                    at_most(kind.most_ops.map(|most| format!("up to {most}"))),
+                    at_most(kind.most_bytes.map(|most| format!("up to {most}"))),
+                    kind.stand_in_ns,
+                    row.engine,
+                    kind.engine_ns,
+                );
+            }
+        }
+        format!(
+            "\nmeasured: groups of {kinds} kinds (algorithm, number and length of messages); \
+             the stand-in has {taken}\n{text}"
+        )
     }
 
     /// Algorithms by the engine that is chosen and the reason.
     fn choices(&self) -> String {
         let mut groups: Vec<(&ChoiceRow, Vec<&str>)> = Vec::new();
         for row in &self.choices {
-            let same =
-                |(first, _): &(&ChoiceRow, _)| (first.engine, &first.why) == (row.engine, &row.why);
+            let key = |row: &ChoiceRow| (row.engine, row.stand_in, row.why.clone());
+            let same = |(first, _): &(&ChoiceRow, _)| key(first) == key(row);
             match groups.iter_mut().find(|group| same(group)) {
                 Some((_, names)) => names.push(&row.algorithm),
                 None => groups.push((row, vec![&row.algorithm])),
@@ -176,7 +245,10 @@ impl Inventory {
             } else {
                 names.join(", ")
             };
-            let _ = writeln!(text, "  {}, {}: {names}", row.engine, row.why);
+            let stand_in = row.stand_in.map_or(String::new(), |stand_in| {
+                format!(" ({stand_in} where it proves faster)")
+            });
+            let _ = writeln!(text, "  {}{stand_in}, {}: {names}", row.engine, row.why);
             text
         })
     }
@@ -208,16 +280,53 @@ impl AlgorithmRow {
 
 impl ChoiceRow {
     /// What a session of `spec` says of its engine; nothing if there is none for it.
-    fn of(device: &Device, spec: &Spec) -> Option<Self> {
+    fn of(device: &Device, spec: &Spec, measure: bool) -> Result<Option<Self>, Failure> {
         // Any key would do, but for XTS, whose halves must differ.
         let key: Vec<u8> = (0..=u8::MAX).take(spec.key_len).collect();
         let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &[]);
-        let session = device.session(transform).ok()?;
-        Some(Self {
+        let Ok(session) = device.session(transform) else {
+            return Ok(None);
+        };
+        if measure {
+            measure::run(device, &session)?;
+        }
+        Ok(Some(Self {
             algorithm: spec.to_string(),
             engine: session.engine(),
-            why: session.choice().to_string(),
+            why: why(session.choice()),
+            stand_in: session.stand_in(),
+            measured: session.measured().iter().map(MeasuredRow::of).collect(),
+        }))
+    }
+}
+
+impl MeasuredRow {
+    fn of(measured: &Measured) -> Self {
+        Self {
+            most_ops: measured.most_ops,
+            most_bytes: measured.most_bytes,
+            engine_ns: measured.primary.as_nanos(),
+            stand_in_ns: measured.stand_in.as_nanos(),
+            chosen: measured.chosen,
+        }
+    }
+}
+
+/// The reason without the algorithm's name, so that algorithms with one reason share a line.
+fn why(choice: &Choice) -> String {
+    let Choice::FirstThatOffers { refused } = choice else {
+        return choice.to_string();
+    };
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|(engine, error)| match error {
+            SessionError::Unsupported { why, .. } => format!("{engine}: {why}"),
+            other => format!("{engine}: {other}"),
         })
+        .collect();
+    match refused.is_empty() {
+        true => choice.to_string(),
+        false => format!("first that offers it ({})", refused.join("; ")),
     }
 }
 

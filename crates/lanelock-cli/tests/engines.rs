@@ -55,6 +55,42 @@ fn the_json_has_the_same_for_programs() {
 }
 
 #[test]
+fn measuring_tells_which_engine_runs_what() {
+    let output = lanelock()
+        .args(["engines", "--measure", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let choices = json["choices"].as_array().unwrap();
+    assert!(
+        choices
+            .iter()
+            .any(|choice| choice["algorithm"] == "aes-128-cbc+hmac-sha1")
+    );
+    for choice in choices {
+        // What has a stand-in was measured for every number and length; what has none, not.
+        let kinds = choice["measured"].as_array().map_or(0, Vec::len);
+        let expected = if choice["stand_in"].is_string() {
+            25
+        } else {
+            0
+        };
+        assert_eq!(kinds, expected, "{choice}");
+        for kind in choice["measured"].as_array().into_iter().flatten() {
+            let [engine, stand_in] =
+                ["engine_ns", "stand_in_ns"].map(|name| kind[name].as_u64().unwrap());
+            let faster = if 16 * stand_in < 15 * engine {
+                &choice["stand_in"]
+            } else {
+                &choice["engine"]
+            };
+            assert_eq!(&kind["chosen"], faster, "{kind}");
+        }
+    }
+}
+
+#[test]
 fn completions_are_a_script() {
     for shell in ["bash", "zsh", "fish"] {
         lanelock()

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineSession};
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
 use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Session, SessionError};
+use crate::stand_in::StandIn;
 use crate::transform::Transform;
 
 /// Engines in order of preference. Cheap to clone; every clone is the same device.
@@ -91,7 +92,8 @@ impl Device {
         self.0.key_observers.and_then(|make| make())
     }
 
-    /// Prepares `transform` on the first engine that offers it.
+    /// Prepares `transform` on the first engine that offers it, and if that one is contested, on
+    /// the next one too ([`crate::stand_in`]).
     ///
     /// # Errors
     /// [`SessionError::Length`] and [`SessionError::WeakKey`] for a bad description,
@@ -103,7 +105,7 @@ impl Device {
             let choice = Choice::FirstThatOffers {
                 refused: refused.clone(),
             };
-            match self.open(index, &transform, choice) {
+            match self.open(index, &transform, choice, Some(index + 1)) {
                 Err(error @ SessionError::Unsupported { .. }) => {
                     refused.push((self.0.engines[index].name(), error));
                 }
@@ -127,7 +129,7 @@ impl Device {
         })
     }
 
-    /// Prepares `transform` on the engine called `engine`.
+    /// Prepares `transform` on the engine called `engine`, which then runs it whatever its speed.
     ///
     /// # Errors
     /// As [`Device::session`], and [`SessionError::NoSuchEngine`].
@@ -140,7 +142,7 @@ impl Device {
                 known,
             });
         };
-        self.open(index, &transform, Choice::Named)
+        self.open(index, &transform, Choice::Named, None)
     }
 
     /// A queue pair for one thread at a time whose [`QueuePair::enqueue`] holds up to `depth`
@@ -162,18 +164,38 @@ impl Device {
         index: usize,
         transform: &Transform,
         choice: Choice,
+        stand_ins_from: Option<usize>,
     ) -> Result<Session, SessionError> {
         let engine = &self.0.engines[index];
         let opened = engine.open(transform)?;
+        let stand_in = stand_ins_from
+            .filter(|_| engine.is_contested())
+            .and_then(|from| self.stand_in(from, transform, (engine.name(), &*opened)));
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         Ok(Session::new(
             transform,
             opened,
             engine.name(),
+            stand_in,
             group,
             choice,
         ))
+    }
+
+    /// The first engine from `from` on that offers `transform` too.
+    fn stand_in(
+        &self,
+        from: usize,
+        transform: &Transform,
+        primary: (&'static str, &dyn EngineSession),
+    ) -> Option<StandIn> {
+        let mut others = self.0.engines.iter().enumerate().skip(from);
+        let (index, name, opened) = others.find_map(|(index, engine)| {
+            let opened = engine.open(transform).ok()?;
+            Some((index, engine.name(), opened))
+        })?;
+        StandIn::new(transform, primary, (name, index), opened)
     }
 }
 

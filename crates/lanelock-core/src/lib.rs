@@ -29,6 +29,7 @@ pub mod public_key;
 pub mod queue_pair;
 pub mod session;
 pub mod sizes;
+pub mod stand_in;
 pub mod stats;
 pub mod status;
 pub mod transform;

@@ -133,14 +133,25 @@ impl Burst {
         } = self;
         let mut run = |batch: Batch<'_, '_>, bytes| {
             let session = batch.session();
+            let stand_in = session.stand_in.as_deref();
+            let turn = stand_in.and_then(|stand_in| Some((stand_in, stand_in.turn(&batch)?)));
+            let (engine, index) = match &turn {
+                Some((stand_in, turn)) if turn.is_stand_in() => {
+                    (&stand_in.engine, stand_in.index())
+                }
+                _ => (&session.engine, session.rules.group.engine()),
+            };
             let mut running = Running {
-                engine: session.rules.group.engine(),
+                engine: index,
                 batch,
                 bytes,
                 counters,
                 outcome,
             };
-            session.engine.process(token, &mut running.batch);
+            engine.process(token, &mut running.batch);
+            if let Some((stand_in, turn)) = turn {
+                stand_in.ran(&turn);
+            }
         };
         if let Some(Alike { bytes, aad }) = all_alike(ops, *device) {
             run(Batch::alike(ops, aad), Some(bytes));

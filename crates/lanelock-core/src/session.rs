@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::algorithm::{Algorithm, Spec};
 use crate::engine::EngineSession;
 use crate::sizes::Sizes;
+use crate::stand_in::{Measured, StandIn};
 use crate::transform::{Direction, Transform};
 use crate::validate::Rules;
 
@@ -24,6 +25,7 @@ pub(crate) struct SessionInner {
     pub(crate) engine: Box<dyn EngineSession>,
     /// Invariant: of what is in `engine`. Asking that each time would be a call.
     engine_type: TypeId,
+    pub(crate) stand_in: Option<Box<StandIn>>,
     description: Description,
 }
 
@@ -107,6 +109,7 @@ impl Session {
         transform: &Transform,
         engine: Box<dyn EngineSession>,
         engine_name: &'static str,
+        stand_in: Option<StandIn>,
         group: crate::group::GroupId,
         choice: Choice,
     ) -> Self {
@@ -120,6 +123,7 @@ impl Session {
             rules: Rules::new(transform, group),
             engine_type: Any::type_id(&*engine),
             engine,
+            stand_in: stand_in.map(Box::new),
             description,
         }))
     }
@@ -164,6 +168,20 @@ impl Session {
         self.0.description.engine_name
     }
 
+    /// Name of the engine that runs it instead where it was measured to be faster, if there is one.
+    #[must_use]
+    pub fn stand_in(&self) -> Option<&'static str> {
+        self.0.stand_in.as_ref().map(|stand_in| stand_in.name())
+    }
+
+    /// What the process has measured of its engine against the stand-in, in sessions of the same
+    /// algorithm and direction; nothing while it has run too little, or if there is none.
+    #[must_use]
+    pub fn measured(&self) -> Vec<Measured> {
+        let stand_in = self.0.stand_in.as_ref();
+        stand_in.map_or(Vec::new(), |stand_in| stand_in.measured(self.engine()))
+    }
+
     /// Why that engine.
     #[must_use]
     pub fn choice(&self) -> &Choice {
@@ -173,10 +191,18 @@ impl Session {
     /// Memory held, as the engine counts it.
     #[must_use]
     pub fn memory(&self) -> SessionMemory {
+        let stand_in = self.0.stand_in.as_ref();
+        let more = stand_in.map_or_else(SessionMemory::default, |stand_in| {
+            let memory = stand_in.engine.memory();
+            SessionMemory {
+                session: memory.session + size_of::<StandIn>(),
+                ..memory
+            }
+        });
         let engine = self.0.engine.memory();
         SessionMemory {
-            session: engine.session + size_of::<SessionInner>(),
-            ..engine
+            session: engine.session + size_of::<SessionInner>() + more.session,
+            per_queue_pair: engine.per_queue_pair + more.per_queue_pair,
         }
     }
 }
@@ -186,12 +212,16 @@ impl SessionInner {
     #[inline]
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
-        if self.engine_type != TypeId::of::<T>() {
-            return None;
-        }
-        let engine: *const dyn EngineSession = &raw const *self.engine;
-        // SAFETY: the invariant: behind the box is a `T`, borrowed with `self`.
-        Some(unsafe { &*engine.cast::<T>() })
+        let engine: &dyn EngineSession = if self.engine_type == TypeId::of::<T>() {
+            &*self.engine
+        } else {
+            let stand_in = self.stand_in.as_ref();
+            &*stand_in
+                .filter(|it| it.engine_type == TypeId::of::<T>())?
+                .engine
+        };
+        // SAFETY: the invariant of either type: behind the box is a `T`, borrowed with `self`.
+        Some(unsafe { &*std::ptr::from_ref(engine).cast::<T>() })
     }
 
     pub(crate) fn spec(&self) -> Spec {

@@ -1,7 +1,7 @@
 //! The engines of this machine, and those that exist for comparison.
 
-use lanelock::Device;
 use lanelock::engine::Engine;
+use lanelock::{Device, Session, SessionError, Transform};
 use lanelock_baselines::{Baseline, Habit};
 
 use super::null_engine::NullEngine;
@@ -42,9 +42,9 @@ impl Bench {
             .collect()
     }
 
-    /// Whether there is an engine of this name.
+    /// Whether there is an engine of this name, or it is [`AUTO`].
     pub fn has(&self, name: &str) -> bool {
-        self.device.engines().any(|engine| engine.name() == name)
+        name == AUTO || self.device.engines().any(|engine| engine.name() == name)
     }
 
     /// The machine, with the OpenSSL that is loaded.
@@ -54,6 +54,24 @@ impl Bench {
             .engines()
             .find(|engine| engine.name() == "openssl");
         Machine::detect(&openssl.map(Engine::version).unwrap_or_default())
+    }
+}
+
+/// In place of an engine's name: the one that a session gets that names none, with its stand-in.
+pub const AUTO: &str = "auto";
+
+/// A session on the engine called `engine`, or on what the device chooses.
+///
+/// # Errors
+/// Those of the device.
+pub fn session(
+    device: &Device,
+    engine: &str,
+    transform: Transform,
+) -> Result<Session, SessionError> {
+    match engine {
+        AUTO => device.session(transform),
+        _ => device.session_on(engine, transform),
     }
 }
 

@@ -32,8 +32,9 @@ pub struct Contest {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Contestants")]
 pub struct Engines {
-    /// Engines of this machine [default: all]; null touches no message and shows the cost of
-    /// everything around an engine; clone-per-op and the like are those of `perf uplift`.
+    /// Engines of this machine [default: all]; auto is what a session gets that names none: the
+    /// preferred one, and another where that proves faster; null touches no message and shows the
+    /// cost of everything around an engine; clone-per-op and the like are those of `perf uplift`.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub engine: Vec<String>,
 }
@@ -63,7 +64,7 @@ impl Engines {
         match self.engine.iter().find(|name| !bench.has(name)) {
             None => Ok(self.engine.clone()),
             Some(name) => Err(Failure::Usage(format!(
-                "--engine {name}: no such engine; this machine has {}, and null",
+                "--engine {name}: no such engine; this machine has {}, auto and null",
                 bench.engines().join(", ")
             ))),
         }

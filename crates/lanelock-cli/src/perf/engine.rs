@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lanelock::{Buffer, Device, Op, QueuePair, Session, SessionError, Status};
 
+use super::bench;
 use super::contestant::{Contestant, Entry, Lap};
 use super::crew::{Crew, Post};
 use super::drive::Driver;
@@ -123,7 +124,7 @@ impl Contestant for EngineContestant {
 
 impl Keys {
     fn open(device: &Device, engine: &str, shape: &Shape) -> Result<Self, SessionError> {
-        let open = |transform| device.session_on(engine, transform);
+        let open = |transform| bench::session(device, engine, transform);
         let all = 0..shape.sessions;
         let sessions = all.clone().map(|n| shape.transform(n));
         let sealing = all.filter_map(|n| shape.sealing_transform(n));

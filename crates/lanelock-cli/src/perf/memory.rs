@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use lanelock::algorithm::Spec;
 use lanelock::{Buffer, Op, Session, SessionError, Status};
 
-use super::bench::Bench;
+use super::bench::{self, Bench};
 use super::cells;
 use super::contest::Engines;
 use super::drive;
@@ -113,7 +113,7 @@ fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Opti
         pool: 1,
         ..shapes.remove(0)
     };
-    let open = |n| bench.device.session_on(engine, shape.transform(n));
+    let open = |n| bench::session(&bench.device, engine, shape.transform(n));
     // The first takes what is made once: fetched algorithms, providers, the queue pair.
     let mut queue = bench.device.queue_pair(1);
     let first = match open(0) {

@@ -64,6 +64,20 @@ fn ratios_compare_with_the_reference() {
 }
 
 #[test]
+fn the_choice_of_a_session_that_names_no_engine_takes_part() {
+    let arguments = [
+        "throughput",
+        "--algorithm",
+        "xchacha20-poly1305",
+        "--sizes",
+        "64",
+    ];
+    let both = ["--engine", "auto,openssl", "--burst", "1"];
+    let (_, rows) = report(&tiny(&[&arguments[..], &both].concat()));
+    assert_eq!(values(&rows, "contestant"), ["auto", "openssl"]);
+}
+
+#[test]
 fn a_mix_of_lengths_is_reported_with_its_mean() {
     let mix = "64:7,576:4,1500:1";
     let arguments = ["throughput", "--algorithm", "aes-128-ctr", "--imix", mix];

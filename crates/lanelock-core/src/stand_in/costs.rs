@@ -1,0 +1,246 @@
+//! What groups of operations cost on two engines: measured on the first that run on either, and
+//! remembered by the process.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::algorithm::Spec;
+use crate::transform::Direction;
+
+/// Groups that are measured apart: of the same number of operations, and of messages of the same
+/// length, about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Cell(u8);
+
+/// One of the two engines of a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Side {
+    Primary,
+    StandIn,
+}
+
+/// The most operations and the most bytes of each class, but for the last, which has no bound.
+const OPS: [usize; 4] = [1, 2, 4, 8];
+const BYTES: [u32; 4] = [64, 256, 1024, 4096];
+const CLASSES: u8 = 5;
+const CELLS: usize = 25;
+
+/// Measurements of each side before one is believed. The least of them counts: interruptions and
+/// cold caches only ever add.
+const SAMPLES: u32 = 16;
+
+/// The stand-in takes a cell if it needs less than this many parts in [`WHOLE`] of the primary's
+/// time: what is about as fast stays where it is.
+const LESS: u64 = 15;
+const WHOLE: u64 = 16;
+
+/// The two engines, the algorithm and the direction.
+type Subject = (&'static str, &'static str, Spec, Direction);
+
+#[derive(Debug)]
+pub(crate) struct Costs {
+    /// A bit for each cell that is not the primary's for good: unknown as yet, or the stand-in's.
+    open: AtomicU32,
+    /// A bit for each cell that is the stand-in's.
+    taken: AtomicU32,
+    cells: [[Cost; 2]; CELLS],
+}
+
+#[derive(Debug)]
+struct Cost {
+    /// Least nanoseconds of a whole group.
+    least: AtomicU64,
+    samples: AtomicU32,
+}
+
+impl Cell {
+    /// The cell of groups of `ops` operations of `bytes` bytes each.
+    #[inline]
+    pub(crate) fn of(ops: usize, bytes: u32) -> Self {
+        // Of the last power of two below either: one class each for operations, for bytes one for
+        // two powers from 64 on.
+        let ops = (usize::BITS - ops.saturating_sub(1).leading_zeros()).min(4);
+        let bytes = (33 - (bytes.saturating_sub(1) >> 6).leading_zeros()) / 2;
+        Self((u32::from(CLASSES) * ops + bytes.min(4)).to_le_bytes()[0])
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        (0..CLASSES * CLASSES).map(Self)
+    }
+
+    /// The most operations of its groups, and bytes of their messages; `None` without a bound.
+    pub(crate) fn most(self) -> (Option<usize>, Option<u32>) {
+        let (ops, bytes) = (self.0 / CLASSES, self.0 % CLASSES);
+        (
+            OPS.get(usize::from(ops)).copied(),
+            BYTES.get(usize::from(bytes)).copied(),
+        )
+    }
+
+    #[inline]
+    fn bit(self) -> u32 {
+        1 << self.0
+    }
+}
+
+impl Costs {
+    /// The process's costs of `subject`.
+    pub(crate) fn of(subject: Subject) -> Arc<Self> {
+        static KNOWN: OnceLock<Mutex<HashMap<Subject, Arc<Costs>>>> = OnceLock::new();
+        let known = KNOWN.get_or_init(Mutex::default);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(subject).or_default().clone()
+    }
+
+    /// Whether the primary runs the groups of `cell`, and nothing is left to learn.
+    #[inline]
+    pub(crate) fn is_settled_for_primary(&self, cell: Cell) -> bool {
+        self.open.load(Relaxed) & cell.bit() == 0
+    }
+
+    /// The side that runs the next group of `cell`, and whether it is to be timed. While they are
+    /// unknown the sides take turns: both are learnt from work that was asked for.
+    pub(crate) fn choose(&self, cell: Cell) -> (Side, bool) {
+        if self.is_settled_for_primary(cell) {
+            return (Side::Primary, false);
+        }
+        if self.taken.load(Relaxed) & cell.bit() != 0 {
+            return (Side::StandIn, false);
+        }
+        let samples = |side| self.cost(cell, side).samples.load(Relaxed);
+        if samples(Side::Primary) <= samples(Side::StandIn) {
+            (Side::Primary, true)
+        } else {
+            (Side::StandIn, true)
+        }
+    }
+
+    /// A group of `cell` took `elapsed` on `side`.
+    pub(crate) fn record(&self, cell: Cell, side: Side, elapsed: Duration) {
+        let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let cost = self.cost(cell, side);
+        cost.least.fetch_min(nanoseconds.max(1), Relaxed);
+        cost.samples.fetch_add(1, Relaxed);
+        let Some([primary, stand_in]) = self.known(cell) else {
+            return;
+        };
+        if u128::from(stand_in) * u128::from(WHOLE) < u128::from(primary) * u128::from(LESS) {
+            self.taken.fetch_or(cell.bit(), Relaxed);
+        } else {
+            self.open.fetch_and(!cell.bit(), Relaxed);
+        }
+    }
+
+    /// Each cell that is known, with nanoseconds of a group on either side, and the side that has
+    /// it.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = (Cell, [u64; 2], Side)> {
+        Cell::all().filter_map(|cell| {
+            let costs = self.known(cell)?;
+            Some((cell, costs, self.choose(cell).0))
+        })
+    }
+
+    /// Nanoseconds of the primary and of the stand-in.
+    fn known(&self, cell: Cell) -> Option<[u64; 2]> {
+        let costs = [Side::Primary, Side::StandIn].map(|side| self.cost(cell, side));
+        let enough = |cost: &&Cost| cost.samples.load(Relaxed) >= SAMPLES;
+        let known = costs.iter().all(enough);
+        known.then(|| costs.map(|cost| cost.least.load(Relaxed)))
+    }
+
+    fn cost(&self, cell: Cell, side: Side) -> &Cost {
+        &self.cells[usize::from(cell.0)][side as usize]
+    }
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        let unknown = || Cost {
+            least: AtomicU64::new(u64::MAX),
+            samples: AtomicU32::new(0),
+        };
+        Self {
+            open: AtomicU32::new((1 << CELLS) - 1),
+            taken: AtomicU32::new(0),
+            cells: std::array::from_fn(|_| [unknown(), unknown()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs groups of `cell` that take these nanoseconds until both sides are known.
+    fn learn(costs: &Costs, cell: Cell, primary: u64, stand_in: u64) -> u32 {
+        let mut groups = 0;
+        while let (side, true) = costs.choose(cell) {
+            // The first one of a side makes a context, others are interrupted.
+            let more = [0, 70_000][usize::from(groups < 2 || groups % 5 == 0)];
+            let nanoseconds = [primary, stand_in][side as usize] + more;
+            costs.record(cell, side, Duration::from_nanos(nanoseconds));
+            groups += 1;
+        }
+        groups
+    }
+
+    #[test]
+    fn cells_have_the_bounds_they_say() {
+        assert_eq!(Cell::of(1, 0), Cell::of(1, 64));
+        assert_ne!(Cell::of(1, 64), Cell::of(1, 65));
+        assert_ne!(Cell::of(1, 64), Cell::of(2, 64));
+        assert_eq!(Cell::of(9, 4097), Cell::of(256, u32::MAX));
+        for cell in Cell::all() {
+            let (ops, bytes) = cell.most();
+            assert_eq!(Cell::of(ops.unwrap_or(99), bytes.unwrap_or(9999)), cell);
+            assert!(usize::from(cell.0) < CELLS);
+        }
+    }
+
+    #[test]
+    fn the_sides_take_turns_until_both_are_known_and_the_faster_has_the_cell() {
+        let costs = Costs::default();
+        let (short, long) = (Cell::of(1, 64), Cell::of(1, 5000));
+        assert_eq!(costs.choose(short), (Side::Primary, true));
+        assert_eq!(learn(&costs, short, 90, 80), 2 * SAMPLES);
+        assert_eq!(costs.choose(short), (Side::StandIn, false));
+        assert!(!costs.is_settled_for_primary(short));
+        assert_eq!(costs.choose(long), (Side::Primary, true), "another cell");
+        learn(&costs, long, 800, 900);
+        assert_eq!(costs.choose(long), (Side::Primary, false));
+        assert!(costs.is_settled_for_primary(long));
+        let settled: Vec<_> = costs.settled().collect();
+        let expected = [
+            (short, [90, 80], Side::StandIn),
+            (long, [800, 900], Side::Primary),
+        ];
+        assert_eq!(settled, expected);
+    }
+
+    #[test]
+    fn what_is_about_as_fast_stays_where_it_is() {
+        for (stand_in, side) in [(150, Side::Primary), (149, Side::StandIn)] {
+            let costs = Costs::default();
+            learn(&costs, Cell::of(4, 10), 160, stand_in);
+            assert_eq!(costs.choose(Cell::of(3, 20)), (side, false));
+        }
+    }
+
+    #[test]
+    fn the_process_remembers_each_subject() {
+        let spec: Spec = "aes-128-ecb".parse().expect("a name");
+        let of = |stand_in, direction| Costs::of(("a test", stand_in, spec, direction));
+        let cell = Cell::of(1, 1);
+        learn(&of("another", Direction::Forward), cell, 9, 8);
+        let again = of("another", Direction::Forward);
+        assert_eq!(again.choose(cell), (Side::StandIn, false));
+        for other in [
+            of("another", Direction::Reverse),
+            of("a third", Direction::Forward),
+        ] {
+            assert_eq!(other.choose(cell), (Side::Primary, true));
+        }
+    }
+}
