@@ -1,0 +1,109 @@
+//! Which messages take this way: the results of both ways are alike.
+
+use std::cell::Cell;
+
+use lanelock_core::algorithm::Order;
+use lanelock_core::transform::Direction;
+use lanelock_core::{Algorithm, Buffer, Cipher, Device, Hash, Mac, Op, Transform};
+use lanelock_kernels::cpu::ShaNi;
+
+use crate::{Native, Tier};
+
+thread_local! {
+    /// Messages that this thread has interleaved.
+    pub(super) static RAN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many messages of a burst are interleaved; each is authenticated from `auth_from` on.
+fn interleaved(
+    tier: Tier,
+    (order, hash, direction): (Order, Hash, Direction),
+    lengths: &[usize],
+    auth_from: usize,
+) -> usize {
+    let native = Native::with_tier(tier).expect("a tier of this CPU");
+    let device = Device::builder().engine(native).build();
+    let algorithm = Algorithm::Chain(order, Cipher::AesCbc, Mac::Hmac(hash));
+    let transform = Transform::new(algorithm, direction, &[1; 16], &[2; 20]);
+    let session = device.session(transform).expect("a tier with the hash");
+    let mut data: Vec<_> = lengths.iter().map(|&len| vec![3; len]).collect();
+    let mut tags = vec![vec![0; session.tag_len()]; lengths.len()];
+    let mut ops: Vec<_> = data
+        .iter_mut()
+        .zip(&mut tags)
+        .map(|(data, tag)| {
+            let len = data.len();
+            let op = Op::new(&session, Buffer::in_place(data)).iv(&[4; 16]);
+            let op = op.auth_range(auth_from..len);
+            match direction {
+                Direction::Forward => op.tag(tag),
+                Direction::Reverse => op.expected_tag(tag),
+            }
+        })
+        .collect();
+    let before = RAN.get();
+    let _wrong_tags_fail = device.queue_pair(1).process(&mut ops);
+    RAN.get() - before
+}
+
+/// Tiers that offer `hash`, each with whether it interleaves.
+fn tiers(hash: Hash) -> impl Iterator<Item = (Tier, bool)> {
+    let has_kernel = matches!(hash, Hash::Sha1 | Hash::Sha224 | Hash::Sha256);
+    let ni = ShaNi::detect().is_some();
+    Tier::available()
+        .filter(move |&tier| tier != Tier::AesNi || (ni && has_kernel))
+        .map(move |tier| (tier, ni && has_kernel))
+}
+
+const KINDS: [(Order, Direction); 4] = [
+    (Order::EncryptThenMac, Direction::Forward),
+    (Order::EncryptThenMac, Direction::Reverse),
+    (Order::MacThenEncrypt, Direction::Forward),
+    (Order::MacThenEncrypt, Direction::Reverse),
+];
+
+#[test]
+fn a_message_alone_is_interleaved_whatever_its_length() {
+    for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha512] {
+        for (tier, interleaves) in tiers(hash) {
+            for (order, direction) in KINDS {
+                let kind = (order, hash, direction);
+                for len in [16, 64, 8192] {
+                    let ran = interleaved(tier, kind, &[len], 0);
+                    assert_eq!(ran, usize::from(interleaves), "{tier:?} {kind:?} {len}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn of_several_the_one_that_is_three_times_as_long_as_the_next() {
+    for (tier, interleaves) in tiers(Hash::Sha1) {
+        for (order, direction) in KINDS {
+            let kind = (order, Hash::Sha1, direction);
+            let verifies_first = kind == (Order::EncryptThenMac, Hash::Sha1, Direction::Reverse);
+            let long = usize::from(interleaves && !verifies_first);
+            for (lengths, expected) in [
+                (&[64, 64][..], 0),
+                (&[48, 128, 64], 0),
+                (&[64, 176], 0),
+                (&[64, 192], long),
+                (&[512, 64, 16, 64], long),
+            ] {
+                let ran = interleaved(tier, kind, lengths, 0);
+                assert_eq!(ran, expected, "{tier:?} {kind:?} {lengths:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_that_do_not_nest_take_two_passes() {
+    for (tier, _) in tiers(Hash::Sha256) {
+        for (order, direction) in KINDS {
+            let kind = (order, Hash::Sha256, direction);
+            assert_eq!(interleaved(tier, kind, &[256], 16), 0, "{tier:?} {kind:?}");
+        }
+    }
+}
