@@ -20,6 +20,7 @@ const ALGORITHMS: &[&str] = &[
     "aes-128-gcm",
     "aes-256-ccm",
     "chacha20-poly1305",
+    "xchacha20-poly1305",
     "aes-128-cbc",
     "aes-256-xts",
     "3des-ctr",
@@ -39,7 +40,7 @@ fn protect(qp: &mut QueuePair, session: &Session, number: usize) -> (Vec<u8>, Ve
     let byte = u8::try_from(number).unwrap();
     let mut data = vec![byte; 16 * (1 + number % 9)];
     let mut tag = vec![0; session.tag_len()];
-    let iv = [byte ^ 0x33; 16];
+    let iv = [byte ^ 0x33; 24];
     let mut op = Op::new(session, Buffer::in_place(&mut data));
     if session.iv_len() > 0 {
         op = op.iv(&iv[..session.iv_len()]);

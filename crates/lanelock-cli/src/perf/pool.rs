@@ -215,7 +215,8 @@ fn aad_slot(shape: &Shape) -> usize {
 const CACHE_LINE: usize = 64;
 /// The longest tag.
 const TAG_SLOT: usize = 64;
-const IV_SLOT: usize = 16;
+/// The longest IV of a session that chooses none, 24 bytes, in whole AES blocks.
+const IV_SLOT: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ use crate::tier::Tier;
 const AES: &[Tier] = &[Tier::AesNi, Tier::Avx2, Tier::Avx512];
 const WIDE: &[Tier] = &[Tier::Avx2, Tier::Avx512];
 
-const ALGORITHMS: [(&str, &[Tier]); 11] = [
+const ALGORITHMS: [(&str, &[Tier]); 12] = [
     ("aes-128-cbc+hmac-sha1", WIDE),
     ("aes-256-cbc+hmac-sha256", WIDE),
     ("aes-128-ctr+hmac-sha512", WIDE),
@@ -27,6 +27,7 @@ const ALGORITHMS: [(&str, &[Tier]); 11] = [
     ("aes-256-gcm", AES),
     ("aes-128-ccm", AES),
     ("chacha20-poly1305", WIDE),
+    ("xchacha20-poly1305", WIDE),
 ];
 
 pub fn rows() -> Vec<Row> {
@@ -68,11 +69,14 @@ fn process(
     burst: &mut [Message],
     tags: &mut [Vec<u8>],
 ) -> Vec<Status> {
+    // As long as the longest.
+    let ivs: Vec<_> = burst.iter().map(|m| [m.iv, m.iv].concat()).collect();
     let mut ops: Vec<_> = burst
         .iter_mut()
+        .zip(&ivs)
         .zip(sessions)
         .zip(tags)
-        .map(|((message, session), tag)| {
+        .map(|(((message, iv), session), tag)| {
             let is_mac = matches!(session.algorithm(), Algorithm::Mac(_));
             let buffer = match is_mac {
                 true => Buffer::read_only(&message.data[..]),
@@ -80,7 +84,7 @@ fn process(
             };
             let mut op = Op::new(session, buffer).aad(&message.aad);
             if session.iv_len() > 0 {
-                op = op.iv(&message.iv[..session.iv_len()]);
+                op = op.iv(&iv[..session.iv_len()]);
             }
             match session.direction() {
                 Direction::Forward => op.tag(tag),

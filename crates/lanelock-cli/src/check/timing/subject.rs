@@ -181,7 +181,7 @@ fn run(
     spec: Spec,
     slot: &mut Slot,
 ) -> (u64, [Status; BURST]) {
-    const PUBLIC: [u8; 16] = [1; 16];
+    const PUBLIC: [u8; 24] = [1; 24];
     let Slot {
         session,
         secret,

@@ -81,25 +81,27 @@ fn one_leak_fails_the_run_and_so_do_too_few_measurements() {
 }
 
 #[test]
-fn every_kind_ends_as_it_has_to() {
-    for name in [
-        "aes-128-gcm",
-        "hmac-sha256",
-        "aes-128-cbc+hmac-sha1",
-        "aes-256-xts",
-        "sha256",
-    ] {
-        let spec: Spec = name.parse().unwrap();
-        for tier in Tier::available() {
-            for cell in cells(tier, &[spec]) {
-                let Cell { device, kind, .. } = cell.unwrap();
-                let mut classes = [0; 2];
-                let mut subject = Subject::new(&device, spec, kind, 7).unwrap();
-                subject
-                    .batch(&mut |fixed, _| classes[usize::from(fixed)] += 1)
-                    .unwrap();
-                assert!(classes.iter().all(|count| *count > 0), "{classes:?}");
-            }
+fn every_algorithm_and_kind_ends_as_it_has_to() {
+    let mut timed = Vec::new();
+    for tier in Tier::available() {
+        for cell in cells(tier, &[]) {
+            let cell = cell.unwrap();
+            let mut classes = [0; 2];
+            let mut subject = Subject::new(&cell.device, cell.spec, cell.kind, 7).unwrap();
+            subject
+                .batch(&mut |fixed, _| classes[usize::from(fixed)] += 1)
+                .unwrap();
+            assert!(classes.iter().all(|count| *count > 0), "{classes:?}");
+            timed.push(cell.spec.to_string());
         }
     }
+    let missing = |name: &&&str| !timed.contains(&(**name).to_owned());
+    let wanted = [
+        "aes-192-cbc",
+        "sha224",
+        "hmac-sha384",
+        "xchacha20-poly1305",
+        "aes-128-cbc+hmac-sha1",
+    ];
+    assert_eq!(wanted.iter().find(missing), None);
 }
