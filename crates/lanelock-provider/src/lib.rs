@@ -45,6 +45,7 @@ pub unsafe extern "C" fn OSSL_provider_init(
     // SAFETY: the core's arguments.
     match unsafe { Provider::new(handle, core) } {
         Ok(provider) => {
+            lanelock::telemetry::module::loaded();
             // SAFETY: places for the results.
             unsafe {
                 *out = Provider::dispatch().cast();

@@ -14,14 +14,15 @@
 //! added to those of the queues that went before. Time is counted in nanoseconds, in histograms
 //! whose buckets are at most 1/16 wide.
 //!
-//! Cost: two readings of the clock for each batch, and some additions for each operation.
+//! Cost: two readings of the clock for each batch, and some additions for each operation; the example
+//! `cost` measures it, and `lanelock perf pubkey --uncounted` beside real work.
 //!
 //! # The probes
 //!
 //! Provider `lanelock`, in every program and module that links this crate (`readelf -n`,
 //! `bpftrace -l 'usdt:FILE:lanelock:*'`). A probe that nobody uses is a `nop`. All arguments are
 //! 64 bits wide; `algorithm` points to a name that ends with a zero, such as `rsa-2048-sign`, and
-//! is valid during the probe.
+//! is valid during the probe. Nanoseconds are 0 in a process without a page.
 //!
 //! | probe | arguments |
 //! |---|---|

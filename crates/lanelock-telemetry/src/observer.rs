@@ -1,6 +1,6 @@
 //! The observer of one queue: counts in its blocks of the page, and fires the probes.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ struct Observer {
     /// Where the last one was found.
     last: usize,
     running: Option<Running>,
-    /// When the last batch started.
+    /// When the last batch started, if it is counted: without a page no clock is read.
     started: Option<Instant>,
 }
 
@@ -111,17 +111,11 @@ impl Observer {
     }
 }
 
-impl Algorithm {
-    fn name(&self) -> &CStr {
-        &self.name
-    }
-}
-
 impl KeyObserver for Observer {
     fn submitted(&mut self, op: Ticket, spec: KeySpec) {
         let at = self.algorithm(spec);
         let algorithm = &self.algorithms[at];
-        probes::submit(self.number(op), algorithm.name());
+        probes::submit(self.number(op), &algorithm.name);
         if let Some(block) = &algorithm.block {
             block.add(block::SUBMITTED, 1);
         }
@@ -131,23 +125,26 @@ impl KeyObserver for Observer {
         let algorithm = self.algorithm(batch.spec);
         let number = self.base | self.batches;
         self.batches += 1;
-        let name = self.algorithms[algorithm].name();
+        let Algorithm { name, block, .. } = &self.algorithms[algorithm];
         probes::batch_start(number, name, batch.filled as u64);
+        let is_counted = block.is_some();
         self.running = Some(Running {
             algorithm,
             number,
             filled: batch.filled,
             lanes: batch.lanes,
         });
-        self.started = Some(Instant::now());
+        self.started = is_counted.then(Instant::now);
     }
 
     fn batch_ended(&mut self) {
-        let (Some(running), Some(started)) = (self.running.take(), self.started) else {
+        let Some(running) = self.running.take() else {
             return;
         };
         let filled = running.filled.max(1) as u64;
-        let elapsed = nanoseconds(started.elapsed());
+        let elapsed = self
+            .started
+            .map_or(0, |started| nanoseconds(started.elapsed()));
         probes::batch_end(running.number, filled, elapsed);
         let Some(block) = &self.algorithms[running.algorithm].block else {
             return;

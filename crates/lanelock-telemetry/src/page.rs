@@ -58,6 +58,12 @@ impl Page {
         installed()
     }
 
+    /// Whether this process or its parent has made a page.
+    #[inline]
+    pub(crate) fn exists() -> bool {
+        !CURRENT.load(Ordering::Relaxed).is_null()
+    }
+
     fn new(words: Words, file: OwnedFd) -> io::Result<Self> {
         let mark = Words::wiped_on_fork(1)?;
         mark.as_slice()[0].store(1, Ordering::Relaxed);

@@ -6,11 +6,19 @@ use std::path::{Path, PathBuf};
 
 use super::elf::Elf;
 
-/// Files of the name `libcrypto.so…` that the dynamic linker loads with `elf`, its libraries' own
-/// libraries included.
-pub(super) fn libcryptos(elf: &Elf) -> Vec<PathBuf> {
+/// What of OpenSSL the dynamic linker loads with a program.
+#[derive(Debug, Default)]
+pub(super) struct OpenSsl {
+    /// Files of the name `libcrypto.so…`.
+    pub(super) libcryptos: Vec<PathBuf>,
+    /// Whether there is a libssl.
+    pub(super) has_libssl: bool,
+}
+
+/// Looks through the libraries of `elf`, and their own libraries.
+pub(super) fn openssl(elf: &Elf) -> OpenSsl {
     let folders = folders();
-    let mut found = Vec::new();
+    let mut found = OpenSsl::default();
     let mut seen = HashSet::new();
     let mut queue: VecDeque<(String, Vec<PathBuf>)> = VecDeque::new();
     let push = |elf: &Elf, queue: &mut VecDeque<_>| {
@@ -28,8 +36,11 @@ pub(super) fn libcryptos(elf: &Elf) -> Vec<PathBuf> {
             continue;
         };
         if name.starts_with("libcrypto.so") {
-            found.push(path);
-        } else if let Some(elf) = Elf::read(&path) {
+            found.libcryptos.push(path);
+            continue;
+        }
+        found.has_libssl |= name.starts_with("libssl.so");
+        if let Some(elf) = Elf::read(&path) {
             push(&elf, &mut queue);
         }
     }
@@ -127,7 +138,9 @@ mod tests {
         let openssl = places
             .find(|path| path.is_file())
             .expect("OpenSSL's command");
-        let found = libcryptos(&Elf::read(&openssl).expect("an ELF file"));
+        let found = super::openssl(&Elf::read(&openssl).expect("an ELF file"));
+        assert!(found.has_libssl);
+        let found = found.libcryptos;
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(major(&found[0]) >= Some(3));
         let folder = directory(Some(&found[0])).expect("a folder");

@@ -29,6 +29,9 @@ have an algorithm. The file is in memory (/dev/shm) and goes when the last proce
 has started ends, which is what this command waits for. Signals go to the program; the exit code is
 the program's, or 128 + the number of the signal that ended it.
 
+A program that is linked with libssl gets the module in LD_PRELOAD, too: without, OpenSSL loses the
+jobs of connections that are closed in the middle of a handshake.
+
 Batches come from asynchronous mode, in which a server pauses a handshake while its operation
 waits for others. HAProxy: `ssl-mode-async` in the section global. Apache Traffic Server:
 `proxy.config.ssl.async.handshake.enabled INT 1`. Other programs run as they always do.
@@ -95,6 +98,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(listener) = &listener {
         command.env(lanelock::telemetry::SOCKET, listener.name());
     }
+    if program.has_libssl {
+        command.env("LD_PRELOAD", preloaded(&module));
+    }
     set_name(&mut command, &args.command[0]);
     command.args(&args.command[1..]);
     let code = child::run(command, &program)?;
@@ -106,6 +112,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         0 => Ok(()),
         code => Err(Failure::Exit(code)),
     }
+}
+
+/// The module before what is preloaded already: its `SSL_free` ends the job of a connection that is
+/// closed while its handshake is paused, which OpenSSL would lose.
+fn preloaded(module: &std::path::Path) -> OsString {
+    let mut list = module.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|list| !list.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
 }
 
 /// A program may look at the name that it is called by.

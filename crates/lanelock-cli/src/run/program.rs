@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::elf::Elf;
-use super::library;
+use super::library::{self, OpenSsl};
 use crate::failure::Failure;
 
 /// A program with a dynamic linker, and the libcrypto that is loaded with it.
@@ -16,6 +16,8 @@ pub(super) struct Program {
     pub(super) path: PathBuf,
     /// `None` if none is loaded at the start: a plugin may load one later.
     pub(super) libcrypto: Option<PathBuf>,
+    /// Whether libssl is loaded at the start.
+    pub(super) has_libssl: bool,
 }
 
 /// Scripts that are run by scripts stop here, as in the kernel.
@@ -28,8 +30,15 @@ impl Program {
     /// [`Failure::Usage`] says why it cannot run under the provider, and the remedy.
     pub(super) fn find(command: &OsStr) -> Result<Self, Failure> {
         let path = on_path(command)?;
-        let libcrypto = libcrypto(&path, 0)?;
-        Ok(Self { path, libcrypto })
+        let OpenSsl {
+            libcryptos,
+            has_libssl,
+        } = openssl(&path, 0)?;
+        Ok(Self {
+            path,
+            libcrypto: libcryptos.into_iter().next(),
+            has_libssl,
+        })
     }
 }
 
@@ -53,16 +62,16 @@ fn is_executable(file: &fs::Metadata) -> bool {
     file.permissions().mode() & 0o111 != 0
 }
 
-fn libcrypto(path: &Path, depth: usize) -> Result<Option<PathBuf>, Failure> {
+fn openssl(path: &Path, depth: usize) -> Result<OpenSsl, Failure> {
     if let Some(interpreter) = interpreter(path) {
         if depth == MOST_SCRIPTS {
-            return Ok(None);
+            return Ok(OpenSsl::default());
         }
-        return libcrypto(&on_path(&interpreter)?, depth + 1);
+        return openssl(&on_path(&interpreter)?, depth + 1);
     }
     let Some(elf) = Elf::read(path) else {
         // What the kernel makes of it will be said by the kernel.
-        return Ok(None);
+        return Ok(OpenSsl::default());
     };
     if !elf.is_dynamic {
         return Err(refused(
@@ -71,8 +80,9 @@ fn libcrypto(path: &Path, depth: usize) -> Result<Option<PathBuf>, Failure> {
              can be loaded into it; use a build that is linked with the system's libcrypto.so.3",
         ));
     }
-    let found = library::libcryptos(&elf);
+    let found = library::openssl(&elf);
     let old = found
+        .libcryptos
         .iter()
         .find(|path| library::major(path).is_some_and(|major| major < 3));
     if let Some(old) = old {
@@ -85,7 +95,7 @@ fn libcrypto(path: &Path, depth: usize) -> Result<Option<PathBuf>, Failure> {
             ),
         ));
     }
-    Ok(found.into_iter().next())
+    Ok(found)
 }
 
 /// What runs a script: the program behind `#!`, or behind `#!/usr/bin/env`.

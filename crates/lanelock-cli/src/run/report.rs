@@ -55,7 +55,7 @@ pub(super) fn print(listener: Listener, program: &Program) {
     } else if is_loaded {
         say(&format!(
             "{name} has loaded the provider, and used no private key that it runs in lanes (RSA of \
-             2048 to 4096 bits, P-256, P-384, Ed25519, X25519)"
+             2048 to 4096 bits, P-256, P-384, Ed25519, X25519; the CPU needs AVX-512 IFMA)"
         ));
     } else {
         say(&format!(

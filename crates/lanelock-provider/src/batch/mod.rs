@@ -38,6 +38,15 @@ pub(crate) fn inside_job() -> bool {
     Wait::current().is_some()
 }
 
+/// Whether an operation of the caller's can join a batch: inside a job.
+pub(crate) fn can_join() -> bool {
+    let inside = inside_job();
+    if !inside {
+        lanelock::telemetry::module::outside_of_jobs();
+    }
+    inside
+}
+
 /// Why an operation has no result from a batch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NoResult {
@@ -88,7 +97,10 @@ fn submit(
     deadline: Duration,
     make: impl FnOnce() -> Option<KeyJob<Bytes>>,
 ) -> Option<(Wait, Submitted)> {
-    let wait = Wait::current()?;
+    let Some(wait) = Wait::current() else {
+        lanelock::telemetry::module::outside_of_jobs();
+        return None;
+    };
     if !on_large_stack(turn::has_company).flatten()? {
         return None;
     }

@@ -125,7 +125,7 @@ impl Context {
         }
         self.is_plain = true;
         self.see(params);
-        self.held_back = (to_sign && batch::inside_job()).then(Zeroizing::default);
+        self.held_back = (to_sign && batch::can_join()).then(Zeroizing::default);
         match (key.is_null(), &self.key) {
             (false, Some(key)) => key.inner,
             _ => std::ptr::null_mut(),

@@ -1,4 +1,4 @@
-//! An engine of four lanes whose signatures are the message.
+//! An engine of eight lanes whose signatures are the message.
 
 use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
 use lanelock_core::public_key::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession};
@@ -8,7 +8,7 @@ use lanelock_core::public_key::{
 use lanelock_core::session::{SessionError, SessionMemory};
 use lanelock_core::{Device, Transform};
 
-pub const LANES: usize = 4;
+pub const LANES: usize = 8;
 
 struct Toy;
 struct ToySession;
