@@ -37,7 +37,7 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
             done += 8 * V::BYTES;
         }
         let (source, target, rest) = (source.add(done), target.add(done), len - done);
-        match (rest + V::BYTES - 1) / V::BYTES {
+        match rest.div_ceil(V::BYTES) {
             0 => {}
             1 => last::<V, T, 1>(transform, source, target, rest),
             2 => last::<V, T, 2>(transform, source, target, rest),

@@ -191,9 +191,9 @@ unsafe fn group<V: Rows, const N: usize>(
         let row = |i: usize| V::broadcast_row(state.as_ptr().add(4 * i));
         let (a0, b0, c0) = (row(0), row(1), row(2));
         let mut d0 = [row(3).add(V::load(NUMBERS.as_ptr())); N];
-        for n in 0..N {
+        for (n, d) in d0.iter_mut().enumerate() {
             let step = [counter(first + n * one), 0, 0, 0];
-            d0[n] = d0[n].add(V::broadcast_row(step.as_ptr()));
+            *d = d.add(V::broadcast_row(step.as_ptr()));
         }
         let (mut a, mut b, mut c, mut d) = ([a0; N], [b0; N], [c0; N], d0);
         for _ in 0..10 {

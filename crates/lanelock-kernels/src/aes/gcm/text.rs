@@ -183,7 +183,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             self.rounds.begin(&mut stream);
             each_round!(ROUNDS, |r| {
                 self.rounds.middle(r, &mut stream);
-                if r % 2 == 0 && r <= 8 {
+                if r.is_multiple_of(2) && r <= 8 {
                     V::pin(&mut stream);
                     beside.step();
                 }
@@ -220,7 +220,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             each_round!(ROUNDS, |r| {
                 self.rounds.middle(r, &mut stream);
                 V::pin(&mut stream);
-                if r % 2 == 0 && r <= 8 {
+                if r.is_multiple_of(2) && r <= 8 {
                     let i = 8 - r;
                     let data = [i, i + 1].map(|i| V::load(hashed.add(V::BYTES * i)));
                     let power = V::BLOCKS * (8 - i);
