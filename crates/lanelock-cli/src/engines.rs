@@ -282,8 +282,9 @@ impl ChoiceRow {
     /// What a session of `spec` says of its engine; nothing if there is none for it.
     fn of(device: &Device, spec: &Spec, measure: bool) -> Result<Option<Self>, Failure> {
         // Any key would do, but for XTS, whose halves must differ.
-        let key: Vec<u8> = (0..=u8::MAX).take(spec.key_len).collect();
-        let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &[]);
+        let [key, mac_key] =
+            [spec.key_len, spec.mac_key_len].map(|len| (0..=u8::MAX).take(len).collect::<Vec<_>>());
+        let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
         let Ok(session) = device.session(transform) else {
             return Ok(None);
         };
