@@ -58,16 +58,18 @@ impl Key {
     /// The block before the first counter, from an IV of any length but zero.
     #[inline]
     pub fn j0(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
-        match iv.try_into() {
-            Ok(iv) => j0_of_iv12(iv),
+        // A number, so that it stays in registers whichever way it is made.
+        let block = match iv.try_into() {
+            Ok(iv) => u128::from_le_bytes(j0_of_iv12(iv)),
             Err(_) => self.hashed(isa, iv),
-        }
+        };
+        block.to_le_bytes()
     }
 
     /// The block before the first counter, from an IV of another length than twelve.
     #[cold]
     #[inline(never)]
-    fn hashed(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
+    fn hashed(&self, isa: Isa, iv: &[u8]) -> u128 {
         let lengths = (8 * iv.len() as u128).to_be_bytes();
         let mut hashed = [0; BLOCK];
         for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {
@@ -81,7 +83,7 @@ impl Key {
                 })
             };
         }
-        hashed
+        u128::from_le_bytes(hashed)
     }
 
     #[inline]
