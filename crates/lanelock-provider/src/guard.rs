@@ -4,11 +4,11 @@
 //! does not either: stack, contexts and everything else that the handshake holds on it leak. Where
 //! the module is preloaded, its `SSL_free` stands in front of libssl's. It resumes such a job once
 //! more, with the operation failing, so that the handshake returns and lets go of everything; then
-//! it calls libssl's. What the handshake sends on its way goes nowhere, and tells nobody.
+//! it calls libssl's. What the handshake sends on its way goes nowhere.
 //!
-//! That needs the connection's last reference, and the thread that paused the job. Connections
-//! with more references, jobs of other threads, and those that wait for something else are left
-//! alone.
+//! That needs the connection's last reference, the thread that paused the job, and an application
+//! that is not told of the handshake's states ([`has_info_callback`]). Everything else is left
+//! alone, HAProxy among it: its paused jobs are lost as before.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
@@ -115,14 +115,15 @@ unsafe fn end_paused_job(ssl: Ssl) {
             next::<Int>(c"SSL_do_handshake"),
             next::<SetBio>(c"SSL_set0_rbio"),
             next::<SetBio>(c"SSL_set0_wbio"),
-            next::<SetCallback>(c"SSL_set_info_callback"),
             next::<SetCallback>(c"SSL_set_msg_callback"),
         );
-        let (Some(get), Some(handshake), Some(set_rbio), Some(set_wbio), Some(info), Some(msg)) =
-            parts
+        let (Some(get), Some(handshake), Some(set_rbio), Some(set_wbio), Some(set_msg)) = parts
         else {
             return;
         };
+        if has_info_callback(ssl) {
+            return;
+        }
         let mut count = 0;
         get(ssl, std::ptr::null_mut(), &raw mut count);
         let mut descriptors = [-1; MOST_DESCRIPTORS];
@@ -136,17 +137,34 @@ unsafe fn end_paused_job(ssl: Ssl) {
         let null = crate::ffi::BIO_s_null();
         set_rbio(ssl, openssl_sys::BIO_new(null).cast());
         set_wbio(ssl, openssl_sys::BIO_new(null).cast());
-        // Null would mean the callbacks of the connection's SSL_CTX.
-        info(ssl, ignore as *mut c_void);
-        msg(ssl, ignore as *mut c_void);
+        set_msg(ssl, std::ptr::null_mut());
         crate::ffi::ERR_set_mark();
         handshake(ssl);
         crate::ffi::ERR_pop_to_mark();
     }
 }
 
-/// Stands for an information callback and a message callback, which return nothing.
-extern "C" fn ignore() {}
+/// Whether the application is told of the handshake's states. libssl's state machine has taken the
+/// callback before the job paused, and would call it for a connection that the application has
+/// forgotten.
+///
+/// # Safety
+/// `ssl` is a connection.
+unsafe fn has_info_callback(ssl: Ssl) -> bool {
+    type Get = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+    // SAFETY: the types are those of openssl/ssl.h, a function pointer as a pointer; the
+    // connection is the caller's.
+    unsafe {
+        let (Some(own), Some(context), Some(shared)) = (
+            next::<Get>(c"SSL_get_info_callback"),
+            next::<Get>(c"SSL_get_SSL_CTX"),
+            next::<Get>(c"SSL_CTX_get_info_callback"),
+        ) else {
+            return true;
+        };
+        !own(ssl).is_null() || !shared(context(ssl)).is_null()
+    }
+}
 
 impl Symbol {
     const fn new(name: &'static CStr) -> Self {
