@@ -33,8 +33,8 @@ A program that is linked with libssl gets the module in LD_PRELOAD, too: without
 jobs of connections that are closed in the middle of a handshake.
 
 Batches come from asynchronous mode, in which a server pauses a handshake while its operation
-waits for others. HAProxy: `ssl-mode-async` in the section global. Apache Traffic Server:
-`proxy.config.ssl.async.handshake.enabled INT 1`. Other programs run as they always do.
+waits for others. HAProxy: `ssl-mode-async` in the section global. Other programs run as they
+always do.
 
 The module lanelock.so is looked for beside this command, in ../lib/lanelock from there, or where
 LANELOCK_PROVIDER says.
