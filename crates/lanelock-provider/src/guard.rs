@@ -6,14 +6,16 @@
 //! more, with the operation failing, so that the handshake returns and lets go of everything; then
 //! it calls libssl's. What the handshake sends on its way goes nowhere.
 //!
-//! That needs the connection's last reference, the thread that paused the job, and an application
-//! that is not told of the handshake's states ([`has_info_callback`]). Everything else is left
-//! alone, HAProxy among it: its paused jobs are lost as before.
+//! That needs the connection's last reference and the thread that paused the job. Everything else
+//! is left alone. An information callback is not called meanwhile: the application may have
+//! forgotten the connection by then, as HAProxy has. libssl's state machine takes the callback
+//! before the job pauses, so one stands in for it from the start ([`SSL_CTX_set_info_callback`]);
+//! a connection with a callback of its own is left alone, too.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::batch;
 
@@ -26,6 +28,11 @@ static SHARED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static FREE: Symbol = Symbol::new(c"SSL_free");
 static WAITING: Symbol = Symbol::new(c"SSL_waiting_for_async");
+static CONTEXT: Symbol = Symbol::new(c"SSL_get_SSL_CTX");
+static DATA: Symbol = Symbol::new(c"SSL_CTX_get_ex_data");
+
+/// `void (*)(const SSL *ssl, int type, int val)`.
+type InfoCallback = unsafe extern "C" fn(*const c_void, c_int, c_int);
 
 /// A function of libssl's, looked for until it is found.
 struct Symbol {
@@ -73,6 +80,100 @@ pub unsafe extern "C" fn SSL_up_ref(ssl: *mut c_void) -> c_int {
         SHARED_COUNT.fetch_add(1, Ordering::Relaxed);
     }
     done
+}
+
+/// Sets what is called when a connection's handshake goes on.
+///
+/// # Safety
+/// As SSL_CTX_set_info_callback(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn SSL_CTX_set_info_callback(
+    context: *mut c_void,
+    callback: Option<InfoCallback>,
+) {
+    // SAFETY: the types are those of openssl/ssl.h; the context is the caller's. A callback that
+    // cannot be kept is set as it is.
+    unsafe {
+        let set = next::<unsafe extern "C" fn(*mut c_void, Option<InfoCallback>)>(
+            c"SSL_CTX_set_info_callback",
+        );
+        let Some(set) = set else { return };
+        let kept = callback.is_some_and(|callback| keep(context, callback));
+        set(context, if kept { Some(informed) } else { callback });
+    }
+}
+
+/// The callback that a context was given.
+///
+/// # Safety
+/// As SSL_CTX_get_info_callback(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn SSL_CTX_get_info_callback(context: *mut c_void) -> Option<InfoCallback> {
+    // SAFETY: as above.
+    unsafe {
+        let get = next::<unsafe extern "C" fn(*mut c_void) -> Option<InfoCallback>>(
+            c"SSL_CTX_get_info_callback",
+        );
+        let callback = get?(context)?;
+        if is_informed(callback) {
+            kept(context)
+        } else {
+            Some(callback)
+        }
+    }
+}
+
+/// Stands in for a context's callback.
+unsafe extern "C" fn informed(ssl: *const c_void, kind: c_int, value: c_int) {
+    if batch::is_cancelling() {
+        return;
+    }
+    // SAFETY: libssl's arguments for the callback that it was given.
+    unsafe {
+        let context = CONTEXT.find::<unsafe extern "C" fn(*const c_void) -> *mut c_void>();
+        if let Some(callback) = context.and_then(|context| kept(context(ssl))) {
+            callback(ssl, kind, value);
+        }
+    }
+}
+
+fn is_informed(callback: InfoCallback) -> bool {
+    std::ptr::fn_addr_eq(callback, informed as InfoCallback)
+}
+
+/// Where contexts keep their callbacks: an index of libcrypto's extra data, which goes with the
+/// context.
+fn place() -> Option<c_int> {
+    /// `CRYPTO_EX_INDEX_SSL_CTX` of openssl/crypto.h.
+    const CONTEXTS: c_int = 1;
+    static PLACE: OnceLock<c_int> = OnceLock::new();
+    let null = std::ptr::null_mut();
+    // SAFETY: no argument, and no functions that would be called.
+    let place = *PLACE.get_or_init(|| unsafe {
+        crate::ffi::CRYPTO_get_ex_new_index(CONTEXTS, 0, null, null, null, null)
+    });
+    (place >= 0).then_some(place)
+}
+
+/// # Safety
+/// `context` is one of libssl's.
+unsafe fn keep(context: *mut c_void, callback: InfoCallback) -> bool {
+    type Set = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void) -> c_int;
+    // SAFETY: the type is that of openssl/ssl.h; nothing is read through the pointer.
+    let set = unsafe { next::<Set>(c"SSL_CTX_set_ex_data") };
+    let (Some(set), Some(place)) = (set, place()) else {
+        return false;
+    };
+    // SAFETY: the caller's context, an index of its class.
+    unsafe { set(context, place, callback as *mut c_void) == 1 }
+}
+
+/// # Safety
+/// `context` is one of libssl's.
+unsafe fn kept(context: *mut c_void) -> Option<InfoCallback> {
+    type Get = unsafe extern "C" fn(*mut c_void, c_int) -> *mut c_void;
+    // SAFETY: the type is that of openssl/ssl.h; what is there was put by `keep`, or null.
+    unsafe { function(DATA.find::<Get>()?(context, place()?)) }
 }
 
 /// Whether the connection has another reference than the one that goes.
@@ -144,25 +245,23 @@ unsafe fn end_paused_job(ssl: Ssl) {
     }
 }
 
-/// Whether the application is told of the handshake's states. libssl's state machine has taken the
-/// callback before the job paused, and would call it for a connection that the application has
-/// forgotten.
+/// Whether a callback that [`informed`] does not stand in for would be called.
 ///
 /// # Safety
 /// `ssl` is a connection.
 unsafe fn has_info_callback(ssl: Ssl) -> bool {
-    type Get = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-    // SAFETY: the types are those of openssl/ssl.h, a function pointer as a pointer; the
-    // connection is the caller's.
+    type Get = unsafe extern "C" fn(*mut c_void) -> Option<InfoCallback>;
+    // SAFETY: the types are those of openssl/ssl.h; the connection is the caller's.
     unsafe {
         let (Some(own), Some(context), Some(shared)) = (
             next::<Get>(c"SSL_get_info_callback"),
-            next::<Get>(c"SSL_get_SSL_CTX"),
+            CONTEXT.find::<unsafe extern "C" fn(Ssl) -> *mut c_void>(),
             next::<Get>(c"SSL_CTX_get_info_callback"),
         ) else {
             return true;
         };
-        !own(ssl).is_null() || !shared(context(ssl)).is_null()
+        let others = |callback: InfoCallback| !is_informed(callback);
+        own(ssl).is_some_and(others) || shared(context(ssl)).is_some_and(others)
     }
 }
 

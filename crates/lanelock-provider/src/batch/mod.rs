@@ -130,6 +130,11 @@ pub(crate) fn cancel_job(descriptors: &[c_int]) -> Option<Cancelling> {
     turn::owns(descriptors).then(Cancelling::new)
 }
 
+/// Whether a [`Cancelling`] of this thread lives.
+pub(crate) fn is_cancelling() -> bool {
+    turn::is_cancelling()
+}
+
 /// See [`cancel_job`].
 pub(crate) struct Cancelling(());
 

@@ -3,7 +3,7 @@
 pub(crate) mod functions;
 pub(crate) mod params;
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 pub(crate) use openssl_sys::{OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER};
 
@@ -90,6 +90,14 @@ unsafe extern "C" {
 
     pub(crate) fn BIO_s_null() -> *const openssl_sys::BIO_METHOD;
     pub(crate) fn ERR_set_mark() -> c_int;
+    pub(crate) fn CRYPTO_get_ex_new_index(
+        class: c_int,
+        argl: c_long,
+        argp: *mut c_void,
+        make: *mut c_void,
+        copy: *mut c_void,
+        free: *mut c_void,
+    ) -> c_int;
     pub(crate) fn ERR_pop_to_mark() -> c_int;
 
     pub(crate) fn ASYNC_get_current_job() -> *mut AsyncJob;

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_long};
 use std::process::Command;
 use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openssl_sys as sys;
 use openssl_sys::{OSSL_LIB_CTX, SSL, SSL_CTX, X509};
@@ -23,12 +24,25 @@ unsafe extern "C" {
         properties: *const c_char,
     ) -> *mut sys::EVP_MD;
     fn EVP_MD_free(digest: *mut sys::EVP_MD);
+    fn SSL_CTX_set_info_callback(context: *mut SSL_CTX, callback: Option<Informed>);
+    fn SSL_CTX_get_info_callback(context: *mut SSL_CTX) -> Option<Informed>;
     fn BIO_new_bio_pair(
         one: *mut *mut sys::BIO,
         one_size: usize,
         other: *mut *mut sys::BIO,
         other_size: usize,
     ) -> c_int;
+}
+
+type Informed = unsafe extern "C" fn(*const SSL, c_int, c_int);
+
+/// Whether connections are being closed: their handshakes are nobody's business any more.
+static CLOSING: AtomicBool = AtomicBool::new(false);
+static INFORMED: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn informed(_: *const SSL, _: c_int, _: c_int) {
+    assert!(!CLOSING.load(Ordering::Relaxed), "told of a closed one");
+    INFORMED.fetch_add(1, Ordering::Relaxed);
 }
 
 const SET_MIN_PROTO_VERSION: c_int = 123;
@@ -246,6 +260,12 @@ fn closes_paused_connections() {
     let library = Library::new();
     let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
     let server = Context::server(&library, &key, Some(c"SHA256"), TLS1_3);
+    let raw = server.0.as_ptr();
+    let kept = unsafe {
+        SSL_CTX_set_info_callback(raw, Some(informed));
+        SSL_CTX_get_info_callback(raw)
+    };
+    assert!(kept.is_some_and(|kept| std::ptr::fn_addr_eq(kept, informed as Informed)));
     let client = Context::new(&library, unsafe { sys::TLS_client_method() }, TLS1_3);
     let close = |rounds: usize| {
         for round in 0..rounds {
@@ -265,6 +285,9 @@ fn closes_paused_connections() {
                     Connection::step(connection.server);
                 }
             }
+            CLOSING.store(true, Ordering::Relaxed);
+            drop(connections);
+            CLOSING.store(false, Ordering::Relaxed);
         }
     };
     let used = || {
@@ -276,6 +299,7 @@ fn closes_paused_connections() {
     close(100);
     println!("left behind: {}", (used() - start) / 700);
     assert_eq!(descriptors(), before);
+    assert!(INFORMED.load(Ordering::Relaxed) > 0);
     // And handshakes go on.
     let connection = Connection::new(&client, &server);
     for _ in 0..20 {
