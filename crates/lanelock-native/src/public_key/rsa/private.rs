@@ -76,21 +76,24 @@ impl<const P: usize, const N: usize> Private<P, N> {
 }
 
 /// Makes the blindings that blocks should have and lack, or that have done their work: of all keys
-/// together, so that a batch waits for no more than one such call. A block left without has an
-/// error.
+/// together, so that a batch waits for no more than one such call. Where one is due, those that
+/// soon will be come along: making several costs little more than making one. A block left without
+/// has an error.
 fn complete<const P: usize, const N: usize>(
     kernel: Kernel,
     roots: &mut [Root<'_, P, N>],
     blindings: &mut [Option<Box<Blinding<N>>>],
 ) {
-    let is_worn = |pair: &Blinding<N>| pair.uses() >= Blinding::<N>::RENEW_AFTER;
-    let lanes: PerLane<usize> = (0..roots.len())
-        .filter(|&lane| roots[lane].key.blindings.is_some())
-        .filter(|&lane| blindings[lane].as_deref().is_none_or(is_worn))
-        .collect();
-    if lanes.is_empty() {
+    let uses = |lane: usize| match (&roots[lane].key.blindings, &blindings[lane]) {
+        (None, _) => 0,
+        (Some(_), Some(pair)) => pair.uses(),
+        (Some(_), None) => Blinding::<N>::RENEW_AFTER,
+    };
+    let due = |least| (0..roots.len()).filter(move |&lane| uses(lane) >= least);
+    if due(Blinding::<N>::RENEW_AFTER).next().is_none() {
         return;
     }
+    let lanes: PerLane<usize> = due(Blinding::<N>::RENEW_AFTER / 4 * 3).collect();
     let mut bytes = Zeroizing::new([[[0; 65]; N]; LANES]);
     if let Err(reason) = random::fill(bytes[..lanes.len()].as_flattened_mut().as_flattened_mut()) {
         for &lane in &lanes {
