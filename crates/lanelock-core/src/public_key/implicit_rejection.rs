@@ -45,8 +45,17 @@ pub fn decode(
     let derived = Zeroizing::new(hmac.tag(key_digest, &[ciphertext]));
     let mut lengths = Zeroizing::new([0; 2 * CANDIDATES]);
     expand(hmac, &derived, b"length", &mut lengths[..]);
-    let mut message = Zeroizing::new(vec![0; k]);
-    expand(hmac, &derived, b"message", &mut message);
+    // Keys of up to 4,096 bits need no allocation.
+    let mut short = Zeroizing::new([0; 512]);
+    let mut long = Zeroizing::new(Vec::new());
+    let message = match short.get_mut(..k) {
+        Some(message) => message,
+        None => {
+            long.resize(k, 0);
+            &mut long[..]
+        }
+    };
+    expand(hmac, &derived, b"message", message);
 
     let (valid, found) = parse(block);
     let length = u32::conditional_select(&synthetic_length(&lengths[..], k), &found, valid);

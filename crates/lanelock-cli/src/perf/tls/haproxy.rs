@@ -69,7 +69,12 @@ impl Haproxy {
         let path = folder.path().join("haproxy.cfg");
         fs::write(&path, configuration(setup, folder.path(), address)).map_err(broken)?;
         let log = fs::File::create(folder.path().join("log")).map_err(broken)?;
-        let child = Command::new(&setup.program)
+        let mut command = Command::new(&setup.program);
+        if let Some(module) = &setup.provider {
+            // As `lanelock run` does: it ends the paused jobs of connections that close.
+            command.env("LD_PRELOAD", module);
+        }
+        let child = command
             .arg("-db")
             .arg("-f")
             .arg(&path)
