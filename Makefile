@@ -62,8 +62,9 @@ sanitize: setup ## The core's tests under AddressSanitizer and ThreadSanitizer
 fuzz: setup ## Each fuzz target for SECONDS_PER_FUZZ_TARGET (60)
 	tools/fuzz $(SECONDS_PER_FUZZ_TARGET)
 
-install: build ## Install the command for this user, without root
+install: build ## Install the command and the provider for this user, without root
 	$(CARGO) install --quiet --path crates/lanelock-cli
+	install -D $(MODULE) "$${CARGO_HOME:-$$HOME/.cargo}/lib/lanelock/lanelock.so"
 
 clean: ## Remove what was built
 	$(CARGO) clean
