@@ -42,7 +42,7 @@ struct Trial {
 /// An operation that succeeds, for tests of what engines do beside that.
 pub struct Sample(Trial);
 
-/// Operations of `spec`, with [`KEYS`] keys, that succeed on the engine `reference`.
+/// Operations of `spec`, with a few keys, that succeed on the engine `reference`.
 ///
 /// # Errors
 /// What the reference says if it cannot make keys.
