@@ -505,7 +505,7 @@ fn one_session_serves_several_threads() {
         .key_session(&KeyTransform::verify(scheme, &public))
         .unwrap();
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        let threads = [(); 4].map(|()| {
             scope.spawn(|| {
                 let mut queue: KeyQueue = device.key_queue(1, FlushPolicy::default());
                 for round in 0..20_u8 {
@@ -523,7 +523,11 @@ fn one_session_serves_several_threads() {
                     )];
                     assert_eq!(queue.process(&mut ops).succeeded, 1);
                 }
-            });
+            })
+        });
+        // To their very ends: libcrypto still has to do with a thread then.
+        for thread in threads {
+            thread.join().unwrap();
         }
     });
 }

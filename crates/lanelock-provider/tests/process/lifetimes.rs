@@ -21,6 +21,17 @@ fn empty(count: usize) -> Vec<RefCell<Vec<u8>>> {
     (0..count).map(|_| RefCell::default()).collect()
 }
 
+/// Runs `work` on so many threads, to their very ends: a scope alone does not wait for what
+/// libcrypto does when a thread ends, and its library context must outlive that.
+fn on_threads(count: usize, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(&work)).collect();
+        for thread in threads {
+            thread.join().expect("what a thread asserts");
+        }
+    });
+}
+
 #[test]
 fn a_connection_closed_while_paused_leaves_no_descriptor_and_no_operation() {
     let _alone = alone();
@@ -97,10 +108,11 @@ fn a_connection_can_be_closed_by_another_thread() {
     }
     let jobs = Moved(jobs);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let other = scope.spawn(|| {
             let jobs = jobs;
             jobs.0.into_iter().for_each(Job::abandon);
         });
+        other.join().expect("it closes them");
     });
     assert_eq!(descriptors(), before);
     // This thread finds out at its next operation.
@@ -118,24 +130,20 @@ fn a_thread_ends_with_operations_waiting() {
     let library = Library::new();
     let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
     let before = descriptors();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let results = empty(5);
-                let mut jobs = signers(&key, &results);
-                for job in jobs {
-                    let mut job = job;
-                    if job.resume() == State::Paused {
-                        job.abandon();
-                    }
-                }
-                jobs = signers(&key, &results[..3]);
-                for mut job in jobs {
-                    // Their wait contexts outlive the thread.
-                    job.resume();
-                    std::mem::forget(job);
-                }
-            });
+    on_threads(2, || {
+        let results = empty(5);
+        let mut jobs = signers(&key, &results);
+        for job in jobs {
+            let mut job = job;
+            if job.resume() == State::Paused {
+                job.abandon();
+            }
+        }
+        jobs = signers(&key, &results[..3]);
+        for mut job in jobs {
+            // Their wait contexts outlive the thread.
+            job.resume();
+            std::mem::forget(job);
         }
     });
     let kept = if has_lanes() { 6 } else { 0 };
@@ -151,17 +159,13 @@ fn threads_have_batches_of_their_own() {
         .in_provider(c"RSA", DEFAULT)
         .sign_digest(&DIGEST)
         .expect("signed");
-    std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                for count in [3, 16, 1, 20] {
-                    let results = empty(count);
-                    let mut jobs = signers(&key, &results);
-                    drive(&mut jobs, |_| ());
-                    drop(jobs);
-                    assert!(results.iter().all(|result| *result.borrow() == expected));
-                }
-            });
+    on_threads(3, || {
+        for count in [3, 16, 1, 20] {
+            let results = empty(count);
+            let mut jobs = signers(&key, &results);
+            drive(&mut jobs, |_| ());
+            drop(jobs);
+            assert!(results.iter().all(|result| *result.borrow() == expected));
         }
     });
 }
