@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use crate::config::Config;
-use crate::ffi::functions::{AsymCipher, Core, Keyexch, Keymgmt, ProviderFunctions, Signature};
+use crate::ffi::functions::{
+    AsymCipher, Core, Keyexch, Keymgmt, ProviderFunctions, Signature, Table,
+};
 use crate::ffi::params::{END, Reader};
 use crate::ffi::{
     self, Algorithm, Callback, CoreHandle, Dispatch, OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER, kind,
@@ -91,27 +93,22 @@ impl Provider {
 
     /// Takes the default provider's functions and puts this one's in front of them.
     fn offer(&mut self) {
+        let [keymgmt, signature, keyexch, asym_cipher] = &mut self.offered;
         let default = self.default;
-        self.offered[0].fill(default, &KEYMGMT, |index, table| {
-            // SAFETY: a table of the operation that was asked for.
-            self.keymgmt[index] = unsafe { Keymgmt::read(table) };
-            keymgmt::functions(index, &self.keymgmt[index]).write()
-        });
-        self.offered[1].fill(default, &SIGNATURE, |index, table| {
-            // SAFETY: a table of the operation that was asked for.
-            self.signature[index] = unsafe { Signature::read(table) };
-            signature::functions(index, &self.signature[index]).write()
-        });
-        self.offered[2].fill(default, &KEYEXCH, |index, table| {
-            // SAFETY: a table of the operation that was asked for.
-            self.keyexch[index] = unsafe { Keyexch::read(table) };
-            keyexch::functions(index, &self.keyexch[index]).write()
-        });
-        self.offered[3].fill(default, &ASYM_CIPHER, |index, table| {
-            // SAFETY: a table of the operation that was asked for.
-            self.asym_cipher[index] = unsafe { AsymCipher::read(table) };
-            asym_cipher::functions(index, &self.asym_cipher[index]).write()
-        });
+        keymgmt.fill(default, &KEYMGMT, &mut self.keymgmt, keymgmt::functions);
+        signature.fill(
+            default,
+            &SIGNATURE,
+            &mut self.signature,
+            signature::functions,
+        );
+        keyexch.fill(default, &KEYEXCH, &mut self.keyexch, keyexch::functions);
+        asym_cipher.fill(
+            default,
+            &ASYM_CIPHER,
+            &mut self.asym_cipher,
+            asym_cipher::functions,
+        );
     }
 
     /// The state behind what the core passes.
@@ -126,7 +123,7 @@ impl Provider {
 
     /// The provider's functions for the core.
     pub(crate) fn dispatch() -> *const Dispatch {
-        static TABLE: std::sync::OnceLock<Table> = std::sync::OnceLock::new();
+        static TABLE: std::sync::OnceLock<Functions> = std::sync::OnceLock::new();
         let table = TABLE.get_or_init(|| {
             let functions = ProviderFunctions {
                 teardown: Some(teardown),
@@ -135,18 +132,18 @@ impl Provider {
                 query_operation: Some(query_operation),
                 get_capabilities: Some(get_capabilities),
             };
-            Table(functions.write())
+            Functions(functions.write())
         });
         table.0.as_ptr()
     }
 }
 
-struct Table(Box<[Dispatch]>);
+struct Functions(Box<[Dispatch]>);
 
 // SAFETY: function pointers, never changed.
-unsafe impl Send for Table {}
+unsafe impl Send for Functions {}
 // SAFETY: as above.
-unsafe impl Sync for Table {}
+unsafe impl Sync for Functions {}
 
 impl Offered {
     fn none(operation: c_int) -> Self {
@@ -158,13 +155,14 @@ impl Offered {
         }
     }
 
-    /// Offers those of `names` that the default provider has, under all its names for them;
-    /// `make` turns its functions into this provider's.
-    fn fill(
+    /// Offers those of `names` that the default provider has, under all its names for them: its
+    /// functions go to `theirs`, and `front` makes this provider's of them.
+    fn fill<T: Table, const N: usize>(
         &mut self,
         default: NonNull<OSSL_PROVIDER>,
-        names: &[&CStr],
-        mut make: impl FnMut(usize, *const Dispatch) -> Box<[Dispatch]>,
+        names: &[&CStr; N],
+        theirs: &mut [T; N],
+        front: fn(usize, &T) -> T,
     ) {
         let mut no_cache = 0;
         // SAFETY: the provider is loaded; what it returns is null or terminated, and stays until
@@ -174,14 +172,15 @@ impl Offered {
         };
         let mut ours = Vec::new();
         let mut at = self.theirs;
-        // SAFETY: as above; names are terminated strings.
+        // SAFETY: as above; names are terminated strings, tables those of the operation.
         unsafe {
             while !at.is_null() && !(*at).names.is_null() {
                 let aliases = CStr::from_ptr((*at).names).to_bytes();
                 let first = aliases.split(|&byte| byte == b':').next();
                 let index = names.iter().position(|name| Some(name.to_bytes()) == first);
                 if let Some(index) = index {
-                    let table = make(index, (*at).implementation);
+                    theirs[index] = T::read((*at).implementation);
+                    let table = front(index, &theirs[index]).write();
                     ours.push(Algorithm {
                         properties: PROPERTIES.as_ptr(),
                         implementation: table.as_ptr(),

@@ -3,6 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
+use super::delegate::delegate;
 use super::{Callback, CoreHandle, Dispatch, OSSL_PARAM};
 
 type Context = *mut c_void;
@@ -13,21 +14,76 @@ type Params = *const OSSL_PARAM;
 type ParamsMut = *mut OSSL_PARAM;
 type Size = *mut usize;
 
+/// A table as the core passes it: functions by their numbers.
+pub(crate) trait Table: Copy + Default {
+    /// Reads a table, leaving out what is not known here.
+    ///
+    /// # Safety
+    /// `dispatch` is a terminated table of this operation's functions.
+    unsafe fn read(dispatch: *const Dispatch) -> Self;
+
+    /// The table for the core, terminated.
+    fn write(&self) -> Box<[Dispatch]>;
+
+    /// These functions, without those that `theirs` has not.
+    fn among(self, theirs: &Self) -> Self;
+}
+
+/// What the core holds for something of the default provider's.
+pub(crate) trait Wrapper {
+    type Table: 'static;
+
+    /// The default provider's own, and its functions.
+    ///
+    /// # Safety
+    /// See the module `operations`; what is returned is not used after the call that passed `raw`.
+    unsafe fn unwrap<'w>(raw: *mut c_void) -> (&'w Self::Table, *mut c_void);
+}
+
+/// A table's functions: number, name and type. Those under `on` take what the core holds first,
+/// and `forward` makes functions of them that pass on what that wraps.
 macro_rules! table {
-    ($(#[$doc:meta])* $name:ident { $($id:literal $field:ident ($($arg:ty),*) $(-> $ret:ty)?;)* }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($id:literal $field:ident ($($arg:ty),*) $(-> $ret:ty)?;)* }
+        $(on $receiver:ty {
+            $($on_id:literal $on_field:ident ($($on_arg:ident: $on_type:ty),*) -> $on_ret:ty;)*
+        })?
+    ) => {
+        table! {
+            @type $(#[$doc])* $name {
+                $($id $field ($($arg),*) $(-> $ret)?;)*
+                $($($on_id $on_field ($receiver $(, $on_type)*) -> $on_ret;)*)?
+            }
+        }
+
+        $(impl $name {
+            /// Each function of what is wrapped goes on to the default provider's.
+            pub(crate) fn forward<W: Wrapper<Table = Self>>() -> Self {
+                $(unsafe extern "C" fn $on_field<W: Wrapper<Table = $name>>(
+                    wrapper: $receiver,
+                    $($on_arg: $on_type),*
+                ) -> $on_ret {
+                    // SAFETY: see the module `operations`.
+                    let (theirs, inner) = unsafe { W::unwrap(wrapper) };
+                    delegate!(theirs.$on_field, inner $(, $on_arg)*)
+                })*
+                Self { $($on_field: Some($on_field::<W>),)* ..Self::default() }
+            }
+        })?
+    };
+    (
+        @type $(#[$doc:meta])*
+        $name:ident { $($id:literal $field:ident ($($arg:ty),*) $(-> $ret:ty)?;)* }
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct $name {
             $(pub $field: Option<unsafe extern "C" fn($($arg),*) $(-> $ret)?>,)*
         }
 
-        impl $name {
-            /// Reads a table, leaving out what is not known here.
-            ///
-            /// # Safety
-            /// `dispatch` is a terminated table of this operation's functions.
-            #[allow(dead_code)] // some tables are only read, one only written
-            pub(crate) unsafe fn read(mut dispatch: *const Dispatch) -> Self {
+        impl Table for $name {
+            unsafe fn read(mut dispatch: *const Dispatch) -> Self {
                 let mut table = Self::default();
                 // SAFETY: the caller's table has its terminator, and each number stands for the
                 // type that the public header gives it.
@@ -46,9 +102,7 @@ macro_rules! table {
                 table
             }
 
-            /// The table for the core, terminated.
-            #[allow(dead_code)] // some tables are only read, one only written
-            pub(crate) fn write(&self) -> Box<[Dispatch]> {
+            fn write(&self) -> Box<[Dispatch]> {
                 let mut table = Vec::new();
                 $(if let Some(function) = self.$field {
                     // SAFETY: a function pointer as an untyped one, which the core turns back by
@@ -63,6 +117,10 @@ macro_rules! table {
                 })*
                 table.push(Dispatch { id: 0, function: None });
                 table.into()
+            }
+
+            fn among(self, theirs: &Self) -> Self {
+                Self { $($field: theirs.$field.and(self.$field),)* }
             }
         }
     };
@@ -97,19 +155,21 @@ table! {
         6 generate(Context, Option<Callback>, *mut c_void) -> Key;
         7 gen_cleanup(Context);
         10 free(Key);
-        11 get_params(Key, ParamsMut) -> c_int;
         12 gettable_params(*mut c_void) -> Params;
-        13 set_params(Key, Params) -> c_int;
         14 settable_params(*mut c_void) -> Params;
         20 query_operation_name(c_int) -> *const c_char;
-        21 has(Key, c_int) -> c_int;
-        22 validate(Key, c_int, c_int) -> c_int;
         23 matches(Key, Key, c_int) -> c_int;
-        40 import(Key, c_int, Params) -> c_int;
         41 import_types(c_int) -> Params;
-        42 export(Key, c_int, Option<Callback>, *mut c_void) -> c_int;
         43 export_types(c_int) -> Params;
         44 dup(Key, c_int) -> Key;
+    }
+    on Key {
+        11 get_params(params: ParamsMut) -> c_int;
+        13 set_params(params: Params) -> c_int;
+        21 has(selection: c_int) -> c_int;
+        22 validate(selection: c_int, check: c_int) -> c_int;
+        40 import(selection: c_int, params: Params) -> c_int;
+        42 export(selection: c_int, callback: Option<Callback>, arg: *mut c_void) -> c_int;
     }
 }
 
@@ -118,29 +178,35 @@ table! {
     Signature {
         1 newctx(*mut c_void, *const c_char) -> Context;
         2 sign_init(Context, Key, Params) -> c_int;
-        3 sign(Context, BytesMut, Size, usize, Bytes, usize) -> c_int;
         4 verify_init(Context, Key, Params) -> c_int;
-        5 verify(Context, Bytes, usize, Bytes, usize) -> c_int;
         6 verify_recover_init(Context, Key, Params) -> c_int;
-        7 verify_recover(Context, BytesMut, Size, usize, Bytes, usize) -> c_int;
         8 digest_sign_init(Context, *const c_char, Key, Params) -> c_int;
-        9 digest_sign_update(Context, Bytes, usize) -> c_int;
-        10 digest_sign_final(Context, BytesMut, Size, usize) -> c_int;
-        11 digest_sign(Context, BytesMut, Size, usize, Bytes, usize) -> c_int;
         12 digest_verify_init(Context, *const c_char, Key, Params) -> c_int;
-        13 digest_verify_update(Context, Bytes, usize) -> c_int;
-        14 digest_verify_final(Context, Bytes, usize) -> c_int;
-        15 digest_verify(Context, Bytes, usize, Bytes, usize) -> c_int;
         16 freectx(Context);
         17 dupctx(Context) -> Context;
-        18 get_ctx_params(Context, ParamsMut) -> c_int;
         19 gettable_ctx_params(Context, *mut c_void) -> Params;
-        20 set_ctx_params(Context, Params) -> c_int;
         21 settable_ctx_params(Context, *mut c_void) -> Params;
-        22 get_ctx_md_params(Context, ParamsMut) -> c_int;
-        23 gettable_ctx_md_params(Context) -> Params;
-        24 set_ctx_md_params(Context, Params) -> c_int;
-        25 settable_ctx_md_params(Context) -> Params;
+    }
+    on Context {
+        3 sign(sig: BytesMut, len: Size, room: usize, digest: Bytes, digest_len: usize) -> c_int;
+        5 verify(sig: Bytes, sig_len: usize, digest: Bytes, digest_len: usize) -> c_int;
+        7 verify_recover(
+            out: BytesMut, len: Size, room: usize, sig: Bytes, sig_len: usize
+        ) -> c_int;
+        9 digest_sign_update(data: Bytes, len: usize) -> c_int;
+        10 digest_sign_final(sig: BytesMut, len: Size, room: usize) -> c_int;
+        11 digest_sign(
+            sig: BytesMut, len: Size, room: usize, message: Bytes, message_len: usize
+        ) -> c_int;
+        13 digest_verify_update(data: Bytes, len: usize) -> c_int;
+        14 digest_verify_final(sig: Bytes, len: usize) -> c_int;
+        15 digest_verify(sig: Bytes, len: usize, message: Bytes, message_len: usize) -> c_int;
+        18 get_ctx_params(params: ParamsMut) -> c_int;
+        20 set_ctx_params(params: Params) -> c_int;
+        22 get_ctx_md_params(params: ParamsMut) -> c_int;
+        23 gettable_ctx_md_params() -> Params;
+        24 set_ctx_md_params(params: Params) -> c_int;
+        25 settable_ctx_md_params() -> Params;
     }
 }
 
@@ -149,14 +215,16 @@ table! {
     Keyexch {
         1 newctx(*mut c_void) -> Context;
         2 init(Context, Key, Params) -> c_int;
-        3 derive(Context, BytesMut, Size, usize) -> c_int;
         4 set_peer(Context, Key) -> c_int;
         5 freectx(Context);
         6 dupctx(Context) -> Context;
-        7 set_ctx_params(Context, Params) -> c_int;
         8 settable_ctx_params(Context, *mut c_void) -> Params;
-        9 get_ctx_params(Context, ParamsMut) -> c_int;
         10 gettable_ctx_params(Context, *mut c_void) -> Params;
+    }
+    on Context {
+        3 derive(secret: BytesMut, len: Size, room: usize) -> c_int;
+        7 set_ctx_params(params: Params) -> c_int;
+        9 get_ctx_params(params: ParamsMut) -> c_int;
     }
 }
 
@@ -165,14 +233,54 @@ table! {
     AsymCipher {
         1 newctx(*mut c_void) -> Context;
         2 encrypt_init(Context, Key, Params) -> c_int;
-        3 encrypt(Context, BytesMut, Size, usize, Bytes, usize) -> c_int;
         4 decrypt_init(Context, Key, Params) -> c_int;
-        5 decrypt(Context, BytesMut, Size, usize, Bytes, usize) -> c_int;
         6 freectx(Context);
         7 dupctx(Context) -> Context;
-        8 get_ctx_params(Context, ParamsMut) -> c_int;
         9 gettable_ctx_params(Context, *mut c_void) -> Params;
-        10 set_ctx_params(Context, Params) -> c_int;
         11 settable_ctx_params(Context, *mut c_void) -> Params;
+    }
+    on Context {
+        3 encrypt(out: BytesMut, len: Size, room: usize, input: Bytes, input_len: usize) -> c_int;
+        5 decrypt(out: BytesMut, len: Size, room: usize, input: Bytes, input_len: usize) -> c_int;
+        8 get_ctx_params(params: ParamsMut) -> c_int;
+        10 set_ctx_params(params: Params) -> c_int;
+    }
+}
+
+/// The functions of a context that all operations have and that do not just go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Common {
+    pub freectx: Option<unsafe extern "C" fn(Context)>,
+    pub dupctx: Option<unsafe extern "C" fn(Context) -> Context>,
+    pub set_ctx_params: Option<unsafe extern "C" fn(Context, Params) -> c_int>,
+    pub gettable_ctx_params: Option<unsafe extern "C" fn(Context, *mut c_void) -> Params>,
+    pub settable_ctx_params: Option<unsafe extern "C" fn(Context, *mut c_void) -> Params>,
+}
+
+/// A table with functions of contexts.
+pub(crate) trait ContextTable: Table {
+    fn common(&self) -> Common;
+
+    fn set_common(&mut self, common: Common);
+}
+
+macro_rules! context_table {
+    ($($table:ident),*: $fields:tt) => { $(context_table! { @impl $table $fields })* };
+    (@impl $table:ident { $($field:ident)* }) => {
+        impl ContextTable for $table {
+            fn common(&self) -> Common {
+                Common { $($field: self.$field,)* }
+            }
+
+            fn set_common(&mut self, common: Common) {
+                $(self.$field = common.$field;)*
+            }
+        }
+    };
+}
+
+context_table! {
+    Signature, Keyexch, AsymCipher: {
+        freectx dupctx set_ctx_params gettable_ctx_params settable_ctx_params
     }
 }

@@ -1,5 +1,6 @@
 //! What crosses into libcrypto: types and functions of its public headers, and nothing else.
 
+pub(crate) mod delegate;
 pub(crate) mod functions;
 pub(crate) mod params;
 

@@ -10,7 +10,7 @@ use lanelock::public_key::{
 };
 
 use crate::batch::{self, device};
-use crate::ffi::functions::Keymgmt;
+use crate::ffi::functions::{Keymgmt, Wrapper};
 use crate::provider::Provider;
 
 /// What the core holds as a key; contexts share it.
@@ -143,6 +143,16 @@ impl Key {
     /// The public key as peers send it: a point or a string of bytes.
     pub(crate) fn public_bytes(&self) -> Option<Vec<u8>> {
         import::public_bytes(self)
+    }
+}
+
+impl Wrapper for Key {
+    type Table = Keymgmt;
+
+    unsafe fn unwrap<'w>(raw: *mut c_void) -> (&'w Keymgmt, *mut c_void) {
+        // SAFETY: the caller's.
+        let key = unsafe { Self::of(raw) };
+        (key.functions(), key.inner)
     }
 }
 

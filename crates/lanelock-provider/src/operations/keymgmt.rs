@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::delegate;
-use crate::ffi::functions::Keymgmt;
+use crate::ffi::delegate::delegate;
+use crate::ffi::functions::{Keymgmt, Table};
 use crate::ffi::{Callback, OSSL_PARAM};
 use crate::key::Key;
 use crate::provider::Provider;
@@ -21,32 +21,29 @@ pub(crate) fn functions(index: usize, theirs: &Keymgmt) -> Keymgmt {
 }
 
 fn of<const A: usize>(theirs: &Keymgmt) -> Keymgmt {
-    Keymgmt {
-        new: theirs.new.and(Some(new::<A>)),
-        gen_init: theirs.gen_init.and(Some(gen_init::<A>)),
-        gen_set_template: theirs.gen_set_template.and(Some(gen_set_template)),
-        gen_set_params: theirs.gen_set_params.and(Some(gen_set_params)),
-        gen_settable_params: theirs
-            .gen_settable_params
-            .and(Some(gen_settable_params::<A>)),
-        generate: theirs.generate.and(Some(generate)),
-        gen_cleanup: theirs.gen_cleanup.and(Some(gen_cleanup)),
+    let ours = Keymgmt {
+        new: Some(new::<A>),
+        gen_init: Some(gen_init::<A>),
+        gen_set_template: Some(gen_set_template),
+        gen_set_params: Some(gen_set_params),
+        gen_settable_params: Some(gen_settable_params::<A>),
+        generate: Some(generate),
+        gen_cleanup: Some(gen_cleanup),
         free: Some(free),
-        get_params: theirs.get_params.and(Some(get_params)),
-        gettable_params: theirs.gettable_params.and(Some(gettable_params::<A>)),
-        set_params: theirs.set_params.and(Some(set_params)),
-        settable_params: theirs.settable_params.and(Some(settable_params::<A>)),
+        gettable_params: Some(gettable_params::<A>),
+        set_params: Some(set_params),
+        settable_params: Some(settable_params::<A>),
         // These three know neither key nor provider.
         query_operation_name: theirs.query_operation_name,
         import_types: theirs.import_types,
         export_types: theirs.export_types,
-        has: theirs.has.and(Some(has)),
-        validate: theirs.validate.and(Some(validate)),
-        matches: theirs.matches.and(Some(matches)),
-        import: theirs.import.and(Some(import)),
-        export: theirs.export.and(Some(export)),
-        dup: theirs.dup.and(Some(dup)),
-    }
+        has: Some(has),
+        matches: Some(matches),
+        import: Some(import),
+        dup: Some(dup),
+        ..Keymgmt::forward::<Key>()
+    };
+    ours.among(theirs)
 }
 
 /// A generation under way.
@@ -166,12 +163,6 @@ unsafe extern "C" fn gen_cleanup(generation: *mut c_void) {
     drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
 }
 
-unsafe extern "C" fn get_params(key: *mut c_void, params: *mut OSSL_PARAM) -> c_int {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    delegate!(key.functions().get_params, key.inner, params)
-}
-
 unsafe extern "C" fn gettable_params<const A: usize>(provctx: *mut c_void) -> *const OSSL_PARAM {
     // SAFETY: see `operations`.
     let provider = unsafe { Provider::of(provctx) };
@@ -200,12 +191,6 @@ unsafe extern "C" fn has(key: *mut c_void, selection: c_int) -> c_int {
     delegate!(key.functions().has, key.inner, selection)
 }
 
-unsafe extern "C" fn validate(key: *mut c_void, selection: c_int, check: c_int) -> c_int {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    delegate!(key.functions().validate, key.inner, selection, check)
-}
-
 unsafe extern "C" fn matches(one: *mut c_void, other: *mut c_void, selection: c_int) -> c_int {
     // SAFETY: see `operations`.
     let (one, other) = unsafe { (Key::of(one), Key::of(other)) };
@@ -221,17 +206,6 @@ unsafe extern "C" fn import(
     let key = unsafe { Key::of(key) };
     key.forget_sessions();
     delegate!(key.functions().import, key.inner, selection, params)
-}
-
-unsafe extern "C" fn export(
-    key: *mut c_void,
-    selection: c_int,
-    callback: Option<Callback>,
-    arg: *mut c_void,
-) -> c_int {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    delegate!(key.functions().export, key.inner, selection, callback, arg)
 }
 
 unsafe extern "C" fn dup(key: *mut c_void, selection: c_int) -> *mut c_void {
