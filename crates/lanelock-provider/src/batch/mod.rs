@@ -83,7 +83,7 @@ pub(crate) fn run(
         let force = !paused || wait.has_callback() || pauses > turn::MOST_PAUSES;
         match on_large_stack(|| turn::resume(ticket, pauses, force)).flatten() {
             Some(Resumed::Done(job)) => break succeeded(job),
-            Some(Resumed::TooEarly) => {}
+            Some(Resumed::TooEarly) => wait.remind(),
             Some(Resumed::Cancelled) => break Err(NoResult::Cancelled),
             Some(Resumed::Alone) | None => break Err(NoResult::Delegate),
         }

@@ -106,6 +106,17 @@ impl Wait {
         }
     }
 
+    /// The job pauses again for the same operation: an event loop that is told of changes alone
+    /// (`EPOLLET`, as Traffic Server's) hears of the descriptor once more.
+    pub(super) fn remind(self) {
+        if let Some(descriptor) = self.registered()
+            && descriptor.generation == fork::generation()
+            && !descriptor.is_timer
+        {
+            descriptor.make_readable();
+        }
+    }
+
     /// The operation is over: its descriptor is no longer readable.
     pub(super) fn settle(self) {
         if let Some(descriptor) = self.registered()
