@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::jobs::{Job, State, drive};
+use crate::jobs::{Job, State, drive, drive_by_edges};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
 use crate::synchronous::{SIGNERS, name};
 
@@ -150,6 +150,29 @@ fn is_ifma() -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 fn is_ifma() -> bool {
     false
+}
+
+#[test]
+fn an_event_loop_that_hears_of_changes_alone_leaves_no_job_behind() {
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    for count in 1..=20 {
+        let signed = RefCell::new(0);
+        // Two operations each: the descriptor is registered for the first alone.
+        let mut jobs: Vec<Job<'_>> = (0..count)
+            .map(|_| {
+                Job::new(|| {
+                    for _ in 0..2 {
+                        key.sign_digest(&[5; 32]).expect("signed");
+                        *signed.borrow_mut() += 1;
+                    }
+                })
+            })
+            .collect();
+        drive_by_edges(&mut jobs);
+        drop(jobs);
+        assert_eq!(*signed.borrow(), 2 * count);
+    }
 }
 
 #[test]

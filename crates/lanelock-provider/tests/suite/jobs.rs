@@ -175,6 +175,39 @@ pub fn drive(jobs: &mut [Job<'_>], mut order: impl FnMut(&mut Vec<usize>)) -> us
     panic!("jobs never finish");
 }
 
+/// An event loop that hears of changes alone, as Traffic Server's: it registers a job's descriptor
+/// at the job's first pause, and resumes a job once for each time that it is told. The last to be
+/// told of is resumed first.
+pub fn drive_by_edges(jobs: &mut [Job<'_>]) {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    let epoll = unsafe { OwnedFd::from_raw_fd(libc::epoll_create1(libc::EPOLL_CLOEXEC)) };
+    for (job, index) in jobs.iter_mut().zip(0..) {
+        if job.resume() == State::Paused {
+            let mut event = libc::epoll_event {
+                events: (libc::EPOLLIN | libc::EPOLLET).cast_unsigned(),
+                u64: index,
+            };
+            let (add, fd) = (libc::EPOLL_CTL_ADD, job.descriptors()[0]);
+            let added = unsafe { libc::epoll_ctl(epoll.as_raw_fd(), add, fd, &raw mut event) };
+            assert_eq!(added, 0);
+        }
+    }
+    while jobs.iter().any(|job| job.state == State::Paused) {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
+        let told = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), 64, 10_000) };
+        assert!(told > 0, "paused jobs that nobody is told of");
+        for event in events[..usize::try_from(told).expect("positive")]
+            .iter()
+            .rev()
+        {
+            let index = usize::try_from(event.u64).expect("an index");
+            if jobs[index].state == State::Paused {
+                jobs[index].resume();
+            }
+        }
+    }
+}
+
 /// Frees this thread's pool of stacks.
 pub fn clean_up_thread() {
     unsafe { ASYNC_cleanup_thread() };
