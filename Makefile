@@ -17,6 +17,7 @@ test: setup peers ## Everything that must pass
 	$(CARGO) build --quiet -p lanelock-cli -p lanelock-provider
 	cp -f target/debug/liblanelock_provider.so target/debug/lanelock.so
 	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/haproxy/test --short
+	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/trafficserver/test --short
 
 lint: setup ## Format, clippy, documentation and licences, warnings denied
 	$(CARGO) fmt --all --check
@@ -41,8 +42,9 @@ exhaustive: build ## Long: every algorithm, length and layout, every engine
 soak: setup ## Long: the thread tests for some minutes
 	LANELOCK_STRESS_ROUNDS=20000 $(CARGO) test --release -p lanelock-openssl --test threads
 
-integrations: build ## Long: HAProxy with the provider, if it is installed
+integrations: build ## Long: HAProxy and Traffic Server with the provider, those that are installed
 	integrations/haproxy/test
+	integrations/trafficserver/test
 
 soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
 	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
