@@ -52,6 +52,20 @@ fn protect(qp: &mut QueuePair, session: &Session, number: usize) -> (Vec<u8>, Ve
     (data, tag)
 }
 
+/// Runs `work` on all threads, to their very ends: a scope alone does not wait for what libcrypto
+/// does when a thread ends, and its library context must outlive that.
+fn on_threads(work: impl Fn(usize) + Sync) {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || work(thread)))
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
 #[test]
 fn a_shared_session_gives_every_thread_the_single_threaded_result() {
     let rounds: usize =
@@ -77,25 +91,20 @@ fn a_shared_session_gives_every_thread_the_single_threaded_result() {
         })
         .collect();
     let start = Barrier::new(THREADS);
-    std::thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let (device, sessions, expected, start) = (&device, &sessions, &expected, &start);
-            scope.spawn(move || {
-                let mut qp = device.queue_pair(1);
-                start.wait();
-                for round in 0..rounds {
-                    for offset in 0..sessions.len() {
-                        let which = (offset + thread * 4) % sessions.len();
-                        let number = (round + thread) % MESSAGES;
-                        assert_eq!(
-                            protect(&mut qp, &sessions[which], number),
-                            expected[which][number],
-                            "{}",
-                            ALGORITHMS[which]
-                        );
-                    }
-                }
-            });
+    on_threads(|thread| {
+        let mut qp = device.queue_pair(1);
+        start.wait();
+        for round in 0..rounds {
+            for offset in 0..sessions.len() {
+                let which = (offset + thread * 4) % sessions.len();
+                let number = (round + thread) % MESSAGES;
+                assert_eq!(
+                    protect(&mut qp, &sessions[which], number),
+                    expected[which][number],
+                    "{}",
+                    ALGORITHMS[which]
+                );
+            }
         }
     });
 }
@@ -105,36 +114,32 @@ fn sessions_and_queue_pairs_may_go_in_any_order_on_any_thread() {
     let rounds: usize =
         std::env::var("LANELOCK_STRESS_ROUNDS").map_or(300, |rounds| rounds.parse().unwrap());
     let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
-    std::thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let device = &device;
-            scope.spawn(move || {
-                for round in 0..rounds {
-                    let spec: Spec = ALGORITHMS[(round + thread) % ALGORITHMS.len()]
-                        .parse()
-                        .unwrap();
-                    let key: Vec<u8> = (1..).take(spec.key_len).collect();
-                    let mac_key: Vec<u8> = (2..).take(spec.mac_key_len).collect();
-                    let transform =
-                        Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
-                    let session = device.session(transform).unwrap();
-                    let mut qp = device.queue_pair(1);
-                    protect(&mut qp, &session, round % MESSAGES);
-                    let other = {
-                        let session = session.clone();
-                        scope.spawn(move || {
-                            protect(&mut device.queue_pair(1), &session, round % MESSAGES)
-                        })
-                    };
-                    if round % 2 == 0 {
-                        drop(session);
-                        drop(qp);
-                    } else {
-                        drop(qp);
-                        drop(session);
-                    }
-                    other.join().unwrap();
+    on_threads(|thread| {
+        for round in 0..rounds {
+            let spec: Spec = ALGORITHMS[(round + thread) % ALGORITHMS.len()]
+                .parse()
+                .unwrap();
+            let key: Vec<u8> = (1..).take(spec.key_len).collect();
+            let mac_key: Vec<u8> = (2..).take(spec.mac_key_len).collect();
+            let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
+            let session = device.session(transform).unwrap();
+            let mut qp = device.queue_pair(1);
+            protect(&mut qp, &session, round % MESSAGES);
+            std::thread::scope(|scope| {
+                let other = {
+                    let (device, session) = (&device, session.clone());
+                    scope.spawn(move || {
+                        protect(&mut device.queue_pair(1), &session, round % MESSAGES)
+                    })
+                };
+                if round % 2 == 0 {
+                    drop(session);
+                    drop(qp);
+                } else {
+                    drop(qp);
+                    drop(session);
                 }
+                other.join().unwrap();
             });
         }
     });
