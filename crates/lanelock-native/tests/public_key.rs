@@ -11,6 +11,7 @@ use lanelock_core::public_key::{
     Operation, PublicKey, Scheme, SecretKey, SignatureForm, SignatureScheme,
 };
 use lanelock_core::{Device, Hash, Status};
+use lanelock_kernels::public_key::nist::{self, Curve as _};
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
 
@@ -389,9 +390,19 @@ fn what_is_no_key_is_refused() {
         let kind = KeyKind::Ec(curve);
         let pairs = pairs(&device, "openssl", kind, 2);
         let ecdsa = SignatureScheme::Ecdsa(Hash::Sha256);
-        let most = SecretKey::ec(curve, &vec![0xff; curve.field_len()], None).unwrap();
-        refused(&KeyTransform::sign(ecdsa, &most), "order");
-        refused(&KeyTransform::derive(&most), "order");
+        let scalar = |bytes: &[u8]| SecretKey::ec(curve, bytes, None).unwrap();
+        let order = match curve {
+            Curve::P256 => nist::P256::ORDER.to_vec(),
+            _ => nist::P384::ORDER.to_vec(),
+        };
+        for high in [scalar(&order), scalar(&vec![0xff; order.len()])] {
+            refused(&KeyTransform::sign(ecdsa, &high), "order");
+            refused(&KeyTransform::derive(&high), "order");
+        }
+        let mut below = order;
+        *below.last_mut().unwrap() -= 1;
+        let highest = KeyTransform::derive(&scalar(&below));
+        assert!(device.key_session_on("native", &highest).is_ok());
         let secret = pairs[0].0.clone();
         let (own, other) = (encoded(&pairs[0].1), encoded(&pairs[1].1));
         for (given, fits) in [
@@ -523,7 +534,7 @@ fn one_session_serves_many_queues_on_several_threads() {
         let queue = || device.key_queue(1, FlushPolicy::default());
         let expected = run(&mut queue(), LANES);
         std::thread::scope(|scope| {
-            for thread in 0..4 {
+            let threads = [0, 1, 2, 3].map(|thread| {
                 let (run, queue, expected) = (&run, &queue, &expected);
                 scope.spawn(move || {
                     let mut queues = [queue(), queue()];
@@ -532,7 +543,11 @@ fn one_session_serves_many_queues_on_several_threads() {
                         let found = run(&mut queues[round % 2], count);
                         assert_eq!(found, expected[..count], "{spec}");
                     }
-                });
+                })
+            });
+            // To their very ends: libcrypto still has to do with a thread then.
+            for thread in threads {
+                thread.join().unwrap();
             }
         });
     }

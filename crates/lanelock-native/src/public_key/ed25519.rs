@@ -46,7 +46,7 @@ impl Signer {
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let (key, seed) = raw::secret(transform)?;
         let prepared = SigningKey::new(kernel(token), seed);
-        raw::check_public_half(key, prepared.public())?;
+        raw::check_public_half(key, || *prepared.public())?;
         Ok(Session::boxed(token, group, Self(prepared)))
     }
 }

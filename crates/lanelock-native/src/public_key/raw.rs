@@ -29,10 +29,13 @@ pub(super) fn public(transform: &KeyTransform) -> Result<(&PublicKey, &[u8; BYTE
     Err(mismatch(transform))
 }
 
-/// Refuses a key that came with a public half other than `computed`.
-pub(super) fn check_public_half(key: &SecretKey, computed: &[u8; BYTES]) -> Result<(), KeyError> {
+/// Refuses a key that came with a public half other than what `compute` gives.
+pub(super) fn check_public_half(
+    key: &SecretKey,
+    compute: impl FnOnce() -> [u8; BYTES],
+) -> Result<(), KeyError> {
     match key.public_key().as_ref().map(PublicKey::parts) {
-        Some(PublicParts::Raw(given)) if given[..] != computed[..] => Err(KeyError::refused(
+        Some(PublicParts::Raw(given)) if given[..] != compute()[..] => Err(KeyError::refused(
             key.kind(),
             "the public half is another key's",
         )),

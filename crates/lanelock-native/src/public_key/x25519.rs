@@ -30,13 +30,15 @@ impl Derive {
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let (key, bytes) = raw::secret(transform)?;
         let prepared = SecretKey::new(bytes);
-        let mut public = [0; BYTES];
-        let job = PublicKey {
-            key: &prepared,
-            public: &mut public,
-        };
-        public_keys(kernel(token), &mut [job]);
-        raw::check_public_half(key, &public)?;
+        raw::check_public_half(key, || {
+            let mut public = [0; BYTES];
+            let job = PublicKey {
+                key: &prepared,
+                public: &mut public,
+            };
+            public_keys(kernel(token), &mut [job]);
+            public
+        })?;
         Ok(Session::boxed(token, group, Self(prepared)))
     }
 }

@@ -4,7 +4,7 @@ use lanelock_core::public_key::{
     Key, KeyError, KeyKind, KeyTransform, PublicKey, PublicParts, SecretParts,
 };
 use lanelock_kernels::public_key::nist::{
-    DecompressJob, GenerateJob, Kernels, PublicPoint, Refusal,
+    self, DecompressJob, GenerateJob, Kernels, PublicPoint, Refusal,
 };
 use zeroize::Zeroize;
 
@@ -45,22 +45,39 @@ impl<C: Curve> Scalar<C> {
             return Err(KeyError::refused(kind, "no scalar"));
         };
         let scalar = Self::read(bytes);
-        let mut jobs = [GenerateJob {
-            private: &scalar.0,
-            public: Err(Refusal::PrivateKeyRange),
-        }];
-        kernels.generate(&mut jobs);
-        let [job] = jobs;
-        let Ok(computed) = job.public else {
+        if !scalar.is_below_order() {
             let why = "the scalar is not below the order of the curve";
             return Err(KeyError::refused(kind, why));
-        };
+        }
         if let Some(given) = key.public_key()
-            && point(&given, kernels)? != computed
+            && point(&given, kernels)? != scalar.public(kernels)?
         {
             return Err(KeyError::refused(kind, "the public half is another key's"));
         }
         Ok(scalar)
+    }
+
+    /// In the same time for all scalars; zero is no secret key of the core's to begin with.
+    fn is_below_order(&self) -> bool {
+        let order = <C as nist::Curve>::ORDER;
+        let pairs = self.0.as_ref().iter().zip(order.as_ref()).rev();
+        let borrow = pairs.fold(0, |borrow, (&own, &order)| {
+            (u16::from(own)
+                .wrapping_sub(u16::from(order))
+                .wrapping_sub(borrow))
+                >> 15
+        });
+        borrow == 1
+    }
+
+    fn public(&self, kernels: &Kernels<C>) -> Result<PublicPoint<C>, KeyError> {
+        let mut jobs = [GenerateJob {
+            private: &self.0,
+            public: Err(Refusal::PrivateKeyRange),
+        }];
+        kernels.generate(&mut jobs);
+        let refused = |_| KeyError::refused(KeyKind::Ec(C::CURVE), "the scalar is out of range");
+        jobs[0].public.map_err(refused)
     }
 }
 
