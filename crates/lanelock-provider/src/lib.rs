@@ -24,6 +24,7 @@ mod guard;
 mod key;
 mod operations;
 mod provider;
+mod spare;
 
 use std::ffi::{CString, c_int, c_void};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 /// A number that differs between a process and the children that it forks.
-pub(super) fn generation() -> u32 {
+pub(crate) fn generation() -> u32 {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
         // SAFETY: the handler does nothing but add to an atomic; the module is never unmapped

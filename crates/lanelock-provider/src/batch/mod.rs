@@ -19,6 +19,7 @@ use lanelock::Device;
 use lanelock::public_key::KeyJob;
 use zeroize::Zeroizing;
 
+pub(crate) use fork::generation;
 pub(crate) use stack::on_large_stack;
 use turn::{Resumed, Submitted};
 use wait::Wait;

@@ -1,6 +1,7 @@
 //! Parameter arrays: what a key exports, what a context says of itself.
 
 use std::ffi::{CStr, c_int};
+use std::marker::PhantomData;
 
 use super::{OSSL_PARAM, kind};
 
@@ -83,6 +84,18 @@ impl Reader {
         (param.data_type == kind::UNSIGNED_INTEGER).then(|| Self::bytes(param))
     }
 
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        let (mut at, mut len) = (self.0, 0);
+        // SAFETY: as in `find`.
+        unsafe {
+            while !at.is_null() && !(*at).key.is_null() {
+                (at, len) = (at.add(1), len + 1);
+            }
+        }
+        len
+    }
+
     /// Whether there is an entry of this name.
     pub(crate) fn has(&self, key: &CStr) -> bool {
         self.find(key).is_some()
@@ -134,5 +147,39 @@ impl<const N: usize> Request<N> {
     pub(crate) fn written(&self, index: usize) -> Option<usize> {
         let len = self.0[index].return_size;
         (len != UNMODIFIED).then_some(len)
+    }
+}
+
+/// An array of `N - 1` entries to be read by an import.
+pub(crate) struct Given<'d, const N: usize>(Request<N>, PhantomData<&'d [u8]>);
+
+impl<'d, const N: usize> Given<'d, N> {
+    pub(crate) fn new() -> Self {
+        Self(Request::new(), PhantomData)
+    }
+
+    fn push(self, key: &'static CStr, data_type: u32, data: &'d [u8]) -> Self {
+        // It is only read.
+        let at = data.as_ptr().cast_mut();
+        Self(self.0.push(key, data_type, at, data.len()), PhantomData)
+    }
+
+    /// A string of bytes.
+    pub(crate) fn octets(self, key: &'static CStr, value: &'d [u8]) -> Self {
+        self.push(key, kind::OCTET_STRING, value)
+    }
+
+    /// A text.
+    pub(crate) fn text(self, key: &'static CStr, value: &'static CStr) -> Self {
+        self.push(key, kind::UTF8_STRING, value.to_bytes())
+    }
+
+    /// An unsigned number by its digits, least first on this (little-endian) machine.
+    pub(crate) fn digits(self, key: &'static CStr, value: &'d [u8]) -> Self {
+        self.push(key, kind::UNSIGNED_INTEGER, value)
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const OSSL_PARAM {
+        self.0.0.as_ptr()
     }
 }

@@ -6,12 +6,15 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lanelock::public_key::{
-    EncryptionScheme, KeySession, KeyTransform, MessageForm, SecretKey, SignatureScheme,
+    EncryptionScheme, KeySession, KeyTransform, MessageForm, SignatureScheme,
 };
 
 use crate::batch::{self, device};
 use crate::ffi::functions::{Keymgmt, Wrapper};
 use crate::provider::Provider;
+use crate::spare::Pair;
+
+pub(crate) use import::curve;
 
 /// What the core holds as a key; contexts share it.
 pub(crate) struct Key {
@@ -54,6 +57,23 @@ impl Key {
                 sessions: Mutex::new(Vec::new()),
             })
         })
+    }
+
+    /// A key of algorithm `index` from a generated pair; `None` if the default provider takes none.
+    ///
+    /// # Safety
+    /// `provider` is alive.
+    pub(crate) unsafe fn import(
+        provider: *const Provider,
+        index: usize,
+        pair: &Pair,
+    ) -> Option<Arc<Self>> {
+        // SAFETY: the caller's; the key is of these functions.
+        unsafe {
+            let theirs = &(*provider).keymgmt[index];
+            let inner = import::pair(theirs, (*provider).inner, pair)?;
+            Self::adopt(provider, index, inner)
+        }
     }
 
     /// The key behind what the core passes, shared.
@@ -119,7 +139,9 @@ impl Key {
     }
 
     fn open(&self, usage: Use) -> Option<KeySession> {
-        let secret = self.secret()?;
+        // Keys to derive with are mostly for one use, and agreement reveals nothing of a key whose
+        // public half is another's; a signature does.
+        let secret = import::secret(self, usage != Use::Derive)?;
         let device = device()?;
         let transform = match usage {
             Use::Sign(scheme, MessageForm::Message) => KeyTransform::sign(scheme, &secret),
@@ -135,9 +157,9 @@ impl Key {
         session.ok().filter(|session| session.lanes() > 1)
     }
 
-    /// The secret key by its numbers, if it is of a kind that has lanes.
-    fn secret(&self) -> Option<SecretKey> {
-        import::secret(self)
+    /// See [`import::plain_group`].
+    pub(crate) fn plain_group(&self) -> Option<String> {
+        import::plain_group(self)
     }
 
     /// The public key as peers send it: a point or a string of bytes.

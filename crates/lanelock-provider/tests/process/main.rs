@@ -11,6 +11,7 @@ mod jobs;
 mod openssl;
 
 mod configuration;
+mod generation;
 mod lifetimes;
 mod stack;
 mod tls;

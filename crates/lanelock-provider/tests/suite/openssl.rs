@@ -14,6 +14,13 @@ pub const DEFAULT: &CStr = c"provider=default";
 unsafe extern "C" {
     fn EVP_PKEY_CTX_set_params(ctx: *mut EVP_PKEY_CTX, params: *const OSSL_PARAM) -> c_int;
     fn EVP_PKEY_generate(ctx: *mut EVP_PKEY_CTX, key: *mut *mut EVP_PKEY) -> c_int;
+    fn EVP_PKEY_get_utf8_string_param(
+        key: *const EVP_PKEY,
+        name: *const c_char,
+        value: *mut c_char,
+        room: usize,
+        len: *mut usize,
+    ) -> c_int;
     fn EVP_PKEY_todata(key: *const EVP_PKEY, select: c_int, params: *mut *mut OSSL_PARAM) -> c_int;
     fn EVP_PKEY_fromdata_init(ctx: *mut EVP_PKEY_CTX) -> c_int;
     fn EVP_PKEY_fromdata(
@@ -198,6 +205,8 @@ pub enum Kind {
     Rsa(c_uint),
     RsaPss(c_uint),
     Ec(&'static CStr),
+    /// With parameters that spell the curve out, which TLS does not have.
+    ExplicitEc(&'static CStr),
     Raw(&'static CStr),
 }
 
@@ -220,6 +229,21 @@ pub const END: OSSL_PARAM = OSSL_PARAM {
     return_size: 0,
 };
 
+/// The key that `ctx`, which is freed, generates with these parameters.
+fn generate(ctx: *mut EVP_PKEY_CTX, params: &[OSSL_PARAM]) -> NonNull<EVP_PKEY> {
+    let mut key = std::ptr::null_mut();
+    unsafe {
+        assert!(!ctx.is_null(), "{}", errors());
+        ok(sys::EVP_PKEY_keygen_init(ctx));
+        if !params[0].key.is_null() {
+            ok(EVP_PKEY_CTX_set_params(ctx, params.as_ptr()));
+        }
+        ok(EVP_PKEY_generate(ctx, &raw mut key));
+        sys::EVP_PKEY_CTX_free(ctx);
+    }
+    NonNull::new(key).expect("a key")
+}
+
 impl<'l> Key<'l> {
     pub fn generate(library: &'l Library, kind: Kind, properties: &'static CStr) -> Self {
         let mut bits: c_uint = 0;
@@ -233,33 +257,47 @@ impl<'l> Key<'l> {
                 return_size: usize::MAX,
             }
         };
-        let (name, param) = match kind {
-            Kind::Rsa(bits) => (c"RSA", number(bits)),
-            Kind::RsaPss(bits) => (c"RSA-PSS", number(bits)),
-            Kind::Ec(group) => (c"EC", text(c"group", group)),
-            Kind::Raw(name) => (name, END),
-        };
-        let params = [param, END];
-        let mut key = std::ptr::null_mut();
-        unsafe {
-            let ctx = sys::EVP_PKEY_CTX_new_from_name(
-                library.as_ptr(),
-                name.as_ptr(),
-                properties.as_ptr(),
-            );
-            assert!(!ctx.is_null(), "{}", errors());
-            ok(sys::EVP_PKEY_keygen_init(ctx));
-            if !params[0].key.is_null() {
-                ok(EVP_PKEY_CTX_set_params(ctx, params.as_ptr()));
+        let (name, params) = match kind {
+            Kind::Rsa(bits) => (c"RSA", [number(bits), END, END]),
+            Kind::RsaPss(bits) => (c"RSA-PSS", [number(bits), END, END]),
+            Kind::Ec(group) => (c"EC", [text(c"group", group), END, END]),
+            Kind::ExplicitEc(group) => {
+                let explicit = text(c"encoding", c"explicit");
+                (c"EC", [text(c"group", group), explicit, END])
             }
-            ok(EVP_PKEY_generate(ctx, &raw mut key));
-            sys::EVP_PKEY_CTX_free(ctx);
-        }
+            Kind::Raw(name) => (name, [END; 3]),
+        };
+        let (context, properties_at) = (library.as_ptr(), properties.as_ptr());
+        let ctx = unsafe { sys::EVP_PKEY_CTX_new_from_name(context, name.as_ptr(), properties_at) };
         Self {
             library,
             properties,
-            key: NonNull::new(key).expect("a key"),
+            key: generate(ctx, &params),
         }
+    }
+
+    /// A new key with this one's parameters, as a server makes one for a client's.
+    pub fn generate_alike(&self) -> Self {
+        Self {
+            library: self.library,
+            properties: self.properties,
+            key: generate(self.context(), &[END]),
+        }
+    }
+
+    /// A parameter that is a text.
+    pub fn parameter(&self, name: &CStr) -> String {
+        let (mut value, mut len) = ([0_u8; 64], 0);
+        unsafe {
+            ok(EVP_PKEY_get_utf8_string_param(
+                self.key.as_ptr(),
+                name.as_ptr(),
+                value.as_mut_ptr().cast(),
+                value.len(),
+                &raw mut len,
+            ));
+        }
+        String::from_utf8_lossy(&value[..len]).into_owned()
     }
 
     /// The same key in another provider, by export and import.

@@ -21,7 +21,7 @@ pub fn name(kind: Kind) -> &'static std::ffi::CStr {
     match kind {
         Kind::Rsa(_) => c"RSA",
         Kind::RsaPss(_) => c"RSA-PSS",
-        Kind::Ec(_) => c"EC",
+        Kind::Ec(_) | Kind::ExplicitEc(_) => c"EC",
         Kind::Raw(name) => name,
     }
 }

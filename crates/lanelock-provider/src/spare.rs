@@ -1,0 +1,169 @@
+//! Key pairs that a thread has generated ahead.
+//!
+//! A generation takes nothing from its caller, so nobody has to wait for others to fill a batch:
+//! whoever needs a pair and finds none generates as many as there are lanes, and the next ones take
+//! the rest. Each is handed out once and wiped here. A child process finds none of its parent's.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use lanelock::public_key::{
+    Curve, FlushPolicy, KeyKind, KeyOp, KeyQueue, KeySession, KeyTransform,
+};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::batch::{self, Bytes, device};
+
+/// How long a pair is kept: what somebody reads in the memory of an idle thread is used by nobody.
+const LIFETIME: Duration = Duration::from_secs(1);
+
+/// What there are spares of.
+const KINDS: [KeyKind; 2] = [KeyKind::X25519, KeyKind::Ec(Curve::P384)];
+
+/// A generated pair, in the forms of [`KeyOp::generate`].
+pub(crate) struct Pair {
+    pub kind: KeyKind,
+    pub secret: Bytes,
+    pub public: Vec<u8>,
+}
+
+/// What a thread of one process has.
+struct Spares {
+    process: (u32, u32),
+    queue: KeyQueue<Bytes>,
+    stores: [Store; KINDS.len()],
+}
+
+/// The pairs of one kind.
+#[derive(Default)]
+struct Store {
+    secrets: Bytes,
+    publics: Vec<u8>,
+    /// Pairs that are left, which are the first.
+    left: usize,
+    generated: Option<Instant>,
+}
+
+thread_local! {
+    static SPARES: RefCell<Option<Spares>> = const { RefCell::new(None) };
+}
+
+/// A pair that nobody else has; `None` if there are no lanes for it, and when the thread ends.
+pub(crate) fn take(kind: KeyKind) -> Option<Pair> {
+    let place = KINDS.iter().position(|&known| known == kind)?;
+    let session = session(place)?;
+    let taken = SPARES.try_with(|spares| {
+        let mut spares = spares.try_borrow_mut().ok()?;
+        let process = (batch::generation(), std::process::id());
+        if spares.as_ref().is_some_and(|it| it.process != process) {
+            let Spares { queue, .. } = spares.take()?;
+            // A parent's: another of its threads may have held a lock that dropping it takes.
+            std::mem::forget(queue);
+        }
+        if spares.is_none() {
+            *spares = Some(Spares {
+                process,
+                queue: device()?.key_queue_of(1, FlushPolicy::default()),
+                stores: Default::default(),
+            });
+        }
+        let Spares { queue, stores, .. } = spares.as_mut()?;
+        stores[place].take(session, queue, Instant::now())
+    });
+    let (secret, public) = taken.ok().flatten()?;
+    Some(Pair {
+        kind,
+        secret,
+        public,
+    })
+}
+
+/// The session that generates pairs of the kind at `place`; `None` if there are no lanes for it.
+fn session(place: usize) -> Option<&'static KeySession> {
+    static SESSIONS: [OnceLock<Option<KeySession>>; KINDS.len()] =
+        [const { OnceLock::new() }; KINDS.len()];
+    let open = || {
+        let transform = KeyTransform::generate(KINDS[place]);
+        batch::on_large_stack(|| device()?.key_session_on("native", &transform).ok())?
+    };
+    SESSIONS[place].get_or_init(open).as_ref()
+}
+
+impl Store {
+    fn take(
+        &mut self,
+        session: &KeySession,
+        queue: &mut KeyQueue<Bytes>,
+        now: Instant,
+    ) -> Option<(Bytes, Vec<u8>)> {
+        let is_fresh = |at: Instant| now.saturating_duration_since(at) < LIFETIME;
+        if self.left == 0 || !self.generated.is_some_and(is_fresh) {
+            self.fill(session, queue)?;
+            self.generated = Some(now);
+        }
+        self.left -= 1;
+        let (len, public_len) = (session.output_len(0), session.second_output_len());
+        let secret = &mut self.secrets[self.left * len..][..len];
+        let taken = Zeroizing::new(secret.to_vec());
+        secret.zeroize();
+        let public = &self.publics[self.left * public_len..][..public_len];
+        Some((taken, public.to_vec()))
+    }
+
+    /// Replaces all pairs by as many as there are lanes; `None`, and none left, if that fails.
+    fn fill(&mut self, session: &KeySession, queue: &mut KeyQueue<Bytes>) -> Option<()> {
+        let (len, public_len) = (session.output_len(0), session.second_output_len());
+        let count = session.lanes();
+        self.left = 0;
+        self.secrets.resize(count * len, 0);
+        self.publics.resize(count * public_len, 0);
+        let secrets = self.secrets.chunks_exact_mut(len);
+        let publics = self.publics.chunks_exact_mut(public_len);
+        let ops = secrets
+            .zip(publics)
+            .map(|(secret, public)| KeyOp::generate(session, secret, public));
+        let mut ops: Vec<KeyOp<'_>> = ops.collect();
+        let outcome = batch::on_large_stack(|| queue.process(&mut ops))?;
+        (outcome.succeeded == count).then_some(())?;
+        self.left = count;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_handed_out_once_wiped_and_not_kept_for_long() {
+        let Some(session) = session(0) else { return };
+        let mut queue = device()
+            .expect("a device")
+            .key_queue_of(1, FlushPolicy::default());
+        let (mut store, start) = (Store::default(), Instant::now());
+        let mut seen = Vec::new();
+        for _ in 0..2 * session.lanes() + 1 {
+            let (secret, _) = store.take(session, &mut queue, start).expect("a pair");
+            assert!(!seen.contains(&secret), "a new key each time");
+            seen.push(secret);
+        }
+        assert_eq!(store.left, session.lanes() - 1);
+        assert!(
+            store.secrets.ends_with(&[0; 32]),
+            "what was handed out is wiped"
+        );
+        let kept: Vec<u8> = store.secrets[..32 * store.left].to_vec();
+        let late = start + LIFETIME;
+        let (secret, _) = store.take(session, &mut queue, late).expect("a pair");
+        assert_eq!(store.left, session.lanes() - 1);
+        for old in kept.chunks(32) {
+            assert!(old != &secret[..] && store.secrets.chunks(32).all(|new| new != old));
+        }
+    }
+
+    #[test]
+    fn there_are_no_spares_of_what_has_no_lanes() {
+        assert!(take(KeyKind::Rsa(2048)).is_none() && take(KeyKind::Ec(Curve::P521)).is_none());
+    }
+}
