@@ -20,7 +20,7 @@ pub(super) struct Config {
 
 /// A configuration file, which goes with this value.
 #[derive(Debug)]
-pub(super) struct ConfigFile {
+pub struct ConfigFile {
     path: PathBuf,
     _folder: TempDir,
 }

@@ -11,13 +11,15 @@ mod user_config;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
 use config::Config;
+pub use config::ConfigFile;
 use program::Program;
 
 /// Arguments of `lanelock run`.
@@ -47,7 +49,7 @@ Examples:
 pub struct Args {
     /// Longest wait of an operation for others, in µs; 0 is until the program's event loop comes
     /// round.
-    #[arg(long, value_name = "µs", value_parser = RangedU64ValueParser::<u64>::new().range(0..=1_000_000))]
+    #[arg(long, value_name = "µs", value_parser = deadline())]
     deadline: Option<u64>,
 
     /// At the end, print what the program's queues did, and say so if it never entered
@@ -67,6 +69,11 @@ pub struct Args {
         allow_hyphen_values = true
     )]
     command: Vec<OsString>,
+}
+
+/// What the module takes as its deadline.
+pub fn deadline() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(0..=1_000_000)
 }
 
 /// Runs the command.
@@ -114,9 +121,42 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// Has `command`, a program with libssl, run under the provider as this command would have it, for
+/// as long as the file is there.
+///
+/// # Errors
+/// [`Failure::Usage`] if the configuration cannot name the module, [`Failure::Output`].
+pub fn under_provider(
+    command: &mut std::process::Command,
+    module: &Path,
+    deadline: Option<u64>,
+) -> Result<ConfigFile, Failure> {
+    let config = Config::new(module, user_config(None).as_deref(), deadline)?;
+    for warning in &config.warnings {
+        say(warning);
+    }
+    let file = config.write()?;
+    command.env("OPENSSL_CONF", file.path());
+    command.env("LD_PRELOAD", preloaded(module));
+    Ok(file)
+}
+
+/// The program in the arguments behind `lanelock run`, if they make sense.
+pub fn program(arguments: &[OsString]) -> Option<OsString> {
+    /// Arguments alone, without a command that they belong to.
+    #[derive(Parser)]
+    #[command(no_binary_name = true)]
+    struct Alone {
+        #[command(flatten)]
+        run: Args,
+    }
+    let parsed = Alone::try_parse_from(arguments).ok()?;
+    parsed.run.command.into_iter().next()
+}
+
 /// The module before what is preloaded already: its `SSL_free` ends the job of a connection that is
 /// closed while its handshake is paused, which OpenSSL would lose.
-fn preloaded(module: &std::path::Path) -> OsString {
+fn preloaded(module: &Path) -> OsString {
     let mut list = module.as_os_str().to_owned();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|list| !list.is_empty()) {
         list.push(":");
@@ -132,7 +172,7 @@ fn set_name(command: &mut std::process::Command, name: &OsString) {
 }
 
 /// The configuration that the program would read; `None` if there is none.
-fn user_config(libcrypto: Option<&std::path::Path>) -> Option<PathBuf> {
+fn user_config(libcrypto: Option<&Path>) -> Option<PathBuf> {
     let chosen = std::env::var_os("OPENSSL_CONF").filter(|path| !path.is_empty());
     let path = match chosen {
         Some(path) => PathBuf::from(path),
@@ -146,4 +186,25 @@ fn user_config(libcrypto: Option<&std::path::Path>) -> Option<PathBuf> {
 fn say(text: &str) {
     // Without a reader there is nobody to tell.
     let _unheard = writeln!(std::io::stderr(), "lanelock: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_behind_the_options() {
+        let program_of =
+            |words: &str| program(&words.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for words in [
+            "--deadline 5 -- haproxy -f x",
+            "--stats haproxy",
+            "haproxy -- --stats",
+        ] {
+            assert_eq!(program_of(words), Some("haproxy".into()), "{words}");
+        }
+        for words in ["--stats", "--deadline haproxy -f"] {
+            assert_eq!(program_of(words), None, "{words}");
+        }
+    }
 }

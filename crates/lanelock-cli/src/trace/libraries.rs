@@ -69,6 +69,11 @@ impl Libraries {
                 ))
             })
         };
+        // As the kernel names what is mapped: one file that is probed under two names counts twice.
+        let library = |start| {
+            let file: PathBuf = library(start)?;
+            Ok::<_, Failure>(file.canonicalize().unwrap_or(file))
+        };
         Ok(Self {
             ssl: library("libssl.so.3")?,
             module,
@@ -209,6 +214,14 @@ mod tests {
     fn a_library_of_its_own_is_used_by_nobody_else() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         assert!(check_nobody_pauses(file.path()).is_ok());
+    }
+
+    #[test]
+    fn a_commands_libraries_have_the_names_that_the_kernel_has_for_them() {
+        let found = Libraries::of_command(OsStr::new("openssl"), None).expect("OpenSSL's command");
+        for file in [found.ssl, found.crypto] {
+            assert_eq!(file.canonicalize().expect("a file"), file);
+        }
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (program, libraries) = match args.pid {
         Some(pid) => (Program::running(pid)?, Libraries::mapped(pid)?),
         None => {
-            let libraries = Libraries::of_command(&args.command[0], args.module()?.as_deref())?;
+            let libraries = Libraries::of_command(&args.program(), args.module()?.as_deref())?;
             (Program::start(&args.command)?, libraries)
         }
     };
@@ -119,11 +119,21 @@ struct Wants {
 }
 
 impl Args {
+    /// Whether the command is `lanelock run`.
+    fn is_run(&self) -> bool {
+        Path::new(&self.command[0]).file_name() == Some("lanelock".as_ref())
+            && self.command.get(1).is_some_and(|word| word == "run")
+    }
+
+    /// The program that makes connections: the command's own, or the one that `lanelock run` starts.
+    fn program(&self) -> OsString {
+        let started = self.is_run().then(|| run::program(&self.command[2..]));
+        started.flatten().unwrap_or_else(|| self.command[0].clone())
+    }
+
     /// The module that the command will load: the one that is named, or that of `lanelock run`.
     fn module(&self) -> Result<Option<PathBuf>, Failure> {
-        let is_run = Path::new(&self.command[0]).file_name() == Some("lanelock".as_ref())
-            && self.command.get(1).is_some_and(|word| word == "run");
-        match (&self.module, is_run) {
+        match (&self.module, self.is_run()) {
             (None, true) if self.crypto => Err(Failure::Usage(
                 "--crypto: `lanelock run` starts a program whose operations may pause, which \
                  return probes would make crash; leave it out, batches are timed as they are"
@@ -174,5 +184,32 @@ fn seconds(text: &str) -> Result<Duration, String> {
     match seconds {
         s if s > 0.0 && s <= 86_400.0 => Ok(Duration::from_secs_f64(s)),
         _ => Err("more than 0 and at most 86400 seconds".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn the_program_of_lanelock_run_is_the_one_that_it_starts() {
+        #[derive(Parser)]
+        struct Alone {
+            #[command(flatten)]
+            trace: Args,
+        }
+        for (words, expected) in [
+            ("trace -- nginx -g daemon", "nginx"),
+            (
+                "trace -- /opt/lanelock run --deadline 5 -- haproxy -f x",
+                "haproxy",
+            ),
+            ("trace -- lanelock check", "lanelock"),
+            ("trace -- lanelock run --deadline", "lanelock"),
+        ] {
+            let parsed = Alone::try_parse_from(words.split(' ')).expect("sound");
+            assert_eq!(parsed.trace.program(), expected, "{words}");
+        }
     }
 }

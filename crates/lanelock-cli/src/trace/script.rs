@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::libraries::Libraries;
 use crate::failure::Failure;
 
 const HANDSHAKES: &str = include_str!("../../../../trace/handshakes.bt");
@@ -14,31 +15,38 @@ const MODULE: &str = "/usr/lib/x86_64-linux-gnu/ossl-modules/lanelock.so";
 
 /// Handshakes of `root` and its descendants, through this libssl.
 pub(super) fn handshakes(libssl: &Path, root: u32) -> Result<String, Failure> {
-    let text = within_tree(HANDSHAKES, root);
+    let text = within_tree(HANDSHAKES, &[], root);
     Ok(text.replace(LIBSSL, probed(libssl)?))
 }
 
 /// Public-key operations of `root` and its descendants, in this libcrypto; `libssl` tells who they
 /// are.
 pub(super) fn crypto(libcrypto: &Path, libssl: &Path, root: u32) -> Result<String, Failure> {
-    let text = within_tree(CRYPTO, root);
+    let text = within_tree(CRYPTO, &[], root);
     let text = text.replace(LIBSSL, probed(libssl)?);
     Ok(text.replace(LIBCRYPTO, probed(libcrypto)?))
 }
 
-/// Batches of `root` and its descendants, in this module; `libssl` tells who they are.
-pub(super) fn batches(module: &Path, libssl: &Path, root: u32) -> Result<String, Failure> {
-    let text = within_tree(BATCHES, root);
-    let text = text.replace(LIBSSL, probed(libssl)?);
+/// Batches of `root` and its descendants, in this module; `libraries` tell who
+/// they are.
+pub(super) fn batches(module: &Path, libraries: &Libraries, root: u32) -> Result<String, Failure> {
+    // Programs without TLS make jobs themselves.
+    let text = within_tree(BATCHES, &[&format!("{LIBCRYPTO}:ASYNC_WAIT_CTX_new")], root);
+    let text = text.replace(LIBSSL, probed(&libraries.ssl)?);
+    let text = text.replace(LIBCRYPTO, probed(&libraries.crypto)?);
     Ok(text.replace(MODULE, probed(module)?))
 }
 
-/// The script with processes told apart when they make their first connection: an ancestor of those
-/// that are traced has the number `root`. Numbers are compared in the name space of bpftrace, which
-/// is this process's own.
-fn within_tree(script: &str, root: u32) -> String {
+/// The script with processes told apart when they make their first connection, or call the first of
+/// `others`: an ancestor of those that are traced has the number `root`. Numbers are compared in the
+/// name space of bpftrace, which is this process's own.
+fn within_tree(script: &str, others: &[&str], root: u32) -> String {
+    let mut calls = format!("uprobe:{LIBSSL}:SSL_new");
+    for other in others {
+        calls = format!("{calls},\nuprobe:{other}");
+    }
     let walk = format!(
-        "uprobe:{LIBSSL}:SSL_new
+        "{calls}
 /@seen[pid] == 0/
 {{
 	@seen[pid] = 1;
@@ -89,11 +97,16 @@ mod tests {
 
     #[test]
     fn scripts_probe_the_files_that_are_given() {
-        let ssl = Path::new("/opt/a/libssl.so.3");
+        let libraries = Libraries {
+            ssl: "/opt/a/libssl.so.3".into(),
+            module: None,
+            crypto: "/opt/a/libcrypto.so.3".into(),
+        };
+        let Libraries { ssl, crypto, .. } = &libraries;
         let scripts = [
             handshakes(ssl, 7),
-            crypto(Path::new("/opt/a/libcrypto.so.3"), ssl, 7),
-            batches(Path::new("/opt/b/lanelock.so"), ssl, 7),
+            self::crypto(crypto, ssl, 7),
+            batches(Path::new("/opt/b/lanelock.so"), &libraries, 7),
         ];
         for script in scripts {
             let script = script.expect("plain names");

@@ -35,7 +35,7 @@ pub(super) struct Session {
     said: Receiver<Said>,
     /// Each libssl whose handshakes, and each module whose batches are counted.
     probed: BTreeSet<PathBuf>,
-    ssl: PathBuf,
+    libraries: Libraries,
     /// Processes that were looked at, and how many files they had mapped.
     looked_at: BTreeMap<u32, usize>,
     notes: Vec<String>,
@@ -83,7 +83,7 @@ impl Session {
             says,
             said,
             probed: BTreeSet::new(),
-            ssl: libraries.ssl.clone(),
+            libraries,
             looked_at: BTreeMap::new(),
             notes: Vec::new(),
             totals: Totals::default(),
@@ -93,13 +93,18 @@ impl Session {
             began: Instant::now(),
             lasted: Duration::ZERO,
         };
-        session.handshakes(&libraries.ssl)?;
-        if let Some(module) = &libraries.module {
+        let Libraries {
+            ssl,
+            module,
+            crypto,
+        } = session.libraries.clone();
+        session.handshakes(&ssl)?;
+        if let Some(module) = &module {
             session.batches(module)?;
         }
         if session.wants.crypto {
-            libraries::check_nobody_pauses(&libraries.crypto)?;
-            let script = script::crypto(&libraries.crypto, &libraries.ssl, session.program.root())?;
+            libraries::check_nobody_pauses(&crypto)?;
+            let script = script::crypto(&crypto, &ssl, session.program.root())?;
             session.trace(&script)?;
         }
         session.await_probes()?;
@@ -169,7 +174,7 @@ impl Session {
         breakdown.seconds = self.lasted.as_secs_f64();
         breakdown.libraries = self.probed.into_iter().collect();
         breakdown.events_lost = self.lost;
-        if breakdown.handshakes.is_empty() {
+        if breakdown.handshakes.is_empty() && breakdown.batches.is_none() {
             self.notes.push(
                 "no handshake was seen: no traced process made a TLS connection through this \
                  libssl; if one has OpenSSL linked in statically, it cannot be traced"
@@ -199,7 +204,7 @@ impl Session {
             self.notes
                 .push(format!("{path} has no probes: its batches are not seen"));
         } else if self.probed.insert(module.to_path_buf()) {
-            let script = script::batches(module, &self.ssl, self.program.root())?;
+            let script = script::batches(module, &self.libraries, self.program.root())?;
             self.trace(&script)?;
         }
         Ok(())

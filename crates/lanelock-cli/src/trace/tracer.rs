@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -22,8 +22,10 @@ pub(super) struct Tracer {
     errors: Option<JoinHandle<String>>,
 }
 
-/// How long bpftrace may take to remove its probes.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How often bpftrace is looked at while it removes its probes, and how long in between: looks, since
+/// a machine that sleeps meanwhile would use up a time.
+const LOOKS: u32 = 4_000;
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What a tracer says: its number, and a message, an unreadable line, or nothing more.
 pub(super) type Said = (usize, Option<Result<Message, String>>);
@@ -97,15 +99,16 @@ impl Tracer {
     /// Waits until it has ended, and returns what it complained about. One that does not end is
     /// killed, and its figures are lost.
     pub(super) fn join(mut self) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let mut looks = 0;
         while matches!(self.child.try_wait(), Ok(None)) {
-            if Instant::now() > deadline {
+            looks += 1;
+            if looks > LOOKS {
                 let _gone = self.child.kill();
                 let _gone = self.child.wait();
                 return "it did not end when it was asked to, and its figures are missing"
                     .to_owned();
             }
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(LOOK);
         }
         if let Some(output) = self.output.take() {
             let _panicked = output.join();

@@ -1,0 +1,81 @@
+//! `lanelock run` with the provider's module: what it says of programs that use it, and that do not.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+#[path = "shared/module.rs"]
+mod module;
+
+use std::process::Output;
+
+use assert_cmd::Command;
+use module::{has_lanes, module};
+
+/// `lanelock run --stats` of this command, which succeeds.
+fn run(command: &str) -> Output {
+    let mut run = Command::cargo_bin("lanelock").unwrap();
+    run.args(["run", "--stats", "--"]).args(command.split(' '));
+    run.env("LANELOCK_PROVIDER", module())
+        .env_remove("OPENSSL_CONF");
+    run.assert().success().get_output().clone()
+}
+
+/// What `lanelock` itself says at the end, behind what the program says.
+fn said(command: &str) -> String {
+    String::from_utf8(run(command).stderr).unwrap()
+}
+
+#[test]
+fn a_program_that_stays_synchronous_is_told_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key.pem");
+    let options = "-algorithm RSA -pkeyopt rsa_keygen_bits:2048";
+    said(&format!("openssl genpkey {options} -out {}", key.display()));
+    let message = folder.path().join("message");
+    std::fs::write(&message, "text").unwrap();
+    let sign = format!(
+        "openssl pkeyutl -sign -rawin -in {} -inkey {}",
+        message.display(),
+        key.display()
+    );
+    let Output { stdout, stderr, .. } = run(&sign);
+    assert_eq!(stdout.len(), 256, "a signature");
+    let said = String::from_utf8(stderr).unwrap();
+    assert!(
+        said.contains("openssl never entered asynchronous mode"),
+        "{said}"
+    );
+    assert!(said.contains("`ssl-mode-async`"), "{said}");
+}
+
+#[test]
+fn a_program_without_private_keys_is_told_which_ones_count() {
+    let said = said("openssl list -providers");
+    assert!(
+        said.contains("has loaded the provider, and used no private key"),
+        "{said}"
+    );
+    assert!(said.contains("RSA of 2048 to 4096 bits"), "{said}");
+}
+
+#[test]
+fn a_program_in_asynchronous_mode_has_a_table() {
+    if !has_lanes() {
+        return;
+    }
+    let said = said("openssl speed -async_jobs 8 -seconds 1 ecdsap256");
+    assert!(said.contains("openssl, one process"), "{said}");
+    let row = said
+        .lines()
+        .find(|line| line.contains("p256-sign"))
+        .expect(&said);
+    let figures: Vec<&str> = row.split_whitespace().collect();
+    let [operations, _, failed, batches, lanes] = figures[1..6] else {
+        panic!("{row}");
+    };
+    assert!(
+        operations.parse::<u64>().unwrap() > batches.parse().unwrap(),
+        "{row}"
+    );
+    assert!(lanes.parse::<f64>().unwrap() > 1.0, "{row}");
+    assert_eq!(failed, "0");
+}
