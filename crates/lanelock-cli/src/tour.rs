@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::failure::Failure;
-use crate::report::{html, json, table};
+use crate::report::{columns, html, json, table};
 use crate::row::{Report, Row};
 use crate::{check, perf};
 
@@ -14,7 +14,11 @@ use crate::{check, perf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 About three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
-to choose from.")]
+to choose from. TLS handshakes need HAProxy and the provider's module, and are skipped without.
+
+Examples:
+  lanelock tour
+  lanelock tour --html today.html --json today.json")]
 pub struct Args {
     /// Page with charts to write.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
@@ -32,7 +36,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     print("checking every engine against known answers and an independent implementation\n")?;
     print(&check::brief()?)?;
-    let report = perf::tour(|what| {
+    let perf::Tour { report, skipped } = perf::tour(|what| {
         let _nowhere_to_say_it = writeln!(io::stderr(), "measuring {what}");
     })?;
     print(&format!(
@@ -41,6 +45,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         throughput(&report),
         many_keys(&report)
     ))?;
+    print(&handshakes(&report))?;
+    for what in skipped {
+        print(&format!("\nskipped: {what}\n"))?;
+    }
     html::write(&report, &args.html)?;
     if let Some(path) = &args.json {
         std::fs::write(path, json::render(&report)).map_err(|error| Failure::Output {
@@ -165,6 +173,19 @@ fn many_keys(report: &Report) -> String {
     );
     text.push_str(&align(&titles, lines));
     text
+}
+
+/// Handshakes of a server, if there were any.
+fn handshakes(report: &Report) -> String {
+    let rows = report
+        .results
+        .iter()
+        .filter(|row| row.connections.is_some());
+    let rows: Vec<Row> = rows.cloned().collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => table::section(&rows, columns::TLS),
+    }
 }
 
 /// Columns, the first three of them words.

@@ -36,6 +36,11 @@ impl Latencies {
         self.elapsed = elapsed;
     }
 
+    /// Whether none was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.histogram.is_empty()
+    }
+
     /// Takes in those of a thread that worked at the same time.
     pub fn add(&mut self, other: &Self) {
         self.elapsed = self.elapsed.max(other.elapsed);

@@ -42,7 +42,7 @@ mod verify;
 mod work;
 
 pub use pubkey::break_even;
-pub use tour::tour;
+pub use tour::{Tour, tour};
 
 use std::io;
 use std::io::Write;

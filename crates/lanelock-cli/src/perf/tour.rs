@@ -10,7 +10,7 @@ use super::lengths::Lengths;
 use super::peer::Peer;
 use super::uplift;
 use super::work::{IMIX, SIX, Work};
-use super::{cells, cycles, latency};
+use super::{cells, cycles, latency, tls};
 use crate::failure::Failure;
 use crate::row::{Report, Row};
 
@@ -34,16 +34,23 @@ const QUICK: Pace = Pace {
     rounds: 3,
 };
 
+/// Rows of a tour, and why some are not there.
+#[derive(Debug)]
+pub struct Tour {
+    pub report: Report,
+    pub skipped: Vec<String>,
+}
+
 /// Measures every algorithm of every engine at two lengths; six of them at more lengths, beside a
 /// hand-written loop (if its program is built) and a baseline, on one thread and on all; the
 /// cycles of those, the latency of one, and a gateway's load: 32 keys, equal lengths and a mix,
-/// beside libipsec-mb.
+/// beside libipsec-mb; and handshakes of a HAProxy, if it is installed.
 ///
 /// `say` is told what comes next.
 ///
 /// # Errors
-/// [`Failure::Failed`] if an operation failed or results differ.
-pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
+/// [`Failure::Failed`] if an operation or a handshake failed, or results differ.
+pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
     let bench = Bench::open()?;
     let engines = bench.engines();
     let six: Vec<Spec> = SIX
@@ -102,10 +109,21 @@ pub fn tour(say: impl Fn(&str)) -> Result<Report, Failure> {
     let seconds = Duration::from_millis(300);
     rows.extend(latency::measure(&work.cells()?, &engines, seconds, &bench)?);
 
-    Ok(Report {
-        machine: bench.machine(),
-        command: "lanelock tour".to_owned(),
-        results: rows,
+    let mut skipped = Vec::new();
+    match tls::Tour::prepare() {
+        Ok(tour) => {
+            say("TLS handshakes of a HAProxy, with and without the provider");
+            rows.extend(tour.measure()?);
+        }
+        Err(why) => skipped.push(format!("TLS handshakes: {why}")),
+    }
+    Ok(Tour {
+        report: Report {
+            machine: bench.machine(),
+            command: "lanelock tour".to_owned(),
+            results: rows,
+        },
+        skipped,
     })
 }
 

@@ -13,10 +13,14 @@ pub fn render(report: &Report, columns: &[Column]) -> String {
     let mut text = machine(&report.machine);
     let same = |a: &Row, b: &Row| (&a.algorithm, &a.operation) == (&b.algorithm, &b.operation);
     for rows in report.results.chunk_by(same) {
-        // Writing to a string succeeds.
-        let _ = write!(text, "\n{}\n{}\n", heading(rows), table(rows, columns));
+        text.push_str(&section(rows, columns));
     }
     text
+}
+
+/// Rows of one algorithm and operation under a heading.
+pub fn section(rows: &[Row], columns: &[Column]) -> String {
+    format!("\n{}\n{}\n", heading(rows), table(rows, columns))
 }
 
 /// The machine in two lines.

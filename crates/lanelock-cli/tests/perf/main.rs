@@ -6,6 +6,8 @@
 
 mod errors;
 mod measurements;
+#[path = "../shared/module.rs"]
+mod module;
 mod peers;
 mod pubkey;
 mod tls;

@@ -1,11 +1,14 @@
 //! `lanelock perf tls`, on servers without the provider.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
+use crate::module::{has_lanes, module};
 use crate::{perf, report};
 
 /// Whether HAProxy is installed; says so if not, as a test without it shows nothing.
@@ -44,6 +47,65 @@ fn every_handshake_is_a_full_one_on_the_server_too() {
     assert_eq!(rows.iter().filter(of("tls-1.2-handshake")).count(), 4);
 }
 
+/// What `--provider` wants to be told.
+fn provider() -> String {
+    format!("--provider={}", module().display())
+}
+
+#[test]
+fn with_the_provider_handshakes_share_batches() {
+    if !has_haproxy() || !has_lanes() {
+        return;
+    }
+    let work = [
+        "--key=p256",
+        "--connections=16",
+        "--seconds=0.3",
+        "--rounds=1",
+    ];
+    let (_, rows) = report(&[&["tls", &provider()], &work[..]].concat());
+    let [stock, ours] = &rows[..] else {
+        panic!("{rows:?}");
+    };
+    assert_eq!(stock["contestant"], "haproxy");
+    assert_eq!(stock["lanes_filled"], Value::Null);
+    assert_eq!(ours["contestant"], "haproxy+lanelock");
+    assert_eq!(ours["reference"], "haproxy");
+    assert!(ours["full_handshakes"].as_u64() > Some(0), "{ours}");
+    assert!(ours["lanes_filled"].as_f64() > Some(1.0), "{ours}");
+    let batched = ours["batched_percent"].as_f64().unwrap();
+    assert!(batched > 1.0 && batched <= 100.0, "{ours}");
+}
+
+/// A program in front of HAProxy sees the configuration that OpenSSL will read.
+#[test]
+fn the_deadline_is_in_the_modules_configuration() {
+    if !has_haproxy() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [program, seen] = ["haproxy", "seen"].map(|name| folder.path().join(name));
+    let script = format!(
+        "#!/bin/sh\nPATH=$PATH:/usr/sbin\ncat \"${{OPENSSL_CONF:-/dev/null}}\" >> {}\n\
+         exec haproxy \"$@\"\n",
+        seen.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let program = format!("--haproxy={}", program.display());
+    let work = [
+        "--key=p256",
+        "--connections=4",
+        "--seconds=0.1",
+        "--rounds=1",
+    ];
+    report(&[&["tls", &provider(), &program, "--deadline=70"], &work[..]].concat());
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let lines: Vec<&str> = seen.lines().collect();
+    assert!(lines.contains(&"deadline = 70"), "{seen}");
+    assert!(lines.contains(&"activate = 1"), "{seen}");
+}
+
 #[test]
 fn abandoned_connections_leave_nothing_behind() {
     if !has_haproxy() {
@@ -70,6 +132,10 @@ fn what_is_missing_is_told_with_the_remedy() {
         .assert()
         .code(2)
         .stderr(contains("/nonexistent.so").and(contains("--provider none")));
+    perf(&["tls", "--deadline=1000001"])
+        .assert()
+        .code(2)
+        .stderr(contains("--deadline").and(contains("1000000")));
     perf(&["tls", "--handshakes=9", "--abort=1.5"])
         .assert()
         .code(2)

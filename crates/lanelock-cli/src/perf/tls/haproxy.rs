@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::credentials::Credentials;
 use super::target::Version;
 use crate::failure::Failure;
+use crate::run::{self, ConfigFile};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Setup {
     pub(super) program: PathBuf,
     /// The provider's module, or `None` for OpenSSL alone.
     pub(super) provider: Option<PathBuf>,
+    /// The module's parameter, in µs; `None` is its own default.
+    pub(super) deadline: Option<u64>,
     /// What it speaks.
     pub(super) version: Version,
     /// Handshakes that will be in flight, at most.
@@ -34,6 +37,7 @@ pub(super) struct Setup {
 pub(super) struct Haproxy {
     child: Child,
     folder: TempDir,
+    _openssl: Option<ConfigFile>,
     address: SocketAddr,
 }
 
@@ -70,10 +74,10 @@ impl Haproxy {
         fs::write(&path, configuration(setup, folder.path(), address)).map_err(broken)?;
         let log = fs::File::create(folder.path().join("log")).map_err(broken)?;
         let mut command = Command::new(&setup.program);
-        if let Some(module) = &setup.provider {
-            // As `lanelock run` does: it ends the paused jobs of connections that close.
-            command.env("LD_PRELOAD", module);
-        }
+        let module = setup.provider.as_ref();
+        let openssl =
+            module.map(|module| run::under_provider(&mut command, module, setup.deadline));
+        let openssl = openssl.transpose()?;
         let child = command
             .arg("-db")
             .arg("-f")
@@ -86,6 +90,7 @@ impl Haproxy {
         let mut server = Self {
             child,
             folder,
+            _openssl: openssl,
             address,
         };
         server.wait_until_it_listens().map_err(broken)?;
@@ -179,16 +184,10 @@ fn configuration(setup: &Setup, folder: &Path, address: SocketAddr) -> String {
          ssl-default-bind-options ssl-min-ver TLSv{version} ssl-max-ver TLSv{version} \
          no-tls-tickets\n"
     );
-    // Writing to a string succeeds, here and below.
-    if let Some(provider) = &setup.provider {
-        let path = provider.parent().unwrap_or(Path::new(".")).display();
-        let name = provider.file_stem().unwrap_or_default().display();
-        let _ = writeln!(
-            text,
-            "    ssl-provider-path \"{path}\"\n    ssl-provider {name}\n    ssl-provider default\n    \
-             ssl-propquery ?provider={name}\n    ssl-mode-async"
-        );
+    if setup.provider.is_some() {
+        text.push_str("    ssl-mode-async\n");
     }
+    // Writing to a string succeeds.
     let _ = write!(
         text,
         "defaults\n    mode http\n    timeout client 30s\n    timeout server 30s\n    \
@@ -199,13 +198,24 @@ fn configuration(setup: &Setup, folder: &Path, address: SocketAddr) -> String {
     text
 }
 
+/// HAProxy's program: Debian's packages put it where only root's PATH leads.
+pub(super) fn find() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let beyond = PathBuf::from("/usr/sbin");
+    let folders = std::env::split_paths(&path).chain([beyond]);
+    let mut programs = folders.map(|folder| folder.join("haproxy"));
+    programs.find(|program| program.is_file())
+}
+
+/// What to do where there is none.
+pub(super) const REMEDY: &str = "install it with `apt-get install haproxy`";
+
 fn missing(program: &Path, error: &io::Error) -> Failure {
     let program = program.display();
     Failure::Failed(match error.kind() {
-        io::ErrorKind::NotFound => format!(
-            "no program {program}: install it with `apt-get install haproxy`, or name it with \
-             --haproxy FILE"
-        ),
+        io::ErrorKind::NotFound => {
+            format!("no program {program}: {REMEDY}, or name it with --haproxy FILE")
+        }
         _ => format!("cannot start {program}: {error}"),
     })
 }

@@ -134,7 +134,11 @@ impl<'t> Load<'t> {
                         self.counts = true;
                         mark()?;
                         counting_since = Instant::now();
-                    } else if self.counts && now >= counting_since + measured {
+                    } else if self.counts
+                        && now >= counting_since + measured
+                        // Without any there is nothing to say; a server that hangs is noticed.
+                        && !self.tally.latencies.is_empty()
+                    {
                         (self.counts, done) = (false, true);
                         self.tally.latencies.took(counting_since.elapsed());
                         mark()?;

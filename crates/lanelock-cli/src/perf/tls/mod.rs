@@ -17,7 +17,10 @@ mod process;
 mod provider;
 mod soak;
 mod target;
+mod tour;
 mod wire;
+
+pub use tour::Tour;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -46,7 +49,8 @@ session resumed, each answer checked; with and without the provider in turns. Lo
 
 Examples:
   lanelock perf tls
-  lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --json -
+  lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
+  lanelock perf tls --deadline 100 --connections 4,8,16
   lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
 pub struct Args {
     /// Keys of the server's certificate.
@@ -107,6 +111,11 @@ pub struct Args {
     /// The provider's module; none measures HAProxy alone [default: as for `lanelock run`].
     #[arg(long, value_name = "FILE|none")]
     provider: Option<Provider>,
+
+    /// Longest wait of an operation for others, in µs [default: the module's own, 0, which is until
+    /// HAProxy's event loop comes round].
+    #[arg(long, value_name = "µs", value_parser = crate::run::deadline(), conflicts_with = "connect")]
+    deadline: Option<u64>,
 
     #[command(flatten)]
     output: Output,
@@ -232,29 +241,26 @@ impl Args {
 
     /// HAProxy alone, and HAProxy with the provider.
     fn setups(&self, provider: Option<&Path>, version: Version) -> Vec<(String, Setup)> {
+        let program = self.haproxy.clone().or_else(haproxy::find);
         let setup = Setup {
-            program: self.haproxy.clone().unwrap_or_else(program),
+            program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
             provider: None,
+            deadline: self.deadline,
             version,
             connections: self.most(),
         };
-        let mut setups = vec![("haproxy".to_owned(), setup.clone())];
-        if let Some(provider) = provider {
-            let provider = Some(provider.to_owned());
-            setups.push(("haproxy+lanelock".to_owned(), Setup { provider, ..setup }));
-        }
-        setups
+        setups(setup, provider)
     }
 }
 
-/// Debian's packages put it where only root's PATH leads.
-fn program() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let beyond = PathBuf::from("/usr/sbin");
-    let folders = std::env::split_paths(&path).chain([beyond]);
-    let mut programs = folders.map(|folder| folder.join("haproxy"));
-    let found = programs.find(|program| program.is_file());
-    found.unwrap_or_else(|| PathBuf::from("haproxy"))
+/// HAProxy as it is set up, and with the provider if there is one.
+fn setups(setup: Setup, provider: Option<&Path>) -> Vec<(String, Setup)> {
+    let mut setups = vec![("haproxy".to_owned(), setup.clone())];
+    if let Some(provider) = provider {
+        let provider = Some(provider.to_owned());
+        setups.push(("haproxy+lanelock".to_owned(), Setup { provider, ..setup }));
+    }
+    setups
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -126,7 +126,26 @@ fn handshakes_have_charts_of_their_own() {
     ]));
     assert_balanced(&html);
     assert!(html.contains("<h2>TLS handshakes</h2>"), "{html}");
-    assert!(html.contains("rsa-2048, tls 1.3 handshake: handshakes/s"));
+    let chart = |of: &str| format!("<figcaption>rsa-2048, tls 1.3 handshake: {of}</figcaption>");
+    for of in [
+        "handshakes/s",
+        "server CPU, µs each",
+        "99 of 100 within, µs",
+    ] {
+        assert!(html.contains(&chart(of)), "{of}");
+    }
+    assert!(!html.contains(&chart("lanes filled")), "no row has any");
+    let batched = Row {
+        lanes_filled: Some(7.5),
+        ..measured("haproxy+lanelock", 200)
+    };
+    let html = render(&report(vec![measured("haproxy", 200), batched]));
+    let lanes = html.split(&chart("lanes filled")).nth(1).expect("a chart");
+    let lanes = lanes.split("</figure>").next().expect("its end");
+    assert!(
+        lanes.contains("haproxy+lanelock") && !lanes.contains(">haproxy<"),
+        "{lanes}"
+    );
     assert!(!html.contains("<h2>Latency</h2>"));
 }
 

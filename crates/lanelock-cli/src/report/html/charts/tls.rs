@@ -13,7 +13,7 @@ const CONNECTIONS: Axis = Axis {
 };
 
 /// For each kind of key and version: handshakes per second, the server's processor time for one,
-/// and the time that half of them and 99 of 100 take.
+/// the lanes that its batches fill, and the time that half of them and 99 of 100 take.
 pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
     let key = |row: &Row| (row.algorithm.clone(), row.operation.clone());
     let charts = grouped(rows.iter().filter(|row| belongs(row)), key)
@@ -27,6 +27,9 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
                 chart(&name, "server CPU, µs each", &rows, colours, |row| {
                     row.server_cpu_ns_per_op.map(|ns| ns / 1e3)
                 }),
+                chart(&name, "lanes filled", &rows, colours, |row| {
+                    row.lanes_filled
+                }),
                 chart(&name, "half within, µs", &rows, colours, |row| {
                     row.p50_ns.map(|ns| float(ns) / 1e3)
                 }),
@@ -35,6 +38,7 @@ pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
                 }),
             ]
         })
+        .flatten()
         .collect();
     Section {
         title: "TLS handshakes",
@@ -49,16 +53,23 @@ pub(super) fn belongs(row: &Row) -> bool {
     row.connections.is_some()
 }
 
+/// Nothing if no row has such a value.
 fn chart(
     name: &str,
     unit: &'static str,
     rows: &[&Row],
     colours: &Colours,
     value: impl Fn(&Row) -> Option<f64>,
-) -> String {
+) -> Option<String> {
     let point = |row: &&Row| Some((float(row.connections?), value(row)?));
-    let series = grouped(rows.iter().copied(), |row| row.contestant.clone());
-    LineChart {
+    let contestants = grouped(rows.iter().copied(), |row| row.contestant.clone());
+    let series = contestants.into_iter().map(|(contestant, rows)| Series {
+        colour: colours.get(&contestant),
+        points: rows.iter().filter_map(point).collect(),
+        name: contestant,
+    });
+    let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
+    let chart = LineChart {
         title: format!("{name}: {unit}"),
         x: CONNECTIONS,
         y: Axis {
@@ -66,15 +77,8 @@ fn chart(
             spread: Spread::Linear,
             label: number,
         },
-        series: series
-            .into_iter()
-            .map(|(contestant, rows)| Series {
-                colour: colours.get(&contestant),
-                points: rows.iter().filter_map(point).collect(),
-                name: contestant,
-            })
-            .collect(),
         guide: None,
-    }
-    .render()
+        series,
+    };
+    (!chart.series.is_empty()).then(|| chart.render())
 }
