@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lanelock_core::Status;
-use lanelock_core::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket};
+use lanelock_core::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket, Tickets};
 
 use crate::layout::block;
 use crate::page::{Block, Page};
@@ -68,8 +68,10 @@ impl Observer {
         }
     }
 
-    fn number(&self, op: Ticket) -> u64 {
-        self.base | op.number()
+    /// The numbers that the probes give operations.
+    fn numbers(&self, ops: Tickets) -> impl Iterator<Item = u64> {
+        let base = self.base;
+        ops.numbers().map(move |number| base | number)
     }
 
     /// The place of `spec` in the list, with a block of a page of this process where there is one.
@@ -112,12 +114,14 @@ impl Observer {
 }
 
 impl KeyObserver for Observer {
-    fn submitted(&mut self, op: Ticket, spec: KeySpec) {
+    fn submitted(&mut self, ops: Tickets, spec: KeySpec) {
         let at = self.algorithm(spec);
         let algorithm = &self.algorithms[at];
-        probes::submit(self.number(op), &algorithm.name);
+        for op in self.numbers(ops) {
+            probes::submit(op, &algorithm.name);
+        }
         if let Some(block) = &algorithm.block {
-            block.add(block::SUBMITTED, 1);
+            block.add(block::SUBMITTED, ops.count() as u64);
         }
     }
 
@@ -170,22 +174,25 @@ impl KeyObserver for Observer {
             Status::Success => Outcome::Success,
             _ => Outcome::Failure,
         };
-        probes::complete(self.number(done.op), wait.unwrap_or(0), outcome);
+        for op in self.numbers(done.ops) {
+            probes::complete(op, wait.unwrap_or(0), outcome);
+        }
+        let count = done.ops.count() as u64;
         let Some(block) = &self.algorithms[at].block else {
             return;
         };
-        block.add(block::COMPLETED, 1);
+        block.add(block::COMPLETED, count);
         if done.status != Status::Success {
-            block.add(block::FAILED, 1);
+            block.add(block::FAILED, count);
         }
         if let Some(wait) = wait {
-            block.wait(wait);
+            block.wait(wait, count);
         }
     }
 
     fn cancelled(&mut self, op: Ticket, spec: KeySpec) {
         let at = self.algorithm(spec);
-        probes::complete(self.number(op), 0, Outcome::Cancelled);
+        probes::complete(self.base | op.number(), 0, Outcome::Cancelled);
         if let Some(block) = &self.algorithms[at].block {
             block.add(block::CANCELLED, 1);
         }

@@ -178,12 +178,12 @@ impl Block {
         bump(&self.words[block::LANES_FILLED + at], 1);
     }
 
-    /// Counts a wait in the queue.
+    /// Counts `count` waits in the queue of `nanoseconds` each.
     #[inline]
-    pub(crate) fn wait(&self, nanoseconds: u64) {
-        self.add(block::WAIT_SUM, nanoseconds);
+    pub(crate) fn wait(&self, nanoseconds: u64, count: u64) {
+        self.add(block::WAIT_SUM, nanoseconds.wrapping_mul(count));
         raise(&self.words[block::WAIT_MAX], nanoseconds);
-        self.add(block::WAIT + bucket(nanoseconds), 1);
+        self.add(block::WAIT + bucket(nanoseconds), count);
     }
 
     /// Counts `count` times in the engine of `nanoseconds` each.

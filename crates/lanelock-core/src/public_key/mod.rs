@@ -42,7 +42,7 @@ pub use key::{
     DomainParameters, PublicKey, PublicParts, RsaCrt, RsaNumbers, RsaPublic, RsaSecret, SecretKey,
     SecretParts,
 };
-pub use observer::{BatchStart, Completion, KeyObserver, ObserverMaker};
+pub use observer::{BatchStart, Completion, KeyObserver, ObserverMaker, Tickets};
 pub use op::{KeyOp, KeyOpError};
 pub use queue::KeyQueue;
 pub use schedule::Ticket;

@@ -1,6 +1,7 @@
 //! A look at what a queue does while it does it: for counters, histograms and probes.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::Instant;
 
 use super::algorithm::KeySpec;
@@ -13,8 +14,8 @@ use crate::status::Status;
 /// the operations of a burst ([`super::KeyQueue::process`]) are left without a completion.
 /// Batches do not nest.
 pub trait KeyObserver: Send {
-    /// An operation has been handed over.
-    fn submitted(&mut self, op: Ticket, spec: KeySpec);
+    /// Operations have been handed over: one as a job, or a run of one kind in a burst.
+    fn submitted(&mut self, ops: Tickets, spec: KeySpec);
 
     /// An engine is about to run a batch.
     fn batch_started(&mut self, batch: BatchStart);
@@ -22,7 +23,7 @@ pub trait KeyObserver: Send {
     /// The engine has returned.
     fn batch_ended(&mut self);
 
-    /// An operation has its status.
+    /// Operations have their status: one that was a job, or a run of a burst with one outcome.
     fn completed(&mut self, done: Completion);
 
     /// A job has been taken back before it ran.
@@ -41,18 +42,46 @@ pub struct BatchStart {
     pub lanes: usize,
 }
 
-/// An operation that has its status.
+/// Operations that have their status.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
-    /// The operation.
-    pub op: Ticket,
-    /// What it does.
+    /// The operations.
+    pub ops: Tickets,
+    /// What they do.
     pub spec: KeySpec,
-    /// When it was enqueued; `None` for an operation of a burst, which waits for nobody, and for
+    /// When they were enqueued; `None` for operations of a burst, which wait for nobody, and for
     /// one that was refused.
     pub queued_at: Option<Instant>,
-    /// Its status.
+    /// The status of each.
     pub status: Status,
+}
+
+/// Tickets that a queue gave out one after the other.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Tickets {
+    pub(super) first: Ticket,
+    pub(super) count: usize,
+}
+
+impl Tickets {
+    /// How many; at least 1.
+    #[must_use]
+    pub const fn count(self) -> usize {
+        self.count
+    }
+
+    /// Their numbers, as [`Ticket::number`] gives them.
+    #[must_use]
+    pub const fn numbers(self) -> Range<u64> {
+        let first = self.first.number();
+        first..first + self.count as u64
+    }
+}
+
+impl From<Ticket> for Tickets {
+    fn from(first: Ticket) -> Self {
+        Self { first, count: 1 }
+    }
 }
 
 /// Makes the observer of each queue of a device; `None` for a queue that nobody observes.

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::flush::FlushPolicy;
 use super::job::{KeyJob, Outcome};
-use super::observer::{Completion, KeyObserver};
+use super::observer::{Completion, KeyObserver, Tickets};
 use super::op::KeyOp;
 use super::runner::Runner;
 use super::schedule::{Cutoff, Entry, Schedule, Ticket};
@@ -33,7 +34,7 @@ pub struct KeyQueue<B: OwnedBuffer = Vec<u8>> {
     /// The batch that runs; kept for its memory.
     running: Vec<Entry<KeyJob<B>>>,
     /// The operations of a burst that had no status before it ran, if that is observed.
-    fresh: Vec<(usize, Ticket)>,
+    fresh: Vec<Run>,
     depth: usize,
     one_thread: PhantomData<Cell<()>>,
 }
@@ -76,13 +77,15 @@ impl<B: OwnedBuffer> KeyQueue<B> {
             let (group, lanes) = (session.group, session.primary.lanes);
             let spec = session.spec();
             let ticket = self.schedule.push(group, lanes, job, now);
-            self.runner.observer.tell(|it| it.submitted(ticket, spec));
+            self.runner
+                .observer
+                .tell(|it| it.submitted(ticket.into(), spec));
             return Ok(ticket);
         }
         self.runner.stats.refused += 1;
         let ticket = self.schedule.ticket();
         self.runner.observer.tell(|observer| {
-            observer.submitted(ticket, job.session().spec());
+            observer.submitted(ticket.into(), job.session().spec());
             observer.completed(job_done(ticket, None, &job));
         });
         self.finished.push_back((ticket, job));
@@ -218,21 +221,51 @@ impl<B: OwnedBuffer> KeyQueue<B> {
             if op.status != Status::NotProcessed {
                 continue;
             }
-            let (ticket, spec) = (self.schedule.ticket(), op.session.spec());
-            self.runner.observer.tell(|it| it.submitted(ticket, spec));
-            self.fresh.push((index, ticket));
+            let ticket = self.schedule.ticket();
+            match self.fresh.last_mut() {
+                Some(run) if run.is_followed_by(index, ops) => run.tickets.count += 1,
+                _ => self.fresh.push(Run {
+                    start: index,
+                    tickets: ticket.into(),
+                }),
+            }
+        }
+        for &Run { start, tickets } in &self.fresh {
+            let spec = ops[start].session.spec();
+            self.runner.observer.tell(|it| it.submitted(tickets, spec));
         }
         let outcome = self.runner.process(ops);
-        for &(index, op) in &self.fresh {
-            let done = Completion {
-                op,
-                spec: ops[index].session.spec(),
-                queued_at: None,
-                status: ops[index].status,
-            };
-            self.runner.observer.tell(|it| it.completed(done));
+        for &Run { start, tickets } in &self.fresh {
+            let mut first = tickets.first;
+            let ops = &ops[start..start + tickets.count];
+            for same in ops.chunk_by(|one, other| one.status == other.status) {
+                let count = same.len();
+                let done = Completion {
+                    ops: Tickets { first, count },
+                    spec: same[0].session.spec(),
+                    queued_at: None,
+                    status: same[0].status,
+                };
+                self.runner.observer.tell(|it| it.completed(done));
+                first.0 += count as u64;
+            }
         }
         outcome
+    }
+}
+
+/// Neighbours in a burst that are of one kind and had no status before it ran.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: usize,
+    tickets: Tickets,
+}
+
+impl Run {
+    fn is_followed_by(&self, index: usize, ops: &[KeyOp<'_>]) -> bool {
+        // Costs are those of a kind.
+        let costs = |index: usize| &ops[index].session.costs;
+        index == self.start + self.tickets.count && Arc::ptr_eq(costs(self.start), costs(index))
     }
 }
 
@@ -267,7 +300,7 @@ impl<B: OwnedBuffer> Drop for Running<'_, B> {
 
 fn job_done<B: OwnedBuffer>(op: Ticket, queued_at: Option<Instant>, job: &KeyJob<B>) -> Completion {
     Completion {
-        op,
+        ops: op.into(),
         spec: job.session().spec(),
         queued_at,
         status: job.status(),

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket};
+use crate::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket, Tickets};
 
 /// An event, as one line.
 type Lines = Arc<Mutex<Vec<String>>>;
@@ -17,8 +17,10 @@ impl Recorder {
 }
 
 impl KeyObserver for Recorder {
-    fn submitted(&mut self, op: Ticket, spec: KeySpec) {
-        self.note(format!("submit {} {spec}", op.number()));
+    fn submitted(&mut self, ops: Tickets, spec: KeySpec) {
+        for number in ops.numbers() {
+            self.note(format!("submit {number} {spec}"));
+        }
     }
 
     fn batch_started(&mut self, batch: BatchStart) {
@@ -40,12 +42,10 @@ impl KeyObserver for Recorder {
         } else {
             "direct"
         };
-        self.note(format!(
-            "done {} {} {queued} {:?}",
-            done.op.number(),
-            done.spec,
-            done.status
-        ));
+        let Completion { spec, status, .. } = done;
+        for number in done.ops.numbers() {
+            self.note(format!("done {number} {spec} {queued} {status:?}"));
+        }
     }
 
     fn cancelled(&mut self, op: Ticket, spec: KeySpec) {
@@ -113,6 +113,58 @@ fn a_burst_is_told_of_without_a_wait_and_only_what_it_ran() {
     assert_eq!(
         lines,
         submitted.chain(batch).chain(done).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_burst_of_two_kinds_with_failures_is_told_of_one_by_one() {
+    let (device, _) = device("o4", None);
+    let one = session(&device, KeyKind::Ed25519, 1);
+    let alike = session(&device, KeyKind::Ed25519, 2);
+    let other = session(&device, KeyKind::Ed448, 3);
+    let (mut queue, lines) = observed(&device);
+    let burst: [(&KeySession, &[u8]); 6] = [
+        (&one, b"m"),
+        (&alike, b"fault"),
+        (&one, b"m"),
+        (&other, b"m"),
+        (&other, b"m"),
+        (&alike, b"m"),
+    ];
+    let mut outputs = [[0; 114]; 6];
+    let mut ops: Vec<_> = burst
+        .iter()
+        .zip(&mut outputs)
+        .map(|((session, message), output)| KeyOp::sign(session, message, output))
+        .collect();
+    // One in the middle has its status already.
+    assert_eq!(queue.process(&mut ops[4..5]).succeeded, 1);
+    told(&lines);
+    assert_eq!(queue.process(&mut ops).succeeded, 4);
+    let lines = told(&lines);
+    let of = |word: &str| -> Vec<&str> {
+        let lines = lines.iter().map(String::as_str);
+        lines.filter(|line| line.starts_with(word)).collect()
+    };
+    assert_eq!(
+        of("submit"),
+        [
+            "submit 1 ed25519-sign",
+            "submit 2 ed25519-sign",
+            "submit 3 ed25519-sign",
+            "submit 4 ed448-sign",
+            "submit 5 ed25519-sign",
+        ]
+    );
+    assert_eq!(
+        of("done"),
+        [
+            "done 1 ed25519-sign direct Success",
+            "done 2 ed25519-sign direct EngineError",
+            "done 3 ed25519-sign direct Success",
+            "done 4 ed448-sign direct Success",
+            "done 5 ed25519-sign direct Success",
+        ]
     );
 }
 
