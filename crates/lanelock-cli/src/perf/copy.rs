@@ -15,7 +15,7 @@ use super::publish;
 use super::shape::{Layout, Shape};
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::Row;
 
 /// Arguments of `lanelock perf copy`.
@@ -88,12 +88,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::COPY),
-        &args.output,
-    )
+    publish(&bench, rows, columns::COPY, &args.output)
 }
 
 impl Args {

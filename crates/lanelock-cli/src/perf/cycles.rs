@@ -10,7 +10,7 @@ use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::Row;
 
 /// Arguments of `lanelock perf cycles`.
@@ -43,12 +43,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = args.work.cells()?;
     let bench = Bench::open()?;
     let rows = measure(&cells, &args.contest, args.pace, &bench)?;
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::CYCLES),
-        &args.output,
-    )
+    publish(&bench, rows, columns::CYCLES, &args.output)
 }
 
 /// Measures the contestants and the null engine in each cell.

@@ -15,7 +15,7 @@ use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::Row;
 
 /// Arguments of `lanelock perf latency`.
@@ -50,12 +50,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let bench = Bench::open()?;
     let engines = args.engines.names(&bench)?;
     let rows = measure(&cells, &engines, args.seconds, &bench)?;
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::LATENCY),
-        &args.output,
-    )
+    publish(&bench, rows, columns::LATENCY, &args.output)
 }
 
 /// Measures each engine in each cell.

@@ -22,7 +22,7 @@ use super::publish;
 use super::shape::Shape;
 use super::work::{SIX, Work};
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::{Report, Row};
 
 /// Arguments of `lanelock perf memory`.
@@ -77,12 +77,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::MEMORY),
-        &args.output,
-    )
+    publish(&bench, rows, columns::MEMORY, &args.output)
 }
 
 /// Has another process measure one cell.

@@ -50,6 +50,8 @@ use std::io::Write;
 use clap::Subcommand;
 
 use crate::failure::Failure;
+use crate::report::columns::Column;
+use crate::report::table;
 use crate::row::{Report, Row};
 use bench::Bench;
 use output::Output;
@@ -102,9 +104,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Prints the report as `table` renders it, unless standard output is for something else, and
+/// Prints the rows as tables with these columns, unless standard output is for something else, and
 /// writes the files.
 fn publish(
+    bench: &Bench,
+    rows: Vec<Row>,
+    columns: &[Column],
+    output: &Output,
+) -> Result<(), Failure> {
+    publish_as(bench, rows, |report| table::render(report, columns), output)
+}
+
+/// The same with tables of another kind.
+fn publish_as(
     bench: &Bench,
     rows: Vec<Row>,
     table: impl Fn(&Report) -> String,

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::publish;
 use super::work::Work;
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 
 /// Arguments of `lanelock perf throughput`.
 #[derive(Debug, clap::Args)]
@@ -38,10 +38,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = args.work.cells()?;
     let bench = Bench::open()?;
     let rows = cells::measure(&cells, &args.contest, args.pace, &bench)?;
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::THROUGHPUT),
-        &args.output,
-    )
+    publish(&bench, rows, columns::THROUGHPUT, &args.output)
 }

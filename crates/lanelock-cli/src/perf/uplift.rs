@@ -9,7 +9,7 @@ use super::contest::{Contest, Engines, Pace};
 use super::lengths::Lengths;
 use super::number::{number, seconds};
 use super::output::Output;
-use super::publish;
+use super::publish_as;
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::uplift;
@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    publish(&bench, rows, uplift::render, &args.output)
+    publish_as(&bench, rows, uplift::render, &args.output)
 }
 
 impl Args {

@@ -20,7 +20,7 @@ use super::publish;
 use super::shape::{Layout, Shape};
 use super::work::{SIX, Work};
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::Row;
 
 /// Arguments of `lanelock perf verify`.
@@ -76,12 +76,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             }
         }
     }
-    publish(
-        &bench,
-        rows,
-        |report| table::render(report, columns::VERIFY),
-        &args.output,
-    )?;
+    publish(&bench, rows, columns::VERIFY, &args.output)?;
     match failures.is_empty() {
         true => Ok(()),
         false => Err(Failure::Failed(failures.join("\n"))),

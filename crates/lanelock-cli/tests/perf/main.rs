@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod errors;
+#[path = "../shared/haproxy.rs"]
+mod haproxy;
 mod measurements;
 #[path = "../shared/module.rs"]
 mod module;

@@ -2,29 +2,18 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
+use crate::haproxy::haproxy;
 use crate::module::{has_lanes, module};
 use crate::{perf, report};
 
-/// Whether HAProxy is installed; says so if not, as a test without it shows nothing.
-fn has_haproxy() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join("haproxy").is_file())
-        || Path::new("/usr/sbin/haproxy").is_file();
-    if !found {
-        eprintln!("skipped: HAProxy is missing (apt-get install haproxy)");
-    }
-    found
-}
-
 #[test]
 fn every_handshake_is_a_full_one_on_the_server_too() {
-    if !has_haproxy() {
+    if haproxy().is_none() {
         return;
     }
     let (_, rows) = report(&[
@@ -54,7 +43,7 @@ fn provider() -> String {
 
 #[test]
 fn with_the_provider_handshakes_share_batches() {
-    if !has_haproxy() || !has_lanes() {
+    if haproxy().is_none() || !has_lanes() {
         return;
     }
     let work = [
@@ -80,7 +69,7 @@ fn with_the_provider_handshakes_share_batches() {
 /// A program in front of HAProxy sees the configuration that OpenSSL will read.
 #[test]
 fn the_deadline_is_in_the_modules_configuration() {
-    if !has_haproxy() {
+    if haproxy().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +97,7 @@ fn the_deadline_is_in_the_modules_configuration() {
 
 #[test]
 fn abandoned_connections_leave_nothing_behind() {
-    if !has_haproxy() {
+    if haproxy().is_none() {
         return;
     }
     let output = perf(&["tls", "--provider=none", "--key=p256", "--connections=20"])

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::haproxy::haproxy;
 use crate::module::{has_lanes, module};
 use crate::needs_probes;
 use crate::site::{Site, lanelock};
@@ -73,8 +74,7 @@ fn a_handshake_that_is_paused_counts_once() {
     if !has_lanes() {
         return;
     }
-    let Some(haproxy) = find_haproxy() else {
-        eprintln!("SKIPPED: HAProxy is not installed");
+    let Some(haproxy) = haproxy() else {
         return;
     };
     let site = Site::new();
@@ -91,7 +91,9 @@ fn a_handshake_that_is_paused_counts_once() {
     );
     fs::write(site.directory.path().join("haproxy.cfg"), configuration).expect("written");
     let trace = trace(&site, &json)
-        .args(["--", &haproxy, "-db", "-f", "haproxy.cfg"])
+        .arg("--")
+        .arg(haproxy)
+        .args(["-db", "-f", "haproxy.cfg"])
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
@@ -132,12 +134,4 @@ fn a_handshake_that_is_paused_counts_once() {
     let batches = &figures["batches"];
     assert!(batches["done"].as_u64() >= Some(paused), "{figures}");
     assert_eq!(batches["failed"], 0, "{figures}");
-}
-
-/// Debian's packages put it where only root's PATH leads.
-fn find_haproxy() -> Option<String> {
-    let path = std::env::var_os("PATH")?;
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
-    let mut files = folders.map(|folder| folder.join("haproxy"));
-    Some(files.find(|file| file.is_file())?.to_str()?.to_owned())
 }

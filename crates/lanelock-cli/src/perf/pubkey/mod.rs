@@ -20,7 +20,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::{publish, rounds};
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use crate::row::Row;
 use contestant::KeyContestant;
 use load::Offer;
@@ -104,8 +104,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let offers: Vec<_> = rates.chain(loads).collect();
     if offers.is_empty() {
         let rows = throughput(args, &bench, &cells)?;
-        let render = |report: &_| table::render(report, columns::PUBKEY);
-        return publish(&bench, rows, render, &args.output);
+        return publish(&bench, rows, columns::PUBKEY, &args.output);
     }
     let progress = Progress::of(cells.len() * offers.len() * load::rounds(args.pace));
     let mut rows = Vec::new();
@@ -120,8 +119,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             &progress,
         )?);
     }
-    let render = |report: &_| table::render(report, columns::PUBKEY_LATENCY);
-    publish(&bench, rows, render, &args.output)
+    publish(&bench, rows, columns::PUBKEY_LATENCY, &args.output)
 }
 
 /// From how many operations called `algorithm` on lanes are faster than one at a time, measured.

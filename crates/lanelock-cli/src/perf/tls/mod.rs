@@ -32,7 +32,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::publish;
 use crate::failure::Failure;
-use crate::report::{columns, table};
+use crate::report::columns;
 use contest::{Cell, Pace};
 use cores::Cores;
 use credentials::KeyKind;
@@ -165,8 +165,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    let render = |report: &_| table::render(report, columns::TLS);
-    publish(&bench, rows, render, &args.output)
+    publish(&bench, rows, columns::TLS, &args.output)
 }
 
 /// Does so many handshakes on every server, and checks that nothing stays behind.

@@ -1,8 +1,7 @@
 //! Many keys at a time: equal lengths, and mixes of lengths.
 
-use super::super::bar_chart::{BarChart, Group};
 use super::super::text::length;
-use super::{Colours, Section, float, grouped};
+use super::{Colours, Section, float, grouped, speeds};
 use crate::row::Row;
 
 /// A chart for each number of keys and each length or mix, every algorithm in it.
@@ -40,27 +39,8 @@ fn chart(rows: &[&Row], colours: &Colours) -> String {
     if threads > 1 {
         title += &format!(", {threads} threads");
     }
-    let contestants = grouped(rows.iter().copied(), |row| row.contestant.clone());
     let works = grouped(rows.iter().copied(), |row| {
         format!("{} {}", row.algorithm, row.operation)
     });
-    BarChart {
-        title,
-        unit: "Gbit/s",
-        legend: contestants
-            .into_iter()
-            .map(|(name, _)| (name.clone(), colours.get(&name)))
-            .collect(),
-        groups: works
-            .into_iter()
-            .map(|(name, rows)| Group {
-                name,
-                bars: rows
-                    .iter()
-                    .map(|row| vec![(colours.get(&row.contestant), row.gbit_per_s)])
-                    .collect(),
-            })
-            .collect(),
-    }
-    .render()
+    speeds(title, works, colours)
 }

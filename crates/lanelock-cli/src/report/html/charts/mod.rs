@@ -8,6 +8,7 @@ mod throughput;
 mod tls;
 mod uplift;
 
+use super::bar_chart::{BarChart, Group};
 use crate::row::Row;
 
 /// Charts of one kind under a heading.
@@ -86,6 +87,31 @@ fn grouped<'r, K: PartialEq>(
         }
     }
     groups
+}
+
+/// Bars of a speed for each kind of work, one for each contestant.
+fn speeds(title: String, works: Vec<(String, Vec<&Row>)>, colours: &Colours) -> String {
+    let rows = works.iter().flat_map(|(_, rows)| rows.iter().copied());
+    let contestants = grouped(rows, |row| row.contestant.clone());
+    BarChart {
+        title,
+        unit: "Gbit/s",
+        legend: contestants
+            .into_iter()
+            .map(|(name, _)| (name.clone(), colours.get(&name)))
+            .collect(),
+        groups: works
+            .into_iter()
+            .map(|(name, rows)| Group {
+                name,
+                bars: rows
+                    .iter()
+                    .map(|row| vec![(colours.get(&row.contestant), row.gbit_per_s)])
+                    .collect(),
+            })
+            .collect(),
+    }
+    .render()
 }
 
 /// Number of different values among the rows.

@@ -4,7 +4,7 @@ use super::super::bar_chart::{BarChart, Group};
 use super::super::line_chart::{Axis, LineChart, Series};
 use super::super::scale::Spread;
 use super::super::text::{bytes, length, number};
-use super::{Colours, Section, float, grouped, is_other, setting, title, variety};
+use super::{Colours, Section, float, grouped, is_other, setting, speeds, title, variety};
 use crate::row::Row;
 
 /// Algorithms from which on an overview comes first.
@@ -80,26 +80,7 @@ fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -
         false => row.algorithm.clone(),
     };
     let groups = grouped(rows.iter().copied(), name);
-    let contestants = grouped(rows.iter().copied(), |row| row.contestant.clone());
-    BarChart {
-        title: length(float(size)),
-        unit: "Gbit/s",
-        legend: contestants
-            .into_iter()
-            .map(|(name, _)| (name.clone(), colours.get(&name)))
-            .collect(),
-        groups: groups
-            .into_iter()
-            .map(|(name, rows)| Group {
-                name,
-                bars: rows
-                    .iter()
-                    .map(|row| vec![(colours.get(&row.contestant), row.gbit_per_s)])
-                    .collect(),
-            })
-            .collect(),
-    }
-    .render()
+    speeds(length(float(size)), groups, colours)
 }
 
 /// Lines over the length, a chart for each setting.
