@@ -3,8 +3,8 @@
 LANELOCK=${LANELOCK:-target/release/lanelock}
 PROVIDER=${PROVIDER:-target/release/lanelock.so}
 work=$(mktemp -d)
-server= # a pid, ended with the test
-origin= # another
+server= # pids that end with the test
+origin= # one more
 
 fail() {
     echo "FAIL: $*" >&2
@@ -12,10 +12,11 @@ fail() {
 }
 
 cleanup() {
-    if [ -n "$server" ] && kill -TERM "$server" 2>/dev/null; then
-        wait_for_end "$server" 3 || kill -KILL "$server" 2>/dev/null || true
-    fi
-    [ -z "$origin" ] || kill -KILL "$origin" 2>/dev/null || true
+    for pid in $server $origin; do
+        if kill -TERM "$pid" 2>/dev/null; then
+            wait_for_end "$pid" 3 || kill -KILL "$pid" 2>/dev/null || true
+        fi
+    done
     rm -rf "$work"
 }
 trap cleanup EXIT
