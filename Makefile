@@ -6,7 +6,7 @@ LANELOCK = target/release/lanelock
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
 
-.PHONY: run test lint setup build peers exhaustive soak integrations soak-tls race taint openssl35 sanitize fuzz install clean help
+.PHONY: run test lint setup build peers exhaustive soak integrations soak-tls race taint openssl35 openssl4 sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -52,8 +52,11 @@ soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a thir
 race: setup ## Valgrind's two race detectors, inside libcrypto too
 	tools/race
 
-openssl35: setup ## As root: public keys with the OpenSSL 3.5 of Debian 13
-	tools/openssl35
+openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 of Debian 13
+	tools/openssl-releases 3.5
+
+openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
+	tools/openssl-releases 4
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint

@@ -3,7 +3,7 @@
 mod held_back;
 mod job;
 
-use std::ffi::{c_char, c_int, c_uchar, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
 
 use lanelock::public_key::MessageForm;
 
@@ -25,6 +25,9 @@ struct Signing {
     is_variant: bool,
 }
 
+/// What libssl tells every signature of a handshake from OpenSSL 4.0 on; it chooses no variant.
+const TLS_VERSION: &CStr = c"tls-version";
+
 impl Operation for Signing {
     type Table = Signature;
 
@@ -33,9 +36,17 @@ impl Operation for Signing {
     }
 
     unsafe fn see(&mut self, index: usize, params: *const OSSL_PARAM) {
-        // SAFETY: the caller's: an array has its terminator.
-        let some = unsafe { !params.is_null() && !(*params).key.is_null() };
-        self.is_variant |= some && SIGNATURE[index] == c"ED25519";
+        if SIGNATURE[index] != c"ED25519" {
+            return;
+        }
+        let mut at = params;
+        // SAFETY: the caller's: an array has its terminator, and its keys have theirs.
+        unsafe {
+            while !at.is_null() && !(*at).key.is_null() {
+                self.is_variant |= CStr::from_ptr((*at).key) != TLS_VERSION;
+                at = at.add(1);
+            }
+        }
     }
 }
 
