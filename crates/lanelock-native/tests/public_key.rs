@@ -7,8 +7,8 @@ use lanelock_conformance::progress::Silent;
 use lanelock_conformance::public_key::{Random, Sample, random, samples, wycheproof};
 use lanelock_core::engine::Engine;
 use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyQueue, KeyReason, KeySpec, KeyTransform,
-    Operation, PublicKey, Scheme, SecretKey, SignatureForm, SignatureScheme,
+    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeyQueue, KeyReason, KeySpec,
+    KeyTransform, Operation, PublicKey, Scheme, SecretKey, SignatureForm, SignatureScheme,
 };
 use lanelock_core::{Device, Hash, Status};
 use lanelock_kernels::public_key::nist::{self, Curve as _};
@@ -84,13 +84,13 @@ fn run(device: &Device, engine: &str, cases: &[Case]) -> Vec<Outcome> {
         .zip(cases)
         .zip(&mut outputs)
         .map(|((session, case), (output, second))| {
-            let input = &case.input[..];
-            match case.transform.spec().operation {
-                Operation::Sign => KeyOp::sign(session, input, output),
-                Operation::Verify => KeyOp::verify(session, input, &case.signature),
-                Operation::Generate => KeyOp::generate(session, output, second),
-                _ => KeyOp::derive(session, input, output),
-            }
+            let parts = KeyParts {
+                input: &case.input,
+                signature: &case.signature,
+                output,
+                second,
+            };
+            KeyOp::of(session, parts)
         })
         .collect();
     let mut queue = device.key_queue(1, FlushPolicy::default());

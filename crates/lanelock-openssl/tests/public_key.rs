@@ -5,9 +5,9 @@
 
 use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::public_key::{
-    Curve, EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeyQueue, KeyReason, KeySpec,
-    KeyTransform, Operation, PublicKey, PublicParts, RsaNumbers, Scheme, SecretKey, SecretParts,
-    SignatureForm, SignatureScheme,
+    Curve, EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeyQueue, KeyReason,
+    KeySpec, KeyTransform, Operation, PublicKey, PublicParts, RsaNumbers, Scheme, SecretKey,
+    SecretParts, SignatureForm, SignatureScheme,
 };
 use lanelock_core::{Device, Hash, Status};
 use lanelock_openssl::OpenSsl;
@@ -33,17 +33,13 @@ fn run(
     let mut output = vec![0xee; session.output_len(input.len())];
     let mut second = vec![0xee; session.second_output_len()];
     let (status, reason, written, more) = {
-        let op = match transform.spec().operation {
-            Operation::Sign => KeyOp::sign(&session, input, &mut output),
-            Operation::Verify => KeyOp::verify(&session, input, signature),
-            Operation::Encrypt => KeyOp::encrypt(&session, input, &mut output),
-            Operation::Decrypt => KeyOp::decrypt(&session, input, &mut output),
-            Operation::Derive => KeyOp::derive(&session, input, &mut output),
-            Operation::Generate => KeyOp::generate(&session, &mut output, &mut second),
-            Operation::Encapsulate => KeyOp::encapsulate(&session, &mut output, &mut second),
-            Operation::Decapsulate => KeyOp::decapsulate(&session, input, &mut output),
+        let parts = KeyParts {
+            input,
+            signature,
+            output: &mut output,
+            second: &mut second,
         };
-        let mut ops = [op];
+        let mut ops = [KeyOp::of(&session, parts)];
         let _looked_at_below = queue.process(&mut ops);
         let [op] = ops;
         (op.status(), op.error(), op.written(), op.second_written())

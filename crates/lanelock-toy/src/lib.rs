@@ -1,15 +1,17 @@
-//! What the tests and fuzz targets of `lanelock-core` share: an engine that secures nothing, and
+//! What tests and the fuzz targets of `lanelock-core` share: an engine that secures nothing, and
 //! independent models to hold the core against.
 //!
 //! [`ToyEngine`] offers every algorithm with arithmetic that a few lines repeat on flat slices
 //! ([`math`]), reads every byte that an operation entitles it to and writes every byte that it may
-//! write. [`Probe`] hands each valid operation to a closure. [`check_operation`],
+//! write. [`Probe`] hands each valid operation to a closure, [`KeyLanes`] each of public keys to a
+//! function. [`check_operation`],
 //! [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a case and panic if the core
 //! disagrees with the model: proptest and cargo-fuzz both drive them.
 
 mod bytes;
 mod cursor;
 mod engine;
+mod key_lanes;
 pub mod math;
 mod menu;
 mod operation;
@@ -18,6 +20,7 @@ mod segments;
 
 pub use cursor::check_cursor;
 pub use engine::{Call, ToyEngine, Trouble, Watch};
+pub use key_lanes::KeyLanes;
 pub use menu::{Item, MENU};
 pub use operation::{Verdict, check_operation};
 pub use probe::Probe;

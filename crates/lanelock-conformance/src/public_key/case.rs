@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lanelock_core::Status;
-use lanelock_core::public_key::{KeyOp, KeySession, KeyTransform, Operation};
+use lanelock_core::public_key::{KeyOp, KeyParts, KeySession, KeyTransform};
 
 use super::Ready;
 
@@ -52,13 +52,13 @@ impl Case {
     }
 
     pub(super) fn op<'a>(&'a self, session: &'a KeySession, output: &'a mut [u8]) -> KeyOp<'a> {
-        match self.transform.spec().operation {
-            Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
-            Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
-            Operation::Sign => KeyOp::sign(session, &self.input, output),
-            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
-            _ => KeyOp::derive(session, &self.input, output),
-        }
+        let parts = KeyParts {
+            input: &self.input,
+            signature: &self.signature,
+            output,
+            second: &mut [],
+        };
+        KeyOp::of(session, parts)
     }
 
     /// What is wrong with the result, if anything.

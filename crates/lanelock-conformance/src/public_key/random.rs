@@ -2,8 +2,8 @@
 //! forms and lengths drawn from a seed, right and wrong inputs mixed in bursts of any length.
 
 use lanelock_core::public_key::{
-    EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeySession, KeySpec, KeyTransform,
-    Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm,
+    EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeySession, KeySpec,
+    KeyTransform, Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm,
     SignatureScheme,
 };
 use lanelock_core::{Device, Hash, Status};
@@ -332,16 +332,13 @@ impl Trial {
         output: &'a mut [u8],
         second: &'a mut [u8],
     ) -> KeyOp<'a> {
-        match self.transform.spec().operation {
-            Operation::Sign => KeyOp::sign(session, &self.input, output),
-            Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
-            Operation::Encrypt => KeyOp::encrypt(session, &self.input, output),
-            Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
-            Operation::Derive => KeyOp::derive(session, &self.input, output),
-            Operation::Generate => KeyOp::generate(session, output, second),
-            Operation::Encapsulate => KeyOp::encapsulate(session, output, second),
-            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
-        }
+        let parts = KeyParts {
+            input: &self.input,
+            signature: &self.signature,
+            output,
+            second,
+        };
+        KeyOp::of(session, parts)
     }
 
     /// What is wrong with `found`, if anything.

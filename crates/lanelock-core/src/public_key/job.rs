@@ -42,6 +42,14 @@ pub(super) struct Outcome {
 }
 
 impl<B: OwnedBuffer> KeyJob<B> {
+    /// As [`KeyOp::of`].
+    #[must_use]
+    pub fn of(session: &KeySession, buffers: KeyBuffers<B>) -> Self {
+        let mut job = Self::new(session, session.spec().operation, None, None);
+        job.buffers = buffers;
+        job
+    }
+
     /// As [`KeyOp::sign`].
     #[must_use]
     pub fn sign(session: &KeySession, message: B, signature: B) -> Self {

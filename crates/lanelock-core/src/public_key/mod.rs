@@ -43,7 +43,7 @@ pub use key::{
     SecretParts,
 };
 pub use observer::{BatchStart, Completion, KeyObserver, ObserverMaker, Tickets};
-pub use op::{KeyOp, KeyOpError};
+pub use op::{KeyOp, KeyOpError, KeyParts};
 pub use queue::KeyQueue;
 pub use schedule::Ticket;
 pub use session::KeySession;

@@ -25,6 +25,19 @@ pub struct KeyOp<'a> {
     pub(super) reason: Option<KeyReason>,
 }
 
+/// The memory of an operation of any kind; what its kind does not have is left empty, or not used.
+#[derive(Debug, Default)]
+pub struct KeyParts<'a> {
+    /// Message, digest, plaintext, ciphertext or peer's public key.
+    pub input: &'a [u8],
+    /// The signature to check.
+    pub signature: &'a [u8],
+    /// Signature, ciphertext, plaintext, shared secret or generated secret key.
+    pub output: &'a mut [u8],
+    /// Generated public key, or encapsulated secret.
+    pub second: &'a mut [u8],
+}
+
 /// Why an operation did not succeed, with the values involved.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KeyOpError {
@@ -33,6 +46,22 @@ pub struct KeyOpError {
 }
 
 impl<'a> KeyOp<'a> {
+    /// The operation that `session` is for, whichever that is.
+    #[must_use]
+    pub fn of(session: &'a KeySession, parts: KeyParts<'a>) -> Self {
+        let KeyParts {
+            input,
+            signature,
+            output,
+            second,
+        } = parts;
+        Self {
+            signature,
+            second,
+            ..Self::new(session, session.spec().operation, input, output)
+        }
+    }
+
     /// Signs `message` (its digest, if the transform says so).
     #[must_use]
     pub fn sign(session: &'a KeySession, message: &'a [u8], signature: &'a mut [u8]) -> Self {

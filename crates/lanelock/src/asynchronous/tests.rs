@@ -1,5 +1,3 @@
-mod lanes;
-
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake};
@@ -7,8 +5,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::Device;
-use crate::public_key::{KeyKind, KeyTransform, SecretKey, SignatureScheme};
-use lanes::Lanes;
+use crate::public_key::{KeyKind, KeyTransform, Operation, SecretKey, SignatureScheme};
+use lanelock_toy::KeyLanes;
 
 /// Counts how often it is woken.
 #[derive(Default)]
@@ -25,10 +23,24 @@ fn patient() -> FlushPolicy {
     FlushPolicy::with_deadline(Duration::from_secs(3600))
 }
 
+/// Four lanes whose shared secret is the peer's key with every bit flipped.
+const LANES: KeyLanes = KeyLanes {
+    name: "lanes",
+    lanes: 4,
+    operation: Operation::Derive,
+    run: |mut op| {
+        let peer = op.input();
+        for (byte, flipped) in op.output().iter_mut().zip(peer) {
+            *byte = !flipped;
+        }
+        op.succeed(peer.len());
+    },
+};
+
 /// Four lanes before OpenSSL.
 fn device() -> Device {
     let openssl = lanelock_openssl::OpenSsl::new().expect("OpenSSL 3");
-    Device::builder().engine(Lanes).engine(openssl).build()
+    Device::builder().engine(LANES).engine(openssl).build()
 }
 
 /// A session whose operations share batches.

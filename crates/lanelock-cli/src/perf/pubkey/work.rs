@@ -1,8 +1,8 @@
 //! The operations of a cell: keys, inputs, and how a result is checked.
 
 use lanelock::public_key::{
-    FlushPolicy, KeyJob, KeyKind, KeyOp, KeySession, KeySpec, KeyTransform, Operation, PublicKey,
-    PublicParts, Scheme, SecretKey, SignatureScheme,
+    FlushPolicy, KeyBuffers, KeyJob, KeyKind, KeyOp, KeyParts, KeySession, KeySpec, KeyTransform,
+    Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
 };
 use lanelock::{Device, Status};
 
@@ -185,35 +185,24 @@ impl Item {
         output: &'a mut [u8],
         second: &'a mut [u8],
     ) -> KeyOp<'a> {
-        match self.transform.spec().operation {
-            Operation::Sign => KeyOp::sign(session, &self.input, output),
-            Operation::Verify => KeyOp::verify(session, &self.input, &self.signature),
-            Operation::Encrypt => KeyOp::encrypt(session, &self.input, output),
-            Operation::Decrypt => KeyOp::decrypt(session, &self.input, output),
-            Operation::Derive => KeyOp::derive(session, &self.input, output),
-            Operation::Generate => KeyOp::generate(session, output, second),
-            Operation::Encapsulate => KeyOp::encapsulate(session, output, second),
-            Operation::Decapsulate => KeyOp::decapsulate(session, &self.input, output),
-        }
+        let parts = KeyParts {
+            input: &self.input,
+            signature: &self.signature,
+            output,
+            second,
+        };
+        KeyOp::of(session, parts)
     }
 
     /// The operation as a job.
     pub(super) fn job(&self, session: &KeySession) -> KeyJob {
-        let (input, output) = (
-            self.input.clone(),
-            vec![0; session.output_len(self.input.len())],
-        );
-        let second = vec![0; session.second_output_len()];
-        match self.transform.spec().operation {
-            Operation::Sign => KeyJob::sign(session, input, output),
-            Operation::Verify => KeyJob::verify(session, input, self.signature.clone()),
-            Operation::Encrypt => KeyJob::encrypt(session, input, output),
-            Operation::Decrypt => KeyJob::decrypt(session, input, output),
-            Operation::Derive => KeyJob::derive(session, input, output),
-            Operation::Generate => KeyJob::generate(session, output, second),
-            Operation::Encapsulate => KeyJob::encapsulate(session, output, second),
-            Operation::Decapsulate => KeyJob::decapsulate(session, input, output),
-        }
+        let buffers = KeyBuffers {
+            input: Some(self.input.clone()),
+            signature: Some(self.signature.clone()),
+            output: Some(vec![0; session.output_len(self.input.len())]),
+            second: Some(vec![0; session.second_output_len()]),
+        };
+        KeyJob::of(session, buffers)
     }
 
     /// Whether `result` is right.

@@ -1,0 +1,91 @@
+//! An engine of public keys in lanes, whose operations are a function.
+
+use std::fmt;
+
+use lanelock_core::Transform;
+use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
+use lanelock_core::public_key::engine::{
+    KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, ValidKeyOp,
+};
+use lanelock_core::public_key::{KeyError, KeyTransform, Operation};
+use lanelock_core::session::{SessionError, SessionMemory};
+
+/// Offers one operation, with keys of any kind.
+#[derive(Clone, Copy)]
+pub struct KeyLanes {
+    /// What it is called.
+    pub name: &'static str,
+    /// Operations that run in lockstep.
+    pub lanes: usize,
+    /// What it offers.
+    pub operation: Operation,
+    /// What it does.
+    pub run: fn(ValidKeyOp<'_, '_>),
+}
+
+impl Engine for KeyLanes {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn version(&self) -> String {
+        String::new()
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &[]
+    }
+
+    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+        Err(SessionError::Unsupported {
+            what: transform.spec(),
+            why: "public keys alone".to_owned(),
+        })
+    }
+
+    fn public_key(&self) -> Option<&dyn KeyEngine> {
+        Some(self)
+    }
+}
+
+impl KeyEngine for KeyLanes {
+    fn capabilities(&self) -> Vec<KeyCapability> {
+        Vec::new()
+    }
+
+    fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
+        let spec = transform.spec();
+        match spec.operation == self.operation {
+            true => Ok(Box::new(*self)),
+            false => Err(KeyError::unsupported(spec, "another operation")),
+        }
+    }
+}
+
+impl KeyEngineSession for KeyLanes {
+    fn group(&self) -> u32 {
+        0
+    }
+
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn process(&self, _: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
+        batch.for_each(self.run);
+    }
+
+    fn memory(&self) -> SessionMemory {
+        SessionMemory::default()
+    }
+}
+
+impl fmt::Debug for KeyLanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} lanes, {:?}",
+            self.name, self.lanes, self.operation
+        )
+    }
+}
