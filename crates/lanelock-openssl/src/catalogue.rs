@@ -67,23 +67,22 @@ pub(crate) struct Catalogue {
     hashes: Vec<Option<DigestAlgorithm>>,
     hmac: Option<MacAlgorithm>,
     poly1305: Option<MacAlgorithm>,
-    /// Last, so that it is freed after what was fetched from it.
-    library: Library,
+    library: &'static Library,
 }
 
 impl Catalogue {
     pub(crate) fn new() -> Result<Self, String> {
-        let library = Library::new()?;
-        let cipher = |name| CipherAlgorithm::fetch(&library, name);
+        let library = Library::shared()?;
+        let cipher = |name| CipherAlgorithm::fetch(library, name);
         Ok(Self {
             ciphers: CIPHERS.iter().map(|row| cipher(row.2)).collect(),
             aeads: AEADS.iter().map(|row| cipher(row.2)).collect(),
             hashes: HASHES
                 .iter()
-                .map(|row| DigestAlgorithm::fetch(&library, row.1))
+                .map(|row| DigestAlgorithm::fetch(library, row.1))
                 .collect(),
-            hmac: MacAlgorithm::fetch(&library, c"HMAC"),
-            poly1305: MacAlgorithm::fetch(&library, c"POLY1305"),
+            hmac: MacAlgorithm::fetch(library, c"HMAC"),
+            poly1305: MacAlgorithm::fetch(library, c"POLY1305"),
             library,
         })
     }
@@ -142,7 +141,7 @@ impl Catalogue {
     }
 
     pub(crate) fn library(&self) -> &Library {
-        &self.library
+        self.library
     }
 
     pub(crate) fn cipher(&self, family: Cipher, key_len: usize) -> Option<&CipherAlgorithm> {

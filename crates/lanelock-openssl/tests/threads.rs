@@ -8,8 +8,11 @@
 use std::sync::Barrier;
 
 use lanelock_core::algorithm::Spec;
+use lanelock_core::public_key::{
+    Curve, FlushPolicy, KeyOp, KeyTransform, SecretKey, SignatureScheme,
+};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Buffer, Device, Op, QueuePair, Session, Transform};
+use lanelock_core::{Buffer, Device, Hash, Op, QueuePair, Session, Transform};
 use lanelock_openssl::OpenSsl;
 
 const THREADS: usize = 4;
@@ -143,4 +146,27 @@ fn sessions_and_queue_pairs_may_go_in_any_order_on_any_thread() {
             });
         }
     });
+}
+
+/// A scope does not wait for what libcrypto does when a thread ends.
+#[test]
+fn a_device_may_go_while_threads_that_used_it_end() {
+    let secret = SecretKey::ec(Curve::P256, &[7], None).unwrap();
+    let scheme = SignatureScheme::Ecdsa(Hash::Sha256);
+    for _ in 0..100 {
+        let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
+        let session = device.key_session(&KeyTransform::sign(scheme, &secret));
+        let session = session.unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    // A nonce: the context's random numbers are kept by thread.
+                    let mut signature = vec![0; session.output_len(1)];
+                    let mut ops = [KeyOp::sign(&session, b"m", &mut signature)];
+                    let mut queue = device.key_queue(1, FlushPolicy::default());
+                    assert_eq!(queue.process(&mut ops).succeeded, 1);
+                });
+            }
+        });
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_int};
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use openssl_sys as sys;
 
@@ -21,8 +22,15 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Makes the context and loads its providers.
-    pub(crate) fn new() -> Result<Self, String> {
+    /// The context of this process, made at first use and never freed: libcrypto cleans up what an
+    /// ending thread has in a context, and does not notice that another thread frees it meanwhile.
+    pub(crate) fn shared() -> Result<&'static Self, String> {
+        static SHARED: OnceLock<Result<Library, String>> = OnceLock::new();
+        SHARED.get_or_init(Self::new).as_ref().map_err(Clone::clone)
+    }
+
+    /// Makes a context and loads its providers.
+    fn new() -> Result<Self, String> {
         // SAFETY: no arguments.
         if unsafe { super::OPENSSL_version_major() } < 3 {
             return Err(format!("{} is too old: 3.0 or later is needed", version()));
@@ -56,6 +64,7 @@ impl Library {
     }
 }
 
+/// Where a provider does not load.
 impl Drop for Library {
     fn drop(&mut self) {
         for provider in self.providers.drain(..) {
