@@ -3,7 +3,9 @@
 use std::any::Any;
 
 pub use crate::group::{Batch, Ops};
-pub use crate::op::{Ciphertext, LastSession, PlainPayloads, PlainTags, ValidOp};
+pub use crate::op::{
+    Ciphertext, LastSession, PlainAead, PlainAeads, PlainPayloads, PlainTags, ValidOp,
+};
 pub use crate::per_queue::{PerQueue, QueueToken};
 
 use crate::algorithm::Algorithm;

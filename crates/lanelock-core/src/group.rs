@@ -1,6 +1,6 @@
 //! From a burst as the application ordered it to groups as the engines want them.
 
-use crate::op::{Ciphertext, Op, PlainPayloads, PlainTags, ValidOp};
+use crate::op::{Ciphertext, Op, PlainAeads, PlainPayloads, PlainTags, ValidOp};
 use crate::session::SessionInner;
 use crate::status::Status;
 
@@ -133,6 +133,15 @@ impl<'b, 'a> Batch<'b, 'a> {
             Ciphertext::InInput
         };
         plain.then(|| PlainTags::new(self.ops, ciphertext))
+    }
+
+    /// The messages, if all are of one session of an AEAD, and as for [`Batch::plain_payloads`]
+    /// but for additional data, which may be there, in slices of its own.
+    #[inline]
+    pub fn plain_aeads(&mut self) -> Option<PlainAeads<'_, 'a>> {
+        self.succeeded = false;
+        let plain = self.order.is_none() && self.session().rules.is_of_aead();
+        plain.then(|| PlainAeads::new(self.ops))
     }
 
     /// Calls `f` with each operation, in the burst's order.
@@ -448,6 +457,7 @@ mod tests {
             }
             assert_eq!(batch.plain_payloads().is_some(), alike);
             assert!(batch.plain_tags(Ciphertext::InOutput).is_none());
+            assert!(batch.plain_aeads().is_none());
         }
         assert!(Batch::alike(&mut ops, true).plain_payloads().is_none());
     }

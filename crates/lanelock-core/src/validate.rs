@@ -121,6 +121,12 @@ impl Rules {
         self.has(Self::FORWARD)
     }
 
+    /// Whether the payload is rewritten, and gets or has a tag of its own.
+    #[inline]
+    pub(crate) fn is_of_aead(&self) -> bool {
+        self.parts & (Self::CIPHER | Self::AUTH | Self::TAG) == Self::CIPHER | Self::TAG
+    }
+
     /// Whether a tag is computed over an authenticated range.
     #[inline]
     pub(crate) fn computes_tags(&self) -> bool {

@@ -140,6 +140,12 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// Computes and writes the tags of at most [`BURST`] messages of this session.
     fn run_plain<'w>(&self, _: PlainTags<'w, '_>) {}
 
+    /// Runs and completes at most [`BURST`] messages of this session, if there is nothing to ask
+    /// of each; `false` if there is: then nothing was done.
+    fn run_whole(&self, _: &mut Batch<'_, '_>) -> bool {
+        false
+    }
+
     /// Whether [`Tagger::run_with_cbc`] has a kernel.
     const INTERLEAVES: bool = false;
 
@@ -315,6 +321,15 @@ pub(crate) fn run_blocks<C: Cipher>(cipher: &C, job: &mut C::Job<'_>, payload: C
             unsafe { cipher.run(slice::from_mut(job)) };
             Ok(())
         });
+}
+
+/// Runs and completes at most [`BURST`] operations by [`Tagger::run_whole`].
+#[inline]
+pub(crate) fn run_whole<'a, S: EngineSession, T: Tagger>(
+    batch: &mut Batch<'_, 'a>,
+    tagger: impl Fn(&'a S) -> &'a T,
+) -> bool {
+    tagger(session_of(&batch.get(0), &mut LastSession::default())).run_whole(batch)
 }
 
 /// Computes the tags of at most [`BURST`] operations, and hands each with its operation to

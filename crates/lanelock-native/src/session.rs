@@ -5,7 +5,7 @@ use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 
 use crate::burst::{
-    BURST, Cipher, Payload, Tagger, run_payloads, run_plain_tags, run_tags, settle,
+    BURST, Cipher, Payload, Tagger, run_payloads, run_plain_tags, run_tags, run_whole, settle,
 };
 use crate::group::Group;
 
@@ -69,7 +69,7 @@ impl<T: Tagger> EngineSession for TagSession<T> {
         batch.for_each_stretch(BURST, |batch| {
             if run_plain_tags(batch, Ciphertext::InInput, Self::tagger) {
                 batch.complete(Status::Success);
-            } else {
+            } else if !run_whole(batch, Self::tagger) {
                 run_tags(batch, Ciphertext::InInput, Self::tagger, settle);
             }
         });

@@ -5,7 +5,7 @@
 
 use lanelock_core::algorithm::{Algorithm, Order};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Buffer, Cipher, Device, Hash, Mac, Op, Session, Status, Transform};
+use lanelock_core::{Aead, Buffer, Cipher, Device, Hash, Mac, Op, Session, Status, Transform};
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
 
@@ -163,5 +163,59 @@ fn chains() {
     ] {
         let algorithm = Algorithm::Chain(order, Cipher::AesCbc, mac);
         agree(algorithm, 16, mac_key, Some(tag), 16);
+    }
+}
+
+#[test]
+fn aes_gcm() {
+    for (key, tag) in [(16, 16), (24, 12), (32, 4)] {
+        agree(Algorithm::Aead(Aead::AesGcm), key, 0, Some(tag), 1);
+    }
+}
+
+/// One forged message of a burst fails, and leaves zeros; the others are opened.
+#[test]
+fn aes_gcm_tells_a_forged_message_from_its_neighbours() {
+    for tier in Tier::available() {
+        let device = Device::builder()
+            .engine(Native::with_tier(tier).unwrap())
+            .build();
+        let session = |transform| device.session(transform).unwrap();
+        let seal = session(Transform::seal(Aead::AesGcm, &[3; 16]));
+        let open = session(Transform::open(Aead::AesGcm, &[3; 16]));
+        for len in [0, 5, 64, 100, 256, 576, 2000] {
+            let plain: Vec<Vec<u8>> = (0..33_u8).map(|n| vec![n; len]).collect();
+            let sealed = run(&device, &seal, Layout::InPlace, b"before", &plain);
+            for forged in [0, 6, 32] {
+                let mut texts: Vec<_> = sealed.iter().map(|(text, _)| text.clone()).collect();
+                let mut tags: Vec<_> = sealed.iter().map(|(_, tag)| tag.clone()).collect();
+                tags[forged][15] ^= 1;
+                let ivs: Vec<[u8; 12]> = (0..33).map(|n| [n; 12]).collect();
+                let mut ops: Vec<_> = texts
+                    .iter_mut()
+                    .zip(&tags)
+                    .zip(&ivs)
+                    .map(|((text, tag), iv)| {
+                        let op = Op::new(&open, Buffer::in_place(text));
+                        op.iv(iv).aad(b"before").expected_tag(tag)
+                    })
+                    .collect();
+                let outcome = device.queue_pair(1).process(&mut ops);
+                assert_eq!((outcome.succeeded, outcome.failed), (32, 1));
+                assert_eq!(ops[forged].status(), Status::AuthFailed);
+                drop(ops);
+                for (n, text) in texts.iter().enumerate() {
+                    let expected = if n == forged {
+                        0
+                    } else {
+                        plain[n].first().copied().unwrap_or(0)
+                    };
+                    assert!(
+                        text.iter().all(|&byte| byte == expected),
+                        "{tier:?} {len} {n}"
+                    );
+                }
+            }
+        }
     }
 }

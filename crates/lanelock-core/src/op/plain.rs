@@ -1,6 +1,6 @@
 //! Operations in the most common form: their ranges are the whole input, in one run; IV and tag
-//! are slices of their own; there is no additional data; what is written goes to the start of the
-//! output.
+//! are slices of their own, and so is additional data, which only [`PlainAeads`] may have; what is
+//! written goes to the start of the output.
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
@@ -23,6 +23,26 @@ pub struct PlainPayloads<'w, 'a>(slice::IterMut<'w, Op<'a>>);
 pub struct PlainTags<'w, 'a> {
     ops: slice::IterMut<'w, Op<'a>>,
     ciphertext: Ciphertext,
+}
+
+/// The messages of an AEAD.
+///
+/// Invariant: each operation has passed validation in the most common form, for a session of an
+/// AEAD.
+#[derive(Debug)]
+pub struct PlainAeads<'w, 'a>(slice::IterMut<'w, Op<'a>>);
+
+/// One of [`PlainAeads`].
+#[derive(Debug)]
+pub struct PlainAead<'w> {
+    /// The payload.
+    pub payload: Run<'w>,
+    /// As long as the session demands.
+    pub iv: &'w [u8],
+    /// Empty if there is none.
+    pub aad: &'w [u8],
+    /// Where to write the tag; empty for a session that verifies.
+    pub tag: &'w mut [u8],
 }
 
 impl<'w, 'a> PlainPayloads<'w, 'a> {
@@ -81,6 +101,50 @@ impl<'w> Iterator for PlainTags<'w, '_> {
                 slice::from_raw_parts(base, op.auth.len() as usize),
                 slice::from_raw_parts_mut(op.tag.base, op.tag.len() as usize),
             )
+        })
+    }
+}
+
+impl<'w, 'a> PlainAeads<'w, 'a> {
+    /// Those of `ops`, for which the invariant holds.
+    #[inline(always)]
+    pub(crate) fn new(ops: &'w mut [Op<'a>]) -> Self {
+        Self(ops.iter_mut())
+    }
+}
+
+impl<'w> Iterator for PlainAeads<'w, '_> {
+    type Item = PlainAead<'w>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<PlainAead<'w>> {
+        let op = self.0.next()?;
+        let (input, output) = (op.input.base, op.output.base);
+        let aad_len = op.aad.len() as usize;
+        let tag_len = if op.session.rules.is_forward() {
+            op.tag.len() as usize
+        } else {
+            0
+        };
+        // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
+        // as for `PlainPayloads`. IV and tag are slices of their own, and so is additional data,
+        // if there is any; the tag of a session that computes it may be written. The operation is
+        // borrowed exclusively for 'w.
+        Some(unsafe {
+            PlainAead {
+                payload: Run::new(input, output, op.cipher.len() as usize),
+                iv: slice::from_raw_parts(op.iv.base, op.iv.len() as usize),
+                aad: if aad_len > 0 {
+                    slice::from_raw_parts(op.aad.base, aad_len)
+                } else {
+                    &[]
+                },
+                tag: if tag_len > 0 {
+                    slice::from_raw_parts_mut(op.tag.base, tag_len)
+                } else {
+                    &mut []
+                },
+            }
         })
     }
 }

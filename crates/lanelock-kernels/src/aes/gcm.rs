@@ -3,6 +3,7 @@
 mod ghash;
 mod in_turn;
 mod key;
+mod staggered;
 mod stream;
 mod text;
 mod together;
@@ -11,10 +12,11 @@ pub use key::Key;
 pub use stream::Stream;
 
 use super::rounds::{OfSize, PerRounds};
-use super::vector::{Kernel, Vector};
+use super::vector::Vector;
 use super::{BLOCK, Isa};
 use in_turn::InTurn;
-use together::{REGISTERS, Together};
+use staggered::{REGISTERS, Staggered};
+use together::Together;
 
 /// Which way the text is turned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,32 +90,57 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 /// # Safety
 /// As for [`encrypt_many`].
 unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
-    let Some(first) = jobs.first().map(|job| job.key) else {
+    let Some(first) = jobs.first() else {
         return;
     };
-    let size = first.cipher().size();
-    let uniform = jobs
-        .iter()
-        .all(|job| core::ptr::eq(job.key, first) || job.key.cipher().size() == size);
-    assert!(uniform, "keys of one size are required");
+    let (key, len, aad_len) = (first.key, first.len, first.aad_len);
+    let size = key.cipher().size();
+    let (mut one_key, mut apart) = (true, 0);
+    for job in &*jobs {
+        one_key &= core::ptr::eq(job.key, key);
+        apart |= job.len ^ len | job.aad_len ^ aad_len;
+    }
+    let one_size = one_key || jobs.iter().all(|job| job.key.cipher().size() == size);
+    assert!(one_size, "keys of one size are required");
+    let alike = apart == 0;
+    let many = Many::<ENCRYPT> {
+        jobs,
+        one_key,
+        alike,
+    };
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, Many::<ENCRYPT>(jobs))) }
+    unsafe { isa.run(OfSize(size, many)) }
 }
 
-struct Many<'a, 'k, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+struct Many<'a, 'k, const ENCRYPT: bool> {
+    jobs: &'a mut [Job<'k>],
+    one_key: bool,
+    /// All have as much text and as much additional data as the first.
+    alike: bool,
+}
 
 impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        // SAFETY: `encrypt_many`'s contract.
-        unsafe {
-            for jobs in self.0.chunks_mut(SORTED) {
-                if V::BLOCKS == 1 || jobs.len() < V::BLOCKS {
+        for jobs in self.jobs.chunks_mut(SORTED) {
+            let few = V::BLOCKS == 1 || jobs.len() < V::BLOCKS;
+            // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
+            unsafe {
+                if few || self.alike && class::<V>(&jobs[0]) == REGISTERS {
                     let list = &IN_ORDER[..jobs.len()];
                     let jobs = jobs.as_mut_ptr();
                     V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list });
+                } else if self.alike {
+                    let class = class::<V>(&jobs[0]);
+                    let list = &IN_ORDER[..jobs.len()];
+                    let (lots, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
+                    let jobs = jobs.as_mut_ptr();
+                    together::<V, ROUNDS, ENCRYPT>(class, self.one_key, jobs, lots);
+                    if !rest.is_empty() {
+                        V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list: rest });
+                    }
                 } else {
-                    V::enter(Sorted::<ROUNDS, ENCRYPT>(jobs));
+                    sorted::<V, ROUNDS, ENCRYPT>(jobs, self.one_key);
                 }
             }
         }
@@ -133,70 +160,89 @@ const IN_ORDER: [u8; SORTED] = {
     numbers
 };
 
-/// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
-/// run side by side and no branch depends on the mix of lengths, then the others.
-struct Sorted<'a, 'k, const ROUNDS: usize, const ENCRYPT: bool>(&'a mut [Job<'k>]);
+/// Registers that a text has beside its first, if the message may run in a lot; else
+/// [`REGISTERS`].
+#[inline(always)]
+fn class<V: Vector>(job: &Job<'_>) -> usize {
+    let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
+    if job.aad_len > BLOCK {
+        REGISTERS
+    } else {
+        registers.saturating_sub(1)
+    }
+}
 
-impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for Sorted<'_, '_, ROUNDS, ENCRYPT> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        let jobs = self.0;
-        let class = |job: &Job<'_>| {
-            let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
-            if job.aad_len > BLOCK {
-                REGISTERS
-            } else {
-                registers.saturating_sub(1)
+/// Runs jobs of one class that is below [`REGISTERS`].
+///
+/// # Safety
+/// The contract of [`Together`] and [`Staggered`].
+#[inline(always)]
+unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    class: usize,
+    one_key: bool,
+    jobs: *mut Job<'_>,
+    list: &[u8],
+) {
+    macro_rules! of {
+        ($kernel:ident, $g:literal) => {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if one_key {
+                    V::enter($kernel::<ROUNDS, ENCRYPT, $g, true> { jobs, list })
+                } else {
+                    V::enter($kernel::<ROUNDS, ENCRYPT, $g, false> { jobs, list })
+                }
             }
         };
-        let (first, key) = (class(&jobs[0]), core::ptr::from_ref(jobs[0].key));
-        let (mut uniform, mut one_key) = (true, true);
-        for job in &*jobs {
-            uniform &= class(job) == first;
-            one_key &= core::ptr::eq(job.key, key);
-        }
-        let mut lists = [[0; SORTED]; REGISTERS + 1];
-        let mut counts = [0; REGISTERS + 1];
-        if uniform {
-            lists[first] = IN_ORDER;
-            counts[first] = jobs.len();
-        } else {
-            for (number, job) in (0..).zip(&*jobs) {
-                let class = class(job);
-                lists[class][counts[class]] = number;
-                counts[class] += 1;
-            }
-        }
-        let jobs = jobs.as_mut_ptr();
-        macro_rules! class {
-            ($g:literal) => {
-                let count = counts[$g - 1];
-                let whole = count - count % V::BLOCKS;
-                let list = &lists[$g - 1][..whole];
-                // SAFETY: every number is in one list, once.
-                unsafe {
-                    if whole > 0 && one_key {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, true> { jobs, list });
-                    } else if whole > 0 {
-                        V::enter(Together::<ROUNDS, ENCRYPT, $g, false> { jobs, list });
-                    }
-                }
-                // What does not fill a register runs with the others.
-                for n in whole..count {
-                    lists[REGISTERS][counts[REGISTERS]] = lists[$g - 1][n];
-                    counts[REGISTERS] += 1;
-                }
-            };
-        }
-        class!(1);
-        class!(2);
-        class!(3);
-        let list = &lists[REGISTERS][..counts[REGISTERS]];
-        // SAFETY: as above.
-        unsafe { V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list }) }
     }
+    match class {
+        0 => of!(Together, 1),
+        1 => of!(Staggered, 2),
+        2 => of!(Staggered, 3),
+        3 => of!(Staggered, 4),
+        4 => of!(Staggered, 5),
+        5 => of!(Staggered, 6),
+        6 => of!(Staggered, 7),
+        7 => of!(Staggered, 8),
+        _ => of!(Staggered, 9),
+    }
+}
+
+/// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
+/// run side by side and no branch depends on the mix of lengths, then the others.
+///
+/// # Safety
+/// The contract of [`encrypt_many`]; the keys have `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    jobs: &mut [Job<'_>],
+    one_key: bool,
+) {
+    let mut lists = [[0; SORTED]; REGISTERS + 1];
+    let mut counts = [0; REGISTERS + 1];
+    for (number, job) in (0..).zip(&*jobs) {
+        let class = class::<V>(job);
+        lists[class][counts[class]] = number;
+        counts[class] += 1;
+    }
+    let jobs = jobs.as_mut_ptr();
+    for class in 0..REGISTERS {
+        let count = counts[class];
+        let whole = count - count % V::BLOCKS;
+        if whole > 0 {
+            let list = &lists[class][..whole];
+            // SAFETY: every number is in one list, once.
+            unsafe { together::<V, ROUNDS, ENCRYPT>(class, one_key, jobs, list) };
+        }
+        // What does not fill a register runs with the others.
+        for n in whole..count {
+            lists[REGISTERS][counts[REGISTERS]] = lists[class][n];
+            counts[REGISTERS] += 1;
+        }
+    }
+    let list = &lists[REGISTERS][..counts[REGISTERS]];
+    // SAFETY: as above.
+    unsafe { V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list }) }
 }
 
 #[cfg(test)]

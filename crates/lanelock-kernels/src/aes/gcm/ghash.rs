@@ -88,6 +88,60 @@ impl<V: Vector> Sum<V> {
         }
     }
 
+    /// Adds registers that follow each other, not reversed yet, the first at `power`.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key; each register begins at
+    /// a power of 1 to [`POWERS`]; blocks past the end are zero.
+    #[inline(always)]
+    pub unsafe fn add_registers<const G: usize>(
+        &mut self,
+        data: [V; G],
+        powers: *const u8,
+        power: usize,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            let mut products = [Self::zero(); G];
+            for i in 0..G {
+                let (h, h_sum) = powers_from(powers, power - V::BLOCKS * i);
+                products[i] = Self::product(data[i].reverse(), h, h_sum);
+            }
+            for i in 0..G / 2 {
+                self.add_products(products[2 * i], products[2 * i + 1]);
+            }
+            if G % 2 == 1 {
+                self.add_product(products[G - 1]);
+            }
+        }
+    }
+
+    /// Keeps the products in their place, as [`Vector::pin`] does.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn pin(&mut self) {
+        let mut registers = [self.low, self.middle, self.high];
+        // SAFETY: as above.
+        unsafe { V::pin(&mut registers) };
+        [self.low, self.middle, self.high] = registers;
+    }
+
+    /// Adds a sum.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn add_product(&mut self, a: Self) {
+        // SAFETY: as above.
+        unsafe {
+            self.low = self.low.xor(a.low);
+            self.middle = self.middle.xor(a.middle);
+            self.high = self.high.xor(a.high);
+        }
+    }
+
     /// Adds two sums.
     ///
     /// # Safety
@@ -335,12 +389,8 @@ impl<V: Vector> Ghash<V> {
     /// Runs under [`Vector::enter`].
     #[inline(always)]
     pub unsafe fn pin(&mut self) {
-        let Sum { low, middle, high } = self.sum;
-        let mut registers = [low, middle, high];
         // SAFETY: as above.
-        unsafe { V::pin(&mut registers) };
-        let [low, middle, high] = registers;
-        self.sum = Sum { low, middle, high };
+        unsafe { self.sum.pin() };
     }
 
     /// Ends the sum: reduces it.

@@ -9,17 +9,14 @@ use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
 
-/// Most registers of text that a message has here.
-pub(super) const REGISTERS: usize = 3;
-
 /// The jobs that `list` names, a multiple of [`Vector::BLOCKS`]. Each has at most a block of
 /// additional data, and a text that ends in the last of `G` registers (of one: or is empty).
 /// `ONE_KEY`: all have the same.
 ///
 /// # Safety
 /// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
-/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `G` is 1
-/// to [`REGISTERS`].
+/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds. `G` is
+/// small: the texts of two lots are in registers.
 pub(super) struct Together<
     'l,
     'k,
@@ -43,25 +40,33 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         let Self { jobs, list } = self;
         // SAFETY: the creator's promises.
         unsafe {
-            let lot =
-                |list: &[u8]| core::array::from_fn(|i| jobs.add(list[i.min(V::BLOCKS - 1)].into()));
             let (first, rest) = list.split_at(V::BLOCKS);
-            let mut jobs: Lot<'_> = lot(first);
-            let common = Rounds::<V, ROUNDS>::load((*jobs[0]).key.cipher().as_ptr());
-            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, jobs);
+            let mut lot_jobs: Lot<'_> = lot(jobs, first, V::BLOCKS);
+            let common = Rounds::<V, ROUNDS>::load((*lot_jobs[0]).key.cipher().as_ptr());
+            let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, lot_jobs);
             for list in rest.chunks_exact(V::BLOCKS) {
-                let next = lot(list);
+                let next = lot(jobs, list, V::BLOCKS);
                 let texts = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, next);
-                hash::<V, G, ONE_KEY>(jobs, &turned);
-                (jobs, turned) = (next, texts);
+                hash::<V, G, ONE_KEY>(lot_jobs, &turned);
+                (lot_jobs, turned) = (next, texts);
             }
-            hash::<V, G, ONE_KEY>(jobs, &turned);
+            hash::<V, G, ONE_KEY>(lot_jobs, &turned);
         }
     }
 }
 
 /// As many jobs as a register has blocks, the last repeated to make four.
-type Lot<'k> = [*mut Job<'k>; 4];
+pub(super) type Lot<'k> = [*mut Job<'k>; 4];
+
+/// The first jobs that `list` names.
+///
+/// # Safety
+/// The numbers are below the number of jobs.
+#[inline(always)]
+pub(super) unsafe fn lot<'k>(jobs: *mut Job<'k>, list: &[u8], blocks: usize) -> Lot<'k> {
+    // SAFETY: the caller's promise.
+    core::array::from_fn(|i| unsafe { jobs.add(list[i.min(blocks - 1)].into()) })
+}
 
 /// The ciphertexts of a lot, zeros behind each, and the masks of its tags.
 struct Turned<V, const G: usize> {
@@ -154,7 +159,7 @@ unsafe fn turn<
 /// # Safety
 /// As for [`turn`].
 #[inline(always)]
-unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
+pub(super) unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
     job: &Job<'_>,
     stream: [V; G],
 ) -> [V; G] {
@@ -196,13 +201,34 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
     jobs: Lot<'_>,
     turned: &Turned<V, G>,
 ) {
-    // SAFETY: the caller's promises. A text has at most 4·G blocks: powers reach 4·3 + 2, and are
-    // at least 1 where the last register begins, which the text reaches or which is the first.
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut rows = [Sum::zero(); 4];
+        for i in 0..V::BLOCKS {
+            let job = &*jobs[i];
+            let power = job.len.div_ceil(BLOCK) + 1;
+            rows[i].add_registers(turned.texts[i], job.key.powers(), power);
+        }
+        finish::<V, ONE_KEY>(jobs, rows, turned.masks);
+    }
+}
+
+/// Adds what comes before and behind the texts, whose sums are `rows`, and leaves the tags in the
+/// jobs.
+///
+/// # Safety
+/// As for [`turn`].
+#[inline(always)]
+pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
+    jobs: Lot<'_>,
+    rows: [Sum<V>; 4],
+    masks: V,
+) {
+    // SAFETY: the caller's promises. A text has at most two blocks less than there are powers.
     unsafe {
         let zero = V::Single::zero();
         // Per message: a block, its power, the sum of the power's halves.
         let (mut aad, mut last) = ([[zero; 4]; 3], [[zero; 4]; 3]);
-        let mut rows = [Sum::zero(); 4];
         for i in 0..V::BLOCKS {
             let job = &*jobs[i];
             let powers = job.key.powers();
@@ -215,11 +241,8 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
             };
             (aad[1][i], aad[2][i]) = powers_from(powers, highest);
             last[0][i] = lengths(job);
-            (last[1][i], last[2][i]) = powers_from(powers, 1);
-            for g in 0..G {
-                let power = highest - 1 - V::BLOCKS * g;
-                let (h, h_sum) = powers_from(powers, power);
-                rows[i].add(turned.texts[i][g].reverse(), h, h_sum);
+            if !ONE_KEY {
+                (last[1][i], last[2][i]) = powers_from(powers, 1);
             }
         }
         let mut sum = Sum::zero();
@@ -235,7 +258,7 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
             sum.add(lengths, V::from_singles(h), V::from_singles(h_sum));
         }
         sum.add_rows(rows);
-        let tags = sum.values().xor(turned.masks);
+        let tags = sum.values().xor(masks);
         tags.scatter(jobs.map(|job| (&raw mut (*job).tag).cast()).as_ptr());
     }
 }

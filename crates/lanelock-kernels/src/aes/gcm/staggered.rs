@@ -1,0 +1,150 @@
+//! Messages of a few registers one after the other: each is hashed between the rounds of the next.
+//! What each has one block of shares a register with the others' of its lot.
+
+use super::Job;
+use super::ghash::{POWERS, Sum};
+use super::text::Counters;
+use super::together::{Lot, finish, lot, xor};
+use crate::aes::BLOCK;
+use crate::aes::rounds::{Rounds, each_round};
+use crate::aes::vector::{Kernel, Vector};
+
+/// Most registers of text that a message has here.
+pub(super) const REGISTERS: usize = 9;
+
+// A block before the text and one behind, in registers of up to four.
+const _: () = assert!(4 * REGISTERS + 2 <= POWERS);
+
+/// As [`Together`](super::together::Together), for messages of up to [`REGISTERS`] registers.
+///
+/// # Safety
+/// As for [`Together`](super::together::Together).
+pub(super) struct Staggered<
+    'l,
+    'k,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+> {
+    pub jobs: *mut Job<'k>,
+    pub list: &'l [u8],
+}
+
+impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
+    for Staggered<'_, '_, ROUNDS, ENCRYPT, G, ONE_KEY>
+{
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { jobs, list } = self;
+        let Some(&first) = list.first() else {
+            return;
+        };
+        // SAFETY: the creator's promises.
+        unsafe {
+            let mut job = jobs.add(first.into());
+            let mut rounds = Rounds::<V, ROUNDS>::load((*job).key.cipher().as_ptr());
+            let mut rows = [Sum::zero(); 4];
+            // Of the lot: all in one register, or one by one.
+            let (mut masks, mut own) = (V::zero(), [V::Single::zero(); 4]);
+            // Not hashed yet; before the first message it is nobody's, and its row is overwritten.
+            let mut text = [V::zero(); G];
+            for n in 0..list.len() {
+                let (before, i) = (job, n % V::BLOCKS);
+                job = jobs.add(list[n].into());
+                if !ONE_KEY {
+                    rounds = Rounds::load((*job).key.cipher().as_ptr());
+                }
+                let (next, sum) = turn::<V, ROUNDS, ENCRYPT, G>(&rounds, &*job, &*before, text);
+                text = next;
+                rows[(i + V::BLOCKS - 1) % V::BLOCKS] = sum;
+                if i == 0 {
+                    if n > 0 {
+                        let lot = lot(jobs, &list[n - V::BLOCKS..], V::BLOCKS);
+                        finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+                    }
+                    if ONE_KEY {
+                        let lot: Lot<'_> = lot(jobs, &list[n..], V::BLOCKS);
+                        let mut blocks = [V::Single::zero(); 4];
+                        for i in 0..V::BLOCKS {
+                            blocks[i] = V::Single::load((*lot[i]).j0.as_ptr());
+                        }
+                        [masks] = rounds.encrypt([V::from_singles(blocks)]);
+                    }
+                }
+                if !ONE_KEY {
+                    let [mask] = rounds.encrypt([V::broadcast((*job).j0.as_ptr())]);
+                    own[i] = mask.first();
+                }
+            }
+            let mut sum = Sum::zero();
+            let power = (*job).len.div_ceil(BLOCK) + 1;
+            sum.add_registers(text, (*job).key.powers(), power);
+            rows[V::BLOCKS - 1] = sum;
+            let lot = lot(jobs, &list[list.len() - V::BLOCKS..], V::BLOCKS);
+            finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+        }
+    }
+}
+
+/// The masks of a lot's tags.
+///
+/// # Safety
+/// Runs under [`Vector::enter`].
+#[inline(always)]
+unsafe fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single; 4]) -> V {
+    if ONE_KEY {
+        return masks;
+    }
+    // SAFETY: runs under `enter`.
+    unsafe {
+        // Loads that would be merged into one would wait for their stores to leave the queue.
+        V::Single::pin(&mut own);
+        V::from_singles(own)
+    }
+}
+
+/// Encrypts or decrypts the text of `job`, and hashes that of `before`: its ciphertext is `text`,
+/// zeros behind it. The ciphertext, and the sum of the hash.
+///
+/// # Safety
+/// As for [`Staggered`].
+#[inline(always)]
+unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
+    rounds: &Rounds<V, ROUNDS>,
+    job: &Job<'_>,
+    before: &Job<'_>,
+    text: [V; G],
+) -> ([V; G], Sum<V>) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut sum = Sum::zero();
+        let powers = before.key.powers();
+        let power = before.len.div_ceil(BLOCK) + 1;
+        let mut stream = Counters::after(&job.j0).next::<G>();
+        rounds.begin(&mut stream);
+        each_round!(ROUNDS, |r| {
+            rounds.middle(r, &mut stream);
+            if r % 2 == 0 && r <= 8 {
+                let at = r - 2;
+                V::pin(&mut stream);
+                if at + 1 < G {
+                    let pair = [text[at], text[at + 1]];
+                    sum.add_registers(pair, powers, power - V::BLOCKS * at);
+                } else if at < G {
+                    sum.add_registers([text[at]], powers, power - V::BLOCKS * at);
+                }
+                sum.pin();
+            }
+        });
+        if G == REGISTERS {
+            let last = [text[G - 1]];
+            sum.add_registers(last, powers, power - V::BLOCKS * (G - 1));
+        }
+        rounds.end(&mut stream);
+        V::pin(&mut stream);
+        (xor::<V, ENCRYPT, G>(job, stream), sum)
+    }
+}
