@@ -8,6 +8,7 @@ use crate::testing::{Bench, Placed, Random, per_isa};
 per_isa!(
     encrypts_like_the_reference,
     decrypts_like_the_reference,
+    runs_any_number_of_messages_together,
     continues_anywhere,
     hashes_additional_data_of_any_length,
     takes_ivs_of_any_length,
@@ -63,6 +64,58 @@ fn agrees(isa: Isa, direction: Direction) {
             );
             data
         });
+    }
+}
+
+/// Every number of messages up to four lots and more, of each number of registers that runs side
+/// by side and a little above, of equal and of unequal lengths, with one key and with many.
+fn runs_any_number_of_messages_together(isa: Isa) {
+    let keys = keys(isa, 16);
+    let mut random = Random::new(17);
+    for registers in 1..=11 {
+        for count in 1..=17 {
+            for shape in 0..8 {
+                let direction = [Direction::Encrypt, Direction::Decrypt][shape % 2];
+                let (one_key, equal) = (shape & 2 == 0, shape & 4 == 0);
+                let len = 64 * registers - random.below(64);
+                let mut texts: Vec<_> = (0..count)
+                    .map(|_| {
+                        let less = if equal { 0 } else { random.below(len.min(130)) };
+                        random.bytes(len - less)
+                    })
+                    .collect();
+                let aad_len = random.below(18);
+                let aads: Vec<_> = (0..count)
+                    .map(|_| {
+                        let other = random.below(18);
+                        random.bytes(if equal { aad_len } else { other })
+                    })
+                    .collect();
+                let mut expected = texts.clone();
+                let mut jobs: Vec<_> = texts
+                    .iter_mut()
+                    .zip(&aads)
+                    .enumerate()
+                    .map(|(i, (text, aad))| {
+                        let key = &keys[if one_key { 3 } else { i }];
+                        job(key, text, aad, random.block())
+                    })
+                    .collect();
+                // SAFETY: each job has a text of its own.
+                unsafe {
+                    match direction {
+                        Direction::Encrypt => encrypt_many(isa, &mut jobs),
+                        Direction::Decrypt => decrypt_many(isa, &mut jobs),
+                    }
+                }
+                for ((job, expected), aad) in jobs.iter().zip(&mut expected).zip(&aads) {
+                    let tag = turn(direction, job.key, job.j0, aad, expected);
+                    assert_eq!(job.tag, tag, "{count} of {registers} registers, {shape}");
+                }
+                drop(jobs);
+                assert_eq!(texts, expected, "{count} of {registers} registers, {shape}");
+            }
+        }
     }
 }
 
