@@ -4,10 +4,10 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::aes::cbc::{
-    self, DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
+    DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
+use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey, Isa};
 
 use crate::burst::{Cipher, Mapped, Message, Whole};
 
@@ -70,7 +70,7 @@ macro_rules! cbc {
 
             #[inline]
             unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-                let messages = Mapped(messages, |message: Message<'k, Self>| cbc::Message {
+                let messages = Mapped(messages, |message: Message<'k, Self>| aes::Message {
                     source: message.payload.source,
                     target: message.payload.target,
                     len: message.payload.len,

@@ -2,11 +2,10 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use arrayvec::ArrayVec;
-use lanelock_kernels::aes::ctr::{Job, apply_many, apply_whole};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
+use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
+use lanelock_kernels::aes::{self, EncryptKey, Isa};
 
-use crate::burst::{BURST, Cipher, Message, Whole};
+use crate::burst::{Cipher, Mapped, Message, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -50,19 +49,15 @@ impl Cipher for Ctr {
 
     #[inline]
     unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let mut jobs = ArrayVec::<_, BURST>::new();
-        for message in messages {
-            jobs.push(Job {
-                source: message.payload.source,
-                target: message.payload.target,
-                len: message.payload.len,
-                key: &message.cipher.key,
-                // SAFETY: the caller's promise; validation has seen to a whole counter block.
-                counter: unsafe { message.iv.cast::<[u8; BLOCK]>().read() },
-                used: 0,
-            });
-        }
-        // SAFETY: the caller's promises are the kernel's.
-        unsafe { apply_whole(self.isa, &mut jobs) }
+        let messages = Mapped(messages, |message: Message<'k, Self>| aes::Message {
+            source: message.payload.source,
+            target: message.payload.target,
+            len: message.payload.len,
+            key: &message.cipher.key,
+            iv: message.iv.cast(),
+        });
+        // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
+        // validation has seen to a whole counter block.
+        unsafe { apply_each(self.isa, self.key.size(), messages) }
     }
 }

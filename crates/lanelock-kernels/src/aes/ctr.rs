@@ -3,7 +3,7 @@
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, Isa};
+use super::{BLOCK, EncryptKey, Isa, KeySize, Message};
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -34,153 +34,159 @@ pub struct Job<'k> {
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
 pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
-    // SAFETY: the caller's contract.
-    unsafe { apply::<true>(isa, jobs) }
-}
-
-/// As [`apply_many`] for messages that do not go on: what it leaves in `counter` and `used` is
-/// unspecified.
-///
-/// # Panics
-/// As [`apply_many`].
-///
-/// # Safety
-/// As for [`apply_many`].
-pub unsafe fn apply_whole(isa: Isa, jobs: &mut [Job<'_>]) {
-    // SAFETY: the caller's contract.
-    unsafe { apply::<false>(isa, jobs) }
-}
-
-/// # Safety
-/// As for [`apply_many`].
-unsafe fn apply<const GOES_ON: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
-    let Some(first) = jobs.first().map(|job| job.key) else {
+    let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
-    let size = first.size();
     let uniform = jobs
         .iter()
-        .all(|job| job.used < BLOCK && (core::ptr::eq(job.key, first) || job.key.size() == size));
+        .all(|job| job.used < BLOCK && job.key.size() == size);
     assert!(uniform, "keys of one size and partial blocks are required");
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, Apply::<GOES_ON>(jobs))) }
+    // SAFETY: the caller's contract; the sizes were compared. What a job has left is within its
+    // text, and its counter stays as it is until the messages have run.
+    unsafe {
+        for job in jobs.iter_mut().filter(|job| job.used > 0) {
+            finish_block(isa, job);
+        }
+        let messages = jobs.iter().map(|job| Message {
+            source: job.source,
+            target: job.target,
+            len: job.len,
+            key: job.key,
+            iv: &raw const job.counter,
+        });
+        apply_each(isa, size, messages);
+    }
+    for job in jobs.iter_mut().filter(|job| job.len > 0) {
+        let next = u128::from_be_bytes(job.counter).wrapping_add((job.len / BLOCK) as u128);
+        (job.counter, job.used) = (next.to_be_bytes(), job.len % BLOCK);
+    }
 }
 
-struct Apply<'a, 'k, const GOES_ON: bool>(&'a mut [Job<'k>]);
+/// Encrypts or decrypts each message as it is yielded; its IV is the counter block to start from.
+///
+/// # Safety
+/// - As for [`apply_many`], and each counter block is valid for reads, from when a message is
+///   yielded until this returns.
+/// - Every key has `size`.
+#[inline]
+pub unsafe fn apply_each<'k>(
+    isa: Isa,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, EncryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, ApplyEach(messages))) }
+}
 
-impl<const GOES_ON: bool> PerRounds for Apply<'_, '_, GOES_ON> {
+struct ApplyEach<I>(I);
+
+impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for ApplyEach<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let mut jobs = self.0;
-        loop {
-            // SAFETY: `apply_many`'s contract.
-            unsafe {
-                let plain = Plain::<ROUNDS, GOES_ON>(jobs);
-                let done = V::enter(plain);
-                let Some((job, rest)) = jobs[done..].split_first_mut() else {
-                    return;
-                };
-                V::enter(InParts::<ROUNDS>(job));
-                jobs = rest;
+        let mut messages = self.0;
+        // SAFETY: `apply_each`'s contract.
+        unsafe {
+            while let Some((message, rest)) = V::enter(Plain::<_, ROUNDS>(messages)) {
+                V::enter(Carrying::<ROUNDS>(message));
+                messages = rest;
             }
         }
     }
 }
 
-/// The first jobs, up to one that has to run in parts; how many there are. A loop without calls,
-/// which would cost it the registers of its round keys.
-struct Plain<'a, 'k, const ROUNDS: usize, const GOES_ON: bool>(&'a mut [Job<'k>]);
+/// Messages up to one whose counter may carry into its upper half: that one, and those behind it.
+/// A loop without calls, which would cost it the registers of its round keys.
+struct Plain<I, const ROUNDS: usize>(I);
 
-impl<const ROUNDS: usize, const GOES_ON: bool> Kernel for Plain<'_, '_, ROUNDS, GOES_ON> {
-    type Output = usize;
+impl<'k, I, const ROUNDS: usize> Kernel for Plain<I, ROUNDS>
+where
+    I: Iterator<Item = Message<'k, EncryptKey>>,
+{
+    type Output = Option<(Message<'k, EncryptKey>, I)>;
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) -> usize {
-        let jobs = self.0;
-        let Some(first) = jobs.first() else {
-            return 0;
-        };
-        let mut key = core::ptr::from_ref(first.key);
-        // SAFETY: keys have `ROUNDS` rounds; `apply_many`'s contract.
-        unsafe {
-            let mut rounds = Rounds::<V, ROUNDS>::load(first.key.as_ptr());
-            for (i, job) in jobs.iter_mut().enumerate() {
-                // Below 2^56 blocks, the low half of a counter that does not begin so has room.
-                if job.used != 0 || job.counter[8] == 0xff {
-                    return i;
-                }
-                if !core::ptr::eq(job.key, key) {
-                    key = job.key;
-                    rounds = Rounds::load(job.key.as_ptr());
-                }
-                let mut stream = KeyStream::start(rounds, &job.counter);
-                sweep(&mut stream, job.source, job.target, job.len);
-                if GOES_ON {
-                    let low = low(u128::from_be_bytes(job.counter)) + (job.len / BLOCK) as u64;
-                    job.counter[8..].copy_from_slice(&low.to_be_bytes());
-                    job.used = job.len % BLOCK;
+    unsafe fn run<V: Vector>(self) -> Self::Output {
+        let mut messages = self.0;
+        let mut next = messages.next()?;
+        loop {
+            let key = next.key;
+            // SAFETY: keys have `ROUNDS` rounds; `apply_each`'s contract.
+            unsafe {
+                let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
+                while core::ptr::eq(next.key, key) {
+                    let counter = next.iv.read();
+                    // Below 2^56 blocks, the low half of a counter that does not begin so has room.
+                    if counter[8] == 0xff {
+                        return Some((next, messages));
+                    }
+                    let mut stream = KeyStream::start(rounds, &counter);
+                    sweep(&mut stream, next.source, next.target, next.len);
+                    next = messages.next()?;
                 }
             }
         }
-        jobs.len()
     }
 }
 
-/// A message that begins within a block, or whose counter carries into its upper half.
-struct InParts<'a, 'k, const ROUNDS: usize>(&'a mut Job<'k>);
+/// A message whose counter may carry into its upper half.
+struct Carrying<'k, const ROUNDS: usize>(Message<'k, EncryptKey>);
 
-impl<const ROUNDS: usize> Kernel for InParts<'_, '_, ROUNDS> {
+impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        let job = self.0;
-        // SAFETY: `apply_many`'s contract.
+        let message = self.0;
+        // SAFETY: `apply_each`'s contract.
         unsafe {
-            let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
-            let counter = u128::from_be_bytes(job.counter);
-            let (mut done, mut next) = (0, counter);
-            if job.used > 0 {
-                done = finish_block(&rounds, job);
-                next = counter.wrapping_add(1);
-            }
-            while done < job.len {
+            let rounds = Rounds::<V, ROUNDS>::load(message.key.as_ptr());
+            let mut next = u128::from_be_bytes(message.iv.read());
+            let mut done = 0;
+            while done < message.len {
                 // The low half must not overflow within one sweep.
                 let room = usize::try_from(u64::MAX - low(next)).unwrap_or(usize::MAX);
-                let len = (job.len - done).min(room.saturating_add(1).saturating_mul(BLOCK));
+                let room = room.saturating_add(1).saturating_mul(BLOCK);
+                let len = (message.len - done).min(room);
                 let mut stream = KeyStream::start(rounds, &next.to_be_bytes());
-                sweep(&mut stream, job.source.add(done), job.target.add(done), len);
+                let (source, target) = (message.source.add(done), message.target.add(done));
+                sweep(&mut stream, source, target, len);
                 next = next.wrapping_add(len.div_ceil(BLOCK) as u128);
                 done += len;
             }
-            let total = job.used + job.len;
-            let counter = counter.wrapping_add((total / BLOCK) as u128);
-            job.counter = counter.to_be_bytes();
-            job.used = total % BLOCK;
         }
     }
 }
 
-/// Uses up the key stream of a block that the previous part began; returns how many bytes.
+/// Uses up the key stream of a block that the previous part began, and takes those bytes off the
+/// job.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; the contract of [`apply_many`].
-#[inline(always)]
-unsafe fn finish_block<V: Vector, const ROUNDS: usize>(
-    rounds: &Rounds<V, ROUNDS>,
-    job: &Job<'_>,
-) -> usize {
+/// The contract of [`apply_many`].
+unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
     let len = job.len.min(BLOCK - job.used);
-    let mut stream = [0_u8; BLOCK];
-    // SAFETY: `len` bytes lie within the message, and within the block after those used.
+    let mut stream = [0; BLOCK];
+    let (source, target) = (stream.as_ptr(), stream.as_mut_ptr());
+    let whole = Message {
+        source,
+        target,
+        len: BLOCK,
+        key: job.key,
+        iv: &raw const job.counter,
+    };
+    // SAFETY: the stream is a block, in place; `len` bytes lie within the job's text.
     unsafe {
-        let [encrypted] = rounds.encrypt([V::broadcast(job.counter.as_ptr())]);
-        encrypted.store_bytes(stream.as_mut_ptr(), BLOCK);
+        apply_each(isa, job.key.size(), core::iter::once(whole));
         for (i, byte) in stream[job.used..][..len].iter().enumerate() {
             job.target.add(i).write(job.source.add(i).read() ^ byte);
         }
+        (job.source, job.target) = (job.source.add(len), job.target.add(len));
     }
-    len
+    (job.len, job.used) = (job.len - len, (job.used + len) % BLOCK);
+    if job.used == 0 {
+        job.counter = u128::from_be_bytes(job.counter)
+            .wrapping_add(1)
+            .to_be_bytes();
+    }
 }
 
 #[expect(clippy::cast_possible_truncation)]

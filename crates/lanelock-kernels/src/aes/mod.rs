@@ -16,6 +16,7 @@ pub mod gcm;
 pub mod interleave;
 pub mod key;
 pub mod mac;
+mod message;
 pub mod reference;
 mod rounds;
 mod sweep;
@@ -25,6 +26,7 @@ mod x86;
 pub mod xts;
 
 pub use key::{DecryptKey, EncryptKey, KeySize};
+pub use message::Message;
 
 use crate::cpu::{AesNi, Avx512, Tier, Vaes256};
 use vector::Kernel;

@@ -1,10 +1,9 @@
 //! CBC decryption: the blocks of a message in parallel.
 
-use super::Message;
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, DecryptKey, Isa, KeySize};
+use crate::aes::{BLOCK, DecryptKey, Isa, KeySize, Message};
 
 /// One message to decrypt, or the next part of one.
 #[derive(Debug)]

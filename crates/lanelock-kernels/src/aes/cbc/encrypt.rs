@@ -1,10 +1,9 @@
 //! CBC encryption: one message per lane.
 
-use super::Message;
 use crate::aes::chain::{Line, Link, NOTHING, Tail, run_each};
 use crate::aes::rounds::{OfSize, PerRounds};
 use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, EncryptKey, Isa, KeySize};
+use crate::aes::{BLOCK, EncryptKey, Isa, KeySize, Message};
 
 /// One message to encrypt, or the next part of one.
 #[derive(Debug)]
