@@ -44,9 +44,10 @@ pub struct Buffer<'a> {
 
 /// How output relates to input.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
 pub(crate) enum Access {
     /// The output replaces the input.
-    InPlace,
+    InPlace = 0,
     /// The output is other memory; its disjointness follows from the borrows.
     Separate,
     /// The output is other memory that a raw constructor named: overlap has to be checked.

@@ -49,7 +49,7 @@ impl Status {
 #[repr(u8)]
 pub enum InvalidReason {
     /// A buffer or range is longer than 4 GiB - 2.
-    TooLarge,
+    TooLarge = 1,
     /// The session belongs to another device than the queue pair.
     ForeignSession,
     /// The cipher range ends behind the input.

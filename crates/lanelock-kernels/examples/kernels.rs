@@ -8,7 +8,9 @@
 
 use std::time::Instant;
 
-use lanelock_kernels::aes::{DecryptKey, EncryptKey, Isa, cbc, ctr, ecb, gcm, mac, reference};
+use lanelock_kernels::aes::{
+    DecryptKey, EncryptKey, Isa, Message, cbc, ctr, ecb, gcm, mac, reference,
+};
 use lanelock_kernels::cpu::Tier;
 
 const BURST: usize = 32;
@@ -166,18 +168,31 @@ fn ctr_apply<'a>(
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    let job = |i: usize| ctr::Job {
-        source: memory.source(i),
-        target: memory.target(i),
-        len: lengths[i],
-        key: &keys[i % keys.len()],
-        counter: [i as u8; 16],
-        used: 0,
-    };
-    let mut jobs: Vec<_> = (0..BURST).map(job).collect();
+    let size = keys[0].size();
+    let parts: Vec<_> = (0..BURST)
+        .map(|i| {
+            let key = &keys[i % keys.len()];
+            (
+                memory.source(i),
+                memory.target(i),
+                lengths[i],
+                key,
+                [i as u8; 16],
+            )
+        })
+        .collect();
     Case {
-        // SAFETY: each job has its own part of the memory.
-        run: Box::new(move || unsafe { ctr::apply_many(isa, &mut jobs) }),
+        run: Box::new(move || {
+            let messages = parts.iter().map(|(source, target, len, key, iv)| Message {
+                source: *source,
+                target: *target,
+                len: *len,
+                key: *key,
+                iv,
+            });
+            // SAFETY: each message has its own part of the memory.
+            unsafe { ctr::apply_each(isa, size, messages) }
+        }),
         expect: Box::new(|i, data| {
             reference::ctr::apply(&keys[i % keys.len()], [i as u8; 16], data);
         }),

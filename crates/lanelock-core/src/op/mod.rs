@@ -38,20 +38,21 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
+#[repr(C)] // in this order: what most operations do not have is one stretch of zeros, cheaply written
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) input: Span,
     pub(crate) output: Span,
     pub(crate) iv: Place,
-    pub(crate) aad: Place,
-    pub(crate) tag: Place,
     pub(crate) cipher: Extent,
     pub(crate) auth: Extent,
+    pub(crate) tag: Place,
+    pub(crate) aad: Place,
     pub(crate) output_at: u32,
-    pub(crate) signature: Signature,
     pub(crate) access: Access,
     pub(crate) status: Status,
     pub(crate) reason: Option<InvalidReason>,
+    pub(crate) signature: Signature,
     lifetime: PhantomData<&'a mut [u8]>,
 }
 
@@ -62,7 +63,8 @@ pub struct Op<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
-    extent: Extent,
+    /// The length, and the complement of `at`.
+    range: Halves,
 }
 
 /// A range in bytes that cannot be reversed.
@@ -219,14 +221,14 @@ impl<'a> Op<'a> {
 impl Place {
     pub(crate) const ABSENT: Self = Self {
         base: std::ptr::null_mut(),
-        extent: Extent::new(u32::MAX, 0),
+        range: Halves::new(0, !u32::MAX),
     };
 
     #[inline]
     fn separate(base: *mut u8, len: usize) -> Self {
         Self {
             base,
-            extent: Extent::new(0, clamp(len)),
+            range: Halves::new(clamp(len), 0),
         }
     }
 
@@ -235,7 +237,7 @@ impl Place {
         // An offset of 4 GiB - 1 or more is behind any input; one less keeps it from ABSENT.
         Self {
             base: std::ptr::null_mut(),
-            extent: Extent::new(clamp(at).min(u32::MAX - 1), clamp(len)),
+            range: Halves::new(clamp(len), !clamp(at).min(u32::MAX - 1)),
         }
     }
 
@@ -258,23 +260,23 @@ impl Place {
     /// The same part from another offset.
     pub(crate) fn moved_to(self, at: u32) -> Self {
         Self {
-            extent: Extent::new(at, self.len()),
+            range: Halves::new(self.len(), !at),
             ..self
         }
     }
 
     #[inline]
     pub(crate) fn at(&self) -> u32 {
-        self.extent.at()
+        !self.range.beside()
     }
 
     #[inline]
     pub(crate) fn len(&self) -> u32 {
-        self.extent.len()
+        self.range.len()
     }
 
     pub(crate) fn extent(&self) -> Extent {
-        self.extent
+        Extent::new(self.at(), self.len())
     }
 }
 

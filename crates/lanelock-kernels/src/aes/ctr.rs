@@ -1,6 +1,6 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use super::rounds::{OfSize, PerRounds, Rounds};
+use super::rounds::{OfSize, PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
 use super::{BLOCK, EncryptKey, Isa, KeySize, Message};
@@ -114,12 +114,11 @@ where
             unsafe {
                 let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
                 while core::ptr::eq(next.key, key) {
-                    let counter = next.iv.read();
                     // Below 2^56 blocks, the low half of a counter that does not begin so has room.
-                    if counter[8] == 0xff {
+                    if (*next.iv)[8] == 0xff {
                         return Some((next, messages));
                     }
-                    let mut stream = KeyStream::start(rounds, &counter);
+                    let mut stream = KeyStream::start(rounds, next.iv);
                     sweep(&mut stream, next.source, next.target, next.len);
                     next = messages.next()?;
                 }
@@ -147,7 +146,8 @@ impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
                 let room = usize::try_from(u64::MAX - low(next)).unwrap_or(usize::MAX);
                 let room = room.saturating_add(1).saturating_mul(BLOCK);
                 let len = (message.len - done).min(room);
-                let mut stream = KeyStream::start(rounds, &next.to_be_bytes());
+                let counter = next.to_be_bytes();
+                let mut stream = KeyStream::start(rounds, &raw const counter);
                 let (source, target) = (message.source.add(done), message.target.add(done));
                 sweep(&mut stream, source, target, len);
                 next = next.wrapping_add(len.div_ceil(BLOCK) as u128);
@@ -203,12 +203,12 @@ struct KeyStream<V, const ROUNDS: usize> {
 
 impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
     /// # Safety
-    /// Runs under [`Vector::enter`].
+    /// Runs under [`Vector::enter`]; the counter block is valid for reads.
     #[inline(always)]
-    unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: &[u8; BLOCK]) -> Self {
+    unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: *const [u8; BLOCK]) -> Self {
         // SAFETY: as above.
         unsafe {
-            let counters = V::broadcast(counter.as_ptr()).reverse().add64(V::ramp());
+            let counters = V::broadcast(counter.cast()).reverse().add64(V::ramp());
             Self {
                 rounds,
                 counters,
@@ -233,7 +233,14 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
                 }
                 [self.counters] = next;
             }
-            for (data, stream) in data.iter_mut().zip(self.rounds.encrypt(blocks)) {
+            self.rounds.begin(&mut blocks);
+            each_round!(ROUNDS, |r| {
+                self.rounds.middle(r, &mut blocks);
+                // Else one register's rounds may come behind all others', and then wait.
+                V::pin(&mut blocks);
+            });
+            self.rounds.end(&mut blocks);
+            for (data, stream) in data.iter_mut().zip(blocks) {
                 *data = data.xor(stream);
             }
             data

@@ -26,6 +26,10 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
     let mut done = 0;
     // SAFETY: each access lies below `len`.
     unsafe {
+        if len == V::BYTES {
+            // Of what a message of one register costs, finding its way below would be a sixth.
+            return last::<V, T, 1>(transform, source, target, V::BYTES);
+        }
         while len - done >= 8 * V::BYTES {
             let mut data = [V::zero(); 8];
             for (i, register) in data.iter_mut().enumerate() {
