@@ -114,7 +114,7 @@ struct ChoiceRow {
     measured: Vec<MeasuredRow>,
 }
 
-/// Groups of one kind: their least time on either engine, and the one that runs them.
+/// Groups of one kind: their mean time on either engine, and the one that runs them.
 #[derive(Debug, Serialize)]
 struct MeasuredRow {
     /// Most operations; none without a bound.

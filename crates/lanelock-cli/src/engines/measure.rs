@@ -11,7 +11,7 @@ const OPS: [usize; 5] = [1, 2, 4, 8, 32];
 const BYTES: [usize; 5] = [64, 256, 1024, 4096, 16_384];
 
 /// More than it takes to know a kind of burst.
-const BURSTS: usize = 40;
+const BURSTS: usize = 160;
 
 /// Additional data of an AEAD's messages, in bytes.
 const AAD: usize = 16;

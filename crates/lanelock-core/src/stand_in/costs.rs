@@ -2,8 +2,8 @@
 //! remembered by the process.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::algorithm::Spec;
@@ -27,14 +27,13 @@ const BYTES: [u32; 4] = [64, 256, 1024, 4096];
 const CLASSES: u8 = 5;
 const CELLS: usize = 25;
 
-/// Measurements of each side before one is believed. The least of them counts: interruptions and
-/// cold caches only ever add.
-const SAMPLES: u32 = 16;
+/// Measurements of each side before one is believed.
+const SAMPLES: u32 = 64;
 
 /// The stand-in takes a cell if it needs less than this many parts in [`WHOLE`] of the primary's
 /// time: what is about as fast stays where it is.
-const LESS: u64 = 15;
-const WHOLE: u64 = 16;
+const LESS: u128 = 15;
+const WHOLE: u128 = 16;
 
 /// The two engines, the algorithm and the direction.
 type Subject = (&'static str, &'static str, Spec, Direction);
@@ -45,14 +44,20 @@ pub(crate) struct Costs {
     open: AtomicU32,
     /// A bit for each cell that is the stand-in's.
     taken: AtomicU32,
-    cells: [[Cost; 2]; CELLS],
+    /// Locked only while a cell is unknown.
+    cells: Mutex<[[Cost; 2]; CELLS]>,
 }
 
-#[derive(Debug)]
+/// What whole groups took. The mean counts, since a clock may tick as seldom as a short group runs;
+/// but not of those twice above the least: interruptions and cold caches only ever add.
+#[derive(Clone, Copy, Debug, Default)]
 struct Cost {
-    /// Least nanoseconds of a whole group.
-    least: AtomicU64,
-    samples: AtomicU32,
+    samples: u32,
+    /// Nanoseconds.
+    least: u64,
+    /// Of the samples that count.
+    sum: u64,
+    counted: u32,
 }
 
 impl Cell {
@@ -83,6 +88,10 @@ impl Cell {
     fn bit(self) -> u32 {
         1 << self.0
     }
+
+    fn index(self) -> usize {
+        self.0.into()
+    }
 }
 
 impl Costs {
@@ -109,8 +118,8 @@ impl Costs {
         if self.taken.load(Relaxed) & cell.bit() != 0 {
             return (Side::StandIn, false);
         }
-        let samples = |side| self.cost(cell, side).samples.load(Relaxed);
-        if samples(Side::Primary) <= samples(Side::StandIn) {
+        let [primary, stand_in] = self.cells()[cell.index()];
+        if primary.samples <= stand_in.samples {
             (Side::Primary, true)
         } else {
             (Side::StandIn, true)
@@ -120,51 +129,69 @@ impl Costs {
     /// A group of `cell` took `elapsed` on `side`.
     pub(crate) fn record(&self, cell: Cell, side: Side, elapsed: Duration) {
         let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let cost = self.cost(cell, side);
-        cost.least.fetch_min(nanoseconds.max(1), Relaxed);
-        cost.samples.fetch_add(1, Relaxed);
-        let Some([primary, stand_in]) = self.known(cell) else {
+        let costs = &mut self.cells()[cell.index()];
+        costs[side as usize].add(nanoseconds);
+        let [primary, stand_in] = *costs;
+        if !(primary.is_known() && stand_in.is_known()) {
             return;
-        };
-        if u128::from(stand_in) * u128::from(WHOLE) < u128::from(primary) * u128::from(LESS) {
+        }
+        if stand_in.is_below(primary) {
             self.taken.fetch_or(cell.bit(), Relaxed);
         } else {
             self.open.fetch_and(!cell.bit(), Relaxed);
         }
     }
 
-    /// Each cell that is known, with nanoseconds of a group on either side, and the side that has
+    /// Each cell that is known, with the mean time of a group on either side, and the side that has
     /// it.
-    pub(crate) fn settled(&self) -> impl Iterator<Item = (Cell, [u64; 2], Side)> {
-        Cell::all().filter_map(|cell| {
-            let costs = self.known(cell)?;
-            Some((cell, costs, self.choose(cell).0))
-        })
+    pub(crate) fn settled(&self) -> Vec<(Cell, [Duration; 2], Side)> {
+        let cells = *self.cells();
+        Cell::all()
+            .map(|cell| (cell, cells[cell.index()]))
+            .filter(|(_, costs)| costs.iter().all(Cost::is_known))
+            .map(|(cell, costs)| (cell, costs.map(Cost::mean), self.choose(cell).0))
+            .collect()
     }
 
-    /// Nanoseconds of the primary and of the stand-in.
-    fn known(&self, cell: Cell) -> Option<[u64; 2]> {
-        let costs = [Side::Primary, Side::StandIn].map(|side| self.cost(cell, side));
-        let enough = |cost: &&Cost| cost.samples.load(Relaxed) >= SAMPLES;
-        let known = costs.iter().all(enough);
-        known.then(|| costs.map(|cost| cost.least.load(Relaxed)))
+    fn cells(&self) -> MutexGuard<'_, [[Cost; 2]; CELLS]> {
+        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cost {
+    fn add(&mut self, nanoseconds: u64) {
+        self.samples += 1;
+        if self.counted == 0 || nanoseconds < self.least / 2 {
+            (self.least, self.sum, self.counted) = (nanoseconds, 0, 0);
+        }
+        self.least = self.least.min(nanoseconds);
+        if nanoseconds / 2 <= self.least {
+            self.sum += nanoseconds;
+            self.counted += 1;
+        }
     }
 
-    fn cost(&self, cell: Cell, side: Side) -> &Cost {
-        &self.cells[usize::from(cell.0)][side as usize]
+    fn is_known(&self) -> bool {
+        self.samples >= SAMPLES
+    }
+
+    fn mean(self) -> Duration {
+        Duration::from_nanos(self.sum) / self.counted.max(1)
+    }
+
+    /// Whether a group takes less than [`LESS`] parts in [`WHOLE`] of `other`'s time.
+    fn is_below(self, other: Self) -> bool {
+        let part = |a: Self, b: Self| u128::from(a.sum) * u128::from(b.counted);
+        part(self, other) * WHOLE < part(other, self) * LESS
     }
 }
 
 impl Default for Costs {
     fn default() -> Self {
-        let unknown = || Cost {
-            least: AtomicU64::new(u64::MAX),
-            samples: AtomicU32::new(0),
-        };
         Self {
             open: AtomicU32::new((1 << CELLS) - 1),
             taken: AtomicU32::new(0),
-            cells: std::array::from_fn(|_| [unknown(), unknown()]),
+            cells: Mutex::default(),
         }
     }
 }
@@ -211,12 +238,11 @@ mod tests {
         learn(&costs, long, 800, 900);
         assert_eq!(costs.choose(long), (Side::Primary, false));
         assert!(costs.is_settled_for_primary(long));
-        let settled: Vec<_> = costs.settled().collect();
         let expected = [
-            (short, [90, 80], Side::StandIn),
-            (long, [800, 900], Side::Primary),
+            (short, [90, 80].map(Duration::from_nanos), Side::StandIn),
+            (long, [800, 900].map(Duration::from_nanos), Side::Primary),
         ];
-        assert_eq!(settled, expected);
+        assert_eq!(costs.settled(), expected);
     }
 
     #[test]
@@ -226,6 +252,20 @@ mod tests {
             learn(&costs, Cell::of(4, 10), 160, stand_in);
             assert_eq!(costs.choose(Cell::of(3, 20)), (side, false));
         }
+    }
+
+    #[test]
+    fn a_clock_that_ticks_seldom_decides_by_the_mean() {
+        let costs = Costs::default();
+        let cell = Cell::of(1, 64);
+        for sample in 0..u64::from(SAMPLES) {
+            // 75 and 68 nanoseconds on a clock of ten.
+            for (side, ones) in [(Side::Primary, 5), (Side::StandIn, 8)] {
+                let ticks = [7, 6][side as usize] + u64::from(sample % 10 < ones);
+                costs.record(cell, side, Duration::from_nanos(10 * ticks));
+            }
+        }
+        assert_eq!(costs.choose(cell), (Side::StandIn, false));
     }
 
     #[test]

@@ -40,9 +40,9 @@ pub struct Measured {
     pub most_ops: Option<usize>,
     /// Most bytes of their messages; `None` without a bound.
     pub most_bytes: Option<u32>,
-    /// Least time of a group on the first engine.
+    /// Mean time of a group on the first engine.
     pub primary: Duration,
-    /// Least time of a group on the other one.
+    /// Mean time of a group on the other one.
     pub stand_in: Duration,
     /// The engine that runs them.
     pub chosen: &'static str,
@@ -106,9 +106,8 @@ impl StandIn {
     }
 
     pub(crate) fn measured(&self, primary: &'static str) -> Vec<Measured> {
-        let of_cell = |(cell, costs, side): (Cell, [u64; 2], Side)| {
+        let of_cell = |(cell, [on_primary, stand_in], side): (Cell, [Duration; 2], Side)| {
             let (most_ops, most_bytes) = cell.most();
-            let [on_primary, stand_in] = costs.map(Duration::from_nanos);
             Measured {
                 most_ops,
                 most_bytes,
@@ -120,7 +119,7 @@ impl StandIn {
                 },
             }
         };
-        self.costs.settled().map(of_cell).collect()
+        self.costs.settled().into_iter().map(of_cell).collect()
     }
 }
 
