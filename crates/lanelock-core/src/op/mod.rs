@@ -38,7 +38,7 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
-#[repr(C)] // in this order: what most operations do not have is one stretch of zeros, cheaply written
+#[repr(C)] // in this order: what most operations do not have is one stretch of zeros, soon written
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) input: Span,
@@ -63,7 +63,7 @@ pub struct Op<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
-    /// The length, and the complement of `at`.
+    /// The length, and the complement of the offset: an absent part is all zeros.
     range: Halves,
 }
 
