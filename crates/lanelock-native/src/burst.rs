@@ -13,6 +13,7 @@ use lanelock_core::engine::{
     Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, ValidOp,
 };
 use lanelock_core::transform::Direction;
+use lanelock_kernels::aes;
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::taint::declassify;
@@ -35,6 +36,20 @@ pub(crate) struct Message<'k, C> {
     /// As the session demands.
     pub(crate) iv_len: usize,
     pub(crate) payload: Whole,
+}
+
+impl<'k, C> Message<'k, C> {
+    /// As the kernels take it, for a mode with an IV of one block.
+    #[inline(always)]
+    pub(crate) fn keyed<K>(self, key: impl Fn(&'k C) -> &'k K) -> aes::Message<'k, K> {
+        aes::Message {
+            source: self.payload.source,
+            target: self.payload.target,
+            len: self.payload.len,
+            key: key(self.cipher),
+            iv: self.iv.cast(),
+        }
+    }
 }
 
 /// An iterator with each item turned into another, always inlined, unlike the standard library's:

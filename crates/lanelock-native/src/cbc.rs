@@ -7,7 +7,7 @@ use lanelock_kernels::aes::cbc::{
     DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
-use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
 use crate::burst::{Cipher, Mapped, Message, Whole};
 
@@ -70,12 +70,8 @@ macro_rules! cbc {
 
             #[inline]
             unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-                let messages = Mapped(messages, |message: Message<'k, Self>| aes::Message {
-                    source: message.payload.source,
-                    target: message.payload.target,
-                    len: message.payload.len,
-                    key: &message.cipher.key,
-                    iv: message.iv.cast(),
+                let messages = Mapped(messages, |message: Message<'k, Self>| {
+                    message.keyed(|cipher| &cipher.key)
                 });
                 // SAFETY: the caller's promises are the kernel's; keys of one group have one
                 // size, and validation has seen to whole blocks and an IV of one.

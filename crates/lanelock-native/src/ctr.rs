@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
-use lanelock_kernels::aes::{self, EncryptKey, Isa};
+use lanelock_kernels::aes::{EncryptKey, Isa};
 
 use crate::burst::{Cipher, Mapped, Message, Whole};
 
@@ -49,12 +49,8 @@ impl Cipher for Ctr {
 
     #[inline]
     unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = Mapped(messages, |message: Message<'k, Self>| aes::Message {
-            source: message.payload.source,
-            target: message.payload.target,
-            len: message.payload.len,
-            key: &message.cipher.key,
-            iv: message.iv.cast(),
+        let messages = Mapped(messages, |message: Message<'k, Self>| {
+            message.keyed(|cipher| &cipher.key)
         });
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.

@@ -127,7 +127,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usi
         rounds.begin(&mut stream);
         each_round!(ROUNDS, |r| {
             rounds.middle(r, &mut stream);
-            if r % 2 == 0 && r <= 8 {
+            if r.is_multiple_of(2) && r <= 8 {
                 let at = r - 2;
                 V::pin(&mut stream);
                 if at + 1 < G {
