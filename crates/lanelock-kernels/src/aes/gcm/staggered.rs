@@ -128,7 +128,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usi
         each_round!(ROUNDS, |r| {
             rounds.middle(r, &mut stream);
             if r.is_multiple_of(2) && r <= 8 {
-                let at = r - 2;
+                let at = r.saturating_sub(2); // evaluated in the odd rounds too
                 V::pin(&mut stream);
                 if at + 1 < G {
                     let pair = [text[at], text[at + 1]];
