@@ -80,10 +80,13 @@ fn measuring_tells_which_engine_runs_what() {
         for kind in choice["measured"].as_array().into_iter().flatten() {
             let [engine, stand_in] =
                 ["engine_ns", "stand_in_ns"].map(|name| kind[name].as_u64().unwrap());
-            let faster = if 16 * stand_in < 15 * engine {
+            // Parts of a nanosecond are not printed: a close race may have either end.
+            let faster = if 16 * (stand_in + 1) <= 15 * engine {
                 &choice["stand_in"]
-            } else {
+            } else if 16 * stand_in >= 15 * (engine + 1) {
                 &choice["engine"]
+            } else {
+                continue;
             };
             assert_eq!(&kind["chosen"], faster, "{kind}");
         }
