@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use arrayvec::ArrayVec;
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
 use lanelock_kernels::aes::{EncryptKey, Isa};
 
-use crate::burst::{Cipher, Mapped, Message, Whole};
+use crate::burst::{BURST, Cipher, Mapped, Message, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -55,5 +56,13 @@ impl Cipher for Ctr {
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.
         unsafe { apply_each(self.isa, self.key.size(), messages) }
+    }
+
+    /// The kernel's round keys stay in registers if all messages are there before it starts.
+    #[inline]
+    unsafe fn run_mixed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+        let messages = messages.collect::<ArrayVec<_, BURST>>();
+        // SAFETY: the caller's promises.
+        unsafe { self.run_whole(messages.into_iter()) }
     }
 }
