@@ -4,7 +4,7 @@
 
 use arrayvec::ArrayVec;
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
-use lanelock_kernels::aes::{EncryptKey, Isa};
+use lanelock_kernels::aes::{self, EncryptKey, Isa};
 
 use crate::burst::{BURST, Cipher, Mapped, Message, Whole};
 
@@ -61,8 +61,14 @@ impl Cipher for Ctr {
     /// The kernel's round keys stay in registers if all messages are there before it starts.
     #[inline]
     unsafe fn run_mixed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = messages.collect::<ArrayVec<_, BURST>>();
-        // SAFETY: the caller's promises.
-        unsafe { self.run_whole(messages.into_iter()) }
+        let mut listed = ArrayVec::<_, BURST>::new();
+        for message in messages {
+            listed.push(message.keyed(|cipher| &cipher.key));
+        }
+        let messages = Mapped(listed.iter(), |message: &aes::Message<'k, EncryptKey>| {
+            aes::Message { ..*message }
+        });
+        // SAFETY: as in `run_whole`.
+        unsafe { apply_each(self.isa, self.key.size(), messages) }
     }
 }
