@@ -2,19 +2,16 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
-#[path = "shared/module.rs"]
-mod module;
-
 use std::process::Output;
 
 use assert_cmd::Command;
-use module::{has_lanes, module};
+use lanelock_toy::{has_lanes, provider_module};
 
 /// `lanelock run --stats` of this command, which succeeds.
 fn run(command: &str) -> Output {
     let mut run = Command::cargo_bin("lanelock").unwrap();
     run.args(["run", "--stats", "--"]).args(command.split(' '));
-    run.env("LANELOCK_PROVIDER", module())
+    run.env("LANELOCK_PROVIDER", provider_module())
         .env_remove("OPENSSL_CONF");
     run.assert().success().get_output().clone()
 }

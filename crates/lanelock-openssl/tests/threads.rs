@@ -55,16 +55,12 @@ fn protect(qp: &mut QueuePair, session: &Session, number: usize) -> (Vec<u8>, Ve
     (data, tag)
 }
 
-/// Runs `work` on all threads, to their very ends: a scope alone does not wait for what libcrypto
-/// does when a thread ends, and its library context must outlive that.
+/// Runs `work` on all threads.
 fn on_threads(work: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || work(thread)))
-            .collect();
-        for thread in threads {
-            thread.join().unwrap();
+        for thread in 0..THREADS {
+            scope.spawn(move || work(thread));
         }
     });
 }
@@ -157,16 +153,12 @@ fn a_device_may_go_while_threads_that_used_it_end() {
         let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
         let session = device.key_session(&KeyTransform::sign(scheme, &secret));
         let session = session.unwrap();
-        std::thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    // A nonce: the context's random numbers are kept by thread.
-                    let mut signature = vec![0; session.output_len(1)];
-                    let mut ops = [KeyOp::sign(&session, b"m", &mut signature)];
-                    let mut queue = device.key_queue(1, FlushPolicy::default());
-                    assert_eq!(queue.process(&mut ops).succeeded, 1);
-                });
-            }
+        on_threads(|_| {
+            // A nonce: the context's random numbers are kept by thread.
+            let mut signature = vec![0; session.output_len(1)];
+            let mut ops = [KeyOp::sign(&session, b"m", &mut signature)];
+            let mut queue = device.key_queue(1, FlushPolicy::default());
+            assert_eq!(queue.process(&mut ops).succeeded, 1);
         });
     }
 }

@@ -4,9 +4,9 @@
 //! [`ToyEngine`] offers every algorithm with arithmetic that a few lines repeat on flat slices
 //! ([`math`]), reads every byte that an operation entitles it to and writes every byte that it may
 //! write. [`Probe`] hands each valid operation to a closure, [`KeyLanes`] each of public keys to a
-//! function. [`check_operation`],
-//! [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a case and panic if the core
-//! disagrees with the model: proptest and cargo-fuzz both drive them.
+//! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
+//! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
+//! [`provider_module`] is for tests that load the OpenSSL provider as programs do.
 
 mod bytes;
 mod cursor;
@@ -16,6 +16,7 @@ pub mod math;
 mod menu;
 mod operation;
 mod probe;
+mod provider;
 mod segments;
 
 pub use cursor::check_cursor;
@@ -24,4 +25,5 @@ pub use key_lanes::KeyLanes;
 pub use menu::{Item, MENU};
 pub use operation::{Verdict, check_operation};
 pub use probe::Probe;
+pub use provider::{has_lanes, provider_module};
 pub use segments::check_segments;

@@ -5,11 +5,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod errors;
-#[path = "../shared/haproxy.rs"]
+#[path = "../support/haproxy.rs"]
 mod haproxy;
 mod measurements;
-#[path = "../shared/module.rs"]
-mod module;
 mod peers;
 mod pubkey;
 mod tls;

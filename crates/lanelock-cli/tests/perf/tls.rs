@@ -8,8 +8,8 @@ use predicates::str::contains;
 use serde_json::Value;
 
 use crate::haproxy::haproxy;
-use crate::module::{has_lanes, module};
 use crate::{perf, report};
+use lanelock_toy::{has_lanes, provider_module};
 
 #[test]
 fn every_handshake_is_a_full_one_on_the_server_too() {
@@ -38,7 +38,7 @@ fn every_handshake_is_a_full_one_on_the_server_too() {
 
 /// What `--provider` wants to be told.
 fn provider() -> String {
-    format!("--provider={}", module().display())
+    format!("--provider={}", provider_module().display())
 }
 
 #[test]

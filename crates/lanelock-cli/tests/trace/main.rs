@@ -3,10 +3,8 @@
 //! Servers run with copies of the libraries, so that no other process of the machine meets a
 //! probe. Needs root, bpftrace and a kernel with uprobes; what is missing is named.
 
-#[path = "../shared/haproxy.rs"]
+#[path = "../support/haproxy.rs"]
 mod haproxy;
-#[path = "../shared/module.rs"]
-mod module;
 mod provider;
 mod site;
 mod synchronous;

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::haproxy::haproxy;
-use crate::module::{has_lanes, module};
 use crate::needs_probes;
 use crate::site::{Site, lanelock};
+use lanelock_toy::{has_lanes, provider_module};
 
 /// `lanelock trace` of what `lanelock run` starts, its figures in this file.
 fn trace(site: &Site, json: &Path) -> Command {
@@ -17,7 +17,7 @@ fn trace(site: &Site, json: &Path) -> Command {
     trace
         .args(["trace", "--seconds", "120", "--json"])
         .arg(json)
-        .env("LANELOCK_PROVIDER", module())
+        .env("LANELOCK_PROVIDER", provider_module())
         .args(["--", lanelock(), "run"]);
     trace
 }

@@ -27,7 +27,7 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
     // SAFETY: each access lies below `len`.
     unsafe {
         if len == V::BYTES {
-            // Of what a message of one register costs, finding its way below would be a sixth.
+            // Spares the shortest common message the way below.
             return last::<V, T, 1>(transform, source, target, V::BYTES);
         }
         while len - done >= 8 * V::BYTES {

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::alone;
 use crate::jobs::{Job, State};
-use crate::openssl::{Key, Kind, LANELOCK, Library, module_directory};
-use crate::{alone, has_lanes};
+use crate::openssl::{Key, Kind, LANELOCK, Library};
+use lanelock_toy::{has_lanes, provider_module};
 
 /// Writes a configuration whose section has `line`.
 fn file(line: &str) -> PathBuf {
-    let directory = PathBuf::from(module_directory().to_str().expect("UTF-8"));
-    let module = directory.join("lanelock.so");
+    let module = provider_module();
     let text = format!(
         "openssl_conf = init\n[init]\nproviders = providers\n\
          [providers]\ndefault = default_section\nlanelock = lanelock_section\n\

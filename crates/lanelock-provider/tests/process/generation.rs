@@ -5,9 +5,10 @@ use std::ffi::CStr;
 
 use lanelock::telemetry::reader::Reader;
 
+use crate::alone;
 use crate::jobs::{Job, State};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
-use crate::{alone, has_lanes};
+use lanelock_toy::has_lanes;
 
 /// More than two batches of lanes.
 const COUNT: usize = 19;

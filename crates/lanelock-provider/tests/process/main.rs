@@ -28,16 +28,3 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("Linux").count()
 }
-
-/// Whether this CPU has lanes for public keys; elsewhere nothing pauses.
-pub(crate) fn has_lanes() -> bool {
-    let forced = std::env::var("LANELOCK_TIER").is_ok_and(|tier| tier != "avx512");
-    #[cfg(target_arch = "x86_64")]
-    let ifma = is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes");
-    #[cfg(not(target_arch = "x86_64"))]
-    let ifma = false;
-    if forced || !ifma {
-        eprintln!("skipped: this machine, or LANELOCK_TIER, has no lanes for public keys");
-    }
-    !forced && ifma
-}

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use openssl_sys as sys;
 use openssl_sys::{OSSL_LIB_CTX, SSL, SSL_CTX, X509};
 
-use crate::openssl::{Key, Kind, LANELOCK, Library, errors, module_directory};
-use crate::{alone, descriptors, has_lanes};
+use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
+use crate::{alone, descriptors};
+use lanelock_toy::{has_lanes, provider_module};
 
 unsafe extern "C" {
     fn SSL_CTX_new_ex(
@@ -231,13 +232,12 @@ const CHILD: &str = "LANELOCK_TEST_CLOSES_PAUSED";
 
 /// Bytes of memory that a closed connection leaves behind, its handshake paused when it closed.
 fn left_behind(preload: bool) -> i64 {
-    let module = module_directory().into_string().expect("UTF-8") + "/lanelock.so";
     let mut child = Command::new(std::env::current_exe().expect("a path"));
     child
         .args(["--exact", "tls::closes_paused_connections", "--nocapture"])
         .env(CHILD, "1");
     if preload {
-        child.env("LD_PRELOAD", module);
+        child.env("LD_PRELOAD", provider_module());
     }
     let output = child.output().expect("started");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use crate::jobs::{Job, State, drive, drive_by_edges};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
 use crate::synchronous::{SIGNERS, name};
+use lanelock_toy::has_lanes;
 
 /// A key in both providers.
 struct Pair<'l> {
@@ -134,22 +135,6 @@ fn sixteen_jobs_of_one_key_pause_and_fill_batches() {
     drop(jobs);
     let expected = theirs.sign_digest(&[9; 36]).expect("signed");
     assert!(results.iter().all(|result| *result.borrow() == expected));
-}
-
-/// Whether this CPU has lanes for public keys; elsewhere everything is delegated.
-pub fn has_lanes() -> bool {
-    let forced = std::env::var("LANELOCK_TIER").is_ok_and(|tier| tier != "avx512");
-    !forced && is_ifma()
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_ifma() -> bool {
-    is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn is_ifma() -> bool {
-    false
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! libcrypto as an application uses it: library contexts, keys, operations.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
-use std::path::PathBuf;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 
 use openssl_sys as sys;
 use openssl_sys::{EVP_MD_CTX, EVP_PKEY, EVP_PKEY_CTX, OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER};
@@ -68,24 +66,6 @@ unsafe extern "C" {
 /// `EVP_PKEY_KEYPAIR` of openssl/evp.h.
 const KEYPAIR: c_int = 0x87;
 
-/// The module under its own name, in a directory of its own.
-pub fn module_directory() -> CString {
-    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
-    let directory = DIRECTORY.get_or_init(|| {
-        let test = std::env::current_exe().expect("a path");
-        let deps = test.parent().expect("a directory");
-        let built = deps.join("liblanelock_provider.so");
-        let directory = deps.join("lanelock-provider-module");
-        std::fs::create_dir_all(&directory).expect("a directory for the module");
-        // Put in place whole: tests of other binaries may load it at this moment.
-        let fresh = directory.join(format!("{}.tmp", std::process::id()));
-        std::fs::copy(&built, &fresh).unwrap_or_else(|e| panic!("{}: {e}", built.display()));
-        std::fs::rename(&fresh, directory.join("lanelock.so")).expect("in the same directory");
-        directory
-    });
-    CString::new(directory.to_str().expect("UTF-8")).expect("no zero in it")
-}
-
 /// Everything on this thread's error queue.
 pub fn errors() -> String {
     let mut all = String::new();
@@ -140,7 +120,9 @@ impl Library {
 
     /// One that looks for modules where the module is.
     pub fn empty() -> Self {
-        let directory = module_directory();
+        let module = lanelock_toy::provider_module();
+        let directory = module.parent().and_then(|directory| directory.to_str());
+        let directory = CString::new(directory.expect("UTF-8")).expect("no zero in it");
         unsafe {
             let context = NonNull::new(sys::OSSL_LIB_CTX_new()).expect("a context");
             ok(sys::OSSL_PROVIDER_set_default_search_path(

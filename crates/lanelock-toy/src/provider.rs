@@ -1,16 +1,21 @@
-//! The provider's module, as Cargo has built it for this test.
+//! What tests of programs under the OpenSSL provider need.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The module under the name by which OpenSSL looks for it.
-pub fn module() -> PathBuf {
+/// The provider's module as Cargo has built it for this test, under the name by which OpenSSL looks
+/// for it.
+///
+/// # Panics
+/// If the test's package does not depend on the provider, which then was not built.
+#[must_use]
+pub fn provider_module() -> PathBuf {
     static MODULE: OnceLock<PathBuf> = OnceLock::new();
     let module = MODULE.get_or_init(|| {
         let test = std::env::current_exe().expect("a path");
         let deps = test.parent().expect("a directory");
         let built = deps.join("liblanelock_provider.so");
-        let directory = deps.join("lanelock-cli-module");
+        let directory = deps.join("lanelock-provider-module");
         std::fs::create_dir_all(&directory).expect("a directory for the module");
         // Put in place whole: tests of other binaries may load it at this moment.
         let fresh = directory.join(format!("{}.tmp", std::process::id()));
@@ -22,7 +27,8 @@ pub fn module() -> PathBuf {
     module.clone()
 }
 
-/// Whether this CPU has lanes for public keys; elsewhere nothing pauses.
+/// Whether this CPU has lanes for public keys; elsewhere no job pauses, and a line says so.
+#[must_use]
 pub fn has_lanes() -> bool {
     let forced = std::env::var("LANELOCK_TIER").is_ok_and(|tier| tier != "avx512");
     #[cfg(target_arch = "x86_64")]
@@ -30,7 +36,9 @@ pub fn has_lanes() -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     let ifma = false;
     if forced || !ifma {
-        eprintln!("SKIPPED: this machine, or LANELOCK_TIER, has no lanes for public keys");
+        eprintln!(
+            "SKIPPED: what needs lanes for public keys; this machine, or LANELOCK_TIER, has none"
+        );
     }
     !forced && ifma
 }
