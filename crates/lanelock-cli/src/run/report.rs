@@ -10,8 +10,9 @@ use super::say;
 use crate::stats;
 
 /// How a server is told to enter asynchronous mode.
-const REMEDY: &str =
-    "HAProxy has `ssl-mode-async` in the section global, `openssl speed` `-async_jobs 16`";
+const REMEDY: &str = "HAProxy has `ssl-mode-async` in the section global, Apache Traffic Server \
+                      `proxy.config.ssl.async.handshake.enabled INT 1`, `openssl speed` \
+                      `-async_jobs 16`";
 
 /// Prints one table for the program and all that it has started, to standard error: standard
 /// output is the program's.
