@@ -149,16 +149,22 @@ fn sessions_and_queue_pairs_may_go_in_any_order_on_any_thread() {
 fn a_device_may_go_while_threads_that_used_it_end() {
     let secret = SecretKey::ec(Curve::P256, &[7], None).unwrap();
     let scheme = SignatureScheme::Ecdsa(Hash::Sha256);
-    for _ in 0..100 {
+    for _ in 0..400 {
         let device = Device::builder().engine(OpenSsl::new().unwrap()).build();
         let session = device.key_session(&KeyTransform::sign(scheme, &secret));
         let session = session.unwrap();
-        on_threads(|_| {
+        let work = || {
             // A nonce: the context's random numbers are kept by thread.
             let mut signature = vec![0; session.output_len(1)];
             let mut ops = [KeyOp::sign(&session, b"m", &mut signature)];
             let mut queue = device.key_queue(1, FlushPolicy::default());
             assert_eq!(queue.process(&mut ops).succeeded, 1);
+        };
+        // More than there are cores: some end late.
+        std::thread::scope(|scope| {
+            for _ in 0..8 * THREADS {
+                scope.spawn(work);
+            }
         });
     }
 }
