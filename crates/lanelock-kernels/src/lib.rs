@@ -14,6 +14,7 @@ pub mod public_key;
 pub mod taint;
 
 mod bytes;
+mod frame;
 mod lanes;
 mod poly1305;
 mod wipe;

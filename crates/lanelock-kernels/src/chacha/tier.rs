@@ -175,6 +175,7 @@ macro_rules! tier {
         #[target_feature(enable = $features)]
         unsafe fn $blocks(rows: *mut DoubleRow<u32>, lanes: usize) {
             const ONE: usize = <$lanes as crate::lanes::Lanes>::COUNT;
+            crate::frame::align();
             let whole = lanes.div_ceil(ONE) / 2 * (2 * ONE);
             // SAFETY: both parts lie inside the caller's rows.
             unsafe {
@@ -197,6 +198,7 @@ macro_rules! tier {
             scratch: *mut DoubleRow<u32>,
         ) {
             const ONE: usize = <$lanes as crate::lanes::Lanes>::COUNT;
+            crate::frame::align();
             // SAFETY: the caller's promise, passed on.
             unsafe {
                 if blocks > ONE {

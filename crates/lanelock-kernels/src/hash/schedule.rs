@@ -150,8 +150,9 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
     board.active = lanes;
     while board.active > 0 {
         board.advance(kernels);
-        let mut lane = 0;
-        while lane < board.active {
+        // From the last lane down: the one that fills a gap has been looked at, and those that
+        // end together leave none.
+        for lane in (0..board.active).rev() {
             if board.left[lane] == 0 && !board.resume::<M, T>(lane, messages) {
                 board.complete::<M, P>(kernels, lane, messages);
                 if next < messages.len() {
@@ -159,10 +160,8 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
                     next += 1;
                 } else {
                     board.remove(lane);
-                    continue; // the lane that moved here is next
                 }
             }
-            lane += 1;
         }
     }
     board.flush::<M>(kernels, messages);
@@ -316,6 +315,9 @@ impl<A: Algorithm> Board<A> {
     fn remove(&mut self, slot: usize) {
         self.active -= 1;
         let last = self.active;
+        if slot == last {
+            return;
+        }
         self.rows.0[slot] = self.rows.0[last];
         self.at[slot] = self.at[last];
         self.left[slot] = self.left[last];

@@ -310,6 +310,7 @@ macro_rules! step {
         #[inline(never)]
         #[target_feature(enable = $features)]
         unsafe fn $compress<A: Algorithm>(state: &mut [$lanes; 8], w: *mut $lanes) {
+            crate::frame::align();
             // SAFETY: the caller's promise, passed on.
             unsafe { A::compress::<$lanes>(state, w) }
         }

@@ -19,6 +19,7 @@ impl Vector for Ymm {
     unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
         #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq")]
         unsafe fn compiled<K: Kernel>(kernel: K) -> K::Output {
+            crate::frame::align();
             unsafe { kernel.run::<Ymm>() }
         }
         // rustc 1.95 ignores `inline(never)` on functions with target features.

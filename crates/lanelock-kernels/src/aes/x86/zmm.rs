@@ -22,6 +22,7 @@ impl Vector for Zmm {
             enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2"
         )]
         unsafe fn compiled<K: Kernel>(kernel: K) -> K::Output {
+            crate::frame::align();
             unsafe { kernel.run::<Zmm>() }
         }
         // rustc 1.95 ignores `inline(never)` on functions with target features.

@@ -182,6 +182,7 @@ impl Lanes for Ifma {
         #[inline(never)]
         #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2")]
         fn call<W: Work>(work: W) -> W::Output {
+            crate::frame::align();
             work.run()
         }
         // SAFETY: the token is the proof of these instructions.
