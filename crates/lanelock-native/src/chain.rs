@@ -31,6 +31,9 @@ pub(crate) struct Chain<C, T> {
 /// as the next one: it would be alone in them for most of its length.
 const LONG: usize = 3;
 
+/// Below this many bytes, one pass gains less than it takes to begin and to end it.
+const SHORT: usize = 192;
+
 impl<C: Cipher, T: Tagger> Chain<C, T> {
     /// `group` is that of both halves.
     pub(crate) fn boxed(
@@ -121,6 +124,9 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
             }
         }
         let op = batch.get(at);
+        if op.payload_len() < SHORT {
+            return false;
+        }
         let Some(session) = op.session::<Self>() else {
             return false;
         };
