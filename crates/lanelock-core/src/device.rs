@@ -9,9 +9,10 @@ use crate::group::GroupId;
 use crate::job::OwnedBuffer;
 use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
-use crate::session::{Choice, Session, SessionError};
+use crate::session::{Choice, Kinds, Session, SessionError};
 use crate::stand_in::StandIn;
 use crate::transform::Transform;
+use crate::validate::Rules;
 
 /// Engines in order of preference. Cheap to clone; every clone is the same device.
 ///
@@ -22,6 +23,7 @@ pub struct Device(Arc<Inner>);
 struct Inner {
     id: u32,
     engines: Vec<Box<dyn Engine>>,
+    kinds: Kinds,
     key_observers: Option<ObserverMaker>,
 }
 
@@ -68,6 +70,7 @@ impl DeviceBuilder {
         Device(Arc::new(Inner {
             id,
             engines: self.engines,
+            kinds: Kinds::default(),
             key_observers: self.key_observers,
         }))
     }
@@ -173,12 +176,14 @@ impl Device {
             .and_then(|from| self.stand_in(from, transform, (engine.name(), &*opened)));
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
+        let rules = Rules::new(transform, group);
+        let kind = self.0.kinds.of(&rules);
         Ok(Session::new(
             transform,
             opened,
             engine.name(),
             stand_in,
-            group,
+            (rules, kind),
             choice,
         ))
     }

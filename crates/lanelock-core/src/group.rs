@@ -1,5 +1,6 @@
 //! From a burst as the application ordered it to groups as the engines want them.
 
+use crate::engine::EngineSession;
 use crate::op::{Ciphertext, Op, PlainAeads, PlainPayloads, PlainTags, ValidOp};
 use crate::session::SessionInner;
 use crate::status::Status;
@@ -35,8 +36,8 @@ pub struct Batch<'b, 'a> {
     ops: &'b mut [Op<'a>],
     /// Which of them, in what order; `None` for all as they lie.
     ///
-    /// Invariant: without an order, all are of one session, and in the most common form:
-    /// validation's `Whole`.
+    /// Invariant: without an order, their sessions are of one kind, and they are in the most common
+    /// form: validation's `Whole`.
     order: Option<&'b [u16]>,
     /// Whether any may have additional data.
     aad: bool,
@@ -53,8 +54,8 @@ pub struct Ops<'w, 'a> {
 }
 
 impl<'b, 'a> Batch<'b, 'a> {
-    /// All of `ops`, at least one; they are of one session, and in the most common form. `aad`
-    /// says whether any has additional data.
+    /// All of `ops`, at least one; their sessions are of one kind, and they are in the most common
+    /// form. `aad` says whether any has additional data.
     pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool) -> Self {
         Self {
             ops,
@@ -109,20 +110,23 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
-    /// Payload and IV of each operation, if all are of one session, without additional data and in
-    /// the most common form: its ranges are the whole input, in one run, and IV and tag are slices
-    /// of their own.
+    /// Payload and IV of each operation, if all are without additional data and in the most common
+    /// form: its ranges are the whole input, in one run, and IV and tag are slices of their own.
+    /// The walk panics at a session whose engine's part is not an `S`.
     #[inline]
-    pub fn plain_payloads(&mut self) -> Option<PlainPayloads<'_, 'a>> {
+    pub fn plain_payloads<S: EngineSession>(&mut self) -> Option<PlainPayloads<'_, 'a, S>> {
         self.succeeded = false;
         let plain = self.order.is_none() && !self.aad;
         plain.then(|| PlainPayloads::new(self.ops))
     }
 
-    /// Authenticated bytes and place of the tag of each operation, if all are of one session that
-    /// computes tags over a range, and as for [`Batch::plain_payloads`].
+    /// Authenticated bytes and place of the tag of each operation, if all are of sessions that
+    /// compute tags over a range, and as for [`Batch::plain_payloads`].
     #[inline]
-    pub fn plain_tags(&mut self, ciphertext: Ciphertext) -> Option<PlainTags<'_, 'a>> {
+    pub fn plain_tags<S: EngineSession>(
+        &mut self,
+        ciphertext: Ciphertext,
+    ) -> Option<PlainTags<'_, 'a, S>> {
         self.succeeded = false;
         let rules = &self.session().rules;
         let plain = self.order.is_none() && !self.aad && rules.computes_tags();
@@ -135,10 +139,10 @@ impl<'b, 'a> Batch<'b, 'a> {
         plain.then(|| PlainTags::new(self.ops, ciphertext))
     }
 
-    /// The messages, if all are of one session of an AEAD, and as for [`Batch::plain_payloads`]
-    /// but for additional data, which may be there, in slices of its own.
+    /// The messages, if all are of sessions of an AEAD, and as for [`Batch::plain_payloads`] but
+    /// for additional data, which may be there, in slices of its own.
     #[inline]
-    pub fn plain_aeads(&mut self) -> Option<PlainAeads<'_, 'a>> {
+    pub fn plain_aeads<S: EngineSession>(&mut self) -> Option<PlainAeads<'_, 'a, S>> {
         self.succeeded = false;
         let plain = self.order.is_none() && self.session().rules.is_of_aead();
         plain.then(|| PlainAeads::new(self.ops))
@@ -425,6 +429,11 @@ mod tests {
         assert_eq!(grouped(&[5; 4], &[0, 1, 3], false), [vec![0, 1, 3]]);
     }
 
+    fn payloads(batch: &mut Batch<'_, '_>) -> usize {
+        let payloads = batch.plain_payloads::<Groups>();
+        payloads.map_or(0, Iterator::count)
+    }
+
     #[test]
     fn a_batch_has_succeeded_until_an_operation_is_lent() {
         let device = Device::builder().engine(Groups(0)).build();
@@ -447,7 +456,7 @@ mod tests {
                 |batch| batch.complete(Status::EngineError),
                 |batch| batch.for_each_stretch(1, |batch| batch.complete(Status::EngineError)),
                 |batch| batch.pending(|_| ()),
-                |batch| assert_eq!(batch.plain_payloads().map_or(0, Iterator::count) % 3, 0),
+                |batch| assert_eq!(payloads(batch) % 3, 0),
             ];
             for lend in lend {
                 assert!(!batch.has_succeeded());
@@ -455,11 +464,15 @@ mod tests {
                 assert!(batch.has_succeeded());
                 lend(&mut batch);
             }
-            assert_eq!(batch.plain_payloads().is_some(), alike);
-            assert!(batch.plain_tags(Ciphertext::InOutput).is_none());
-            assert!(batch.plain_aeads().is_none());
+            assert_eq!(batch.plain_payloads::<Groups>().is_some(), alike);
+            assert!(batch.plain_tags::<Groups>(Ciphertext::InOutput).is_none());
+            assert!(batch.plain_aeads::<Groups>().is_none());
         }
-        assert!(Batch::alike(&mut ops, true).plain_payloads().is_none());
+        assert!(
+            Batch::alike(&mut ops, true)
+                .plain_payloads::<Groups>()
+                .is_none()
+        );
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Burst {
     }
 }
 
-/// Operations of one session, all valid in the most common form.
+/// Operations of one kind of session, all valid in the most common form.
 struct Alike {
     /// Of all messages.
     bytes: u64,
@@ -174,17 +174,15 @@ struct Alike {
 /// Whether there are operations, and all are alike.
 #[inline]
 fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
-    let first = ops.first()?;
-    if first.session.rules.group.device() != device {
+    let first = ops.first()?.session;
+    if first.rules.group.device() != device {
         return None;
     }
-    let rules = Whole::of(&first.session.rules);
+    let rules = Whole::of(&first.rules);
     let (mut bytes, mut aad) = (0, 0);
     for op in ops {
-        let alike = std::ptr::eq(op.session, first.session)
-            && op.status == Status::NotProcessed
-            && rules.admits(op);
-        if !alike {
+        let of_kind = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
+        if !of_kind || op.status != Status::NotProcessed || !rules.admits(op) {
             return None;
         }
         bytes += u64::from(op.input.len());

@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::algorithm::{Algorithm, Spec};
 use crate::engine::EngineSession;
@@ -22,12 +22,21 @@ pub struct Session(Arc<SessionInner>);
 /// What an operation reaches through one pointer.
 pub(crate) struct SessionInner {
     pub(crate) rules: Rules,
+    pub(crate) kind: Kind,
     pub(crate) engine: Box<dyn EngineSession>,
     /// Invariant: of what is in `engine`. Asking that each time would be a call.
     engine_type: TypeId,
     pub(crate) stand_in: Option<Box<StandIn>>,
     description: Description,
 }
+
+/// Sessions of the same kind are of one device and have the same rules.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Kind(u64);
+
+/// The kinds of one device's sessions.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds(Mutex<Vec<Rules>>);
 
 struct Description {
     spec: Spec,
@@ -110,7 +119,7 @@ impl Session {
         engine: Box<dyn EngineSession>,
         engine_name: &'static str,
         stand_in: Option<StandIn>,
-        group: crate::group::GroupId,
+        (rules, kind): (Rules, Kind),
         choice: Choice,
     ) -> Self {
         let description = Description {
@@ -120,7 +129,8 @@ impl Session {
             choice,
         };
         Self(Arc::new(SessionInner {
-            rules: Rules::new(transform, group),
+            rules,
+            kind,
             engine_type: Any::type_id(&*engine),
             engine,
             stand_in: stand_in.map(Box::new),
@@ -204,6 +214,20 @@ impl Session {
             session: engine.session + size_of::<SessionInner>() + more.session,
             per_queue_pair: engine.per_queue_pair + more.per_queue_pair,
         }
+    }
+}
+
+impl Kinds {
+    /// That of the sessions with these rules, which are of this device.
+    pub(crate) fn of(&self, rules: &Rules) -> Kind {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = known.iter().position(|other| other == rules);
+        let number = number.unwrap_or_else(|| {
+            known.push(*rules);
+            known.len() - 1
+        });
+        let number = u32::try_from(number).expect("as many as there are transforms");
+        Kind(u64::from(rules.group.device()) << 32 | u64::from(number))
     }
 }
 

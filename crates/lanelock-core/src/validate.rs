@@ -11,7 +11,7 @@ use crate::transform::{Direction, Transform};
 mod overlap;
 
 /// What a session demands of its operations: the transform reduced to a few comparisons.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rules {
     pub(crate) group: GroupId,
     /// What a regular operation's signature is, in the bits of the mask.
@@ -146,8 +146,8 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 }
 
 /// What a session demands of an operation in its most common form: the ranges are the whole
-/// input, in one run, and IV and tag are slices of their own. Copied out of the [`Rules`], so that a loop over
-/// operations of one session keeps it in registers.
+/// input, in one run, and IV and tag are slices of their own. Copied out of the [`Rules`], so that a
+/// loop over operations of one session keeps it in registers.
 ///
 /// Whatever passes here passes [`validate_any`] with the same ranges, which are settled already.
 #[derive(Clone, Copy)]

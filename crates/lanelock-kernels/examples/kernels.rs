@@ -297,6 +297,7 @@ fn gcm_turn<'a>(
                 aad_len: 16,
                 key: &gcm_keys[i % keys.len()],
                 j0: gcm::j0_of_iv12(&[i as u8; 12]),
+                place: std::ptr::null_mut(),
                 tag: [0; 16],
             });
             // SAFETY: each job has its own part of the memory.

@@ -9,9 +9,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{
-    Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, ValidOp,
-};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, Ops, ValidOp};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes;
 use lanelock_kernels::aes::interleave::CbcKey;
@@ -54,7 +52,14 @@ impl<'k, C> Message<'k, C> {
 
 /// An iterator with each item turned into another, always inlined, unlike the standard library's:
 /// a kernel's loop takes in all of what yields its messages.
-pub(crate) struct Mapped<I, F>(pub(crate) I, pub(crate) F);
+pub(crate) struct Mapped<I, F>(I, F);
+
+impl<I: Iterator, T, F: FnMut(I::Item) -> T> Mapped<I, F> {
+    #[inline(always)]
+    pub(crate) fn new(items: I, turn: F) -> Self {
+        Self(items, turn)
+    }
+}
 
 impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
     type Item = T;
@@ -66,6 +71,13 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
             None => None,
         }
     }
+}
+
+/// A message in one piece that gets a tag.
+pub(crate) struct Tagged<'w, 'k, T> {
+    pub(crate) tagger: &'k T,
+    pub(crate) message: &'w [u8],
+    pub(crate) tag: &'w mut [u8],
 }
 
 /// A cipher, keyed for one direction.
@@ -152,10 +164,10 @@ pub(crate) trait Tagger: Send + Sync + 'static {
         jobs: &mut ArrayVec<Self::Job<'k>, BURST>,
     ) -> bool;
 
-    /// Runs every job, all of them of one group.
+    /// Runs every job.
     ///
     /// # Safety
-    /// What [`Tagger::push`] took from the operations is valid as it was then, and no operation
+    /// The jobs are of one group. What [`Tagger::push`] took from the operations is valid as it was then, and no operation
     /// writes what another reads or writes.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
 
@@ -166,12 +178,26 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// Whether [`Tagger::run_plain`] computes tags.
     const PLAIN: bool = false;
 
-    /// Computes and writes the tags of at most [`BURST`] messages of this session.
-    fn run_plain<'w>(&self, _: PlainTags<'w, '_>) {}
+    /// Computes and writes the tags of at most [`BURST`] messages.
+    ///
+    /// # Safety
+    /// The taggers are of one group.
+    unsafe fn run_plain<'w, 'k>(&self, _: impl Iterator<Item = Tagged<'w, 'k, Self>>)
+    where
+        Self: Sized,
+    {
+    }
 
-    /// Runs and completes at most [`BURST`] messages of this session, if there is nothing to ask
-    /// of each; `false` if there is: then nothing was done.
-    fn run_whole(&self, _: &mut Batch<'_, '_>) -> bool {
+    /// Runs and completes at most [`BURST`] messages of this group, if there is nothing to ask of
+    /// each; `false` if there is: then nothing was done.
+    fn run_whole<'a, S: EngineSession>(
+        &self,
+        _: &mut Batch<'_, 'a>,
+        _: impl Fn(&'a S) -> &'a Self,
+    ) -> bool
+    where
+        Self: Sized,
+    {
         false
     }
 
@@ -265,12 +291,12 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
     if PAYLOAD != Payload::OfPending as u8
         && let Some(payloads) = batch.plain_payloads()
     {
-        // One session, and no tag in a payload.
-        let messages = Mapped(payloads, |(run, iv): (Run<'_>, &[u8])| Message {
-            cipher: any,
-            iv: iv.as_ptr(),
-            iv_len: iv.len(),
-            payload: Whole::of(&run),
+        // No tag is in a payload.
+        let messages = Mapped::new(payloads, |plain| Message {
+            cipher: cipher(plain.session),
+            iv: plain.iv.as_ptr(),
+            iv_len: plain.iv.len(),
+            payload: Whole::of(&plain.payload),
         });
         // SAFETY: as below.
         return unsafe { any.run_whole(messages) };
@@ -358,7 +384,8 @@ pub(crate) fn run_whole<'a, S: EngineSession, T: Tagger>(
     batch: &mut Batch<'_, 'a>,
     tagger: impl Fn(&'a S) -> &'a T,
 ) -> bool {
-    tagger(session_of(&batch.get(0), &mut LastSession::default())).run_whole(batch)
+    let any = tagger(session_of(&batch.get(0), &mut LastSession::default()));
+    any.run_whole(batch, tagger)
 }
 
 /// Computes the tags of at most [`BURST`] operations, and hands each with its operation to
@@ -411,11 +438,17 @@ pub(crate) fn run_plain_tags<'a, S: EngineSession, T: Tagger>(
     if !T::PLAIN {
         return false;
     }
-    let session = session_of(&batch.get(0), &mut LastSession::default());
+    let any = tagger(session_of(&batch.get(0), &mut LastSession::default()));
     let Some(tags) = batch.plain_tags(ciphertext) else {
         return false;
     };
-    tagger(session).run_plain(tags);
+    let messages = Mapped::new(tags, |plain| Tagged {
+        tagger: tagger(plain.session),
+        message: plain.message,
+        tag: plain.tag,
+    });
+    // SAFETY: a batch is of one group.
+    unsafe { any.run_plain(messages) };
     true
 }
 

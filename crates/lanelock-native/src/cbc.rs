@@ -70,9 +70,7 @@ macro_rules! cbc {
 
             #[inline]
             unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-                let messages = Mapped(messages, |message: Message<'k, Self>| {
-                    message.keyed(|cipher| &cipher.key)
-                });
+                let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
                 // SAFETY: the caller's promises are the kernel's; keys of one group have one
                 // size, and validation has seen to whole blocks and an IV of one.
                 unsafe { $each(self.isa, self.key.size(), messages) }

@@ -7,11 +7,11 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, PlainTags, ValidOp};
+use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{BURST, Mapped, Tagger};
+use crate::burst::{BURST, Mapped, Tagged, Tagger};
 use crate::carry::Carry;
 
 pub(crate) struct Cmac {
@@ -46,11 +46,16 @@ impl Tagger for Cmac {
     type Job<'k> = Job<'k>;
     const PLAIN: bool = true;
 
-    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
+    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
         // Tags that are shorter than a block are computed beside their places.
-        let mut beside = [[0; BLOCK]; BURST];
+        let mut beside = ArrayVec::<[u8; BLOCK], BURST>::new();
         let mut places = ArrayVec::<&mut [u8], BURST>::new();
-        let messages = Mapped(tags, |(message, tag): (&'w [u8], &'w mut [u8])| {
+        let messages = Mapped::new(messages, |tagged| {
+            let Tagged {
+                tagger,
+                message,
+                tag,
+            } = tagged;
             let chain = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
                 Ok(tag) => {
                     *tag = [0; BLOCK];
@@ -58,21 +63,24 @@ impl Tagger for Cmac {
                 }
                 Err(_) => {
                     places.push(tag);
-                    &raw mut beside[places.len() - 1]
+                    beside.push([0; BLOCK]);
+                    // SAFETY: below its length.
+                    unsafe { beside.as_mut_ptr().add(beside.len() - 1) }
                 }
             };
             mac::Message {
                 source: message.as_ptr(),
                 len: message.len(),
-                key: &self.key,
-                subkeys: Some(&self.subkeys),
+                key: &tagger.key,
+                subkeys: Some(&tagger.subkeys),
                 chain,
             }
         });
         // SAFETY: each source is a slice of the message's length, and each chaining value a block
-        // of its own, borrowed until the call returns; one session's keys have one size.
+        // of its own, borrowed until the call returns; keys of one group have one size, and the
+        // caller promises one.
         unsafe { authenticate_each(self.isa, self.key.size(), messages) };
-        for (tag, whole) in places.into_iter().zip(&beside) {
+        for (tag, whole) in places.iter_mut().zip(&beside) {
             let len = tag.len();
             tag.copy_from_slice(&whole[..len]);
         }

@@ -50,9 +50,7 @@ impl Cipher for Ctr {
 
     #[inline]
     unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = Mapped(messages, |message: Message<'k, Self>| {
-            message.keyed(|cipher| &cipher.key)
-        });
+        let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.
         unsafe { apply_each(self.isa, self.key.size(), messages) }
@@ -65,9 +63,7 @@ impl Cipher for Ctr {
         for message in messages {
             listed.push(message.keyed(|cipher| &cipher.key));
         }
-        let messages = Mapped(listed.iter(), |message: &aes::Message<'k, EncryptKey>| {
-            aes::Message { ..*message }
-        });
+        let messages = Mapped::new(listed.iter(), |message| aes::Message { ..*message });
         // SAFETY: as in `run_whole`.
         unsafe { apply_each(self.isa, self.key.size(), messages) }
     }

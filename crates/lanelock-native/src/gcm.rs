@@ -3,16 +3,17 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
+use std::ptr;
 
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Batch, Ciphertext, ValidOp};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, PlainAeads, ValidOp};
 use lanelock_kernels::aes::gcm::{Direction, Job, Key, Stream, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, Isa};
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{BURST, Pieces, Tagger, Whole, settle};
+use crate::burst::{BURST, Mapped, Pieces, Tagger, Whole, settle};
 use crate::carry::Carry;
 
 pub(crate) struct Gcm {
@@ -66,6 +67,53 @@ fn settle_each(batch: &mut Batch<'_, '_>, jobs: &[Job<'_>]) {
     });
 }
 
+impl Gcm {
+    /// Runs messages; those whose tags have a place of a block leave them there, the others in
+    /// the jobs.
+    #[inline(always)]
+    fn run_plain_aeads<'a, S: EngineSession>(
+        &self,
+        messages: PlainAeads<'_, 'a, S>,
+        tagger: impl Fn(&'a S) -> &'a Self,
+        jobs: &mut ArrayVec<Job<'a>, BURST>,
+    ) {
+        // Tags that are shorter than a block are cut off behind the kernel.
+        let mut short = ArrayVec::<_, BURST>::new();
+        let mut number = 0;
+        // Extended, not collected: that would move them all.
+        jobs.extend(Mapped::new(messages, |message| {
+            let text = Whole::of(&message.payload);
+            let key = &tagger(message.session).key;
+            let mut place = ptr::null_mut();
+            if message.tag.len() == BLOCK {
+                place = message.tag.as_mut_ptr().cast();
+            } else if !message.tag.is_empty() {
+                short.push((number, message.tag));
+            }
+            number += 1;
+            Job {
+                source: text.source,
+                target: text.target,
+                len: text.len,
+                aad: message.aad.as_ptr(),
+                aad_len: message.aad.len(),
+                key,
+                j0: key.j0(self.isa, message.iv),
+                place,
+                tag: [0; BLOCK],
+            }
+        }));
+        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as
+        // long as the batch is borrowed. Input and output of a payload are alike or disjoint;
+        // outputs and tags of different operations are disjoint from each other and from what is
+        // read.
+        unsafe { self.run(jobs) };
+        for (number, tag) in &mut short {
+            tag.copy_from_slice(&jobs[*number].tag[..tag.len()]);
+        }
+    }
+}
+
 impl Tagger for Gcm {
     type Job<'k> = Job<'k>;
 
@@ -88,41 +136,22 @@ impl Tagger for Gcm {
             aad_len: aad.len(),
             key: &self.key,
             j0: self.key.j0(self.isa, op.iv(iv)),
+            place: ptr::null_mut(),
             tag: [0; BLOCK],
         });
         true
     }
 
-    fn run_whole(&self, batch: &mut Batch<'_, '_>) -> bool {
+    fn run_whole<'a, S: EngineSession>(
+        &self,
+        batch: &mut Batch<'_, 'a>,
+        tagger: impl Fn(&'a S) -> &'a Self,
+    ) -> bool {
+        let mut jobs = ArrayVec::<_, BURST>::new();
         let Some(messages) = batch.plain_aeads() else {
             return false;
         };
-        let mut jobs = ArrayVec::<Job<'_>, BURST>::new();
-        let mut places = ArrayVec::<&mut [u8], BURST>::new();
-        for message in messages {
-            let text = Whole::of(&message.payload);
-            jobs.push(Job {
-                source: text.source,
-                target: text.target,
-                len: text.len,
-                aad: message.aad.as_ptr(),
-                aad_len: message.aad.len(),
-                key: &self.key,
-                j0: self.key.j0(self.isa, message.iv),
-                tag: [0; BLOCK],
-            });
-            places.push(message.tag);
-        }
-        // SAFETY: the memory of the messages is the operations' for as long as the batch is
-        // borrowed. Input and output of a payload are alike or disjoint; outputs of different
-        // operations are disjoint from each other and from what is read.
-        unsafe { self.run(&mut jobs) };
-        for (job, place) in jobs.iter().zip(places) {
-            match <&mut [u8; BLOCK]>::try_from(&mut *place) {
-                Ok(place) => *place = job.tag,
-                Err(_) => place.copy_from_slice(&job.tag[..place.len()]),
-            }
-        }
+        self.run_plain_aeads(messages, tagger, &mut jobs);
         match self.direction {
             Direction::Encrypt => batch.complete(Status::Success),
             Direction::Decrypt => settle_each(batch, &jobs),
@@ -132,8 +161,8 @@ impl Tagger for Gcm {
 
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        // SAFETY: text and additional data were valid for their lengths and still are; the text
-        // is rewritten as the caller promises.
+        // SAFETY: keys of one group have one size. Text and additional data were valid for their
+        // lengths and still are; the text is rewritten as the caller promises.
         unsafe {
             match self.direction {
                 Direction::Encrypt => encrypt_many(self.isa, jobs),
@@ -193,6 +222,7 @@ impl Tagger for Gmac {
             aad_len: message.len(),
             key: &self.key,
             j0: self.key.j0(self.isa, op.iv(iv)),
+            place: ptr::null_mut(),
             tag: [0; BLOCK],
         });
         true
@@ -200,7 +230,8 @@ impl Tagger for Gmac {
 
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        // SAFETY: the messages were valid for their lengths and still are; nothing is written.
+        // SAFETY: keys of one group have one size. The messages were valid for their lengths and
+        // still are; nothing is written.
         unsafe { encrypt_many(self.isa, jobs) }
     }
 

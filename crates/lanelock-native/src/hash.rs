@@ -6,14 +6,14 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, PlainTags, ValidOp};
+use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
     Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Stream, hash_many, hmac_many,
 };
 
-use crate::burst::{BURST, Tagger};
+use crate::burst::{BURST, Tagged, Tagger};
 use crate::interleave;
 
 pub(crate) struct Digest<A: Algorithm> {
@@ -137,9 +137,11 @@ unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
 
 impl<'o> PlainJob<'o> {
     #[inline(always)]
-    fn new((message, tag): (&'o [u8], &'o mut [u8])) -> Self {
-        let message = Some(std::ptr::from_ref(message));
-        Self { message, tag }
+    fn new<T>(tagged: Tagged<'o, '_, T>) -> Self {
+        Self {
+            message: Some(std::ptr::from_ref(tagged.message)),
+            tag: tagged.tag,
+        }
     }
 }
 
@@ -187,9 +189,9 @@ impl<A: Algorithm> Tagger for Digest<A> {
     type Job<'k> = DigestJob;
     const PLAIN: bool = true;
 
-    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
+    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        tags.for_each(|tag| jobs.push(PlainJob::new(tag)));
+        messages.for_each(|tagged| jobs.push(PlainJob::new(tagged)));
         hash_many(self.kernels, &mut jobs);
     }
 
@@ -237,11 +239,11 @@ impl<A: Interleave> Tagger for Hmac<A> {
     const PLAIN: bool = true;
     const INTERLEAVES: bool = A::INTERLEAVES;
 
-    fn run_plain<'w>(&self, tags: PlainTags<'w, '_>) {
-        let key = &self.key;
+    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        tags.for_each(|tag| {
-            let message = PlainJob::new(tag);
+        messages.for_each(|tagged| {
+            let key = &tagged.tagger.key;
+            let message = PlainJob::new(tagged);
             jobs.push(PlainHmacJob { message, key });
         });
         hmac_many(self.kernels, &mut jobs);

@@ -1,7 +1,9 @@
-//! Bursts of one session's whole messages, which engines walk without asking anything of each: as
-//! OpenSSL has them, whatever their number, lengths and layout.
+//! Bursts of whole messages, of one session or of several of a kind, which engines walk without
+//! asking anything of each: as OpenSSL has them, whatever their number, lengths and layout.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use std::slice;
 
 use lanelock_core::algorithm::{Algorithm, Order};
 use lanelock_core::transform::Direction;
@@ -12,6 +14,9 @@ use lanelock_openssl::OpenSsl;
 /// Numbers of messages around those of lanes, of a kernel call and of two.
 const BURSTS: [usize; 12] = [1, 2, 4, 5, 16, 17, 31, 32, 33, 64, 65, 130];
 
+/// Sessions of a kind.
+const SESSIONS: u8 = 3;
+
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     InPlace,
@@ -19,19 +24,19 @@ enum Layout {
     ReadOnly,
 }
 
-/// Runs one burst; what came out of each message, output and tag.
+/// Runs one burst, messages of the sessions in turn; what came out of each, output and tag.
 fn run(
     device: &Device,
-    session: &Session,
+    sessions: &[Session],
     layout: Layout,
     aad: &[u8],
     messages: &[Vec<u8>],
 ) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut outputs: Vec<_> = messages.to_vec();
     let ivs: Vec<_> = (0..messages.len())
-        .map(|n| vec![n.to_le_bytes()[0]; session.iv_len()])
+        .map(|n| vec![n.to_le_bytes()[0]; sessions[0].iv_len()])
         .collect();
-    let mut tags = vec![vec![0xee; session.tag_len()]; messages.len()];
+    let mut tags = vec![vec![0xee; sessions[0].tag_len()]; messages.len()];
     if let Layout::Separate = layout {
         outputs.iter_mut().for_each(|output| output.fill(0xcc));
     }
@@ -40,7 +45,8 @@ fn run(
         .zip(&mut outputs)
         .zip(&mut tags)
         .zip(&ivs)
-        .map(|(((message, output), tag), iv)| {
+        .zip(sessions.iter().cycle())
+        .map(|((((message, output), tag), iv), session)| {
             let buffer = match layout {
                 Layout::InPlace => Buffer::in_place(output),
                 Layout::Separate => Buffer::separate(message, output),
@@ -72,13 +78,16 @@ fn agree(algorithm: Algorithm, key: usize, mac_key: usize, tag: Option<usize>, b
             .engine(OpenSsl::new().unwrap())
             .build();
         let sessions = ["native", "openssl"].map(|engine| {
-            let (key, mac_key) = (vec![0x5a; key], vec![0xa5; mac_key]);
-            let transform = Transform::new(algorithm, Direction::Forward, &key, &mac_key);
-            let transform = match tag {
-                Some(len) => transform.tag_len(len),
-                None => transform,
+            let session = |n: u8| {
+                let (key, mac_key) = (vec![0x5a + n; key], vec![0xa5 - n; mac_key]);
+                let transform = Transform::new(algorithm, Direction::Forward, &key, &mac_key);
+                let transform = match tag {
+                    Some(len) => transform.tag_len(len),
+                    None => transform,
+                };
+                device.session_on(engine, transform)
             };
-            device.session_on(engine, transform)
+            (0..SESSIONS).map(session).collect::<Result<Vec<_>, _>>()
         });
         // SHA-2 is not on every tier.
         let [Ok(native), Ok(openssl)] = sessions else {
@@ -105,15 +114,16 @@ fn agree(algorithm: Algorithm, key: usize, mac_key: usize, tag: Option<usize>, b
                             .collect()
                     })
                     .collect();
-                for aad in [&[][..], b"before"] {
+                for (aad, several) in [(&[][..], 1), (b"before", 1), (&[], 3), (b"before", 3)] {
                     if !aad.is_empty() && !takes_aad {
                         continue;
                     }
                     let [found, expected] = [&native, &openssl]
-                        .map(|session| run(&device, session, layout, aad, &messages));
+                        .map(|sessions| run(&device, &sessions[..several], layout, aad, &messages));
                     assert!(
                         found == expected,
-                        "{tier:?} {algorithm:?} {layout:?} {count} equal: {equal}"
+                        "{tier:?} {algorithm:?} {layout:?} {count} of {several} sessions, equal: \
+                         {equal}"
                     );
                 }
             }
@@ -185,7 +195,13 @@ fn aes_gcm_tells_a_forged_message_from_its_neighbours() {
         let open = session(Transform::open(Aead::AesGcm, &[3; 16]));
         for len in [0, 5, 64, 100, 256, 576, 2000] {
             let plain: Vec<Vec<u8>> = (0..33_u8).map(|n| vec![n; len]).collect();
-            let sealed = run(&device, &seal, Layout::InPlace, b"before", &plain);
+            let sealed = run(
+                &device,
+                slice::from_ref(&seal),
+                Layout::InPlace,
+                b"before",
+                &plain,
+            );
             for forged in [0, 6, 32] {
                 let mut texts: Vec<_> = sealed.iter().map(|(text, _)| text.clone()).collect();
                 let mut tags: Vec<_> = sealed.iter().map(|(_, tag)| tag.clone()).collect();

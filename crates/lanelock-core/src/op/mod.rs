@@ -12,7 +12,7 @@ use std::ops::Range;
 use signature::Signature;
 
 pub use error::OpError;
-pub use plain::{PlainAead, PlainAeads, PlainPayloads, PlainTags};
+pub use plain::{PlainAead, PlainAeads, PlainPayload, PlainPayloads, PlainTag, PlainTags};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};

@@ -47,6 +47,20 @@ impl<'a, T> LastSession<'a, T> {
     }
 }
 
+impl<'a, T: EngineSession> LastSession<'a, T> {
+    /// The engine's part of `session`, if it is a `T`.
+    #[inline(always)]
+    pub(super) fn next(&mut self, session: &'a SessionInner) -> Option<&'a T> {
+        if !self.of.is_some_and(|of| std::ptr::eq(of, session)) {
+            *self = Self {
+                of: Some(session),
+                engine: session.engine_as(),
+            };
+        }
+        self.engine
+    }
+}
+
 impl<T> Default for LastSession<'_, T> {
     /// None so far.
     fn default() -> Self {
@@ -78,14 +92,7 @@ impl<'a> ValidOp<'_, 'a> {
     /// as the previous operation's.
     #[inline]
     pub fn session_after<T: EngineSession>(&self, last: &mut LastSession<'a, T>) -> Option<&'a T> {
-        let session = self.0.session;
-        if !last.of.is_some_and(|of| std::ptr::eq(of, session)) {
-            *last = LastSession {
-                of: Some(session),
-                engine: session.engine_as(),
-            };
-        }
-        last.engine
+        last.next(self.0.session)
     }
 
     /// Whether the session protects or undoes.

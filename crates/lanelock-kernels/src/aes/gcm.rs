@@ -45,9 +45,46 @@ pub struct Job<'k> {
     pub key: &'k Key,
     /// The block before the first counter: [`j0_of_iv12`] or [`Key::j0`].
     pub j0: [u8; BLOCK],
-    /// After: the whole tag. When decrypting the caller compares it, and wipes the target if it
-    /// is not the one expected.
+    /// Where the whole tag goes, valid for writes; null for `tag`. When decrypting the caller
+    /// compares it, and wipes the target if it is not the one expected.
+    pub place: *mut [u8; BLOCK],
+    /// After: the whole tag, if it has no other place.
     pub tag: [u8; BLOCK],
+}
+
+/// Additional data of at most a block, zeros behind it.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]; the job's additional data is valid.
+#[inline(always)]
+unsafe fn aad_of<V: Vector>(job: &Job<'_>) -> V::Single {
+    // Masked loads of no byte take hundreds of cycles where the address is nobody's.
+    let from = if job.aad_len == 0 {
+        job.key.powers()
+    } else {
+        job.aad
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !V::MASKS && job.aad_len == BLOCK {
+            V::Single::load(from)
+        } else {
+            V::load_bytes(from, job.aad_len.min(BLOCK)).first()
+        }
+    }
+}
+
+/// Where the tag of a job goes.
+///
+/// # Safety
+/// `job` is valid.
+#[inline(always)]
+unsafe fn place_of(job: *mut Job<'_>) -> *mut u8 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (place, own) = ((*job).place, &raw mut (*job).tag);
+        if place.is_null() { own } else { place }.cast()
+    }
 }
 
 /// The block before the first counter, from an IV of twelve bytes.
@@ -63,22 +100,18 @@ pub fn j0_of_iv12(iv: &[u8; 12]) -> [u8; BLOCK] {
 
 /// Encrypts every job and computes its tag.
 ///
-/// # Panics
-/// If a key differs in size from the first job's.
-///
 /// # Safety
+/// - Every key has the size of the first job's.
 /// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
+/// - Each `place` is null or valid for writes, and nothing else that the jobs name.
 pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract.
     unsafe { process_many::<true>(isa, jobs) }
 }
 
 /// Decrypts every job and computes the tag its ciphertext should have.
-///
-/// # Panics
-/// As [`encrypt_many`].
 ///
 /// # Safety
 /// As for [`encrypt_many`].
@@ -100,15 +133,14 @@ unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
         one_key &= core::ptr::eq(job.key, key);
         apart |= job.len ^ len | job.aad_len ^ aad_len;
     }
-    let one_size = one_key || jobs.iter().all(|job| job.key.cipher().size() == size);
-    assert!(one_size, "keys of one size are required");
+    debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
     let alike = apart == 0;
     let many = Many::<ENCRYPT> {
         jobs,
         one_key,
         alike,
     };
-    // SAFETY: the caller's contract; the sizes were compared.
+    // SAFETY: the caller's contract.
     unsafe { isa.run(OfSize(size, many)) }
 }
 
@@ -133,7 +165,13 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 } else if self.alike {
                     let class = class::<V>(&jobs[0]);
                     let list = &IN_ORDER[..jobs.len()];
-                    let (lots, rest) = list.split_at(list.len() - list.len() % V::BLOCKS);
+                    let beyond = list.len() % V::BLOCKS;
+                    let beyond = if worth_a_lot::<V>(class, list.len()) {
+                        0
+                    } else {
+                        beyond
+                    };
+                    let (lots, rest) = list.split_at(list.len() - beyond);
                     let jobs = jobs.as_mut_ptr();
                     together::<V, ROUNDS, ENCRYPT>(class, self.one_key, jobs, lots);
                     if !rest.is_empty() {
@@ -150,6 +188,10 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
 /// Jobs that are sorted by length at a time.
 const SORTED: usize = 64;
 
+/// Bits of a number up to [`SORTED`].
+const COUNT: usize = 7;
+const _: () = assert!(SORTED < 1 << COUNT && COUNT * REGISTERS < 64);
+
 const IN_ORDER: [u8; SORTED] = {
     let mut numbers = [0; SORTED];
     let mut i = 0;
@@ -161,14 +203,24 @@ const IN_ORDER: [u8; SORTED] = {
 };
 
 /// Registers that a text has beside its first, if the message may run in a lot; else
-/// [`REGISTERS`].
+/// [`REGISTERS`]: so does one without a text, whose addresses need not be any.
 #[inline(always)]
 fn class<V: Vector>(job: &Job<'_>) -> usize {
-    let registers = job.len.div_ceil(V::BYTES).min(REGISTERS + 1);
     if job.aad_len > BLOCK {
         REGISTERS
     } else {
-        registers.saturating_sub(1)
+        (job.len.wrapping_sub(1) / V::BYTES).min(REGISTERS)
+    }
+}
+
+/// Whether a last lot that is not full is faster than its messages one after the other: those of
+/// one register if it is half full, those of more where they follow others.
+#[inline(always)]
+fn worth_a_lot<V: Vector>(class: usize, count: usize) -> bool {
+    if class == 0 {
+        count % V::BLOCKS * 2 >= V::BLOCKS && V::BLOCKS > 2
+    } else {
+        count >= V::BLOCKS
     }
 }
 
@@ -219,23 +271,41 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     one_key: bool,
 ) {
     let mut lists = [[0; SORTED]; REGISTERS + 1];
-    let mut counts = [0; REGISTERS + 1];
+    // The counts of all classes but the last in one word: had each a place in memory, a job would
+    // wait for the one before to leave the store queue.
+    let (mut packed, mut others) = (0_u64, 0);
     for (number, job) in (0..).zip(&*jobs) {
         let class = class::<V>(job);
-        lists[class][counts[class]] = number;
-        counts[class] += 1;
+        let shift = COUNT * class;
+        let last = usize::from(class == REGISTERS);
+        let at = if last == 1 {
+            others
+        } else {
+            (packed >> shift) as usize
+        };
+        lists[class][at % SORTED] = number;
+        others += last;
+        packed = packed.wrapping_add(1 << shift); // the last class counts into the top bit alone
     }
+    let mut counts: [_; REGISTERS + 1] =
+        core::array::from_fn(|class| (packed >> (COUNT * class)) as usize % (1 << COUNT));
+    counts[REGISTERS] = others;
     let jobs = jobs.as_mut_ptr();
     for class in 0..REGISTERS {
         let count = counts[class];
         let whole = count - count % V::BLOCKS;
-        if whole > 0 {
-            let list = &lists[class][..whole];
+        let lots = if worth_a_lot::<V>(class, count) {
+            count
+        } else {
+            whole
+        };
+        if lots > 0 {
+            let list = &lists[class][..lots];
             // SAFETY: every number is in one list, once.
             unsafe { together::<V, ROUNDS, ENCRYPT>(class, one_key, jobs, list) };
         }
         // What does not fill a register runs with the others.
-        for n in whole..count {
+        for n in lots..count {
             lists[REGISTERS][counts[REGISTERS]] = lists[class][n];
             counts[REGISTERS] += 1;
         }

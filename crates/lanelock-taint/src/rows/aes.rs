@@ -373,6 +373,7 @@ fn gcm_jobs<'k>(
         aad: message.aad.as_ptr(),
         aad_len: message.aad.len(),
         key: &keys[i],
+        place: std::ptr::null_mut(),
         tag: [0; 16],
     })
 }

@@ -2,9 +2,9 @@
 //! the next are under way: carry-less multiplications of one fill the waiting times of the other's
 //! AES rounds.
 
-use super::Job;
 use super::ghash::Ghash;
 use super::text::{Beside, Nothing, Text};
+use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::vector::{Kernel, Vector};
 
@@ -101,9 +101,13 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             }
             text.chunks(&mut hash);
             if text.len > 0 {
-                last = text.last_alone(&mut hash, 1, &mut Nothing);
                 if ENCRYPT {
-                    hash.absorb_chunk(text.target.sub(chunk));
+                    let before = text.target.sub(chunk);
+                    let mut chunk = Chunk::<V>::new(hash, before);
+                    last = text.last_alone(&mut hash, 1, &mut chunk);
+                    hash = chunk.close();
+                } else {
+                    last = text.last_alone(&mut hash, 1, &mut Nothing);
                 }
             } else if ENCRYPT {
                 text.back();
@@ -120,23 +124,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             aad,
             lengths: V::Single::splat((8 * job.aad_len as u128) << 64 | 8 * job.len as u128),
             mask: mask[0].first(),
-            tag: job.tag.as_mut_ptr(),
-        }
-    }
-}
-
-/// Additional data of at most a block, zeros behind it.
-///
-/// # Safety
-/// Runs under [`Vector::enter`]; the job's additional data is valid.
-#[inline(always)]
-unsafe fn aad_of<V: Vector>(job: &Job<'_>) -> V::Single {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if job.aad_len == BLOCK {
-            V::Single::load(job.aad)
-        } else {
-            V::load_bytes(job.aad, job.aad_len).first()
+            tag: place_of(job),
         }
     }
 }
@@ -161,6 +149,54 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
             hash.add_ends(first, power, self.lengths);
             hash.close();
             hash.value().xor(self.mask).store(self.tag);
+        }
+    }
+}
+
+/// A chunk of ciphertext on its way into a hash, two registers a step, the ones that wait for the
+/// previous sum last.
+struct Chunk<V: Vector> {
+    hash: Ghash<V>,
+    from: *const u8,
+    /// Registers that are left.
+    left: usize,
+}
+
+impl<V: Vector> Chunk<V> {
+    /// The chunk at `from`, which is valid for reads of eight registers.
+    #[inline(always)]
+    fn new(hash: Ghash<V>, from: *const u8) -> Self {
+        let left = 8;
+        Self { hash, from, left }
+    }
+
+    /// The hash behind the chunk, all of whose steps have run.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn close(mut self) -> Ghash<V> {
+        debug_assert!(self.left == 0);
+        // SAFETY: the caller's promise.
+        unsafe { self.hash.close() };
+        self.hash
+    }
+}
+
+impl<V: Vector> Beside for Chunk<V> {
+    #[inline(always)]
+    unsafe fn step(&mut self) {
+        self.left -= 2;
+        // SAFETY: eight registers from `from`, at the powers of as many blocks.
+        unsafe {
+            let data = [0, 1].map(|i| V::load(self.from.add(V::BYTES * (self.left + i))));
+            let power = V::BLOCKS * (8 - self.left);
+            if self.left == 0 {
+                self.hash.add_two::<true>(data, power);
+            } else {
+                self.hash.add_two::<false>(data, power);
+            }
+            self.hash.pin();
         }
     }
 }

@@ -15,7 +15,8 @@ pub(super) const REGISTERS: usize = 9;
 // A block before the text and one behind, in registers of up to four.
 const _: () = assert!(4 * REGISTERS + 2 <= POWERS);
 
-/// As [`Together`](super::together::Together), for messages of up to [`REGISTERS`] registers.
+/// As [`Together`](super::together::Together), for any number of messages of up to [`REGISTERS`]
+/// registers.
 ///
 /// # Safety
 /// As for [`Together`](super::together::Together).
@@ -54,19 +55,24 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
             for n in 0..list.len() {
                 let (before, i) = (job, n % V::BLOCKS);
                 job = jobs.add(list[n].into());
+                let mut mask = V::zero();
                 if !ONE_KEY {
                     rounds = Rounds::load((*job).key.cipher().as_ptr());
+                    mask = V::broadcast((*job).j0.as_ptr());
                 }
-                let (next, sum) = turn::<V, ROUNDS, ENCRYPT, G>(&rounds, &*job, &*before, text);
-                text = next;
+                let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
+                    &rounds, &*job, &*before, &mut text, &mut mask,
+                );
                 rows[(i + V::BLOCKS - 1) % V::BLOCKS] = sum;
                 if i == 0 {
                     if n > 0 {
-                        let lot = lot(jobs, &list[n - V::BLOCKS..], V::BLOCKS);
+                        let lot = lot(jobs, &list[n - V::BLOCKS..n], job);
                         finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
                     }
                     if ONE_KEY {
-                        let lot: Lot<'_> = lot(jobs, &list[n..], V::BLOCKS);
+                        let end = list.len().min(n + V::BLOCKS);
+                        let last = jobs.add(list[end - 1].into());
+                        let lot: Lot<'_> = lot(jobs, &list[n..end], last);
                         let mut blocks = [V::Single::zero(); 4];
                         for i in 0..V::BLOCKS {
                             blocks[i] = V::Single::load((*lot[i]).j0.as_ptr());
@@ -75,15 +81,18 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                     }
                 }
                 if !ONE_KEY {
-                    let [mask] = rounds.encrypt([V::broadcast((*job).j0.as_ptr())]);
                     own[i] = mask.first();
                 }
             }
             let mut sum = Sum::zero();
             let power = (*job).len.div_ceil(BLOCK) + 1;
             sum.add_registers(text, (*job).key.powers(), power);
-            rows[V::BLOCKS - 1] = sum;
-            let lot = lot(jobs, &list[list.len() - V::BLOCKS..], V::BLOCKS);
+            // Those behind the last message repeat it.
+            let last = (list.len() - 1) % V::BLOCKS;
+            rows[last..].fill(sum);
+            let mask = own[last];
+            own[last..].fill(mask);
+            let lot = lot(jobs, &list[list.len() - 1 - last..], job);
             finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
         }
     }
@@ -106,27 +115,42 @@ unsafe fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single
     }
 }
 
-/// Encrypts or decrypts the text of `job`, and hashes that of `before`: its ciphertext is `text`,
-/// zeros behind it. The ciphertext, and the sum of the hash.
+/// Encrypts or decrypts the text of `job`, and `mask` unless it has another place, and hashes the
+/// text of `before`: its ciphertext is `text`, zeros behind it, and that of `job` replaces it. The
+/// sum of the hash.
 ///
 /// # Safety
 /// As for [`Staggered`].
 #[inline(always)]
-unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
+unsafe fn turn<
+    V: Vector,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+>(
     rounds: &Rounds<V, ROUNDS>,
     job: &Job<'_>,
     before: &Job<'_>,
-    text: [V; G],
-) -> ([V; G], Sum<V>) {
+    text: &mut [V; G],
+    mask: &mut V,
+) -> Sum<V> {
     // SAFETY: the caller's promises.
     unsafe {
         let mut sum = Sum::zero();
         let powers = before.key.powers();
         let power = before.len.div_ceil(BLOCK) + 1;
         let mut stream = Counters::after(&job.j0).next::<G>();
+        let mut masks = [*mask];
         rounds.begin(&mut stream);
+        if !ONE_KEY {
+            rounds.begin(&mut masks);
+        }
         each_round!(ROUNDS, |r| {
             rounds.middle(r, &mut stream);
+            if !ONE_KEY {
+                rounds.middle(r, &mut masks);
+            }
             if r.is_multiple_of(2) && r <= 8 {
                 let at = r.saturating_sub(2); // evaluated in the odd rounds too
                 V::pin(&mut stream);
@@ -145,6 +169,11 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usi
         }
         rounds.end(&mut stream);
         V::pin(&mut stream);
-        (xor::<V, ENCRYPT, G>(job, stream), sum)
+        if !ONE_KEY {
+            rounds.end(&mut masks);
+            [*mask] = masks;
+        }
+        *text = xor::<V, ENCRYPT, G>(job, stream);
+        sum
     }
 }

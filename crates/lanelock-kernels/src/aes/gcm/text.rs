@@ -6,7 +6,7 @@ use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::Vector;
 
-/// What runs between the rounds of a text, up to four steps of it.
+/// What runs between the rounds of a text, in four steps.
 pub(super) trait Beside {
     /// # Safety
     /// Runs under [`Vector::enter`].

@@ -2,15 +2,15 @@
 //! step, and what each message has one block of shares a register with the others' — the masks
 //! of the tags, additional data, lengths, and the reduction.
 
-use super::Job;
 use super::ghash::{POWERS, SUMS, Sum, powers_from};
 use super::text::Counters;
+use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
 
-/// The jobs that `list` names, a multiple of [`Vector::BLOCKS`]. Each has at most a block of
-/// additional data, and a text that ends in the last of `G` registers (of one: or is empty).
+/// The jobs that `list` names, at least one. Each has at most a block of
+/// additional data, and a text that ends in the last of `G` registers.
 /// `ONE_KEY`: all have the same.
 ///
 /// # Safety
@@ -40,12 +40,26 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         let Self { jobs, list } = self;
         // SAFETY: the creator's promises.
         unsafe {
-            let (first, rest) = list.split_at(V::BLOCKS);
-            let mut lot_jobs: Lot<'_> = lot(jobs, first, V::BLOCKS);
+            let mut line = [0; BLOCK];
+            let text = line.as_mut_ptr();
+            let mut nobody = Job {
+                source: text,
+                target: text,
+                aad: text,
+                len: BLOCK,
+                aad_len: 0,
+                key: (*jobs).key,
+                j0: [0; BLOCK],
+                place: core::ptr::null_mut(),
+                tag: [0; BLOCK],
+            };
+            let nobody = &raw mut nobody;
+            let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
+            let mut lot_jobs: Lot<'_> = lot(jobs, first, nobody);
             let common = Rounds::<V, ROUNDS>::load((*lot_jobs[0]).key.cipher().as_ptr());
             let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, lot_jobs);
-            for list in rest.chunks_exact(V::BLOCKS) {
-                let next = lot(jobs, list, V::BLOCKS);
+            for list in rest.chunks(V::BLOCKS) {
+                let next = lot(jobs, list, nobody);
                 let texts = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, next);
                 hash::<V, G, ONE_KEY>(lot_jobs, &turned);
                 (lot_jobs, turned) = (next, texts);
@@ -55,17 +69,18 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
     }
 }
 
-/// As many jobs as a register has blocks, the last repeated to make four.
+/// As many jobs as a register has blocks, and others to make four.
 pub(super) type Lot<'k> = [*mut Job<'k>; 4];
 
-/// The first jobs that `list` names.
+/// The jobs that `list` names, at most four, and `filler`.
 ///
 /// # Safety
 /// The numbers are below the number of jobs.
 #[inline(always)]
-pub(super) unsafe fn lot<'k>(jobs: *mut Job<'k>, list: &[u8], blocks: usize) -> Lot<'k> {
+pub(super) unsafe fn lot<'k>(jobs: *mut Job<'k>, list: &[u8], filler: *mut Job<'k>) -> Lot<'k> {
     // SAFETY: the caller's promise.
-    core::array::from_fn(|i| unsafe { jobs.add(list[i.min(blocks - 1)].into()) })
+    let job = |&number: &u8| unsafe { jobs.add(number.into()) };
+    core::array::from_fn(|i| list.get(i).map_or(filler, job))
 }
 
 /// The ciphertexts of a lot, zeros behind each, and the masks of its tags.
@@ -77,7 +92,7 @@ struct Turned<V, const G: usize> {
 /// Encrypts or decrypts the texts.
 ///
 /// # Safety
-/// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different.
+/// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different, or nobody's.
 #[inline(always)]
 unsafe fn turn<
     V: Vector,
@@ -234,11 +249,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
             let powers = job.key.powers();
             // Behind the text comes one block, before it another.
             let highest = job.len.div_ceil(BLOCK) + 2;
-            aad[0][i] = if !V::MASKS && job.aad_len == BLOCK {
-                V::Single::load(job.aad)
-            } else {
-                V::load_bytes(job.aad, job.aad_len.min(BLOCK)).first()
-            };
+            aad[0][i] = aad_of::<V>(job);
             (aad[1][i], aad[2][i]) = powers_from(powers, highest);
             last[0][i] = lengths(job);
             if !ONE_KEY {
@@ -259,7 +270,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
         }
         sum.add_rows(rows);
         let tags = sum.values().xor(masks);
-        tags.scatter(jobs.map(|job| (&raw mut (*job).tag).cast()).as_ptr());
+        tags.scatter(jobs.map(|job| place_of(job)).as_ptr());
     }
 }
 
