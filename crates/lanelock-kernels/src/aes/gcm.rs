@@ -165,13 +165,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 } else if self.alike {
                     let class = class::<V>(&jobs[0]);
                     let list = &IN_ORDER[..jobs.len()];
-                    let beyond = list.len() % V::BLOCKS;
-                    let beyond = if worth_a_lot::<V>(class, list.len()) {
-                        0
-                    } else {
-                        beyond
-                    };
-                    let (lots, rest) = list.split_at(list.len() - beyond);
+                    let (lots, rest) = list.split_at(in_lots::<V>(class, list.len()));
                     let jobs = jobs.as_mut_ptr();
                     together::<V, ROUNDS, ENCRYPT>(class, self.one_key, jobs, lots);
                     if !rest.is_empty() {
@@ -213,15 +207,18 @@ fn class<V: Vector>(job: &Job<'_>) -> usize {
     }
 }
 
-/// Whether a last lot that is not full is faster than its messages one after the other: those of
-/// one register if it is half full, those of more where they follow others.
+/// How many of `count` messages run in lots: all of them, or those that fill one. A last lot that
+/// is not full is faster than its messages one after the other if it is half full, for those of one
+/// register, and for those of more if they follow others.
 #[inline(always)]
-fn worth_a_lot<V: Vector>(class: usize, count: usize) -> bool {
-    if class == 0 {
-        count % V::BLOCKS * 2 >= V::BLOCKS && V::BLOCKS > 2
+fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
+    let beyond = count % V::BLOCKS;
+    let all = if class == 0 {
+        V::BLOCKS > 2 && 2 * beyond >= V::BLOCKS
     } else {
         count >= V::BLOCKS
-    }
+    };
+    if all { count } else { count - beyond }
 }
 
 /// Runs jobs of one class that is below [`REGISTERS`].
@@ -293,12 +290,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     let jobs = jobs.as_mut_ptr();
     for class in 0..REGISTERS {
         let count = counts[class];
-        let whole = count - count % V::BLOCKS;
-        let lots = if worth_a_lot::<V>(class, count) {
-            count
-        } else {
-            whole
-        };
+        let lots = in_lots::<V>(class, count);
         if lots > 0 {
             let list = &lists[class][..lots];
             // SAFETY: every number is in one list, once.
