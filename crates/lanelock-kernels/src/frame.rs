@@ -20,6 +20,10 @@ pub(crate) fn align() {
     #[cfg(target_arch = "x86_64")]
     {
         let mut line = MaybeUninit::<Line>::uninit();
+        #[expect(
+            clippy::pointers_in_nomem_asm_block,
+            reason = "nothing is read or written"
+        )]
         // SAFETY: no instruction; what it is given is only an address.
         unsafe {
             core::arch::asm!(

@@ -186,6 +186,12 @@ const SORTED: usize = 64;
 const COUNT: usize = 7;
 const _: () = assert!(SORTED < 1 << COUNT && COUNT * REGISTERS < 64);
 
+/// How many of `class`, below the last, `packed` has counted.
+#[inline(always)]
+fn counted(packed: u64, class: usize) -> usize {
+    usize::from((packed >> (COUNT * class)).to_le_bytes()[0]) % (1 << COUNT)
+}
+
 const IN_ORDER: [u8; SORTED] = {
     let mut numbers = [0; SORTED];
     let mut i = 0;
@@ -273,19 +279,17 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     let (mut packed, mut others) = (0_u64, 0);
     for (number, job) in (0..).zip(&*jobs) {
         let class = class::<V>(job);
-        let shift = COUNT * class;
         let last = usize::from(class == REGISTERS);
         let at = if last == 1 {
             others
         } else {
-            (packed >> shift) as usize
+            counted(packed, class)
         };
         lists[class][at % SORTED] = number;
         others += last;
-        packed = packed.wrapping_add(1 << shift); // the last class counts into the top bit alone
+        packed = packed.wrapping_add(1 << (COUNT * class)); // the last class counts into the top bit alone
     }
-    let mut counts: [_; REGISTERS + 1] =
-        core::array::from_fn(|class| (packed >> (COUNT * class)) as usize % (1 << COUNT));
+    let mut counts: [_; REGISTERS + 1] = core::array::from_fn(|class| counted(packed, class));
     counts[REGISTERS] = others;
     let jobs = jobs.as_mut_ptr();
     for class in 0..REGISTERS {
