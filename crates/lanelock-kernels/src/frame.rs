@@ -13,8 +13,8 @@ struct Line {
 /// Puts the stack frame of the function that this is inlined into on a cache line.
 ///
 /// The compiler does so only for locals that demand it. Registers of 64 bytes are otherwise spilled
-/// to wherever the callers' frames happen to end, most often across two lines, and are then stored
-/// and loaded at half the speed.
+/// to wherever the callers' frames happen to end, most often across two lines, each of which then
+/// has to be written and read.
 #[inline(always)]
 pub(crate) fn align() {
     #[cfg(target_arch = "x86_64")]

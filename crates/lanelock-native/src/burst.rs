@@ -9,7 +9,9 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, Ops, ValidOp};
+use lanelock_core::engine::{
+    Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, ValidOp,
+};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes;
 use lanelock_kernels::aes::interleave::CbcKey;
@@ -71,13 +73,6 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
             None => None,
         }
     }
-}
-
-/// A message in one piece that gets a tag.
-pub(crate) struct Tagged<'w, 'k, T> {
-    pub(crate) tagger: &'k T,
-    pub(crate) message: &'w [u8],
-    pub(crate) tag: &'w mut [u8],
 }
 
 /// A cipher, keyed for one direction.
@@ -182,8 +177,11 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     ///
     /// # Safety
     /// The taggers are of one group.
-    unsafe fn run_plain<'w, 'k>(&self, _: impl Iterator<Item = Tagged<'w, 'k, Self>>)
-    where
+    unsafe fn run_plain<'a, S: EngineSession>(
+        &self,
+        _: PlainTags<'_, 'a, S>,
+        _: impl Fn(&'a S) -> &'a Self,
+    ) where
         Self: Sized,
     {
     }
@@ -442,13 +440,8 @@ pub(crate) fn run_plain_tags<'a, S: EngineSession, T: Tagger>(
     let Some(tags) = batch.plain_tags(ciphertext) else {
         return false;
     };
-    let messages = Mapped::new(tags, |plain| Tagged {
-        tagger: tagger(plain.session),
-        message: plain.message,
-        tag: plain.tag,
-    });
     // SAFETY: a batch is of one group.
-    unsafe { any.run_plain(messages) };
+    unsafe { any.run_plain(tags, tagger) };
     true
 }
 

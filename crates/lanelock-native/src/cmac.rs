@@ -3,15 +3,16 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
+use std::mem::MaybeUninit;
 use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp};
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{BURST, Mapped, Tagged, Tagger};
+use crate::burst::{BURST, Mapped, Tagger};
 use crate::carry::Carry;
 
 pub(crate) struct Cmac {
@@ -46,41 +47,48 @@ impl Tagger for Cmac {
     type Job<'k> = Job<'k>;
     const PLAIN: bool = true;
 
-    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
+    unsafe fn run_plain<'a, S: EngineSession>(
+        &self,
+        tags: PlainTags<'_, 'a, S>,
+        tagger: impl Fn(&'a S) -> &'a Self,
+    ) {
         // Tags that are shorter than a block are computed beside their places.
-        let mut beside = ArrayVec::<[u8; BLOCK], BURST>::new();
+        let mut beside = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; BURST];
         let mut places = ArrayVec::<&mut [u8], BURST>::new();
-        let messages = Mapped::new(messages, |tagged| {
-            let Tagged {
-                tagger,
-                message,
-                tag,
-            } = tagged;
-            let chain = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
-                Ok(tag) => {
-                    *tag = [0; BLOCK];
-                    &raw mut *tag
+        let messages = Mapped::new(
+            tags,
+            |PlainTag {
+                 session,
+                 message,
+                 tag,
+             }| {
+                let tagger = tagger(session);
+                let chain: *mut _ = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
+                    Ok(tag) => {
+                        *tag = [0; BLOCK];
+                        tag
+                    }
+                    Err(_) => {
+                        places.push(tag);
+                        beside[places.len() - 1].write([0; BLOCK])
+                    }
+                };
+                mac::Message {
+                    source: message.as_ptr(),
+                    len: message.len(),
+                    key: &tagger.key,
+                    subkeys: Some(&tagger.subkeys),
+                    chain,
                 }
-                Err(_) => {
-                    places.push(tag);
-                    beside.push([0; BLOCK]);
-                    // SAFETY: below its length.
-                    unsafe { beside.as_mut_ptr().add(beside.len() - 1) }
-                }
-            };
-            mac::Message {
-                source: message.as_ptr(),
-                len: message.len(),
-                key: &tagger.key,
-                subkeys: Some(&tagger.subkeys),
-                chain,
-            }
-        });
+            },
+        );
         // SAFETY: each source is a slice of the message's length, and each chaining value a block
         // of its own, borrowed until the call returns; keys of one group have one size, and the
         // caller promises one.
         unsafe { authenticate_each(self.isa, self.key.size(), messages) };
         for (tag, whole) in places.iter_mut().zip(&beside) {
+            // SAFETY: written when its place was pushed.
+            let whole = unsafe { whole.assume_init_ref() };
             let len = tag.len();
             tag.copy_from_slice(&whole[..len]);
         }

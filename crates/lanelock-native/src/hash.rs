@@ -6,14 +6,14 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp};
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
     Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Stream, hash_many, hmac_many,
 };
 
-use crate::burst::{BURST, Tagged, Tagger};
+use crate::burst::{BURST, Tagger};
 use crate::interleave;
 
 pub(crate) struct Digest<A: Algorithm> {
@@ -137,10 +137,10 @@ unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
 
 impl<'o> PlainJob<'o> {
     #[inline(always)]
-    fn new<T>(tagged: Tagged<'o, '_, T>) -> Self {
+    fn new<S>(plain: PlainTag<'o, '_, S>) -> Self {
         Self {
-            message: Some(std::ptr::from_ref(tagged.message)),
-            tag: tagged.tag,
+            message: Some(std::ptr::from_ref(plain.message)),
+            tag: plain.tag,
         }
     }
 }
@@ -189,9 +189,13 @@ impl<A: Algorithm> Tagger for Digest<A> {
     type Job<'k> = DigestJob;
     const PLAIN: bool = true;
 
-    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
+    unsafe fn run_plain<'a, S: EngineSession>(
+        &self,
+        tags: PlainTags<'_, 'a, S>,
+        _: impl Fn(&'a S) -> &'a Self,
+    ) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        messages.for_each(|tagged| jobs.push(PlainJob::new(tagged)));
+        tags.for_each(|plain| jobs.push(PlainJob::new(plain)));
         hash_many(self.kernels, &mut jobs);
     }
 
@@ -239,11 +243,15 @@ impl<A: Interleave> Tagger for Hmac<A> {
     const PLAIN: bool = true;
     const INTERLEAVES: bool = A::INTERLEAVES;
 
-    unsafe fn run_plain<'w, 'k>(&self, messages: impl Iterator<Item = Tagged<'w, 'k, Self>>) {
+    unsafe fn run_plain<'a, S: EngineSession>(
+        &self,
+        tags: PlainTags<'_, 'a, S>,
+        tagger: impl Fn(&'a S) -> &'a Self,
+    ) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        messages.for_each(|tagged| {
-            let key = &tagged.tagger.key;
-            let message = PlainJob::new(tagged);
+        tags.for_each(|plain| {
+            let key = &tagger(plain.session).key;
+            let message = PlainJob::new(plain);
             jobs.push(PlainHmacJob { message, key });
         });
         hmac_many(self.kernels, &mut jobs);

@@ -12,3 +12,4 @@ mod stand_ins;
 mod support;
 mod threads;
 mod validation;
+mod walks;

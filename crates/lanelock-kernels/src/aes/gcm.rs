@@ -58,18 +58,12 @@ pub struct Job<'k> {
 /// Runs under [`Vector::enter`]; the job's additional data is valid.
 #[inline(always)]
 unsafe fn aad_of<V: Vector>(job: &Job<'_>) -> V::Single {
-    // Masked loads of no byte take hundreds of cycles where the address is nobody's.
-    let from = if job.aad_len == 0 {
-        job.key.powers()
-    } else {
-        job.aad
-    };
     // SAFETY: the caller's promise.
     unsafe {
         if !V::MASKS && job.aad_len == BLOCK {
-            V::Single::load(from)
+            V::Single::load(job.aad)
         } else {
-            V::load_bytes(from, job.aad_len.min(BLOCK)).first()
+            V::load_rest(job.aad, job.aad_len.min(BLOCK)).first()
         }
     }
 }
@@ -203,7 +197,7 @@ const IN_ORDER: [u8; SORTED] = {
 };
 
 /// Registers that a text has beside its first, if the message may run in a lot; else
-/// [`REGISTERS`]: so does one without a text, whose addresses need not be any.
+/// [`REGISTERS`]. One without a text may not: it would be stored to an address that need not be one.
 #[inline(always)]
 fn class<V: Vector>(job: &Job<'_>) -> usize {
     if job.aad_len > BLOCK {

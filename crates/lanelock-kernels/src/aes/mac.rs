@@ -188,7 +188,7 @@ impl Tail for End<'_> {
         // SAFETY: the message has `len` bytes, fewer than a block, from `at` on; the padding
         // between zeros and the line are at least 64 bytes long from where they start.
         unsafe {
-            let mut data = V::load_bytes(at, len);
+            let mut data = V::load_rest(at, len);
             if self.subkeys.is_some() {
                 data = data.xor(V::load(PADDING.as_ptr().add(63 - len)));
             }

@@ -39,6 +39,18 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// `from` is valid for reads of `bytes`.
     unsafe fn load_bytes(from: *const u8, bytes: usize) -> Self;
+    /// As [`Vector::load_bytes`], where there may be no byte: an empty slice may point anywhere,
+    /// and even a masked load of nothing takes hundreds of cycles where no memory is mapped.
+    ///
+    /// # Safety
+    /// As for [`Vector::load_bytes`].
+    #[inline(always)]
+    unsafe fn load_rest(from: *const u8, bytes: usize) -> Self {
+        static MAPPED: [u8; 64] = [0; 64];
+        let from = if bytes == 0 { MAPPED.as_ptr() } else { from };
+        // SAFETY: the caller's promise.
+        unsafe { Self::load_bytes(from, bytes) }
+    }
     /// # Safety
     /// `to` is valid for writes of `bytes`, at most [`Vector::BYTES`].
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize);

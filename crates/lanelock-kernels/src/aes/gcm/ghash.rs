@@ -407,6 +407,25 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
+    /// Adds registers `i` and `i + 1` of a chunk of eight that ends the sum. The first two take up
+    /// the previous one: they come last, as nothing else waits for it.
+    ///
+    /// # Safety
+    /// Runs under [`Vector::enter`]; `from` is valid for reads of eight registers; `i` is below 7.
+    #[inline(always)]
+    pub unsafe fn add_of_chunk(&mut self, from: *const u8, i: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let data = [i, i + 1].map(|i| V::load(from.add(V::BYTES * i)));
+            let power = V::BLOCKS * (8 - i);
+            if i == 0 {
+                self.add_two::<true>(data, power);
+            } else {
+                self.add_two::<false>(data, power);
+            }
+        }
+    }
+
     /// Hashes eight registers and ends the sum, which may hold products of what lies before them.
     ///
     /// # Safety
@@ -416,13 +435,7 @@ impl<V: Vector> Ghash<V> {
         // SAFETY: the caller's promise.
         unsafe {
             for i in [6, 4, 2, 0] {
-                let data = [i, i + 1].map(|i| V::load(from.add(V::BYTES * i)));
-                let power = V::BLOCKS * (8 - i);
-                if i == 0 {
-                    self.add_two::<true>(data, power);
-                } else {
-                    self.add_two::<false>(data, power);
-                }
+                self.add_of_chunk(from, i);
             }
             self.close();
         }

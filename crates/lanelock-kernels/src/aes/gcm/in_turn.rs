@@ -153,8 +153,7 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
     }
 }
 
-/// A chunk of ciphertext on its way into a hash, two registers a step, the ones that wait for the
-/// previous sum last.
+/// A chunk of ciphertext on its way into a hash, two registers a step.
 struct Chunk<V: Vector> {
     hash: Ghash<V>,
     from: *const u8,
@@ -187,15 +186,9 @@ impl<V: Vector> Beside for Chunk<V> {
     #[inline(always)]
     unsafe fn step(&mut self) {
         self.left -= 2;
-        // SAFETY: eight registers from `from`, at the powers of as many blocks.
+        // SAFETY: eight registers from `from`.
         unsafe {
-            let data = [0, 1].map(|i| V::load(self.from.add(V::BYTES * (self.left + i))));
-            let power = V::BLOCKS * (8 - self.left);
-            if self.left == 0 {
-                self.hash.add_two::<true>(data, power);
-            } else {
-                self.hash.add_two::<false>(data, power);
-            }
+            self.hash.add_of_chunk(self.from, self.left);
             self.hash.pin();
         }
     }

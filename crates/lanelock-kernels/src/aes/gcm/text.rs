@@ -209,7 +209,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     }
 
     /// A chunk of counter mode with the products of another between its rounds, two registers at a
-    /// time, the one that waits for the previous sum last.
+    /// time.
     #[inline(always)]
     unsafe fn chunk(&mut self, hash: &mut Ghash<V>, hashed: *const u8) {
         // SAFETY: `hashed` is a chunk, and so is what is left of the text; powers are at most
@@ -221,14 +221,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 self.rounds.middle(r, &mut stream);
                 V::pin(&mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
-                    let i = 8 - r;
-                    let data = [i, i + 1].map(|i| V::load(hashed.add(V::BYTES * i)));
-                    let power = V::BLOCKS * (8 - i);
-                    if i == 0 {
-                        hash.add_two::<true>(data, power);
-                    } else {
-                        hash.add_two::<false>(data, power);
-                    }
+                    hash.add_of_chunk(hashed, 8 - r);
                     hash.pin();
                 }
             });
