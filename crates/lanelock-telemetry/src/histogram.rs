@@ -96,7 +96,8 @@ impl Histogram {
     )]
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = (quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64;
-        self.at_rank(rank.max(1))
+        // As a float a great total may be rounded up: no rank is beyond the last value's.
+        self.at_rank(rank.min(self.total).max(1))
     }
 
     fn at_rank(&self, rank: u64) -> u64 {
@@ -106,11 +107,11 @@ impl Histogram {
             seen >= rank
         });
         match found {
-            Some(last) if last == BUCKETS - 1 => self.max,
-            // A page is read while it is written: the greatest value may not have got there yet.
-            Some(bucket) if self.max > 0 => upper(bucket).min(self.max),
-            Some(bucket) => upper(bucket),
             None => 0,
+            // A page is read while it is written: the greatest value may not have got there yet.
+            Some(bucket) if self.max == 0 => upper(bucket),
+            Some(last) if last == BUCKETS - 1 => self.max,
+            Some(bucket) => upper(bucket).min(self.max),
         }
     }
 
@@ -193,7 +194,40 @@ mod tests {
         assert_eq!((between.quantile(0.5), between.quantile(1.0)), (7, 100));
     }
 
+    /// A histogram with these counts, zeros elsewhere, and any greatest value.
+    fn corrupted(counts: &[(usize, u64)], max: u64) -> Histogram {
+        let mut all = vec![0; BUCKETS];
+        counts.iter().for_each(|(at, count)| all[*at] = *count);
+        Histogram::of(all, 0, max)
+    }
+
+    #[test]
+    fn the_last_bucket_has_a_bound_before_the_greatest_value_is_known() {
+        let unfinished = corrupted(&[(3, 1), (BUCKETS - 1, 1)], 0);
+        let last = (1 << TOP_BITS) - 1;
+        assert_eq!(
+            (unfinished.quantile(0.5), unfinished.quantile(1.0)),
+            (3, last)
+        );
+        // As floats these counts sum up to one more than they do.
+        let many = corrupted(&[(3, (1 << 54) - 1)], 3);
+        assert_eq!(many.quantile(1.0), 3);
+    }
+
     proptest! {
+        #[test]
+        fn quantiles_grow_whatever_was_read(
+            counts in proptest::collection::vec(
+                (prop_oneof![0..BUCKETS, Just(BUCKETS - 1)], prop_oneof![0_u64..9, any::<u64>()]), 0..6),
+            max in prop_oneof![Just(0_u64), 0_u64..1 << 36, any::<u64>()],
+            quantiles in proptest::array::uniform2(0.0..=1.0_f64),
+        ) {
+            let histogram = corrupted(&counts, max);
+            let [a, b] = quantiles;
+            let steps = [0.0, a.min(b), a.max(b), 1.0].map(|q| histogram.quantile(q));
+            prop_assert!(steps.is_sorted(), "{steps:?}");
+        }
+
         #[test]
         fn quantiles_are_the_exact_ones_or_up_to_a_sixteenth_more(
             mut values in proptest::collection::vec(
