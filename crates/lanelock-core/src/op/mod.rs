@@ -38,7 +38,7 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
-#[repr(C)] // in this order: what most operations do not have is one stretch of zeros, soon written
+#[repr(C, align(64))] // in this order: what most operations do not have is one stretch of zeros, soon written
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) input: Span,
