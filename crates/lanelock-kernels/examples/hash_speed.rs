@@ -38,6 +38,10 @@ unsafe impl<A: Algorithm> Message for Job<'_, A> {
         core::mem::take(&mut self.unread).then_some(core::ptr::from_ref(self.message))
     }
 
+    fn is_read(&self) -> bool {
+        !self.unread
+    }
+
     fn finish(&mut self, digest: &[u8]) {
         self.tag[..digest.len()].copy_from_slice(digest);
     }

@@ -50,6 +50,10 @@ unsafe impl<A: Interleave> Message for Job<'_, A> {
         self.part.take()
     }
 
+    fn is_read(&self) -> bool {
+        self.part.is_none()
+    }
+
     fn finish(&mut self, digest: &[u8]) {
         self.tag[..digest.len()].copy_from_slice(digest);
     }

@@ -116,6 +116,11 @@ unsafe impl Message for DigestJob {
         Some(piece)
     }
 
+    #[inline]
+    fn is_read(&self) -> bool {
+        self.next == self.count
+    }
+
     #[inline(always)]
     fn finish(&mut self, digest: &[u8]) {
         self.digest[..digest.len()].copy_from_slice(digest);
@@ -127,6 +132,11 @@ unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
     #[inline]
     fn next_part(&mut self) -> Option<*const [u8]> {
         self.message.next_part()
+    }
+
+    #[inline]
+    fn is_read(&self) -> bool {
+        self.message.is_read()
     }
 
     #[inline]
@@ -153,6 +163,11 @@ unsafe impl Message for PlainJob<'_> {
     }
 
     #[inline(always)]
+    fn is_read(&self) -> bool {
+        self.message.is_none()
+    }
+
+    #[inline(always)]
     fn finish(&mut self, digest: &[u8]) {
         copy_tag(&digest[..self.tag.len()], self.tag);
     }
@@ -163,6 +178,11 @@ unsafe impl<A: Algorithm> Message for PlainHmacJob<'_, '_, A> {
     #[inline(always)]
     fn next_part(&mut self) -> Option<*const [u8]> {
         self.message.next_part()
+    }
+
+    #[inline(always)]
+    fn is_read(&self) -> bool {
+        self.message.is_read()
     }
 
     #[inline(always)]

@@ -20,7 +20,10 @@ pub(super) struct Lane {
     /// Bytes hashed so far, with those that came before this message.
     total: u64,
     scratch: *mut u8,
-    padded: bool,
+    /// Blocks in the scratch that end the message; 0 before they are there.
+    ending: usize,
+    /// The last run was returned.
+    ended: bool,
 }
 
 /// A run of blocks that are contiguous in memory.
@@ -42,20 +45,18 @@ impl Lane {
             len: 0,
             total: before,
             scratch,
-            padded: false,
+            ending: 0,
+            ended: false,
         }
     }
 
     /// The first run of a message.
     #[inline(always)]
     pub(super) fn first_run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
-        match message.next_part() {
-            Some(part) => {
-                self.take(part);
-                self.run::<A, M, T>(message)
-            }
-            None => self.pad::<A>(0),
+        if let Some(part) = message.next_part() {
+            self.take(part);
         }
+        self.run::<A, M, T>(message)
     }
 
     /// The next run, of one block at least; `None` when the padding was returned before.
@@ -66,43 +67,63 @@ impl Lane {
         &mut self,
         message: &mut M,
     ) -> Option<Run> {
-        if self.padded {
+        if self.ended {
             return None;
         }
-        Some(self.run::<A, M, T>(message))
+        Some(match self.ending {
+            0 => self.run::<A, M, T>(message),
+            blocks => self.end(blocks),
+        })
     }
 
     #[inline(always)]
     fn run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
-        if self.len >= A::BLOCK {
-            let blocks = self.len / A::BLOCK;
-            let at = self.part;
-            self.skip(blocks * A::BLOCK);
-            return Run { at, blocks };
+        let whole = Run {
+            at: self.part,
+            blocks: self.len / A::BLOCK,
+        };
+        if !message.is_read() {
+            return self.run_of_several::<A, M>(whole, message);
         }
-        match message.next_part() {
-            None => {
-                self.padded = true;
-                // SAFETY: `len` readable bytes, less than a block, and two blocks of scratch; the
-                // instructions are those that the scheduler was compiled for.
-                let blocks =
-                    unsafe { T::pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
-                Run {
-                    at: self.scratch,
-                    blocks,
-                }
-            }
-            Some(next) => self.gather::<A, M>(message, next),
+        // The end is prepared before the blocks in front of it are compressed: for all lanes at
+        // once, instead of one by one as they get there.
+        self.skip(whole.blocks * A::BLOCK);
+        // SAFETY: `len` readable bytes, less than a block, and two blocks of scratch, which hold
+        // nothing any more; the instructions are those that the scheduler was compiled for.
+        let blocks = unsafe { T::pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
+        if whole.blocks == 0 {
+            return self.end(blocks);
         }
+        self.ending = blocks;
+        whole
+    }
+
+    /// The run in the scratch that ends the message.
+    #[inline(always)]
+    fn end(&mut self, blocks: usize) -> Run {
+        self.ended = true;
+        Run {
+            at: self.scratch,
+            blocks,
+        }
+    }
+
+    /// A run before the last part: the whole blocks that are left of this one, or a block of this
+    /// one and the next.
+    #[inline(never)]
+    fn run_of_several<A: Algorithm, M: Message>(&mut self, whole: Run, message: &mut M) -> Run {
+        if whole.blocks > 0 {
+            self.skip(whole.blocks * A::BLOCK);
+            return whole;
+        }
+        self.gather::<A, M>(message)
     }
 
     /// One block from several parts, or the last of the message with its padding.
     ///
-    /// What is left of this part is less than a block; `next` follows it.
-    #[inline(never)]
-    fn gather<A: Algorithm, M: Message>(&mut self, message: &mut M, next: *const [u8]) -> Run {
+    /// What is left of this part is less than a block.
+    fn gather<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Run {
         let mut filled = 0;
-        let mut next = Some(next);
         loop {
             let count = self.len.min(A::BLOCK - filled);
             // SAFETY: `count` ≤ `len` readable bytes; `filled + count` ≤ one block of scratch.
@@ -115,22 +136,12 @@ impl Lane {
                     blocks: 1,
                 };
             }
-            match next.take().or_else(|| message.next_part()) {
-                Some(part) => self.take(part),
-                None => return self.pad::<A>(filled),
-            }
-        }
-    }
-
-    /// Pads the `filled` bytes in the scratch.
-    #[inline(always)]
-    fn pad<A: Algorithm>(&mut self, filled: usize) -> Run {
-        self.padded = true;
-        // SAFETY: `filled` < one block, and two blocks of scratch.
-        let blocks = unsafe { pad_in_place(filled, self.total, self.scratch, A::BLOCK) };
-        Run {
-            at: self.scratch,
-            blocks,
+            let Some(part) = message.next_part() else {
+                // SAFETY: `filled` < one block, and two blocks of scratch.
+                let blocks = unsafe { pad_in_place(filled, self.total, self.scratch, A::BLOCK) };
+                return self.end(blocks);
+            };
+            self.take(part);
         }
     }
 

@@ -14,6 +14,9 @@ pub unsafe trait Message {
     /// The next part, `None` behind the last one. Empty parts are passed over.
     fn next_part(&mut self) -> Option<*const [u8]>;
 
+    /// Whether [`Self::next_part`] has returned the last part, or there is none.
+    fn is_read(&self) -> bool;
+
     /// Takes the digest, whole. Called once, after the last part was read.
     fn finish(&mut self, digest: &[u8]);
 }
@@ -47,6 +50,11 @@ unsafe impl Message for Whole<'_> {
     #[inline]
     fn next_part(&mut self) -> Option<*const [u8]> {
         self.rest.take().map(core::ptr::from_ref)
+    }
+
+    #[inline]
+    fn is_read(&self) -> bool {
+        self.rest.is_none()
     }
 
     #[inline]
@@ -86,6 +94,11 @@ unsafe impl Message for Parts<'_> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(core::ptr::from_ref(*first))
+    }
+
+    #[inline]
+    fn is_read(&self) -> bool {
+        self.rest.is_empty()
     }
 
     #[inline]

@@ -26,6 +26,10 @@ unsafe impl<A: Algorithm> Message for Job<'_, A> {
         self.parts.next_part()
     }
 
+    fn is_read(&self) -> bool {
+        self.parts.is_read()
+    }
+
     fn finish(&mut self, digest: &[u8]) {
         self.parts.finish(digest);
     }

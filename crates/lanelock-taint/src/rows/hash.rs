@@ -88,6 +88,10 @@ unsafe impl<A: Algorithm> Hashed for Job<'_, A> {
         self.message.next_part()
     }
 
+    fn is_read(&self) -> bool {
+        self.message.is_read()
+    }
+
     fn finish(&mut self, digest: &[u8]) {
         self.message.finish(digest);
     }

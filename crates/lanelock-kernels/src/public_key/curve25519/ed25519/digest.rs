@@ -75,6 +75,11 @@ unsafe impl Message for Digest<'_> {
     }
 
     #[inline]
+    fn is_read(&self) -> bool {
+        self.read == self.parts.len()
+    }
+
+    #[inline]
     fn finish(&mut self, digest: &[u8]) {
         self.bytes.copy_from_slice(digest);
     }
