@@ -145,6 +145,12 @@ impl Lane {
         }
     }
 
+    /// Blocks in the scratch that come behind the present run; `None` if more comes than those.
+    #[inline(always)]
+    pub(super) fn ending(&self) -> Option<usize> {
+        (self.ended || self.ending > 0).then_some(if self.ended { 0 } else { self.ending })
+    }
+
     /// The scratch it was made with.
     #[inline(always)]
     pub(super) fn scratch(&self) -> *mut u8 {

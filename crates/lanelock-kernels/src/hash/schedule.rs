@@ -15,6 +15,7 @@ use super::message::Message;
 #[cfg(target_arch = "x86_64")]
 use super::tail::MaskedMoves;
 use super::tail::{Moves, Tail};
+use super::tier::Ends;
 use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};
@@ -48,7 +49,7 @@ struct Board<A: Algorithm> {
     active: usize,
     chain: Rows<A>,
     inner: Rows<A>,
-    owner: [usize; LANES],
+    owner: [MaybeUninit<usize>; LANES],
     waiting: usize,
 }
 
@@ -149,6 +150,9 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
     }
     board.active = lanes;
     while board.active > 0 {
+        if next == messages.len() && board.end_together::<M, P>(kernels, messages) {
+            break;
+        }
         board.advance(kernels);
         // From the last lane down: the one that fills a gap has been looked at, and those that
         // end together leave none.
@@ -182,7 +186,7 @@ impl<A: Algorithm> Board<A> {
             active: 0,
             chain: Rows([MaybeUninit::uninit(); LANES]),
             inner: Rows([MaybeUninit::uninit(); LANES]),
-            owner: [0; LANES],
+            owner: [MaybeUninit::uninit(); LANES],
             waiting: 0,
         }
     }
@@ -248,6 +252,73 @@ impl<A: Algorithm> Board<A> {
         }
     }
 
+    /// Runs all lanes to their ends by one call, if they have equally much left and no outer block
+    /// waits; `false` if not: then nothing was done.
+    #[inline(always)]
+    fn end_together<M: Message, P: Mode<A, M>>(
+        &mut self,
+        kernels: &Kernels<A>,
+        messages: &mut [M],
+    ) -> bool {
+        let (blocks, left) = (self.left[0], &self.left[..self.active]);
+        if self.waiting > 0 || left.iter().any(|&left| left != blocks) {
+            return false;
+        }
+        let step = kernels.step(self.active);
+        let (Some(run), Some(ending_blocks)) = (step.ends(), self.ending(0)) else {
+            return false;
+        };
+        if (1..self.active).any(|slot| self.ending(slot) != Some(ending_blocks)) {
+            return false;
+        }
+        let mut ending_at = [core::ptr::null(); LANES];
+        let mut keyed = false;
+        for slot in 0..self.active {
+            // SAFETY: `slot` < `active`, so its lane is initialised.
+            ending_at[slot] = unsafe { self.lane[slot].assume_init_ref() }.scratch();
+            if let Some(outer) = P::outer(&messages[self.message[slot]]) {
+                self.chain.0[slot].write(*outer);
+                keyed = true;
+            }
+        }
+        for slot in self.active..step.touched(self.active) {
+            // Work for nobody, on memory that is valid.
+            self.at[slot] = self.at[0];
+            ending_at[slot] = ending_at[0];
+            self.rows.0[slot] = self.rows.0[0];
+            self.chain.0[slot] = self.chain.0[0];
+        }
+        let ends = Ends {
+            rows: self.rows.0.as_mut_ptr().cast(),
+            lanes: self.active,
+            at: self.at.as_ptr(),
+            blocks,
+            ending_at: ending_at.as_ptr(),
+            ending_blocks,
+            outer: if keyed {
+                self.chain.0.as_ptr().cast()
+            } else {
+                core::ptr::null()
+            },
+        };
+        // SAFETY: rows and pointers of all touched lanes are initialised; each has `blocks` blocks
+        // left, and behind them as many in its scratch. The tier's constructor took the token.
+        unsafe { run(&ends) };
+        for (row, &index) in self.rows.0.iter().zip(&self.message[..self.active]) {
+            // SAFETY: the first `active` rows are initialised.
+            finish::<A, M>(&mut messages[index], unsafe { row.assume_init_ref() });
+        }
+        self.active = 0;
+        true
+    }
+
+    /// Blocks that come behind a lane's run, as [`Lane::ending`] has it.
+    #[inline(always)]
+    fn ending(&self, slot: usize) -> Option<usize> {
+        // SAFETY: `slot` < `active`, so its lane is initialised.
+        unsafe { self.lane[slot].assume_init_ref() }.ending()
+    }
+
     /// The next run of a lane that has nothing left; `false` if its message ended.
     #[inline(always)]
     fn resume<M: Message, T: Tail>(&mut self, slot: usize, messages: &mut [M]) -> bool {
@@ -279,7 +350,7 @@ impl<A: Algorithm> Board<A> {
         };
         self.inner.0[self.waiting].write(*row);
         self.chain.0[self.waiting].write(*outer);
-        self.owner[self.waiting] = index;
+        self.owner[self.waiting].write(index);
         self.waiting += 1;
         if self.waiting == kernels.capacity() {
             self.flush(kernels, messages);
@@ -303,9 +374,10 @@ impl<A: Algorithm> Board<A> {
             let chain = self.chain.0.as_mut_ptr().cast();
             step.outer(chain, self.inner.0.as_ptr().cast(), self.waiting);
         }
-        for (row, &owner) in self.chain.0.iter().zip(&self.owner[..self.waiting]) {
-            // SAFETY: the first `waiting` rows are initialised.
-            finish::<A, M>(&mut messages[owner], unsafe { row.assume_init_ref() });
+        for (row, owner) in self.chain.0.iter().zip(&self.owner[..self.waiting]) {
+            // SAFETY: the first `waiting` of both are initialised.
+            let (row, owner) = unsafe { (row.assume_init_ref(), owner.assume_init()) };
+            finish::<A, M>(&mut messages[owner], row);
         }
         self.waiting = 0;
     }

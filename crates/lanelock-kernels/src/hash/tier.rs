@@ -37,10 +37,28 @@ pub(super) enum Width {
 /// The compression for at most `up_to` messages in flight.
 pub(super) struct Step<A: Algorithm> {
     up_to: usize,
-    /// Lanes are read and written in groups of this many.
+    /// Lanes are read and written in groups of this many, a power of two.
     group: usize,
     blocks: Blocks<A>,
     outer: Outer<A>,
+    /// Whole ends of messages, where that is faster than run by run.
+    ends: Option<unsafe fn(&Ends<A>)>,
+}
+
+/// What is left of messages that end together: some blocks of each, then those that its padding is
+/// in, then the outer hash of HMAC.
+///
+/// Invariant: all pointers are valid for [`Step::touched`]`(lanes)` elements, `rows` also for
+/// writes, and each of `at` and `ending_at` for reading its number of blocks.
+pub(super) struct Ends<A: Algorithm> {
+    pub(super) rows: *mut Row<A::Word>,
+    pub(super) lanes: usize,
+    pub(super) at: *const *const u8,
+    pub(super) blocks: usize,
+    pub(super) ending_at: *const *const u8,
+    pub(super) ending_blocks: usize,
+    /// The keys' outer states; null for a plain hash.
+    pub(super) outer: *const Row<A::Word>,
 }
 
 /// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
@@ -186,7 +204,8 @@ impl<A: Algorithm> Step<A> {
     /// `lanes` rounded up to what the kernel reads and writes.
     #[inline]
     pub(super) fn touched(&self, lanes: usize) -> usize {
-        lanes.next_multiple_of(self.group)
+        // The standard library's method would divide.
+        (lanes + self.group - 1) & !(self.group - 1)
     }
 
     /// Compresses `blocks` blocks of each lane into its row.
@@ -222,6 +241,13 @@ impl<A: Algorithm> Step<A> {
         // SAFETY: as in `blocks`.
         unsafe { (self.outer)(chain, inner, lanes) }
     }
+
+    /// What runs messages to their ends by one call, leaving their digests in the rows, if there is
+    /// something for this number of lanes.
+    #[inline(always)]
+    pub(super) fn ends(&self) -> Option<unsafe fn(&Ends<A>)> {
+        self.ends
+    }
 }
 
 const fn step_portable<A: Algorithm>() -> Step<A> {
@@ -230,6 +256,7 @@ const fn step_portable<A: Algorithm>() -> Step<A> {
         group: 1,
         blocks: blocks_portable::<A>,
         outer: outer_portable::<A>,
+        ends: None,
     }
 }
 
@@ -242,6 +269,7 @@ const fn step_ni<A: Algorithm>(up_to: usize) -> Step<A> {
             group: 1,
             blocks,
             outer: outer_ni::<A>,
+            ends: None,
         },
         None => step_portable(),
     }
@@ -256,6 +284,7 @@ const fn step_alone<A: Algorithm, const TIER: usize>() -> Step<A> {
             group: 1,
             blocks: alone[TIER],
             outer: outer_alone::<A, TIER>,
+            ends: None,
         },
         None => step_integer(),
     }
@@ -263,7 +292,8 @@ const fn step_alone<A: Algorithm, const TIER: usize>() -> Step<A> {
 
 /// The two functions of a step over one register type, with its instructions enabled.
 macro_rules! step {
-    ($step:ident, $features:literal, $lanes:ty, $blocks:ident, $outer:ident, $compress:ident) => {
+    ($step:ident, $features:literal, $lanes:ty,
+     $blocks:ident, $outer:ident, $ends:ident, $compress:ident) => {
         #[cfg(target_arch = "x86_64")]
         const fn $step<A: Algorithm>() -> Step<A> {
             let lanes = <$lanes>::COUNT;
@@ -272,6 +302,7 @@ macro_rules! step {
                 group: lanes,
                 blocks: $blocks::<A>,
                 outer: $outer::<A>,
+                ends: Some($ends::<A>),
             }
         }
 
@@ -302,7 +333,16 @@ macro_rules! step {
             unsafe { outer::<A, $lanes>(chain, inner, lanes, $compress::<A>) }
         }
 
-        /// One copy for both callers: the code of a compression is long.
+        /// # Safety
+        /// The CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $ends<A: Algorithm>(these: &Ends<A>) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { ends::<A, $lanes>(these, $compress::<A>) }
+        }
+
+        /// One copy for all callers: the code of a compression is long.
         ///
         /// # Safety
         /// As [`Compress::compress`], and the CPU has the instructions.
@@ -345,6 +385,7 @@ step!(
     A::Word,
     blocks_integer,
     outer_integer,
+    ends_integer,
     compress_integer
 );
 step!(
@@ -353,6 +394,7 @@ step!(
     <A::Word as WideWord>::Zmm,
     blocks_zmm,
     outer_zmm,
+    ends_zmm,
     compress_zmm
 );
 step!(
@@ -361,6 +403,7 @@ step!(
     Pair<<A::Word as WideWord>::Zmm>,
     blocks_two_zmm,
     outer_two_zmm,
+    ends_two_zmm,
     compress_two_zmm
 );
 step!(
@@ -369,6 +412,7 @@ step!(
     <A::Word as WideWord>::Ymm,
     blocks_ymm,
     outer_ymm,
+    ends_ymm,
     compress_ymm
 );
 step!(
@@ -377,6 +421,7 @@ step!(
     Pair<<A::Word as WideWord>::Ymm>,
     blocks_two_ymm,
     outer_two_ymm,
+    ends_two_ymm,
     compress_two_ymm
 );
 
@@ -398,11 +443,7 @@ unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
         unsafe {
             let (rows, at) = (rows.add(first), at.add(first));
             let mut state = V::load_rows(rows);
-            for block in 0..count {
-                w.cast::<[V; 16]>()
-                    .write(V::load_block(at, block * A::BLOCK));
-                compress(&mut state, w);
-            }
+            absorb::<A, V>(&mut state, w, at, count, compress);
             V::store_rows(state, rows);
         }
     }
@@ -419,21 +460,89 @@ unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
 ) {
     let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
     let w: *mut V = w.as_mut_ptr().cast();
-    let digest = A::DIGEST / A::Word::BYTES;
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside the caller's `touched(lanes)`.
         unsafe {
             let (chain, inner) = (chain.add(first), inner.add(first));
-            let words = V::load_rows(inner);
-            let mut block = [V::splat(A::Word::default()); 16];
-            block[..digest].copy_from_slice(&words[..digest]);
-            block[digest] = V::splat(A::Word::END);
-            block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
-            let mut state = V::load_rows(chain);
-            w.cast::<[V; 16]>().write(block);
-            compress(&mut state, w);
+            let state = outer_of::<A, V>(V::load_rows(inner), chain, w, compress);
             V::store_rows(state, chain);
         }
+    }
+}
+
+/// See [`Ends`].
+///
+/// # Safety
+/// The CPU has the instructions of `V`, which has the step's group of lanes.
+#[inline(always)]
+unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>, compress: CompressFn<V>) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
+    for first in (0..these.lanes).step_by(V::COUNT) {
+        // SAFETY: the invariant of `Ends`; whole groups are inside its `touched(lanes)`.
+        unsafe {
+            let rows = these.rows.add(first);
+            let mut state = V::load_rows(rows);
+            for (at, blocks) in [
+                (these.at, these.blocks),
+                (these.ending_at, these.ending_blocks),
+            ] {
+                absorb::<A, V>(&mut state, w, at.add(first), blocks, compress);
+            }
+            if !these.outer.is_null() {
+                state = outer_of::<A, V>(state, these.outer.add(first), w, compress);
+            }
+            V::store_rows(state, rows);
+        }
+    }
+}
+
+/// Compresses `count` blocks behind each pointer.
+///
+/// # Safety
+/// The CPU has the instructions of `V`. `at` is valid for its lanes, each pointer for `count`
+/// blocks, and `w` for a schedule.
+#[inline(always)]
+unsafe fn absorb<A: Algorithm, V: Lanes<Word = A::Word>>(
+    state: &mut [V; 8],
+    w: *mut V,
+    at: *const *const u8,
+    count: usize,
+    compress: CompressFn<V>,
+) {
+    for block in 0..count {
+        // SAFETY: the offset is a block inside the `count` behind each pointer.
+        unsafe {
+            w.cast::<[V; 16]>()
+                .write(V::load_block(at, block * A::BLOCK));
+            compress(state, w);
+        }
+    }
+}
+
+/// The outer hash over `inner` digests, from the keys' outer states.
+///
+/// # Safety
+/// The CPU has the instructions of `V`. `chain` is valid for the rows of its lanes, `w` for a
+/// schedule.
+#[inline(always)]
+unsafe fn outer_of<A: Algorithm, V: Lanes<Word = A::Word>>(
+    inner: [V; 8],
+    chain: *const Row<A::Word>,
+    w: *mut V,
+    compress: CompressFn<V>,
+) -> [V; 8] {
+    let digest = A::DIGEST / A::Word::BYTES;
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut block = [V::splat(A::Word::default()); 16];
+        block[..digest].copy_from_slice(&inner[..digest]);
+        block[digest] = V::splat(A::Word::END);
+        block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
+        let mut state = V::load_rows(chain);
+        w.cast::<[V; 16]>().write(block);
+        compress(&mut state, w);
+        state
     }
 }
 
