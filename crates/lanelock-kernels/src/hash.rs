@@ -15,6 +15,7 @@ mod sha2;
 mod sha512_one;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod sha_ni;
+mod step;
 mod stream;
 mod tail;
 mod tier;

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp};
+use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp, copy_tag};
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
 use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{
@@ -328,18 +328,6 @@ impl<A: Interleave> Tagger for Hmac<A> {
         let mut stream = Stream::hmac(self.kernels, &self.key);
         absorb(&mut stream, op, ciphertext);
         stream.finish_hmac(&self.key, &mut tag[..A::DIGEST]);
-    }
-}
-
-/// Copies a tag; the usual lengths without a call.
-#[inline(always)]
-fn copy_tag(tag: &[u8], to: &mut [u8]) {
-    match tag.len() {
-        12 => to[..12].copy_from_slice(&tag[..12]),
-        16 => to[..16].copy_from_slice(&tag[..16]),
-        20 => to[..20].copy_from_slice(&tag[..20]),
-        32 => to[..32].copy_from_slice(&tag[..32]),
-        _ => to.copy_from_slice(tag),
     }
 }
 

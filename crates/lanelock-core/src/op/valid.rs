@@ -484,8 +484,11 @@ impl<'a> ValidOp<'_, 'a> {
 }
 
 /// Copies a tag; the usual lengths without a call.
+///
+/// # Panics
+/// If the lengths differ.
 #[inline(always)]
-fn copy_tag(tag: &[u8], to: &mut [u8]) {
+pub fn copy_tag(tag: &[u8], to: &mut [u8]) {
     match tag.len() {
         12 => to[..12].copy_from_slice(&tag[..12]),
         16 => to[..16].copy_from_slice(&tag[..16]),

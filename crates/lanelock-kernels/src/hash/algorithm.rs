@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // passes schedules on by pointer
 
-use super::tier::Blocks;
+use super::step::Blocks;
 #[cfg(target_arch = "x86_64")]
 use super::{sha_ni, sha512_one};
 use super::{sha1, sha2};

@@ -4,7 +4,8 @@
 //! takes the next message; when none is left, the last lane moves into the gap, so the lanes in
 //! flight are always the first ones and the tier picks the kernel by their number. The outer
 //! blocks of HMAC wait in a second set of rows until it is full: they run in full registers even
-//! if the messages end one by one.
+//! if the messages end one by one. Lanes that all have equally much left, as in a burst of one
+//! length, run to their ends by one call, in which their chaining values stay in registers.
 
 #![allow(unsafe_code)] // hands rows and pointers to the kernels
 
@@ -12,10 +13,10 @@ use core::mem::MaybeUninit;
 
 use super::lane::{Lane, SCRATCH};
 use super::message::Message;
+use super::step::Ends;
 #[cfg(target_arch = "x86_64")]
 use super::tail::MaskedMoves;
 use super::tail::{Moves, Tail};
-use super::tier::Ends;
 use super::tier::Width;
 use super::{Algorithm, Kernels};
 use crate::lanes::{Row, Word};

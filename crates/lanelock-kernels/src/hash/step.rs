@@ -1,0 +1,468 @@
+//! The compressions of a number of lanes: of whole blocks, of HMAC's outer block, of whole ends.
+
+#![allow(unsafe_code)] // runs compressions with their instruction set, on rows and blocks by pointer
+
+use core::mem::MaybeUninit;
+
+use crate::hash::{Algorithm, Compress, SCHEDULE};
+use crate::lanes::{Lanes, Row, Word};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::{Pair, WideWord};
+
+/// Bytes of an outer HMAC block that the padding code may need at most.
+const OUTER_BLOCK: usize = 128;
+
+/// The compression for at most `up_to` messages in flight.
+pub(super) struct Step<A: Algorithm> {
+    pub(super) up_to: usize,
+    /// Lanes are read and written in groups of this many, a power of two.
+    group: usize,
+    blocks: Blocks<A>,
+    outer: Outer<A>,
+    /// Whole ends of messages, where that is faster than run by run.
+    ends: Option<unsafe fn(&Ends<A>)>,
+}
+
+/// What is left of messages that end together: some blocks of each, then those that its padding is
+/// in, then the outer hash of HMAC.
+///
+/// Invariant: all pointers are valid for [`Step::touched`]`(lanes)` elements, `rows` also for
+/// writes, and each of `at` and `ending_at` for reading its number of blocks.
+pub(super) struct Ends<A: Algorithm> {
+    pub(super) rows: *mut Row<A::Word>,
+    pub(super) lanes: usize,
+    pub(super) at: *const *const u8,
+    pub(super) blocks: usize,
+    pub(super) ending_at: *const *const u8,
+    pub(super) ending_blocks: usize,
+    /// The keys' outer states; null for a plain hash.
+    pub(super) outer: *const Row<A::Word>,
+}
+
+/// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
+pub(super) type Blocks<A> =
+    unsafe fn(*mut Row<<A as Compress>::Word>, *const *const u8, usize, usize);
+/// `(state, schedule)`; see [`Compress::compress`].
+type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
+/// `(chain, inner, lanes)`; see [`Step::outer`].
+type Outer<A> =
+    unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
+
+impl<A: Algorithm> Step<A> {
+    /// `lanes` rounded up to what the kernel reads and writes.
+    #[inline]
+    pub(super) fn touched(&self, lanes: usize) -> usize {
+        // The standard library's method would divide.
+        (lanes + self.group - 1) & !(self.group - 1)
+    }
+
+    /// Compresses `blocks` blocks of each lane into its row.
+    ///
+    /// # Safety
+    /// `rows` and `at` are valid for [`Self::touched`]`(lanes)` elements, and each pointer for
+    /// reading `blocks` blocks.
+    #[inline]
+    pub(super) unsafe fn blocks(
+        &self,
+        rows: *mut Row<A::Word>,
+        at: *const *const u8,
+        lanes: usize,
+        blocks: usize,
+    ) {
+        // SAFETY: the bounds are the caller's promise. The instructions exist: a `Kernels` is only
+        // reachable through a constructor that took the token.
+        unsafe { (self.blocks)(rows, at, lanes, blocks) }
+    }
+
+    /// The outer hash of HMAC: `inner` digests become one padded block each, compressed into
+    /// `chain`, which holds the keys' outer states.
+    ///
+    /// # Safety
+    /// Both are valid for [`Self::touched`]`(lanes)` rows.
+    #[inline]
+    pub(super) unsafe fn outer(
+        &self,
+        chain: *mut Row<A::Word>,
+        inner: *const Row<A::Word>,
+        lanes: usize,
+    ) {
+        // SAFETY: as in `blocks`.
+        unsafe { (self.outer)(chain, inner, lanes) }
+    }
+
+    /// What runs messages to their ends by one call, leaving their digests in the rows, if there is
+    /// something for this number of lanes.
+    #[inline(always)]
+    pub(super) fn ends(&self) -> Option<unsafe fn(&Ends<A>)> {
+        self.ends
+    }
+}
+
+pub(super) const fn step_portable<A: Algorithm>() -> Step<A> {
+    Step {
+        up_to: 1,
+        group: 1,
+        blocks: blocks_portable::<A>,
+        outer: outer_portable::<A>,
+        ends: None,
+    }
+}
+
+/// The SHA extensions for up to `up_to` messages.
+#[cfg(target_arch = "x86_64")]
+pub(super) const fn step_ni<A: Algorithm>(up_to: usize) -> Step<A> {
+    match A::EXTENSION {
+        Some(blocks) => Step {
+            up_to,
+            group: 1,
+            blocks,
+            outer: outer_ni::<A>,
+            ends: None,
+        },
+        None => step_portable(),
+    }
+}
+
+/// A lone message on a tier that takes the index `TIER` in [`Compress::ALONE`].
+#[cfg(target_arch = "x86_64")]
+pub(super) const fn step_alone<A: Algorithm, const TIER: usize>() -> Step<A> {
+    match A::ALONE {
+        Some(alone) => Step {
+            up_to: 1,
+            group: 1,
+            blocks: alone[TIER],
+            outer: outer_alone::<A, TIER>,
+            ends: None,
+        },
+        None => step_integer(),
+    }
+}
+
+/// The two functions of a step over one register type, with its instructions enabled.
+macro_rules! step {
+    ($step:ident, $features:literal, $lanes:ty,
+     $blocks:ident, $outer:ident, $ends:ident, $compress:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        pub(super) const fn $step<A: Algorithm>() -> Step<A> {
+            let lanes = <$lanes>::COUNT;
+            Step {
+                up_to: lanes,
+                group: lanes,
+                blocks: $blocks::<A>,
+                outer: $outer::<A>,
+                ends: Some($ends::<A>),
+            }
+        }
+
+        /// # Safety
+        /// As [`Step::blocks`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $blocks<A: Algorithm>(
+            rows: *mut Row<A::Word>,
+            at: *const *const u8,
+            lanes: usize,
+            count: usize,
+        ) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { blocks::<A, $lanes>(rows, at, lanes, count, $compress::<A>) }
+        }
+
+        /// # Safety
+        /// As [`Step::outer`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $outer<A: Algorithm>(
+            chain: *mut Row<A::Word>,
+            inner: *const Row<A::Word>,
+            lanes: usize,
+        ) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { outer::<A, $lanes>(chain, inner, lanes, $compress::<A>) }
+        }
+
+        /// # Safety
+        /// The CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $ends<A: Algorithm>(these: &Ends<A>) {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { ends::<A, $lanes>(these, $compress::<A>) }
+        }
+
+        /// One copy for all callers: the code of a compression is long.
+        ///
+        /// # Safety
+        /// As [`Compress::compress`], and the CPU has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[inline(never)]
+        #[target_feature(enable = $features)]
+        unsafe fn $compress<A: Algorithm>(state: &mut [$lanes; 8], w: *mut $lanes) {
+            crate::frame::align();
+            // SAFETY: the caller's promise, passed on.
+            unsafe { A::compress::<$lanes>(state, w) }
+        }
+    };
+}
+
+/// # Safety
+/// As [`Step::blocks`].
+unsafe fn blocks_portable<A: Algorithm>(
+    rows: *mut Row<A::Word>,
+    at: *const *const u8,
+    lanes: usize,
+    count: usize,
+) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
+    unsafe { blocks::<A, A::Word>(rows, at, lanes, count, A::compress::<A::Word>) }
+}
+
+/// # Safety
+/// As [`Step::outer`].
+unsafe fn outer_portable<A: Algorithm>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    // SAFETY: the caller's promise, passed on; integers are everywhere.
+    unsafe { outer::<A, A::Word>(chain, inner, lanes, A::compress::<A::Word>) }
+}
+step!(
+    step_integer,
+    "bmi1,bmi2",
+    A::Word,
+    blocks_integer,
+    outer_integer,
+    ends_integer,
+    compress_integer
+);
+step!(
+    step_zmm,
+    "avx512f,avx512bw,avx512dq,avx512vl",
+    <A::Word as WideWord>::Zmm,
+    blocks_zmm,
+    outer_zmm,
+    ends_zmm,
+    compress_zmm
+);
+step!(
+    step_two_zmm,
+    "avx512f,avx512bw,avx512dq,avx512vl",
+    Pair<<A::Word as WideWord>::Zmm>,
+    blocks_two_zmm,
+    outer_two_zmm,
+    ends_two_zmm,
+    compress_two_zmm
+);
+step!(
+    step_ymm,
+    "avx2",
+    <A::Word as WideWord>::Ymm,
+    blocks_ymm,
+    outer_ymm,
+    ends_ymm,
+    compress_ymm
+);
+step!(
+    step_two_ymm,
+    "avx2",
+    Pair<<A::Word as WideWord>::Ymm>,
+    blocks_two_ymm,
+    outer_two_ymm,
+    ends_two_ymm,
+    compress_two_ymm
+);
+
+/// # Safety
+/// As [`Step::blocks`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+#[inline(always)]
+unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+    rows: *mut Row<A::Word>,
+    at: *const *const u8,
+    lanes: usize,
+    count: usize,
+    compress: CompressFn<V>,
+) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
+    for first in (0..lanes).step_by(V::COUNT) {
+        // SAFETY: whole groups are inside the caller's `touched(lanes)`; every offset is a block
+        // inside the `count` blocks behind each pointer.
+        unsafe {
+            let (rows, at) = (rows.add(first), at.add(first));
+            let mut state = V::load_rows(rows);
+            absorb::<A, V>(&mut state, w, at, count, compress);
+            V::store_rows(state, rows);
+        }
+    }
+}
+
+/// # Safety
+/// As [`Step::outer`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+#[inline(always)]
+unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+    compress: CompressFn<V>,
+) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
+    for first in (0..lanes).step_by(V::COUNT) {
+        // SAFETY: whole groups are inside the caller's `touched(lanes)`.
+        unsafe {
+            let (chain, inner) = (chain.add(first), inner.add(first));
+            let state = outer_of::<A, V>(V::load_rows(inner), chain, w, compress);
+            V::store_rows(state, chain);
+        }
+    }
+}
+
+/// See [`Ends`].
+///
+/// # Safety
+/// The CPU has the instructions of `V`, which has the step's group of lanes.
+#[inline(always)]
+unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>, compress: CompressFn<V>) {
+    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
+    let w: *mut V = w.as_mut_ptr().cast();
+    for first in (0..these.lanes).step_by(V::COUNT) {
+        // SAFETY: the invariant of `Ends`; whole groups are inside its `touched(lanes)`.
+        unsafe {
+            let rows = these.rows.add(first);
+            let mut state = V::load_rows(rows);
+            for (at, blocks) in [
+                (these.at, these.blocks),
+                (these.ending_at, these.ending_blocks),
+            ] {
+                absorb::<A, V>(&mut state, w, at.add(first), blocks, compress);
+            }
+            if !these.outer.is_null() {
+                state = outer_of::<A, V>(state, these.outer.add(first), w, compress);
+            }
+            V::store_rows(state, rows);
+        }
+    }
+}
+
+/// Compresses `count` blocks behind each pointer.
+///
+/// # Safety
+/// The CPU has the instructions of `V`. `at` is valid for its lanes, each pointer for `count`
+/// blocks, and `w` for a schedule.
+#[inline(always)]
+unsafe fn absorb<A: Algorithm, V: Lanes<Word = A::Word>>(
+    state: &mut [V; 8],
+    w: *mut V,
+    at: *const *const u8,
+    count: usize,
+    compress: CompressFn<V>,
+) {
+    for block in 0..count {
+        // SAFETY: the offset is a block inside the `count` behind each pointer.
+        unsafe {
+            w.cast::<[V; 16]>()
+                .write(V::load_block(at, block * A::BLOCK));
+            compress(state, w);
+        }
+    }
+}
+
+/// The outer hash over `inner` digests, from the keys' outer states.
+///
+/// # Safety
+/// The CPU has the instructions of `V`. `chain` is valid for the rows of its lanes, `w` for a
+/// schedule.
+#[inline(always)]
+unsafe fn outer_of<A: Algorithm, V: Lanes<Word = A::Word>>(
+    inner: [V; 8],
+    chain: *const Row<A::Word>,
+    w: *mut V,
+    compress: CompressFn<V>,
+) -> [V; 8] {
+    let digest = A::DIGEST / A::Word::BYTES;
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut block = [V::splat(A::Word::default()); 16];
+        block[..digest].copy_from_slice(&inner[..digest]);
+        block[digest] = V::splat(A::Word::END);
+        block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
+        let mut state = V::load_rows(chain);
+        w.cast::<[V; 16]>().write(block);
+        compress(&mut state, w);
+        state
+    }
+}
+
+/// The outer hash of a few lanes by [`Compress::EXTENSION`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the extension.
+#[cfg(target_arch = "x86_64")]
+unsafe fn outer_ni<A: Algorithm>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(blocks) = A::EXTENSION else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
+}
+
+/// The outer hash of a lone message by [`Compress::ALONE`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the tier.
+#[cfg(target_arch = "x86_64")]
+unsafe fn outer_alone<A: Algorithm, const TIER: usize>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(alone) = A::ALONE else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(alone[TIER], chain, inner, lanes) }
+}
+
+/// The outer hash by a compression that reads blocks of bytes.
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of `blocks`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn outer_bytes<A: Algorithm>(
+    blocks: Blocks<A>,
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let mut first = 0;
+    while first < lanes {
+        let group = (lanes - first).min(4);
+        let mut padded = [[0; OUTER_BLOCK]; 4];
+        let mut at = [core::ptr::null(); 4];
+        for lane in 0..group {
+            // SAFETY: `first + lane` is below the caller's `lanes`.
+            let words = unsafe { &*inner.add(first + lane) };
+            let block = &mut padded[lane][..A::BLOCK];
+            for (word, to) in words
+                .iter()
+                .zip(block[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
+            {
+                word.write_be(to);
+            }
+            block[A::DIGEST] = 0x80;
+            A::Word::from_bits(outer_bits::<A>()).write_be(&mut block[A::BLOCK - A::Word::BYTES..]);
+            at[lane] = block.as_ptr();
+        }
+        // SAFETY: `group` rows from `first` are the caller's; each pointer is to one block.
+        unsafe { blocks(chain.add(first), at.as_ptr(), group, 1) };
+        first += group;
+    }
+}
+
+/// Length of the outer message in bits: the key block and the inner digest.
+#[allow(clippy::cast_possible_truncation)] // at most 8 · (128 + 64)
+const fn outer_bits<A: Algorithm>() -> u32 {
+    8 * (A::BLOCK + A::DIGEST) as u32
+}
