@@ -170,7 +170,7 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
         }
     }
     board.flush::<M>(kernels, messages);
-    board.clear(lanes);
+    board.clear(kernels.step(lanes).touched(lanes));
 }
 
 impl<A: Algorithm> Board<A> {
@@ -398,7 +398,8 @@ impl<A: Algorithm> Board<A> {
         self.message[slot] = self.message[last];
     }
 
-    /// Wipes the chaining values, which stand for the keys.
+    /// Wipes the chaining values of the first `lanes`, which stand for the keys: lanes for nobody
+    /// have copies of them.
     #[inline(always)]
     fn clear(&mut self, lanes: usize) {
         for rows in [&mut self.rows, &mut self.chain, &mut self.inner] {
