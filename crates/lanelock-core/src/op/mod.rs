@@ -38,7 +38,9 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
-#[repr(C, align(64))] // in this order: what most operations do not have is one stretch of zeros, soon written
+// In this order, what most operations do not have is one stretch of zeros, soon written; operations
+// in a row share no cache line.
+#[repr(C, align(64))]
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) input: Span,

@@ -20,10 +20,8 @@ pub(super) struct Lane {
     /// Bytes hashed so far, with those that came before this message.
     total: u64,
     scratch: *mut u8,
-    /// Blocks in the scratch that end the message; 0 before they are there.
-    ending: usize,
-    /// The last run was returned.
-    ended: bool,
+    /// Blocks in the scratch that end the message and were not returned yet, once it is read.
+    ending: Option<usize>,
 }
 
 /// A run of blocks that are contiguous in memory.
@@ -45,8 +43,7 @@ impl Lane {
             len: 0,
             total: before,
             scratch,
-            ending: 0,
-            ended: false,
+            ending: None,
         }
     }
 
@@ -67,13 +64,11 @@ impl Lane {
         &mut self,
         message: &mut M,
     ) -> Option<Run> {
-        if self.ended {
-            return None;
+        match self.ending {
+            None => Some(self.run::<A, M, T>(message)),
+            Some(0) => None,
+            Some(blocks) => Some(self.end(blocks)),
         }
-        Some(match self.ending {
-            0 => self.run::<A, M, T>(message),
-            blocks => self.end(blocks),
-        })
     }
 
     #[inline(always)]
@@ -94,14 +89,14 @@ impl Lane {
         if whole.blocks == 0 {
             return self.end(blocks);
         }
-        self.ending = blocks;
+        self.ending = Some(blocks);
         whole
     }
 
     /// The run in the scratch that ends the message.
     #[inline(always)]
     fn end(&mut self, blocks: usize) -> Run {
-        self.ended = true;
+        self.ending = Some(0);
         Run {
             at: self.scratch,
             blocks,
@@ -148,7 +143,7 @@ impl Lane {
     /// Blocks in the scratch that come behind the present run; `None` if more comes than those.
     #[inline(always)]
     pub(super) fn ending(&self) -> Option<usize> {
-        (self.ended || self.ending > 0).then_some(if self.ended { 0 } else { self.ending })
+        self.ending
     }
 
     /// The scratch it was made with.

@@ -24,7 +24,7 @@ pub(super) struct Step<A: Algorithm> {
 }
 
 /// What is left of messages that end together: some blocks of each, then those that its padding is
-/// in, then the outer hash of HMAC.
+/// in, then the outer hash of HMAC. Without the latter two, they do not end.
 ///
 /// Invariant: all pointers are valid for [`Step::touched`]`(lanes)` elements, `rows` also for
 /// writes, and each of `at` and `ending_at` for reading its number of blocks.
@@ -145,6 +145,7 @@ macro_rules! step {
         #[cfg(target_arch = "x86_64")]
         pub(super) const fn $step<A: Algorithm>() -> Step<A> {
             let lanes = <$lanes>::COUNT;
+            assert!(lanes.is_power_of_two());
             Step {
                 up_to: lanes,
                 group: lanes,
@@ -283,18 +284,17 @@ unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
     count: usize,
     compress: CompressFn<V>,
 ) {
-    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
-    let w: *mut V = w.as_mut_ptr().cast();
-    for first in (0..lanes).step_by(V::COUNT) {
-        // SAFETY: whole groups are inside the caller's `touched(lanes)`; every offset is a block
-        // inside the `count` blocks behind each pointer.
-        unsafe {
-            let (rows, at) = (rows.add(first), at.add(first));
-            let mut state = V::load_rows(rows);
-            absorb::<A, V>(&mut state, w, at, count, compress);
-            V::store_rows(state, rows);
-        }
-    }
+    let these = Ends {
+        rows,
+        lanes,
+        at,
+        blocks: count,
+        ending_at: at,
+        ending_blocks: 0,
+        outer: core::ptr::null(),
+    };
+    // SAFETY: the caller's promises are the invariant.
+    unsafe { ends::<A, V>(&these, compress) }
 }
 
 /// # Safety
