@@ -35,7 +35,15 @@ pub struct DeviceBuilder {
     key_observers: Option<ObserverMaker>,
 }
 
+/// The id of the next device. Ids are never used again: operations of two devices with one id
+/// would be taken for operations of one.
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+
+/// The next id, unless all have been used.
+fn next_id(next: &AtomicU32) -> Option<u32> {
+    let taken = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
+    taken.ok()
+}
 
 impl DeviceBuilder {
     /// Adds an engine behind those already added.
@@ -59,14 +67,17 @@ impl DeviceBuilder {
     /// The device.
     ///
     /// # Panics
-    /// If there are more than 65,535 engines.
+    /// If there are more than 65,535 engines, or if the process has made 2^32 - 2 devices before:
+    /// make a device once, and clone it.
     #[must_use]
     pub fn build(self) -> Device {
         assert!(
             u16::try_from(self.engines.len()).is_ok(),
             "an engine's index has 16 bits"
         );
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let id = next_id(&NEXT_ID).expect(
+            "this process has made 2^32 - 2 devices, and no id is left: make one and clone it",
+        );
         Device(Arc::new(Inner {
             id,
             engines: self.engines,
@@ -220,5 +231,72 @@ impl fmt::Debug for DeviceBuilder {
         f.debug_struct("DeviceBuilder")
             .field("engines", &names)
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Batch, Capability, QueueToken};
+    use crate::session::SessionMemory;
+    use crate::shared::KEPT;
+    use crate::{Hash, Transform};
+
+    #[test]
+    fn ids_end_before_one_is_used_again() {
+        let next = AtomicU32::new(u32::MAX - 2);
+        assert_eq!(next_id(&next), Some(u32::MAX - 2));
+        assert_eq!(next_id(&next), Some(u32::MAX - 1));
+        for _ in 0..3 {
+            assert_eq!(next_id(&next), None);
+        }
+    }
+
+    /// An engine whose sessions are each of a group of their own.
+    #[derive(Default)]
+    struct EverNew(AtomicU32);
+
+    struct Group(u16);
+
+    impl Engine for EverNew {
+        fn name(&self) -> &'static str {
+            "ever new"
+        }
+
+        fn version(&self) -> String {
+            String::new()
+        }
+
+        fn capabilities(&self) -> &[Capability] {
+            &[]
+        }
+
+        fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+            let [.., high, low] = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            Ok(Box::new(Group(u16::from_be_bytes([high, low]))))
+        }
+    }
+
+    impl EngineSession for Group {
+        fn group(&self) -> u16 {
+            self.0
+        }
+
+        fn process(&self, _: &mut QueueToken, _: &mut Batch<'_, '_>) {}
+
+        fn memory(&self) -> SessionMemory {
+            SessionMemory::default()
+        }
+    }
+
+    #[test]
+    fn ever_new_sessions_leave_nothing_on_their_device() {
+        let device = Device::builder().engine(EverNew::default()).build();
+        for number in 0..100_000 {
+            let tag_len = 1 + number / usize::from(u16::MAX);
+            let transform = Transform::hash(Hash::Shake128).tag_len(tag_len);
+            device.session(transform).expect("offered");
+            assert!(device.0.kinds.len() <= KEPT, "{number}");
+        }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const SLICE: usize = 256;
 
 /// Which operations may run in one call: same device, engine and engine-chosen group, packed
 /// so that one comparison tells.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct GroupId(u64);
 
 impl GroupId {

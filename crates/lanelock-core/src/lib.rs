@@ -28,6 +28,7 @@ pub mod per_queue;
 pub mod public_key;
 pub mod queue_pair;
 pub mod session;
+mod shared;
 pub mod sizes;
 pub mod stand_in;
 pub mod stats;

@@ -2,10 +2,11 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Spec};
 use crate::engine::EngineSession;
+use crate::shared::Shared;
 use crate::sizes::Sizes;
 use crate::stand_in::{Measured, StandIn};
 use crate::transform::{Direction, Transform};
@@ -30,13 +31,14 @@ pub(crate) struct SessionInner {
     description: Description,
 }
 
-/// Sessions of the same kind are of one device and have the same rules.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Kind(u64);
+/// Sessions of the same kind are of one device and have the same rules: they hold the same value,
+/// and it is its address that counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind(Arc<()>);
 
 /// The kinds of one device's sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds(Mutex<Vec<Rules>>);
+pub(crate) struct Kinds(Shared<Rules, ()>);
 
 struct Description {
     spec: Spec,
@@ -220,14 +222,19 @@ impl Session {
 impl Kinds {
     /// That of the sessions with these rules, which are of this device.
     pub(crate) fn of(&self, rules: &Rules) -> Kind {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = known.iter().position(|other| other == rules);
-        let number = number.unwrap_or_else(|| {
-            known.push(*rules);
-            known.len() - 1
-        });
-        let number = u32::try_from(number).expect("as many as there are transforms");
-        Kind(u64::from(rules.group.device()) << 32 | u64::from(number))
+        Kind(self.0.get_or_make(*rules, || ()))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl PartialEq for Kind {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::transform::{Direction, Transform};
 mod overlap;
 
 /// What a session demands of its operations: the transform reduced to a few comparisons.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Rules {
     pub(crate) group: GroupId,
     /// What a regular operation's signature is, in the bits of the mask.

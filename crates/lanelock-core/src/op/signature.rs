@@ -2,7 +2,7 @@
 
 /// Bits of an operation's parts. A session knows what its operations should look like (the
 /// `Rules` of validation), so that one comparison answers a dozen questions.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Signature(u32);
 
 impl Signature {

@@ -1,15 +1,15 @@
 //! What batches cost, on lanes by how many are filled, and one at a time: measured on work that
 //! was asked for, and remembered by the process.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use super::algorithm::KeySpec;
 use super::session::Side;
+use crate::shared::Shared;
 
 /// Measurements of a cost before it is believed. The least of them counts: interruptions and cold
 /// caches only ever add.
@@ -42,22 +42,22 @@ struct Cost {
 /// Nanoseconds for each number of operations, from 1.
 pub(super) type Totals = SmallVec<[u64; 8]>;
 
-type Known = HashMap<(&'static str, Option<&'static str>, KeySpec), Arc<Costs>>;
+/// The engine that runs batches with its lanes, the one for single operations, and what is run.
+type Subject = ((&'static str, usize), Option<&'static str>, KeySpec);
+
+static KNOWN: LazyLock<Shared<Subject, Costs>> = LazyLock::new(Shared::default);
 
 impl Costs {
     /// The process's costs of `spec` on the engine `primary` of `lanes`, and on the engine that
     /// runs what is too little for it.
     pub(super) fn of(
-        (primary, lanes): (&'static str, usize),
+        primary: (&'static str, usize),
         single: Option<&'static str>,
         spec: KeySpec,
     ) -> Arc<Self> {
-        static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
-        let known = KNOWN.get_or_init(Mutex::default);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let costs = known.entry((primary, single, spec));
-        let new = || Arc::new(Self::new(lanes, single.is_some()));
-        costs.or_insert_with(new).clone()
+        let (_, lanes) = primary;
+        let make = || Self::new(lanes, single.is_some());
+        KNOWN.get_or_make((primary, single, spec), make)
     }
 
     pub(super) fn new(lanes: usize, single: bool) -> Self {
@@ -288,7 +288,31 @@ mod tests {
         learn(&first, Side::Single, 1, [5; 4]);
         let again = Costs::of(lanes, Some("a test's single"), spec);
         assert!(!again.wants(Side::Single, 1));
-        let other = Costs::of(lanes, Some("another"), spec);
-        assert!(other.wants(Side::Single, 1));
+        for other in [
+            Costs::of(lanes, Some("another"), spec),
+            Costs::of((lanes.0, 4), Some("a test's single"), spec),
+        ] {
+            assert!(other.wants(Side::Single, 1));
+        }
+    }
+
+    #[test]
+    fn ever_new_salt_lengths_do_not_pile_up() {
+        use crate::Hash;
+        use crate::public_key::algorithm::{KeyKind, Operation, Pss, Scheme, SignatureScheme};
+        use crate::shared::KEPT;
+        for salt_len in 0..100_000 {
+            let pss = Pss {
+                salt_len,
+                ..Pss::of(Hash::Sha256)
+            };
+            let spec = KeySpec {
+                operation: Operation::Verify,
+                kind: KeyKind::Rsa(2048),
+                scheme: Scheme::Signature(SignatureScheme::RsaPss(pss)),
+            };
+            Costs::of(("a test's lanes", 8), None, spec);
+            assert!(KNOWN.len() <= KEPT, "{salt_len}");
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! What groups of operations cost on two engines: measured on the first that run on either, and
 //! remembered by the process.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::algorithm::Spec;
+use crate::shared::Shared;
 use crate::transform::Direction;
 
 /// Groups that are measured apart: of the same number of operations, and of messages of the same
@@ -37,6 +37,8 @@ const WHOLE: u128 = 16;
 
 /// The two engines, the algorithm and the direction.
 type Subject = (&'static str, &'static str, Spec, Direction);
+
+static KNOWN: LazyLock<Shared<Subject, Costs>> = LazyLock::new(Shared::default);
 
 #[derive(Debug)]
 pub(crate) struct Costs {
@@ -97,10 +99,7 @@ impl Cell {
 impl Costs {
     /// The process's costs of `subject`.
     pub(crate) fn of(subject: Subject) -> Arc<Self> {
-        static KNOWN: OnceLock<Mutex<HashMap<Subject, Arc<Costs>>>> = OnceLock::new();
-        let known = KNOWN.get_or_init(Mutex::default);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(subject).or_default().clone()
+        KNOWN.get_or_make(subject, Self::default)
     }
 
     /// Whether the primary runs the groups of `cell`, and nothing is left to learn.
@@ -273,7 +272,8 @@ mod tests {
         let spec: Spec = "aes-128-ecb".parse().expect("a name");
         let of = |stand_in, direction| Costs::of(("a test", stand_in, spec, direction));
         let cell = Cell::of(1, 1);
-        learn(&of("another", Direction::Forward), cell, 9, 8);
+        let first = of("another", Direction::Forward);
+        learn(&first, cell, 9, 8);
         let again = of("another", Direction::Forward);
         assert_eq!(again.choose(cell), (Side::StandIn, false));
         for other in [
@@ -281,6 +281,21 @@ mod tests {
             of("a third", Direction::Forward),
         ] {
             assert_eq!(other.choose(cell), (Side::Primary, true));
+        }
+    }
+
+    #[test]
+    fn ever_new_key_lengths_do_not_pile_up() {
+        use crate::shared::KEPT;
+        use crate::{Algorithm, Hash, Mac};
+        for key in 0..100_000 {
+            let spec = Spec {
+                algorithm: Algorithm::Mac(Mac::Hmac(Hash::Sha256)),
+                key_len: key,
+                mac_key_len: 0,
+            };
+            Costs::of(("a fourth", "a fifth", spec, Direction::Forward));
+            assert!(KNOWN.len() <= KEPT, "{key}");
         }
     }
 }
