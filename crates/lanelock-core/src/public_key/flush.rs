@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// How much of what waits then makes the batch is [`FlushPolicy::batch`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlushPolicy {
-    /// Longest wait of an operation, measured from its submission, until it is due.
+    /// Longest wait of an operation, measured from its submission, until it is due. One past what
+    /// [`Instant`] can hold, such as [`Duration::MAX`], never comes.
     pub deadline: Duration,
     /// Whether rule 2 holds.
     pub when_alone: bool,
@@ -83,10 +84,10 @@ impl FlushPolicy {
             || waiting.count > 0 && now.saturating_duration_since(waiting.oldest) >= self.deadline
     }
 
-    /// When the oldest operation of `waiting` is due by rule 3.
+    /// When the oldest operation of `waiting` is due by rule 3; `None` for never.
     #[must_use]
-    pub fn due_at(&self, waiting: &Waiting) -> Instant {
-        waiting.oldest + self.deadline
+    pub fn due_at(&self, waiting: &Waiting) -> Option<Instant> {
+        waiting.oldest.checked_add(self.deadline)
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
         assert!(!policy.is_due(&waiting(7), after(199)));
         assert!(policy.is_due(&waiting(7), after(200)), "too old");
         assert!(!policy.is_due(&waiting(0), after(900)), "nothing waits");
-        assert_eq!(policy.due_at(&waiting(1)), after(200));
+        assert_eq!(policy.due_at(&waiting(1)), Some(after(200)));
         assert!(policy.is_alone(3, Some(3)) && !policy.is_alone(2, Some(3)));
         assert!(!policy.is_alone(2, None), "unknown submitters may come");
         let never = FlushPolicy {
@@ -141,6 +142,21 @@ mod tests {
             "no better than a measurement errs"
         );
         assert_eq!(FlushPolicy::batch(&[100, 210]), 1);
+    }
+
+    #[test]
+    fn the_longest_deadline_never_comes() {
+        let policy = FlushPolicy::with_deadline(Duration::MAX);
+        let mut waiting = Waiting {
+            count: 7,
+            lanes: 8,
+            oldest: Instant::now(),
+        };
+        assert_eq!(policy.due_at(&waiting), None);
+        let in_a_year = waiting.oldest + Duration::from_secs(365 * 86_400);
+        assert!(!policy.is_due(&waiting, in_a_year));
+        waiting.count = 8;
+        assert!(policy.is_due(&waiting, waiting.oldest), "full");
     }
 
     #[test]

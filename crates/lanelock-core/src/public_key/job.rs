@@ -1,5 +1,7 @@
 //! A public-key operation that owns its memory, for the queue's `enqueue` and `dequeue`.
 
+use smallvec::SmallVec;
+
 use super::algorithm::Operation;
 use super::op::{KeyOp, KeyOpError};
 use super::session::KeySession;
@@ -16,7 +18,7 @@ pub struct KeyJob<B: OwnedBuffer = Vec<u8>> {
     operation: Operation,
     buffers: KeyBuffers<B>,
     user_data: u64,
-    pub(super) outcome: Outcome,
+    outcome: Outcome,
 }
 
 /// The memory of a job.
@@ -40,6 +42,9 @@ pub(super) struct Outcome {
     written: usize,
     second_written: usize,
 }
+
+/// Those of the jobs of a batch.
+pub(super) type Outcomes = SmallVec<[Outcome; 8]>;
 
 impl<B: OwnedBuffer> KeyJob<B> {
     /// As [`KeyOp::of`].
@@ -161,13 +166,15 @@ impl<B: OwnedBuffer> KeyJob<B> {
         self.outcome.error.as_ref()
     }
 
-    /// The result: the part of the output that was written.
+    /// The result: the part of the output that was written; empty if a shorter buffer has taken
+    /// the output's place since.
     #[must_use]
     pub fn result(&self) -> &[u8] {
         part(self.buffers.output.as_ref(), self.outcome.written)
     }
 
-    /// The second result: the part of the second output that was written.
+    /// The second result: the part of the second output that was written; empty if a shorter
+    /// buffer has taken its place since.
     #[must_use]
     pub fn second_result(&self) -> &[u8] {
         part(self.buffers.second.as_ref(), self.outcome.second_written)
@@ -217,9 +224,17 @@ impl<B: OwnedBuffer> KeyJob<B> {
         checked.is_ok()
     }
 
-    /// What stays if an engine panics: the job has failed and is not run again.
+    /// What stays if the job gets no outcome because an engine panics: it has failed and is not run
+    /// again.
     pub(super) fn presume_failed(&mut self) {
         self.outcome.status = KeyReason::Engine.status();
+    }
+
+    /// Replaces the presumption by what became of the job's operation, if that has run.
+    pub(super) fn settle(&mut self, outcome: Outcome) {
+        if outcome.status != Status::NotProcessed {
+            self.outcome = outcome;
+        }
     }
 }
 
@@ -235,5 +250,23 @@ impl Outcome {
 }
 
 fn part<B: OwnedBuffer>(buffer: Option<&B>, len: usize) -> &[u8] {
-    buffer.map_or(&[], |buffer| &buffer.as_ref()[..len])
+    let written = buffer.and_then(|buffer| buffer.as_ref().get(..len));
+    written.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_does_not_outlive_its_buffer() {
+        for (buffer, len, expected) in [
+            (None, 2, &[][..]),
+            (Some(vec![1, 2, 3]), 2, &[1, 2]),
+            (Some(vec![1, 2]), 2, &[1, 2]),
+            (Some(vec![1]), 2, &[]),
+        ] {
+            assert_eq!(part(buffer.as_ref(), len), expected, "{buffer:?}");
+        }
+    }
 }

@@ -6,8 +6,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
+use smallvec::SmallVec;
+
 use super::flush::FlushPolicy;
-use super::job::{KeyJob, Outcome};
+use super::job::{KeyJob, Outcome, Outcomes};
 use super::observer::{Completion, KeyObserver, Tickets};
 use super::op::KeyOp;
 use super::runner::Runner;
@@ -125,8 +127,9 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         self.run(Instant::now(), true)
     }
 
-    /// When the next poll has something to do, if nothing is enqueued before; `None` if nothing
-    /// waits.
+    /// When the first deadline passes, and the next poll has something to do, if nothing is
+    /// enqueued before; `None` if nothing waits, or for a deadline that never comes. A full batch
+    /// is due already: [`KeyQueue::poll_one`] until it returns 0.
     #[must_use]
     pub fn due_at(&self) -> Option<Instant> {
         self.schedule.due_at(&self.policy)
@@ -203,14 +206,15 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         cutoff: Option<Cutoff>,
         part: impl FnOnce(&KeyJob<B>, usize) -> usize,
     ) -> usize {
-        let running = Running {
+        let mut running = Running {
+            outcomes: Outcomes::new(),
             jobs: &mut self.running,
             finished: &mut self.finished,
             runner: &mut self.runner,
         };
         let (policy, jobs) = (&self.policy, &mut *running.jobs);
         if self.schedule.take_due(policy, now, cutoff, part, jobs) {
-            run_jobs(running.runner, jobs);
+            run_jobs(running.runner, jobs, &mut running.outcomes);
         }
         jobs.len()
     }
@@ -278,6 +282,8 @@ fn best_part<B: OwnedBuffer>(job: &KeyJob<B>, count: usize) -> usize {
 
 /// The jobs of a batch, which are finished however the engine returns.
 struct Running<'q, B: OwnedBuffer> {
+    /// Of the jobs, in their order, once they have run.
+    outcomes: Outcomes,
     jobs: &'q mut Vec<Entry<KeyJob<B>>>,
     finished: &'q mut VecDeque<(Ticket, KeyJob<B>)>,
     runner: &'q mut Runner,
@@ -285,6 +291,10 @@ struct Running<'q, B: OwnedBuffer> {
 
 impl<B: OwnedBuffer> Drop for Running<'_, B> {
     fn drop(&mut self) {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        for (entry, outcome) in self.jobs.iter_mut().zip(outcomes) {
+            entry.item.settle(outcome);
+        }
         for entry in self.jobs.drain(..) {
             let Entry {
                 ticket,
@@ -307,21 +317,35 @@ fn job_done<B: OwnedBuffer>(op: Ticket, queued_at: Option<Instant>, job: &KeyJob
     }
 }
 
-fn run_jobs<B: OwnedBuffer>(runner: &mut Runner, jobs: &mut [Entry<KeyJob<B>>]) {
-    let outcomes: smallvec::SmallVec<[Outcome; 8]> = {
-        let ops = jobs.iter_mut().map(|Entry { item: job, .. }| {
-            let status = job.status();
-            job.presume_failed();
-            let mut op = job.op();
-            op.status = status;
-            op
-        });
-        let mut ops: smallvec::SmallVec<[KeyOp<'_>; 8]> = ops.collect();
-        let _each_job_has_its_own_status = runner.process(&mut ops);
-        ops.iter().map(Outcome::of).collect()
+fn run_jobs<B: OwnedBuffer>(
+    runner: &mut Runner,
+    jobs: &mut [Entry<KeyJob<B>>],
+    outcomes: &mut Outcomes,
+) {
+    let ops = jobs.iter_mut().map(|Entry { item: job, .. }| {
+        let status = job.status();
+        job.presume_failed();
+        let mut op = job.op();
+        op.status = status;
+        op
+    });
+    let mut ran = Ran {
+        ops: ops.collect(),
+        outcomes,
     };
-    for (entry, outcome) in jobs.iter_mut().zip(outcomes) {
-        entry.item.outcome = outcome;
+    let _each_job_has_its_own_status = runner.process(&mut ran.ops);
+}
+
+/// The operations of jobs, whose outcomes are noted however the engine returns: one that had its
+/// result when the engine panicked keeps it.
+struct Ran<'r, 'a> {
+    ops: SmallVec<[KeyOp<'a>; 8]>,
+    outcomes: &'r mut Outcomes,
+}
+
+impl Drop for Ran<'_, '_> {
+    fn drop(&mut self) {
+        self.outcomes.extend(self.ops.iter().map(Outcome::of));
     }
 }
 

@@ -405,7 +405,7 @@ fn a_fault_or_a_forgotten_operation_leaves_nothing_and_disturbs_no_other() {
 }
 
 #[test]
-fn an_engine_that_panics_leaves_every_job_failed_and_given_back() {
+fn an_engine_that_panics_leaves_every_job_with_a_status_and_given_back() {
     let (device, _) = device("l8", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(8, FlushPolicy::default());
@@ -417,13 +417,49 @@ fn an_engine_that_panics_leaves_every_job_failed_and_given_back() {
     assert!(panicked.is_err());
     let mut done = Vec::new();
     assert_eq!(queue.dequeue(&mut done, 9), 3);
-    for job in done {
+    let finished = &done[0];
+    let signature = b"fine".map(|byte| byte ^ 1);
+    assert_eq!(
+        (finished.status(), finished.result()),
+        (Status::Success, &signature[..])
+    );
+    for job in done.into_iter().skip(1) {
         assert_eq!((job.status(), job.result()), (Status::EngineError, &[][..]));
+        let reason = job.error().map(super::super::KeyOpError::reason);
+        assert_eq!(reason, Some(KeyReason::Engine));
         let output = job.into_buffers().output.unwrap();
-        let wiped = output[..64].iter().all(|&byte| byte == 0);
-        let done_before = output[..4] == b"fine".map(|byte| byte ^ 1);
-        assert!(wiped || done_before);
+        assert!(output[..64].iter().all(|&byte| byte == 0), "wiped");
     }
+}
+
+#[test]
+fn a_job_whose_buffers_were_replaced_has_no_result() {
+    let (device, _) = device("l11", None);
+    let session = session(&device, KeyKind::Ed25519, 1);
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    queue.enqueue(job(&session, b"m"), Instant::now()).unwrap();
+    assert_eq!(queue.flush(), 1);
+    let (_, mut job) = queue.dequeue_one().expect("it has run");
+    assert_eq!(job.result(), [b'm' ^ 1]);
+    job.buffers_mut().output = Some(Vec::new());
+    assert_eq!((job.status(), job.result()), (Status::Success, &[][..]));
+    assert_eq!(job.second_result(), []);
+}
+
+#[test]
+fn a_deadline_that_never_comes_leaves_full_batches_to_run() {
+    let (device, _) = device("l12", None);
+    let session = session(&device, KeyKind::Ed25519, 1);
+    let mut queue = device.key_queue(8, FlushPolicy::with_deadline(Duration::MAX));
+    let now = Instant::now();
+    for _ in 0..5 {
+        queue.enqueue(job(&session, b"m"), now).unwrap();
+    }
+    assert_eq!(queue.due_at(), None);
+    assert_eq!(queue.poll(now, None), 4);
+    let in_a_year = now + Duration::from_secs(365 * 86_400);
+    assert_eq!(queue.poll(in_a_year, None), 0);
+    assert_eq!(queue.poll(now, Some(1)), 1, "nothing can be added to it");
 }
 
 #[test]

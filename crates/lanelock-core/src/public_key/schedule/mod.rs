@@ -148,10 +148,10 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         true
     }
 
-    /// When the first batch is due if nothing is added; `None` if nothing waits.
+    /// When the first deadline passes; `None` if nothing waits, or for a deadline that never comes.
     pub(super) fn due_at(&self, policy: &FlushPolicy) -> Option<Instant> {
         let waiting = self.groups.iter().filter_map(Group::waiting);
-        waiting.map(|waiting| policy.due_at(&waiting)).min()
+        waiting.filter_map(|waiting| policy.due_at(&waiting)).min()
     }
 }
 
