@@ -18,7 +18,7 @@ pub struct KeyJob<B: OwnedBuffer = Vec<u8>> {
     operation: Operation,
     buffers: KeyBuffers<B>,
     user_data: u64,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
 }
 
 /// The memory of a job.
@@ -224,17 +224,10 @@ impl<B: OwnedBuffer> KeyJob<B> {
         checked.is_ok()
     }
 
-    /// What stays if the job gets no outcome because an engine panics: it has failed and is not run
-    /// again.
+    /// What stays if the job's memory panics before there is an outcome: it has failed and is not
+    /// run again.
     pub(super) fn presume_failed(&mut self) {
         self.outcome.status = KeyReason::Engine.status();
-    }
-
-    /// Replaces the presumption by what became of the job's operation, if that has run.
-    pub(super) fn settle(&mut self, outcome: Outcome) {
-        if outcome.status != Status::NotProcessed {
-            self.outcome = outcome;
-        }
     }
 }
 

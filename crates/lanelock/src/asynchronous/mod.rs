@@ -7,12 +7,16 @@
 //!
 //! Messages are copied into the job, and the job belongs to the queue until it has run: a future
 //! can be dropped at any time, which cancels its job or discards the result, wiped.
+//!
+//! An engine that panics fails what it has not finished of its batch, and nothing else: the panic
+//! ends here, since whose poll ran the batch is chance.
 
 mod pending;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
@@ -39,11 +43,15 @@ struct Inner {
     queue: KeyQueue<Bytes>,
     /// Futures whose jobs wait, and results that have not been fetched.
     slots: HashMap<Ticket, Slot>,
-    /// Futures that found the queue full.
-    no_room: Vec<Waker>,
+    /// Futures that found the queue full, by their places in line.
+    no_room: BTreeMap<Place, Waker>,
+    next_place: Place,
     submitters: usize,
     driver: Option<Waker>,
 }
+
+/// Numbers the futures that have ever found the queue full.
+type Place = u64;
 
 enum Slot {
     Waiting(Waker),
@@ -79,7 +87,8 @@ impl KeyService {
         Self(Arc::new(Mutex::new(Inner {
             queue: device.key_queue_of(depth, policy),
             slots: HashMap::new(),
-            no_room: Vec::new(),
+            no_room: BTreeMap::new(),
+            next_place: 0,
             submitters: 0,
             driver: None,
         })))
@@ -112,7 +121,7 @@ impl KeyService {
         count
     }
 
-    /// Keeps the queue's deadlines, for ever: to be run as a task of its own beside those that
+    /// Keeps the queue's deadlines, for ever: to be run as one task of its own beside those that
     /// submit. `sleep_until` is the runtime's timer; one that is coarser than the policy's
     /// deadline makes lone jobs wait that much longer.
     pub async fn drive<S, F>(&self, mut sleep_until: S)
@@ -122,14 +131,17 @@ impl KeyService {
     {
         loop {
             let due = poll_fn(|context| {
+                let waker = context.waker().clone();
                 let mut inner = self.lock();
-                match inner.queue.due_at() {
-                    Some(due) => Poll::Ready(due),
-                    None => {
-                        inner.driver = Some(context.waker().clone());
-                        Poll::Pending
-                    }
+                if let Some(due) = inner.queue.due_at() {
+                    return Poll::Ready(due);
                 }
+                // Dropped without the lock: it may be the last to keep a task alive whose
+                // futures take it.
+                let stale = inner.driver.replace(waker);
+                drop(inner);
+                drop(stale);
+                Poll::Pending
             });
             sleep_until(due.await).await;
             self.poll(Instant::now());
@@ -149,7 +161,7 @@ impl KeyService {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic in an engine leaves the queue consistent, its jobs failed.
+        // An engine's panic is caught; one of an observer leaves everything consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,13 +170,22 @@ impl Inner {
     /// Runs what is due; returns whom to wake.
     fn poll(&mut self, now: Instant) -> Vec<Waker> {
         let submitters = (self.submitters > 0).then_some(self.submitters);
-        self.queue.poll(now, submitters);
-        self.collect()
+        loop {
+            let waiting = self.queue.waiting();
+            let run = || self.queue.poll(now, submitters);
+            // An engine that panics leaves the queue consistent and its batch finished, but not
+            // what else is due.
+            let panicked = catch_unwind(AssertUnwindSafe(run)).is_err();
+            if !panicked || self.queue.waiting() == waiting {
+                return self.collect();
+            }
+        }
     }
 
-    /// Moves finished jobs to their futures.
+    /// Moves finished jobs to their futures; returns whom to wake.
     fn collect(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
+        let in_flight = self.queue.in_flight();
         while let Some((ticket, job)) = self.queue.dequeue_one() {
             // A job whose future is gone goes, too.
             if let Some(slot) = self.slots.get_mut(&ticket)
@@ -173,10 +194,21 @@ impl Inner {
                 wakers.push(waker);
             }
         }
-        if !wakers.is_empty() {
-            wakers.append(&mut self.no_room);
+        if self.queue.in_flight() < in_flight {
+            wakers.extend(self.take_no_room());
         }
         wakers
+    }
+
+    /// A place at the end of the line.
+    fn next_place(&mut self) -> Place {
+        self.next_place += 1;
+        self.next_place
+    }
+
+    /// Takes the wakers of those that wait for room, in their order.
+    fn take_no_room(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        std::mem::take(&mut self.no_room).into_values()
     }
 }
 
@@ -245,7 +277,8 @@ impl KeyFailure {
         }
     }
 
-    /// The engine's or the validation's reason; `None` if the engine panicked.
+    /// The engine's or the validation's reason, as [`KeyJob::error`] tells it: that of an engine
+    /// that panicked is [`lanelock_core::public_key::KeyReason::Engine`].
     #[must_use]
     pub fn error(&self) -> Option<&KeyOpError> {
         self.0.as_ref()
@@ -256,7 +289,7 @@ impl fmt::Display for KeyFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Some(error) => error.fmt(f),
-            None => f.write_str("engine: panicked"),
+            None => f.write_str("engine: failed"),
         }
     }
 }

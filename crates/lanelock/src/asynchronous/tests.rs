@@ -8,6 +8,9 @@ use crate::Device;
 use crate::public_key::{KeyKind, KeyTransform, Operation, SecretKey, SignatureScheme};
 use lanelock_toy::KeyLanes;
 
+mod panics;
+mod wakers;
+
 /// Counts how often it is woken.
 #[derive(Default)]
 struct Woken(AtomicUsize);
@@ -172,6 +175,22 @@ fn a_driver_keeps_the_deadline_and_sleeps_while_nothing_waits() {
     assert!(poll(driver.as_mut(), &woken).is_pending());
     assert_eq!(slept.load(Ordering::Relaxed), 1);
     assert_eq!(task.0.load(Ordering::Relaxed), 1, "its job has run");
+    assert!(poll(future.as_mut(), &task).is_ready());
+}
+
+#[test]
+fn a_driver_sleeps_while_the_deadline_never_comes() {
+    let device = device();
+    let never = FlushPolicy::with_deadline(Duration::MAX);
+    let service = KeyService::new(&device, 8, never);
+    let exchange = KeyExchange::new(&service, &derive_session(&device));
+    let (driving, task) = <(Arc<Woken>, Arc<Woken>)>::default();
+    let mut driver = pin!(service.drive(|due| async move { panic!("woken at {due:?}") }));
+    let mut future = pin!(exchange.derive(&[9; 32]));
+    assert!(poll(future.as_mut(), &task).is_pending());
+    assert!(poll(driver.as_mut(), &driving).is_pending());
+    let _only = service.submitter();
+    service.poll(Instant::now());
     assert!(poll(future.as_mut(), &task).is_ready());
 }
 

@@ -16,6 +16,7 @@ use super::runner::Runner;
 use super::schedule::{Cutoff, Entry, Schedule, Ticket};
 use super::session::KeyGroup;
 use super::stats::KeyQueueStats;
+use super::status::KeyReason;
 use crate::job::OwnedBuffer;
 use crate::queue_pair::BurstOutcome;
 use crate::status::Status;
@@ -293,7 +294,7 @@ impl<B: OwnedBuffer> Drop for Running<'_, B> {
     fn drop(&mut self) {
         let outcomes = std::mem::take(&mut self.outcomes);
         for (entry, outcome) in self.jobs.iter_mut().zip(outcomes) {
-            entry.item.settle(outcome);
+            entry.item.outcome = outcome;
         }
         for entry in self.jobs.drain(..) {
             let Entry {
@@ -336,8 +337,8 @@ fn run_jobs<B: OwnedBuffer>(
     let _each_job_has_its_own_status = runner.process(&mut ran.ops);
 }
 
-/// The operations of jobs, whose outcomes are noted however the engine returns: one that had its
-/// result when the engine panicked keeps it.
+/// The operations of jobs, whose outcomes are noted however the engine returns: if it panicked,
+/// those that had their results keep them, and all others have failed.
 struct Ran<'r, 'a> {
     ops: SmallVec<[KeyOp<'a>; 8]>,
     outcomes: &'r mut Outcomes,
@@ -345,7 +346,13 @@ struct Ran<'r, 'a> {
 
 impl Drop for Ran<'_, '_> {
     fn drop(&mut self) {
-        self.outcomes.extend(self.ops.iter().map(Outcome::of));
+        for op in &mut self.ops {
+            if op.status == Status::NotProcessed {
+                op.status = KeyReason::Engine.status();
+                op.reason = Some(KeyReason::Engine);
+            }
+            self.outcomes.push(Outcome::of(op));
+        }
     }
 }
 
