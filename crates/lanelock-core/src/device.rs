@@ -160,7 +160,8 @@ impl Device {
     }
 
     /// A queue pair for one thread at a time whose [`QueuePair::enqueue`] holds up to `depth`
-    /// jobs (at least 1), with vectors as the jobs' buffers.
+    /// jobs (at least 1), with vectors as the jobs' buffers. Memory for that many jobs is allocated
+    /// now.
     #[must_use]
     pub fn queue_pair(&self, depth: usize) -> QueuePair {
         self.queue_pair_of(depth)

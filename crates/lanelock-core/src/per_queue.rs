@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use crate::session::SessionMemory;
+
 /// Numbers that are free below the highest ever used, and the next fresh one.
 static NUMBERS: Mutex<(BTreeSet<u32>, u32)> = Mutex::new((BTreeSet::new(), 0));
 
@@ -27,6 +29,11 @@ pub struct QueueToken {
 }
 
 /// One `T` for each queue pair that asked for it.
+///
+/// Beside what [`PerQueue::memory`] counts there is a slot of a pointer for each number in the
+/// chunks that were reached: for a table, less than two slots (16 bytes) for each queue pair of the
+/// process, at the time when there were most. That is the only memory that grows with queue pairs
+/// that do not use the session; it goes with the session.
 pub struct PerQueue<T> {
     slots: Arc<Slots<T>>,
 }
@@ -106,6 +113,17 @@ impl<T: Send + 'static> PerQueue<T> {
         };
         Self {
             slots: Arc::new(slots),
+        }
+    }
+
+    /// Bytes of a table, and of the `T` of a queue pair with its place in the table.
+    #[must_use]
+    pub const fn memory() -> SessionMemory {
+        SessionMemory {
+            session: size_of::<Slots<T>>(),
+            per_queue_pair: size_of::<Own<T>>()
+                + size_of::<Slot<T>>()
+                + size_of::<Weak<dyn Clear>>(),
         }
     }
 

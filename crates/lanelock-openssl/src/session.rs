@@ -91,9 +91,10 @@ impl EngineSession for OpenSslSession {
 
     /// Without what OpenSSL allocates behind its contexts, which it does not tell.
     fn memory(&self) -> SessionMemory {
+        let contexts = PerQueue::<Kept>::memory();
         SessionMemory {
-            session: size_of::<Self>(),
-            per_queue_pair: size_of::<Kept>(),
+            session: size_of::<Self>() + contexts.session,
+            ..contexts
         }
     }
 }

@@ -49,6 +49,11 @@ struct Running {
     lanes: usize,
 }
 
+/// Algorithms in a queue's list from which on those without a block of the page take each other's
+/// place: the page bounds the others, and peers may choose ever new ones, by the salt lengths of
+/// their signatures, say.
+const MOST_NAMES: usize = 64;
+
 /// Bits of the part of a number that counts within a queue.
 const NUMBER_BITS: u32 = 40;
 
@@ -108,7 +113,15 @@ impl Observer {
         }
         let name = CString::new(spec.to_string()).unwrap_or_default();
         let block = self.page.and_then(|page| page.take(name.as_bytes()));
-        self.algorithms.push(Algorithm { spec, name, block });
+        let algorithm = Algorithm { spec, name, block };
+        if algorithm.block.is_none() && self.algorithms.len() >= MOST_NAMES {
+            let mut known = self.algorithms.iter();
+            if let Some(at) = known.position(|known| known.block.is_none()) {
+                self.algorithms[at] = algorithm;
+                return at;
+            }
+        }
+        self.algorithms.push(algorithm);
         self.algorithms.len() - 1
     }
 }
@@ -215,4 +228,33 @@ impl Drop for Observer {
 
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanelock_core::Hash;
+    use lanelock_core::public_key::{KeyKind, Operation, Pss, Scheme, SignatureScheme};
+
+    #[test]
+    fn ever_new_algorithms_without_a_block_do_not_pile_up() {
+        let mut observer = Observer::new();
+        // There is no page.
+        observer.asked = true;
+        for salt_len in 0..100_000 {
+            let pss = Pss {
+                salt_len,
+                ..Pss::of(Hash::Sha256)
+            };
+            let spec = KeySpec {
+                operation: Operation::Verify,
+                kind: KeyKind::Rsa(2048),
+                scheme: Scheme::Signature(SignatureScheme::RsaPss(pss)),
+            };
+            let at = observer.algorithm(spec);
+            assert_eq!(observer.algorithms[at].spec, spec);
+            assert_eq!(observer.algorithm(spec), at);
+            assert!(observer.algorithms.len() <= MOST_NAMES, "{salt_len}");
+        }
+    }
 }

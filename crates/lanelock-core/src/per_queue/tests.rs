@@ -137,3 +137,27 @@ fn numbers_are_taken_again_so_that_tables_stay_small() {
     // Other tests hold some at the same time.
     assert!(highest < 1000, "{highest}");
 }
+
+/// Bytes of the slots that a table has allocated.
+fn allocated<T>(table: &PerQueue<T>) -> usize {
+    let chunks = table.slots.chunks.iter().filter_map(OnceLock::get);
+    chunks.map(|chunk| size_of_val(&**chunk)).sum()
+}
+
+#[test]
+fn slots_are_bounded_by_the_queue_pairs_whoever_uses_them() {
+    let mut tokens: Vec<_> = (0..300).map(|_| QueueToken::new()).collect();
+    tokens.sort_by_key(|token| token.number);
+    let (all, last) = (PerQueue::new(), PerQueue::new());
+    let make = || Ok::<_, Infallible>(1_u8);
+    let mut highest = 0;
+    for token in &mut tokens {
+        all.get_or_try_make(token, make).unwrap();
+        highest = token.number as usize;
+        assert!(allocated(&all) <= 2 * highest * size_of::<usize>());
+    }
+    let token = tokens.last_mut().unwrap();
+    last.get_or_try_make(token, make).unwrap();
+    assert!(allocated(&last) <= highest * size_of::<usize>());
+    assert!(allocated(&last) > 0);
+}

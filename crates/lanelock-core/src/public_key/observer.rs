@@ -11,8 +11,9 @@ use crate::status::Status;
 /// Sees the events of one [`super::KeyQueue`], in order, on the thread that uses the queue.
 ///
 /// Every operation is submitted once, and then completed or cancelled once; if an engine panics,
-/// the operations of a burst ([`super::KeyQueue::process`]) are left without a completion.
-/// Batches do not nest.
+/// its batch does not end, and the operations of a burst ([`super::KeyQueue::process`]) are left
+/// without a completion. Batches do not nest. An observer must not panic: it is called while an
+/// engine's panic unwinds, too.
 pub trait KeyObserver: Send {
     /// Operations have been handed over: one as a job, or a run of one kind in a burst.
     fn submitted(&mut self, ops: Tickets, spec: KeySpec);

@@ -149,9 +149,10 @@ impl KeyEngineSession for OpenSslKeySession {
 
     /// Without what OpenSSL allocates behind its contexts, which it does not tell.
     fn memory(&self) -> SessionMemory {
+        let contexts = PerQueue::<Kept>::memory();
         SessionMemory {
-            session: size_of::<Self>(),
-            per_queue_pair: size_of::<Kept>(),
+            session: size_of::<Self>() + contexts.session,
+            ..contexts
         }
     }
 }
