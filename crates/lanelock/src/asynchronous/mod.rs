@@ -9,7 +9,7 @@
 //! can be dropped at any time, which cancels its job or discards the result, wiped.
 //!
 //! An engine that panics fails what it has not finished of its batch, and nothing else: the panic
-//! ends here, since whose poll ran the batch is chance.
+//! does not unwind the task whose poll happened to run the batch.
 
 mod pending;
 
@@ -161,7 +161,7 @@ impl KeyService {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // An engine's panic is caught; one of an observer leaves everything consistent.
+        // An engine's panic is caught, and observers do not panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
