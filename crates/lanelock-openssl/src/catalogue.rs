@@ -1,6 +1,7 @@
 //! What OpenSSL calls the algorithms, and which of them the loaded libcrypto has.
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 
 use lanelock_core::engine::{Capability, Features};
 use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac};
@@ -23,12 +24,16 @@ const CIPHERS: &[(Cipher, usize, &CStr)] = &[
     (Cipher::AesXts, 64, c"AES-256-XTS"),
     (Cipher::TripleDesCbc, 24, c"DES-EDE3-CBC"),
     (Cipher::TripleDesCtr, 24, c"DES-EDE3-ECB"),
-    (Cipher::DesCbc, 8, c"DES-CBC"),
-    (Cipher::DesDocsis, 8, c"DES-ECB"),
     (Cipher::ChaCha20, 32, c"ChaCha20"),
     (Cipher::CamelliaCbc, 16, c"CAMELLIA-128-CBC"),
     (Cipher::CamelliaCbc, 24, c"CAMELLIA-192-CBC"),
     (Cipher::CamelliaCbc, 32, c"CAMELLIA-256-CBC"),
+];
+
+/// What only the legacy provider has.
+const LEGACY: &[(Cipher, usize, &CStr)] = &[
+    (Cipher::DesCbc, 8, c"DES-CBC"),
+    (Cipher::DesDocsis, 8, c"DES-ECB"),
 ];
 
 const AEADS: &[(Aead, usize, &CStr)] = &[
@@ -63,6 +68,8 @@ const HASHES: &[(Hash, &CStr)] = &[
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     ciphers: Vec<Option<CipherAlgorithm>>,
+    /// Fetched when one of them is asked for.
+    legacy: OnceLock<Vec<Option<CipherAlgorithm>>>,
     aeads: Vec<Option<CipherAlgorithm>>,
     hashes: Vec<Option<DigestAlgorithm>>,
     hmac: Option<MacAlgorithm>,
@@ -76,6 +83,7 @@ impl Catalogue {
         let cipher = |name| CipherAlgorithm::fetch(library, name);
         Ok(Self {
             ciphers: CIPHERS.iter().map(|row| cipher(row.2)).collect(),
+            legacy: OnceLock::new(),
             aeads: AEADS.iter().map(|row| cipher(row.2)).collect(),
             hashes: HASHES
                 .iter()
@@ -140,15 +148,42 @@ impl Catalogue {
             .collect()
     }
 
+    /// Whether [`Catalogue::capabilities`] has the algorithm, a chain's halves. Looks no further
+    /// than it must.
+    pub(crate) fn offers(&self, algorithm: Algorithm) -> bool {
+        match algorithm {
+            Algorithm::Cipher(cipher) => self.has_cipher(cipher),
+            Algorithm::Mac(mac) => self.has_mac(mac),
+            Algorithm::Hash(hash) => self.hash(hash).is_some(),
+            Algorithm::Aead(aead) => self.has_aead(aead),
+            Algorithm::Chain(_, cipher, mac) => {
+                mac.chains() && self.has_mac(mac) && self.has_cipher(cipher)
+            }
+            _ => false,
+        }
+    }
+
+    fn legacy(&self) -> &[Option<CipherAlgorithm>] {
+        self.legacy.get_or_init(|| {
+            let library = Library::legacy();
+            let fetch = |name| CipherAlgorithm::fetch(library?, name);
+            LEGACY.iter().map(|row| fetch(row.2)).collect()
+        })
+    }
+
     pub(crate) fn library(&self) -> &Library {
         self.library
     }
 
     pub(crate) fn cipher(&self, family: Cipher, key_len: usize) -> Option<&CipherAlgorithm> {
-        let at = CIPHERS
-            .iter()
-            .position(|row| (row.0, row.1) == (family, key_len))?;
-        self.ciphers[at].as_ref()
+        let at = |rows: &[(Cipher, usize, &CStr)]| {
+            rows.iter()
+                .position(|row| (row.0, row.1) == (family, key_len))
+        };
+        match at(CIPHERS) {
+            Some(at) => self.ciphers[at].as_ref(),
+            None => self.legacy()[at(LEGACY)?].as_ref(),
+        }
     }
 
     pub(crate) fn aead(&self, family: Aead, key_len: usize) -> Option<&CipherAlgorithm> {
@@ -173,9 +208,9 @@ impl Catalogue {
     fn has_cipher(&self, cipher: Cipher) -> bool {
         match cipher {
             Cipher::AesDocsis => self.has_cipher(Cipher::AesCbc) && self.has_cipher(Cipher::AesEcb),
+            Cipher::DesCbc => self.cipher(Cipher::DesCbc, 8).is_some(),
             Cipher::DesDocsis => {
-                self.cipher(Cipher::DesCbc, 8).is_some()
-                    && self.cipher(Cipher::DesDocsis, 8).is_some()
+                self.has_cipher(Cipher::DesCbc) && self.cipher(Cipher::DesDocsis, 8).is_some()
             }
             _ => CIPHERS
                 .iter()

@@ -41,21 +41,23 @@ mod triple_des_ctr;
 mod xchacha;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
+use lanelock_core::engine::{Capability, Engine, EngineSession};
 use lanelock_core::{SessionError, Transform};
 
 use catalogue::Catalogue;
+use ffi::ErrorMark;
 use session::OpenSslSession;
 
 const NAME: &str = "openssl";
 
-/// The engine. Opening it loads OpenSSL's providers and fetches every algorithm, which takes about
-/// a millisecond.
+/// The engine. Opening it loads OpenSSL's default provider and fetches every algorithm, which takes
+/// about a millisecond. The legacy provider, a file, is loaded when something needs it: a session of
+/// single DES, the list of capabilities, or a container that is encrypted with DES or RC2.
 pub struct OpenSsl {
     catalogue: Arc<Catalogue>,
-    capabilities: Vec<Capability>,
+    capabilities: OnceLock<Vec<Capability>>,
 }
 
 impl OpenSsl {
@@ -64,11 +66,12 @@ impl OpenSsl {
     /// # Errors
     /// [`SessionError::Engine`] if it is older than 3.0 or its default provider does not load.
     pub fn new() -> Result<Self, SessionError> {
+        let _mark = ErrorMark::set();
         let catalogue =
             Catalogue::new().map_err(|why| SessionError::Engine { engine: NAME, why })?;
         Ok(Self {
-            capabilities: catalogue.capabilities(),
             catalogue: Arc::new(catalogue),
+            capabilities: OnceLock::new(),
         })
     }
 }
@@ -83,11 +86,15 @@ impl Engine for OpenSsl {
     }
 
     fn capabilities(&self) -> &[Capability] {
-        &self.capabilities
+        self.capabilities.get_or_init(|| {
+            let _mark = ErrorMark::set();
+            self.catalogue.capabilities()
+        })
     }
 
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        if !offers(&self.capabilities, transform.algorithm()) {
+        let _mark = ErrorMark::set();
+        if !self.catalogue.offers(transform.algorithm()) {
             let why = format!("{} does not have it", ffi::version());
             return Err(SessionError::Unsupported {
                 what: transform.spec(),

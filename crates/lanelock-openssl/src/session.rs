@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use lanelock_core::engine::{Batch, EngineSession, PerQueue, QueueToken, ValidOp};
 use lanelock_core::session::SessionMemory;
-use lanelock_core::{Algorithm, SessionError, Status, Transform};
+use lanelock_core::transform::Direction;
+use lanelock_core::{Algorithm, Mac, SessionError, Status, Transform};
 
 use crate::catalogue::Catalogue;
 use crate::context::{Context, Failure, Maker};
-use crate::ffi::Failed;
+use crate::ffi::{ErrorMark, Failed, RawDigest};
 use crate::{NAME, aead, chain, cipher, hash, mac};
 
 pub(crate) struct OpenSslSession {
     contexts: PerQueue<Kept>,
+    /// Operations need an [`ErrorMark`].
+    marked: bool,
     make: Maker,
 }
 
@@ -36,6 +39,7 @@ impl OpenSslSession {
             Algorithm::Chain(order, c, m) => chain::maker(catalogue, order, c, m, transform),
             _ => Box::new(|| Err(Failed::MISUSE)),
         };
+        let marked = may_fail(transform);
         // What OpenSSL refuses is found now, not with the first message.
         if let Err(failed) = make() {
             return Err(SessionError::Engine {
@@ -45,6 +49,7 @@ impl OpenSslSession {
         }
         Ok(Self {
             contexts: PerQueue::new(),
+            marked,
             make,
         })
     }
@@ -52,12 +57,14 @@ impl OpenSslSession {
     #[inline]
     fn run(&self, queue: &mut QueueToken, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         let kept = self.contexts.get_or_try_make(queue, || {
+            let _mark = ErrorMark::set();
             (self.make)().map(|context| Kept {
                 context,
                 suspect: false,
             })
         })?;
         if kept.suspect {
+            let _mark = ErrorMark::set();
             *kept = Kept {
                 context: (self.make)()?,
                 suspect: false,
@@ -76,11 +83,15 @@ impl EngineSession for OpenSslSession {
     }
 
     fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        let mark = self.marked.then(ErrorMark::set);
         batch.for_each(|mut op| {
             let result = match op.session::<Self>() {
                 Some(session) => session.run(queue, &mut op),
                 None => Err(Failure::Engine),
             };
+            if let (Err(_), Some(mark)) = (result, &mark) {
+                mark.rewind();
+            }
             op.complete(match result {
                 Ok(()) => Status::Success,
                 Err(Failure::Auth) => Status::AuthFailed,
@@ -96,6 +107,18 @@ impl EngineSession for OpenSslSession {
             session: size_of::<Self>() + contexts.session,
             ..contexts
         }
+    }
+}
+
+/// Whether libcrypto may fail where nothing of libcrypto's own is broken: it compares a tag and tells
+/// a wrong one in its error queue, or it allocates.
+fn may_fail(transform: &Transform) -> bool {
+    match transform.algorithm() {
+        Algorithm::Aead(_) => transform.direction() == Direction::Reverse,
+        Algorithm::Hash(hash)
+        | Algorithm::Mac(Mac::Hmac(hash))
+        | Algorithm::Chain(_, _, Mac::Hmac(hash)) => RawDigest::new(hash).is_none(),
+        _ => false,
     }
 }
 

@@ -28,9 +28,6 @@ impl CipherAlgorithm {
     pub(crate) fn fetch(library: &Library, name: &CStr) -> Option<Self> {
         // SAFETY: the library context is live, the name terminated, no properties.
         let cipher = unsafe { sys::EVP_CIPHER_fetch(library.as_ptr(), name.as_ptr(), ptr::null()) };
-        if cipher.is_null() {
-            Failed::take();
-        }
         NonNull::new(cipher).map(Self)
     }
 }
@@ -73,7 +70,7 @@ impl CipherContext {
     ) -> Result<Self, Failed> {
         // SAFETY: no arguments; null is checked.
         let context =
-            NonNull::new(unsafe { sys::EVP_CIPHER_CTX_new() }).ok_or_else(Failed::take)?;
+            NonNull::new(unsafe { sys::EVP_CIPHER_CTX_new() }).ok_or_else(Failed::last)?;
         let mut this = Self {
             context,
             key_len: key.len(),

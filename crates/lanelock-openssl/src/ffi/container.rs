@@ -35,7 +35,7 @@ impl PKey {
                 ptr::null(),
             )
         })
-        .ok_or_else(Failed::take)?;
+        .ok_or_else(Failed::last)?;
         // Without a passphrase libcrypto would ask at the terminal.
         let passphrase = passphrase.unwrap_or(&[]);
         let (mut from, mut left) = (bytes.as_ptr(), bytes.len());
@@ -62,7 +62,7 @@ impl PKey {
     pub(crate) fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Failed> {
         // SAFETY: the key is live; null is checked.
         let info = NonNull::new(unsafe { sys::EVP_PKEY2PKCS8(self.0.as_ptr()) });
-        let info = info.ok_or_else(Failed::take)?.as_ptr();
+        let info = info.ok_or_else(Failed::last)?.as_ptr();
         // SAFETY: with a null output the function tells the length; `encode` gives it that much.
         let der = encode(|out| unsafe { i2d_PKCS8_PRIV_KEY_INFO(info, out) });
         // SAFETY: owned, freed once; the call wipes what it frees.
@@ -79,11 +79,11 @@ impl PKey {
 
 /// Calls an `i2d` function twice: for the length, and for the bytes.
 fn encode(i2d: impl Fn(*mut *mut u8) -> c_int) -> Result<Zeroizing<Vec<u8>>, Failed> {
-    let len = usize::try_from(i2d(ptr::null_mut())).map_err(|_| Failed::take())?;
+    let len = usize::try_from(i2d(ptr::null_mut())).map_err(|_| Failed::last())?;
     let mut der = Zeroizing::new(vec![0; len]);
     let mut out = der.as_mut_ptr();
     if usize::try_from(i2d(&raw mut out)) != Ok(len) {
-        return Err(Failed::take());
+        return Err(Failed::last());
     }
     Ok(der)
 }

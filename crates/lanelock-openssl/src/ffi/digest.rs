@@ -22,10 +22,19 @@ impl DigestAlgorithm {
     pub(crate) fn fetch(library: &Library, name: &CStr) -> Option<Self> {
         // SAFETY: the library context is live, the name terminated, no properties.
         let digest = unsafe { sys::EVP_MD_fetch(library.as_ptr(), name.as_ptr(), ptr::null()) };
-        if digest.is_null() {
-            Failed::take();
-        }
         NonNull::new(digest).map(Self)
+    }
+
+    pub(super) fn as_ptr(&self) -> *const sys::EVP_MD {
+        self.0.as_ptr()
+    }
+}
+
+impl Clone for DigestAlgorithm {
+    fn clone(&self) -> Self {
+        // SAFETY: live. It counts a reference, which cannot fail for what was fetched.
+        unsafe { EVP_MD_up_ref(self.0.as_ptr()) };
+        Self(self.0)
     }
 }
 
@@ -46,7 +55,7 @@ unsafe impl Send for DigestContext {}
 impl DigestContext {
     pub(crate) fn new(algorithm: &DigestAlgorithm) -> Result<Self, Failed> {
         // SAFETY: no arguments; null is checked.
-        let context = NonNull::new(unsafe { sys::EVP_MD_CTX_new() }).ok_or_else(Failed::take)?;
+        let context = NonNull::new(unsafe { sys::EVP_MD_CTX_new() }).ok_or_else(Failed::last)?;
         let this = Self(context);
         // SAFETY: both objects are live; no parameters.
         check(unsafe { EVP_DigestInit_ex2(this.0.as_ptr(), algorithm.0.as_ptr(), ptr::null()) })?;
@@ -90,4 +99,9 @@ impl Drop for DigestContext {
         // SAFETY: owned.
         unsafe { sys::EVP_MD_CTX_free(self.0.as_ptr()) };
     }
+}
+
+unsafe extern "C" {
+    // Not declared by openssl-sys.
+    fn EVP_MD_up_ref(digest: *mut sys::EVP_MD) -> std::ffi::c_int;
 }

@@ -9,7 +9,7 @@ use openssl_sys as sys;
 
 use super::Failed;
 
-/// An `OSSL_LIB_CTX` with the default provider and, where installed, the legacy one.
+/// An `OSSL_LIB_CTX` with its providers.
 #[derive(Debug)]
 pub(crate) struct Library {
     context: NonNull<sys::OSSL_LIB_CTX>,
@@ -22,32 +22,41 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// The context of this process, made at first use and never freed: libcrypto cleans up what an
-    /// ending thread has in a context, and does not notice that another thread frees it meanwhile.
+    /// The context of this process with the default provider, made at first use and never freed:
+    /// libcrypto cleans up what an ending thread has in a context, and does not notice that another
+    /// thread frees it meanwhile.
     pub(crate) fn shared() -> Result<&'static Self, String> {
         static SHARED: OnceLock<Result<Library, String>> = OnceLock::new();
-        SHARED.get_or_init(Self::new).as_ref().map_err(Clone::clone)
+        let shared = SHARED.get_or_init(|| Self::new(&[c"default"]));
+        shared.as_ref().map_err(Clone::clone)
+    }
+
+    /// As [`Library::shared`], with the legacy provider as well; `None` where it is not installed.
+    /// That provider is a file, which is not opened before this is called: a process may by then
+    /// have given up its view of the file system.
+    pub(crate) fn legacy() -> Option<&'static Self> {
+        static LEGACY: OnceLock<Option<Library>> = OnceLock::new();
+        let legacy = LEGACY.get_or_init(|| Self::new(&[c"default", c"legacy"]).ok());
+        legacy.as_ref()
     }
 
     /// Makes a context and loads its providers.
-    fn new() -> Result<Self, String> {
+    fn new(providers: &[&CStr]) -> Result<Self, String> {
         // SAFETY: no arguments.
         if unsafe { super::OPENSSL_version_major() } < 3 {
             return Err(format!("{} is too old: 3.0 or later is needed", version()));
         }
         // SAFETY: no arguments; null is checked.
         let context = NonNull::new(unsafe { sys::OSSL_LIB_CTX_new() })
-            .ok_or_else(|| format!("OSSL_LIB_CTX_new: {}", Failed::take()))?;
+            .ok_or_else(|| format!("OSSL_LIB_CTX_new: {}", Failed::last()))?;
         let mut library = Self {
             context,
             providers: Vec::new(),
         };
-        if !library.load(c"default") {
-            return Err(format!("provider 'default': {}", Failed::take()));
-        }
-        // Only single DES is in it: without it those algorithms are absent.
-        if !library.load(c"legacy") {
-            Failed::take();
+        for name in providers {
+            if !library.load(name) {
+                return Err(format!("provider {name:?}: {}", Failed::last()));
+            }
         }
         Ok(library)
     }

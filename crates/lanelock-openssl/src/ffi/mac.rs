@@ -22,9 +22,6 @@ impl MacAlgorithm {
     pub(crate) fn fetch(library: &Library, name: &CStr) -> Option<Self> {
         // SAFETY: the library context is live, the name terminated, no properties.
         let mac = unsafe { sys::EVP_MAC_fetch(library.as_ptr(), name.as_ptr(), ptr::null()) };
-        if mac.is_null() {
-            Failed::take();
-        }
         NonNull::new(mac).map(Self)
     }
 }
@@ -52,7 +49,7 @@ impl MacContext {
     ) -> Result<Self, Failed> {
         // SAFETY: the algorithm is live; null is checked.
         let context = unsafe { sys::EVP_MAC_CTX_new(algorithm.0.as_ptr()) };
-        let mut this = Self(NonNull::new(context).ok_or_else(Failed::take)?);
+        let mut this = Self(NonNull::new(context).ok_or_else(Failed::last)?);
         let mut params = Params::new();
         if let Some(name) = digest {
             params = params.text(c"digest", name);

@@ -8,21 +8,27 @@
 mod cipher;
 mod container;
 mod digest;
+mod errors;
 mod key_params;
 mod library;
 mod mac;
 mod number;
+mod oaep;
 mod pkey;
+mod power;
 mod raw_digest;
 mod whole;
 
 pub(crate) use cipher::{CipherAlgorithm, CipherContext};
 pub(crate) use digest::{DigestAlgorithm, DigestContext};
+pub(crate) use errors::ErrorMark;
 pub(crate) use key_params::KeyParams;
 pub(crate) use library::{Library, version, version_number};
 pub(crate) use mac::{MacAlgorithm, MacContext};
 pub(crate) use number::{CurveGroup, Number};
+pub(crate) use oaep::Oaep;
 pub(crate) use pkey::{PKey, PKeyContext, Verdict};
+pub(crate) use power::Power;
 pub(crate) use raw_digest::RawDigest;
 pub(crate) use whole::WholeContext;
 
@@ -31,8 +37,8 @@ use std::fmt;
 
 use openssl_sys as sys;
 
-/// libcrypto returned an error, whose code this is (0 if it gave none); its error queue has been
-/// emptied.
+/// libcrypto returned an error, whose code this is (0 if it gave none). Its error queue is left to
+/// the [`ErrorMark`] of whoever called the engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Failed(c_ulong);
 
@@ -40,16 +46,11 @@ impl Failed {
     /// A call that was not made, because its arguments do not fit the object's state.
     pub(crate) const MISUSE: Self = Self(0);
 
-    /// Takes this thread's latest error, and empties the queue so that the application does not
-    /// find our failure in it.
+    /// This thread's latest error.
     #[cold]
-    fn take() -> Self {
-        // SAFETY: both take no arguments and touch this thread's queue alone.
-        unsafe {
-            let code = sys::ERR_peek_last_error();
-            sys::ERR_clear_error();
-            Self(code)
-        }
+    fn last() -> Self {
+        // SAFETY: no arguments; looks at this thread's queue alone.
+        Self(unsafe { sys::ERR_peek_last_error() })
     }
 }
 
@@ -73,7 +74,7 @@ fn check(result: c_int) -> Result<(), Failed> {
     if result == 1 {
         Ok(())
     } else {
-        Err(Failed::take())
+        Err(Failed::last())
     }
 }
 

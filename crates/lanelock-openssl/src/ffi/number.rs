@@ -19,10 +19,13 @@ const UNCOMPRESSED: sys::point_conversion_form_t =
 #[derive(Debug)]
 pub(crate) struct Number(NonNull<sys::BIGNUM>);
 
+// SAFETY: plain memory, reached through `&mut` alone or read.
+unsafe impl Send for Number {}
+
 impl Number {
-    fn new() -> Result<Self, Failed> {
+    pub(super) fn new() -> Result<Self, Failed> {
         // SAFETY: no arguments; null is checked.
-        let number = NonNull::new(unsafe { sys::BN_new() }).ok_or_else(Failed::take)?;
+        let number = NonNull::new(unsafe { sys::BN_new() }).ok_or_else(Failed::last)?;
         // SAFETY: the number is live.
         unsafe { sys::BN_set_flags(number.as_ptr(), CONSTANT_TIME) };
         Ok(Self(number))
@@ -34,16 +37,17 @@ impl Number {
         // SAFETY: reads `len` bytes into the live number.
         let read = unsafe { sys::BN_bin2bn(big_endian.as_ptr(), len, number.0.as_ptr()) };
         if read.is_null() {
-            return Err(Failed::take());
+            return Err(Failed::last());
         }
         Ok(number)
     }
 
-    /// This number less 1.
-    pub(crate) fn minus_one(self) -> Result<Self, Failed> {
-        // SAFETY: the number is live.
-        check(unsafe { sys::BN_sub_word(self.0.as_ptr(), 1) })?;
-        Ok(self)
+    /// This number less `other`, which is not above it.
+    pub(crate) fn minus(&self, other: &Self) -> Result<Self, Failed> {
+        let difference = Self::new()?;
+        // SAFETY: all are live.
+        check(unsafe { sys::BN_sub(difference.as_ptr(), self.as_ptr(), other.as_ptr()) })?;
+        Ok(difference)
     }
 
     pub(crate) fn times(&self, other: &Self) -> Result<Self, Failed> {
@@ -79,9 +83,24 @@ impl Number {
         unsafe { sys::BN_cmp(self.0.as_ptr(), other.0.as_ptr()) == 0 }
     }
 
+    /// Whether it is the square of a number other than 0, modulo the odd prime `p`.
+    pub(crate) fn is_square_modulo(&self, p: &Self) -> Result<bool, Failed> {
+        let scratch = Scratch::new()?;
+        // SAFETY: all are live.
+        let symbol = unsafe { BN_kronecker(self.as_ptr(), p.as_ptr(), scratch.as_ptr()) };
+        match symbol {
+            -1..=1 => Ok(symbol == 1),
+            _ => Err(Failed::last()),
+        }
+    }
+
     fn is_below(&self, other: &Self) -> bool {
         // SAFETY: both are live.
         unsafe { sys::BN_cmp(self.0.as_ptr(), other.0.as_ptr()) < 0 }
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut sys::BIGNUM {
+        self.0.as_ptr()
     }
 
     fn to_bytes(&self, len: usize) -> Result<Vec<u8>, Failed> {
@@ -90,7 +109,7 @@ impl Number {
         // SAFETY: writes `room` bytes.
         let written = unsafe { sys::BN_bn2binpad(self.0.as_ptr(), bytes.as_mut_ptr(), room) };
         if written < 0 {
-            return Err(Failed::take());
+            return Err(Failed::last());
         }
         Ok(bytes)
     }
@@ -103,14 +122,20 @@ impl Drop for Number {
     }
 }
 
-struct Scratch(NonNull<sys::BN_CTX>);
+/// `BN_CTX`: room for what a calculation needs in between.
+#[derive(Debug)]
+pub(super) struct Scratch(NonNull<sys::BN_CTX>);
 
 impl Scratch {
-    fn new() -> Result<Self, Failed> {
+    pub(super) fn new() -> Result<Self, Failed> {
         // SAFETY: no arguments; null is checked.
         NonNull::new(unsafe { sys::BN_CTX_new() })
             .map(Self)
-            .ok_or_else(Failed::take)
+            .ok_or_else(Failed::last)
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut sys::BN_CTX {
+        self.0.as_ptr()
     }
 }
 
@@ -139,7 +164,7 @@ impl CurveGroup {
         };
         // SAFETY: any number may be asked for; null is checked.
         let group = NonNull::new(unsafe { sys::EC_GROUP_new_by_curve_name(id) });
-        let group = group.ok_or_else(Failed::take)?;
+        let group = group.ok_or_else(Failed::last)?;
         Ok(Self { group, curve })
     }
 
@@ -182,7 +207,7 @@ impl CurveGroup {
             )
         };
         if len != room {
-            return Err(Failed::take());
+            return Err(Failed::last());
         }
         Ok(Some(encoded))
     }
@@ -211,7 +236,7 @@ impl Point {
         // SAFETY: the group is live; null is checked.
         NonNull::new(unsafe { sys::EC_POINT_new(group.group.as_ptr()) })
             .map(Self)
-            .ok_or_else(Failed::take)
+            .ok_or_else(Failed::last)
     }
 }
 
@@ -220,4 +245,13 @@ impl Drop for Point {
         // SAFETY: owned.
         unsafe { sys::EC_POINT_free(self.0.as_ptr()) };
     }
+}
+
+unsafe extern "C" {
+    // Not declared by openssl-sys.
+    fn BN_kronecker(
+        number: *const sys::BIGNUM,
+        modulus: *const sys::BIGNUM,
+        scratch: *mut sys::BN_CTX,
+    ) -> c_int;
 }

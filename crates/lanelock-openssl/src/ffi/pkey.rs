@@ -57,7 +57,7 @@ impl PKey {
     }
 
     pub(super) fn owned(key: *mut sys::EVP_PKEY) -> Result<Self, Failed> {
-        NonNull::new(key).map(Self).ok_or_else(Failed::take)
+        NonNull::new(key).map(Self).ok_or_else(Failed::last)
     }
 
     /// Whether libcrypto finds the public half in range and in its group.
@@ -177,7 +177,7 @@ impl PKeyContext {
         let context = unsafe {
             sys::EVP_PKEY_CTX_new_from_name(library.as_ptr(), name.as_ptr(), ptr::null())
         };
-        NonNull::new(context).map(Self).ok_or_else(Failed::take)
+        NonNull::new(context).map(Self).ok_or_else(Failed::last)
     }
 
     /// Whether there is a type called `name`.
@@ -189,7 +189,7 @@ impl PKeyContext {
         // SAFETY: both are live; the context takes a reference to the key; no properties.
         let context =
             unsafe { EVP_PKEY_CTX_new_from_pkey(library.as_ptr(), key.0.as_ptr(), ptr::null()) };
-        NonNull::new(context).map(Self).ok_or_else(Failed::take)
+        NonNull::new(context).map(Self).ok_or_else(Failed::last)
     }
 
     fn initialised(
@@ -373,7 +373,6 @@ impl Verdict {
         if result == 1 {
             return Self::Right;
         }
-        Failed::take();
         if result == 0 {
             Self::Wrong
         } else {

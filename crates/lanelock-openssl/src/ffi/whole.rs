@@ -35,7 +35,7 @@ impl WholeContext {
         verifies: bool,
     ) -> Result<Self, Failed> {
         // SAFETY: no arguments; null is checked.
-        let context = NonNull::new(unsafe { sys::EVP_MD_CTX_new() }).ok_or_else(Failed::take)?;
+        let context = NonNull::new(unsafe { sys::EVP_MD_CTX_new() }).ok_or_else(Failed::last)?;
         let mut this = Self {
             context,
             library: library.as_ptr(),

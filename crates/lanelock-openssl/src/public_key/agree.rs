@@ -1,12 +1,13 @@
 //! Key agreement and encapsulation.
 
 use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{Key, KeyKind, KeyReason};
+use lanelock_core::public_key::{Key, KeyKind, KeyReason, SecretParts};
 
 use zeroize::{Zeroize, Zeroizing};
 
 use super::import;
 use super::session::Recipe;
+use super::subgroup::Subgroup;
 use crate::ffi::{Failed, KeyParams, PKey, PKeyContext};
 
 /// ECDH, X25519, X448 and Diffie-Hellman with one secret key.
@@ -16,6 +17,8 @@ pub(super) struct Agreement {
     peer: PKey,
     /// Whether peers are points.
     points: bool,
+    /// Diffie-Hellman: where peers have to be, if the group's order is known.
+    subgroup: Option<Subgroup>,
     /// Where the secret is written first: libcrypto writes one that it then finds to be zero.
     secret: Zeroizing<Vec<u8>>,
 }
@@ -40,10 +43,15 @@ impl Agreement {
             _ => KeyParams::new(),
         };
         let key = import::key(library, recipe.transform.key())?;
+        let subgroup = match secret.parts() {
+            SecretParts::Exponent(group, _) => subgroup(&key, &group.p)?,
+            _ => None,
+        };
         Ok(Self {
             context: PKeyContext::deriver(library, &key, settings)?,
             peer: import::key(library, &Key::Public(own))?,
             points: matches!(secret.kind(), KeyKind::Ec(_)),
+            subgroup,
             secret: Zeroizing::new(vec![0; recipe.transform.output_len(0)]),
         })
     }
@@ -54,10 +62,15 @@ impl Agreement {
             return Err(KeyReason::InvalidPeer);
         }
         // The setter decodes and checks: that a point is on its curve, whose order is prime, or
-        // that a number is in its group. Only the last lets small orders by, as X25519's does:
-        // those end as a shared secret of zero.
+        // that a number is from 2 to p − 2. A point of X25519 or X448 may be of small order, which
+        // ends as a shared secret of zero; a number may be, too, and ends as any other.
         let set = self.peer.set_public(op.input());
         set.map_err(|_| KeyReason::InvalidPeer)?;
+        if let Some(subgroup) = &mut self.subgroup
+            && !subgroup.contains(op.input())?
+        {
+            return Err(KeyReason::InvalidPeer);
+        }
         self.context
             .set_peer(&self.peer)
             .map_err(|_| KeyReason::InvalidPeer)?;
@@ -68,6 +81,14 @@ impl Agreement {
         op.succeed(len);
         Ok(())
     }
+}
+
+/// The subgroup of a Diffie-Hellman key, if its order was given or libcrypto knows the group.
+fn subgroup(key: &PKey, p: &[u8]) -> Result<Option<Subgroup>, Failed> {
+    let order = key
+        .integer(c"q")
+        .filter(|q| q.iter().any(|&byte| byte != 0));
+    order.map(|q| Subgroup::new(p, &q)).transpose()
 }
 
 impl Encapsulator {

@@ -4,12 +4,15 @@ use lanelock_core::Hash;
 use lanelock_core::algorithm::MAX_TAG_LEN;
 use lanelock_core::public_key::engine::ValidKeyOp;
 use lanelock_core::public_key::implicit_rejection::{self, HmacSha256};
-use lanelock_core::public_key::{EncryptionScheme, Key, KeyReason, PublicParts, SecretParts};
+use lanelock_core::public_key::{
+    EncryptionScheme, Key, KeyReason, PublicParts, RsaSecret, SecretParts,
+};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::session::{Recipe, raw_padding};
+use super::fault::FaultCheck;
+use super::session::Recipe;
 use super::{import, names};
-use crate::ffi::{Failed, KeyParams, PKeyContext, RawDigest};
+use crate::ffi::{self, Failed, KeyParams, PKeyContext, RawDigest};
 use crate::hmac::Hmac;
 
 pub(super) struct Encrypter {
@@ -20,12 +23,22 @@ pub(super) struct Encrypter {
 
 pub(super) struct Decrypter {
     context: PKeyContext,
-    /// The modulus, for RSA.
-    modulus: Option<Vec<u8>>,
-    /// Room for a block, for RSA: libcrypto wants it even where the message is shorter.
-    block: Zeroizing<Vec<u8>>,
-    /// For PKCS #1 v1.5, SHA-256 of the private exponent.
-    rejection: Option<Zeroizing<[u8; 32]>>,
+    /// For RSA, what becomes of the block.
+    block: Option<Block>,
+}
+
+/// An RSA block on its way to a message.
+struct Block {
+    modulus: Vec<u8>,
+    check: FaultCheck,
+    padding: Padding,
+}
+
+enum Padding {
+    None,
+    /// With SHA-256 of the private exponent, from which malformed blocks get their messages.
+    Pkcs1(Zeroizing<[u8; 32]>),
+    Oaep(ffi::Oaep),
 }
 
 impl Encrypter {
@@ -66,52 +79,99 @@ impl Decrypter {
             return Err(Failed::MISUSE);
         };
         let key = import::key(library, recipe.transform.key())?;
-        let (modulus, rejection) = match secret.parts() {
+        let (block, settings) = match secret.parts() {
             SecretParts::Rsa(rsa) => {
-                let modulus = rsa.public.n.clone();
-                let rejection = (scheme == EncryptionScheme::RsaPkcs1)
-                    .then(|| key_digest(&rsa.d, modulus.len()))
-                    .transpose()?;
-                (Some(modulus), rejection)
+                let block = Block {
+                    modulus: rsa.public.n.clone(),
+                    check: FaultCheck::new(&rsa.public)?,
+                    padding: Padding::new(recipe, scheme, rsa)?,
+                };
+                (Some(block), unpadded())
             }
-            _ => (None, None),
+            _ => (None, settings(recipe, scheme)?),
         };
-        let room = modulus.as_ref().map_or(0, Vec::len);
         Ok(Self {
-            context: PKeyContext::decrypter(library, &key, settings(recipe, scheme)?)?,
-            modulus,
-            block: Zeroizing::new(vec![0; room]),
-            rejection,
+            context: PKeyContext::decrypter(library, &key, settings)?,
+            block,
         })
     }
 
     pub(super) fn run(&mut self, op: &mut ValidKeyOp<'_, '_>) -> Result<(), KeyReason> {
         let ciphertext = op.input();
-        in_range(ciphertext, self.modulus.as_deref())?;
-        // OAEP and SM2 authenticate; a bare block has nothing to be wrong.
-        let wrong = |_: Failed| KeyReason::WrongCiphertext;
-        if self.block.is_empty() {
-            let len = self
+        let len = match &mut self.block {
+            Some(block) => block.decrypt(&mut self.context, ciphertext, op.output())?,
+            // SM2 authenticates.
+            None => self
                 .context
                 .decrypt(ciphertext, op.output())
-                .map_err(wrong)?;
-            op.succeed(len);
-            return Ok(());
-        }
-        let block = &mut self.block[..];
-        let len = self.context.decrypt(ciphertext, block).map_err(wrong)?;
-        let out = op.output();
-        let len = match &self.rejection {
-            Some(digest) => implicit_rejection::decode(block, ciphertext, digest, &mut Sha256, out),
-            None => {
-                let room = out.get_mut(..len).ok_or(KeyReason::Engine)?;
-                room.copy_from_slice(&block[..len]);
-                len
-            }
+                .map_err(|_| KeyReason::WrongCiphertext)?,
         };
-        block.zeroize();
         op.succeed(len);
         Ok(())
+    }
+}
+
+impl Block {
+    fn decrypt(
+        &mut self,
+        context: &mut PKeyContext,
+        ciphertext: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, KeyReason> {
+        in_range(ciphertext, Some(&self.modulus))?;
+        let result = self.decrypt_in_range(context, ciphertext, out);
+        self.check.block().zeroize();
+        result
+    }
+
+    fn decrypt_in_range(
+        &mut self,
+        context: &mut PKeyContext,
+        ciphertext: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, KeyReason> {
+        let len = context.decrypt(ciphertext, self.check.block())?;
+        if len != self.modulus.len() || !self.check.passes(ciphertext)? {
+            return Err(KeyReason::Fault);
+        }
+        let block = self.check.block();
+        match &self.padding {
+            Padding::None => {
+                out.get_mut(..len)
+                    .ok_or(KeyReason::Engine)?
+                    .copy_from_slice(block);
+                Ok(len)
+            }
+            Padding::Pkcs1(digest) => {
+                let digest = &**digest;
+                Ok(implicit_rejection::decode(
+                    block,
+                    ciphertext,
+                    digest,
+                    &mut Sha256,
+                    out,
+                ))
+            }
+            Padding::Oaep(oaep) => {
+                let message = oaep.decode(block, out);
+                message.map_err(|_| KeyReason::WrongCiphertext)
+            }
+        }
+    }
+}
+
+impl Padding {
+    fn new(recipe: &Recipe, scheme: EncryptionScheme, rsa: &RsaSecret) -> Result<Self, Failed> {
+        Ok(match scheme {
+            EncryptionScheme::RsaRaw => Self::None,
+            EncryptionScheme::RsaPkcs1 => Self::Pkcs1(key_digest(&rsa.d, rsa.public.n.len())?),
+            EncryptionScheme::RsaOaep(oaep) => {
+                let hash = |hash| recipe.catalogue.hash(hash).ok_or(Failed::MISUSE);
+                let label = recipe.transform.context_bytes();
+                Self::Oaep(ffi::Oaep::new(hash(oaep.hash)?, hash(oaep.mgf1)?, label))
+            }
+            _ => return Err(Failed::MISUSE),
+        })
     }
 }
 
@@ -155,10 +215,14 @@ fn in_range(block: &[u8], modulus: Option<&[u8]>) -> Result<(), KeyReason> {
     }
 }
 
+fn unpadded() -> KeyParams {
+    KeyParams::new().text(c"pad-mode", c"none")
+}
+
 fn settings(recipe: &Recipe, scheme: EncryptionScheme) -> Result<KeyParams, Failed> {
     let none = KeyParams::new();
-    if raw_padding(scheme) {
-        return Ok(none.text(c"pad-mode", c"none"));
+    if scheme == EncryptionScheme::RsaRaw {
+        return Ok(unpadded());
     }
     let EncryptionScheme::RsaOaep(oaep) = scheme else {
         return Ok(none.text(c"digest", c"SM3"));

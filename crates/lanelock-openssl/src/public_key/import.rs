@@ -1,8 +1,8 @@
 //! From components to libcrypto's keys, with the checks that take arithmetic.
 
 use lanelock_core::public_key::{
-    Curve, DomainParameters, Key, KeyError, KeyKind, PublicKey, PublicParts, RsaCrt, RsaSecret,
-    SecretKey, SecretParts,
+    Curve, DomainParameters, Key, KeyError, KeyKind, PublicKey, PublicParts, RsaCrt, RsaPublic,
+    RsaSecret, SecretKey, SecretParts,
 };
 
 use super::names;
@@ -140,6 +140,9 @@ fn in_group(parts: KeyParams, group: &DomainParameters) -> KeyParams {
 
 fn check_public(library: &Library, key: &PublicKey) -> Result<(), KeyError> {
     let kind = key.kind();
+    if let PublicParts::Rsa(rsa) = key.parts() {
+        exponent_is_served(kind, rsa)?;
+    }
     let made = public(library, key).map_err(|failed| {
         let why = match key.parts() {
             PublicParts::Point(_) => format!("no point of the curve ({failed})"),
@@ -159,6 +162,7 @@ fn check_public(library: &Library, key: &PublicKey) -> Result<(), KeyError> {
 fn check_secret(library: &Library, key: &SecretKey) -> Result<(), KeyError> {
     let kind = key.kind();
     if let SecretParts::Rsa(rsa) = key.parts() {
+        exponent_is_served(kind, &rsa.public)?;
         return match check_rsa(rsa) {
             Ok(None) => Ok(()),
             Ok(Some(why)) => Err(KeyError::refused(kind, why)),
@@ -194,6 +198,22 @@ fn check_secret(library: &Library, key: &SecretKey) -> Result<(), KeyError> {
     Err(KeyError::refused(kind, "the public half is another key's"))
 }
 
+/// libcrypto bounds what a public operation costs: `OPENSSL_RSA_SMALL_MODULUS_BITS` and
+/// `OPENSSL_RSA_MAX_PUBEXP_BITS` of openssl/rsa.h.
+fn exponent_is_served(kind: KeyKind, key: &RsaPublic) -> Result<(), KeyError> {
+    const SMALL_MODULUS: usize = 3072 / 8;
+    const LARGE_EXPONENT: usize = 64 / 8;
+    if key.n.len() <= SMALL_MODULUS || key.e.len() <= LARGE_EXPONENT {
+        return Ok(());
+    }
+    let why = format!(
+        "the public exponent has {} bytes; with a modulus of more than 3072 bits at most 8 are \
+         supported",
+        key.e.len()
+    );
+    Err(KeyError::unsupported(kind, why))
+}
+
 fn field_len(kind: KeyKind) -> usize {
     match kind {
         KeyKind::Ec(curve) => curve.field_len(),
@@ -209,8 +229,8 @@ fn compressed(full: &[u8]) -> Vec<u8> {
 }
 
 /// What is wrong with the numbers of an RSA key, if anything (RFC 8017, 3.2). Whether p and q are
-/// prime is not asked: it takes longer than a hundred signatures, and each result is checked with
-/// the public exponent anyway.
+/// prime is not asked: it takes longer than a hundred signatures. Nor is anything of a key without
+/// them. Each result is checked with the public exponent instead.
 fn check_rsa(rsa: &RsaSecret) -> Result<Option<&'static str>, Failed> {
     let Some(RsaCrt { p, q, dp, dq, qinv }) = &rsa.crt else {
         return Ok(None);
@@ -228,7 +248,7 @@ fn check_rsa(rsa: &RsaSecret) -> Result<Option<&'static str>, Failed> {
     if !qinv.times(&q)?.modulo(&p)?.equals(&one) {
         return Ok(Some("qinv is not the inverse of q modulo p"));
     }
-    let (p1, q1) = (p.minus_one()?, q.minus_one()?);
+    let (p1, q1) = (p.minus(&one)?, q.minus(&one)?);
     for (exponent, order) in [(dp, &p1), (dq, &q1)] {
         if !d.modulo(order)?.equals(&Number::from_bytes(exponent)?) {
             return Ok(Some(

@@ -2,22 +2,25 @@
 //!
 //! Each queue keeps a key of its own for each session, and one context that was initialised with
 //! all its settings; an operation is then one call, two where a message is hashed or a peer's key
-//! is set. libcrypto does what belongs to private keys itself: RSA's base is blinded and each CRT
-//! result is compared with the public exponent (on a mismatch it is computed anew without the
-//! CRT), ECDSA and DSA draw each nonce from random bytes hashed with key and digest.
+//! is set. libcrypto does most of what belongs to private keys itself: RSA's base is blinded, ECDSA
+//! and DSA draw each nonce from random bytes hashed with key and digest. It checks a result of RSA
+//! less than it could: of a key without factors never, of any other only before it is computed anew
+//! without the CRT. So each result is checked here, which costs a public operation.
 //!
-//! PKCS #1 v1.5 decryption runs on unpadded RSA with implicit rejection of this project's own:
-//! libcrypto has it from 3.2 on only, and what an earlier one tells of a malformed block is an
-//! oracle.
+//! RSA decrypts a block first, which is checked, and then looks at its padding. That of PKCS #1 v1.5
+//! has implicit rejection of this project's own: libcrypto has it from 3.2 on only, and what an
+//! earlier one tells of a malformed block is an oracle.
 
 mod agree;
 mod encrypt;
 mod export;
+mod fault;
 mod generate;
 mod import;
 mod names;
 mod session;
 mod sign;
+mod subgroup;
 
 use lanelock_core::Hash;
 use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession, KeyReader};
@@ -27,11 +30,12 @@ use lanelock_core::public_key::{
 };
 
 use crate::OpenSsl;
-use crate::ffi::{PKey, PKeyContext};
+use crate::ffi::{ErrorMark, PKey, PKeyContext};
 use session::OpenSslKeySession;
 
 impl KeyEngine for OpenSsl {
     fn capabilities(&self) -> Vec<KeyCapability> {
+        let _mark = ErrorMark::set();
         let library = self.catalogue.library();
         let has =
             |kind| names::key_type(kind).is_some_and(|name| PKeyContext::has_type(library, name));
@@ -40,6 +44,7 @@ impl KeyEngine for OpenSsl {
     }
 
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
+        let _mark = ErrorMark::set();
         let kind = transform.spec().kind;
         let Some(name) = names::key_type(kind) else {
             return Err(import::lacks(kind));
@@ -66,16 +71,19 @@ impl KeyEngine for OpenSsl {
 
 impl KeyReader for OpenSsl {
     fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError> {
+        let _mark = ErrorMark::set();
         let key = PKey::read(self.catalogue.library(), bytes, true, passphrase);
         export::secret(&key.map_err(|failed| unreadable("secret", &failed))?)
     }
 
     fn read_public(&self, bytes: &[u8]) -> Result<PublicKey, KeyError> {
+        let _mark = ErrorMark::set();
         let key = PKey::read(self.catalogue.library(), bytes, false, None);
         export::public(&key.map_err(|failed| unreadable("public", &failed))?)
     }
 
     fn public_of(&self, key: &SecretKey) -> Result<PublicKey, KeyError> {
+        let _mark = ErrorMark::set();
         import::public_of(self.catalogue.library(), key)
     }
 }

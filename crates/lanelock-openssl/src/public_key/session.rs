@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lanelock_core::engine::{PerQueue, QueueToken};
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
-use lanelock_core::public_key::{EncryptionScheme, SignatureScheme};
-use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Operation, Scheme};
+use lanelock_core::public_key::{
+    KeyError, KeyReason, KeyTransform, Operation, Scheme, SignatureScheme,
+};
 use lanelock_core::session::SessionMemory;
 
 use super::agree::{Agreement, Decapsulator, Encapsulator};
@@ -15,7 +16,7 @@ use super::import;
 use super::sign::{Signer, Verifier, WholeSigner, WholeVerifier};
 use crate::NAME;
 use crate::catalogue::Catalogue;
-use crate::ffi::Failed;
+use crate::ffi::{ErrorMark, Failed};
 
 pub(super) struct OpenSslKeySession {
     contexts: PerQueue<Kept>,
@@ -136,12 +137,14 @@ impl KeyEngineSession for OpenSslKeySession {
     }
 
     fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
+        let mark = ErrorMark::set();
         batch.for_each(|mut op| {
             let result = match op.session::<Self>() {
                 Some(session) => session.run(queue, &mut op),
                 None => Err(KeyReason::Engine),
             };
             if let Err(reason) = result {
+                mark.rewind();
                 op.fail(reason);
             }
         });
@@ -166,13 +169,4 @@ impl From<Failed> for KeyReason {
 /// Whether a scheme takes messages whole.
 fn is_whole(scheme: SignatureScheme) -> bool {
     scheme.hash().is_none()
-}
-
-/// The settings of RSA's paddings.
-pub(super) fn raw_padding(scheme: EncryptionScheme) -> bool {
-    // PKCS #1 v1.5 is unpadded here, as libcrypto before 3.2 tells a malformed block.
-    matches!(
-        scheme,
-        EncryptionScheme::RsaRaw | EncryptionScheme::RsaPkcs1
-    )
 }

@@ -27,6 +27,8 @@ pub(super) struct Signer {
     digest: Digest,
     /// Bytes of r and of s where a pair of fixed length is asked for.
     fixed: Option<usize>,
+    /// RSA: verifies each signature before it leaves. A wrong one can tell a factor.
+    check: Option<PKeyContext>,
 }
 
 /// RSA, ECDSA and DSA: the digest is compared.
@@ -72,10 +74,19 @@ impl Signer {
     pub(super) fn new(recipe: &Recipe, scheme: SignatureScheme) -> Result<Self, Failed> {
         let library = recipe.catalogue.library();
         let key = import::key(library, recipe.transform.key())?;
+        let check = match recipe.transform.key() {
+            Key::Secret(secret) if matches!(secret.kind(), KeyKind::Rsa(_)) => {
+                let public = secret.public_key().ok_or(Failed::MISUSE)?;
+                let public = import::key(library, &Key::Public(public))?;
+                Some(PKeyContext::verifier(library, &public, settings(scheme)?)?)
+            }
+            _ => None,
+        };
         Ok(Self {
             context: PKeyContext::signer(library, &key, settings(scheme)?)?,
             digest: Digest::new(recipe, scheme)?,
             fixed: fixed(recipe),
+            check,
         })
     }
 
@@ -84,6 +95,11 @@ impl Signer {
         let digest = self.digest.of(op.input(), &mut room)?;
         let context = &mut self.context;
         let len = write(self.fixed, op, |out| context.sign(digest, out))?;
+        if let Some(check) = &mut self.check
+            && check.verify(digest, &op.output()[..len]) != Verdict::Right
+        {
+            return Err(KeyReason::Fault);
+        }
         op.succeed(len);
         Ok(())
     }
