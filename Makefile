@@ -39,8 +39,9 @@ peers: setup ## The C programs that lanelock is measured against
 exhaustive: build ## Long: every algorithm, length and layout, every engine
 	$(LANELOCK) check --exhaustive
 
-soak: setup ## Long: the thread tests for some minutes
+soak: setup ## Long: the thread tests for some minutes, the longest messages
 	LANELOCK_STRESS_ROUNDS=20000 $(CARGO) test --release -p lanelock-openssl --test threads
+	$(CARGO) test --release -p lanelock-openssl --test large -- --include-ignored
 
 integrations: build ## Long: HAProxy and Traffic Server with the provider, those that are installed
 	integrations/haproxy/test

@@ -100,7 +100,7 @@ impl AeadContext {
     #[inline]
     fn seal(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         self.start(op)?;
-        self.message(op)?;
+        self.message(op, Failure::Engine)?;
         self.finish()?;
         if let Some(tag) = op.tag_mut() {
             return Ok(self.context.tag(tag)?);
@@ -118,14 +118,8 @@ impl AeadContext {
         let expected = op.expected_tag(&mut scratch);
         self.start(op)?;
         self.context.expect_tag(expected)?;
-        let decrypted = self.message(op);
-        let result = match (decrypted, &self.style) {
-            (Ok(()), Style::Updates) => self.context.finish().map_err(|_| Failure::Auth),
-            (Ok(()), Style::Whole { .. }) => Ok(()),
-            // CCM compares the tag in its one update of the payload.
-            (Err(_), Style::Whole { .. }) => Err(Failure::Auth),
-            (Err(_), Style::Updates) => Err(Failure::Engine),
-        };
+        let decrypted = self.message(op, Failure::Auth);
+        let result = decrypted.and_then(|()| self.finish().map_err(|_| Failure::Auth));
         if result.is_err() {
             op.wipe_output();
         }
@@ -140,20 +134,24 @@ impl AeadContext {
         }
     }
 
-    /// Additional data and payload.
+    /// Additional data and payload. CCM compares the tag in its one update of the payload, so that
+    /// a failure there is `refused`; any other is the engine's.
     #[inline]
-    fn message(&mut self, op: &mut ValidOp<'_, '_>) -> Result<(), Failed> {
+    fn message(&mut self, op: &mut ValidOp<'_, '_>, refused: Failure) -> Result<(), Failure> {
         let Self { context, style, .. } = self;
         match style {
             Style::Updates => {
                 op.for_each_aad(|piece| context.aad(piece))?;
                 op.payload()
-                    .for_each_block_run(1, |mut run| context.update(&mut run))
+                    .for_each_block_run(1, |mut run| context.update(&mut run))?;
+                Ok(())
             }
             Style::Whole { aad, payload } => {
                 context.announce(op.payload_len())?;
                 whole_aad(op, aad, |aad| context.aad(aad))?;
-                gathered(op.payload(), payload, |mut run| context.update(&mut run))
+                gathered(op.payload(), payload, |mut run| {
+                    context.update_whole(&mut run).map_err(|_| refused)
+                })
             }
         }
     }
@@ -171,10 +169,10 @@ fn whole_aad(
         if piece.len() == len {
             return f(piece);
         }
-        room(scratch, len)[used..used + piece.len()].copy_from_slice(piece);
+        room(scratch, len)?[used..used + piece.len()].copy_from_slice(piece);
         used += piece.len();
         if used == len {
-            f(room(scratch, len))
+            f(room(scratch, len)?)
         } else {
             Ok(())
         }

@@ -66,14 +66,16 @@ impl Aead {
         }
     }
 
-    /// Longest payload, in bytes, for an IV of `iv_len` bytes, where the algorithm bounds it below
-    /// the 4 GiB of a buffer: CCM writes the length into the 15 - `iv_len` bytes that the nonce
-    /// leaves (NIST SP 800-38C, A.1).
+    /// Longest payload, in bytes, for an IV of `iv_len` bytes, where it is bounded below the 4 GiB
+    /// of a buffer. CCM writes the length into the 15 - `iv_len` bytes that the nonce leaves (NIST
+    /// SP 800-38C, A.1), and is bounded to 2 GiB - 1: OpenSSL takes a message of CCM in one call,
+    /// whose length is an `int`, and a bound is the same for all engines.
     #[must_use]
     pub const fn max_payload(self, iv_len: usize) -> Option<u32> {
         match self {
             Self::AesCcm if iv_len == 13 => Some(u16::MAX as u32),
             Self::AesCcm if iv_len == 12 => Some((1 << 24) - 1),
+            Self::AesCcm => Some(i32::MAX.unsigned_abs()),
             _ => None,
         }
     }

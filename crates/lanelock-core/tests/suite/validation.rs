@@ -261,6 +261,35 @@ fn a_payload_beyond_the_counter_of_ccm_is_refused() {
     }
 }
 
+/// By length alone: with one byte less, what is missing is the output.
+#[test]
+fn a_payload_beyond_the_longest_call_of_ccm_is_refused() {
+    let device = toy();
+    let session = session(&device, Transform::seal(Aead::AesCcm, &KEY).iv_len(7));
+    let mib = vec![1; 1 << 20];
+    let mut list = vec![IoSlice::new(&mib); 2048];
+    for (last, expected) in [
+        (mib.len(), InvalidReason::PayloadTooLong),
+        (mib.len() - 1, InvalidReason::OutputMissing),
+    ] {
+        list[2047] = IoSlice::new(&mib[..last]);
+        let mut tag = [0; 16];
+        let mut ops = [Op::new(&session, Buffer::read_only(&list[..]))
+            .iv(&[0; 7])
+            .tag(&mut tag)];
+        let _the_status_says_it = device.queue_pair(1).process(&mut ops);
+        let error = ops[0].error().unwrap();
+        assert_eq!(error.reason(), expected);
+        if expected == InvalidReason::PayloadTooLong {
+            assert_eq!(
+                error.to_string(),
+                "cipher range of 2147483648 bytes: aes-128-ccm with this IV length takes at most \
+                 2147483647"
+            );
+        }
+    }
+}
+
 #[test]
 fn additional_data_ends_at_a_mebibyte() {
     let device = toy();

@@ -11,7 +11,7 @@ use super::{
     Failed, Library, Params, check,
 };
 
-/// Most bytes of one update: libcrypto counts in `int`. A multiple of every block.
+/// Most bytes of one update of several: libcrypto counts in `int`. A multiple of every block.
 const MAX_UPDATE: usize = 1 << 30;
 
 /// A fetched cipher.
@@ -168,14 +168,19 @@ impl CipherContext {
         check(unsafe { sys::EVP_CipherUpdate(ctx, none, &raw mut written, ptr::null(), len) })
     }
 
-    /// Adds additional data.
+    /// Adds additional data, of which CCM takes one piece of at most [`MAX_UPDATE`] bytes.
     #[inline]
     pub(crate) fn aad(&mut self, data: &[u8]) -> Result<(), Failed> {
+        let (data, later) = data.split_at(data.len().min(MAX_UPDATE));
         let len = c_int::try_from(data.len()).map_err(|_| Failed::MISUSE)?;
         let mut written = 0;
         let (ctx, none) = (self.context.as_ptr(), ptr::null_mut());
         // SAFETY: reads `len` bytes of `data`; without output nothing is written.
-        check(unsafe { sys::EVP_CipherUpdate(ctx, none, &raw mut written, data.as_ptr(), len) })
+        check(unsafe { sys::EVP_CipherUpdate(ctx, none, &raw mut written, data.as_ptr(), len) })?;
+        if later.is_empty() {
+            return Ok(());
+        }
+        self.aad(later)
     }
 
     /// Encrypts or decrypts the run's input into its output. A run that is no multiple of the
@@ -200,6 +205,16 @@ impl CipherContext {
         }
     }
 
+    /// Encrypts or decrypts a whole message in one update: of an algorithm without blocks, and of
+    /// at most `c_int::MAX` bytes.
+    #[inline]
+    pub(crate) fn update_whole(&mut self, run: &mut Run<'_>) -> Result<(), Failed> {
+        if self.block != 1 {
+            return Err(Failed::MISUSE);
+        }
+        self.update_raw(run.output(), run.input(), run.len())
+    }
+
     /// Encrypts or decrypts `data` in place; of the block's multiple, or it fails.
     #[inline]
     pub(crate) fn update_slice(&mut self, data: &mut [u8]) -> Result<(), Failed> {
@@ -211,7 +226,7 @@ impl CipherContext {
         let len = c_int::try_from(len).map_err(|_| Failed::MISUSE)?;
         let mut written = 0;
         let ctx = self.context.as_ptr();
-        // SAFETY: `update` passes pointers valid for `len` bytes, alike or disjoint, and whole
+        // SAFETY: `update` and `update_whole` pass pointers valid for `len` bytes, alike or disjoint, and whole
         // blocks, of which as many are written (the type's invariant).
         check(unsafe {
             if self.encrypt {
