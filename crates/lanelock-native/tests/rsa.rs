@@ -486,6 +486,64 @@ fn a_wrong_result_is_a_fault_of_its_lane_alone() {
     }
 }
 
+/// Whatever engine runs an operation, alone or in lanes, and whatever is done with the result.
+#[test]
+fn nothing_of_a_wrong_key_leaves_any_engine() {
+    let Some(device) = device() else { return };
+    let flipped = {
+        let mut numbers = keys(2048)[0].clone();
+        numbers.0[3..].fill(Vec::new());
+        numbers.0[2][100] ^= 4;
+        numbers
+    };
+    let hash = Hash::Sha256;
+    for wrong in [composite(), flipped] {
+        let (secret, public) = (wrong.secret(), wrong.public());
+        let signs = signatures(2048)
+            .into_iter()
+            .step_by(6)
+            .map(|scheme| (KeyTransform::sign(scheme, &secret), message(9, 0)));
+        let decrypts = [
+            EncryptionScheme::RsaRaw,
+            EncryptionScheme::RsaPkcs1,
+            EncryptionScheme::RsaOaep(Oaep::of(hash)),
+        ];
+        let decrypts = decrypts.map(|scheme| {
+            let encrypt = on(&device, "openssl", &KeyTransform::encrypt(scheme, &public));
+            let plain = vec![
+                0x11;
+                if scheme == EncryptionScheme::RsaRaw {
+                    256
+                } else {
+                    40
+                }
+            ];
+            let task = Task(encrypt, plain, Vec::new());
+            let ciphertext = run(&mut queue(&device), &[task]).remove(0).unwrap();
+            (KeyTransform::decrypt(scheme, &secret), ciphertext)
+        });
+        for (transform, input) in signs.chain(decrypts) {
+            let sessions = [
+                device.key_session_on("native", &transform),
+                device.key_session_on("openssl", &transform),
+                device.key_session(&transform),
+            ];
+            // Without the factors there are no lanes.
+            let sessions: Vec<_> = sessions.into_iter().flatten().collect();
+            assert_eq!(sessions.len(), if wrong.0[3].is_empty() { 2 } else { 3 });
+            for session in sessions {
+                for count in [1, LANES + 1] {
+                    let task = || Task(session.clone(), input.clone(), Vec::new());
+                    let tasks: Vec<_> = (0..count).map(|_| task()).collect();
+                    for outcome in run(&mut queue(&device), &tasks) {
+                        assert_eq!(outcome, Err(KeyReason::Fault), "{session:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_has_no_lanes_goes_to_openssl() {
     let Some(device) = device() else { return };

@@ -12,8 +12,12 @@ use lanelock_core::public_key::{
 use lanelock_core::{Device, Hash, Status};
 use lanelock_openssl::OpenSsl;
 
+#[path = "public_key/containers.rs"]
+mod containers;
 #[path = "public_key/fault.rs"]
 mod fault;
+#[path = "public_key/peers.rs"]
+mod peers;
 #[path = "public_key/post_quantum.rs"]
 mod post_quantum;
 #[path = "public_key/rejection.rs"]
@@ -274,53 +278,6 @@ fn sm2_takes_an_identifier_and_oaep_a_label() {
     assert_eq!(labelled.unwrap().0, b"m");
     let without = run(&device, &decrypt, &ciphertext, &[]).unwrap_err();
     assert_eq!(without, KeyReason::WrongCiphertext);
-}
-
-#[test]
-fn peers_that_are_no_keys_are_refused_with_the_reason() {
-    let device = device();
-    for curve in [Curve::P256, Curve::P384, Curve::P521] {
-        let (secret, public) = pair(&device, KeyKind::Ec(curve));
-        let PublicParts::Point(mut point) = public.parts().clone() else {
-            panic!()
-        };
-        *point.last_mut().unwrap() ^= 1;
-        let derive = KeyTransform::derive(&secret);
-        assert_eq!(
-            run(&device, &derive, &point, &[]).unwrap_err(),
-            KeyReason::InvalidPeer
-        );
-        assert_eq!(
-            run(&device, &derive, &[0], &[]).unwrap_err(),
-            KeyReason::PeerLength
-        );
-    }
-    for kind in [KeyKind::X25519, KeyKind::X448] {
-        let (secret, _) = pair(&device, kind);
-        let derive = KeyTransform::derive(&secret);
-        let len = if kind == KeyKind::X25519 { 32 } else { 56 };
-        for low_order in [0, 1] {
-            let mut peer = vec![0; len];
-            peer[0] = low_order;
-            let refused = run(&device, &derive, &peer, &[]).unwrap_err();
-            // Some versions of libcrypto know the zero key before they multiply.
-            assert!(
-                matches!(
-                    refused,
-                    KeyReason::ZeroSharedSecret | KeyReason::InvalidPeer
-                ),
-                "{kind}"
-            );
-        }
-    }
-    let (secret, _) = pair(&device, KeyKind::Dh(2048));
-    let derive = KeyTransform::derive(&secret);
-    for y in [0, 1] {
-        assert_eq!(
-            run(&device, &derive, &[y], &[]).unwrap_err(),
-            KeyReason::InvalidPeer
-        );
-    }
 }
 
 #[test]

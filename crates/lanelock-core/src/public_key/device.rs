@@ -85,11 +85,15 @@ impl Device {
     }
 
     /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC; `passphrase`
-    /// opens an encrypted one.
+    /// opens an encrypted one, and without it none is tried.
+    ///
+    /// On OpenSSL a container has at most 1 MiB and a key in it 64 KiB; the key of an encrypted one
+    /// is derived with at most 10,000,000 iterations, or by scrypt with 128·N·r·p of at most
+    /// 256 MiB.
     ///
     /// # Errors
-    /// [`KeyError::Container`] if there is no such key or the passphrase does not open it;
-    /// [`KeyError::Refused`] for a degenerate one; [`KeyError::Unsupported`] if no engine reads
+    /// [`KeyError::Container`] if there is no such key, the passphrase is missing or does not open
+    /// it, or it exceeds these bounds; [`KeyError::Refused`] for a degenerate one; [`KeyError::Unsupported`] if no engine reads
     /// containers.
     pub fn read_secret_key(
         &self,

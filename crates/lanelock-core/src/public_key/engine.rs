@@ -32,19 +32,21 @@ pub trait KeyEngine: Send + Sync {
     }
 }
 
-/// An engine's way from containers to components.
+/// An engine's way from containers to components. A container may come from anywhere: the reader
+/// bounds what it costs, whatever the container says.
 pub trait KeyReader {
     /// Reads a secret key from PEM or DER: PKCS #8, encrypted or not, or the older forms of RSA
     /// and EC. The public half comes with it.
     ///
     /// # Errors
-    /// [`KeyError::Container`] if there is no such key, or the passphrase does not open it.
+    /// [`KeyError::Container`] if there is no such key, if it is encrypted and there is no
+    /// passphrase or the passphrase does not open it, or if reading it would take too long.
     fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError>;
 
     /// Reads a public key from PEM or DER: `SubjectPublicKeyInfo`, or RSA's older form.
     ///
     /// # Errors
-    /// [`KeyError::Container`] if there is no such key.
+    /// [`KeyError::Container`] if there is no such key, or it is too large.
     fn read_public(&self, bytes: &[u8]) -> Result<PublicKey, KeyError>;
 
     /// Computes the public half of `key`.

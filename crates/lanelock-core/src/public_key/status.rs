@@ -26,7 +26,8 @@ pub enum KeyReason {
     CiphertextLength,
     /// The peer's public key is not as long as keys of this kind.
     PeerLength,
-    /// The peer's public key is no point of the curve, or no element of the group.
+    /// The peer's public key is no point of the curve, or no element of the group; for
+    /// Diffie-Hellman of the subgroup, if its order is known.
     InvalidPeer,
     /// The shared secret is zero: the peer's public key is of small order.
     ZeroSharedSecret,
@@ -38,7 +39,8 @@ pub enum KeyReason {
     WrongSignature,
     /// The ciphertext was not made with this key, or was changed.
     WrongCiphertext,
-    /// The result did not stand the check with the public key: the machine miscalculated.
+    /// The result did not stand the check with the public key: the machine miscalculated, or the
+    /// numbers of the key do not belong together.
     Fault,
     /// The engine failed (out of memory, say).
     Engine,

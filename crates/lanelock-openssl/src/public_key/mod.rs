@@ -12,9 +12,11 @@
 //! earlier one tells of a malformed block is an oracle.
 
 mod agree;
+mod container;
 mod encrypt;
 mod export;
 mod fault;
+mod form;
 mod generate;
 mod import;
 mod names;
@@ -30,7 +32,7 @@ use lanelock_core::public_key::{
 };
 
 use crate::OpenSsl;
-use crate::ffi::{ErrorMark, PKey, PKeyContext};
+use crate::ffi::{ErrorMark, PKeyContext};
 use session::OpenSslKeySession;
 
 impl KeyEngine for OpenSsl {
@@ -72,25 +74,18 @@ impl KeyEngine for OpenSsl {
 impl KeyReader for OpenSsl {
     fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError> {
         let _mark = ErrorMark::set();
-        let key = PKey::read(self.catalogue.library(), bytes, true, passphrase);
-        export::secret(&key.map_err(|failed| unreadable("secret", &failed))?)
+        let library = self.catalogue.library();
+        export::secret(&container::secret(library, bytes, passphrase)?)
     }
 
     fn read_public(&self, bytes: &[u8]) -> Result<PublicKey, KeyError> {
         let _mark = ErrorMark::set();
-        let key = PKey::read(self.catalogue.library(), bytes, false, None);
-        export::public(&key.map_err(|failed| unreadable("public", &failed))?)
+        export::public(&container::public(self.catalogue.library(), bytes)?)
     }
 
     fn public_of(&self, key: &SecretKey) -> Result<PublicKey, KeyError> {
         let _mark = ErrorMark::set();
         import::public_of(self.catalogue.library(), key)
-    }
-}
-
-fn unreadable(which: &str, failed: &crate::ffi::Failed) -> KeyError {
-    KeyError::Container {
-        why: format!("no {which} key in PEM or DER that can be read: {failed}"),
     }
 }
 

@@ -247,7 +247,8 @@ impl KeyExchange {
     /// The secret shared with the owner of `peer`; wiped on drop.
     ///
     /// # Errors
-    /// Why there is none: a peer's key that is invalid or of small order, say.
+    /// Why there is none: a peer's key that is no point of the curve, or of small order, say. Of a
+    /// Diffie-Hellman peer the order is known where that of the group is.
     pub async fn derive(&self, peer: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyFailure> {
         let job = job(&self.session, peer, KeyJob::derive);
         let done = self.service.run(job).await;
