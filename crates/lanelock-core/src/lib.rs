@@ -11,7 +11,8 @@
 //!
 //! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and the engine's view of an
 //! operation ([`engine::ValidOp`]), which deal in pointers into the caller's memory, in
-//! [`per_queue`], a context that only one queue pair reaches, and in one downcast in [`session`].
+//! [`per_queue`], a context that only one queue pair reaches, in one downcast in [`session`], and in
+//! one question to the C library in [`environment`].
 
 #![deny(unsafe_code)]
 
@@ -20,6 +21,7 @@ pub mod buffer;
 pub mod cursor;
 pub mod device;
 pub mod engine;
+pub mod environment;
 mod group;
 mod halves;
 pub mod job;

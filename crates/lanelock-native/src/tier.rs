@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lanelock_core::SessionError;
+use lanelock_core::{SessionError, environment};
 use lanelock_kernels::aes::Isa;
 use lanelock_kernels::chacha;
 use lanelock_kernels::cpu::{ShaNi, Tier};
@@ -10,7 +10,7 @@ use lanelock_kernels::hash::{Algorithm, Kernels};
 
 use crate::NAME;
 
-/// The environment variable that forces a tier.
+/// The environment variable that forces a tier; see [`lanelock_core::environment`].
 pub const VARIABLE: &str = "LANELOCK_TIER";
 
 /// A tier that was asked for and cannot be had.
@@ -32,7 +32,7 @@ pub(crate) struct Kit {
 impl Kit {
     /// What [`VARIABLE`] asks for, else the widest; `None` if this CPU has no tier.
     pub(crate) fn of_environment() -> Result<Option<Self>, TierError> {
-        match std::env::var_os(VARIABLE) {
+        match environment::variable(VARIABLE) {
             Some(name) => Self::named(&name.to_string_lossy()).map(Some),
             None => Ok(Tier::ALL.into_iter().find_map(Self::of)),
         }

@@ -1,15 +1,25 @@
-//! Parameters from the provider's section of openssl.cnf. Each has a default.
+//! Parameters from the provider's section of openssl.cnf, each with a default, and the switch in the
+//! environment.
 
 use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
+use crate::algorithms::Algorithms;
 use crate::ffi::functions::Core;
 use crate::ffi::params::END;
 use crate::ffi::{CoreHandle, OSSL_PARAM, kind};
 
+/// The environment variable that switches the provider off, whatever the section says, unless it is
+/// empty or `0`. It is not read in a privileged program.
+const DISABLE: &str = "LANELOCK_DISABLE";
+
 /// What the section says.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Config {
+    /// Whether anything is offered at all.
+    pub enabled: bool,
+    /// What runs in lanes.
+    pub algorithms: Algorithms,
     /// How long a paused operation waits for others to fill its batch. Zero is until the
     /// application's event loop comes round to it.
     pub deadline: Duration,
@@ -18,7 +28,15 @@ pub(crate) struct Config {
 /// Longest deadline, in µs: past it a client has given up.
 const LONGEST: u64 = 1_000_000;
 
-const DEADLINE: &CStr = c"deadline";
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            algorithms: Algorithms::ALL,
+            deadline: Duration::ZERO,
+        }
+    }
+}
 
 impl Config {
     /// Reads the section.
@@ -30,25 +48,46 @@ impl Config {
     /// `handle` and `core` are what the core gave to `OSSL_provider_init`.
     pub(crate) unsafe fn read(handle: *const CoreHandle, core: &Core) -> Result<Self, String> {
         // SAFETY: as this function's.
-        let deadline = unsafe { parameter(handle, core, DEADLINE) };
-        Self::parse(deadline.as_deref())
-    }
-
-    fn parse(deadline: Option<&str>) -> Result<Self, String> {
-        let Some(text) = deadline else {
-            return Ok(Self::default());
-        };
-        let value: Option<u64> = text.trim().parse().ok();
-        match value.filter(|&microseconds| microseconds <= LONGEST) {
-            Some(microseconds) => Ok(Self {
-                deadline: Duration::from_micros(microseconds),
-            }),
-            None => Err(format!(
-                "deadline = {text}: it is a number of microseconds from 0 to {LONGEST}; leave it \
-                 out for 0, a batch at each turn of the event loop"
-            )),
+        let value = |name| unsafe { parameter(handle, core, name) };
+        let mut config = Self::default();
+        if let Some(text) = value(c"enabled") {
+            config.enabled = enabled(&text)?;
         }
+        if let Some(text) = value(c"algorithms") {
+            config.algorithms = text.parse()?;
+        }
+        if let Some(text) = value(c"deadline") {
+            config.deadline = deadline(&text)?;
+        }
+        Ok(config)
     }
+}
+
+/// Whether the environment switches the provider off.
+pub(crate) fn is_disabled_by_environment() -> bool {
+    let value = lanelock::environment::variable(DISABLE);
+    value.is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+fn enabled(text: &str) -> Result<bool, String> {
+    match text.trim() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(format!(
+            "enabled = {text}: it is yes or no; leave it out for yes"
+        )),
+    }
+}
+
+fn deadline(text: &str) -> Result<Duration, String> {
+    let value: Option<u64> = text.trim().parse().ok();
+    let value = value.filter(|&microseconds| microseconds <= LONGEST);
+    value.map(Duration::from_micros).ok_or_else(|| {
+        format!(
+            "deadline = {text}: it is a number of microseconds from 0 to {LONGEST}; leave it out \
+             for 0, a batch at each turn of the event loop"
+        )
+    })
 }
 
 /// The value of one parameter of the section, if it is there.
@@ -80,17 +119,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deadline_is_microseconds_and_may_be_left_out() {
-        let deadline = |text| Config::parse(text).map(|config| config.deadline.as_micros());
-        assert_eq!(deadline(None), Ok(0));
-        assert_eq!(deadline(Some(" 250 ")), Ok(250));
-        assert_eq!(deadline(Some("1000000")), Ok(1_000_000));
+    fn a_deadline_is_microseconds() {
+        let deadline = |text| deadline(text).map(|deadline| deadline.as_micros());
+        assert_eq!(deadline(" 250 "), Ok(250));
+        assert_eq!(deadline("1000000"), Ok(1_000_000));
         for wrong in ["", "-1", "1000001", "10ms", "1e3"] {
-            let message = deadline(Some(wrong)).expect_err("refused");
+            let message = deadline(wrong).expect_err("refused");
             assert!(
                 message.starts_with(&format!("deadline = {wrong}: ")),
                 "{message}"
             );
+        }
+    }
+
+    #[test]
+    fn it_is_enabled_or_not() {
+        assert_eq!((enabled("yes"), enabled(" no")), (Ok(true), Ok(false)));
+        for wrong in ["", "on", "1", "No"] {
+            let message = enabled(wrong).expect_err("refused");
+            let expected = format!("enabled = {wrong}: it is yes or no");
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 }

@@ -17,6 +17,7 @@
 
 #![allow(unsafe_code)]
 
+mod algorithms;
 mod batch;
 mod config;
 mod ffi;

@@ -7,7 +7,7 @@ use crate::histogram::BUCKETS;
 /// The header's first word, written when the rest of the page is ready.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"lanelock");
 /// Version of the layout.
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 
 /// Words of the header.
 pub(crate) const HEADER_WORDS: usize = 64;
@@ -38,6 +38,8 @@ pub(crate) mod header {
     pub(crate) const IS_MODULE: usize = 8;
     /// 1 once the provider has been given a private-key operation outside of asynchronous mode.
     pub(crate) const OUTSIDE_JOBS: usize = 9;
+    /// Why the provider runs nothing in lanes: a code of [`crate::Inactive`], or 0.
+    pub(crate) const INACTIVE: usize = 10;
 }
 
 /// Words of a block.

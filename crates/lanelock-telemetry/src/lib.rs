@@ -34,10 +34,14 @@
 //! Operations and batches have numbers that no other of the process has. All four probes of an
 //! operation fire on the thread that uses the queue; between `submit` and `complete` of one
 //! operation there may be any number of other operations, and exactly one batch.
+//!
+//! A fifth, `inactive`, fires once in a process whose OpenSSL provider runs nothing in lanes: number of
+//! the reason, and the reason in words ([`Inactive`]).
 
 #![deny(unsafe_code)]
 
 mod histogram;
+mod inactive;
 mod layout;
 mod memory;
 pub mod module;
@@ -48,12 +52,14 @@ pub mod reader;
 mod sender;
 
 pub use histogram::Histogram;
+pub use inactive::Inactive;
 pub use observer::observer;
 
 /// Name of the memory file, as `/proc/PID/fd` shows it.
 pub const PAGE_NAME: &str = "lanelock-stats";
 
-/// The environment variable that leaves the page out if it is `off`.
+/// The environment variable that leaves the page out if it is `off`. Neither variable is read in a
+/// privileged program ([`lanelock_core::environment`]).
 pub const SWITCH: &str = "LANELOCK_STATS";
 
 /// The environment variable with the name of an abstract Unix datagram socket. Each process sends

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use lanelock_core::environment;
+
 use crate::histogram::{BUCKETS, bucket};
 use crate::layout::{
     BLOCK_WORDS, BLOCKS, HEADER_WORDS, LANES_FILLED_WORDS, MAGIC, PAGE_WORDS, VERSION, block,
     header, name_words, state,
 };
 use crate::memory::Words;
-use crate::{PAGE_NAME, SWITCH, sender};
+use crate::{PAGE_NAME, SWITCH, module, sender};
 
 /// The page of this process. It lives until the process ends.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Page {
         if let Some(page) = installed().filter(|page| page.is_ours()) {
             return Some(page);
         }
-        if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
+        if environment::variable(SWITCH).is_some_and(|value| value == "off") {
             return None;
         }
         let before = CURRENT.load(Ordering::Acquire);
@@ -84,17 +86,18 @@ impl Page {
         for (at, value) in fields {
             page.header()[at].store(value, Ordering::Relaxed);
         }
+        module::describe(&page);
         page.header()[header::MAGIC].store(MAGIC, Ordering::Release);
         Ok(page)
     }
 
-    /// Sets a flag of the header, which nothing ever clears.
+    /// Sets a word of the header.
     #[inline]
-    pub(crate) fn set(&self, flag: usize) {
-        let word = &self.header()[flag];
+    pub(crate) fn set(&self, at: usize, value: u64) {
+        let word = &self.header()[at];
         // Loaded first: the line stays shared between cores.
-        if word.load(Ordering::Relaxed) == 0 {
-            word.store(1, Ordering::Relaxed);
+        if word.load(Ordering::Relaxed) != value {
+            word.store(value, Ordering::Relaxed);
         }
     }
 

@@ -15,6 +15,11 @@ pub(crate) enum Outcome {
 }
 
 #[inline]
+pub(crate) fn inactive(code: u64, reason: &CStr) {
+    probe!(lanelock, inactive, code, reason.as_ptr());
+}
+
+#[inline]
 pub(crate) fn submit(op: u64, algorithm: &CStr) {
     probe!(lanelock, submit, op, algorithm.as_ptr());
 }

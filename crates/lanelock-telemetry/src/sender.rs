@@ -5,6 +5,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
+use lanelock_core::environment;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::SOCKET;
@@ -12,7 +13,7 @@ use crate::SOCKET;
 /// Sends the page's descriptor to the socket that the environment names. Nobody may be there, or
 /// not be reading: then nothing is sent.
 pub(crate) fn announce(page: &OwnedFd) {
-    let Some(name) = std::env::var_os(SOCKET) else {
+    let Some(name) = environment::variable(SOCKET) else {
         return;
     };
     let send = || -> std::io::Result<()> {

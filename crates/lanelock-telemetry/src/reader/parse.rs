@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::error::PageError;
 use super::stats::{Owner, QueueStats, Snapshot, Stats};
+use crate::Inactive;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::layout::{
     BLOCK_WORDS, BLOCKS, HEADER_WORDS, LANES_FILLED_WORDS, MAGIC, VERSION, block, header, name_of,
@@ -52,6 +53,7 @@ pub(super) fn page(
         started,
         is_module: flag("module", words[header::IS_MODULE])?,
         outside_jobs: flag("outside of jobs", words[header::OUTSIDE_JOBS])?,
+        inactive: inactive(words[header::INACTIVE])?,
         uncounted: words[header::UNPLACED],
         queues: Vec::new(),
     };
@@ -111,6 +113,17 @@ fn flag(field: &'static str, value: u64) -> Result<bool, PageError> {
     }
 }
 
+fn inactive(value: u64) -> Result<Option<Inactive>, PageError> {
+    if value == 0 {
+        return Ok(None);
+    }
+    let reason = Inactive::from_code(value);
+    reason.map(Some).ok_or(PageError::Field {
+        field: "reason of the inactive module",
+        value,
+    })
+}
+
 fn number(field: &'static str, value: u64) -> Result<u32, PageError> {
     match i32::try_from(value) {
         Ok(number @ 1..) => Ok(number.unsigned_abs()),
@@ -159,7 +172,7 @@ mod tests {
     fn each_field_of_the_header_is_refused_by_name() {
         let cases = [
             (header::MAGIC, 0, "its first word is 0x0000000000000000"),
-            (header::VERSION, 2, "its layout is version 2"),
+            (header::VERSION, 1, "its layout is version 1,"),
             (header::BLOCK_WORDS, 8, "words of a block cannot be 8"),
             (header::BLOCKS, 1 << 60, "number of blocks cannot be"),
             (header::PID, 0, "process cannot be 0"),
@@ -167,6 +180,11 @@ mod tests {
             (header::STARTED, u64::MAX, "start cannot be"),
             (header::IS_MODULE, 2, "module cannot be 2"),
             (header::OUTSIDE_JOBS, 9, "outside of jobs cannot be 9"),
+            (
+                header::INACTIVE,
+                99,
+                "reason of the inactive module cannot be 99",
+            ),
         ];
         let good = block("x25519-derive");
         assert!(read(&header(), &good).is_ok());

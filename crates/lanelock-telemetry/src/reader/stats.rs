@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use crate::Inactive;
 use crate::histogram::Histogram;
 use crate::layout::LANES_FILLED_WORDS;
 
@@ -17,6 +18,8 @@ pub struct Snapshot {
     pub is_module: bool,
     /// Whether the provider was given a private-key operation outside of asynchronous mode.
     pub outside_jobs: bool,
+    /// Why the provider runs nothing in lanes; `None` if it does, or would at the next operation.
+    pub inactive: Option<Inactive>,
     /// How often a queue found no room for an algorithm, which it then did not count.
     pub uncounted: u64,
     /// Each queue's algorithms, and those of the queues that have gone.
