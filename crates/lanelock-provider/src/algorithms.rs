@@ -33,7 +33,7 @@ impl Algorithms {
         self.0 & (1 << algorithm as u8) != 0
     }
 
-    /// Whether keys of this name, one of [`crate::provider::KEYMGMT`], have a use that is chosen.
+    /// Whether keys of this name, one of [`crate::default_provider::KEYMGMT`], have a use that is chosen.
     pub(crate) fn has_keys(self, name: &[u8]) -> bool {
         match name {
             b"RSA" | b"RSA-PSS" => self.has(Rsa),

@@ -2,7 +2,7 @@
 //! lanes. Programs load it as the module `lanelock.so`.
 //!
 //! ```text
-//! core → this provider's functions → the default provider's functions, in a child library context
+//! core → this provider's functions → the application's default provider's functions
 //!                │
 //!                └─ inside an ASYNC_JOB, key and parameters eligible → this thread's batch
 //! ```
@@ -20,15 +20,23 @@
 mod algorithms;
 mod batch;
 mod config;
+mod default_provider;
+mod entry;
 mod ffi;
 mod guard;
 mod key;
+mod lanes;
+mod lasting;
+mod memory;
 mod operations;
 mod provider;
 mod spare;
+mod status;
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use ffi::boundary::{boundary, raise};
 use ffi::{CoreHandle, Dispatch};
 use provider::Provider;
 
@@ -43,38 +51,32 @@ pub unsafe extern "C" fn OSSL_provider_init(
     out: *mut *const c_void,
     provctx: *mut *mut c_void,
 ) -> c_int {
-    let (handle, core) = (handle.cast::<CoreHandle>(), core.cast::<Dispatch>());
-    // SAFETY: the core's arguments.
-    match unsafe { Provider::new(handle, core) } {
-        Ok(provider) => {
-            lanelock::telemetry::module::loaded();
-            // SAFETY: places for the results.
-            unsafe {
-                *out = Provider::dispatch().cast();
-                *provctx = Box::into_raw(provider).cast();
+    boundary(|| {
+        keep_panics_quiet();
+        let (handle, core) = (handle.cast::<CoreHandle>(), core.cast::<Dispatch>());
+        // SAFETY: the core's arguments.
+        match unsafe { Provider::new(handle, core) } {
+            Ok(provider) => {
+                // SAFETY: places for the results.
+                unsafe {
+                    *out = provider.dispatch().cast();
+                    *provctx = Box::into_raw(provider).cast();
+                }
+                1
             }
-            1
+            Err(message) => {
+                raise(&message);
+                0
+            }
         }
-        Err(message) => {
-            report(&message);
-            0
-        }
-    }
+    })
 }
 
-/// Puts a sentence on libcrypto's error queue, and on standard error: a provider of a configuration
-/// file that does not start is left out without a word.
-fn report(message: &str) {
-    /// `ERR_LIB_PROV` and `ERR_R_INIT_FAIL` of openssl/err.h.
-    const PROVIDERS: c_int = 57;
-    const INIT_FAIL: c_int = 261 | (0x3 << 18);
-    let message = format!("lanelock: {message}");
-    eprintln!("{message}");
-    let message = CString::new(message).unwrap_or_default();
-    // SAFETY: terminated strings; the format takes one.
-    unsafe {
-        openssl_sys::ERR_new();
-        openssl_sys::ERR_set_debug(c"lanelock".as_ptr(), 0, c"OSSL_provider_init".as_ptr());
-        openssl_sys::ERR_set_error(PROVIDERS, INIT_FAIL, c"%s".as_ptr(), message.as_ptr());
+/// Has the words of a panic go to the error queue: standard error is the application's, and may be
+/// anything in a daemon. The hook is that of this module's own standard library.
+fn keep_panics_quiet() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Ordering::Relaxed) {
+        std::panic::set_hook(Box::new(|panic| raise(&panic.to_string())));
     }
 }

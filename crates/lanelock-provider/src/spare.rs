@@ -2,10 +2,14 @@
 //!
 //! A generation takes nothing from its caller, so nobody has to wait for others to fill a batch:
 //! whoever needs a pair and finds none generates as many as there are lanes, and the next ones take
-//! the rest. Each is handed out once and wiped here. A child process finds none of its parent's.
+//! the rest. Each is handed out once and wiped here.
+//!
+//! Secrets wait in memory that the kernel wipes in every child process ([`Unshared`]). No more than
+//! that can be done about copies of the whole machine: the kernel renews its own random numbers when a
+//! virtual machine goes on from a snapshot (VMGENID), and has no interface that tells programs of it.
+//! A copy that is made within the lifetime of a pair can hand out the same one.
 
 use std::cell::RefCell;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lanelock::public_key::{
@@ -14,6 +18,8 @@ use lanelock::public_key::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::batch::{self, Bytes, device};
+use crate::lasting::Lasting;
+use crate::memory::Unshared;
 
 /// How long a pair is kept: what somebody reads in the memory of an idle thread is used by nobody.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -30,7 +36,7 @@ pub(crate) struct Pair {
 
 /// What a thread of one process has.
 struct Spares {
-    process: (u32, u32),
+    process: u32,
     queue: KeyQueue<Bytes>,
     stores: [Store; KINDS.len()],
 }
@@ -38,7 +44,7 @@ struct Spares {
 /// The pairs of one kind.
 #[derive(Default)]
 struct Store {
-    secrets: Bytes,
+    secrets: Option<Unshared>,
     publics: Vec<u8>,
     /// Pairs that are left, which are the first.
     left: usize,
@@ -55,7 +61,7 @@ pub(crate) fn take(kind: KeyKind) -> Option<Pair> {
     let session = session(place)?;
     let taken = SPARES.try_with(|spares| {
         let mut spares = spares.try_borrow_mut().ok()?;
-        let process = (batch::generation(), std::process::id());
+        let process = batch::generation()?;
         if spares.as_ref().is_some_and(|it| it.process != process) {
             let Spares { queue, .. } = spares.take()?;
             // A parent's: another of its threads may have held a lock that dropping it takes.
@@ -81,13 +87,11 @@ pub(crate) fn take(kind: KeyKind) -> Option<Pair> {
 
 /// The session that generates pairs of the kind at `place`; `None` if there are no lanes for it.
 fn session(place: usize) -> Option<&'static KeySession> {
-    static SESSIONS: [OnceLock<Option<KeySession>>; KINDS.len()] =
-        [const { OnceLock::new() }; KINDS.len()];
-    let open = || {
+    static SESSIONS: [Lasting<KeySession>; KINDS.len()] = [const { Lasting::new() }; KINDS.len()];
+    SESSIONS[place].get(|| {
         let transform = KeyTransform::generate(KINDS[place]);
         batch::on_large_stack(|| device()?.key_session_on("native", &transform).ok())?
-    };
-    SESSIONS[place].get_or_init(open).as_ref()
+    })
 }
 
 impl Store {
@@ -104,7 +108,8 @@ impl Store {
         }
         self.left -= 1;
         let (len, public_len) = (session.output_len(0), session.second_output_len());
-        let secret = &mut self.secrets[self.left * len..][..len];
+        let secrets = self.secrets.as_mut()?.as_mut_slice();
+        let secret = &mut secrets[self.left * len..][..len];
         let taken = Zeroizing::new(secret.to_vec());
         secret.zeroize();
         let public = &self.publics[self.left * public_len..][..public_len];
@@ -116,9 +121,12 @@ impl Store {
         let (len, public_len) = (session.output_len(0), session.second_output_len());
         let count = session.lanes();
         self.left = 0;
-        self.secrets.resize(count * len, 0);
+        if self.secrets.is_none() {
+            self.secrets = Unshared::new(count * len);
+        }
         self.publics.resize(count * public_len, 0);
-        let secrets = self.secrets.chunks_exact_mut(len);
+        let secrets = self.secrets.as_mut()?.as_mut_slice();
+        let secrets = secrets.chunks_exact_mut(len);
         let publics = self.publics.chunks_exact_mut(public_len);
         let ops = secrets
             .zip(publics)
@@ -149,16 +157,17 @@ mod tests {
             seen.push(secret);
         }
         assert_eq!(store.left, session.lanes() - 1);
+        let secrets = |store: &Store| store.secrets.as_ref().expect("memory").as_slice().to_vec();
         assert!(
-            store.secrets.ends_with(&[0; 32]),
+            secrets(&store).ends_with(&[0; 32]),
             "what was handed out is wiped"
         );
-        let kept: Vec<u8> = store.secrets[..32 * store.left].to_vec();
+        let kept: Vec<u8> = secrets(&store)[..32 * store.left].to_vec();
         let late = start + LIFETIME;
         let (secret, _) = store.take(session, &mut queue, late).expect("a pair");
         assert_eq!(store.left, session.lanes() - 1);
         for old in kept.chunks(32) {
-            assert!(old != &secret[..] && store.secrets.chunks(32).all(|new| new != old));
+            assert!(old != &secret[..] && secrets(&store).chunks(32).all(|new| new != old));
         }
     }
 

@@ -47,13 +47,10 @@ impl Inactive {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// Whether somebody decided so, as opposed to what the machine has.
+    /// Whether the provider was switched off.
     #[must_use]
-    pub fn is_deliberate(self) -> bool {
-        matches!(
-            self,
-            Self::Configuration | Self::Environment | Self::NoDefaultProvider
-        )
+    pub fn is_switched_off(self) -> bool {
+        matches!(self, Self::Configuration | Self::Environment)
     }
 
     /// A clause that follows "because" or a colon, with the remedy where there is one.

@@ -23,7 +23,7 @@ pub fn loaded() {
     }
 }
 
-/// Why the provider runs nothing in lanes, or that it does again. What was decided by somebody is
+/// Why the provider runs nothing in lanes, or that it does again. That it is switched off is
 /// told in a page at once, for there will be no operation to tell it at.
 pub fn set_inactive(reason: Option<Inactive>) {
     static FIRED: AtomicBool = AtomicBool::new(false);
@@ -33,7 +33,7 @@ pub fn set_inactive(reason: Option<Inactive>) {
     {
         probes::inactive(reason.code(), reason.as_c_str());
     }
-    if (Page::exists() || reason.is_some_and(Inactive::is_deliberate))
+    if (Page::exists() || reason.is_some_and(Inactive::is_switched_off))
         && let Some(page) = Page::current()
     {
         describe(page);

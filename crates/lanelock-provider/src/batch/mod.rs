@@ -6,20 +6,21 @@
 //! makes the event loop resume the job; when it is freed, it cancels the operation.
 
 mod company;
-mod fork;
+mod process;
 mod stack;
 mod turn;
 mod wait;
 
 use std::ffi::c_int;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use lanelock::Device;
 use lanelock::public_key::KeyJob;
 use zeroize::Zeroizing;
 
-pub(crate) use fork::generation;
+use crate::lanes;
+use crate::lasting::Lasting;
+pub(crate) use process::generation;
 pub(crate) use stack::on_large_stack;
 use turn::{Resumed, Submitted};
 use wait::Wait;
@@ -28,10 +29,15 @@ use wait::Wait;
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
 
 /// The engines, opened at the first operation that can join a batch and never closed: threads
-/// keep their queues until they end, and that can be after the provider is unloaded.
+/// keep their queues until they end, and that can be after the provider is unloaded. `None` if they
+/// cannot be opened now.
 pub(crate) fn device() -> Option<&'static Device> {
-    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
-    DEVICE.get_or_init(|| lanelock::open().ok()).as_ref()
+    static DEVICE: Lasting<Device> = Lasting::new();
+    let device = DEVICE.get(|| lanelock::open().ok());
+    if device.is_none() {
+        lanes::refused();
+    }
+    device
 }
 
 /// Whether the caller runs inside a job that can pause.
@@ -84,12 +90,12 @@ pub(crate) fn run(
         let force = !paused || wait.has_callback() || pauses > turn::MOST_PAUSES;
         match on_large_stack(|| turn::resume(ticket, pauses, force)).flatten() {
             Some(Resumed::Done(job)) => break succeeded(job),
-            Some(Resumed::TooEarly) => wait.remind(),
+            Some(Resumed::TooEarly) => wait.remind(deadline),
             Some(Resumed::Cancelled) => break Err(NoResult::Cancelled),
             Some(Resumed::Alone) | None => break Err(NoResult::Delegate),
         }
     };
-    wait.settle();
+    wait.settle(deadline);
     result
 }
 
@@ -115,6 +121,7 @@ fn submit(
         }
         descriptor.arm(ticket, deadline);
     }
+    lanes::granted();
     Some((wait, submitted))
 }
 

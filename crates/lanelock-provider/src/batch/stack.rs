@@ -1,9 +1,11 @@
 //! A stack with room for a batch. A job's own has 32 KiB without a guard page, and the kernels
 //! keep their tables on the stack.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+
+use crate::lanes;
 
 /// Bytes of a thread's large stack. The deepest batch, eight RSA-4096 signatures, takes less than
 /// half (see the test). Pages that are never touched cost nothing.
@@ -18,16 +20,25 @@ struct Stack {
 }
 
 thread_local! {
-    static STACK: Option<Stack> = Stack::new();
+    static STACK: OnceCell<Stack> = const { OnceCell::new() };
 }
 
 /// Runs `f` on the thread's large stack; on the current one if that is it already. `None` if `f`
-/// panicked or there is no memory for the stack.
+/// panicked, or if there is no memory for the stack, this time.
 pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
     let f = || catch_unwind(AssertUnwindSafe(f)).ok();
     STACK
         .try_with(|stack| {
-            let stack = stack.as_ref()?;
+            let stack = match stack.get() {
+                Some(stack) => stack,
+                None => {
+                    let new = Stack::new().or_else(|| {
+                        lanes::refused();
+                        None
+                    })?;
+                    stack.get_or_init(|| new)
+                }
+            };
             if stack.in_use.replace(true) {
                 return f();
             }

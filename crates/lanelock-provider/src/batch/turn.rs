@@ -10,7 +10,7 @@ use lanelock::public_key::{FlushPolicy, KeyJob, KeyQueue, Ticket};
 
 use super::company::Company;
 use super::wait::Descriptor;
-use super::{Bytes, device, fork, wait};
+use super::{Bytes, device, process, wait};
 
 /// Operations that a thread can have in flight; those beyond run by themselves.
 const DEPTH: usize = 4096;
@@ -71,7 +71,7 @@ thread_local! {
 fn with<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
     let result = TURN.try_with(|turn| {
         let mut turn = turn.try_borrow_mut().ok()?;
-        let generation = fork::generation();
+        let generation = process::generation()?;
         if turn
             .as_ref()
             .is_some_and(|turn| turn.generation != generation)

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use lanelock::public_key::Ticket;
 
-use super::{fork, turn};
+use super::{process, turn};
+use crate::ffi::boundary::boundary;
 use crate::ffi::{self, AsyncWaitCtx};
+use crate::lanes;
 
 /// The wait context of the job that runs.
 #[derive(Clone, Copy)]
@@ -29,8 +31,19 @@ pub(super) struct Descriptor {
     waiting: Mutex<Option<(ThreadId, Ticket)>>,
 }
 
-/// Names our descriptors among those of a wait context.
-static KEY: u8 = 0;
+/// Name our descriptors among those of a wait context. Providers with a deadline and without, each in
+/// a library context of its own, may meet in one wait context, and their descriptors differ.
+static TIMER: u8 = 0;
+static EVENT: u8 = 1;
+
+fn key(is_timer: bool) -> *const c_void {
+    let key: *const u8 = if is_timer {
+        &raw const TIMER
+    } else {
+        &raw const EVENT
+    };
+    key.cast()
+}
 
 /// Descriptors that other threads than their operation's closed.
 static CLOSED_ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
@@ -50,20 +63,25 @@ impl Wait {
 
     /// The context's descriptor, or one that is to be its own; `None` if there is none to be had.
     pub(super) fn descriptor(self, deadline: Duration) -> Option<Arc<Descriptor>> {
-        if let Some(known) = self.registered() {
-            if known.generation == fork::generation() {
+        let is_timer = !deadline.is_zero();
+        if let Some(known) = self.registered(is_timer) {
+            if known.is_ours() {
                 return Some(Arc::clone(known));
             }
-            self.forget();
+            self.forget(is_timer);
         }
-        Descriptor::new(!deadline.is_zero()).map(Arc::new)
+        let made = Descriptor::new(is_timer).map(Arc::new);
+        if made.is_none() {
+            lanes::refused();
+        }
+        made
     }
 
     /// Makes the descriptor the context's, if it is not; false if that failed. The job has to pause
     /// next: HAProxy takes it that it was told of every descriptor that a context has.
     pub(super) fn register(self, descriptor: &Arc<Descriptor>) -> bool {
         if self
-            .registered()
+            .registered(descriptor.is_timer)
             .is_some_and(|known| Arc::ptr_eq(known, descriptor))
         {
             return true;
@@ -72,7 +90,7 @@ impl Wait {
         let custom = Box::into_raw(Box::new(Arc::clone(descriptor)));
         // SAFETY: a live context; the descriptor is the context's until `cleanup`.
         unsafe {
-            let key = (&raw const KEY).cast();
+            let key = key(descriptor.is_timer);
             if ffi::ASYNC_WAIT_CTX_set_wait_fd(self.0, key, fd, custom.cast(), Some(cleanup)) == 1 {
                 return true;
             }
@@ -81,10 +99,10 @@ impl Wait {
         false
     }
 
-    fn registered<'d>(self) -> Option<&'d Arc<Descriptor>> {
+    fn registered<'d>(self, is_timer: bool) -> Option<&'d Arc<Descriptor>> {
         let mut fd = -1;
         let mut custom: *mut c_void = std::ptr::null_mut();
-        let key = (&raw const KEY).cast();
+        let key = key(is_timer);
         // SAFETY: a live context; what is registered under our key is what `register` put there.
         unsafe {
             let found = ffi::ASYNC_WAIT_CTX_get_fd(self.0, key, &raw mut fd, &raw mut custom);
@@ -93,14 +111,14 @@ impl Wait {
     }
 
     /// In a child process: gives the parent's descriptor up without touching what it shares.
-    fn forget(self) {
-        let Some(known) = self.registered() else {
+    fn forget(self, is_timer: bool) {
+        let Some(known) = self.registered(is_timer) else {
             return;
         };
         let custom = std::ptr::from_ref(known).cast_mut();
         // SAFETY: as in `register`; clearing does not call `cleanup`.
         unsafe {
-            if ffi::ASYNC_WAIT_CTX_clear_fd(self.0, (&raw const KEY).cast()) == 1 {
+            if ffi::ASYNC_WAIT_CTX_clear_fd(self.0, key(is_timer)) == 1 {
                 drop(Box::from_raw(custom));
             }
         }
@@ -108,19 +126,19 @@ impl Wait {
 
     /// The job pauses again for the same operation: an event loop that is told of changes alone
     /// (`EPOLLET`, as Traffic Server's) hears of the descriptor once more.
-    pub(super) fn remind(self) {
-        if let Some(descriptor) = self.registered()
-            && descriptor.generation == fork::generation()
-            && !descriptor.is_timer
+    pub(super) fn remind(self, deadline: Duration) {
+        if deadline.is_zero()
+            && let Some(descriptor) = self.registered(false)
+            && descriptor.is_ours()
         {
             descriptor.make_readable();
         }
     }
 
     /// The operation is over: its descriptor is no longer readable.
-    pub(super) fn settle(self) {
-        if let Some(descriptor) = self.registered()
-            && descriptor.generation == fork::generation()
+    pub(super) fn settle(self, deadline: Duration) {
+        if let Some(descriptor) = self.registered(!deadline.is_zero())
+            && descriptor.is_ours()
         {
             descriptor.settle();
         }
@@ -180,9 +198,14 @@ impl Descriptor {
         Some(Self {
             fd,
             is_timer,
-            generation: fork::generation(),
+            generation: process::generation()?,
             waiting: Mutex::new(None),
         })
+    }
+
+    /// Whether this process made it: otherwise its kernel object is shared with the parent.
+    fn is_ours(&self) -> bool {
+        process::generation() == Some(self.generation)
     }
 
     pub(super) fn as_raw_fd(&self) -> c_int {
@@ -264,21 +287,24 @@ unsafe extern "C" fn cleanup(
     _: c_int,
     custom: *mut c_void,
 ) {
-    // SAFETY: what `Wait::register` registered, freed once.
-    let descriptor = unsafe { Box::from_raw(custom.cast::<Arc<Descriptor>>()) };
-    let waiting = descriptor.lock().take();
-    let generation = descriptor.generation;
-    drop(descriptor);
-    match waiting {
-        Some((thread, ticket))
-            if thread == std::thread::current().id() && generation == fork::generation() =>
-        {
-            turn::cancel(ticket);
+    boundary(|| {
+        // SAFETY: what `Wait::register` registered, freed once.
+        let descriptor = unsafe { Box::from_raw(custom.cast::<Arc<Descriptor>>()) };
+        // A parent's thread may have held the lock when this process was made.
+        let waiting = descriptor
+            .is_ours()
+            .then(|| descriptor.lock().take())
+            .flatten();
+        drop(descriptor);
+        match waiting {
+            Some((thread, ticket)) if thread == std::thread::current().id() => {
+                turn::cancel(ticket);
+            }
+            // Its thread lets go of it at its next batch.
+            Some(_) => {
+                CLOSED_ELSEWHERE.fetch_add(1, Ordering::Relaxed);
+            }
+            None => {}
         }
-        // Its thread lets go of it at its next batch.
-        Some(_) => {
-            CLOSED_ELSEWHERE.fetch_add(1, Ordering::Relaxed);
-        }
-        None => {}
-    }
+    })
 }

@@ -28,3 +28,7 @@ impl<T> Failure for *const T {
 impl<T> Failure for *mut T {
     const FAILURE: Self = std::ptr::null_mut();
 }
+
+impl Failure for () {
+    const FAILURE: Self = ();
+}

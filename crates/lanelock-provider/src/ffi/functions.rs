@@ -3,6 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
+use super::boundary::boundary;
 use super::delegate::delegate;
 use super::{Callback, CoreHandle, Dispatch, OSSL_PARAM};
 
@@ -16,6 +17,10 @@ type Size = *mut usize;
 
 /// A table as the core passes it: functions by their numbers.
 pub(crate) trait Table: Copy + Default {
+    /// The numbers of all functions that are known here.
+    #[cfg(test)]
+    const IDS: &[i32];
+
     /// Reads a table, leaving out what is not known here.
     ///
     /// # Safety
@@ -40,7 +45,9 @@ pub(crate) trait Wrapper {
     unsafe fn unwrap<'w>(raw: *mut c_void) -> (&'w Self::Table, *mut c_void);
 }
 
-/// A table's functions: number, name and type. Those under `on` take what the core holds first,
+/// A table's functions: number, name and type, of OpenSSL 3.0 to 4.0. A function that is not listed
+/// is not offered: it might be given what this provider wraps, which only a function of this table
+/// can unwrap. Those under `on` take what the core holds first,
 /// and `forward` makes functions of them that pass on what that wraps.
 macro_rules! table {
     (
@@ -64,9 +71,11 @@ macro_rules! table {
                     wrapper: $receiver,
                     $($on_arg: $on_type),*
                 ) -> $on_ret {
-                    // SAFETY: see the module `operations`.
-                    let (theirs, inner) = unsafe { W::unwrap(wrapper) };
-                    delegate!(theirs.$on_field, inner $(, $on_arg)*)
+                    boundary(|| {
+                        // SAFETY: see the module `operations`.
+                        let (theirs, inner) = unsafe { W::unwrap(wrapper) };
+                        delegate!(theirs.$on_field, inner $(, $on_arg)*)
+                    })
                 })*
                 Self { $($on_field: Some($on_field::<W>),)* ..Self::default() }
             }
@@ -83,6 +92,9 @@ macro_rules! table {
         }
 
         impl Table for $name {
+            #[cfg(test)]
+            const IDS: &[i32] = &[$($id),*];
+
             unsafe fn read(mut dispatch: *const Dispatch) -> Self {
                 let mut table = Self::default();
                 // SAFETY: the caller's table has its terminator, and each number stands for the
@@ -126,10 +138,29 @@ macro_rules! table {
     };
 }
 
+/// Tells of a provider of the same library context that comes or goes.
+pub(crate) type ProviderChange = unsafe extern "C" fn(*const CoreHandle, *mut c_void) -> c_int;
+
+/// Tells of the library context's default properties.
+pub(crate) type PropertiesChange = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
+
+/// `OSSL_FUNC_skeymgmt_import_fn` of openssl/core_dispatch.h.
+type ImportSecret = unsafe extern "C" fn(*mut c_void, c_int, Params) -> *mut c_void;
+
 table! {
     /// What the core offers to providers.
     Core {
         2 get_params(*const CoreHandle, ParamsMut) -> c_int;
+        105 register_child_cb(
+            *const CoreHandle, Option<ProviderChange>, Option<ProviderChange>,
+            Option<PropertiesChange>, *mut c_void
+        ) -> c_int;
+        106 deregister_child_cb(*const CoreHandle);
+        107 provider_name(*const CoreHandle) -> *const c_char;
+        108 get0_provider_ctx(*const CoreHandle) -> *mut c_void;
+        109 get0_dispatch(*const CoreHandle) -> *const Dispatch;
+        110 up_ref(*const CoreHandle, c_int) -> c_int;
+        111 free(*const CoreHandle, c_int) -> c_int;
     }
 }
 
@@ -140,6 +171,7 @@ table! {
         1025 gettable_params(*mut c_void) -> Params;
         1026 get_params(*mut c_void, ParamsMut) -> c_int;
         1027 query_operation(*mut c_void, c_int, *mut c_int) -> *const super::Algorithm;
+        1028 unquery_operation(*mut c_void, c_int, *const super::Algorithm);
         1030 get_capabilities(*mut c_void, *const c_char, Option<Callback>, *mut c_void) -> c_int;
     }
 }
@@ -157,11 +189,16 @@ table! {
         10 free(Key);
         12 gettable_params(*mut c_void) -> Params;
         14 settable_params(*mut c_void) -> Params;
+        15 gen_get_params(Context, ParamsMut) -> c_int;
+        16 gen_gettable_params(Context, *mut c_void) -> Params;
+        17 new_ex(*mut c_void, Params) -> Key;
         20 query_operation_name(c_int) -> *const c_char;
         23 matches(Key, Key, c_int) -> c_int;
         41 import_types(c_int) -> Params;
         43 export_types(c_int) -> Params;
         44 dup(Key, c_int) -> Key;
+        45 import_types_ex(*mut c_void, c_int) -> Params;
+        46 export_types_ex(*mut c_void, c_int) -> Params;
     }
     on Key {
         11 get_params(params: ParamsMut) -> c_int;
@@ -186,6 +223,9 @@ table! {
         17 dupctx(Context) -> Context;
         19 gettable_ctx_params(Context, *mut c_void) -> Params;
         21 settable_ctx_params(Context, *mut c_void) -> Params;
+        26 query_key_types() -> *mut *const c_char;
+        27 sign_message_init(Context, Key, Params) -> c_int;
+        30 verify_message_init(Context, Key, Params) -> c_int;
     }
     on Context {
         3 sign(sig: BytesMut, len: Size, room: usize, digest: Bytes, digest_len: usize) -> c_int;
@@ -207,6 +247,10 @@ table! {
         23 gettable_ctx_md_params() -> Params;
         24 set_ctx_md_params(params: Params) -> c_int;
         25 settable_ctx_md_params() -> Params;
+        28 sign_message_update(data: Bytes, len: usize) -> c_int;
+        29 sign_message_final(sig: BytesMut, len: Size, room: usize) -> c_int;
+        31 verify_message_update(data: Bytes, len: usize) -> c_int;
+        32 verify_message_final() -> c_int;
     }
 }
 
@@ -225,6 +269,10 @@ table! {
         3 derive(secret: BytesMut, len: Size, room: usize) -> c_int;
         7 set_ctx_params(params: Params) -> c_int;
         9 get_ctx_params(params: ParamsMut) -> c_int;
+        11 derive_skey(
+            kind: *const c_char, provctx: *mut c_void, import: Option<ImportSecret>,
+            len: usize, params: Params
+        ) -> *mut c_void;
     }
 }
 
@@ -282,5 +330,54 @@ macro_rules! context_table {
 context_table! {
     Signature, Keyexch, AsymCipher: {
         freectx dupctx set_ctx_params gettable_ctx_params settable_ctx_params
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// openssl/core_dispatch.h of the release that this is built with.
+    fn header() -> String {
+        let named = std::env::var_os("OPENSSL_INCLUDE_DIR").map(PathBuf::from);
+        let directory = named.unwrap_or_else(|| "/usr/include".into());
+        let header = directory.join("openssl/core_dispatch.h");
+        std::fs::read_to_string(&header).unwrap_or_else(|error| panic!("{header:?}: {error}"))
+    }
+
+    #[test]
+    fn every_function_of_this_release_is_in_its_table() {
+        let tables = [
+            ("KEYMGMT_", Keymgmt::IDS),
+            ("SIGNATURE_", Signature::IDS),
+            ("KEYEXCH_", Keyexch::IDS),
+            ("ASYM_CIPHER_", AsymCipher::IDS),
+        ];
+        let header = header();
+        let mut checked = [0; 4];
+        for line in header.lines() {
+            let mut words = line.trim_start_matches(['#', ' ']).split_whitespace();
+            let (Some("define"), Some(name), Some(id)) = (words.next(), words.next(), words.next())
+            else {
+                continue;
+            };
+            let Some(name) = name.strip_prefix("OSSL_FUNC_") else {
+                continue;
+            };
+            // A reference to a key is its own provider's: nothing refers to one of this provider.
+            if name == "KEYMGMT_LOAD" {
+                continue;
+            }
+            for ((prefix, ids), checked) in tables.iter().zip(&mut checked) {
+                if name.starts_with(prefix) {
+                    let id = id.parse().expect("a number");
+                    assert!(ids.contains(&id), "OSSL_FUNC_{name} {id} is in no table");
+                    *checked += 1;
+                }
+            }
+        }
+        assert!(checked.iter().all(|&count| count >= 10), "{checked:?}");
     }
 }

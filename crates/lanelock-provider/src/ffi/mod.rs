@@ -1,12 +1,13 @@
 //! What crosses into libcrypto: types and functions of its public headers, and nothing else.
 
+pub(crate) mod boundary;
 pub(crate) mod delegate;
 pub(crate) mod functions;
 pub(crate) mod params;
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
-pub(crate) use openssl_sys::{OSSL_LIB_CTX, OSSL_PARAM, OSSL_PROVIDER};
+pub(crate) use openssl_sys::OSSL_PARAM;
 
 /// `OSSL_CORE_HANDLE` of openssl/core.h.
 pub(crate) enum CoreHandle {}
@@ -63,29 +64,6 @@ pub(crate) const SELECT_PARAMETERS: c_int = 0x84;
 pub(crate) const ASYNC_STATUS_OK: c_int = 2;
 
 unsafe extern "C" {
-    pub(crate) fn OSSL_LIB_CTX_new_child(
-        handle: *const CoreHandle,
-        core: *const Dispatch,
-    ) -> *mut OSSL_LIB_CTX;
-    pub(crate) fn OSSL_PROVIDER_query_operation(
-        provider: *const OSSL_PROVIDER,
-        operation: c_int,
-        no_cache: *mut c_int,
-    ) -> *const Algorithm;
-    pub(crate) fn OSSL_PROVIDER_unquery_operation(
-        provider: *const OSSL_PROVIDER,
-        operation: c_int,
-        algorithms: *const Algorithm,
-    );
-    pub(crate) fn OSSL_PROVIDER_get0_provider_ctx(provider: *const OSSL_PROVIDER) -> *mut c_void;
-
-    pub(crate) fn OSSL_PROVIDER_get_capabilities(
-        provider: *const OSSL_PROVIDER,
-        capability: *const c_char,
-        callback: Option<Callback>,
-        arg: *mut c_void,
-    ) -> c_int;
-
     pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
     pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
 

@@ -6,20 +6,24 @@ use lanelock::public_key::{Curve, KeyKind, RsaNumbers, SecretKey};
 use zeroize::Zeroizing;
 
 use super::Key;
+use crate::default_provider::KEYMGMT;
+use crate::ffi::boundary::boundary;
 use crate::ffi::functions::Keymgmt;
 use crate::ffi::params::{Given, Reader, Request};
 use crate::ffi::{OSSL_PARAM, SELECT_KEYPAIR, SELECT_PARAMETERS};
-use crate::provider::KEYMGMT;
 use crate::spare::Pair;
 
-/// The secret key; `None` for a kind without lanes, or a key without its secret half. A session
+/// The secret key: `None` for a kind without lanes, or a key without its secret half. A session
 /// computes the public half anew to compare it with one that is given `with_public`.
-pub(super) fn secret(key: &Key, with_public: bool) -> Option<SecretKey> {
-    let export = key.functions().export?;
+///
+/// # Errors
+/// The default provider does not export it, this time.
+pub(super) fn secret(key: &Key, with_public: bool) -> Result<Option<SecretKey>, NotExported> {
+    let export = key.functions().export.ok_or(NotExported)?;
     let mut parse = Parse {
         name: KEYMGMT[key.index()],
         with_public,
-        secret: None,
+        secret: Err(NotExported),
     };
     // SAFETY: a key of these functions; the callback gets what it takes.
     let _one_on_success = unsafe {
@@ -36,20 +40,25 @@ pub(super) fn secret(key: &Key, with_public: bool) -> Option<SecretKey> {
 struct Parse {
     name: &'static CStr,
     with_public: bool,
-    secret: Option<SecretKey>,
+    secret: Result<Option<SecretKey>, NotExported>,
 }
 
+/// No key was seen.
+pub(super) struct NotExported;
+
 unsafe extern "C" fn exported(params: *const OSSL_PARAM, parse: *mut c_void) -> c_int {
-    // SAFETY: `secret` passed it, and the array lasts for this call.
-    let (parse, reader) = unsafe { (&mut *parse.cast::<Parse>(), Reader::new(params)) };
-    parse.secret = match parse.name.to_bytes() {
-        b"RSA" | b"RSA-PSS" => rsa(&reader),
-        b"EC" => ec(&reader, parse.with_public),
-        b"ED25519" => raw(KeyKind::Ed25519, &reader),
-        b"X25519" => raw(KeyKind::X25519, &reader),
-        _ => None,
-    };
-    1
+    boundary(|| {
+        // SAFETY: `secret` passed it, and the array lasts for this call.
+        let (parse, reader) = unsafe { (&mut *parse.cast::<Parse>(), Reader::new(params)) };
+        parse.secret = Ok(match parse.name.to_bytes() {
+            b"RSA" | b"RSA-PSS" => rsa(&reader),
+            b"EC" => ec(&reader, parse.with_public),
+            b"ED25519" => raw(KeyKind::Ed25519, &reader),
+            b"X25519" => raw(KeyKind::X25519, &reader),
+            _ => None,
+        });
+        1
+    })
 }
 
 fn rsa(reader: &Reader) -> Option<SecretKey> {

@@ -1,18 +1,21 @@
 //! A key: the default provider's own, and the sessions that run its operations in lanes.
 
 mod import;
+mod sessions;
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lanelock::public_key::{
-    EncryptionScheme, KeySession, KeyTransform, MessageForm, SignatureScheme,
+    EncryptionScheme, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
 };
 
 use crate::batch::{self, device};
 use crate::ffi::functions::{Keymgmt, Wrapper};
+use crate::lasting::Retry;
 use crate::provider::Provider;
 use crate::spare::Pair;
+use sessions::Sessions;
 
 pub(crate) use import::curve;
 
@@ -22,7 +25,9 @@ pub(crate) struct Key {
     index: usize,
     /// The default provider's key.
     pub inner: *mut c_void,
-    sessions: Mutex<Vec<(Use, Option<KeySession>)>>,
+    sessions: Sessions,
+    /// When a session that could not be made is tried again.
+    retry: Retry,
 }
 
 // SAFETY: keys of providers are shared between threads as libcrypto's are: it reads them from
@@ -39,6 +44,9 @@ pub(crate) enum Use {
     Derive,
 }
 
+/// Something that a session needs could not be had, which may be another time.
+struct NotNow;
+
 impl Key {
     /// Takes over `inner`, a key of algorithm `index`.
     ///
@@ -54,7 +62,8 @@ impl Key {
                 provider,
                 index,
                 inner,
-                sessions: Mutex::new(Vec::new()),
+                sessions: Sessions::default(),
+                retry: Retry::new(),
             })
         })
     }
@@ -70,8 +79,8 @@ impl Key {
     ) -> Option<Arc<Self>> {
         // SAFETY: the caller's; the key is of these functions.
         unsafe {
-            let theirs = &(*provider).keymgmt[index];
-            let inner = import::pair(theirs, (*provider).inner, pair)?;
+            let theirs = (*provider).to_make_with()?;
+            let inner = import::pair(&theirs.keymgmt[index], theirs.state, pair)?;
             Self::adopt(provider, index, inner)
         }
     }
@@ -111,7 +120,7 @@ impl Key {
     }
 
     pub(crate) fn functions(&self) -> &Keymgmt {
-        &self.provider().keymgmt[self.index]
+        &self.provider().theirs().keymgmt[self.index]
     }
 
     pub(crate) fn index(&self) -> usize {
@@ -120,29 +129,38 @@ impl Key {
 
     /// The key has been changed: its sessions are another's.
     pub(crate) fn forget_sessions(&self) {
-        self.sessions().clear();
+        self.sessions.forget();
     }
 
-    /// The session for `usage`, made at its first use; `None` if there are no lanes for it.
+    /// The session for `usage`, made at its first use; `None` if there are no lanes for it, or none
+    /// can be made now.
     pub(crate) fn session(&self, usage: Use) -> Option<KeySession> {
-        let mut sessions = self.sessions();
-        if let Some((_, session)) = sessions.iter().find(|(known, _)| *known == usage) {
-            return session.clone();
+        if let Some(known) = self.sessions.find(usage) {
+            return known;
         }
-        let session = batch::on_large_stack(|| self.open(usage)).flatten();
-        sessions.push((usage, session.clone()));
-        session
+        if !self.retry.is_due() {
+            return None;
+        }
+        match batch::on_large_stack(|| self.open(usage)) {
+            Some(Ok(session)) => {
+                self.sessions.push(usage, session.clone());
+                session
+            }
+            Some(Err(NotNow)) | None => {
+                self.retry.failed();
+                None
+            }
+        }
     }
 
-    fn sessions(&self) -> std::sync::MutexGuard<'_, Vec<(Use, Option<KeySession>)>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn open(&self, usage: Use) -> Option<KeySession> {
+    fn open(&self, usage: Use) -> Result<Option<KeySession>, NotNow> {
         // Keys to derive with are mostly for one use, and agreement reveals nothing of a key whose
         // public half is another's; a signature does.
-        let secret = import::secret(self, usage != Use::Derive)?;
-        let device = device()?;
+        let secret = import::secret(self, usage != Use::Derive).map_err(|_| NotNow)?;
+        let Some(secret) = secret else {
+            return Ok(None);
+        };
+        let device = device().ok_or(NotNow)?;
         let transform = match usage {
             Use::Sign(scheme, MessageForm::Message) => KeyTransform::sign(scheme, &secret),
             Use::Sign(scheme, MessageForm::Digest) => KeyTransform::sign(scheme, &secret).digest(),
@@ -154,7 +172,12 @@ impl Key {
             Use::Derive => device.key_session_on("native", &transform),
             _ => device.key_session(&transform),
         };
-        session.ok().filter(|session| session.lanes() > 1)
+        match session {
+            Ok(session) => Ok(Some(session).filter(|session| session.lanes() > 1)),
+            Err(KeyError::Engine { .. }) => Err(NotNow),
+            // Not with this key.
+            Err(_) => Ok(None),
+        }
     }
 
     /// See [`import::plain_group`].

@@ -9,8 +9,11 @@ use zeroize::Zeroizing;
 use super::context::{self, Context, Operation};
 use super::output::{Output, input};
 use super::scheme::{self, RsaDecryption};
+use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
+use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{AsymCipher, ContextTable, Table};
 use crate::key::{Key, Use};
@@ -26,7 +29,11 @@ struct Cipher {
 impl Operation for Cipher {
     type Table = AsymCipher;
 
-    fn tables(provider: &Provider) -> &[AsymCipher] {
+    fn choice(_: usize) -> Algorithm {
+        Algorithm::Rsa
+    }
+
+    fn tables(provider: &DefaultProvider) -> &[AsymCipher] {
         &provider.asym_cipher
     }
 
@@ -54,10 +61,15 @@ pub(crate) fn functions(_: usize, theirs: &AsymCipher) -> AsymCipher {
 }
 
 unsafe extern "C" fn newctx(provctx: *mut c_void) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    let inner = delegate!(provider.asym_cipher[0].newctx, provider.inner);
-    Context::<Cipher>::adopt(provider, 0, inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let provider = unsafe { Provider::of(provctx) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner = delegate!(theirs.asym_cipher[0].newctx, theirs.state);
+        Context::<Cipher>::adopt(provider, 0, inner)
+    })
 }
 
 context::starts! { Cipher; encrypt_init(); decrypt_init(); }
@@ -70,29 +82,36 @@ unsafe extern "C" fn decrypt(
     ciphertext: *const c_uchar,
     ciphertext_len: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, output, bytes) = unsafe {
-        (
-            Context::<Cipher>::of(context),
-            Output::new(out, len, room),
-            input(ciphertext, ciphertext_len),
-        )
-    };
-    match context.batch(output, |key| job(context, key, bytes)) {
-        Some(done) => done,
-        None => delegate!(
-            context.theirs().decrypt,
-            context.inner,
-            out,
-            len,
-            room,
-            ciphertext,
-            ciphertext_len
-        ),
-    }
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, output, bytes) = unsafe {
+            (
+                Context::<Cipher>::of(context),
+                Output::new(out, len, room),
+                input(ciphertext, ciphertext_len),
+            )
+        };
+        match context.batch(output, |key| job(context, key, bytes, output.room())) {
+            Some(done) => done,
+            None => delegate!(
+                context.theirs().decrypt,
+                context.inner,
+                out,
+                len,
+                room,
+                ciphertext,
+                ciphertext_len
+            ),
+        }
+    })
 }
 
-fn job(context: &Context<Cipher>, key: &Key, ciphertext: &[u8]) -> Option<KeyJob<Bytes>> {
+fn job(
+    context: &Context<Cipher>,
+    key: &Key,
+    ciphertext: &[u8],
+    room: usize,
+) -> Option<KeyJob<Bytes>> {
     let get = context.theirs().get_ctx_params?;
     // SAFETY: the functions and the context belong together.
     let scheme = match unsafe { scheme::rsa_decryption(get, context.inner) }? {
@@ -101,7 +120,12 @@ fn job(context: &Context<Cipher>, key: &Key, ciphertext: &[u8]) -> Option<KeyJob
         RsaDecryption::Oaep(oaep) => EncryptionScheme::RsaOaep(oaep),
     };
     let session = key.session(Use::Decrypt(scheme))?;
-    let output = Zeroizing::new(vec![0; session.output_len(ciphertext.len())]);
+    // The default provider wants room for a whole block, however short the message is.
+    let needed = session.output_len(ciphertext.len());
+    if room < needed.max(ciphertext.len()) {
+        return None;
+    }
+    let output = Zeroizing::new(vec![0; needed]);
     let ciphertext = Zeroizing::new(ciphertext.to_vec());
     Some(KeyJob::decrypt(&session, ciphertext, output))
 }

@@ -5,10 +5,14 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use lanelock::public_key::KeyJob;
+use lanelock::telemetry::module;
 
 use super::output::Output;
+use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, NoResult};
+use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{Common, ContextTable, Wrapper};
 use crate::key::Key;
@@ -28,8 +32,11 @@ pub(super) struct Context<O> {
 pub(super) trait Operation: Clone + Default + 'static {
     type Table: ContextTable + 'static;
 
+    /// What has to be chosen for operations of algorithm `index` to run in lanes.
+    fn choice(index: usize) -> Algorithm;
+
     /// The default provider's functions, one table for each algorithm.
-    fn tables(provider: &Provider) -> &[Self::Table];
+    fn tables(provider: &DefaultProvider) -> &[Self::Table];
 
     /// Parameters are given to a context of algorithm `index`.
     ///
@@ -76,7 +83,7 @@ impl<O: Operation> Context<O> {
 
     /// The default provider's functions.
     pub(super) fn theirs(&self) -> &O::Table {
-        &O::tables(self.provider())[self.index]
+        &O::tables(self.provider().theirs())[self.index]
     }
 
     pub(super) fn index(&self) -> usize {
@@ -104,6 +111,19 @@ impl<O: Operation> Context<O> {
         inner
     }
 
+    /// Whether the operation can join a batch: inside a job, on a machine with lanes, and chosen.
+    pub(super) fn can_join(&self) -> bool {
+        let provider = self.provider();
+        if !provider.config.algorithms.has(O::choice(self.index)) || !batch::can_join() {
+            return false;
+        }
+        let lacking = provider.lacking();
+        if lacking.is_some() {
+            module::missed();
+        }
+        lacking.is_none()
+    }
+
     /// Runs the operation that `make` describes in a batch and hands its result over; `None` if it
     /// is to be delegated.
     pub(super) fn batch(
@@ -112,7 +132,7 @@ impl<O: Operation> Context<O> {
         make: impl FnOnce(&Key) -> Option<KeyJob<Bytes>>,
     ) -> Option<c_int> {
         let key = self.key.as_ref()?;
-        if output.is_length_only() {
+        if output.is_length_only() || !self.can_join() {
             return None;
         }
         match batch::run(self.provider().config.deadline, || make(key)) {
@@ -142,13 +162,15 @@ macro_rules! starts {
             key: *mut ::std::ffi::c_void,
             params: *const crate::ffi::OSSL_PARAM,
         ) -> ::std::ffi::c_int {
-            // SAFETY: see `operations`.
-            let (context, key) = unsafe {
-                let context = Context::<$operation>::of(context);
-                let key = context.start(key, params);
-                (context, key)
-            };
-            delegate!(context.theirs().$name, context.inner, $($arg,)* key, params)
+            boundary(|| {
+                // SAFETY: see `operations`.
+                let (context, key) = unsafe {
+                    let context = Context::<$operation>::of(context);
+                    let key = context.start(key, params);
+                    (context, key)
+                };
+                delegate!(context.theirs().$name, context.inner, $($arg,)* key, params)
+            })
         }
     )*};
 }
@@ -166,63 +188,73 @@ pub(super) fn common<O: Operation, const A: usize>() -> Common {
 }
 
 unsafe extern "C" fn freectx<O: Operation>(context: *mut c_void) {
-    if context.is_null() {
-        return;
-    }
-    // SAFETY: see `operations`; freed once.
-    let context = unsafe { Box::from_raw(context.cast::<Context<O>>()) };
-    if let Some(free) = context.theirs().common().freectx {
-        // SAFETY: as above.
-        unsafe { free(context.inner) };
-    }
+    boundary(|| {
+        if context.is_null() {
+            return;
+        }
+        // SAFETY: see `operations`; freed once.
+        let context = unsafe { Box::from_raw(context.cast::<Context<O>>()) };
+        if let Some(free) = context.theirs().common().freectx {
+            // SAFETY: as above.
+            unsafe { free(context.inner) };
+        }
+    })
 }
 
 unsafe extern "C" fn dupctx<O: Operation>(context: *mut c_void) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let context = unsafe { Context::<O>::of(context) };
-    let copy = Context {
-        inner: delegate!(context.theirs().common().dupctx, context.inner),
-        provider: context.provider,
-        index: context.index,
-        key: context.key.clone(),
-        operation: context.operation.clone(),
-    };
-    copy.into_raw()
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let context = unsafe { Context::<O>::of(context) };
+        let copy = Context {
+            inner: delegate!(context.theirs().common().dupctx, context.inner),
+            provider: context.provider,
+            index: context.index,
+            key: context.key.clone(),
+            operation: context.operation.clone(),
+        };
+        copy.into_raw()
+    })
 }
 
 unsafe extern "C" fn set_ctx_params<O: Operation>(
     context: *mut c_void,
     params: *const OSSL_PARAM,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let context = unsafe { Context::<O>::of(context) };
-    // SAFETY: as above.
-    unsafe { context.operation.see(context.index, params) };
-    delegate!(
-        context.theirs().common().set_ctx_params,
-        context.inner,
-        params
-    )
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let context = unsafe { Context::<O>::of(context) };
+        // SAFETY: as above.
+        unsafe { context.operation.see(context.index, params) };
+        delegate!(
+            context.theirs().common().set_ctx_params,
+            context.inner,
+            params
+        )
+    })
 }
 
 unsafe extern "C" fn gettable_ctx_params<O: Operation, const A: usize>(
     context: *mut c_void,
     provctx: *mut c_void,
 ) -> *const OSSL_PARAM {
-    // SAFETY: see `operations`.
-    let (provider, context) = unsafe { (Provider::of(provctx), inner::<O>(context)) };
-    let theirs = &O::tables(provider)[A];
-    delegate!(theirs.common().gettable_ctx_params, context, provider.inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (theirs, context) = unsafe { (Provider::of(provctx).theirs(), inner::<O>(context)) };
+        let table = &O::tables(theirs)[A];
+        delegate!(table.common().gettable_ctx_params, context, theirs.state)
+    })
 }
 
 unsafe extern "C" fn settable_ctx_params<O: Operation, const A: usize>(
     context: *mut c_void,
     provctx: *mut c_void,
 ) -> *const OSSL_PARAM {
-    // SAFETY: see `operations`.
-    let (provider, context) = unsafe { (Provider::of(provctx), inner::<O>(context)) };
-    let theirs = &O::tables(provider)[A];
-    delegate!(theirs.common().settable_ctx_params, context, provider.inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (theirs, context) = unsafe { (Provider::of(provctx).theirs(), inner::<O>(context)) };
+        let table = &O::tables(theirs)[A];
+        delegate!(table.common().settable_ctx_params, context, theirs.state)
+    })
 }
 
 /// The default provider's context; null for none, where the core asks about an algorithm.

@@ -10,12 +10,15 @@ use zeroize::Zeroizing;
 use super::context::{self, Context, Operation};
 use super::output::Output;
 use super::scheme;
+use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
+use crate::default_provider::{DefaultProvider, KEYEXCH};
 use crate::ffi::OSSL_PARAM;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{ContextTable, Keyexch, Table};
 use crate::key::{Key, Use};
-use crate::provider::{KEYEXCH, Provider};
+use crate::provider::Provider;
 
 /// A key exchange under way.
 #[derive(Clone, Default)]
@@ -26,7 +29,14 @@ struct Exchange {
 impl Operation for Exchange {
     type Table = Keyexch;
 
-    fn tables(provider: &Provider) -> &[Keyexch] {
+    fn choice(index: usize) -> Algorithm {
+        match KEYEXCH[index].to_bytes() {
+            b"ECDH" => Algorithm::Ecdh,
+            _ => Algorithm::X25519,
+        }
+    }
+
+    fn tables(provider: &DefaultProvider) -> &[Keyexch] {
         &provider.keyexch
     }
 
@@ -55,22 +65,29 @@ fn of<const A: usize>(theirs: &Keyexch) -> Keyexch {
 }
 
 unsafe extern "C" fn newctx<const A: usize>(provctx: *mut c_void) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    let inner = delegate!(provider.keyexch[A].newctx, provider.inner);
-    Context::<Exchange>::adopt(provider, A, inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let provider = unsafe { Provider::of(provctx) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner = delegate!(theirs.keyexch[A].newctx, theirs.state);
+        Context::<Exchange>::adopt(provider, A, inner)
+    })
 }
 
 context::starts! { Exchange; init(); }
 
 unsafe extern "C" fn set_peer(context: *mut c_void, peer: *mut c_void) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, peer) = unsafe { (Context::<Exchange>::of(context), Key::share(peer)) };
-    let inner = peer
-        .as_ref()
-        .map_or(std::ptr::null_mut(), |peer| peer.inner);
-    context.operation.peer = peer;
-    delegate!(context.theirs().set_peer, context.inner, inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, peer) = unsafe { (Context::<Exchange>::of(context), Key::share(peer)) };
+        let inner = peer
+            .as_ref()
+            .map_or(std::ptr::null_mut(), |peer| peer.inner);
+        context.operation.peer = peer;
+        delegate!(context.theirs().set_peer, context.inner, inner)
+    })
 }
 
 unsafe extern "C" fn derive(
@@ -79,17 +96,19 @@ unsafe extern "C" fn derive(
     len: *mut usize,
     room: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, output) = unsafe {
-        (
-            Context::<Exchange>::of(context),
-            Output::new(secret, len, room),
-        )
-    };
-    match context.batch(output, |key| job(context, key)) {
-        Some(done) => done,
-        None => delegate!(context.theirs().derive, context.inner, secret, len, room),
-    }
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, output) = unsafe {
+            (
+                Context::<Exchange>::of(context),
+                Output::new(secret, len, room),
+            )
+        };
+        match context.batch(output, |key| job(context, key)) {
+            Some(done) => done,
+            None => delegate!(context.theirs().derive, context.inner, secret, len, room),
+        }
+    })
 }
 
 fn job(context: &Context<Exchange>, key: &Key) -> Option<KeyJob<Bytes>> {

@@ -23,6 +23,11 @@ impl Output {
         self.at.is_null()
     }
 
+    /// Bytes that there is room for.
+    pub(super) fn room(self) -> usize {
+        self.room
+    }
+
     /// Hands a result over; false if there is no room for it.
     pub(super) fn put(self, result: &[u8]) -> bool {
         if self.at.is_null() || result.len() > self.room {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::alone;
@@ -11,7 +11,7 @@ use crate::openssl::{Key, Kind, LANELOCK, Library};
 use lanelock_toy::{has_lanes, provider_module};
 
 /// Writes a configuration whose section has `line`.
-fn file(line: &str) -> PathBuf {
+pub fn file(line: &str) -> PathBuf {
     let module = provider_module();
     let text = format!(
         "openssl_conf = init\n[init]\nproviders = providers\n\
@@ -25,37 +25,87 @@ fn file(line: &str) -> PathBuf {
     file
 }
 
-/// The providers that a program has with it, and what it says on standard error. In a process of
-/// its own: OpenSSL goes on without a provider that does not start, and drops its errors.
-fn list_providers(line: &str) -> (String, String) {
+/// What `openssl version` and `openssl list -providers` do with it, whose standard error goes to
+/// `errors`.
+fn run(arguments: &[&str], line: &str, errors: Stdio) -> (Option<i32>, String, String) {
     let file = file(line);
     let mut openssl = Command::new("openssl");
     let output = openssl
-        .args(["list", "-providers"])
+        .args(arguments)
         .env("OPENSSL_CONF", &file)
+        .stderr(errors)
         .output();
     std::fs::remove_file(&file).expect("removed");
     let output = output.expect("the openssl command");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (text(output.stdout), text(output.stderr))
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+/// Loads the provider with the section's values. Of one that the section itself activates, OpenSSL
+/// drops the errors.
+fn load(line: &str) -> Result<(), String> {
+    let file = file(line);
+    let text = std::fs::read_to_string(&file).expect("just written");
+    let passive = text.replace(".so\nactivate = 1\n", ".so\n");
+    assert_ne!(text, passive);
+    std::fs::write(&file, passive).expect("written");
+    let mut library = Library::empty();
+    let configured = library.configure(&file);
+    std::fs::remove_file(&file).expect("removed");
+    configured.and_then(|()| library.load(c"lanelock"))
 }
 
 #[test]
 fn a_wrong_value_is_refused_by_name() {
     let _alone = alone();
-    for line in ["deadline = soon", "deadline = -1", "deadline = 1000001"] {
-        let (providers, said) = list_providers(line);
-        assert!(!providers.contains("lanelock"), "{providers}");
+    for (line, expected) in [
+        ("deadline = soon", "it is a number of microseconds"),
+        ("deadline = -1", "it is a number of microseconds"),
+        ("deadline = 1000001", "it is a number of microseconds"),
+        ("enabled = maybe", "it is yes or no"),
+        (
+            "algorithms = rsa dsa",
+            "there is no 'dsa'; it is a list of: rsa,",
+        ),
+    ] {
+        let errors = load(line).expect_err("refused");
+        let sentence = format!("lanelock: {line}: {expected}");
+        assert!(errors.contains(&sentence), "{errors}");
+    }
+    for line in [
+        "",
+        "deadline = 50",
+        "enabled = yes",
+        "algorithms = rsa, ecdh",
+    ] {
+        load(line).expect("loaded");
+    }
+}
+
+/// Standard error is the program's: not a word goes there, and nothing depends on it.
+#[test]
+fn a_wrong_value_stops_no_program_and_says_nothing_on_standard_error() {
+    let _alone = alone();
+    for (arguments, expected) in [
+        (["version", "-v"], "OpenSSL"),
+        (["list", "-providers"], "default"),
+    ] {
+        let (code, said, errors) = run(&arguments, "deadline = abc", Stdio::piped());
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{said}");
         assert!(
-            said.contains(&format!("lanelock: {line}: it is a number of micro")),
+            said.contains(expected) && !said.contains("lanelock"),
             "{said}"
         );
-    }
-    for line in ["", "deadline = 50"] {
-        let (providers, said) = list_providers(line);
-        assert!(
-            providers.contains("name: lanelock") && said.is_empty(),
-            "{providers}{said}"
+        let full = std::fs::File::create("/dev/full").expect("a device");
+        let (code, _, _) = run(&arguments, "deadline = abc", full.into());
+        assert_eq!(
+            code,
+            Some(0),
+            "{arguments:?} with no room on standard error"
         );
     }
 }

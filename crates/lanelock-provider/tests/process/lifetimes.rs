@@ -266,13 +266,3 @@ fn a_provider_is_unloaded_and_loaded_again() {
     assert_eq!(signature.len(), 256);
     assert_eq!(descriptors(), before);
 }
-
-#[test]
-fn it_delegates_where_the_application_loads_no_default_provider() {
-    let _alone = alone();
-    let mut library = Library::empty();
-    library.load(c"lanelock").expect("lanelock");
-    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
-    assert_eq!(key.provider(), "lanelock");
-    key.sign_digest(&[1; 32]).expect("signed");
-}

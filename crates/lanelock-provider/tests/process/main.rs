@@ -10,9 +10,12 @@ mod jobs;
 #[path = "../suite/openssl.rs"]
 mod openssl;
 
+mod child;
 mod configuration;
 mod generation;
+mod inactive;
 mod lifetimes;
+mod policy;
 mod stack;
 mod tls;
 

@@ -52,6 +52,14 @@ unsafe extern "C" {
     ) -> *mut EVP_PKEY_CTX;
     fn EVP_PKEY_get0_provider(key: *const EVP_PKEY) -> *const OSSL_PROVIDER;
     fn OSSL_PROVIDER_get0_name(provider: *const OSSL_PROVIDER) -> *const c_char;
+    fn OSSL_PROVIDER_available(library: *mut OSSL_LIB_CTX, name: *const c_char) -> c_int;
+    fn OSSL_PROVIDER_get_params(provider: *mut OSSL_PROVIDER, params: *mut OSSL_PARAM) -> c_int;
+    fn EVP_MD_fetch(
+        library: *mut OSSL_LIB_CTX,
+        name: *const c_char,
+        properties: *const c_char,
+    ) -> *mut sys::EVP_MD;
+    fn EVP_MD_free(digest: *mut sys::EVP_MD);
     fn OSSL_LIB_CTX_load_config(library: *mut OSSL_LIB_CTX, file: *const c_char) -> c_int;
     fn ERR_error_string_n(code: std::ffi::c_ulong, text: *mut c_char, len: usize);
     fn ERR_get_error_all(
@@ -145,8 +153,50 @@ impl Library {
 
     /// Unloads what was loaded last.
     pub fn unload(&mut self) {
-        let provider = self.providers.pop().expect("one is loaded");
+        self.unload_at(self.providers.len() - 1);
+    }
+
+    /// Unloads one by its place in the order of loading.
+    pub fn unload_at(&mut self, place: usize) {
+        let provider = self.providers.remove(place);
         ok(unsafe { sys::OSSL_PROVIDER_unload(provider.as_ptr()) });
+    }
+
+    /// Whether the application has a provider of this name active.
+    pub fn is_available(&self, name: &CStr) -> bool {
+        unsafe { OSSL_PROVIDER_available(self.as_ptr(), name.as_ptr()) == 1 }
+    }
+
+    /// Whether there is a digest of this name.
+    pub fn has_digest(&self, name: &CStr, properties: &CStr) -> bool {
+        unsafe {
+            let digest = EVP_MD_fetch(self.as_ptr(), name.as_ptr(), properties.as_ptr());
+            EVP_MD_free(digest);
+            errors();
+            !digest.is_null()
+        }
+    }
+
+    /// `buildinfo` and `status` of the provider that was loaded at this place.
+    pub fn status_of(&self, place: usize) -> (String, c_int) {
+        let (mut info, mut status): (*const c_char, c_int) = (std::ptr::null(), -1);
+        let param = |key: &'static CStr, data_type, data, data_size| OSSL_PARAM {
+            key: key.as_ptr(),
+            data_type,
+            data,
+            data_size,
+            return_size: usize::MAX,
+        };
+        let mut params = [
+            param(c"buildinfo", 6, (&raw mut info).cast(), 0),
+            param(c"status", 1, (&raw mut status).cast(), size_of::<c_int>()),
+            END,
+        ];
+        unsafe {
+            let provider = self.providers[place].as_ptr();
+            ok(OSSL_PROVIDER_get_params(provider, params.as_mut_ptr()));
+            (CStr::from_ptr(info).to_string_lossy().into_owned(), status)
+        }
     }
 
     pub fn configure(&self, file: &std::path::Path) -> Result<(), String> {
@@ -212,22 +262,29 @@ pub const END: OSSL_PARAM = OSSL_PARAM {
 };
 
 /// The key that `ctx`, which is freed, generates with these parameters.
-fn generate(ctx: *mut EVP_PKEY_CTX, params: &[OSSL_PARAM]) -> NonNull<EVP_PKEY> {
+fn generate(ctx: *mut EVP_PKEY_CTX, params: &[OSSL_PARAM]) -> Result<NonNull<EVP_PKEY>, String> {
     let mut key = std::ptr::null_mut();
     unsafe {
-        assert!(!ctx.is_null(), "{}", errors());
-        ok(sys::EVP_PKEY_keygen_init(ctx));
-        if !params[0].key.is_null() {
-            ok(EVP_PKEY_CTX_set_params(ctx, params.as_ptr()));
-        }
-        ok(EVP_PKEY_generate(ctx, &raw mut key));
+        let _done = !ctx.is_null()
+            && sys::EVP_PKEY_keygen_init(ctx) == 1
+            && (params[0].key.is_null() || EVP_PKEY_CTX_set_params(ctx, params.as_ptr()) == 1)
+            && EVP_PKEY_generate(ctx, &raw mut key) == 1;
         sys::EVP_PKEY_CTX_free(ctx);
     }
-    NonNull::new(key).expect("a key")
+    NonNull::new(key).ok_or_else(errors)
 }
 
 impl<'l> Key<'l> {
+    #[track_caller]
     pub fn generate(library: &'l Library, kind: Kind, properties: &'static CStr) -> Self {
+        Self::try_generate(library, kind, properties).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    pub fn try_generate(
+        library: &'l Library,
+        kind: Kind,
+        properties: &'static CStr,
+    ) -> Result<Self, String> {
         let mut bits: c_uint = 0;
         let mut number = |value: c_uint| {
             bits = value;
@@ -251,11 +308,11 @@ impl<'l> Key<'l> {
         };
         let (context, properties_at) = (library.as_ptr(), properties.as_ptr());
         let ctx = unsafe { sys::EVP_PKEY_CTX_new_from_name(context, name.as_ptr(), properties_at) };
-        Self {
+        Ok(Self {
             library,
             properties,
-            key: generate(ctx, &params),
-        }
+            key: generate(ctx, &params)?,
+        })
     }
 
     /// A new key with this one's parameters, as a server makes one for a client's.
@@ -263,7 +320,7 @@ impl<'l> Key<'l> {
         Self {
             library: self.library,
             properties: self.properties,
-            key: generate(self.context(), &[END]),
+            key: generate(self.context(), &[END]).expect("generated"),
         }
     }
 
@@ -439,6 +496,28 @@ impl<'l> Key<'l> {
             output.truncate(len);
             sys::EVP_PKEY_CTX_free(ctx);
             if done { Ok(output) } else { Err(errors()) }
+        }
+    }
+
+    /// Decrypts OAEP into `room` bytes; the library and reason of each error if that fails.
+    pub fn decrypt_oaep(&self, input: &[u8], room: usize) -> Result<Vec<u8>, Vec<(u64, u64)>> {
+        let (mut output, mut len) = (vec![0; room], room);
+        unsafe {
+            let ctx = self.context();
+            ok(sys::EVP_PKEY_decrypt_init(ctx));
+            ok(sys::EVP_PKEY_CTX_set_rsa_padding(ctx, 4));
+            let at = output.as_mut_ptr();
+            let done = sys::EVP_PKEY_decrypt(ctx, at, &raw mut len, input.as_ptr(), input.len());
+            sys::EVP_PKEY_CTX_free(ctx);
+            if done == 1 {
+                output.truncate(len);
+                return Ok(output);
+            }
+            let codes = std::iter::from_fn(|| match sys::ERR_get_error() {
+                0 => None,
+                code => Some((code >> 23 & 0xff, code & 0x7f_ffff)),
+            });
+            Err(codes.collect())
         }
     }
 

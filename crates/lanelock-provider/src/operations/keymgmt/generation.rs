@@ -5,13 +5,16 @@ use std::ffi::{c_int, c_void};
 
 use lanelock::public_key::{Curve, KeyKind};
 
+use crate::algorithms::Algorithm;
 use crate::batch;
+use crate::default_provider::KEYMGMT;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::Keymgmt;
 use crate::ffi::params::Reader;
 use crate::ffi::{Callback, OSSL_PARAM, SELECT_KEYPAIR};
 use crate::key::{self, Key};
-use crate::provider::{KEYMGMT, Provider};
+use crate::provider::Provider;
 use crate::spare;
 
 /// A generation under way.
@@ -65,6 +68,14 @@ impl Wanted {
     }
 }
 
+/// What has to be chosen for keys of this kind to come from lanes.
+fn choice(kind: KeyKind) -> Algorithm {
+    match kind {
+        KeyKind::X25519 => Algorithm::X25519,
+        _ => Algorithm::Ecdh,
+    }
+}
+
 impl Generation {
     /// # Safety
     /// `raw` came from [`init`], and is not used after the call that passed it.
@@ -72,7 +83,8 @@ impl Generation {
         // SAFETY: the caller's; one thread uses it at a time, and the provider outlives it.
         unsafe {
             let generation: &mut Self = &mut *raw.cast();
-            let theirs = &(&(*generation.provider).keymgmt)[generation.index];
+            let provider: &Provider = &*generation.provider;
+            let theirs = &provider.theirs().keymgmt[generation.index];
             (generation, theirs)
         }
     }
@@ -83,68 +95,99 @@ pub(super) unsafe extern "C" fn init<const A: usize>(
     selection: c_int,
     params: *const OSSL_PARAM,
 ) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let (provider, reader) = unsafe { (Provider::of(provctx), Reader::new(params)) };
-    let inner: *mut c_void = delegate!(
-        provider.keymgmt[A].gen_init,
-        provider.inner,
-        selection,
-        params
-    );
-    if inner.is_null() {
-        return inner;
-    }
-    let generation = Generation {
-        provider,
-        index: A,
-        inner,
-        wanted: Wanted::of(KEYMGMT[A].to_bytes(), selection).with(reader),
-    };
-    Box::into_raw(Box::new(generation)).cast()
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (provider, reader) = unsafe { (Provider::of(provctx), Reader::new(params)) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner: *mut c_void =
+            delegate!(theirs.keymgmt[A].gen_init, theirs.state, selection, params);
+        if inner.is_null() {
+            return inner;
+        }
+        let generation = Generation {
+            provider,
+            index: A,
+            inner,
+            wanted: Wanted::of(KEYMGMT[A].to_bytes(), selection).with(reader),
+        };
+        Box::into_raw(Box::new(generation)).cast()
+    })
 }
 
 pub(super) unsafe extern "C" fn set_template(
     generation: *mut c_void,
     template: *mut c_void,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let ((generation, theirs), template) =
-        unsafe { (Generation::of(generation), Key::of(template)) };
-    generation.wanted = match template.plain_group() {
-        Some(group) => generation.wanted.in_group(&group),
-        None => Wanted::Other,
-    };
-    delegate!(theirs.gen_set_template, generation.inner, template.inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let ((generation, theirs), template) =
+            unsafe { (Generation::of(generation), Key::of(template)) };
+        generation.wanted = match template.plain_group() {
+            Some(group) => generation.wanted.in_group(&group),
+            None => Wanted::Other,
+        };
+        delegate!(theirs.gen_set_template, generation.inner, template.inner)
+    })
 }
 
 pub(super) unsafe extern "C" fn set_params(
     generation: *mut c_void,
     params: *const OSSL_PARAM,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let ((generation, theirs), reader) =
-        unsafe { (Generation::of(generation), Reader::new(params)) };
-    generation.wanted = generation.wanted.with(reader);
-    delegate!(theirs.gen_set_params, generation.inner, params)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let ((generation, theirs), reader) =
+            unsafe { (Generation::of(generation), Reader::new(params)) };
+        generation.wanted = generation.wanted.with(reader);
+        delegate!(theirs.gen_set_params, generation.inner, params)
+    })
 }
 
 pub(super) unsafe extern "C" fn settable_params<const A: usize>(
     generation: *mut c_void,
     provctx: *mut c_void,
 ) -> *const OSSL_PARAM {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    // Null where the core asks about the algorithm.
-    let inner = match generation.is_null() {
-        true => generation,
+    boundary(|| {
         // SAFETY: see `operations`.
+        let (theirs, inner) = unsafe { (Provider::of(provctx).theirs(), inner(generation)) };
+        delegate!(theirs.keymgmt[A].gen_settable_params, inner, theirs.state)
+    })
+}
+
+pub(super) unsafe extern "C" fn get_params(
+    generation: *mut c_void,
+    params: *mut OSSL_PARAM,
+) -> c_int {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (generation, theirs) = unsafe { Generation::of(generation) };
+        delegate!(theirs.gen_get_params, generation.inner, params)
+    })
+}
+
+pub(super) unsafe extern "C" fn gettable_params<const A: usize>(
+    generation: *mut c_void,
+    provctx: *mut c_void,
+) -> *const OSSL_PARAM {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (theirs, inner) = unsafe { (Provider::of(provctx).theirs(), inner(generation)) };
+        delegate!(theirs.keymgmt[A].gen_gettable_params, inner, theirs.state)
+    })
+}
+
+/// The default provider's own; null where the core asks about the algorithm.
+///
+/// # Safety
+/// `generation` is null, or as [`Generation::of`].
+unsafe fn inner(generation: *mut c_void) -> *mut c_void {
+    match generation.is_null() {
+        true => generation,
+        // SAFETY: the caller's.
         false => unsafe { Generation::of(generation) }.0.inner,
-    };
-    delegate!(
-        provider.keymgmt[A].gen_settable_params,
-        inner,
-        provider.inner
-    )
+    }
 }
 
 pub(super) unsafe extern "C" fn generate(
@@ -152,33 +195,41 @@ pub(super) unsafe extern "C" fn generate(
     callback: Option<Callback>,
     arg: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let (generation, theirs) = unsafe { Generation::of(generation) };
-    if let Wanted::Plain(kind) = generation.wanted
-        && batch::inside_job()
-        && let Some(pair) = spare::take(kind)
-    {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (generation, theirs) = unsafe { Generation::of(generation) };
         // SAFETY: as above.
-        let key = unsafe { Key::import(generation.provider, generation.index, &pair) };
-        if key.is_some() {
-            return Key::into_raw(key);
+        let provider = unsafe { &*generation.provider };
+        if let Wanted::Plain(kind) = generation.wanted
+            && batch::inside_job()
+            && provider.lacking().is_none()
+            && provider.config.algorithms.has(choice(kind))
+            && let Some(pair) = spare::take(kind)
+        {
+            // SAFETY: as above.
+            let key = unsafe { Key::import(generation.provider, generation.index, &pair) };
+            if key.is_some() {
+                return Key::into_raw(key);
+            }
         }
-    }
-    let inner: *mut c_void = delegate!(theirs.generate, generation.inner, callback, arg);
-    // SAFETY: just made by these functions.
-    Key::into_raw(unsafe { Key::adopt(generation.provider, generation.index, inner) })
+        let inner: *mut c_void = delegate!(theirs.generate, generation.inner, callback, arg);
+        // SAFETY: just made by these functions.
+        Key::into_raw(unsafe { Key::adopt(generation.provider, generation.index, inner) })
+    })
 }
 
 pub(super) unsafe extern "C" fn cleanup(generation: *mut c_void) {
-    if generation.is_null() {
-        return;
-    }
-    // SAFETY: see `operations`.
-    let (current, theirs) = unsafe { Generation::of(generation) };
-    if let Some(cleanup) = theirs.gen_cleanup {
+    boundary(|| {
+        if generation.is_null() {
+            return;
+        }
         // SAFETY: see `operations`.
-        unsafe { cleanup(current.inner) };
-    }
-    // SAFETY: made by `init`, cleaned up once.
-    drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
+        let (current, theirs) = unsafe { Generation::of(generation) };
+        if let Some(cleanup) = theirs.gen_cleanup {
+            // SAFETY: see `operations`.
+            unsafe { cleanup(current.inner) };
+        }
+        // SAFETY: made by `init`, cleaned up once.
+        drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
+    })
 }

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use crate::ffi::OSSL_PARAM;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{Keymgmt, Table};
 use crate::key::Key;
@@ -26,10 +27,13 @@ pub(crate) fn functions(index: usize, theirs: &Keymgmt) -> Keymgmt {
 fn of<const A: usize>(theirs: &Keymgmt) -> Keymgmt {
     let ours = Keymgmt {
         new: Some(new::<A>),
+        new_ex: Some(new_ex::<A>),
         gen_init: Some(generation::init::<A>),
         gen_set_template: Some(generation::set_template),
         gen_set_params: Some(generation::set_params),
         gen_settable_params: Some(generation::settable_params::<A>),
+        gen_get_params: Some(generation::get_params),
+        gen_gettable_params: Some(generation::gettable_params::<A>),
         generate: Some(generation::generate),
         gen_cleanup: Some(generation::cleanup),
         free: Some(free),
@@ -40,6 +44,8 @@ fn of<const A: usize>(theirs: &Keymgmt) -> Keymgmt {
         query_operation_name: theirs.query_operation_name,
         import_types: theirs.import_types,
         export_types: theirs.export_types,
+        import_types_ex: Some(import_types_ex::<A>),
+        export_types_ex: Some(export_types_ex::<A>),
         has: Some(has),
         matches: Some(matches),
         import: Some(import),
@@ -50,52 +56,107 @@ fn of<const A: usize>(theirs: &Keymgmt) -> Keymgmt {
 }
 
 unsafe extern "C" fn new<const A: usize>(provctx: *mut c_void) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    let inner: *mut c_void = delegate!(provider.keymgmt[A].new, provider.inner);
-    // SAFETY: just made by these functions.
-    Key::into_raw(unsafe { Key::adopt(provider, A, inner) })
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let provider = unsafe { Provider::of(provctx) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner: *mut c_void = delegate!(theirs.keymgmt[A].new, theirs.state);
+        // SAFETY: just made by these functions.
+        Key::into_raw(unsafe { Key::adopt(provider, A, inner) })
+    })
+}
+
+unsafe extern "C" fn new_ex<const A: usize>(
+    provctx: *mut c_void,
+    params: *const OSSL_PARAM,
+) -> *mut c_void {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let provider = unsafe { Provider::of(provctx) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner: *mut c_void = delegate!(theirs.keymgmt[A].new_ex, theirs.state, params);
+        // SAFETY: just made by these functions.
+        Key::into_raw(unsafe { Key::adopt(provider, A, inner) })
+    })
 }
 
 unsafe extern "C" fn free(key: *mut c_void) {
-    if !key.is_null() {
-        // SAFETY: see `operations`; the core's reference ends here.
-        drop(unsafe { Arc::from_raw(key.cast::<Key>().cast_const()) });
-    }
+    boundary(|| {
+        if !key.is_null() {
+            // SAFETY: see `operations`; the core's reference ends here.
+            drop(unsafe { Arc::from_raw(key.cast::<Key>().cast_const()) });
+        }
+    })
 }
 
 unsafe extern "C" fn gettable_params<const A: usize>(provctx: *mut c_void) -> *const OSSL_PARAM {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    delegate!(provider.keymgmt[A].gettable_params, provider.inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let theirs = unsafe { Provider::of(provctx) }.theirs();
+        delegate!(theirs.keymgmt[A].gettable_params, theirs.state)
+    })
 }
 
 unsafe extern "C" fn set_params(key: *mut c_void, params: *const OSSL_PARAM) -> c_int {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    key.forget_sessions();
-    delegate!(key.functions().set_params, key.inner, params)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let key = unsafe { Key::of(key) };
+        key.forget_sessions();
+        delegate!(key.functions().set_params, key.inner, params)
+    })
 }
 
 unsafe extern "C" fn settable_params<const A: usize>(provctx: *mut c_void) -> *const OSSL_PARAM {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    delegate!(provider.keymgmt[A].settable_params, provider.inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let theirs = unsafe { Provider::of(provctx) }.theirs();
+        delegate!(theirs.keymgmt[A].settable_params, theirs.state)
+    })
+}
+
+unsafe extern "C" fn import_types_ex<const A: usize>(
+    provctx: *mut c_void,
+    selection: c_int,
+) -> *const OSSL_PARAM {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let theirs = unsafe { Provider::of(provctx) }.theirs();
+        delegate!(theirs.keymgmt[A].import_types_ex, theirs.state, selection)
+    })
+}
+
+unsafe extern "C" fn export_types_ex<const A: usize>(
+    provctx: *mut c_void,
+    selection: c_int,
+) -> *const OSSL_PARAM {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let theirs = unsafe { Provider::of(provctx) }.theirs();
+        delegate!(theirs.keymgmt[A].export_types_ex, theirs.state, selection)
+    })
 }
 
 unsafe extern "C" fn has(key: *mut c_void, selection: c_int) -> c_int {
-    if key.is_null() {
-        return 0;
-    }
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    delegate!(key.functions().has, key.inner, selection)
+    boundary(|| {
+        if key.is_null() {
+            return 0;
+        }
+        // SAFETY: see `operations`.
+        let key = unsafe { Key::of(key) };
+        delegate!(key.functions().has, key.inner, selection)
+    })
 }
 
 unsafe extern "C" fn matches(one: *mut c_void, other: *mut c_void, selection: c_int) -> c_int {
-    // SAFETY: see `operations`.
-    let (one, other) = unsafe { (Key::of(one), Key::of(other)) };
-    delegate!(one.functions().matches, one.inner, other.inner, selection)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (one, other) = unsafe { (Key::of(one), Key::of(other)) };
+        delegate!(one.functions().matches, one.inner, other.inner, selection)
+    })
 }
 
 unsafe extern "C" fn import(
@@ -103,16 +164,20 @@ unsafe extern "C" fn import(
     selection: c_int,
     params: *const OSSL_PARAM,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    key.forget_sessions();
-    delegate!(key.functions().import, key.inner, selection, params)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let key = unsafe { Key::of(key) };
+        key.forget_sessions();
+        delegate!(key.functions().import, key.inner, selection, params)
+    })
 }
 
 unsafe extern "C" fn dup(key: *mut c_void, selection: c_int) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let key = unsafe { Key::of(key) };
-    let inner: *mut c_void = delegate!(key.functions().dup, key.inner, selection);
-    // SAFETY: just made by these functions.
-    Key::into_raw(unsafe { Key::adopt(key.provider(), key.index(), inner) })
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let key = unsafe { Key::of(key) };
+        let inner: *mut c_void = delegate!(key.functions().dup, key.inner, selection);
+        // SAFETY: just made by these functions.
+        Key::into_raw(unsafe { Key::adopt(key.provider(), key.index(), inner) })
+    })
 }

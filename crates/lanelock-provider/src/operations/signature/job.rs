@@ -5,10 +5,10 @@ use zeroize::Zeroizing;
 
 use super::Signing;
 use crate::batch::Bytes;
+use crate::default_provider::SIGNATURE;
 use crate::key::{Key, Use};
 use crate::operations::context::Context;
 use crate::operations::scheme::{self, RsaSignature};
-use crate::provider::SIGNATURE;
 
 /// What `context` is set to do with `input`; `None` if there are no lanes for it.
 pub(super) fn make(

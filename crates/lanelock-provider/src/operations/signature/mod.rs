@@ -10,11 +10,13 @@ use lanelock::public_key::MessageForm;
 use self::held_back::HeldBack;
 use super::context::{self, Context, Operation};
 use super::output::{Output, input};
-use crate::batch;
+use crate::algorithms::Algorithm;
+use crate::default_provider::{DefaultProvider, SIGNATURE};
 use crate::ffi::OSSL_PARAM;
+use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{ContextTable, Signature, Table};
-use crate::provider::{Provider, SIGNATURE};
+use crate::provider::Provider;
 
 /// A signature under way.
 #[derive(Clone, Default)]
@@ -31,7 +33,15 @@ const TLS_VERSION: &CStr = c"tls-version";
 impl Operation for Signing {
     type Table = Signature;
 
-    fn tables(provider: &Provider) -> &[Signature] {
+    fn choice(index: usize) -> Algorithm {
+        match SIGNATURE[index].to_bytes() {
+            b"RSA" => Algorithm::Rsa,
+            b"ECDSA" => Algorithm::Ecdsa,
+            _ => Algorithm::Ed25519,
+        }
+    }
+
+    fn tables(provider: &DefaultProvider) -> &[Signature] {
         &provider.signature
     }
 
@@ -71,6 +81,10 @@ fn of<const A: usize>(theirs: &Signature) -> Signature {
         digest_sign_final: Some(digest_sign_final),
         digest_sign: Some(digest_sign),
         digest_verify_init: Some(digest_verify_init),
+        sign_message_init: Some(sign_message_init),
+        verify_message_init: Some(verify_message_init),
+        // It knows neither key nor provider.
+        query_key_types: theirs.query_key_types,
         ..Signature::forward::<Context<Signing>>()
     };
     ours.set_common(context::common::<Signing, A>());
@@ -81,10 +95,15 @@ unsafe extern "C" fn newctx<const A: usize>(
     provctx: *mut c_void,
     properties: *const c_char,
 ) -> *mut c_void {
-    // SAFETY: see `operations`.
-    let provider = unsafe { Provider::of(provctx) };
-    let inner = delegate!(provider.signature[A].newctx, provider.inner, properties);
-    Context::<Signing>::adopt(provider, A, inner)
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let provider = unsafe { Provider::of(provctx) };
+        let Some(theirs) = provider.to_make_with() else {
+            return std::ptr::null_mut();
+        };
+        let inner = delegate!(theirs.signature[A].newctx, theirs.state, properties);
+        Context::<Signing>::adopt(provider, A, inner)
+    })
 }
 
 context::starts! {
@@ -92,7 +111,31 @@ context::starts! {
     sign_init();
     verify_init();
     verify_recover_init();
+    verify_message_init();
     digest_verify_init(digest: *const c_char);
+}
+
+/// A signature of a message by `sign`, which elsewhere signs a digest.
+unsafe extern "C" fn sign_message_init(
+    context: *mut c_void,
+    key: *mut c_void,
+    params: *const OSSL_PARAM,
+) -> c_int {
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, key) = unsafe {
+            let context = Context::<Signing>::of(context);
+            let key = context.start(key, params);
+            (context, key)
+        };
+        context.operation.is_variant = true;
+        delegate!(
+            context.theirs().sign_message_init,
+            context.inner,
+            key,
+            params
+        )
+    })
 }
 
 unsafe extern "C" fn digest_sign_init(
@@ -101,20 +144,22 @@ unsafe extern "C" fn digest_sign_init(
     key: *mut c_void,
     params: *const OSSL_PARAM,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, key) = unsafe {
-        let context = Context::<Signing>::of(context);
-        let key = context.start(key, params);
-        (context, key)
-    };
-    context.operation.held_back = batch::can_join().then(HeldBack::default);
-    delegate!(
-        context.theirs().digest_sign_init,
-        context.inner,
-        digest,
-        key,
-        params
-    )
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, key) = unsafe {
+            let context = Context::<Signing>::of(context);
+            let key = context.start(key, params);
+            (context, key)
+        };
+        context.operation.held_back = context.can_join().then(HeldBack::default);
+        delegate!(
+            context.theirs().digest_sign_init,
+            context.inner,
+            digest,
+            key,
+            params
+        )
+    })
 }
 
 unsafe extern "C" fn sign(
@@ -125,26 +170,28 @@ unsafe extern "C" fn sign(
     digest: *const c_uchar,
     digest_len: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, output, bytes) = unsafe {
-        (
-            Context::<Signing>::of(context),
-            Output::new(sig, len, room),
-            input(digest, digest_len),
-        )
-    };
-    match context.sign(bytes, MessageForm::Digest, output) {
-        Some(done) => done,
-        None => delegate!(
-            context.theirs().sign,
-            context.inner,
-            sig,
-            len,
-            room,
-            digest,
-            digest_len
-        ),
-    }
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, output, bytes) = unsafe {
+            (
+                Context::<Signing>::of(context),
+                Output::new(sig, len, room),
+                input(digest, digest_len),
+            )
+        };
+        match context.sign(bytes, MessageForm::Digest, output) {
+            Some(done) => done,
+            None => delegate!(
+                context.theirs().sign,
+                context.inner,
+                sig,
+                len,
+                room,
+                digest,
+                digest_len
+            ),
+        }
+    })
 }
 
 unsafe extern "C" fn digest_sign_update(
@@ -152,22 +199,24 @@ unsafe extern "C" fn digest_sign_update(
     data: *const c_uchar,
     len: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, more) = unsafe { (Context::<Signing>::of(context), input(data, len)) };
-    if let Some(message) = &mut context.operation.held_back {
-        if message.extend(more) {
-            return 1;
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, more) = unsafe { (Context::<Signing>::of(context), input(data, len)) };
+        if let Some(message) = &mut context.operation.held_back {
+            if message.extend(more) {
+                return 1;
+            }
+            if context.release() != 1 {
+                return 0;
+            }
         }
-        if context.release() != 1 {
-            return 0;
-        }
-    }
-    delegate!(
-        context.theirs().digest_sign_update,
-        context.inner,
-        data,
-        len
-    )
+        delegate!(
+            context.theirs().digest_sign_update,
+            context.inner,
+            data,
+            len
+        )
+    })
 }
 
 unsafe extern "C" fn digest_sign_final(
@@ -176,27 +225,29 @@ unsafe extern "C" fn digest_sign_final(
     len: *mut usize,
     room: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, output) =
-        unsafe { (Context::<Signing>::of(context), Output::new(sig, len, room)) };
-    if let Some(message) = &context.operation.held_back
-        && !output.is_length_only()
-    {
-        if let Some(done) = context.sign(message.bytes(), MessageForm::Message, output) {
-            context.operation.held_back = None;
-            return done;
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, output) =
+            unsafe { (Context::<Signing>::of(context), Output::new(sig, len, room)) };
+        if let Some(message) = &context.operation.held_back
+            && !output.is_length_only()
+        {
+            if let Some(done) = context.sign(message.bytes(), MessageForm::Message, output) {
+                context.operation.held_back = None;
+                return done;
+            }
+            if context.release() != 1 {
+                return 0;
+            }
         }
-        if context.release() != 1 {
-            return 0;
-        }
-    }
-    delegate!(
-        context.theirs().digest_sign_final,
-        context.inner,
-        sig,
-        len,
-        room
-    )
+        delegate!(
+            context.theirs().digest_sign_final,
+            context.inner,
+            sig,
+            len,
+            room
+        )
+    })
 }
 
 unsafe extern "C" fn digest_sign(
@@ -207,28 +258,30 @@ unsafe extern "C" fn digest_sign(
     message: *const c_uchar,
     message_len: usize,
 ) -> c_int {
-    // SAFETY: see `operations`.
-    let (context, output, bytes) = unsafe {
-        (
-            Context::<Signing>::of(context),
-            Output::new(sig, len, room),
-            input(message, message_len),
+    boundary(|| {
+        // SAFETY: see `operations`.
+        let (context, output, bytes) = unsafe {
+            (
+                Context::<Signing>::of(context),
+                Output::new(sig, len, room),
+                input(message, message_len),
+            )
+        };
+        if message_len <= held_back::LONGEST
+            && let Some(done) = context.sign(bytes, MessageForm::Message, output)
+        {
+            return done;
+        }
+        delegate!(
+            context.theirs().digest_sign,
+            context.inner,
+            sig,
+            len,
+            room,
+            message,
+            message_len
         )
-    };
-    if message_len <= held_back::LONGEST
-        && let Some(done) = context.sign(bytes, MessageForm::Message, output)
-    {
-        return done;
-    }
-    delegate!(
-        context.theirs().digest_sign,
-        context.inner,
-        sig,
-        len,
-        room,
-        message,
-        message_len
-    )
+    })
 }
 
 impl Context<Signing> {
