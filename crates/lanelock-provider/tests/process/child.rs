@@ -1,6 +1,6 @@
 //! A test that goes on in a process of its own: this program once more, with that test alone.
 
-use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// Names what the process is to do, in place of the test.
@@ -11,14 +11,25 @@ pub fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// This program with `test` (`module::name`) alone, in `role`. `with` comes before it, as `unshare`
-/// and its arguments.
-pub fn again(with: &[&str], test: &str, role: &str) -> Command {
-    let program = std::env::current_exe().expect("a path");
-    let mut words = with.iter().map(Into::into).collect::<Vec<OsString>>();
-    words.push(program.into());
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
+/// This program with `test` (`module::name`) alone, in `role`.
+pub fn again(test: &str, role: &str) -> Command {
+    again_as(&std::env::current_exe().expect("a path"), test, role)
+}
+
+/// As [`again`], with this copy of the program.
+pub fn again_as(program: &Path, test: &str, role: &str) -> Command {
+    with_role(Command::new(program), test, role)
+}
+
+/// As [`again`], as the first process of a new namespace of process numbers.
+pub fn again_as_first(test: &str, role: &str) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork"]);
+    command.arg(std::env::current_exe().expect("a path"));
+    with_role(command, test, role)
+}
+
+fn with_role(mut command: Command, test: &str, role: &str) -> Command {
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(ROLE, role);
     command

@@ -165,3 +165,58 @@ fn with_a_deadline_a_job_waits_for_others_until_then() {
             .all(|result| *result.borrow() == *results[0].borrow())
     );
 }
+
+/// Waits until one of the job's descriptors is readable.
+fn wait_for_any(job: &Job<'_>) {
+    let poll = |fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut polls: Vec<_> = job.descriptors().into_iter().map(poll).collect();
+    let count = libc::nfds_t::try_from(polls.len()).expect("a few");
+    let ready = unsafe { libc::poll(polls.as_mut_ptr(), count, 10_000) };
+    assert!(ready > 0, "a paused job that nobody is told of");
+}
+
+#[test]
+fn operations_with_a_deadline_and_without_meet_in_one_connection() {
+    let _alone = alone();
+    if !has_lanes() {
+        return;
+    }
+    let file = file("deadline = 100000");
+    let (late, soon) = (Library::empty(), Library::new());
+    let configured = late.configure(&file);
+    std::fs::remove_file(&file).expect("removed");
+    configured.expect("configured");
+    let keys = [&soon, &late].map(|library| Key::generate(library, Kind::Rsa(2048), LANELOCK));
+    let sign = || {
+        keys.each_ref()
+            .map(|key| key.sign_digest(&[5; 36]).expect("signed"))
+    };
+    let expected = sign();
+    let results: Vec<RefCell<_>> = (0..2).map(|_| RefCell::default()).collect();
+    let mut jobs: Vec<Job<'_>> = results
+        .iter()
+        .map(|result| Job::new(|| *result.borrow_mut() = sign().to_vec()))
+        .collect();
+    for job in &mut jobs {
+        job.resume();
+    }
+    while let Some(job) = jobs.iter_mut().find(|job| job.state == State::Paused) {
+        wait_for_any(job);
+        job.resume();
+    }
+    for job in &jobs {
+        assert!(
+            job.pauses < 10,
+            "resumed {} times for two operations",
+            job.pauses
+        );
+    }
+    drop(jobs);
+    for result in results {
+        assert_eq!(result.into_inner(), expected);
+    }
+}

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::ffi::CStr;
+use std::process::Command;
 
 use lanelock::telemetry::reader::Reader;
 
 use crate::alone;
+use crate::child::{again_as_first, clone_raw, end_after, output_of, role, wait_for};
 use crate::jobs::{Job, State};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use lanelock_toy::has_lanes;
@@ -109,9 +111,11 @@ fn a_key_that_is_to_be_written_in_another_way_is_the_default_providers() {
     assert_eq!(alike.parameter(c"encoding"), "explicit");
 }
 
-#[test]
-fn a_child_process_generates_other_keys_than_its_parent() {
-    let _alone = alone();
+/// How a child is made.
+type Fork = fn() -> libc::pid_t;
+
+/// Secrets from keys that this process and a child generate in turns, four each.
+fn secrets_of_both(fork: Fork) -> Vec<Vec<u8>> {
     let library = Library::new();
     let kind = Kind::Raw(c"X25519");
     let peer = Key::generate(&library, kind, DEFAULT).in_provider(c"X25519", LANELOCK);
@@ -123,20 +127,17 @@ fn a_child_process_generates_other_keys_than_its_parent() {
     let mut secrets = vec![secret()];
     let mut pipe = [0; 2];
     assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
-    let child = unsafe { libc::fork() };
+    let child = fork();
     if child == 0 {
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        end_after(|| {
             for _ in 0..4 {
                 let secret = secret();
                 let written = unsafe { libc::write(pipe[1], secret.as_ptr().cast(), 32) };
                 assert_eq!(written, 32);
             }
-        }));
-        unsafe { libc::_exit(i32::from(done.is_err())) };
+        });
     }
-    let mut status = -1;
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!(status, 0, "the child failed");
+    assert_eq!(wait_for(child), 0, "the child failed");
     for _ in 0..4 {
         let mut theirs = vec![0; 32];
         let read = unsafe { libc::read(pipe[0], theirs.as_mut_ptr().cast(), 32) };
@@ -148,5 +149,35 @@ fn a_child_process_generates_other_keys_than_its_parent() {
         libc::close(pipe[0]);
         libc::close(pipe[1]);
     }
-    assert_distinct(&secrets);
+    secrets
+}
+
+#[test]
+fn a_child_process_generates_other_keys_than_its_parent() {
+    let _alone = alone();
+    assert_distinct(&secrets_of_both(|| unsafe { libc::fork() }));
+    assert_distinct(&secrets_of_both(|| clone_raw(0)));
+}
+
+/// Parent and child have the same process number, each in its namespace, and the C library's handlers
+/// know nothing of the child.
+#[test]
+fn a_child_of_the_same_process_number_generates_other_keys() {
+    const TEST: &str = "generation::a_child_of_the_same_process_number_generates_other_keys";
+    if role().is_some() {
+        assert_eq!(std::process::id(), 1);
+        assert_distinct(&secrets_of_both(|| clone_raw(libc::CLONE_NEWPID)));
+        println!("distinct");
+        return;
+    }
+    let _alone = alone();
+    let may = Command::new("unshare")
+        .args(["--pid", "--fork", "true"])
+        .output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: namespaces of process numbers; `unshare --pid` is not permitted here");
+        return;
+    }
+    let said = output_of(&mut again_as_first(TEST, "first"));
+    assert!(said.contains("distinct\n"), "{said}");
 }

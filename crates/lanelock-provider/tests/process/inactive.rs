@@ -80,7 +80,7 @@ fn each_reason_is_told_to_whoever_asks() {
         ),
     ];
     for (variable, value, provider, reason) in cases {
-        let said = output_of(again(&[], TEST, "tell").env(variable, value));
+        let said = output_of(again(TEST, "tell").env(variable, value));
         for line in [
             format!("provider: {provider}\n"),
             "paused: 0\n".to_owned(),
@@ -90,7 +90,7 @@ fn each_reason_is_told_to_whoever_asks() {
             assert!(said.contains(&line), "{variable}={value}: {line}{said}");
         }
     }
-    let said = output_of(again(&[], TEST, "tell").env("LANELOCK_DISABLE", "0"));
+    let said = output_of(again(TEST, "tell").env("LANELOCK_DISABLE", "0"));
     assert!(said.contains("provider: lanelock\n"), "{said}");
     if has_lanes() {
         for line in ["avx512ifma: yes; lanes: active\", 1)\n", "page: None\n"] {
@@ -121,7 +121,7 @@ fn what_is_switched_off_is_the_default_providers() {
         return;
     }
     let _alone = alone();
-    let said = output_of(&mut again(&[], TEST, "configured"));
+    let said = output_of(&mut again(TEST, "configured"));
     assert!(said.contains("default 0\nSome(Configuration)\n"), "{said}");
 }
 

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use crate::child::{clone_raw, end_after, wait_for};
 use crate::jobs::{Job, State, drive};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use crate::{alone, descriptors};
@@ -171,9 +172,8 @@ fn threads_have_batches_of_their_own() {
     });
 }
 
-#[test]
-fn a_child_process_starts_afresh_and_the_parent_goes_on() {
-    let _alone = alone();
+/// Parent's jobs that are paused go on in a child that `fork` makes, and after that in the parent.
+fn starts_afresh(fork: impl Fn() -> libc::pid_t) {
     let library = Library::new();
     let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
     let expected = key
@@ -185,10 +185,10 @@ fn a_child_process_starts_afresh_and_the_parent_goes_on() {
     for job in &mut jobs {
         job.resume();
     }
-    let child = unsafe { libc::fork() };
+    let child = fork();
     if child == 0 {
         // The parent's jobs end here, too, and new ones make batches.
-        let fine = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        end_after(|| {
             for job in &mut jobs {
                 while job.state == State::Paused {
                     job.resume();
@@ -200,12 +200,9 @@ fn a_child_process_starts_afresh_and_the_parent_goes_on() {
             drive(&mut jobs, |_| ());
             drop(jobs);
             assert!(results.iter().all(|result| *result.borrow() == expected));
-        }));
-        unsafe { libc::_exit(i32::from(fine.is_err())) };
+        });
     }
-    let mut status = -1;
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!(status, 0, "the child failed");
+    assert_eq!(wait_for(child), 0, "the child failed");
     for job in &mut jobs {
         if job.state == State::Paused {
             assert!(
@@ -217,6 +214,18 @@ fn a_child_process_starts_afresh_and_the_parent_goes_on() {
     }
     drop(jobs);
     assert!(results.iter().all(|result| *result.borrow() == expected));
+}
+
+#[test]
+fn a_child_process_starts_afresh_and_the_parent_goes_on() {
+    let _alone = alone();
+    starts_afresh(|| unsafe { libc::fork() });
+}
+
+#[test]
+fn so_does_a_child_that_the_c_librarys_handlers_do_not_know_of() {
+    let _alone = alone();
+    starts_afresh(|| clone_raw(0));
 }
 
 #[test]

@@ -16,6 +16,8 @@ mod generation;
 mod inactive;
 mod lifetimes;
 mod policy;
+mod privileged;
+mod scarce;
 mod stack;
 mod tls;
 

@@ -213,3 +213,28 @@ fn secrets_and_plaintexts_are_the_default_providers() {
         assert!(results.iter().all(|result| *result.borrow() == message));
     }
 }
+
+/// A message that would fit does not: the default provider wants room for a whole block.
+#[test]
+fn a_short_buffer_fails_as_it_does_in_the_default_provider() {
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let theirs = key.in_provider(c"RSA", DEFAULT);
+    let ciphertext = key.crypt(false, 4, &[9; 20]).expect("encrypted");
+    for room in [19, 20, 255, 256] {
+        let expected = theirs.decrypt_oaep(&ciphertext, room);
+        assert_eq!(expected.is_ok(), room == 256);
+        let results: Vec<RefCell<Option<_>>> = (0..9).map(|_| RefCell::default()).collect();
+        let mut jobs: Vec<Job<'_>> = results
+            .iter()
+            .map(|result| {
+                Job::new(|| *result.borrow_mut() = Some(key.decrypt_oaep(&ciphertext, room)))
+            })
+            .collect();
+        drive(&mut jobs, |_| ());
+        drop(jobs);
+        for result in results {
+            assert_eq!(result.into_inner().as_ref(), Some(&expected), "room {room}");
+        }
+    }
+}

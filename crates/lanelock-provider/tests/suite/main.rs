@@ -6,5 +6,6 @@
 
 mod asynchronous;
 mod jobs;
+mod messages;
 mod openssl;
 mod synchronous;

@@ -453,7 +453,7 @@ impl<'l> Key<'l> {
         }
     }
 
-    fn context(&self) -> *mut EVP_PKEY_CTX {
+    pub fn context(&self) -> *mut EVP_PKEY_CTX {
         unsafe {
             let properties = self.properties.as_ptr();
             EVP_PKEY_CTX_new_from_pkey(self.library.as_ptr(), self.key.as_ptr(), properties)

@@ -1,0 +1,47 @@
+//! A system that refuses something, and then no longer.
+
+use crate::alone;
+use crate::child::{again, output_of, role};
+use crate::inactive::paused;
+use crate::openssl::{Key, Kind, LANELOCK, Library};
+use lanelock_toy::has_lanes;
+
+/// Lets this process map so much and no more; the limit before.
+fn limit_memory(to: libc::rlim_t) -> libc::rlim_t {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    unsafe {
+        assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &raw mut limit), 0);
+        let before = limit.rlim_cur;
+        limit.rlim_cur = to;
+        assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limit), 0);
+        before
+    }
+}
+
+#[test]
+fn what_memory_was_refused_for_is_tried_again() {
+    const TEST: &str = "scarce::what_memory_was_refused_for_is_tried_again";
+    if role().is_some() {
+        let library = Library::new();
+        let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+        // The allocator of this thread has what it mapped at its first use.
+        let before = limit_memory(1 << 20);
+        let without = paused(&key);
+        limit_memory(before);
+        let most = (0..8).map(|_| paused(&key)).max().expect("eight");
+        println!("without memory {without}, with memory {most}");
+        return;
+    }
+    let _alone = alone();
+    if !has_lanes() {
+        return;
+    }
+    let said = output_of(&mut again(TEST, "scarce"));
+    assert!(
+        said.contains("without memory 0, with memory 14\n"),
+        "{said}"
+    );
+}
