@@ -7,13 +7,22 @@ use std::process::Output;
 use assert_cmd::Command;
 use lanelock_toy::{has_lanes, provider_module};
 
-/// `lanelock run --stats` of this command, which succeeds.
-fn run(command: &str) -> Output {
+/// `lanelock run --stats` of this command.
+fn command(command: &str) -> Command {
     let mut run = Command::cargo_bin("lanelock").unwrap();
     run.args(["run", "--stats", "--"]).args(command.split(' '));
     run.env("LANELOCK_PROVIDER", provider_module())
         .env_remove("OPENSSL_CONF");
-    run.assert().success().get_output().clone()
+    run
+}
+
+/// What it has printed, having succeeded.
+fn run(command: &str) -> Output {
+    self::command(command)
+        .assert()
+        .success()
+        .get_output()
+        .clone()
 }
 
 /// What `lanelock` itself says at the end, behind what the program says.
@@ -52,11 +61,47 @@ fn a_program_that_stays_synchronous_is_told_the_remedy() {
 #[test]
 fn a_program_without_private_keys_is_told_which_ones_count() {
     let said = said("openssl list -providers");
+    if !has_lanes() {
+        assert!(said.contains("which runs nothing in lanes"), "{said}");
+        return;
+    }
     assert!(
         said.contains("has loaded the provider, and used no private key"),
         "{said}"
     );
     assert!(said.contains("RSA of 2048 to 4096 bits"), "{said}");
+}
+
+#[test]
+fn a_program_whose_provider_runs_nothing_in_lanes_is_told_why() {
+    for (variable, value, reason) in [
+        (
+            "LANELOCK_TIER",
+            "avx1024",
+            "LANELOCK_TIER has an unknown value; unset it",
+        ),
+        (
+            "LANELOCK_DISABLE",
+            "1",
+            "LANELOCK_DISABLE is set in the environment",
+        ),
+        (
+            "LANELOCK_TIER",
+            "aesni",
+            match has_lanes() {
+                true => "LANELOCK_TIER forces a tier without lanes",
+                false => "this CPU has no AVX-512 IFMA",
+            },
+        ),
+    ] {
+        let mut run = command("openssl speed -async_jobs 8 -seconds 1 ecdsap256");
+        let output = run.env(variable, value).assert().success();
+        let said = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        let sentence =
+            format!("openssl has loaded the provider, which runs nothing in lanes: {reason}");
+        assert!(said.contains(&sentence), "{variable}={value}: {said}");
+        assert!(!said.contains("asynchronous mode"), "{said}");
+    }
 }
 
 #[test]

@@ -34,6 +34,13 @@ pub(crate) fn refused() {
     module::missed();
 }
 
+/// What [`refused`] says, until [`granted`].
+pub(crate) fn refusal() -> Option<Inactive> {
+    IS_REFUSED
+        .load(Ordering::Relaxed)
+        .then_some(Inactive::NoMemory)
+}
+
 /// An operation has what it needs.
 pub(crate) fn granted() {
     if IS_REFUSED.load(Ordering::Relaxed) && IS_REFUSED.swap(false, Ordering::Relaxed) {

@@ -147,7 +147,7 @@ impl Provider {
         }
         match self.active() {
             None => Some(Inactive::NoDefaultProvider),
-            Some(_) => self.lacking,
+            Some(_) => self.lacking.or_else(lanes::refusal),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lanelock::telemetry::Inactive;
 use lanelock::telemetry::reader::{Listener, Stats};
 
 use super::program::Program;
@@ -25,6 +26,7 @@ pub(super) fn print(listener: Listener, program: &Program) {
     let mut sums: BTreeMap<String, Stats> = BTreeMap::new();
     let mut longest = Duration::ZERO;
     let (mut is_loaded, mut is_synchronous) = (false, false);
+    let mut reasons: Vec<Inactive> = Vec::new();
     for page in &pages {
         let snapshot = match page.read() {
             Ok(snapshot) => snapshot,
@@ -35,6 +37,8 @@ pub(super) fn print(listener: Listener, program: &Program) {
         };
         is_loaded |= snapshot.is_module;
         is_synchronous |= snapshot.outside_jobs;
+        let new = snapshot.inactive.filter(|reason| !reasons.contains(reason));
+        reasons.extend(new);
         longest = longest.max(snapshot.started.elapsed().unwrap_or_default());
         for (algorithm, stats) in snapshot.by_algorithm() {
             sums.entry(algorithm).or_default().merge(&stats);
@@ -47,7 +51,16 @@ pub(super) fn print(listener: Listener, program: &Program) {
         };
         let table = stats::algorithms(&sums, longest);
         eprint!("\n{name}, {processes}\n\n{table}");
-    } else if is_synchronous {
+    }
+    for reason in &reasons {
+        say(&format!(
+            "{name} has loaded the provider, which runs nothing in lanes: {reason}"
+        ));
+    }
+    if !sums.is_empty() || !reasons.is_empty() {
+        return;
+    }
+    if is_synchronous {
         say(&format!(
             "{name} never entered asynchronous mode: its private-key operations ran one at a \
              time, at OpenSSL's own speed. {REMEDY}"
@@ -55,12 +68,13 @@ pub(super) fn print(listener: Listener, program: &Program) {
     } else if is_loaded {
         say(&format!(
             "{name} has loaded the provider, and used no private key that it runs in lanes (RSA of \
-             2048 to 4096 bits, P-256, P-384, Ed25519, X25519; the CPU needs AVX-512 IFMA)"
+             2048 to 4096 bits, P-256, P-384, Ed25519, X25519)"
         ));
     } else {
         say(&format!(
             "{name} has not loaded the provider: it uses no OpenSSL, has a copy of its own inside, \
-             or reads no configuration (OPENSSL_CONF)"
+             or reads no configuration (OPENSSL_CONF), as a program does not that has more privileges \
+             than its user (setuid, file capabilities)"
         ));
     }
 }

@@ -38,6 +38,9 @@ pub(super) fn page(
         text.push('\n');
         text.push_str(&each_thread(now, since.map(|(before, _)| before)));
     }
+    if let Some(reason) = now.inactive {
+        text.push_str(&format!("\nthe provider runs nothing in lanes: {reason}\n"));
+    }
     if now.uncounted > 0 {
         text.push_str(&format!(
             "\n{} times a thread found no room for an algorithm, which is not counted there\n",

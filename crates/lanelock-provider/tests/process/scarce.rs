@@ -30,8 +30,10 @@ fn what_memory_was_refused_for_is_tried_again() {
         // The allocator of this thread has what it mapped at its first use.
         let before = limit_memory(1 << 20);
         let without = paused(&key);
+        println!("{:?}", library.status_of(1));
         limit_memory(before);
         let most = (0..8).map(|_| paused(&key)).max().expect("eight");
+        println!("{:?}", library.status_of(1));
         println!("without memory {without}, with memory {most}");
         return;
     }
@@ -40,6 +42,12 @@ fn what_memory_was_refused_for_is_tried_again() {
         return;
     }
     let said = output_of(&mut again(TEST, "scarce"));
+    for state in [
+        "lanes: inactive, the system has refused",
+        "lanes: active\", 1)",
+    ] {
+        assert!(said.contains(state), "{state}: {said}");
+    }
     assert!(
         said.contains("without memory 0, with memory 14\n"),
         "{said}"
