@@ -28,6 +28,10 @@ pub(crate) type AsyncCallback = unsafe extern "C" fn(*mut c_void) -> c_int;
 pub(crate) type AsyncCleanup =
     unsafe extern "C" fn(*mut AsyncWaitCtx, *const c_void, c_int, *mut c_void);
 
+/// `CRYPTO_EX_free` of openssl/crypto.h.
+pub(crate) type ExtraDataFree =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, c_int, c_long, *mut c_void);
+
 /// `OSSL_DISPATCH` of openssl/core.h; an array of them ends with id 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -73,9 +77,9 @@ unsafe extern "C" {
         class: c_int,
         argl: c_long,
         argp: *mut c_void,
-        make: *mut c_void,
-        copy: *mut c_void,
-        free: *mut c_void,
+        make: Option<unsafe extern "C" fn()>,
+        copy: Option<unsafe extern "C" fn()>,
+        free: Option<ExtraDataFree>,
     ) -> c_int;
     pub(crate) fn ERR_pop_to_mark() -> c_int;
 

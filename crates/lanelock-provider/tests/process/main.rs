@@ -11,11 +11,13 @@ mod jobs;
 mod openssl;
 
 mod child;
+mod closing;
 mod configuration;
 mod generation;
 mod inactive;
 mod lifetimes;
 mod policy;
+mod preload;
 mod privileged;
 mod scarce;
 mod stack;

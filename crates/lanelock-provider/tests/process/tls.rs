@@ -1,16 +1,14 @@
 //! TLS handshakes in asynchronous mode, both ends in this process.
 
 use std::ffi::{c_char, c_int, c_long};
-use std::process::Command;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use openssl_sys as sys;
 use openssl_sys::{OSSL_LIB_CTX, SSL, SSL_CTX, X509};
 
 use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
 use crate::{alone, descriptors};
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_toy::has_lanes;
 
 unsafe extern "C" {
     fn SSL_CTX_new_ex(
@@ -25,8 +23,6 @@ unsafe extern "C" {
         properties: *const c_char,
     ) -> *mut sys::EVP_MD;
     fn EVP_MD_free(digest: *mut sys::EVP_MD);
-    fn SSL_CTX_set_info_callback(context: *mut SSL_CTX, callback: Option<Informed>);
-    fn SSL_CTX_get_info_callback(context: *mut SSL_CTX) -> Option<Informed>;
     fn BIO_new_bio_pair(
         one: *mut *mut sys::BIO,
         one_size: usize,
@@ -35,28 +31,17 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-type Informed = unsafe extern "C" fn(*const SSL, c_int, c_int);
-
-/// Whether connections are being closed: their handshakes are nobody's business any more.
-static CLOSING: AtomicBool = AtomicBool::new(false);
-static INFORMED: AtomicUsize = AtomicUsize::new(0);
-
-unsafe extern "C" fn informed(_: *const SSL, _: c_int, _: c_int) {
-    assert!(!CLOSING.load(Ordering::Relaxed), "told of a closed one");
-    INFORMED.fetch_add(1, Ordering::Relaxed);
-}
-
 const SET_MIN_PROTO_VERSION: c_int = 123;
 const SET_MAX_PROTO_VERSION: c_int = 124;
 const GET_NEGOTIATED_GROUP: c_int = 134;
 const SET_MODE: c_int = 33;
 const MODE_ASYNC: c_long = 0x100;
-const WANT_ASYNC: c_int = 9;
-const WANT_READ: c_int = 2;
-const TLS1_2: c_long = 0x303;
-const TLS1_3: c_long = 0x304;
-const SET_GROUPS_LIST: c_int = 92;
-const NID_X25519: c_long = 1034;
+pub(crate) const WANT_ASYNC: c_int = 9;
+pub(crate) const WANT_READ: c_int = 2;
+pub(crate) const TLS1_2: c_long = 0x303;
+pub(crate) const TLS1_3: c_long = 0x304;
+pub(crate) const SET_GROUPS_LIST: c_int = 92;
+pub(crate) const NID_X25519: c_long = 1034;
 /// X25519MLKEM768: the number of TLS, marked as one that has no NID.
 const HYBRID: c_long = 0x0100_0000 | 0x11ec;
 
@@ -68,10 +53,10 @@ fn usual_group(version: c_long) -> c_long {
     }
 }
 
-struct Context(NonNull<SSL_CTX>);
+pub(crate) struct Context(pub(crate) NonNull<SSL_CTX>);
 
 impl Context {
-    fn new(library: &Library, method: *const sys::SSL_METHOD, version: c_long) -> Self {
+    pub(crate) fn new(library: &Library, method: *const sys::SSL_METHOD, version: c_long) -> Self {
         unsafe {
             let context = SSL_CTX_new_ex(library.as_ptr(), LANELOCK.as_ptr(), method);
             let context = NonNull::new(context).unwrap_or_else(|| panic!("{}", errors()));
@@ -81,7 +66,7 @@ impl Context {
         }
     }
 
-    fn server(
+    pub(crate) fn server(
         library: &Library,
         key: &Key<'_>,
         digest: Option<&std::ffi::CStr>,
@@ -130,13 +115,13 @@ impl Drop for Context {
 }
 
 /// A client and a server that talk to each other.
-struct Connection {
-    client: NonNull<SSL>,
-    server: NonNull<SSL>,
+pub(crate) struct Connection {
+    pub(crate) client: NonNull<SSL>,
+    pub(crate) server: NonNull<SSL>,
 }
 
 impl Connection {
-    fn new(client: &Context, server: &Context) -> Self {
+    pub(crate) fn new(client: &Context, server: &Context) -> Self {
         unsafe {
             let (mut one, mut other) = (null_mut(), null_mut());
             assert_eq!(BIO_new_bio_pair(&raw mut one, 0, &raw mut other, 0), 1);
@@ -151,7 +136,7 @@ impl Connection {
     }
 
     /// What a step of one end waits for; 0 if its handshake is done.
-    fn step(end: NonNull<SSL>) -> c_int {
+    pub(crate) fn step(end: NonNull<SSL>) -> c_int {
         unsafe {
             let result = sys::SSL_do_handshake(end.as_ptr());
             match result {
@@ -161,7 +146,7 @@ impl Connection {
         }
     }
 
-    fn group(&self) -> c_long {
+    pub(crate) fn group(&self) -> c_long {
         unsafe { sys::SSL_ctrl(self.client.as_ptr(), GET_NEGOTIATED_GROUP, 0, null_mut()) }
     }
 }
@@ -226,101 +211,4 @@ fn handshakes_pause_finish_and_use_the_usual_group() {
         }
     }
     assert!(kept.iter().all(|&count| count == kept[0]), "{kept:?}");
-}
-
-const CHILD: &str = "LANELOCK_TEST_CLOSES_PAUSED";
-
-/// Bytes of memory that a closed connection leaves behind, its handshake paused when it closed.
-fn left_behind(preload: bool) -> i64 {
-    let mut child = Command::new(std::env::current_exe().expect("a path"));
-    child
-        .args(["--exact", "tls::closes_paused_connections", "--nocapture"])
-        .env(CHILD, "1");
-    if preload {
-        child.env("LD_PRELOAD", provider_module());
-    }
-    let output = child.output().expect("started");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let line = text
-        .lines()
-        .find_map(|line| line.split_once("left behind: "));
-    line.expect("a number").1.trim().parse().expect("a number")
-}
-
-#[test]
-fn preloaded_it_leaves_nothing_of_a_paused_connection_that_closes() {
-    let _alone = alone();
-    if !has_lanes() {
-        return;
-    }
-    let (without, with) = (left_behind(false), left_behind(true));
-    eprintln!("bytes left behind by a connection: {without}, preloaded {with}");
-    assert!(with < 64, "{with} bytes each");
-}
-
-/// The child of the test above; by itself it does nothing.
-#[test]
-fn closes_paused_connections() {
-    if std::env::var_os(CHILD).is_none() {
-        return;
-    }
-    let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
-    let server = Context::server(&library, &key, Some(c"SHA256"), TLS1_3);
-    let raw = server.0.as_ptr();
-    let kept = unsafe {
-        SSL_CTX_set_info_callback(raw, Some(informed));
-        SSL_CTX_get_info_callback(raw)
-    };
-    assert!(kept.is_some_and(|kept| std::ptr::fn_addr_eq(kept, informed as Informed)));
-    let client = Context::new(&library, unsafe { sys::TLS_client_method() }, TLS1_3);
-    // Two operations that can pause, the exchange and the signature.
-    let groups = c"X25519".as_ptr().cast_mut();
-    let set = unsafe { sys::SSL_CTX_ctrl(client.0.as_ptr(), SET_GROUPS_LIST, 0, groups.cast()) };
-    assert_eq!(set, 1);
-    let close = |rounds: usize| {
-        for round in 0..rounds {
-            let connections: Vec<_> = (0..7).map(|_| Connection::new(&client, &server)).collect();
-            for connection in &connections {
-                assert_eq!(Connection::step(connection.client), WANT_READ);
-                assert_eq!(
-                    Connection::step(connection.server),
-                    WANT_ASYNC,
-                    "{}",
-                    errors()
-                );
-            }
-            // Some get as far as their second operation.
-            if round % 2 == 1 {
-                for connection in &connections {
-                    Connection::step(connection.server);
-                }
-            }
-            CLOSING.store(true, Ordering::Relaxed);
-            drop(connections);
-            CLOSING.store(false, Ordering::Relaxed);
-        }
-    };
-    let used = || {
-        let used = unsafe { libc::mallinfo2() }.uordblks;
-        i64::try_from(used).expect("less than 2^63 bytes")
-    };
-    close(20);
-    let (before, start) = (descriptors(), used());
-    close(100);
-    println!("left behind: {}", (used() - start) / 700);
-    assert_eq!(descriptors(), before);
-    assert!(INFORMED.load(Ordering::Relaxed) > 0);
-    // And handshakes go on.
-    let connection = Connection::new(&client, &server);
-    for _ in 0..20 {
-        Connection::step(connection.client);
-        Connection::step(connection.server);
-    }
-    assert_eq!(connection.group(), NID_X25519);
 }

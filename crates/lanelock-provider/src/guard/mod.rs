@@ -1,0 +1,162 @@
+//! `SSL_free` for programs that start with this module in `LD_PRELOAD`.
+//!
+//! An application that frees a connection whose job is paused never resumes the job, and libssl
+//! does not either: stack, contexts and everything else that the handshake holds on it leak. Where
+//! the module is preloaded, its `SSL_free` stands in front of libssl's. It resumes such a job once
+//! more, with the operation failing, so that the handshake returns and lets go of everything; then
+//! it calls libssl's. What the handshake sends on its way goes nowhere.
+//!
+//! That needs the connection's only reference ([`shared`]) and the thread that paused the job. An
+//! information callback is not called meanwhile: the application may have forgotten the connection
+//! by then, as HAProxy has ([`informed`]). No other callback of the application's is on the job's
+//! stack, because operations inside of those do not pause. Everything else goes to libssl as it
+//! came: calls that are bound to another library are never seen ([`symbols`]), and the copy of
+//! libssl that is called is the one that the object belongs to ([`crate::libssl`]).
+//!
+//! libcrypto tells when the last reference goes (the extra data of a connection is freed), but from
+//! 3.2 on after libssl has freed what the paused handshake would go on with.
+
+mod environment;
+mod informed;
+mod shared;
+mod symbols;
+
+use std::ffi::c_int;
+
+use crate::batch;
+use crate::libssl::{InfoCallback, Library, Ssl, SslCtx};
+
+/// Descriptors that a connection is asked for; ours has one.
+const MOST_DESCRIPTORS: usize = 32;
+
+/// # Safety
+/// As SSL_free(3).
+unsafe extern "C" fn free(ssl: Ssl) {
+    // SAFETY: the caller's connection, whose reference goes.
+    unsafe {
+        let Some(libssl) = Library::of_connection(ssl) else {
+            return;
+        };
+        if !ssl.is_null() && (libssl.waiting_for_async)(ssl) == 1 && !shared::contains(ssl) {
+            end_paused_job(libssl, ssl);
+        }
+        (libssl.free)(ssl);
+    }
+}
+
+/// # Safety
+/// As SSL_up_ref(3).
+unsafe extern "C" fn up_ref(ssl: Ssl) -> c_int {
+    // SAFETY: the caller's connection.
+    unsafe {
+        let done = Library::of_connection(ssl).map_or(0, |libssl| (libssl.up_ref)(ssl));
+        if done == 1 {
+            shared::insert(ssl);
+        }
+        done
+    }
+}
+
+/// # Safety
+/// As SSL_dup(3).
+unsafe extern "C" fn dup(ssl: Ssl) -> Ssl {
+    // SAFETY: the caller's connection.
+    unsafe {
+        let Some(libssl) = Library::of_connection(ssl) else {
+            return std::ptr::null_mut();
+        };
+        let duplicate = (libssl.dup)(ssl);
+        // Once its handshake has begun, a connection is not copied.
+        if !ssl.is_null() && duplicate == ssl {
+            shared::insert(ssl);
+        }
+        duplicate
+    }
+}
+
+/// # Safety
+/// As SSL_set_info_callback(3).
+unsafe extern "C" fn set_info_callback(ssl: Ssl, callback: Option<InfoCallback>) {
+    // SAFETY: the caller's connection.
+    unsafe {
+        if let Some(libssl) = Library::of_connection(ssl) {
+            (libssl.set_info_callback)(ssl, callback.map(informed::stand_in));
+        }
+    }
+}
+
+/// # Safety
+/// As SSL_get_info_callback(3).
+unsafe extern "C" fn info_callback(ssl: Ssl) -> Option<InfoCallback> {
+    // SAFETY: the caller's connection.
+    unsafe {
+        let callback = (Library::of_connection(ssl)?.info_callback)(ssl)?;
+        Some(informed::original(callback))
+    }
+}
+
+/// # Safety
+/// As SSL_CTX_set_info_callback(3).
+unsafe extern "C" fn ctx_set_info_callback(context: SslCtx, callback: Option<InfoCallback>) {
+    // SAFETY: the caller's context.
+    unsafe {
+        if let Some(libssl) = Library::of_context(context) {
+            (libssl.ctx_set_info_callback)(context, callback.map(informed::stand_in));
+        }
+    }
+}
+
+/// # Safety
+/// As SSL_CTX_get_info_callback(3).
+unsafe extern "C" fn ctx_info_callback(context: SslCtx) -> Option<InfoCallback> {
+    // SAFETY: the caller's context.
+    unsafe {
+        let callback = (Library::of_context(context)?.ctx_info_callback)(context)?;
+        Some(informed::original(callback))
+    }
+}
+
+/// # Safety
+/// `ssl` is a connection of this libssl's whose job is paused and whose only reference is the
+/// caller's.
+unsafe fn end_paused_job(libssl: &Library, ssl: Ssl) {
+    // SAFETY: the caller's connection, which no one else uses.
+    unsafe {
+        if batch::inside_job() || !is_silent(libssl, ssl) {
+            return;
+        }
+        let mut count = 0;
+        (libssl.all_async_fds)(ssl, std::ptr::null_mut(), &raw mut count);
+        let mut descriptors = [-1; MOST_DESCRIPTORS];
+        if count == 0 || count > descriptors.len() {
+            return;
+        }
+        (libssl.all_async_fds)(ssl, descriptors.as_mut_ptr(), &raw mut count);
+        let Some(_cancelling) = batch::cancel_job(&descriptors[..count]) else {
+            return;
+        };
+        let null = crate::ffi::BIO_s_null();
+        (libssl.set0_rbio)(ssl, openssl_sys::BIO_new(null).cast());
+        (libssl.set0_wbio)(ssl, openssl_sys::BIO_new(null).cast());
+        (libssl.set_msg_callback)(ssl, std::ptr::null_mut());
+        crate::ffi::ERR_set_mark();
+        (libssl.do_handshake)(ssl);
+        crate::ffi::ERR_pop_to_mark();
+    }
+}
+
+/// Whether no information callback would be called but through stand-ins, which are silent while a
+/// job is ended.
+///
+/// # Safety
+/// `ssl` is a connection of this libssl's.
+unsafe fn is_silent(libssl: &Library, ssl: Ssl) -> bool {
+    // SAFETY: the caller's.
+    let callbacks = unsafe {
+        [
+            (libssl.info_callback)(ssl),
+            (libssl.ctx_info_callback)((libssl.context)(ssl)),
+        ]
+    };
+    !informed::ran_out() && callbacks.into_iter().flatten().all(informed::is_stand_in)
+}

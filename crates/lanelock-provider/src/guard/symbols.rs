@@ -1,0 +1,39 @@
+//! The names under which programs find the guard.
+//!
+//! They have libssl's version, and are hidden: the loader binds references to them that ask for
+//! this version, which those of programs do that were linked with OpenSSL's libssl. References to
+//! another version, as of a bundled OpenSSL 1.1, and those without one, as of BoringSSL's, never
+//! come here. Each name is a jump, so that name and version are given in one piece of assembly.
+
+#![cfg(all(target_arch = "x86_64", not(test)))]
+
+macro_rules! symbols {
+    ($($name:literal = $function:path,)*) => {
+        $(
+            std::arch::global_asm!(
+                concat!(".pushsection .text.lanelock_", $name, ",\"ax\",@progbits"),
+                concat!(".globl lanelock_", $name),
+                concat!(".type lanelock_", $name, ",@function"),
+                concat!("lanelock_", $name, ":"),
+                "endbr64",
+                "jmp {function}",
+                concat!(".size lanelock_", $name, ", . - lanelock_", $name),
+                concat!(
+                    ".symver lanelock_", $name, ", ", $name, "@", env!("LANELOCK_LIBSSL_VERSION")
+                ),
+                ".popsection",
+                function = sym $function,
+            );
+        )*
+    };
+}
+
+symbols! {
+    "SSL_free" = super::free,
+    "SSL_up_ref" = super::up_ref,
+    "SSL_dup" = super::dup,
+    "SSL_set_info_callback" = super::set_info_callback,
+    "SSL_get_info_callback" = super::info_callback,
+    "SSL_CTX_set_info_callback" = super::ctx_set_info_callback,
+    "SSL_CTX_get_info_callback" = super::ctx_info_callback,
+}
