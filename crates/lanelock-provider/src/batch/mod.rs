@@ -5,6 +5,7 @@
 //! a ticket. The wait context of its connection gets one descriptor ([`wait::Descriptor`]) that
 //! makes the event loop resume the job; when it is freed, it cancels the operation.
 
+mod callback;
 mod company;
 mod process;
 mod stack;
@@ -57,8 +58,8 @@ pub(crate) fn can_join() -> bool {
 /// Why an operation has no result from a batch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NoResult {
-    /// The caller is to run it by itself: outside of a job, where nobody is there to fill a batch,
-    /// and if it failed, so that the error is told as usual.
+    /// The caller is to run it by itself: outside of a job, in a callback of the application's,
+    /// where nobody is there to fill a batch, and if it failed, so that the error is told as usual.
     Delegate,
     /// Its job is to come to an end.
     Cancelled,
@@ -108,7 +109,7 @@ fn submit(
         lanelock::telemetry::module::outside_of_jobs();
         return None;
     };
-    if !on_large_stack(turn::has_company).flatten()? {
+    if !on_large_stack(turn::has_company).flatten()? || callback::is_active() {
         return None;
     }
     let job = make()?;

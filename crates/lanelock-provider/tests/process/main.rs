@@ -10,6 +10,7 @@ mod jobs;
 #[path = "../suite/openssl.rs"]
 mod openssl;
 
+mod callbacks;
 mod child;
 mod closing;
 mod configuration;
