@@ -132,9 +132,14 @@ fn closes_paused_connections() {
         SSL_CTX_get_info_callback(raw)
     };
     assert!(kept.is_some_and(|kept| std::ptr::fn_addr_eq(kept, informed as Informed)));
-    let close = |rounds: usize| {
+    let mut reused = 0;
+    let mut close = |rounds: usize| {
         for round in 0..rounds {
+            // Whatever was at an address before, a later connection there has one reference again.
+            let lost = lose_references(&client, &server);
             let connections = paused(7, &client, &server);
+            let is_reused = |connection: &&Connection| lost.contains(&connection.server.as_ptr());
+            reused += connections.iter().filter(is_reused).count();
             // Some get as far as their second operation.
             if round % 2 == 1 {
                 for connection in &connections {
@@ -151,32 +156,34 @@ fn closes_paused_connections() {
         i64::try_from(used).expect("less than 2^63 bytes")
     };
     close(20);
-    // Whatever was at an address before, a later connection there has one reference again.
-    lose_references(&server);
     let (before, start) = (descriptors(), used());
     close(100);
     println!("left behind: {}", (used() - start) / 700);
     assert_eq!(descriptors(), before);
     assert!(INFORMED.load(Ordering::Relaxed) > 0);
+    assert!(reused > 0, "no address was used again");
     // And handshakes go on.
     let connection = Connection::new(&client, &server);
     finish(&connection);
     assert_eq!(connection.group(), NID_X25519);
 }
 
-/// Connections with two references, both of which libssl itself drops.
-fn lose_references(server: &Context) {
-    unsafe {
-        let connections: Vec<_> = (0..14).map(|_| sys::SSL_new(server.0.as_ptr())).collect();
-        for connection in connections {
-            assert_eq!(SSL_up_ref(connection), 1);
-            for _ in 0..2 {
-                let bio = sys::BIO_new(BIO_f_ssl());
-                assert_eq!(BIO_ctrl(bio, BIO_SET_SSL, BIO_CLOSE, connection.cast()), 1);
-                sys::BIO_free_all(bio);
-            }
+/// Connections whose servers have two references, both of which libssl itself drops.
+fn lose_references(client: &Context, server: &Context) -> Vec<*mut SSL> {
+    let connections: Vec<_> = (0..7).map(|_| Connection::new(client, server)).collect();
+    let lose = |connection: Connection| unsafe {
+        let server = connection.server.as_ptr();
+        assert_eq!(SSL_up_ref(server), 1);
+        for _ in 0..2 {
+            let bio = sys::BIO_new(BIO_f_ssl());
+            assert_eq!(BIO_ctrl(bio, BIO_SET_SSL, BIO_CLOSE, server.cast()), 1);
+            sys::BIO_free_all(bio);
         }
-    }
+        sys::SSL_free(connection.client.as_ptr());
+        std::mem::forget(connection);
+        server
+    };
+    connections.into_iter().map(lose).collect()
 }
 
 #[test]
