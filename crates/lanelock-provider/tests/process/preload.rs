@@ -63,9 +63,9 @@ impl Drop for Folder {
 }
 
 /// Runs `program`, with and without the module preloaded: it succeeds and says the same.
-fn same_with_and_without(program: &Path, argument: &Path) {
+fn same_with_and_without(program: &Path, plugins: &[&Path]) {
     for preloaded in [false, true] {
-        let output = run(Command::new(program).arg(argument), preloaded);
+        let output = run(Command::new(program).args(plugins), preloaded);
         assert!(
             output.status.success(),
             "preloaded: {preloaded}, {}: {}",
@@ -93,9 +93,26 @@ fn a_library_that_opens_libssl_for_itself_gets_all_of_it() {
     let _alone = alone();
     let Some(folder) = Folder::new() else { return };
     let plugin = folder.library(PLUGIN, "plugin.so", &["-lssl", "-lcrypto"]);
-    same_with_and_without(&folder.compile(HOST, "host", &[]), &plugin);
+    same_with_and_without(&folder.compile(HOST, "host", &[]), &[&plugin]);
     let host = folder.compile(HOST, "host-libssl", &WITH_LIBSSL);
-    same_with_and_without(&host, &plugin);
+    same_with_and_without(&host, &[&plugin]);
+}
+
+/// Another copy of libssl, with objects that look different, and functions of the same version.
+#[test]
+fn each_connections_own_copy_of_libssl_is_called() {
+    let _alone = alone();
+    let Some(folder) = Folder::new() else { return };
+    let version = unsafe { openssl_sys::OpenSSL_version_num() } >> 28;
+    let versions = format!("OPENSSL_{version}.0.0 {{ global: *; }};");
+    std::fs::write(folder.0.join("versions"), versions).expect("written");
+    let here = format!("-Wl,-rpath,{}", folder.0.display());
+    folder.library(OTHER, "libother.so", &["-Wl,--version-script=versions"]);
+    let other = folder.library(OTHER_PLUGIN, "other.so", &["-L.", "-lother", &here]);
+    let one = folder.library(PLUGIN, "one.so", &["-lssl", "-lcrypto"]);
+    let host = folder.compile(HOST, "host", &[]);
+    same_with_and_without(&host, &[&one, &other, &one]);
+    same_with_and_without(&host, &[&other, &one, &other]);
 }
 
 #[test]
@@ -109,11 +126,11 @@ fn another_librarys_functions_of_the_same_names_are_called() {
     folder.library(OTHER, "libother.so", &["-Wl,--version-script=versions"]);
     let plugin = folder.library(OTHER_PLUGIN, "plugin.so", &with_other);
     let host = folder.compile(HOST, "host-libssl", &WITH_LIBSSL);
-    same_with_and_without(&host, &plugin);
+    same_with_and_without(&host, &[&plugin]);
     // Without versions, where nothing else has the names.
     folder.library(OTHER, "libother.so", &[]);
     let plugin = folder.library(OTHER_PLUGIN, "plugin.so", &with_other);
-    same_with_and_without(&folder.compile(HOST, "host", &[]), &plugin);
+    same_with_and_without(&folder.compile(HOST, "host", &[]), &[&plugin]);
 }
 
 /// Prints by how many KiB the process has grown over 2000 connections.

@@ -1,5 +1,5 @@
-/* Calls the function `run` of a library that it opens for itself, as hosts of plugins do. With
- * -DLIBSSL it is linked with libssl, which is then in the scope of everything. */
+/* Calls the function `run` of each library that it is given and opens for itself, as hosts of
+ * plugins do. With -DLIBSSL it is linked with libssl, which is then in the scope of everything. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,16 @@ int main(int count, char **arguments) {
     SSL_free(SSL_new(context));
     SSL_CTX_free(context);
 #endif
-    void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 2;
+    for (int i = 1; i < count; i++) {
+        void *library = dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL) {
+            fprintf(stderr, "%s\n", dlerror());
+            return 2;
+        }
+        int (*run)(void) = (int (*)(void))dlsym(library, "run");
+        int result = run();
+        if (result != 0)
+            return result;
     }
-    int (*run)(void) = (int (*)(void))dlsym(library, "run");
-    return run();
+    return 0;
 }

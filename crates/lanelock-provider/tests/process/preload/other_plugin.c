@@ -10,6 +10,7 @@ __attribute__((noinline)) static void let_go(struct ssl_st *connection) {
 }
 
 int run(void) {
+    other_freed = 0;
     struct ssl_st *connection = SSL_new(0);
     if (SSL_up_ref(connection) != 7)
         return 3;
