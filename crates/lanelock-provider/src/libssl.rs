@@ -129,7 +129,10 @@ impl Library {
     /// The first copy that `is_it`, looked for among what has been loaded since if no known one is.
     fn find(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
         let known = || Self::known().find(|known| is_it(known));
-        known().or_else(|| discover().then(known).flatten())
+        known().or_else(|| {
+            discover();
+            known()
+        })
     }
 
     /// The copy that the loader would bind the program's calls to, or else the only one.
@@ -150,9 +153,8 @@ impl Library {
     }
 }
 
-/// Looks for copies of libssl among what has been loaded since the last time; whether there are new
-/// ones.
-fn discover() -> bool {
+/// Looks for copies of libssl, if anything has been loaded since the last time.
+fn discover() {
     static LOOKED_AT: Mutex<u64> = Mutex::new(0);
     let mut looked_at = LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut objects = Objects {
@@ -162,16 +164,14 @@ fn discover() -> bool {
     // SAFETY: the callback's argument is as it expects it, and lives until the call returns.
     unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut objects).cast()) };
     *looked_at = objects.looked_at;
-    let mut found = false;
     for object in objects.list {
         let known = Library::known().any(|known| known.addresses == object.addresses);
         if !known && let Some(library) = open(object) {
             let last = Library::known().last();
             let place = last.map_or(&FIRST, |last| &last.next);
-            found |= place.set(Box::new(library)).is_ok();
+            let _known = place.set(Box::new(library));
         }
     }
-    found
 }
 
 /// The libssl that this object is, if it is one; from then on it stays loaded.
