@@ -1,7 +1,7 @@
 //! The `lanelock` command: which engines this machine has, whether they are right, how fast; and
 //! programs under the provider, from outside.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod check;

@@ -62,6 +62,7 @@ pub const PAGE_NAME: &str = "lanelock-stats";
 /// privileged program ([`lanelock_core::environment`]).
 pub const SWITCH: &str = "LANELOCK_STATS";
 
-/// The environment variable with the name of an abstract Unix datagram socket. Each process sends
-/// it the descriptor of its page, so that whoever listens can read it after the process has ended.
+/// The environment variable with the name of an abstract Unix datagram socket, a slash and a token.
+/// Each process sends it the token and the descriptor of its page, read-only, so that whoever listens
+/// can read it after the process has ended. It hears the processes that it has started, and no other.
 pub const SOCKET: &str = "LANELOCK_STATS_SOCKET";

@@ -24,12 +24,10 @@ unsafe impl Sync for Words {}
 
 impl Words {
     /// A memory file of `len` words, all zero, which can neither grow nor shrink, and its mapping,
-    /// shared with whoever opens the file.
+    /// shared with whoever opens the file: to read it, since none but this mapping can write to it.
     pub(crate) fn shared(name: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
         let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         rustix::fs::ftruncate(&file, (len * 8) as u64)?;
-        // Whoever may open the file may otherwise cut it, and stores would raise SIGBUS.
-        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
         let start = unsafe {
             rustix::mm::mmap(
@@ -41,13 +39,16 @@ impl Words {
                 0,
             )?
         };
-        Ok((
-            Self {
-                start: start.cast(),
-                len,
-            },
-            file,
-        ))
+        let words = Self {
+            start: start.cast(),
+            len,
+        };
+        // Whoever may open the file may otherwise cut it, and stores would raise SIGBUS; or write to
+        // it, which this mapping alone may from here on. Linux before 5.1 does not know the latter.
+        let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, size | SealFlags::FUTURE_WRITE)
+            .or_else(|_unknown| rustix::fs::fcntl_add_seals(&file, size))?;
+        Ok((words, file))
     }
 
     /// Private words, all zero, that are zero in a forked child whatever they are here.

@@ -1,4 +1,4 @@
-//! Runs the program as if this command were not there.
+//! Runs the program as a child, for what there is to do after its end.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
@@ -7,23 +7,21 @@ use std::{fs, io, thread};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 
 use super::program::Program;
+use super::signals;
+use super::supervisor::{self, Supervisor};
 use crate::failure::Failure;
-
-/// Signals that go to the program.
-const SIGNALS: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH];
 
 /// Whether the program itself has ended; those that it has started may go on.
 static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Starts the program and waits until it and everything that it has started have ended. Returns the
 /// program's exit code, or 128 + the number of the signal that ended it.
-pub(super) fn run(mut command: Command, program: &Program) -> Result<u8, Failure> {
+pub(super) fn run(command: Command, program: &Program) -> Result<u8, Failure> {
     let failed = |what: &str, error: io::Error| {
         Failure::Failed(format!("{}: {what}: {error}", program.path.display()))
     };
@@ -31,16 +29,33 @@ pub(super) fn run(mut command: Command, program: &Program) -> Result<u8, Failure
     let own = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(own))
         .map_err(|error| failed("cannot wait for what it starts", error.into()))?;
-    let signals = SignalsInfo::<WithOrigin>::new(SIGNALS)
+    let signals = SignalsInfo::<WithOrigin>::new(signals::passed_on())
         .map_err(|error| failed("cannot pass signals on", error))?;
+    let supervisor = Supervisor::of_this_process();
+    let mut command = match &supervisor {
+        Some(_) => supervisor::stopped(&command),
+        None => command,
+    };
     let child = command
         .spawn()
         .map_err(|error| Failure::Usage(format!("{}: {error}", program.path.display())))?;
     let pid = Pid::from_child(&child);
+    if let Some(supervisor) = supervisor {
+        supervisor
+            .hand_over(pid)
+            .map_err(|error| failed("cannot make it the service's main process", error))?;
+    }
     thread::spawn(move || pass_on(signals, pid));
     let mut code = None;
     loop {
-        match rustix::process::wait(WaitOptions::empty()) {
+        match rustix::process::wait(WaitOptions::UNTRACED) {
+            Ok(Some((stopped, status))) if status.stopped() => {
+                let signal = status.stopping_signal();
+                if stopped == pid && signal.is_some_and(signals::is_job_control) {
+                    // The shell that has this command for a job is to see it stop.
+                    let _stopped = rustix::process::kill_process(own, Signal::STOP);
+                }
+            }
             Ok(Some((ended, status))) if ended == pid => {
                 HAS_ENDED.store(true, Ordering::SeqCst);
                 code = Some(exit_code(ExitStatus::from_raw(status.as_raw())));
@@ -56,12 +71,12 @@ pub(super) fn run(mut command: Command, program: &Program) -> Result<u8, Failure
 /// A terminal signals every process in its foreground, the program too: what it sends stays here.
 fn pass_on(mut signals: SignalsInfo<WithOrigin>, program: Pid) {
     for origin in &mut signals {
-        let Some(signal) = Signal::from_named_raw(origin.signal) else {
-            continue;
-        };
         if origin.cause == Cause::Kernel {
             continue;
         }
+        let Some(signal) = signals::of_number(origin.signal) else {
+            continue;
+        };
         let targets = match HAS_ENDED.load(Ordering::SeqCst) {
             false => vec![program],
             true => children(),

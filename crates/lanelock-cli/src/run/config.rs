@@ -1,14 +1,10 @@
 //! The configuration under which the program runs: the user's own, and what activates the module.
 
 use std::fmt::Write as _;
-use std::fs::{self, Permissions};
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
+use std::path::Path;
 
 use super::user_config::UserConfig;
+use super::{Algorithm, Options};
 use crate::failure::Failure;
 
 /// Text for OpenSSL's configuration parser (config(5)), and what there is to say about it.
@@ -18,18 +14,11 @@ pub(super) struct Config {
     pub(super) warnings: Vec<String>,
 }
 
-/// A configuration file, which goes with this value.
-#[derive(Debug)]
-pub struct ConfigFile {
-    path: PathBuf,
-    _folder: TempDir,
-}
-
 /// The default properties: lanelock where it has an algorithm, and any other provider elsewhere.
 const PROPERTIES: &str = "?provider=lanelock";
 
 impl Config {
-    /// Includes the file `user` and loads `module` with `deadline`.
+    /// Includes the file `user`, which says `found`, and loads `module` with `options`.
     ///
     /// What the user's configuration names stays: its initialisation section, its list of
     /// providers and its algorithm section are added to, by OpenSSL's rule that a section may be
@@ -40,13 +29,10 @@ impl Config {
     pub(super) fn new(
         module: &Path,
         user: Option<&Path>,
-        deadline: Option<u64>,
+        found: &UserConfig,
+        options: &Options,
     ) -> Result<Self, Failure> {
-        let found = match user {
-            Some(path) => UserConfig::read(path)?,
-            None => UserConfig::default(),
-        };
-        let mut text = String::from("# Written by `lanelock run`; goes with the program.\n");
+        let mut text = String::from("# Written by `lanelock run`.\n");
         if let Some(user) = user {
             let _ = writeln!(text, ".include {}", plain(user)?);
         }
@@ -57,11 +43,12 @@ impl Config {
         let mut warnings = Vec::new();
         let properties = match found.get(&algorithms, "default_properties") {
             None | Some("") => PROPERTIES.to_owned(),
-            Some(theirs) if theirs.contains("provider") => {
+            Some(theirs) if prefers_lanelock(theirs) => theirs.to_owned(),
+            Some(theirs) if clauses(theirs).any(|(name, _)| name == "provider") => {
                 warnings.push(format!(
                     "your configuration has default_properties = {theirs}, which chooses a \
-                     provider already: lanelock runs only what asks for it; to prefer it, add \
-                     `{PROPERTIES}` there"
+                     provider already: lanelock runs only what asks for it; to prefer it, write \
+                     `{PROPERTIES}` there instead"
                 ));
                 theirs.to_owned()
             }
@@ -76,51 +63,33 @@ impl Config {
              [lanelock_module]\nmodule = {}\nactivate = 1\n",
             plain(module)?
         );
-        if let Some(deadline) = deadline {
+        if let Some(deadline) = options.deadline {
             let _ = writeln!(text, "deadline = {deadline}");
+        }
+        if !options.algorithms.is_empty() {
+            let names: Vec<_> = options.algorithms.iter().map(Algorithm::name).collect();
+            let _ = writeln!(text, "algorithms = {}", names.join(","));
         }
         let _ = writeln!(text, "[{algorithms}]\ndefault_properties = {properties}");
         Ok(Self { text, warnings })
     }
-
-    /// Writes it where everybody can read it, the workers of a server that changes its user too:
-    /// in memory, if this system has a folder for that.
-    ///
-    /// # Errors
-    /// [`Failure::Output`].
-    pub(super) fn write(&self) -> Result<ConfigFile, Failure> {
-        let memory = Path::new("/dev/shm");
-        let parent = match memory.is_dir() {
-            true => memory.to_owned(),
-            false => std::env::temp_dir(),
-        };
-        let failure = |error| Failure::Output {
-            to: parent.join("lanelock-…/openssl.cnf").display().to_string(),
-            error,
-        };
-        let folder = tempfile::Builder::new()
-            .prefix("lanelock-")
-            .permissions(Permissions::from_mode(0o755))
-            .tempdir_in(&parent)
-            .map_err(failure)?;
-        let path = folder.path().join("openssl.cnf");
-        let mut file = fs::File::create_new(&path).map_err(failure)?;
-        let readable = Permissions::from_mode(0o644);
-        file.write_all(self.text.as_bytes())
-            .and_then(|()| file.set_permissions(readable))
-            .and_then(|()| fs::set_permissions(folder.path(), Permissions::from_mode(0o755)))
-            .map_err(failure)?;
-        Ok(ConfigFile {
-            path,
-            _folder: folder,
-        })
-    }
 }
 
-impl ConfigFile {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
+/// The clauses of a property query: what each is about, and the rest from its operator on.
+fn clauses(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query.split(',').map(|clause| {
+        let clause = clause.trim().trim_start_matches('?').trim_start();
+        let end = clause.find(|c: char| "=!".contains(c) || c.is_whitespace());
+        clause.split_at(end.unwrap_or(clause.len()))
+    })
+}
+
+fn prefers_lanelock(query: &str) -> bool {
+    let mut clauses = clauses(query);
+    clauses.any(|(name, rest)| {
+        let value = rest.trim_start().strip_prefix('=').map(str::trim);
+        name == "provider" && value == Some("lanelock")
+    })
 }
 
 /// A path as the parser reads it.
@@ -142,10 +111,9 @@ fn plain(path: &Path) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    fn config(user: &str, deadline: Option<u64>) -> Config {
-        let mut file = tempfile::NamedTempFile::new().expect("a file");
-        file.write_all(user.as_bytes()).expect("its content");
-        Config::new(Path::new("/lib/lanelock.so"), Some(file.path()), deadline).expect("sound")
+    fn config(user: &str, options: &Options) -> Config {
+        let (module, path) = (Path::new("/lib/lanelock.so"), Path::new("/etc/openssl.cnf"));
+        Config::new(module, Some(path), &UserConfig::of(user), options).expect("sound")
     }
 
     /// The text behind the line that includes the user's file.
@@ -156,7 +124,13 @@ mod tests {
     #[test]
     fn an_empty_configuration_gets_sections_of_our_own() {
         assert_eq!(
-            added(&config("", Some(50))),
+            added(&config(
+                "",
+                &Options {
+                    deadline: Some(50),
+                    algorithms: vec![Algorithm::Rsa, Algorithm::X25519],
+                }
+            )),
             [
                 "[default]",
                 "openssl_conf = lanelock_init",
@@ -172,6 +146,7 @@ mod tests {
                 "module = /lib/lanelock.so",
                 "activate = 1",
                 "deadline = 50",
+                "algorithms = rsa,x25519",
                 "[lanelock_algorithms]",
                 "default_properties = ?provider=lanelock",
             ]
@@ -183,7 +158,7 @@ mod tests {
         let config = config(
             "openssl_conf = mine\n[mine]\nproviders = list # all\nalg_section=algs\n\
              [list]\ndefault = usual\nlegacy = old\n[algs]\ndefault_properties = \"?fast=yes\"\n",
-            None,
+            &Options::default(),
         );
         assert!(config.text.starts_with("# Written") && config.warnings.is_empty());
         assert_eq!(
@@ -206,37 +181,30 @@ mod tests {
 
     #[test]
     fn a_provider_that_the_user_has_chosen_stays_chosen() {
-        let config = config(
-            "openssl_conf=a\n[a]\nalg_section=b\n[b]\ndefault_properties=provider=default\n",
-            None,
-        );
-        assert!(
-            config
-                .text
-                .ends_with("default_properties = provider=default\n")
-        );
-        assert!(
-            config.warnings[0].contains("provider=default"),
-            "{config:?}"
-        );
-    }
-
-    #[test]
-    fn the_file_goes_with_the_value() {
-        let file = config("", None).write().expect("a file");
-        let path = file.path().to_owned();
-        let mode = fs::metadata(&path)
-            .expect("it is there")
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o644);
-        drop(file);
-        assert!(!path.exists() && !path.parent().expect("its folder").exists());
+        for (theirs, is_told) in [
+            ("provider=default", true),
+            ("provider!=lanelock", true),
+            ("?provider=lanelock", false),
+            ("x=1, ? provider = lanelock", false),
+        ] {
+            let user =
+                format!("openssl_conf=a\n[a]\nalg_section=b\n[b]\ndefault_properties={theirs}\n");
+            let config = config(&user, &Options::default());
+            let last = format!("default_properties = {theirs}\n");
+            assert!(config.text.ends_with(&last), "{}", config.text);
+            let told = config
+                .warnings
+                .iter()
+                .any(|warning| warning.contains(theirs));
+            assert_eq!(told, is_told, "{config:?}");
+        }
     }
 
     #[test]
     fn a_path_that_the_parser_would_change_is_refused() {
-        let error = Config::new(Path::new("/a$b/lanelock.so"), None, None).expect_err("refused");
+        let module = Path::new("/a$b/lanelock.so");
+        let error = Config::new(module, None, &UserConfig::default(), &Options::default())
+            .expect_err("refused");
         assert!(
             error.to_string().starts_with("/a$b/lanelock.so: "),
             "{error}"

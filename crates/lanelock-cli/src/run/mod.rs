@@ -5,52 +5,69 @@ mod config;
 mod elf;
 mod library;
 pub mod module;
+mod place;
+mod policy;
+mod preload;
 mod program;
 mod report;
+mod signals;
+mod supervisor;
 mod user_config;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Parser;
+use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
 use config::Config;
-pub use config::ConfigFile;
 use program::Program;
+use user_config::UserConfig;
 
 /// Arguments of `lanelock run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The program reads a configuration that includes the one it would have read (OPENSSL_CONF, or its
 library's openssl.cnf), loads the providers lanelock and default, and prefers lanelock where both
-have an algorithm. The file is in memory (/dev/shm) and goes when the last process that the program
-has started ends, which is what this command waits for. Signals go to the program; the exit code is
-the program's, or 128 + the number of the signal that ended it.
+have an algorithm. The file is named after its content and stays, so that a server that executes
+itself anew finds it: in /run/lanelock for root, in ~/.cache/lanelock (XDG_CACHE_HOME) for others,
+else in /dev/shm. Then this command becomes the program: process number, signals, exit code and
+what it tells systemd are its own.
+
+With --stats it waits for the program and everything that it starts, passes signals on, and ends
+with the program's exit code, or 128 + the number of the signal that ended it. systemd is told that
+the program is the service's main process.
+
+A configuration that leaves the default provider out, or that asks for FIPS, is left as it is, and
+so is a program with a setuid bit or file capabilities, which reads no environment: it starts as it
+would by itself, and a line on standard error says so.
 
 A program that is linked with libssl gets the module in LD_PRELOAD, too: without, OpenSSL loses the
 jobs of connections that are closed in the middle of a handshake.
 
 Batches come from asynchronous mode, in which a server pauses a handshake while its operation
 waits for others. HAProxy: `ssl-mode-async` in the section global. Other programs run as they
-always do.
+always do. LANELOCK_DISABLE=1 in the program's environment switches the module off.
 
 The module lanelock.so is looked for beside this command, in ../lib/lanelock from there, or where
 LANELOCK_PROVIDER says.
 
 Examples:
   lanelock run -- haproxy -f haproxy.cfg
+  lanelock run --algorithms rsa,ecdsa -- haproxy -f haproxy.cfg
   lanelock run --deadline 50 --stats -- haproxy -f haproxy.cfg
   lanelock run -- openssl speed -async_jobs 16 -seconds 3 rsa2048
-  lanelock run --show-config -- haproxy")]
+  lanelock run --show-config -- haproxy
+  LANELOCK_DISABLE=1 lanelock run -- haproxy -f haproxy.cfg")]
 pub struct Args {
-    /// Longest wait of an operation for others, in µs; 0 is until the program's event loop comes
-    /// round.
-    #[arg(long, value_name = "µs", value_parser = deadline())]
-    deadline: Option<u64>,
+    #[command(flatten)]
+    options: Options,
 
     /// At the end, print what the program's queues did, and say so if it never entered
     /// asynchronous mode.
@@ -71,77 +88,151 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// What the module is told by its section of the configuration.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct Options {
+    /// Longest wait of an operation for others, in µs; 0 is until the program's event loop comes
+    /// round.
+    #[arg(long, value_name = "µs", value_parser = deadline())]
+    deadline: Option<u64>,
+
+    /// What may run in batches; all of it, if nothing is named.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    algorithms: Vec<Algorithm>,
+}
+
+/// What the module runs in batches.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Algorithm {
+    /// Signatures and decryption.
+    Rsa,
+    /// Signatures on P-256 and P-384.
+    Ecdsa,
+    /// Signatures.
+    Ed25519,
+    /// Key exchange on P-256 and P-384.
+    Ecdh,
+    /// Key exchange.
+    X25519,
+}
+
+impl Algorithm {
+    /// Its name, on the command line and in the configuration.
+    fn name(&self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 /// What the module takes as its deadline.
 pub fn deadline() -> RangedU64ValueParser {
     RangedU64ValueParser::new().range(0..=1_000_000)
 }
 
-/// Runs the command.
+/// Becomes the program; with --stats, runs it.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the program cannot run under the provider, [`Failure::Exit`] with the
-/// program's exit code if that is not 0.
+/// [`Failure::Usage`] if the program cannot be started under the provider, [`Failure::Exit`] with
+/// the exit code of one that was run, if that is not 0.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let program = Program::find(&args.command[0])?;
-    let module = module::find()?;
+    let mut command = Command::new(&program.path);
+    // A program may look at the name that it is called by.
+    command.arg0(&args.command[0]).args(&args.command[1..]);
     let user = user_config(program.libcrypto.as_deref());
-    let config = Config::new(&module, user.as_deref(), args.deadline)?;
+    let found = UserConfig::read(user.as_deref())?;
+    let objection = match program.is_privileged {
+        true => Some(program::PRIVILEGED.to_owned()),
+        false => policy::objection(&found, user.as_deref())?,
+    };
+    if let Some(objection) = objection {
+        say(&format!(
+            "{objection}. {} starts as without lanelock",
+            program.path.display()
+        ));
+        return match args.show_config {
+            true => Ok(()),
+            false => Err(become_program(command, &program)),
+        };
+    }
+    let module = module::find()?;
+    let config = Config::new(&module, user.as_deref(), &found, &args.options)?;
     if args.show_config {
         let written = std::io::stdout().lock().write_all(config.text.as_bytes());
         return written.map_err(Failure::stdout);
     }
-    for warning in &config.warnings {
-        say(warning);
-    }
-    let listener = match args.stats {
-        true => Some(Listener::start().map_err(|error| {
-            Failure::Failed(format!("--stats: cannot listen for the program: {error}"))
-        })?),
-        false => None,
+    configure(
+        &mut command,
+        &config,
+        program.has_libssl.then_some(&*module),
+    )?;
+    let listener = args.stats.then(Listener::start);
+    let listener = listener.and_then(|started| {
+        let said = |error| {
+            say(&format!(
+                "--stats: cannot listen for the program: {error}; it starts without"
+            ))
+        };
+        started.map_err(said).ok()
+    });
+    let Some(listener) = listener else {
+        return Err(become_program(command, &program));
     };
-    let file = config.write()?;
-    let mut command = std::process::Command::new(&program.path);
-    command.env("OPENSSL_CONF", file.path());
-    if let Some(listener) = &listener {
-        command.env(lanelock::telemetry::SOCKET, listener.name());
-    }
-    if program.has_libssl {
-        command.env("LD_PRELOAD", preloaded(&module));
-    }
-    set_name(&mut command, &args.command[0]);
-    command.args(&args.command[1..]);
+    command.env(lanelock::telemetry::SOCKET, listener.name());
     let code = child::run(command, &program)?;
-    drop(file);
-    if let Some(listener) = listener {
-        report::print(listener, &program);
-    }
+    report::print(listener, &program);
     match code {
         0 => Ok(()),
         code => Err(Failure::Exit(code)),
     }
 }
 
-/// Has `command`, a program with libssl, run under the provider as this command would have it, for
-/// as long as the file is there.
+/// Has `command`, a program with libssl, run under the provider as this command would have it.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the configuration cannot name the module, [`Failure::Output`].
+/// [`Failure::Usage`] if the configuration is not to have the module, or cannot name it, or cannot
+/// be kept.
 pub fn under_provider(
-    command: &mut std::process::Command,
+    command: &mut Command,
     module: &Path,
     deadline: Option<u64>,
-) -> Result<ConfigFile, Failure> {
-    let config = Config::new(module, user_config(None).as_deref(), deadline)?;
+) -> Result<(), Failure> {
+    let user = user_config(None);
+    let found = UserConfig::read(user.as_deref())?;
+    if let Some(objection) = policy::objection(&found, user.as_deref())? {
+        return Err(Failure::Usage(objection));
+    }
+    let options = Options {
+        deadline,
+        ..Options::default()
+    };
+    let config = Config::new(module, user.as_deref(), &found, &options)?;
+    configure(command, &config, Some(module))
+}
+
+/// Has `command` read the configuration, and preload the module that is named.
+fn configure(
+    command: &mut Command,
+    config: &Config,
+    preloaded: Option<&Path>,
+) -> Result<(), Failure> {
+    if let Some(module) = preloaded {
+        preload::add(command, module)?;
+    }
     for warning in &config.warnings {
         say(warning);
     }
-    let file = config.write()?;
-    command.env("OPENSSL_CONF", file.path());
-    command.env("LD_PRELOAD", preloaded(module));
-    Ok(file)
+    command.env("OPENSSL_CONF", place::keep(&config.text)?);
+    Ok(())
 }
 
-/// The program in the arguments behind `lanelock run`, if they make sense.
+/// Returns only if the program cannot be executed.
+fn become_program(mut command: Command, program: &Program) -> Failure {
+    let error = command.exec();
+    Failure::Usage(format!("{}: {error}", program.path.display()))
+}
+
+/// The program in the arguments of `lanelock run`, if they make sense.
 pub fn program(arguments: &[OsString]) -> Option<OsString> {
     /// Arguments alone, without a command that they belong to.
     #[derive(Parser)]
@@ -154,27 +245,10 @@ pub fn program(arguments: &[OsString]) -> Option<OsString> {
     parsed.run.command.into_iter().next()
 }
 
-/// The module before what is preloaded already: its `SSL_free` ends the job of a connection that is
-/// closed while its handshake is paused, which OpenSSL would lose.
-fn preloaded(module: &Path) -> OsString {
-    let mut list = module.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|list| !list.is_empty()) {
-        list.push(":");
-        list.push(others);
-    }
-    list
-}
-
-/// A program may look at the name that it is called by.
-fn set_name(command: &mut std::process::Command, name: &OsString) {
-    use std::os::unix::process::CommandExt;
-    command.arg0(name);
-}
-
 /// The configuration that the program would read; `None` if there is none.
 fn user_config(libcrypto: Option<&Path>) -> Option<PathBuf> {
-    let chosen = std::env::var_os("OPENSSL_CONF").filter(|path| !path.is_empty());
-    let path = match chosen {
+    let path = match std::env::var_os("OPENSSL_CONF") {
+        // For libcrypto, an empty name is no configuration.
         Some(path) => PathBuf::from(path),
         None => library::directory(libcrypto)?.join("openssl.cnf"),
     };
@@ -184,7 +258,7 @@ fn user_config(libcrypto: Option<&Path>) -> Option<PathBuf> {
 
 /// A sentence on standard error.
 fn say(text: &str) {
-    // Without a reader there is nobody to tell.
+    // There may be no reader.
     let _unheard = writeln!(std::io::stderr(), "lanelock: {text}");
 }
 
@@ -193,17 +267,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_behind_the_options() {
+    fn the_program_follows_the_options() {
         let program_of =
             |words: &str| program(&words.split(' ').map(OsString::from).collect::<Vec<_>>());
         for words in [
             "--deadline 5 -- haproxy -f x",
             "--stats haproxy",
+            "--algorithms rsa,x25519 haproxy",
             "haproxy -- --stats",
         ] {
             assert_eq!(program_of(words), Some("haproxy".into()), "{words}");
         }
-        for words in ["--stats", "--deadline haproxy -f"] {
+        for words in [
+            "--stats",
+            "--deadline haproxy -f",
+            "--algorithms dsa haproxy",
+        ] {
             assert_eq!(program_of(words), None, "{words}");
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::elf::Elf;
@@ -18,7 +18,14 @@ pub(super) struct Program {
     pub(super) libcrypto: Option<PathBuf>,
     /// Whether libssl is loaded at the start.
     pub(super) has_libssl: bool,
+    /// Whether it gets privileges by its start: see [`PRIVILEGED`].
+    pub(super) is_privileged: bool,
 }
+
+/// What a privileged program means.
+pub(super) const PRIVILEGED: &str = "the program has a setuid or setgid bit or file capabilities: the dynamic linker and OpenSSL \
+     read no environment then, so neither LD_PRELOAD nor OPENSSL_CONF would load the module. To \
+     have lanelock, load the provider in the system's own openssl.cnf";
 
 /// Scripts that are run by scripts stop here, as in the kernel.
 const MOST_SCRIPTS: usize = 4;
@@ -30,14 +37,16 @@ impl Program {
     /// [`Failure::Usage`] says why it cannot run under the provider, and the remedy.
     pub(super) fn find(command: &OsStr) -> Result<Self, Failure> {
         let path = on_path(command)?;
+        let binary = binary(&path, 0)?;
         let OpenSsl {
             libcryptos,
             has_libssl,
-        } = openssl(&path, 0)?;
+        } = openssl(&binary)?;
         Ok(Self {
             path,
             libcrypto: libcryptos.into_iter().next(),
             has_libssl,
+            is_privileged: is_privileged(&binary),
         })
     }
 }
@@ -62,13 +71,34 @@ fn is_executable(file: &fs::Metadata) -> bool {
     file.permissions().mode() & 0o111 != 0
 }
 
-fn openssl(path: &Path, depth: usize) -> Result<OpenSsl, Failure> {
-    if let Some(interpreter) = interpreter(path) {
-        if depth == MOST_SCRIPTS {
-            return Ok(OpenSsl::default());
-        }
-        return openssl(&on_path(&interpreter)?, depth + 1);
+/// What the kernel executes: the file itself, or what runs it as a script.
+fn binary(path: &Path, depth: usize) -> Result<PathBuf, Failure> {
+    match interpreter(path) {
+        Some(interpreter) if depth < MOST_SCRIPTS => binary(&on_path(&interpreter)?, depth + 1),
+        _ => Ok(path.to_owned()),
     }
+}
+
+/// Whether the kernel will tell the program that it has privileges of its file (`AT_SECURE` of
+/// getauxval(3)).
+fn is_privileged(path: &Path) -> bool {
+    const SET_USER: u32 = 0o4000;
+    const SET_GROUP: u32 = 0o2010;
+    let Ok(file) = fs::metadata(path) else {
+        return false;
+    };
+    if rustix::thread::no_new_privs().unwrap_or(false) {
+        return false;
+    }
+    let user = rustix::process::getuid();
+    let has = |bits: u32| file.mode() & bits == bits;
+    let capabilities = rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64]);
+    has(SET_USER) && file.uid() != user.as_raw()
+        || has(SET_GROUP) && file.gid() != rustix::process::getgid().as_raw()
+        || !user.is_root() && capabilities.is_ok()
+}
+
+fn openssl(path: &Path) -> Result<OpenSsl, Failure> {
     let Some(elf) = Elf::read(path) else {
         // What the kernel makes of it will be said by the kernel.
         return Ok(OpenSsl::default());
@@ -98,7 +128,7 @@ fn openssl(path: &Path, depth: usize) -> Result<OpenSsl, Failure> {
     Ok(found)
 }
 
-/// What runs a script: the program behind `#!`, or behind `#!/usr/bin/env`.
+/// What runs a script: the program after `#!`, or after `#!/usr/bin/env`.
 fn interpreter(path: &Path) -> Option<OsString> {
     use std::io::Read;
     let mut start = Vec::new();

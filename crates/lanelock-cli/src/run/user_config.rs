@@ -16,11 +16,14 @@ pub(super) struct UserConfig {
 const MOST_INCLUDES: usize = 16;
 
 impl UserConfig {
-    /// Reads a file and those that it includes.
+    /// Reads a file and those that it includes; `None` is a configuration that says nothing.
     ///
     /// # Errors
     /// [`Failure::Usage`] if the file cannot be read.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(Self::default());
+        };
         let bytes = fs::read(path).map_err(|error| {
             Failure::Usage(format!(
                 "OPENSSL_CONF: {}: {error}; name a configuration that can be read, or unset it",
@@ -38,6 +41,17 @@ impl UserConfig {
         self.values.get(&key).map(String::as_str)
     }
 
+    /// The names and values of a section, in no order.
+    pub(super) fn entries<'a>(
+        &'a self,
+        section: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let values = self.values.iter();
+        values.filter_map(move |((of, name), value)| {
+            (of == section).then_some((name.as_str(), value.as_str()))
+        })
+    }
+
     /// A value that is the name of a section, or `other` if there is none.
     ///
     /// # Errors
@@ -51,6 +65,14 @@ impl UserConfig {
             ))),
             Some(value) => Ok(value.to_owned()),
         }
+    }
+
+    /// A configuration of this text, for tests.
+    #[cfg(test)]
+    pub(super) fn of(text: &str) -> Self {
+        let mut config = Self::default();
+        config.parse(text, &mut "default".to_owned(), 0);
+        config
     }
 
     fn parse(&mut self, text: &str, section: &mut String, depth: usize) {
@@ -159,7 +181,7 @@ mod tests {
         let whole = folder.path().join("whole");
         let text = format!(".include = {}\nr = 3\n", folder.path().display());
         fs::write(&whole, text).expect("a file");
-        let config = UserConfig::read(&whole).expect("it can be read");
+        let config = UserConfig::read(Some(&whole)).expect("it can be read");
         assert_eq!(config.get("p", "q"), Some("1"));
         assert_eq!(config.get("p", "r"), Some("3"));
     }

@@ -2,6 +2,7 @@
 //! field is checked, and nothing it says decides how much memory is read.
 
 mod error;
+mod filter;
 mod find;
 mod listener;
 mod parse;

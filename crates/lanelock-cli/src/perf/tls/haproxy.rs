@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::credentials::Credentials;
 use super::target::Version;
 use crate::failure::Failure;
-use crate::run::{self, ConfigFile};
+use crate::run;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -37,7 +37,6 @@ pub(super) struct Setup {
 pub(super) struct Haproxy {
     child: Child,
     folder: TempDir,
-    _openssl: Option<ConfigFile>,
     address: SocketAddr,
 }
 
@@ -74,10 +73,9 @@ impl Haproxy {
         fs::write(&path, configuration(setup, folder.path(), address)).map_err(broken)?;
         let log = fs::File::create(folder.path().join("log")).map_err(broken)?;
         let mut command = Command::new(&setup.program);
-        let module = setup.provider.as_ref();
-        let openssl =
-            module.map(|module| run::under_provider(&mut command, module, setup.deadline));
-        let openssl = openssl.transpose()?;
+        if let Some(module) = &setup.provider {
+            run::under_provider(&mut command, module, setup.deadline)?;
+        }
         let child = command
             .arg("-db")
             .arg("-f")
@@ -90,7 +88,6 @@ impl Haproxy {
         let mut server = Self {
             child,
             folder,
-            _openssl: openssl,
             address,
         };
         server.wait_until_it_listens().map_err(broken)?;

@@ -3,9 +3,15 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+mod paths;
+mod policy;
+mod service;
+mod statistics;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use assert_cmd::Command;
@@ -73,40 +79,17 @@ fn the_exit_code_is_the_programs() {
     for code in [0, 1, 7, 255] {
         let script = format!("exit {code}");
         scene.run(&["--", "sh", "-c", &script]).assert().code(code);
+        let waited = ["--stats", "--", "sh", "-c", &script];
+        scene.run(&waited).assert().code(code);
     }
-    scene
-        .run(&["--", "sh", "-c", "kill -TERM $$"])
-        .assert()
-        .code(128 + 15);
-    scene
-        .run(&["--", "sh", "-c", "kill -KILL $$"])
-        .assert()
-        .code(128 + 9);
-}
-
-#[test]
-fn signals_go_to_the_program() {
-    let scene = Scene::new();
-    let script =
-        "trap 'exit 9' TERM; trap 'echo again' HUP; echo ready; while :; do sleep 0.05; done";
-    let mut child = scene
-        .lanelock()
-        .args(["--", "sh", "-c", script])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let signal = |name: &str| {
-        let status = std::process::Command::new("kill")
-            .args([name, &child.id().to_string()])
-            .status();
-        assert!(status.unwrap().success());
-    };
-    assert_eq!(lines.next().unwrap().unwrap(), "ready");
-    signal("-HUP");
-    assert_eq!(lines.next().unwrap().unwrap(), "again");
-    signal("-TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(9));
+    for (name, number) in [("TERM", 15), ("KILL", 9)] {
+        let script = format!("kill -{name} $$");
+        let mut command = scene.lanelock();
+        let status = command.args(["--", "sh", "-c", &script]).status().unwrap();
+        assert_eq!(status.signal(), Some(number), "{status}");
+        let waited = ["--stats", "--", "sh", "-c", &script];
+        scene.run(&waited).assert().code(128 + number);
+    }
 }
 
 #[test]
@@ -126,35 +109,44 @@ fn the_programs_environment_differs_by_the_configuration_alone() {
     assert_eq!(under, sorted(&plain));
 }
 
+/// It is there for whoever reads it later, and stays one file however often it is asked for.
 #[test]
-fn the_configuration_includes_the_users_and_goes_with_the_last_process() {
+fn the_configuration_includes_the_users_and_is_kept() {
     let scene = Scene::new();
     let user = scene.path("user.cnf");
     fs::write(&user, "marker = here\nopenssl_conf = mine\n[mine]\n").unwrap();
-    let script = "echo $OPENSSL_CONF; cat $OPENSSL_CONF; \
-                  (sleep 0.3; cat $OPENSSL_CONF > later) >/dev/null 2>&1 </dev/null &";
-    let mut command = scene.run(&["--deadline", "70", "--", "sh", "-c", script]);
-    command
-        .env("OPENSSL_CONF", &user)
-        .current_dir(scene.folder.path());
-    let output = command.assert().success().get_output().stdout.clone();
-    let output = String::from_utf8(output).unwrap();
-    let (path, text) = output.split_once('\n').unwrap();
+    let run = |args: &[&str]| {
+        let mut command = scene.run(args);
+        let output = command.env("OPENSSL_CONF", &user).assert().success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let options = ["--deadline", "70", "--algorithms", "rsa,x25519", "--"];
+    let path = run(&[&options[..], &["sh", "-c", "echo $OPENSSL_CONF"]].concat());
+    let text = fs::read_to_string(path.trim_end()).unwrap();
     let include = format!(".include {}", user.canonicalize().unwrap().display());
-    assert!(text.lines().any(|line| line == include), "{text}");
     for line in [
+        &*include,
         "openssl_conf = mine",
         "deadline = 70",
+        "algorithms = rsa,x25519",
         "default_properties = ?provider=lanelock",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    assert_eq!(
-        fs::read_to_string(scene.path("later")).unwrap(),
-        text,
-        "as long as it was needed"
-    );
-    assert!(!Path::new(path).exists(), "{path}");
+    let again = run(&[
+        &options[..],
+        &["sh", "-c", "echo $OPENSSL_CONF; cat $OPENSSL_CONF"],
+    ]
+    .concat());
+    assert_eq!(again, format!("{path}{text}"));
+    let shown = run(&[
+        &options[..1],
+        &["70", "--algorithms", "rsa", "--algorithms", "x25519"],
+        &["--show-config", "--", "sh"],
+    ]
+    .concat());
+    assert_eq!(shown, text);
+    fs::remove_file(path.trim_end()).unwrap();
 }
 
 /// What OpenSSL itself makes of the configuration: a value of the user's own file, a section that
@@ -166,7 +158,8 @@ fn openssl_reads_both() {
     let oid = "1.3.6.1.4.1.99999.77";
     let text = format!(
         "openssl_conf = mine\n[mine]\noid_section = oids\nproviders = list\n\
-         [oids]\nlanelockMarker = {oid}\n[list]\nlegacy = old\n[old]\nactivate = 1\n"
+         [oids]\nlanelockMarker = {oid}\n[list]\nlegacy = old\ndefault = usual\n\
+         [old]\nactivate = 1\n[usual]\nactivate = 1\n"
     );
     fs::write(&user, text).unwrap();
     let mut show = scene.run(&["--show-config", "--", "openssl"]);
@@ -223,10 +216,14 @@ fn what_cannot_run_is_refused_with_the_remedy() {
         late.contains("--deadline") && late.contains("1000000"),
         "{late}"
     );
+    let unknown = scene.refusal(&["--algorithms", "rsa,dsa", "--", "true"]);
+    for part in ["'dsa'", "--algorithms", "rsa, ecdsa, ed25519, ecdh, x25519"] {
+        assert!(unknown.contains(part), "{part}: {unknown}");
+    }
 }
 
 #[test]
-fn an_old_libcrypto_is_found_behind_a_library_and_a_script() {
+fn an_old_libcrypto_is_found_through_a_library_and_a_script() {
     let scene = Scene::new();
     let rpath = format!("-Wl,-rpath,{}", scene.folder.path().display());
     let shared = |soname: &str| format!("-Wl,-soname,{soname}");
@@ -297,37 +294,4 @@ fn a_module_that_is_not_there_is_named_with_the_places() {
     ] {
         assert!(said.contains(place), "{place}: {said}");
     }
-}
-
-#[test]
-fn stats_of_a_program_without_openssl_say_so() {
-    let scene = Scene::new();
-    let output = scene
-        .run(&["--stats", "--", "sh", "-c", "exit 3"])
-        .assert()
-        .code(3);
-    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("sh has not loaded the provider"), "{said}");
-}
-
-/// This command is itself a program with queues: its pages reach the one that waits for it, from a
-/// process that it has started, too.
-#[test]
-fn stats_of_a_program_with_queues_are_a_table() {
-    let scene = Scene::new();
-    let lanelock = env!("CARGO_BIN_EXE_lanelock");
-    let work = "perf pubkey --engine openssl --algorithm x448-derive --batch 1 --seconds 0.05";
-    let script = format!("{lanelock} {work} >/dev/null; {lanelock} {work} >/dev/null");
-    let output = scene
-        .run(&["--stats", "--", "sh", "-c", &script])
-        .assert()
-        .success();
-    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("2 processes"), "{said}");
-    let row = said
-        .lines()
-        .find(|line| line.contains("x448-derive"))
-        .expect("a row");
-    let count: u64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
-    assert!(count > 0, "{row}");
 }
