@@ -103,6 +103,31 @@ check_client_certificate() { # check_client_certificate VERSION PORT FOLDER
     fi
 }
 
+# systemd reads the unit with the drop-in and has nothing to say about it; the command is not where a
+# distribution would have it.
+check_unit() { # check_unit UNIT DROP-IN
+    unit=/lib/systemd/system/$1
+    if ! command -v systemd-analyze >/dev/null 2>&1 || ! [ -f "$unit" ]; then
+        echo "skipped: the unit $1: no systemd-analyze or no $unit here"
+        return
+    fi
+    mkdir -p "$work/units/$1.d"
+    cp "$unit" "$work/units/"
+    for command in /nowhere/lanelock "$LANELOCK"; do
+        sed "s|/usr/local/bin/lanelock|$command|" "$2" >"$work/units/$1.d/lanelock.conf"
+        systemd-analyze verify --man=no "$work/units/$1" >"$work/verify" 2>&1 || true
+        case $command in
+        # What is not there is missed: so the drop-in is read.
+        /nowhere/*) grep -q "$command is not executable" "$work/verify" || fail "$2 is not read" ;;
+        *) [ ! -s "$work/verify" ] || fail "$2: $(cat "$work/verify")" ;;
+        esac
+    done
+}
+
+unit_command() { # unit_command DROP-IN: what it starts, with this lanelock
+    sed -n "s|^ExecStart=/usr/local/bin/lanelock|$LANELOCK|p" "$1"
+}
+
 descriptors() { # descriptors PID
     # shellcheck disable=SC2012
     ls "/proc/$1/fd" | wc -l

@@ -70,6 +70,17 @@ start() { # with the provider, as records.config and openssl.cnf say
     wait_for_start
 }
 
+start_service() { # as the unit does with lanelock.conf, and records.config
+    cat integrations/trafficserver/records.config >>"$root/etc/records.config"
+    # Of Debian's unit.
+    export TM_DAEMON_ARGS="--run-root=$root"
+    export LANELOCK_PROVIDER="$LANELOCK_PROVIDERS/lanelock.so"
+    eval "set -- $(unit_command integrations/trafficserver/lanelock.conf)"
+    "$@" >"$root/out" 2>&1 &
+    server=$!
+    wait_for_start
+}
+
 start_stock() {
     ${PREFIX-} traffic_manager --run-root="$root" >"$root/out" 2>&1 &
     server=$!

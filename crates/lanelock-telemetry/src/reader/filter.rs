@@ -40,9 +40,12 @@ pub(super) fn require(socket: BorrowedFd<'_>, token: &[u8; TOKEN]) -> io::Result
 
 /// Loads each word and leaves for the last instruction but one unless it is the token's. A datagram
 /// that ends before a word is dropped by the load.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "codes of the kernel's headers have 16 bits, and a token has few words"
+)]
 fn instructions(token: &[u8; TOKEN]) -> [sock_filter; 2 * WORDS + 2] {
     let instruction = |code: u32, k: u32, jf: usize| sock_filter {
-        // Codes have 16 bits, jumps eight: WORDS is small.
         code: code as u16,
         jt: 0,
         jf: jf as u8,
