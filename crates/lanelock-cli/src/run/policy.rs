@@ -40,20 +40,25 @@ pub(super) fn objection(
             "{file} activates the provider fips"
         ))));
     }
-    let is_default = |provider: &Provider| provider.name == "default" && provider.is_certain;
-    if activated.is_empty() || activated.iter().any(is_default) {
+    let mut defaults = activated
+        .iter()
+        .filter(|provider| provider.name == "default");
+    if activated.is_empty() || defaults.any(Provider::is_certain) {
         return system();
     }
-    let mut names: Vec<_> = activated
-        .into_iter()
-        .map(|provider| provider.name)
-        .collect();
-    names.sort();
+    let mut named: Vec<_> = activated.iter().map(|provider| &*provider.name).collect();
+    named.sort_unstable();
+    let found = match activated.iter().find(|provider| provider.name == "default") {
+        Some(default) => format!(
+            "has `activate = {}` for default, which releases of OpenSSL read differently",
+            default.activate
+        ),
+        None => format!("activates {} and not default", named.join(", ")),
+    };
     Ok(Some(format!(
-        "{file} activates {}, and not surely default: lanelock needs the default provider, and \
-         does not bring it in against a configuration that leaves it out. To have lanelock, write \
-         `activate = 1` into the section of default there",
-        names.join(", ")
+        "{file} {found}: lanelock needs the default provider, and does not bring it in against a \
+         configuration that leaves it out. To have lanelock, write `activate = 1` into the section \
+         of default there"
     )))
 }
 
@@ -70,11 +75,18 @@ fn system_fips() -> Option<String> {
     Some(format!("{FORCED_FIPS} is {}", forced.display()))
 }
 
-/// A provider that a configuration activates.
+/// A provider that a configuration activates, in the reading of one release at least.
 struct Provider {
     name: String,
+    activate: String,
+}
+
+impl Provider {
     /// Whether every release of OpenSSL 3 activates it: 3.0 does so whatever the value.
-    is_certain: bool,
+    fn is_certain(&self) -> bool {
+        let value = self.activate.to_ascii_lowercase();
+        ["1", "yes", "true", "on"].contains(&value.as_str())
+    }
 }
 
 /// The providers with the word `activate` in their sections. Where there are none, libcrypto
@@ -89,10 +101,9 @@ fn activated(config: &UserConfig, init: &str) -> Result<Vec<Provider>, Failure> 
                 entries.find_map(|(name, value)| (after_dot(name) == wanted).then_some(value))
             };
             if let Some(activate) = value("activate") {
-                let activate = activate.to_ascii_lowercase();
                 found.push(Provider {
                     name: value("identity").unwrap_or(after_dot(name)).to_owned(),
-                    is_certain: ["1", "yes", "true", "on"].contains(&activate.as_str()),
+                    activate: activate.to_owned(),
                 });
             }
         }
@@ -192,15 +203,18 @@ mod tests {
 
     #[test]
     fn a_configuration_without_default_stays_without() {
-        for providers in [
-            "base",
-            "lanelock base",
-            "default=0 base",
-            "default=no",
-            "1.base",
+        for (providers, found) in [
+            ("base", "activates base and not default: "),
+            (
+                "lanelock base",
+                "activates base, lanelock and not default: ",
+            ),
+            ("1.base", "activates base and not default: "),
+            ("default=0 base", "has `activate = 0` for default, "),
+            ("default=no", "has `activate = no` for default, "),
         ] {
             let said = objection_to(&activating(providers, "")).expect(providers);
-            assert!(said.starts_with("/x.cnf activates "), "{said}");
+            assert!(said.starts_with(&format!("/x.cnf {found}")), "{said}");
         }
         let renamed = "openssl_conf = i\n[i]\nproviders.2 = p\n[p]\ndefault = b\n\
                        [b]\nidentity = base\nactivate = 1\n";

@@ -16,11 +16,14 @@ use rustix::process::{Pid, Signal, WaitOptions};
 /// Where the manager listens: a path, or an abstract name after `@`.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Stops, and becomes the program when it goes on. The two variables have to be its own number for
-/// a program that listens to them.
+/// Stops, and becomes the program when it goes on, with the variables that come before `--`: what is
+/// preloaded is for the program. The manager's two have to be its own number for a program that
+/// listens to them.
 const STOPPED: &str = "kill -STOP $$\n\
                        [ -z \"$LISTEN_PID\" ] || LISTEN_PID=$$\n\
                        [ -z \"$WATCHDOG_PID\" ] || WATCHDOG_PID=$$\n\
+                       until [ \"$1\" = -- ]; do export \"$1\"; shift; done\n\
+                       shift\n\
                        exec \"$@\"";
 
 #[derive(Debug)]
@@ -62,12 +65,13 @@ impl Supervisor {
 pub(super) fn stopped(command: &Command) -> Command {
     let mut stopped = Command::new("/bin/sh");
     stopped.args(["-c", STOPPED, "sh"]);
-    stopped.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => stopped.env(name, value),
-            None => stopped.env_remove(name),
-        };
+        let mut variable = name.to_owned();
+        variable.push("=");
+        variable.push(value.unwrap_or_default());
+        stopped.arg(variable);
     }
+    stopped.arg("--").arg(command.get_program());
+    stopped.args(command.get_args());
     stopped
 }

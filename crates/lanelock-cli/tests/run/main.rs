@@ -37,6 +37,7 @@ impl Scene {
         command.arg("run");
         command.env("LANELOCK_PROVIDER", self.path("lanelock.so"));
         command.env_remove("OPENSSL_CONF");
+        command.env("XDG_CACHE_HOME", self.folder.path());
         command
     }
 
@@ -73,6 +74,22 @@ impl Scene {
     }
 }
 
+/// Root's configurations are in one place, and this one's name the folder, which goes.
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let ours = self.folder.path().display().to_string();
+        let files = fs::read_dir("/run/lanelock")
+            .into_iter()
+            .flatten()
+            .flatten();
+        for path in files.map(|file| file.path()) {
+            if fs::read_to_string(&path).is_ok_and(|text| text.contains(&ours)) {
+                let _gone = fs::remove_file(path);
+            }
+        }
+    }
+}
+
 #[test]
 fn the_exit_code_is_the_programs() {
     let scene = Scene::new();
@@ -102,6 +119,7 @@ fn the_programs_environment_differs_by_the_configuration_alone() {
     };
     let mut plain = std::process::Command::new("env");
     plain.env("LANELOCK_PROVIDER", scene.path("lanelock.so"));
+    plain.env("XDG_CACHE_HOME", scene.folder.path());
     plain.env_remove("OPENSSL_CONF");
     let plain = String::from_utf8(plain.output().unwrap().stdout).unwrap();
     let mut under = sorted(&scene.stdout(&["--", "env"]));
@@ -146,7 +164,6 @@ fn the_configuration_includes_the_users_and_is_kept() {
     ]
     .concat());
     assert_eq!(shown, text);
-    fs::remove_file(path.trim_end()).unwrap();
 }
 
 /// What OpenSSL itself makes of the configuration: a value of the user's own file, a section that

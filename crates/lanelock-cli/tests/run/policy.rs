@@ -42,6 +42,7 @@ fn a_policy_stays_as_it_is() {
         let of = |mut command: Command| {
             command.env("OPENSSL_CONF", &path);
             command.env("LANELOCK_PROVIDER", scene.path("lanelock.so"));
+            command.env("XDG_CACHE_HOME", scene.path(""));
             command.output().unwrap()
         };
         let under = |args: &[&str]| {

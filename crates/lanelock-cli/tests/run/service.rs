@@ -25,7 +25,8 @@ while True: signal.pause()
 const READY: &str = "\
 import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-state = ' '.join(['READY=1', os.environ['LISTEN_PID'], os.environ['WATCHDOG_PID']])
+words = [os.environ[name] for name in ('LISTEN_PID', 'WATCHDOG_PID')]
+state = ' '.join(['READY=1', *words, str('OPENSSL_CONF' in os.environ)])
 s.sendto(state.encode(), os.environ['NOTIFY_SOCKET'])
 sys.stdin.read()
 ";
@@ -176,6 +177,7 @@ impl Manager {
         command.args(lanelock.get_args()).args(options);
         command.args(["--", "python3", "-c", READY]);
         command.env("LANELOCK_PROVIDER", scene.path("lanelock.so"));
+        command.env("XDG_CACHE_HOME", scene.path(""));
         command
             .env_remove("OPENSSL_CONF")
             .env("NOTIFY_SOCKET", &self.path);
@@ -189,7 +191,10 @@ fn a_service_is_ready_by_its_main_process() {
     let manager = Manager::new(&scene);
     let mut service = manager.start(&scene, &[]);
     let pid = service.child.id();
-    assert_eq!(manager.message(), (format!("READY=1 {pid} {pid}"), pid));
+    assert_eq!(
+        manager.message(),
+        (format!("READY=1 {pid} {pid} True"), pid)
+    );
     drop(service.child.stdin.take());
     assert!(service.child.wait().unwrap().success());
 }
@@ -203,7 +208,10 @@ fn a_command_that_waits_makes_the_program_the_main_process() {
     assert_eq!(sender, service.child.id());
     let pid: u32 = message.strip_prefix("MAINPID=").unwrap().parse().unwrap();
     assert_ne!(pid, sender);
-    assert_eq!(manager.message(), (format!("READY=1 {pid} {pid}"), pid));
+    assert_eq!(
+        manager.message(),
+        (format!("READY=1 {pid} {pid} True"), pid)
+    );
     drop(service.child.stdin.take());
     assert!(service.child.wait().unwrap().success());
 }
