@@ -4,24 +4,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::time::Duration;
 
 use lanelock_core::environment;
-use rustix::fs::{Mode, OFlags, SealFlags};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::SOCKET;
 
 /// How long an operation, the first of its process, may wait for a reader that is busy with others.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Sends the page's descriptor to the socket that the environment names, with the token that is
 /// asked for there. There may be no reader: then nothing is sent.
 pub(crate) fn announce(page: &OwnedFd) {
-    let Some(value) = environment::variable(SOCKET) else {
+    let Some(name) = environment::variable(SOCKET) else {
         return;
     };
-    if let Some((name, token)) = value.to_str().and_then(|value| value.split_once('/'))
+    if let Some((name, token)) = name.to_str().and_then(|name| name.split_once('/'))
         && let Some(read_only) = for_readers(page)
     {
         let _unread = send(name, token, read_only.as_ref().unwrap_or(page));
@@ -31,6 +29,7 @@ pub(crate) fn announce(page: &OwnedFd) {
 /// A descriptor of the page that can only be read; nothing if there is none, and `Some(None)` if
 /// the page's own is as good: in a root without /proc, sealed against writing.
 fn for_readers(page: &OwnedFd) -> Option<Option<OwnedFd>> {
+    use rustix::fs::{Mode, OFlags, SealFlags};
     let path = format!("/proc/self/fd/{}", page.as_raw_fd());
     let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     if let Ok(opened) = opened {
@@ -59,6 +58,7 @@ pub(crate) fn send(name: &str, token: &str, file: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::memory::Words;
+    use rustix::fs::{OFlags, SealFlags};
     use rustix::io::Errno;
 
     #[test]

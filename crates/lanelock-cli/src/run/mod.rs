@@ -166,16 +166,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         &config,
         program.has_libssl.then_some(&*module),
     )?;
-    let listener = args.stats.then(Listener::start);
-    let listener = listener.and_then(|started| {
-        let said = |error| {
-            say(&format!(
-                "--stats: cannot listen for the program: {error}; it starts without"
-            ))
-        };
-        started.map_err(said).ok()
-    });
-    let Some(listener) = listener else {
+    let Some(listener) = args.stats.then(listener).flatten() else {
         return Err(become_program(command, &program));
     };
     command.env(lanelock::telemetry::SOCKET, listener.name());
@@ -224,6 +215,17 @@ fn configure(
     }
     command.env("OPENSSL_CONF", place::keep(&config.text)?);
     Ok(())
+}
+
+/// What hears the program's statistics. They are no reason not to start it.
+fn listener() -> Option<Listener> {
+    let started = Listener::start();
+    if let Err(error) = &started {
+        say(&format!(
+            "--stats: cannot listen for the program: {error}; it starts without"
+        ));
+    }
+    started.ok()
 }
 
 /// Returns only if the program cannot be executed.
