@@ -37,6 +37,9 @@ pub enum Command {
     Perf(Box<perf::Args>),
     /// Break down the TLS handshakes of a running or started program (root, bpftrace).
     Trace(trace::Args),
+    /// What `trace` starts its children through.
+    #[command(hide = true)]
+    Leash(trace::leash::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }
@@ -55,6 +58,7 @@ impl Command {
             Self::Engines(args) => engines::run(args),
             Self::Perf(args) => perf::run(args),
             Self::Trace(args) => trace::run(args),
+            Self::Leash(args) => trace::leash::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

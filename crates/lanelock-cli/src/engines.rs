@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
+use crate::report::json::{self, Schema};
 use family::family;
 use public_keys::KeyRow;
 
@@ -134,8 +135,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
     let inventory = Inventory::of(&device, args)?;
     let text = if args.json {
-        let json = serde_json::to_string_pretty(&inventory);
-        json.map_err(|error| Failure::Failed(error.to_string()))? + "\n"
+        json::render(Schema::Engines, &inventory)
     } else {
         inventory.render(&device, args.measure)
     };

@@ -13,6 +13,7 @@ mod perf;
 mod report;
 mod row;
 mod run;
+mod shown;
 mod stats;
 mod tour;
 mod trace;

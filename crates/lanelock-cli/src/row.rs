@@ -1,6 +1,5 @@
 //! What a measurement reports: one row for each cell, under names that scripts rely on.
-//!
-//! A name, once released, keeps its meaning and its unit. New names may be added.
+//! See [`crate::report::json::Schema`].
 
 use serde::{Deserialize, Serialize};
 

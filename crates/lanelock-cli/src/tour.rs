@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::failure::Failure;
-use crate::report::{columns, html, json, table};
+use crate::report::json::{self, Schema};
+use crate::report::{columns, html, table};
 use crate::row::{Report, Row};
 use crate::{check, perf};
 
@@ -51,9 +52,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     html::write(&report, &args.html)?;
     if let Some(path) = &args.json {
-        std::fs::write(path, json::render(&report)).map_err(|error| Failure::Output {
-            to: path.display().to_string(),
-            error,
+        std::fs::write(path, json::render(Schema::Perf, &report)).map_err(|error| {
+            Failure::Output {
+                to: path.display().to_string(),
+                error,
+            }
         })?;
     }
     print(&format!(

@@ -28,6 +28,7 @@ fn the_json_has_the_same_for_programs() {
     let output = lanelock().args(["engines", "--json"]).output().unwrap();
     assert!(output.status.success());
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "lanelock-engines/1");
     assert!(
         json["machine"]["openssl"]
             .as_str()
@@ -62,6 +63,7 @@ fn measuring_tells_which_engine_runs_what() {
         .unwrap();
     assert!(output.status.success());
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "lanelock-engines/1");
     let choices = json["choices"].as_array().unwrap();
     assert!(
         choices

@@ -25,6 +25,7 @@ use super::bar::Bar;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::perf::output::Target;
+use crate::report::json::{self, Schema};
 use canary::Canary;
 use statistics::Analysis;
 use subject::{Kind, Subject};
@@ -328,9 +329,7 @@ fn too_few(measurements: u64) -> String {
 impl Report {
     fn publish(&self, canaries: &str, json: Option<&Target>) -> Result<(), Failure> {
         if let Some(target) = json {
-            let mut text = serde_json::to_string_pretty(self).expect("plain data, string keys");
-            text.push('\n');
-            target.write(&text)?;
+            target.write(&json::render(Schema::CheckTiming, self))?;
         }
         if json == Some(&Target::Stdout) {
             return Ok(());

@@ -10,7 +10,8 @@ use std::str::FromStr;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::report::{csv, html, json};
+use crate::report::json::{self, Schema};
+use crate::report::{csv, html};
 use crate::row::Report;
 
 /// Forms other than the table.
@@ -74,7 +75,7 @@ impl Output {
     /// [`Failure::Output`] if one cannot be written.
     pub fn write(&self, report: &Report) -> Result<(), Failure> {
         if let Some(target) = &self.json {
-            target.write(&json::render(report))?;
+            target.write(&json::render(Schema::Perf, report))?;
         }
         if let Some(target) = &self.csv {
             target.write(&csv::render(report))?;

@@ -1,22 +1,114 @@
-//! A page as JSON.
+//! Pages as JSON.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanelock::telemetry::Histogram;
 use lanelock::telemetry::reader::{Owner, Snapshot, Stats};
 use serde::Serialize;
 
+use super::process::{Observed, word};
+use crate::report::json::{self, Schema};
+
+#[derive(Serialize)]
+struct Processes {
+    /// Those that have a page.
+    processes: Vec<Process>,
+}
+
+#[derive(Serialize)]
+struct Process {
+    pid: u32,
+    name: String,
+    /// When the process started, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_started: Option<u64>,
+    /// Why the page cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable: Option<String>,
+    #[serde(flatten)]
+    page: Option<Page>,
+}
+
 #[derive(Serialize)]
 struct Page {
-    pid: u32,
     /// When the process made the page, in seconds since 1970.
     started: u64,
+    /// Whether the process has loaded the OpenSSL provider.
+    module: bool,
+    /// Whether the provider was given a private-key operation outside of asynchronous mode.
+    outside_jobs: bool,
+    /// Why the provider runs nothing in lanes.
+    inactive: Option<Inactive>,
     /// Times that a thread found no room for an algorithm.
     uncounted: u64,
     algorithms: Vec<Row>,
     /// The same by thread; without a thread: those that have ended.
     threads: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Inactive {
+    reason: &'static str,
+    explanation: String,
+}
+
+/// One process.
+pub(super) fn process(process: &Observed) -> String {
+    json::render(Schema::Stats, &Process::of(process))
+}
+
+/// All of them.
+pub(super) fn processes(processes: &[Observed]) -> String {
+    let processes = processes.iter().map(Process::of).collect();
+    json::render(Schema::StatsProcesses, &Processes { processes })
+}
+
+impl Process {
+    fn of(process: &Observed) -> Self {
+        Self {
+            pid: process.pid,
+            name: process.name.clone(),
+            process_started: process.started.map(seconds),
+            unreadable: process.page.as_ref().err().cloned(),
+            page: process.page.as_ref().ok().map(Page::of),
+        }
+    }
+}
+
+impl Page {
+    fn of(snapshot: &Snapshot) -> Self {
+        let sums = snapshot.by_algorithm().into_iter();
+        Self {
+            started: seconds(snapshot.started),
+            module: snapshot.is_module,
+            outside_jobs: snapshot.outside_jobs,
+            inactive: snapshot.inactive.map(|reason| Inactive {
+                reason: word(reason),
+                explanation: reason.to_string(),
+            }),
+            uncounted: snapshot.uncounted,
+            algorithms: sums
+                .map(|(name, stats)| Row::of(None, &name, &stats))
+                .collect(),
+            threads: snapshot
+                .queues
+                .iter()
+                .map(|queue| {
+                    let thread = match queue.owner {
+                        Owner::Thread(thread) => Some(thread),
+                        Owner::Ended => None,
+                    };
+                    Row::of(thread, &queue.algorithm, &queue.stats)
+                })
+                .collect(),
+        }
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 #[derive(Serialize)]
@@ -48,34 +140,6 @@ struct Times {
     p90: u64,
     p99: u64,
     p999: u64,
-}
-
-/// JSON, with a line break at its end.
-pub(super) fn render(pid: u32, snapshot: &Snapshot) -> String {
-    let started = snapshot.started.duration_since(SystemTime::UNIX_EPOCH);
-    let sums = snapshot.by_algorithm().into_iter();
-    let page = Page {
-        pid,
-        started: started.map_or(0, |since| since.as_secs()),
-        uncounted: snapshot.uncounted,
-        algorithms: sums
-            .map(|(name, stats)| Row::of(None, &name, &stats))
-            .collect(),
-        threads: snapshot
-            .queues
-            .iter()
-            .map(|queue| {
-                let thread = match queue.owner {
-                    Owner::Thread(thread) => Some(thread),
-                    Owner::Ended => None,
-                };
-                Row::of(thread, &queue.algorithm, &queue.stats)
-            })
-            .collect(),
-    };
-    let mut text = serde_json::to_string_pretty(&page).expect("numbers and names");
-    text.push('\n');
-    text
 }
 
 impl Row {

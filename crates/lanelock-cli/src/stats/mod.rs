@@ -1,16 +1,21 @@
-//! `lanelock stats`: what a running process's public-key queues do.
+//! `lanelock stats`: what running processes' public-key queues do.
 
 mod json;
+mod process;
 mod prometheus;
 mod table;
+mod textfile;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lanelock::telemetry::reader::{FindError, Reader, Snapshot};
 
 use crate::failure::Failure;
+use crate::shown;
+use process::{All, Observed};
 
 pub use table::algorithms;
 
@@ -23,22 +28,27 @@ wait: from an operation's submission to its batch's start; compute: a batch, or 
 ran alone, in its engine. Times are known to 1/16. With --watch everything is of the last interval.
 
 A process can be read by its own user and by root. Nothing in it stops or waits meanwhile. Workers
-that a server forks count for themselves: give their numbers.
+that a server forks count for themselves: give their numbers, or --all.
 
 Examples:
+  lanelock stats
   lanelock stats $(pgrep -n haproxy)
   lanelock stats 4711 --watch
   lanelock stats 4711 --watch 0.5 --times 10
   lanelock stats 4711 --json | jq '.algorithms[] | [.algorithm, .wait_ns.p99]'
-  lanelock stats 4711 --prometheus > /var/lib/node_exporter/lanelock.prom")]
+  lanelock stats --all --prometheus --textfile /var/lib/prometheus/node-exporter/lanelock.prom")]
 pub struct Args {
-    /// Number of the process.
+    /// Number of the process; without one, all that have something to read are listed.
     #[arg(value_name = "PID")]
-    pid: u32,
+    pid: Option<u32>,
+
+    /// Everything about every process that has something to read.
+    #[arg(long, conflicts_with = "pid")]
+    all: bool,
 
     /// Print again every so many seconds, each time what has been counted since.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
-          value_parser = seconds, conflicts_with_all = ["json", "prometheus"])]
+          value_parser = seconds, requires = "pid", conflicts_with_all = ["json", "prometheus"])]
     watch: Option<Duration>,
 
     /// With --watch: end after so many times; without, when the process ends.
@@ -53,9 +63,14 @@ pub struct Args {
     #[arg(long, conflicts_with = "prometheus")]
     json: bool,
 
-    /// Print Prometheus' text format: counters and histograms.
+    /// Print Prometheus' text format: counters, histograms, and what limits them.
     #[arg(long)]
     prometheus: bool,
+
+    /// Write it to a file instead, for node_exporter's textfile collector, which sees the old file
+    /// or the new one, whole. Where writing fails the old one stays, and the exit code is 1.
+    #[arg(long, value_name = "FILE", requires = "prometheus")]
+    textfile: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -64,44 +79,99 @@ pub struct Args {
 /// [`Failure::Usage`] if there is no such process or it has nothing to read, [`Failure::Failed`] if
 /// what it has makes no sense.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let reader = Reader::open(args.pid).map_err(|error| match error {
+    match args.pid {
+        Some(pid) => one(args, pid),
+        None => all(args),
+    }
+}
+
+fn one(args: &Args, pid: u32) -> Result<(), Failure> {
+    let reader = Reader::open(pid).map_err(|error| match error {
         FindError::Page(..) => Failure::Failed(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     })?;
-    let now = read(&reader, args.pid)?;
+    let now = read(&reader, pid)?;
+    if let Some(interval) = args.watch {
+        return watch(args, pid, interval, &reader, now);
+    }
+    let process = Observed::new(pid, Ok(now));
     if args.json {
-        return print(&json::render(args.pid, &now));
+        return print(&json::process(&process));
     }
     if args.prometheus {
-        return print(&prometheus::render(args.pid, &now));
+        return args.expose(&[process]);
     }
-    let Some(interval) = args.watch else {
-        return print(&table::page(args.pid, &now, None, args.threads));
-    };
-    watch(args, interval, &reader, now)
+    print(&table::process(&process, args.threads))
+}
+
+/// Every process; one whose page makes no sense is no failure of this command.
+fn all(args: &Args) -> Result<(), Failure> {
+    if args.prometheus && !args.all {
+        return Err(Failure::Usage(
+            "--prometheus: of which process? give its number, or --all".to_owned(),
+        ));
+    }
+    let All { processes, unseen } = All::find();
+    if unseen > 0 {
+        // Without a reader there is nobody to tell.
+        let _unheard = writeln!(
+            io::stderr(),
+            "lanelock: {unseen} processes of other users were left out; root may read all"
+        );
+    }
+    if args.json {
+        return print(&json::processes(&processes));
+    }
+    if args.prometheus {
+        return args.expose(&processes);
+    }
+    if args.all {
+        let pages = processes.iter();
+        let pages: Vec<_> = pages
+            .map(|process| table::process(process, args.threads))
+            .collect();
+        return print(&pages.join("\n"));
+    }
+    print(&table::processes(&processes))
+}
+
+impl Args {
+    /// Prints or writes Prometheus' format.
+    fn expose(&self, processes: &[Observed]) -> Result<(), Failure> {
+        let text = prometheus::render(processes);
+        match &self.textfile {
+            Some(path) => textfile::replace(path, &text).map_err(|error| Failure::Output {
+                to: shown::name(path),
+                error,
+            }),
+            None => print(&text),
+        }
+    }
 }
 
 fn watch(
     args: &Args,
+    pid: u32,
     interval: Duration,
     reader: &Reader,
     mut before: Snapshot,
 ) -> Result<(), Failure> {
+    let name = Observed::title(pid);
     let mut at = Instant::now();
     let mut printed = 0;
     while args.times.is_none_or(|times| printed < times) {
         thread::sleep(interval);
-        let (now, elapsed) = (read(reader, args.pid)?, at.elapsed());
+        let (now, elapsed) = (read(reader, pid)?, at.elapsed());
         at += elapsed;
         let since = Some((&before, elapsed));
-        let mut text = table::page(args.pid, &now, since, args.threads);
+        let mut text = table::page(&name, &now, since, args.threads);
         if io::stdout().is_terminal() {
             // Home, and what was there goes.
             text.insert_str(0, "\x1b[H\x1b[2J");
         }
         print(&text)?;
-        if !is_alive(args.pid) {
-            return print(&format!("process {}: it has ended\n", args.pid));
+        if !is_alive(pid) {
+            return print(&format!("{name}: it has ended\n"));
         }
         before = now;
         printed += 1;

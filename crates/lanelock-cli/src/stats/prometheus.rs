@@ -1,10 +1,14 @@
-//! A page in Prometheus' text format (version 0.0.4).
+//! Pages in Prometheus' text format (version 0.0.4): each family once, with the samples of all
+//! processes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanelock::telemetry::Histogram;
 use lanelock::telemetry::reader::{Snapshot, Stats};
+
+use super::process::{Observed, word};
 
 /// A counter: its name, what it counts, and where it is.
 type Counter = (&'static str, &'static str, fn(&Stats) -> u64);
@@ -71,117 +75,234 @@ const TIMES: [u64; 19] = [
 /// Bounds of the buckets of lanes.
 const LANES: [usize; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
 
-/// Every counter and histogram, of all threads together.
-pub(super) fn render(pid: u32, snapshot: &Snapshot) -> String {
-    let sums = snapshot.by_algorithm();
-    let mut text = String::new();
-    for (name, help, value) in COUNTERS {
-        head(&mut text, name, help, "counter");
-        for (algorithm, stats) in &sums {
-            let value = value(stats);
-            line(&mut text, name, pid, algorithm, None, &value.to_string());
-        }
-    }
-    lanes(&mut text, pid, &sums);
-    times(
-        &mut text,
-        "lanelock_queue_wait_seconds",
-        "Time from an operation's submission to its batch's start.",
-        pid,
-        sums.iter().map(|(name, stats)| (name, &stats.wait)),
-    );
-    times(
-        &mut text,
-        "lanelock_compute_seconds",
-        "Time of a batch, or of an operation that ran alone, in its engine.",
-        pid,
-        sums.iter().map(|(name, stats)| (name, &stats.compute)),
-    );
-    text
+/// A process's labels, and what it has counted.
+struct Instance<'s> {
+    labels: String,
+    observed: &'s Observed,
+    page: Option<&'s Snapshot>,
+    sums: BTreeMap<String, Stats>,
 }
 
-fn lanes(text: &mut String, pid: u32, sums: &BTreeMap<String, Stats>) {
-    let name = "lanelock_batch_lanes";
-    head(text, name, "Lanes filled by a batch.", "histogram");
-    for (algorithm, stats) in sums {
+/// Everything about these processes, of all their threads together.
+pub(super) fn render(processes: &[Observed]) -> String {
+    let instances: Vec<_> = processes.iter().map(Instance::of).collect();
+    let mut text = Exposition::default();
+    text.family(
+        "lanelock_build_info",
+        "gauge",
+        "The command that wrote this.",
+    );
+    let version = concat!("version=\"", env!("CARGO_PKG_VERSION"), "\"");
+    text.sample("", version, 1);
+    text.family(
+        "lanelock_processes",
+        "gauge",
+        "Processes in which lanelock counts.",
+    );
+    text.sample("", "", processes.len());
+    about_processes(&mut text, &instances);
+    for (name, help, value) in COUNTERS {
+        text.family(name, "counter", help);
+        for (labels, stats) in algorithms(&instances) {
+            text.sample("", &labels, value(stats));
+        }
+    }
+    lanes(&mut text, &instances);
+    times(
+        &mut text,
+        &instances,
+        "lanelock_queue_wait_seconds",
+        "Time from an operation's submission to its batch's start.",
+        |stats| &stats.wait,
+    );
+    times(
+        &mut text,
+        &instances,
+        "lanelock_compute_seconds",
+        "Time of a batch, or of an operation that ran alone, in its engine.",
+        |stats| &stats.compute,
+    );
+    text.text
+}
+
+fn about_processes(text: &mut Exposition, instances: &[Instance<'_>]) {
+    text.family(
+        "lanelock_up",
+        "gauge",
+        "1 if the page of the process could be read.",
+    );
+    for instance in instances {
+        text.sample("", &instance.labels, u8::from(instance.page.is_some()));
+    }
+    text.family(
+        "lanelock_process_start_time_seconds",
+        "gauge",
+        "When the process started, in seconds since 1970.",
+    );
+    for instance in instances {
+        if let Some(started) = instance.observed.started {
+            text.sample("", &instance.labels, since_1970(started));
+        }
+    }
+    let pages = || {
+        let pages = instances.iter();
+        pages.filter_map(|instance| Some((&instance.labels, instance.page?)))
+    };
+    text.family(
+        "lanelock_page_start_time_seconds",
+        "gauge",
+        "When the process began to count, in seconds since 1970.",
+    );
+    for (labels, page) in pages() {
+        text.sample("", labels, since_1970(page.started));
+    }
+    text.family(
+        "lanelock_uncounted_total",
+        "counter",
+        "Times that a thread found no room for an algorithm, which is not counted there.",
+    );
+    for (labels, page) in pages() {
+        text.sample("", labels, page.uncounted);
+    }
+    text.family(
+        "lanelock_provider_loaded",
+        "gauge",
+        "1 if the process has loaded the OpenSSL provider.",
+    );
+    for (labels, page) in pages() {
+        text.sample("", labels, u8::from(page.is_module));
+    }
+    text.family(
+        "lanelock_outside_jobs",
+        "gauge",
+        "1 if the provider was given a private-key operation outside of asynchronous mode, which it \
+         does not batch.",
+    );
+    for (labels, page) in pages() {
+        text.sample("", labels, u8::from(page.outside_jobs));
+    }
+    text.family(
+        "lanelock_inactive",
+        "gauge",
+        "1 if the provider runs nothing in lanes, with the reason.",
+    );
+    for (labels, page) in pages() {
+        match page.inactive {
+            Some(reason) => {
+                let labels = format!("{labels},reason=\"{}\"", word(reason));
+                text.sample("", &labels, 1);
+            }
+            None => text.sample("", labels, 0),
+        }
+    }
+}
+
+/// Labels and numbers of each algorithm of each process.
+fn algorithms<'i>(instances: &'i [Instance<'_>]) -> impl Iterator<Item = (String, &'i Stats)> {
+    instances.iter().flat_map(|instance| {
+        let sums = instance.sums.iter();
+        // Names of algorithms have letters, digits and hyphens: nothing to quote.
+        sums.map(|(name, stats)| (format!("{},algorithm=\"{name}\"", instance.labels), stats))
+    })
+}
+
+fn lanes(text: &mut Exposition, instances: &[Instance<'_>]) {
+    text.family(
+        "lanelock_batch_lanes",
+        "histogram",
+        "Lanes filled by a batch.",
+    );
+    for (labels, stats) in algorithms(instances) {
         let counted = |bound: usize| {
-            let counts = stats.lanes_filled.iter().take(bound + 1);
+            let counts = stats.lanes_filled.iter().take(bound.saturating_add(1));
             counts.fold(0, |sum: u64, count| sum.saturating_add(*count))
         };
         for bound in LANES {
-            bucket(
-                text,
-                name,
-                pid,
-                algorithm,
-                &bound.to_string(),
-                counted(bound),
-            );
+            text.bucket(&labels, &bound.to_string(), counted(bound));
         }
-        let total = counted(usize::MAX - 1);
-        closing(
-            text,
-            name,
-            pid,
-            algorithm,
-            &stats.in_lanes.to_string(),
-            total,
-        );
+        let sum = stats.in_lanes.to_string();
+        text.closing(&labels, &sum, counted(usize::MAX));
     }
 }
 
-fn times<'s>(
-    text: &mut String,
-    name: &str,
+fn times(
+    text: &mut Exposition,
+    instances: &[Instance<'_>],
+    name: &'static str,
     help: &str,
-    pid: u32,
-    histograms: impl Iterator<Item = (&'s String, &'s Histogram)>,
+    histogram: fn(&Stats) -> &Histogram,
 ) {
-    head(text, name, help, "histogram");
-    for (algorithm, histogram) in histograms {
+    text.family(name, "histogram", help);
+    for (labels, stats) in algorithms(instances) {
+        let histogram = histogram(stats);
         let cumulative: Vec<_> = histogram.cumulative().collect();
         for bound in TIMES {
             // A bucket that reaches beyond the bound counts with the next.
             let within = cumulative.partition_point(|(upper, _)| *upper <= bound);
             let count = within.checked_sub(1).map_or(0, |last| cumulative[last].1);
-            bucket(text, name, pid, algorithm, &seconds(bound), count);
+            text.bucket(&labels, &seconds(bound), count);
         }
-        let sum = seconds(histogram.sum());
-        closing(text, name, pid, algorithm, &sum, histogram.count());
+        text.closing(&labels, &seconds(histogram.sum()), histogram.count());
     }
 }
 
-fn head(text: &mut String, name: &str, help: &str, kind: &str) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+impl<'s> Instance<'s> {
+    fn of(observed: &'s Observed) -> Self {
+        let page = observed.page.as_ref().ok();
+        Self {
+            labels: format!(
+                "pid=\"{}\",comm=\"{}\"",
+                observed.pid,
+                quoted(&observed.name)
+            ),
+            observed,
+            page,
+            sums: page.map(Snapshot::by_algorithm).unwrap_or_default(),
+        }
+    }
 }
 
-fn bucket(text: &mut String, name: &str, pid: u32, algorithm: &str, bound: &str, count: u64) {
-    let name = format!("{name}_bucket");
-    let count = count.to_string();
-    line(text, &name, pid, algorithm, Some(bound), &count);
+/// The text, and the family that samples belong to.
+#[derive(Default)]
+struct Exposition {
+    text: String,
+    family: &'static str,
 }
 
-fn closing(text: &mut String, name: &str, pid: u32, algorithm: &str, sum: &str, count: u64) {
-    bucket(text, name, pid, algorithm, "+Inf", count);
-    line(text, &format!("{name}_sum"), pid, algorithm, None, sum);
-    let name = format!("{name}_count");
-    line(text, &name, pid, algorithm, None, &count.to_string());
+impl Exposition {
+    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+        self.family = name;
+        // Writing to a string succeeds, here and below.
+        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, suffix: &str, labels: &str, value: impl std::fmt::Display) {
+        let labels = match labels {
+            "" => String::new(),
+            labels => format!("{{{labels}}}"),
+        };
+        let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.family);
+    }
+
+    fn bucket(&mut self, labels: &str, bound: &str, count: u64) {
+        self.sample("_bucket", &format!("{labels},le=\"{bound}\""), count);
+    }
+
+    fn closing(&mut self, labels: &str, sum: &str, count: u64) {
+        self.bucket(labels, "+Inf", count);
+        self.sample("_sum", labels, sum);
+        self.sample("_count", labels, count);
+    }
 }
 
-/// Names of algorithms have letters, digits and hyphens: nothing that a label would have to quote.
-fn line(
-    text: &mut String,
-    name: &str,
-    pid: u32,
-    algorithm: &str,
-    bound: Option<&str>,
-    value: &str,
-) {
-    let bound = bound.map_or_else(String::new, |bound| format!(",le=\"{bound}\""));
-    let _ = writeln!(
-        text,
-        "{name}{{pid=\"{pid}\",algorithm=\"{algorithm}\"{bound}}} {value}"
-    );
+/// The value of a label; control characters are gone already.
+fn quoted(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+fn since_1970(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 fn seconds(nanoseconds: u64) -> String {
@@ -207,5 +328,49 @@ mod tests {
         for (nanoseconds, expected) in cases {
             assert_eq!(seconds(nanoseconds), expected);
         }
+    }
+
+    #[test]
+    fn values_of_labels_are_quoted() {
+        assert_eq!(quoted("haproxy"), "haproxy");
+        assert_eq!(quoted("\"x\\xe9"), "\\\"x\\\\xe9");
+    }
+
+    #[test]
+    fn what_limits_the_numbers_is_said() {
+        use lanelock::telemetry::Inactive;
+
+        let page = Snapshot {
+            pid: 7,
+            started: UNIX_EPOCH + std::time::Duration::from_secs(1000),
+            is_module: true,
+            outside_jobs: true,
+            inactive: Some(Inactive::NoIfma),
+            uncounted: 88,
+            queues: Vec::new(),
+        };
+        let process = |pid, page| Observed {
+            pid,
+            name: "haproxy".to_owned(),
+            started: None,
+            page,
+        };
+        let text = render(&[
+            process(4711, Ok(page)),
+            process(4712, Err("block 3: state cannot be 0x7".to_owned())),
+        ]);
+        for line in [
+            "lanelock_processes 2",
+            "lanelock_up{pid=\"4711\",comm=\"haproxy\"} 1",
+            "lanelock_up{pid=\"4712\",comm=\"haproxy\"} 0",
+            "lanelock_page_start_time_seconds{pid=\"4711\",comm=\"haproxy\"} 1000",
+            "lanelock_uncounted_total{pid=\"4711\",comm=\"haproxy\"} 88",
+            "lanelock_provider_loaded{pid=\"4711\",comm=\"haproxy\"} 1",
+            "lanelock_outside_jobs{pid=\"4711\",comm=\"haproxy\"} 1",
+            "lanelock_inactive{pid=\"4711\",comm=\"haproxy\",reason=\"no-ifma\"} 1",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}:\n{text}");
+        }
+        assert_eq!(text.matches("4712").count(), 1, "{text}");
     }
 }

@@ -4,11 +4,94 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
+use lanelock::telemetry::PAGE_NAME;
 use lanelock::telemetry::reader::{Owner, Snapshot, Stats};
+
+use super::process::Observed;
+
+/// All that one process has counted.
+pub(super) fn process(process: &Observed, threads: bool) -> String {
+    let name = format!("process {} ({})", process.pid, process.name);
+    match &process.page {
+        Ok(snapshot) => page(&name, snapshot, None, threads),
+        Err(error) => format!("{name}: {PAGE_NAME}: {error}\n"),
+    }
+}
+
+/// A row for each process.
+pub(super) fn processes(processes: &[Observed]) -> String {
+    if processes.is_empty() {
+        return "no process has done a public-key operation through lanelock\n".to_owned();
+    }
+    let rows = processes.iter().map(|process| {
+        let mut row = vec![process.pid.to_string(), process.name.clone()];
+        match &process.page {
+            Ok(snapshot) => {
+                let mut all = Stats::default();
+                for queue in &snapshot.queues {
+                    all.merge(&queue.stats);
+                }
+                row.extend([
+                    duration(snapshot.started.elapsed().unwrap_or_default()),
+                    all.completed.to_string(),
+                    all.failed.to_string(),
+                    lanes(&all),
+                    notes(snapshot).join("; "),
+                ]);
+            }
+            Err(error) => {
+                row.extend(vec![String::new(); 4]);
+                row.push(format!("{PAGE_NAME}: {error}"));
+            }
+        }
+        row
+    });
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([
+        "process",
+        "name",
+        "counted for",
+        "operations",
+        "failed",
+        "lanes filled",
+        "note",
+    ]);
+    table.add_rows(rows);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        if matches!(at, 0 | 2..=5) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut text = table.trim_fmt();
+    text.push('\n');
+    text
+}
+
+/// What limits the numbers of a page.
+fn notes(snapshot: &Snapshot) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(reason) = snapshot.inactive {
+        notes.push(format!("the provider runs nothing in lanes: {reason}"));
+    }
+    if snapshot.outside_jobs {
+        notes.push(
+            "private-key operations outside of asynchronous mode ran one at a time, uncounted"
+                .to_owned(),
+        );
+    }
+    if snapshot.uncounted > 0 {
+        notes.push(format!(
+            "{} times a thread found no room for an algorithm, which is not counted there",
+            snapshot.uncounted
+        ));
+    }
+    notes
+}
 
 /// The page of a process: what it has counted, or what it has since an earlier reading.
 pub(super) fn page(
-    pid: u32,
+    name: &str,
     now: &Snapshot,
     since: Option<(&Snapshot, Duration)>,
     threads: bool,
@@ -32,20 +115,14 @@ pub(super) fn page(
         Some(_) => "the last",
         None => "counted for",
     };
-    let mut text = format!("process {pid}, {span} {}\n\n", duration(elapsed));
+    let mut text = format!("{name}, {span} {}\n\n", duration(elapsed));
     text.push_str(&algorithms(&sums, elapsed));
     if threads {
         text.push('\n');
         text.push_str(&each_thread(now, since.map(|(before, _)| before)));
     }
-    if let Some(reason) = now.inactive {
-        text.push_str(&format!("\nthe provider runs nothing in lanes: {reason}\n"));
-    }
-    if now.uncounted > 0 {
-        text.push_str(&format!(
-            "\n{} times a thread found no room for an algorithm, which is not counted there\n",
-            now.uncounted
-        ));
+    for note in notes(now) {
+        text.push_str(&format!("\nnote: {note}\n"));
     }
     text
 }
@@ -115,9 +192,7 @@ fn figures(stats: &Stats, elapsed: Option<Duration>) -> Vec<String> {
     figures.extend([
         stats.failed.to_string(),
         stats.batches.to_string(),
-        stats
-            .mean_lanes()
-            .map_or_else(String::new, |lanes| format!("{lanes:.2}")),
+        lanes(stats),
         stats.singles.to_string(),
     ]);
     for histogram in [&stats.wait, &stats.compute] {
@@ -129,6 +204,13 @@ fn figures(stats: &Stats, elapsed: Option<Duration>) -> Vec<String> {
         }
     }
     figures
+}
+
+/// Lanes filled in the average batch.
+fn lanes(stats: &Stats) -> String {
+    stats
+        .mean_lanes()
+        .map_or_else(String::new, |lanes| format!("{lanes:.2}"))
 }
 
 fn align(words: &[&str], rows: Vec<Vec<String>>, rate: bool) -> String {

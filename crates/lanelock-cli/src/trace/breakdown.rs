@@ -1,7 +1,6 @@
 //! The figures of a trace.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -15,7 +14,7 @@ pub struct Breakdown {
     pub program: String,
     pub seconds: f64,
     /// Files with probes in them, but for libcrypto.
-    pub libraries: Vec<PathBuf>,
+    pub libraries: Vec<String>,
     pub handshakes: Handshakes,
     /// Public-key operations in libcrypto's functions; empty if they were not timed there.
     pub crypto: Vec<Operation>,
@@ -237,7 +236,9 @@ mod tests {
     fn of(texts: &[&str]) -> Breakdown {
         let mut totals = Totals::default();
         for line in texts.iter().flat_map(|text| text.lines()) {
-            if let Some(Message::Maps(maps)) = Message::parse(line).expect("bpftrace's output") {
+            if let Some(Message::Maps(maps)) =
+                Message::parse(line.as_bytes()).expect("bpftrace's output")
+            {
                 totals.add(maps);
             }
         }

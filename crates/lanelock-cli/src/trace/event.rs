@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::shown;
+
 /// A call that returned, an operation or a batch that ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Event {
@@ -9,6 +11,7 @@ pub struct Event {
     pub time_us: u64,
     pub pid: u32,
     pub tid: u32,
+    /// The process's name, as it may be shown.
     pub comm: String,
     /// The connection (address of its `SSL`) or the number of the operation or batch, or `-`.
     pub subject: String,
@@ -22,27 +25,31 @@ pub struct Event {
 const WIDTHS: [usize; 7] = [12, 7, 7, 16, 18, 20, 10];
 
 impl Event {
-    /// Reads a line of a script; its times start `later_us` after the trace.
-    pub(super) fn parse(line: &str, later_us: u64) -> Option<Self> {
-        let mut rest = line.trim_end();
-        let mut cells = [""; WIDTHS.len()];
+    /// Reads a line of a script, whose columns are as wide as their bytes; its times start
+    /// `later_us` after the trace.
+    pub(super) fn parse(line: &[u8], later_us: u64) -> Option<Self> {
+        let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
+        let mut cells = [&b""[..]; WIDTHS.len()];
         for (cell, width) in cells.iter_mut().zip(WIDTHS) {
-            *cell = rest.get(..width)?.trim();
+            *cell = rest.get(..width)?;
             rest = rest.get(width + 1..)?;
         }
         let [time, pid, tid, comm, subject, what, latency] = cells;
+        let word = |cell: &[u8]| shown::bytes(cell.trim_ascii());
+        let number = |cell: &[u8]| word(cell).parse().ok();
+        let spaces = comm.iter().rev().take_while(|byte| **byte == b' ').count();
         Some(Self {
-            time_us: time.parse::<u64>().ok()? + later_us,
-            pid: pid.parse().ok()?,
-            tid: tid.parse().ok()?,
-            comm: comm.to_owned(),
-            subject: subject.to_owned(),
-            what: what.to_owned(),
-            latency_us: match latency {
-                "-" => None,
-                latency => Some(latency.parse().ok()?),
+            time_us: number(time)? + later_us,
+            pid: u32::try_from(number(pid)?).ok()?,
+            tid: u32::try_from(number(tid)?).ok()?,
+            comm: shown::bytes(&comm[..comm.len() - spaces]),
+            subject: word(subject),
+            what: word(what),
+            latency_us: match latency.trim_ascii() {
+                b"-" => None,
+                latency => Some(number(latency)?),
             },
-            result: rest.to_owned(),
+            result: word(rest),
         })
     }
 
@@ -77,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_and_written_alike() {
-        let event = Event::parse(LINE, 0).expect("a script's line");
+        let event = Event::parse(LINE.as_bytes(), 0).expect("a script's line");
         assert_eq!(
             (event.time_us, event.pid, event.tid),
             (1_464_191, 14830, 14831)
@@ -88,8 +95,25 @@ mod tests {
         );
         assert_eq!(event.latency_us, Some(2023));
         assert_eq!(event.to_string(), LINE);
-        let later = Event::parse(LINE, 9).expect("a script's line");
+        let later = Event::parse(LINE.as_bytes(), 9).expect("a script's line");
         assert_eq!(later.time_us, 1_464_200);
+    }
+
+    #[test]
+    fn a_name_of_any_bytes_stays_in_its_row() {
+        for (name, shown) in [
+            (&b"caf\xe9         "[..], "caf\\xe9"),
+            (b"x\norigin 5\n   ", "x\\norigin 5\\n"),
+            (b"\x1b]0;pwned\x07   ", "\\u{1b}]0;pwned\\u{7}"),
+            ("äöüäöüä".as_bytes(), "äöüäöüä"),
+        ] {
+            let mut line = LINE.as_bytes().to_vec();
+            let column = 12 + 1 + 7 + 1 + 7 + 1;
+            line[column..column + name.len()].copy_from_slice(name);
+            let event = Event::parse(&line, 0).expect("a script's line");
+            assert_eq!((&*event.comm, &*event.result), (shown, "later: read"));
+            assert_eq!(event.to_string().lines().count(), 1);
+        }
     }
 
     #[test]
@@ -100,7 +124,7 @@ mod tests {
             &LINE[..60],
             &LINE.replace("2023", "20x3"),
         ] {
-            assert_eq!(Event::parse(line, 0), None, "{line}");
+            assert_eq!(Event::parse(line.as_bytes(), 0), None, "{line}");
         }
     }
 }

@@ -2,23 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process;
+use lanelock::telemetry::reader::process::Process;
+
+use super::library::{Identity, Library};
 use super::requirements::find;
+use super::{elf, process};
 use crate::failure::Failure;
+use crate::shown;
 
 /// The files of a program that its probes go to.
 #[derive(Clone, Debug)]
 pub(super) struct Libraries {
-    pub(super) ssl: PathBuf,
+    pub(super) ssl: Library,
     /// The provider's module, if the program has it or will.
-    pub(super) module: Option<PathBuf>,
-    pub(super) crypto: PathBuf,
+    pub(super) module: Option<Library>,
+    pub(super) crypto: Library,
+}
+
+/// Those of them that one process has mapped.
+#[derive(Debug, Default)]
+pub(super) struct Mapped {
+    pub(super) ssl: Option<Library>,
+    pub(super) module: Option<Library>,
+    crypto: Option<Library>,
+}
+
+impl Mapped {
+    /// Those of process `pid`; none if it has ended.
+    pub(super) fn of(pid: u32) -> Self {
+        let process = Process::new(pid);
+        let mut mapped = Self::default();
+        for mapping in process.mappings().into_iter().flatten() {
+            for (start, library) in [
+                ("libssl.so", &mut mapped.ssl),
+                ("libcrypto.so", &mut mapped.crypto),
+                ("lanelock.so", &mut mapped.module),
+            ] {
+                if library.is_none() && is_named(&mapping.path, start) {
+                    *library = Library::mapped(&process, &mapping).ok();
+                }
+            }
+        }
+        mapped
+    }
 }
 
 impl Libraries {
@@ -27,16 +57,15 @@ impl Libraries {
         let mut module = None;
         let mut libraries = None;
         for pid in process::tree(root) {
-            let files = process::mapped_files(pid).unwrap_or_default();
-            libraries = libraries.or_else(|| Some((ssl(pid, &files)?, crypto(pid, &files)?)));
-            module = module.or_else(|| self::module(pid, &files));
+            let mapped = Mapped::of(pid);
+            libraries = libraries.or_else(|| mapped.ssl.zip(mapped.crypto));
+            module = module.or(mapped.module);
         }
         let name = process::name(root).unwrap_or_default();
         let (ssl, crypto) = libraries.ok_or_else(|| {
             Failure::Failed(format!(
                 "process {root} ({name}) has no libssl mapped, nor has a descendant: it makes no \
-                 TLS connections, has OpenSSL linked in statically, or its libssl was replaced on \
-                 disk since it started (then restart it)"
+                 TLS connections, or has OpenSSL linked in statically"
             ))
         })?;
         Ok(Self {
@@ -50,10 +79,10 @@ impl Libraries {
     /// else those that the system's programs are.
     pub(super) fn of_command(command: &OsStr, module: Option<&Path>) -> Result<Self, Failure> {
         let program = find(command)
-            .ok_or_else(|| Failure::Usage(format!("{}: no such program", command.display())))?;
+            .ok_or_else(|| Failure::Usage(format!("{}: no such program", shown::name(command))))?;
         let module = match module {
-            Some(path) => Some(path.canonicalize().map_err(|error| {
-                Failure::Usage(format!("--module {}: {error}", path.display()))
+            Some(path) => Some(Library::named(path).map_err(|error| {
+                Failure::Usage(format!("--module {}: {error}", shown::name(path)))
             })?),
             None => None,
         };
@@ -61,18 +90,17 @@ impl Libraries {
         let system = output_of(Command::new("/sbin/ldconfig").arg("-p"));
         let library = |start: &str| {
             let mut files = paths(&linked).chain(paths(&system));
-            files.find(|file| is_named(file, start)).ok_or_else(|| {
+            let file = files.find(|file| is_named(file, start)).ok_or_else(|| {
                 Failure::Failed(format!(
                     "neither {} is linked with {start}, nor has the system one: apt-get install \
                      libssl3",
-                    program.display()
+                    shown::name(&program)
                 ))
-            })
-        };
-        // As the kernel names what is mapped: one file that is probed under two names counts twice.
-        let library = |start| {
-            let file: PathBuf = library(start)?;
-            Ok::<_, Failure>(file.canonicalize().unwrap_or(file))
+            })?;
+            // As the kernel names what is mapped.
+            let file = file.canonicalize().unwrap_or(file);
+            Library::named(&file)
+                .map_err(|error| Failure::Failed(format!("{}: {error}", shown::name(&file))))
         };
         Ok(Self {
             ssl: library("libssl.so.3")?,
@@ -82,96 +110,86 @@ impl Libraries {
     }
 }
 
-/// The libssl of a process that runs, if it has one.
-pub(super) fn ssl(pid: u32, files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
-    of_process(pid, named(files, "libssl.so")?)
-}
-
-/// The libcrypto of a process that runs, if it has one.
-fn crypto(pid: u32, files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
-    of_process(pid, named(files, "libcrypto.so")?)
-}
-
-/// The provider's module in a process that runs, if it has it.
-pub(super) fn module(pid: u32, files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
-    of_process(pid, named(files, "lanelock.so")?)
-}
-
 /// Checks that nobody who uses this libcrypto may pause an operation between the call and the return
 /// of one of its functions: return probes, which reach all of them, would make it crash.
 ///
 /// # Errors
 /// [`Failure::Failed`] naming a process that may, and why.
-pub(super) fn check_nobody_pauses(libcrypto: &Path) -> Result<(), Failure> {
+pub(super) fn check_nobody_pauses(libcrypto: &Library) -> Result<(), Failure> {
     let mut known = BTreeMap::new();
-    for pid in process::tree(1) {
-        let files = process::mapped_files(pid).unwrap_or_default();
-        let own = crypto(pid, &files);
-        if own.and_then(|own| identity(&own)) != identity(libcrypto) {
+    for pid in Process::all() {
+        let process = Process::new(pid);
+        if !uses(&process, libcrypto) {
             continue;
         }
-        let inside = files.iter().filter_map(|file| of_process(pid, file));
-        let pauses = |file: &PathBuf| {
-            *known
-                .entry(file.clone())
-                .or_insert_with_key(|file| may_pause(file))
+        let Some((file, why)) = pausing(&process, &mut known) else {
+            continue;
         };
-        if let Some(file) = inside.into_iter().find(pauses) {
-            return Err(Failure::Failed(format!(
-                "--crypto: process {pid} ({}) has {} mapped, which may pause operations; return \
-                 probes in {} would make it crash; trace without --crypto, batches are timed as \
-                 they are",
-                process::name(pid).unwrap_or_default(),
-                file.display(),
-                libcrypto.display()
-            )));
-        }
+        return Err(Failure::Failed(format!(
+            "--crypto: process {pid} ({}) has {file} mapped, {why}; return probes in {} would make \
+             it crash; trace without --crypto, batches are timed as they are",
+            process::name(pid).unwrap_or_default(),
+            libcrypto.name(),
+        )));
     }
     Ok(())
 }
 
-/// Whether code in a file pauses jobs; the libraries themselves offer it and do not.
-fn may_pause(file: &Path) -> bool {
-    !is_named(file, "libcrypto.so")
-        && !is_named(file, "libssl.so")
-        && is_elf(file)
-        && process::names_symbol(file, "ASYNC_pause_job")
+/// Whether a process has mapped this very file, under whatever name.
+fn uses(process: &Process, library: &Library) -> bool {
+    let mappings = process.mappings().into_iter().flatten();
+    mappings
+        .filter(|mapping| mapping.inode == library.identity().1)
+        .filter_map(|mapping| Library::mapped(process, &mapping).ok())
+        .any(|mapped| mapped.identity() == library.identity())
 }
 
-fn named<'f>(files: &'f BTreeSet<PathBuf>, start: &str) -> Option<&'f Path> {
-    files
-        .iter()
-        .map(PathBuf::as_path)
-        .find(|file| is_named(file, start))
+/// A file of a process with code that may pause a job, and why it may. Verdicts are kept in
+/// `known`.
+fn pausing(
+    process: &Process,
+    known: &mut BTreeMap<Identity, Option<&'static str>>,
+) -> Option<(String, &'static str)> {
+    let mut seen = BTreeSet::new();
+    for mapping in process.mappings().into_iter().flatten() {
+        // The libraries themselves offer it and do not.
+        let is_library = ["libcrypto.so", "libssl.so"]
+            .iter()
+            .any(|start| is_named(&mapping.path, start));
+        if is_library || !seen.insert((mapping.device, mapping.inode)) {
+            continue;
+        }
+        // Devices hold no code; what has been unmapped meanwhile, none that is used.
+        let Ok(file) = Library::mapped(process, &mapping) else {
+            continue;
+        };
+        let verdict = known
+            .entry(file.identity())
+            .or_insert_with(|| may_pause(&file));
+        if let Some(why) = *verdict {
+            return Some((file.name().to_owned(), why));
+        }
+    }
+    None
+}
+
+/// Why code in a file may pause jobs, if it may.
+fn may_pause(file: &Library) -> Option<&'static str> {
+    const UNKNOWN: &str = "which cannot be read and so may pause operations";
+    match elf::is_elf(file.file()) {
+        Ok(false) => None,
+        Ok(true) => match elf::has_symbol(file.file(), "ASYNC_pause_job") {
+            Ok(false) => None,
+            Ok(true) => Some("which may pause operations"),
+            Err(_) => Some(UNKNOWN),
+        },
+        Err(_) => Some(UNKNOWN),
+    }
 }
 
 fn is_named(file: &Path, start: &str) -> bool {
     file.file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(|name| name.starts_with(start))
-}
-
-fn is_elf(file: &Path) -> bool {
-    let mut magic = [0; 4];
-    File::open(file).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
-        && magic == *b"\x7fELF"
-}
-
-/// Where a file of a process is for us: a container has a file system of its own. Nothing if it is
-/// not there any more.
-fn of_process(pid: u32, file: &Path) -> Option<PathBuf> {
-    let inside = Path::new("/proc").join(pid.to_string()).join("root");
-    let inside = inside.join(file.strip_prefix("/").ok()?);
-    let wanted = identity(&inside)?;
-    Some(match identity(file) == Some(wanted) {
-        true => file.to_path_buf(),
-        false => inside,
-    })
-}
-
-/// Device and inode: probes are in the file, whatever its name.
-fn identity(file: &Path) -> Option<(u64, u64)> {
-    file.metadata().ok().map(|m| (m.dev(), m.ino()))
+        .is_some_and(|name| name.as_bytes().starts_with(start.as_bytes()))
 }
 
 /// What a command prints; nothing where it fails.
@@ -192,34 +210,47 @@ fn paths(text: &str) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
-    fn only_others_than_the_libraries_pause() {
-        let directory = tempfile::tempdir().expect("a directory");
-        for (name, content, expected) in [
-            ("qat.so", "\x7fELF\0ASYNC_pause_job\0", true),
-            ("nginx", "\x7fELF\0SSL_read\0", false),
-            ("haproxy", "\x7fELF\0SSL_get_all_async_fds\0", false),
-            ("libcrypto.so.3", "\x7fELF\0ASYNC_pause_job\0", false),
-            ("notes.txt", "about \0ASYNC_pause_job\0", false),
-        ] {
-            let file = directory.path().join(name);
-            fs::write(&file, content).expect("written");
-            assert_eq!(may_pause(&file), expected, "{name}");
-        }
+    fn what_imports_the_pause_may_pause() {
+        let own = Library::named(&std::env::current_exe().expect("a path")).expect("a file");
+        assert_eq!(may_pause(&own), None);
+        let openssl = find("openssl").expect("OpenSSL's command");
+        let libraries = Libraries::of_command(openssl.as_os_str(), None).expect("its libraries");
+        // libssl pauses nothing by itself, but it imports the function.
+        let imports = elf::has_symbol(libraries.ssl.file(), "ASYNC_start_job");
+        assert_eq!(imports, Ok(true));
+        assert_eq!(
+            may_pause(&libraries.crypto),
+            Some("which may pause operations")
+        );
+    }
+
+    #[test]
+    fn what_is_no_sound_elf_file_is_not_trusted() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let verdict = |content: &[u8]| {
+            std::fs::write(file.path(), content).expect("written");
+            may_pause(&Library::named(file.path()).expect("a regular file"))
+        };
+        assert_eq!(verdict(b""), None);
+        assert_eq!(verdict(b"about \0ASYNC_pause_job\0"), None);
+        let broken = verdict(b"\x7fELF\x02 and no more").expect("not known");
+        assert!(broken.contains("cannot be read"), "{broken}");
     }
 
     #[test]
     fn a_library_of_its_own_is_used_by_nobody_else() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        assert!(check_nobody_pauses(file.path()).is_ok());
+        let library = Library::named(file.path()).expect("a regular file");
+        assert!(check_nobody_pauses(&library).is_ok());
     }
 
     #[test]
     fn a_commands_libraries_have_the_names_that_the_kernel_has_for_them() {
         let found = Libraries::of_command(OsStr::new("openssl"), None).expect("OpenSSL's command");
-        for file in [found.ssl, found.crypto] {
+        for library in [found.ssl, found.crypto] {
+            let file = PathBuf::from(library.name());
             assert_eq!(file.canonicalize().expect("a file"), file);
         }
     }

@@ -2,8 +2,12 @@
 
 mod breakdown;
 mod buckets;
+mod elf;
 mod event;
+mod interrupt;
+pub mod leash;
 mod libraries;
+mod library;
 mod output;
 mod process;
 mod program;
@@ -22,9 +26,12 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::report::html;
+use crate::report::json::{self, Schema};
 use crate::run;
+use crate::shown;
 pub use breakdown::{Breakdown, Times};
 pub use event::Event;
+use interrupt::Interrupt;
 use libraries::Libraries;
 use program::Program;
 use session::Session;
@@ -94,14 +101,18 @@ pub struct Args {
 /// traced, with the remedy.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let bpftrace = requirements::check()?;
+    let interrupt = Interrupt::listen()?;
     let (program, libraries) = match args.pid {
-        Some(pid) => (Program::running(pid)?, Libraries::mapped(pid)?),
+        Some(pid) => (
+            Program::running(pid)?,
+            interrupt.or(move || Libraries::mapped(pid))??,
+        ),
         None => {
             let libraries = Libraries::of_command(&args.program(), args.module()?.as_deref())?;
             (Program::start(&args.command)?, libraries)
         }
     };
-    let mut session = Session::start(&bpftrace, program, libraries, args.wants())?;
+    let mut session = Session::start(&bpftrace, program, libraries, args.wants(), interrupt)?;
     session.run(args.seconds)?;
     let (breakdown, events) = session.finish()?;
     args.write(&breakdown, &events)
@@ -155,12 +166,11 @@ impl Args {
     fn write(&self, breakdown: &Breakdown, events: &[Event]) -> Result<(), Failure> {
         let mut table = Some(table::render(breakdown));
         if let Some(path) = &self.json {
-            let json = serde_json::to_string_pretty(breakdown)
-                .map_err(|error| Failure::Failed(error.to_string()))?;
+            let json = json::render(Schema::Trace, breakdown);
             if path == Path::new("-") {
-                table = Some(json + "\n");
+                table = Some(json);
             } else {
-                save(path, &(json + "\n"))?;
+                save(path, &json)?;
             }
         }
         if let Some(path) = &self.html {
@@ -174,7 +184,7 @@ impl Args {
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::Output {
-        to: path.display().to_string(),
+        to: shown::name(path),
         error,
     })
 }

@@ -1,17 +1,20 @@
 //! bpftrace's output, in its JSON form, and the sums over several of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::shown;
 
 /// A line that says something.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
     /// All probes are in place; the script's times start here, in nanoseconds of the system.
     Ready(u64),
-    /// An event's line.
-    Event(String),
+    /// An event's line, in which the process's name may be any bytes.
+    Event(Vec<u8>),
     /// Maps with counters or statistics, printed at the end.
     Maps(BTreeMap<String, Value>),
     /// So many events did not fit into the buffers to be printed.
@@ -34,32 +37,56 @@ impl Message {
     ///
     /// # Errors
     /// What is wrong with a line that should have been read.
-    pub(super) fn parse(line: &str) -> Result<Option<Self>, String> {
-        if line.trim().is_empty() {
+    pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
+        if line.trim_ascii().is_empty() {
             return Ok(None);
         }
-        let unread = |error: serde_json::Error| format!("bpftrace wrote {line:?}: {error}");
-        let Line { r#type, data } = serde_json::from_str(line).map_err(unread)?;
+        let unread =
+            |error: &dyn fmt::Display| format!("bpftrace wrote `{}`: {error}", shown::bytes(line));
+        // A character for each byte, whatever it is: names need not be UTF-8.
+        let text: String = line.iter().copied().map(char::from).collect();
+        let Line { r#type, data } = serde_json::from_str(&text).map_err(|e| unread(&e))?;
         Ok(match r#type.as_str() {
             "printf" => {
-                let text: String = serde_json::from_value(data).map_err(unread)?;
+                let text: String = serde_json::from_value(data).map_err(|e| unread(&e))?;
                 Some(match text.trim_end().strip_prefix("origin ") {
-                    Some(origin) => Self::Ready(
-                        origin
-                            .parse()
-                            .map_err(|error| format!("bpftrace wrote {line:?}: {error}"))?,
-                    ),
-                    None => Self::Event(text),
+                    Some(origin) => Self::Ready(origin.parse().map_err(|e| unread(&e))?),
+                    None => Self::Event(printed(&text)),
                 })
             }
-            "map" | "stats" => Some(Self::Maps(serde_json::from_value(data).map_err(unread)?)),
+            "map" | "stats" => Some(Self::Maps(
+                serde_json::from_value(data).map_err(|e| unread(&e))?,
+            )),
             "lost_events" => {
-                let lost: Lost = serde_json::from_value(data).map_err(unread)?;
+                let lost: Lost = serde_json::from_value(data).map_err(|e| unread(&e))?;
                 Some(Self::Lost(lost.events))
             }
             _ => None,
         })
     }
+}
+
+/// The bytes that a script printed: a character for each, but that bpftrace 0.17 writes those above
+/// 0x7f with their sign, 0xe9 as `\uffffffe9`, which is one character and four more.
+fn printed(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        let signed = match c {
+            '\u{ffff}' => rest.strip_prefix("ff").and_then(|digits| digits.get(..2)),
+            _ => None,
+        };
+        if let Some(byte) = signed.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &rest[4..];
+        } else if let Ok(byte) = u8::try_from(c) {
+            bytes.push(byte);
+        } else {
+            bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+        }
+    }
+    bytes
 }
 
 /// Number and sum of some values.
@@ -125,7 +152,7 @@ mod tests {
 
     fn messages(text: &str) -> Vec<Message> {
         text.lines()
-            .filter_map(|line| Message::parse(line).expect("bpftrace's own output"))
+            .filter_map(|line| Message::parse(line.as_bytes()).expect("bpftrace's own output"))
             .collect()
     }
 
@@ -174,13 +201,30 @@ mod tests {
     #[test]
     fn what_is_lost_is_told_and_the_rest_is_skipped() {
         let lost = r#"{"type": "lost_events", "data": {"events": 17}}"#;
-        assert_eq!(Message::parse(lost), Ok(Some(Message::Lost(17))));
+        assert_eq!(Message::parse(lost.as_bytes()), Ok(Some(Message::Lost(17))));
         let other = r#"{"type": "attached_probes", "data": {"probes": 26}}"#;
-        assert_eq!(Message::parse(other), Ok(None));
-        assert_eq!(Message::parse("\n"), Ok(None));
+        assert_eq!(Message::parse(other.as_bytes()), Ok(None));
+        assert_eq!(Message::parse(b"\n"), Ok(None));
         for broken in ["{", r#"{"type": "lost_events", "data": 3}"#, "Attaching"] {
-            let told = Message::parse(broken).expect_err(broken);
+            let told = Message::parse(broken.as_bytes()).expect_err(broken);
             assert!(told.contains("bpftrace wrote"), "{told}");
+        }
+    }
+
+    #[test]
+    fn names_are_the_bytes_that_they_were() {
+        for (data, expected) in [
+            // As bpftrace 0.17 writes it, and as later ones do.
+            (&br"caf\uffffffe9   1\n"[..], &b"caf\xe9   1\n"[..]),
+            (b"caf\xe9   1", b"caf\xe9   1"),
+            (br"\uffffffc3\uffffffa9", "é".as_bytes()),
+            ("é".as_bytes(), "é".as_bytes()),
+            (br"\u001b]0;pwned\u0007", b"\x1b]0;pwned\x07"),
+            (br"x\norigin 5\n", b"x\norigin 5\n"),
+        ] {
+            let line = [br#"{"type": "printf", "data": ""#, data, br#""}"#].concat();
+            let message = Message::parse(&line).expect("well formed");
+            assert_eq!(message, Some(Message::Event(expected.to_vec())));
         }
     }
 }

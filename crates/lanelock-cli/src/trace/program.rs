@@ -2,14 +2,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, set_child_subreaper};
 
+use super::leash::leashed;
 use super::process;
 use super::requirements::find;
 use crate::failure::Failure;
+use crate::shown;
 
 /// A process and its descendants.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl Program {
     /// Starts a command that stops itself before its first instruction, so that its tracers are in
     /// place when it runs. Its process number stays the same.
     pub(super) fn start(command: &[OsString]) -> Result<Self, Failure> {
-        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        let shown: Vec<_> = command.iter().map(shown::name).collect();
         let name = shown.join(" ");
         if find(&command[0]).is_none() {
             return Err(Failure::Usage(format!("{}: no such program", shown[0])));
@@ -46,11 +48,7 @@ impl Program {
         let failed = |error: io::Error| Failure::Failed(format!("cannot start {name}: {error}"));
         // Daemons detach from their parent: the nearest subreaper above inherits them.
         set_child_subreaper(Pid::from_raw(1)).map_err(|error| failed(error.into()))?;
-        let child = Command::new("/bin/sh")
-            .args(["-c", "kill -STOP $$; exec \"$@\"", "sh"])
-            .args(command)
-            .spawn()
-            .map_err(failed)?;
+        let child = leashed(command, true).spawn().map_err(failed)?;
         let deadline = Instant::now() + PATIENCE;
         while !process::is_stopped(child.id()) {
             if Instant::now() > deadline {

@@ -1,9 +1,7 @@
 //! The scripts of `trace/`, for the files of one program.
 
-use std::path::Path;
-
 use super::libraries::Libraries;
-use crate::failure::Failure;
+use super::library::Library;
 
 const HANDSHAKES: &str = include_str!("../../../../trace/handshakes.bt");
 const CRYPTO: &str = include_str!("../../../../trace/crypto.bt");
@@ -14,27 +12,27 @@ const LIBCRYPTO: &str = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3";
 const MODULE: &str = "/usr/lib/x86_64-linux-gnu/ossl-modules/lanelock.so";
 
 /// Handshakes of `root` and its descendants, through this libssl.
-pub(super) fn handshakes(libssl: &Path, root: u32) -> Result<String, Failure> {
-    let text = within_tree(HANDSHAKES, &[], root);
-    Ok(text.replace(LIBSSL, probed(libssl)?))
+pub(super) fn handshakes(libssl: &Library, root: u32) -> String {
+    within_tree(HANDSHAKES, &[], root).replace(LIBSSL, &libssl.probed())
 }
 
-/// Public-key operations of `root` and its descendants, in this libcrypto; `libssl` tells who they
-/// are.
-pub(super) fn crypto(libcrypto: &Path, libssl: &Path, root: u32) -> Result<String, Failure> {
-    let text = within_tree(CRYPTO, &[], root);
-    let text = text.replace(LIBSSL, probed(libssl)?);
-    Ok(text.replace(LIBCRYPTO, probed(libcrypto)?))
+/// Public-key operations of `root` and its descendants, in the libcrypto of these libraries; their
+/// libssl tells who they are.
+pub(super) fn crypto(libraries: &Libraries, root: u32) -> String {
+    in_libraries(&within_tree(CRYPTO, &[], root), libraries)
 }
 
 /// Batches of `root` and its descendants, in this module; `libraries` tell who
 /// they are.
-pub(super) fn batches(module: &Path, libraries: &Libraries, root: u32) -> Result<String, Failure> {
+pub(super) fn batches(module: &Library, libraries: &Libraries, root: u32) -> String {
     // Programs without TLS make jobs themselves.
     let text = within_tree(BATCHES, &[&format!("{LIBCRYPTO}:ASYNC_WAIT_CTX_new")], root);
-    let text = text.replace(LIBSSL, probed(&libraries.ssl)?);
-    let text = text.replace(LIBCRYPTO, probed(&libraries.crypto)?);
-    Ok(text.replace(MODULE, probed(module)?))
+    in_libraries(&text, libraries).replace(MODULE, &module.probed())
+}
+
+fn in_libraries(script: &str, libraries: &Libraries) -> String {
+    let script = script.replace(LIBSSL, &libraries.ssl.probed());
+    script.replace(LIBCRYPTO, &libraries.crypto.probed())
 }
 
 /// The script with processes told apart when they make their first connection, or call the first of
@@ -78,60 +76,47 @@ fn within_tree(script: &str, others: &[&str], root: u32) -> String {
     format!("{script}\n{walk}")
 }
 
-/// A path as bpftrace can read it in a probe.
-fn probed(path: &Path) -> Result<&str, Failure> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-@".contains(c);
-    match path.to_str() {
-        Some(text) if text.chars().all(plain) => Ok(text),
-        _ => Err(Failure::Failed(format!(
-            "bpftrace cannot probe a file of this name: {}; letters, digits and / . _ + - @ are \
-             possible",
-            path.display()
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn library() -> Library {
+        Library::named(std::path::Path::new("/proc/self/exe")).expect("this test")
+    }
+
     #[test]
     fn scripts_probe_the_files_that_are_given() {
         let libraries = Libraries {
-            ssl: "/opt/a/libssl.so.3".into(),
+            ssl: library(),
             module: None,
-            crypto: "/opt/a/libcrypto.so.3".into(),
+            crypto: library(),
         };
-        let Libraries { ssl, crypto, .. } = &libraries;
+        let module = library();
         let scripts = [
-            handshakes(ssl, 7),
-            self::crypto(crypto, ssl, 7),
-            batches(Path::new("/opt/b/lanelock.so"), &libraries, 7),
+            (handshakes(&libraries.ssl, 7), vec![&libraries.ssl]),
+            (
+                crypto(&libraries, 7),
+                vec![&libraries.ssl, &libraries.crypto],
+            ),
+            (
+                batches(&module, &libraries, 7),
+                vec![&libraries.ssl, &libraries.crypto, &module],
+            ),
         ];
-        for script in scripts {
-            let script = script.expect("plain names");
+        for (script, probed) in scripts {
             assert!(!script.contains("/usr/lib"), "{script}");
             assert!(!script.contains("TRACED"), "{script}");
+            for library in probed {
+                assert!(script.contains(&library.probed()), "{script}");
+            }
         }
     }
 
     #[test]
     fn only_the_tree_is_counted() {
-        let script = handshakes(Path::new("/opt/libssl.so.3"), 4711).expect("a plain name");
+        let script = handshakes(&library(), 4711);
         assert!(script.contains("$number->nr == 4711"));
         assert!(script.contains("/@tree[pid] != 0 && retval != 0/"));
         assert_eq!(script.matches("BEGIN\n").count(), 1);
-    }
-
-    #[test]
-    fn names_that_would_end_the_probe_are_refused() {
-        for name in [
-            "/opt/a b/libssl.so",
-            "/opt/a:b/libssl.so",
-            "/opt/\"/libssl.so",
-        ] {
-            let refused = handshakes(Path::new(name), 1).expect_err(name);
-            assert!(refused.to_string().contains(name), "{refused}");
-        }
     }
 }

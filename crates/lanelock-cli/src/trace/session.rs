@@ -1,24 +1,24 @@
 //! A trace from its first probe to its figures.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use lanelock::telemetry::reader::process::Process;
 
-use super::Wants;
 use super::breakdown::Breakdown;
 use super::event::Event;
-use super::libraries::{self, Libraries};
+use super::interrupt::Interrupt;
+use super::libraries::{self, Libraries, Mapped};
+use super::library::{Identity, Library};
 use super::output::{Message, Totals};
 use super::process;
 use super::program::Program;
 use super::script;
 use super::tracer::{EVENTS, Said, TOTALS, Tracer};
+use super::{Wants, elf};
 use crate::failure::Failure;
 
 /// Tracers, what they are for, and what they have said.
@@ -27,16 +27,16 @@ pub(super) struct Session {
     bpftrace: PathBuf,
     program: Program,
     wants: Wants,
-    interrupted: Arc<AtomicBool>,
+    interrupt: Interrupt,
     tracers: Vec<Tracer>,
     /// Start of each tracer's times, in nanoseconds of the system, once it is ready.
     origins: Vec<Option<u64>>,
     says: Sender<Said>,
     said: Receiver<Said>,
     /// Each libssl whose handshakes, and each module whose batches are counted.
-    probed: BTreeSet<PathBuf>,
+    probed: BTreeMap<Identity, Library>,
     libraries: Libraries,
-    /// Processes that were looked at, and how many files they had mapped.
+    /// Processes that were looked at, and how many mappings they had.
     looked_at: BTreeMap<u32, usize>,
     notes: Vec<String>,
     totals: Totals,
@@ -66,23 +66,19 @@ impl Session {
         program: Program,
         libraries: Libraries,
         wants: Wants,
+        interrupt: Interrupt,
     ) -> Result<Self, Failure> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupted))
-                .map_err(|error| Failure::Failed(format!("cannot handle signals: {error}")))?;
-        }
         let (says, said) = mpsc::channel();
         let mut session = Self {
             bpftrace: bpftrace.to_path_buf(),
             program,
             wants,
-            interrupted,
+            interrupt,
             tracers: Vec::new(),
             origins: Vec::new(),
             says,
             said,
-            probed: BTreeSet::new(),
+            probed: BTreeMap::new(),
             libraries,
             looked_at: BTreeMap::new(),
             notes: Vec::new(),
@@ -98,13 +94,15 @@ impl Session {
             module,
             crypto,
         } = session.libraries.clone();
-        session.handshakes(&ssl)?;
-        if let Some(module) = &module {
+        session.handshakes(ssl)?;
+        if let Some(module) = module {
             session.batches(module)?;
         }
         if session.wants.crypto {
-            libraries::check_nobody_pauses(&crypto)?;
-            let script = script::crypto(&crypto, &ssl, session.program.root())?;
+            session
+                .interrupt
+                .or(move || libraries::check_nobody_pauses(&crypto))??;
+            let script = script::crypto(&session.libraries, session.program.root());
             session.trace(&script)?;
         }
         session.await_probes()?;
@@ -124,7 +122,7 @@ impl Session {
         let mut next_look = Instant::now();
         loop {
             let is_over = limit.is_some_and(|limit| self.began.elapsed() >= limit);
-            if is_over || self.interrupted.load(Ordering::Relaxed) {
+            if is_over || self.interrupt.came() {
                 break;
             }
             match self.said.recv_timeout(Duration::from_millis(20)) {
@@ -172,7 +170,9 @@ impl Session {
         let mut breakdown = Breakdown::of(&self.totals);
         breakdown.program = self.program.name().to_owned();
         breakdown.seconds = self.lasted.as_secs_f64();
-        breakdown.libraries = self.probed.into_iter().collect();
+        let probed = self.probed.values();
+        breakdown.libraries = probed.map(|library| library.name().to_owned()).collect();
+        breakdown.libraries.sort();
         breakdown.events_lost = self.lost;
         if breakdown.handshakes.is_empty() && breakdown.batches.is_none() {
             self.notes.push(
@@ -190,22 +190,37 @@ impl Session {
         self.tracers.iter().map(Tracer::pid).collect()
     }
 
-    fn handshakes(&mut self, libssl: &Path) -> Result<(), Failure> {
-        if self.probed.insert(libssl.to_path_buf()) {
-            let script = script::handshakes(libssl, self.program.root())?;
+    fn handshakes(&mut self, libssl: Library) -> Result<(), Failure> {
+        if !self.probed.contains_key(&libssl.identity()) {
+            let script = script::handshakes(&libssl, self.program.root());
+            self.probed.insert(libssl.identity(), libssl);
             self.trace(&script)?;
         }
         Ok(())
     }
 
-    fn batches(&mut self, module: &Path) -> Result<(), Failure> {
-        if !process::names_symbol(module, "batch_start") {
-            let path = module.display();
-            self.notes
-                .push(format!("{path} has no probes: its batches are not seen"));
-        } else if self.probed.insert(module.to_path_buf()) {
-            let script = script::batches(module, &self.libraries, self.program.root())?;
-            self.trace(&script)?;
+    fn batches(&mut self, module: Library) -> Result<(), Failure> {
+        if self.probed.contains_key(&module.identity()) {
+            return Ok(());
+        }
+        let file = module.clone();
+        let probes = self
+            .interrupt
+            .or(move || elf::has_probe(file.file(), "lanelock", "batch_start"))?;
+        match probes {
+            Ok(true) => {
+                let script = script::batches(&module, &self.libraries, self.program.root());
+                self.probed.insert(module.identity(), module);
+                self.trace(&script)?;
+            }
+            Ok(false) => self.notes.push(format!(
+                "{} has no probes: its batches are not seen",
+                module.name()
+            )),
+            Err(error) => self.notes.push(format!(
+                "{}: {error}: its batches are not seen",
+                module.name()
+            )),
         }
         Ok(())
     }
@@ -231,18 +246,21 @@ impl Session {
     fn look(&mut self) -> Result<(), Failure> {
         let tracers = self.tracer_pids();
         for pid in self.program.processes(&tracers) {
-            let Some(files) = process::mapped_files(pid) else {
+            let looked_at = self.looked_at.get(&pid).copied();
+            let seen = self.interrupt.or(move || {
+                let mappings = Process::new(pid).mappings().ok()?.count();
+                (looked_at != Some(mappings)).then(|| (mappings, Mapped::of(pid)))
+            })?;
+            let Some((mappings, mapped)) = seen else {
                 continue;
             };
-            if self.looked_at.insert(pid, files.len()) == Some(files.len()) {
-                continue;
-            }
+            self.looked_at.insert(pid, mappings);
             let before = self.tracers.len();
-            if let Some(ssl) = libraries::ssl(pid, &files) {
-                self.handshakes(&ssl)?;
+            if let Some(ssl) = mapped.ssl {
+                self.handshakes(ssl)?;
             }
-            if let Some(module) = libraries::module(pid, &files) {
-                self.batches(&module)?;
+            if let Some(module) = mapped.module {
+                self.batches(module)?;
             }
             if self.tracers.len() > before {
                 self.notes.push(format!(
@@ -259,7 +277,7 @@ impl Session {
     fn await_probes(&mut self) -> Result<(), Failure> {
         let deadline = Instant::now() + PATIENCE;
         while self.origins.contains(&None) {
-            if self.interrupted.load(Ordering::Relaxed) {
+            if self.interrupt.came() {
                 return Err(Failure::Failed("interrupted".to_owned()));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -294,7 +312,7 @@ impl Session {
         Ok(())
     }
 
-    fn event(&mut self, number: usize, line: &str) {
+    fn event(&mut self, number: usize, line: &[u8]) {
         let first = self.origins.iter().flatten().min();
         let later = match (self.origins[number], first) {
             (Some(origin), Some(first)) => (origin - first) / 1000,
@@ -310,7 +328,7 @@ impl Session {
         self.waiting.sort_by_key(|event| event.time_us);
         let newest = self.waiting.last().map_or(0, |event| event.time_us);
         let disorder = u64::try_from(disorder.as_micros()).unwrap_or(u64::MAX);
-        let settled = match self.interrupted.load(Ordering::Relaxed) || disorder == 0 {
+        let settled = match self.interrupt.came() || disorder == 0 {
             true => self.waiting.len(),
             false => self
                 .waiting

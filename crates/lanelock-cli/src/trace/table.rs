@@ -10,7 +10,7 @@ use super::breakdown::{Breakdown, Handshakes, Times};
 pub(super) fn render(breakdown: &Breakdown) -> String {
     let mut text = format!("\n{}, {:.1} s\n", breakdown.program, breakdown.seconds);
     for library in &breakdown.libraries {
-        line(&mut text, &library.display().to_string());
+        line(&mut text, library);
     }
     let h = &breakdown.handshakes;
     line(

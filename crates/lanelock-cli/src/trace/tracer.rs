@@ -1,31 +1,37 @@
 //! One bpftrace process.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::process::Signal;
 
+use super::leash::leashed;
 use super::output::Message;
 use super::program::signal;
 use crate::failure::Failure;
+use crate::shown;
 
 /// A script that runs, and threads that read what it says.
 #[derive(Debug)]
 pub(super) struct Tracer {
     child: Child,
     output: Option<JoinHandle<()>>,
-    errors: Option<JoinHandle<String>>,
+    errors: Option<JoinHandle<Vec<u8>>>,
 }
 
 /// How often bpftrace is looked at while it removes its probes, and how long in between: looks, since
 /// a machine that sleeps meanwhile would use up a time.
 const LOOKS: u32 = 4_000;
 const LOOK: Duration = Duration::from_millis(5);
+/// Looks after which it is asked again: bpftrace 0.17 notices a signal only while it waits for
+/// events, not while it reads one.
+const AGAIN: u32 = 100;
 
 /// What a tracer says: its number, and a message, an unreadable line, or nothing more.
 pub(super) type Said = (usize, Option<Result<Message, String>>);
@@ -46,8 +52,15 @@ impl Tracer {
         mode: &str,
         (number, says): (usize, Sender<Said>),
     ) -> Result<Self, Failure> {
-        let mut child = Command::new(bpftrace)
-            .args(["-f", "json", "-e", script, mode])
+        let words = [
+            bpftrace.as_os_str(),
+            "-f".as_ref(),
+            "json".as_ref(),
+            "-e".as_ref(),
+        ];
+        let words = words.into_iter().chain([script.as_ref(), mode.as_ref()]);
+        let words: Vec<OsString> = words.map(OsStr::to_owned).collect();
+        let mut child = leashed(&words, false)
             .env("BPFTRACE_MAP_KEYS_MAX", "65536")
             .env("BPFTRACE_PERF_RB_PAGES", "512")
             .stdin(Stdio::null())
@@ -57,11 +70,12 @@ impl Tracer {
             .process_group(0)
             .spawn()
             .map_err(|error| {
-                Failure::Failed(format!("cannot start {}: {error}", bpftrace.display()))
+                Failure::Failed(format!("cannot start {}: {error}", shown::name(bpftrace)))
             })?;
         let output = child.stdout.take().map(|output| {
             thread::spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                // Names of processes are in it, which may be no text.
+                for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
                     if let Some(said) = Message::parse(&line).transpose()
                         && says.send((number, Some(said))).is_err()
                     {
@@ -74,8 +88,8 @@ impl Tracer {
         });
         let errors = child.stderr.take().map(|mut errors| {
             thread::spawn(move || {
-                let mut text = String::new();
-                let _rest = errors.read_to_string(&mut text);
+                let mut text = Vec::new();
+                let _rest = errors.read_to_end(&mut text);
                 text
             })
         });
@@ -91,9 +105,9 @@ impl Tracer {
         self.child.id()
     }
 
-    /// Asks it to print its maps and to end.
+    /// Asks it to print its maps and to end. A second SIGINT would end it without its maps.
     pub(super) fn stop(&self) {
-        signal(self.child.id(), Signal::INT);
+        signal(self.child.id(), Signal::TERM);
     }
 
     /// Waits until it has ended, and returns what it complained about. One that does not end is
@@ -102,6 +116,9 @@ impl Tracer {
         let mut looks = 0;
         while matches!(self.child.try_wait(), Ok(None)) {
             looks += 1;
+            if looks % AGAIN == 0 {
+                self.stop();
+            }
             if looks > LOOKS {
                 let _gone = self.child.kill();
                 let _gone = self.child.wait();
@@ -128,13 +145,14 @@ impl Drop for Tracer {
 
 /// Without what bpftrace 0.17 says on machines without a mounted tracefs or with a limit on locked
 /// memory, where all works.
-fn complaints(errors: &str) -> String {
+fn complaints(errors: &[u8]) -> String {
     const HARMLESS: [&str; 3] = ["RLIMIT_MEMLOCK", "uprobe_events", "failed to detach probe"];
-    let lines: Vec<&str> = errors
-        .lines()
-        .map(str::trim)
+    let mut lines: Vec<String> = errors
+        .split(|byte| *byte == b'\n')
+        .map(|line| shown::bytes(line.trim_ascii()))
         .filter(|line| !line.is_empty() && !HARMLESS.iter().any(|word| line.contains(word)))
         .collect();
+    lines.dedup();
     lines.join("; ")
 }
 
@@ -144,7 +162,7 @@ mod tests {
 
     #[test]
     fn only_real_complaints_are_passed_on() {
-        let errors = "\
+        let errors = b"\
 ERROR: Unknown error -1: couldn't set RLIMIT_MEMLOCK for bpftrace. If your program is not loading
 open(/sys/kernel/tracing/uprobe_events): No such file or directory
 ERROR: failed to detach probe: uprobe:/tmp/x:SSL_free

@@ -26,6 +26,7 @@ fn perf(arguments: &[&str]) -> Command {
 fn report(arguments: &[&str]) -> (Value, Vec<Value>) {
     let output = perf(arguments).args(["--json", "-"]).assert().success();
     let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    assert_eq!(report["schema"], "lanelock-perf/1");
     let rows = report["results"].as_array().unwrap().clone();
     (report, rows)
 }

@@ -298,6 +298,7 @@ fn files_are_written_beside_the_table() {
         "sha1 compute, 1 thread, 1 session, 32 ops per burst",
     ));
     let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert_eq!(report["schema"], "lanelock-perf/1");
     assert_eq!(report["results"][0]["algorithm"], "sha1");
     assert_eq!(std::fs::read_to_string(csv).unwrap().lines().count(), 2);
     assert!(

@@ -10,7 +10,9 @@ fn pubkey(args: &[&str]) -> Value {
         .args(args)
         .assert()
         .success();
-    serde_json::from_slice(&output.get_output().stdout).expect("JSON")
+    let report: Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
+    assert_eq!(report["schema"], "lanelock-perf/1");
+    report
 }
 
 #[test]
@@ -100,6 +102,7 @@ fn a_load_is_a_share_of_what_full_batches_do() {
     }
     let ran = ran.success();
     let report: Value = serde_json::from_slice(&ran.get_output().stdout).expect("JSON");
+    assert_eq!(report["schema"], "lanelock-perf/1");
     let offered: Vec<_> = report["results"]
         .as_array()
         .expect("rows")

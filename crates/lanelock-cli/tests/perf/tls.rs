@@ -104,7 +104,9 @@ fn abandoned_connections_leave_nothing_behind() {
         .args(["--handshakes=600", "--abort=0.4", "--json=-"])
         .assert()
         .success();
-    let outcomes: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let document: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    assert_eq!(document["schema"], "lanelock-perf-tls/1");
+    let outcomes = &document["outcomes"];
     let count = |name: &str| outcomes[0][name].as_u64().unwrap();
     assert_eq!(count("finished") + count("abandoned"), 600);
     assert!((150..350).contains(&count("abandoned")), "{outcomes}");

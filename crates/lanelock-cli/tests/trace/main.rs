@@ -5,6 +5,7 @@
 
 #[path = "../support/haproxy.rs"]
 mod haproxy;
+mod hostile;
 mod provider;
 mod site;
 mod synchronous;

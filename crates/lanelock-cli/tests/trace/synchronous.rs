@@ -38,6 +38,7 @@ fn a_command_s_handshakes_and_signatures_are_counted() {
         "{text}"
     );
     let figures: Value = serde_json::from_slice(&fs::read(json).expect("written")).expect("JSON");
+    assert_eq!(figures["schema"], "lanelock-trace/1");
     let handshakes = &figures["handshakes"];
     assert_eq!(handshakes["time"]["count"], 5, "{figures}");
     let crypto = figures["crypto"].as_array().expect("timed");

@@ -24,6 +24,8 @@ pub enum FindError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PageError {
+    /// It is not a memory file of fixed size.
+    NotSealed,
     /// It does not start with a page's first word.
     NoMagic(u64),
     /// It has another version's layout.
@@ -79,6 +81,7 @@ impl fmt::Display for FindError {
 impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotSealed => f.write_str("it is not a memory file of fixed size, as a page is"),
             Self::NoMagic(found) => write!(f, "its first word is {found:#018x}, not a page's"),
             Self::Version(found) => write!(
                 f,

@@ -1,33 +1,35 @@
 //! The page of a process, through `/proc`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::Reader;
 use super::error::FindError;
+use super::process::{Process, open_regular};
 use crate::PAGE_NAME;
 
 /// Looks through the descriptors of `pid`, and where the page's has been closed, as a daemon does
 /// with all of them, through its mappings, which needs root.
 pub(super) fn find(pid: u32) -> Result<Reader, FindError> {
-    let process = PathBuf::from(format!("/proc/{pid}"));
-    // As the process itself sees its number: it may live in a container.
-    let Some(inner) = inner_pid(&process, pid) else {
+    let process = Process::new(pid);
+    if process.name().is_none() {
         return Err(FindError::NoSuchProcess(pid));
-    };
+    }
+    // As the process itself sees its number: it may live in a container.
+    let inner = process.inner_pid().unwrap_or(pid);
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => FindError::NoSuchProcess(pid),
         _ => FindError::NotPermitted(pid),
     };
     let mut last = FindError::NoPage(pid);
-    for entry in fs::read_dir(process.join("fd")).map_err(refused)? {
-        let Ok(entry) = entry else { continue };
-        let is_page = fs::read_link(entry.path()).is_ok_and(|target| is_page(&target));
+    for entry in process.descriptors().map_err(refused)? {
+        let is_page = fs::read_link(&entry).is_ok_and(|target| is_page(&target));
         if !is_page {
             continue;
         }
-        match File::open(entry.path()) {
+        match open_regular(&entry) {
             Ok(file) => match Reader::of(file) {
                 // A forked child holds its parent's page, too.
                 Ok(reader) if reader.pid == inner => return Ok(reader),
@@ -37,7 +39,7 @@ pub(super) fn find(pid: u32) -> Result<Reader, FindError> {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 last = FindError::NotPermitted(pid);
             }
-            // Closed meanwhile.
+            // Closed meanwhile, or something else of this name.
             Err(_) => {}
         }
     }
@@ -45,31 +47,19 @@ pub(super) fn find(pid: u32) -> Result<Reader, FindError> {
 }
 
 fn is_page(target: &Path) -> bool {
-    let target = target.to_string_lossy();
-    target
-        .strip_prefix("/memfd:")
-        .is_some_and(|name| name.strip_suffix(" (deleted)").unwrap_or(name) == PAGE_NAME)
+    let name = target.as_os_str().as_bytes().strip_prefix(b"/memfd:");
+    name.is_some_and(|name| {
+        name.strip_suffix(b" (deleted)").unwrap_or(name) == PAGE_NAME.as_bytes()
+    })
 }
 
 /// The page among the mappings of a process.
-fn mapped(process: &Path, inner: u32) -> Option<Reader> {
-    let maps = fs::read_to_string(process.join("maps")).ok()?;
-    let lines = maps.lines().filter(|line| {
-        let path = line.find('/').map(|at| Path::new(&line[at..]));
-        path.is_some_and(is_page)
-    });
-    let ranges = lines.filter_map(|line| line.split(' ').next());
-    let mut files =
-        ranges.filter_map(|range| File::open(process.join("map_files").join(range)).ok());
+fn mapped(process: &Process, inner: u32) -> Option<Reader> {
+    let mappings = process.mappings().ok()?;
+    let mut files = mappings
+        .filter(|mapping| is_page(&mapping.path))
+        .filter_map(|mapping| process.open(&mapping).ok());
     files.find_map(|file| Reader::of(file).ok().filter(|found| found.pid == inner))
-}
-
-/// The number that a process has in its own namespace; `None` if there is no such process.
-fn inner_pid(process: &Path, pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(process.join("status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    let inner = line.and_then(|numbers| numbers.split_whitespace().next_back()?.parse().ok());
-    Some(inner.unwrap_or(pid))
 }
 
 #[cfg(test)]

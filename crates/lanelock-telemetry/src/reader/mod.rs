@@ -6,11 +6,14 @@ mod filter;
 mod find;
 mod listener;
 mod parse;
+pub mod process;
 mod stats;
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+
+use rustix::fs::SealFlags;
 
 pub use error::{FindError, PageError};
 pub use listener::Listener;
@@ -42,6 +45,12 @@ impl Reader {
     /// # Errors
     /// [`PageError`] if it is none.
     pub(crate) fn of(file: File) -> Result<Self, PageError> {
+        // Only memory files have seals: reading one waits for no disk and no file system in user
+        // space, and what cannot shrink does not end early.
+        let seals = rustix::fs::fcntl_get_seals(&file).unwrap_or(SealFlags::empty());
+        if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
+            return Err(PageError::NotSealed);
+        }
         let header = words(&file, 0, HEADER_WORDS)?;
         let pid = parse::pid(&header)?;
         Ok(Self { file, pid })

@@ -105,3 +105,17 @@ fn every_algorithm_and_kind_ends_as_it_has_to() {
     ];
     assert_eq!(wanted.iter().find(missing), None);
 }
+
+#[test]
+fn the_json_names_its_schema() {
+    let report = Report {
+        machine: Machine::default(),
+        command: "lanelock check --timing".to_owned(),
+        seed: 7,
+        limit: LIMIT,
+        results: Vec::new(),
+    };
+    let text = json::render(Schema::CheckTiming, &report);
+    let start = "{\n  \"schema\": \"lanelock-check-timing/1\",\n  \"machine\"";
+    assert!(text.starts_with(start), "{text}");
+}

@@ -33,6 +33,7 @@ use super::progress::Progress;
 use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
+use crate::report::json::{self, Schema};
 use contest::{Cell, Pace};
 use cores::Cores;
 use credentials::KeyKind;
@@ -226,10 +227,9 @@ fn connect(
 impl Args {
     fn publish(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
         match &self.output.json {
-            Some(target) => target.write(&format!(
-                "{}\n",
-                serde_json::to_string_pretty(outcomes).expect("numbers and words")
-            )),
+            Some(target) => {
+                target.write(&json::render(Schema::PerfTls, &soak::Report { outcomes }))
+            }
             None => Ok(()),
         }
     }

@@ -27,6 +27,12 @@ pub(super) struct Soak {
     pub(super) abort: f64,
 }
 
+/// All servers, in the form of the JSON output.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'o> {
+    pub(super) outcomes: &'o [Outcome],
+}
+
 /// What came of it: counts of the client, and of the server before and after.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Outcome {
