@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 pub mod asynchronous;
+mod public_keys;
 
 pub use lanelock_core::*;
 pub use lanelock_telemetry as telemetry;
+pub use public_keys::open_public_keys;
 
 /// Opens the default device: every engine of this machine, the preferred first.
 ///

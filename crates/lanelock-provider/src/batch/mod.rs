@@ -34,7 +34,7 @@ pub(crate) type Bytes = Zeroizing<Vec<u8>>;
 /// cannot be opened now.
 pub(crate) fn device() -> Option<&'static Device> {
     static DEVICE: Lasting<Device> = Lasting::new();
-    let device = DEVICE.get(|| lanelock::open().ok());
+    let device = DEVICE.get(|| lanelock::open_public_keys().ok());
     if device.is_none() {
         lanes::refused();
     }
