@@ -72,7 +72,7 @@ fn operations_of_a_callback_do_not_pause_and_those_of_the_handshake_do() {
         assert!(done, "{version:x} never finishes");
         assert_eq!(SIGNED.load(Ordering::Relaxed), connections.len());
         if has_lanes() {
-            assert!(paused >= connections.len(), "{paused} pauses, {version:x}");
+            assert!(paused > 0, "{version:x}: the handshakes' own operations");
         }
     }
 }
