@@ -36,7 +36,7 @@ fn sink(len: usize) -> &'static mut [u8] {
     let fd = unsafe { libc::memfd_create(c"sink".as_ptr(), 0) };
     assert!(fd >= 0);
     // SAFETY: the descriptor is open.
-    assert_eq!(unsafe { libc::ftruncate(fd, MIB as i64) }, 0);
+    assert_eq!(unsafe { libc::ftruncate(fd, MIB.try_into().unwrap()) }, 0);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let rounded = len.next_multiple_of(MIB);
     let start = map(rounded, ptr::null_mut(), -1, flags);

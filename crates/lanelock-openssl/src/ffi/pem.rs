@@ -19,7 +19,7 @@ pub(crate) struct Pem<'a> {
 /// What is between two lines of dashes.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// What the first of them says behind BEGIN.
+    /// What the first of them says after BEGIN.
     pub(crate) label: String,
     /// DER, encrypted where there is a header that says so.
     pub(crate) data: Zeroizing<Vec<u8>>,

@@ -146,7 +146,11 @@ impl Group {
 
 /// Primes below 10,000 that divide `number`, 2 among them.
 fn small_factors(number: &BigNumRef) -> Vec<u32> {
-    let is_prime = |r: &u32| (2..).take_while(|d| d * d <= *r).all(|d| r % d != 0);
+    let is_prime = |r: &u32| {
+        (2..)
+            .take_while(|d| d * d <= *r)
+            .all(|d| !r.is_multiple_of(d))
+    };
     (2..10_000)
         .filter(is_prime)
         .filter(|&r| number.mod_word(r).unwrap() == 0)
