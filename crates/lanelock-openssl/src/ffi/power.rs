@@ -8,8 +8,8 @@ use openssl_sys as sys;
 use super::number::{Number, Scratch};
 use super::{Failed, check};
 
-/// Raises numbers to one exponent modulo one odd number, in time that depends on their sizes
-/// alone.
+/// Raises numbers to one public exponent modulo one odd number. The time depends on the exponent,
+/// and on no number but by how many words it has.
 #[derive(Debug)]
 pub(crate) struct Power {
     modulus: Number,
@@ -22,7 +22,11 @@ pub(crate) struct Power {
 unsafe impl Send for Power {}
 
 impl Power {
-    pub(crate) fn new(modulus: Number, exponent: Number) -> Result<Self, Failed> {
+    pub(crate) fn new(modulus: &Number, exponent: &Number) -> Result<Self, Failed> {
+        let (modulus, exponent) = (
+            modulus.for_public_exponent()?,
+            exponent.for_public_exponent()?,
+        );
         let scratch = Scratch::new()?;
         Ok(Self {
             montgomery: Montgomery::new(&modulus, &scratch)?,
@@ -34,7 +38,7 @@ impl Power {
 
     /// `base` to the exponent.
     pub(crate) fn of(&mut self, base: &Number) -> Result<Number, Failed> {
-        let power = Number::new()?;
+        let (power, base) = (Number::new()?, base.for_public_exponent()?);
         // SAFETY: all are live, and the Montgomery form is this modulus's. A base that is not below
         // it is reduced first.
         check(unsafe {

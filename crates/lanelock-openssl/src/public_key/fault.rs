@@ -23,7 +23,7 @@ impl FaultCheck {
         marked[0] = 1;
         let (n, e) = (Number::from_bytes(&key.n)?, Number::from_bytes(&key.e)?);
         Ok(Self {
-            public: Power::new(n, e)?,
+            public: Power::new(&n, &e)?,
             mark: Number::from_bytes(&marked)?,
             marked,
         })

@@ -24,7 +24,7 @@ impl Subgroup {
         Ok(Self(if safe {
             Test::Squares { p }
         } else {
-            let to_q = Power::new(p, q)?;
+            let to_q = Power::new(&p, &q)?;
             Test::Power { to_q, one }
         }))
     }
