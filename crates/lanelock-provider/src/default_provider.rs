@@ -65,7 +65,7 @@ impl DefaultProvider {
         core: &Core,
         handle: *const CoreHandle,
         algorithms: Algorithms,
-    ) -> Option<Self> {
+    ) -> Option<Box<Self>> {
         let functions = (core.up_ref?, core.get0_provider_ctx?, core.get0_dispatch?);
         let (up_ref, get_state, get_dispatch) = functions;
         // SAFETY: the caller's; the state and the table live as long as the provider.
@@ -76,7 +76,7 @@ impl DefaultProvider {
             let functions = ProviderFunctions::read(get_dispatch(handle).cast());
             (get_state(handle), functions)
         };
-        let mut taken = Self {
+        let mut taken = Box::new(Self {
             handle,
             state,
             functions,
@@ -90,7 +90,7 @@ impl DefaultProvider {
                 Offered::none(operation::KEYEXCH),
                 Offered::none(operation::ASYM_CIPHER),
             ],
-        };
+        });
         taken.offer(algorithms);
         Some(taken)
     }

@@ -24,8 +24,8 @@ pub(crate) fn functions() -> ProviderFunctions {
 
 unsafe extern "C" fn teardown(provctx: *mut c_void) {
     boundary(|| {
-        // SAFETY: made by `OSSL_provider_init`, torn down once.
-        drop(unsafe { Box::from_raw(provctx.cast::<Provider>()) });
+        // SAFETY: made by `OSSL_provider_init`, torn down once, after everything made from it.
+        unsafe { Provider::free(provctx.cast()) };
     });
 }
 

@@ -60,10 +60,10 @@ pub unsafe extern "C" fn OSSL_provider_init(
         // SAFETY: the core's arguments.
         match unsafe { Provider::new(handle, core) } {
             Ok(provider) => {
-                // SAFETY: places for the results.
+                // SAFETY: places for the results; the state just made.
                 unsafe {
-                    *out = provider.dispatch().cast();
-                    *provctx = Box::into_raw(provider).cast();
+                    *out = (*provider).dispatch().cast();
+                    *provctx = provider.cast_mut().cast();
                 }
                 1
             }

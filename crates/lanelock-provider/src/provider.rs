@@ -27,12 +27,13 @@ pub(crate) struct Provider {
     switched_off: Option<Inactive>,
     /// Why nothing runs in lanes.
     lacking: Option<Inactive>,
-    default: OnceLock<DefaultProvider>,
+    default: OnceLock<Box<DefaultProvider>>,
     is_default_active: AtomicBool,
 }
 
 impl Provider {
-    /// Makes the state, and finds the default provider if the application has activated it.
+    /// Makes the state, and finds the default provider if the application has activated it. The core
+    /// and its callbacks share it from then on; [`Provider::free`] ends it.
     ///
     /// # Errors
     /// What is wrong with the configuration or refused by the core, in a sentence.
@@ -42,7 +43,7 @@ impl Provider {
     pub(crate) unsafe fn new(
         handle: *const CoreHandle,
         core: *const Dispatch,
-    ) -> Result<Box<Self>, String> {
+    ) -> Result<*const Self, String> {
         // SAFETY: the caller's.
         let core = unsafe { Core::read(core) };
         // SAFETY: the caller's.
@@ -52,7 +53,7 @@ impl Provider {
             false => Some(Inactive::Configuration),
             true => None,
         };
-        let provider = Box::new(Self {
+        let state = Box::into_raw(Box::new(Self {
             handle,
             core,
             dispatch: entry::functions().write(),
@@ -62,21 +63,35 @@ impl Provider {
             lacking: lanes::lacking(),
             default: OnceLock::new(),
             is_default_active: AtomicBool::new(false),
-        });
-        if switched_off.is_none() {
-            provider.watch()?;
+        }));
+        // SAFETY: just made; it changes through shared references alone.
+        let provider = unsafe { &*state };
+        if switched_off.is_none()
+            && let Err(message) = provider.watch()
+        {
+            // SAFETY: the core has not got it.
+            unsafe { Self::free(state) };
+            return Err(message);
         }
         module::loaded();
         module::set_inactive(provider.switched_off.or(provider.lacking));
-        Ok(provider)
+        Ok(state)
+    }
+
+    /// Frees the state.
+    ///
+    /// # Safety
+    /// It is from [`Provider::new`], and neither it nor anything made from it is used any more.
+    pub(crate) unsafe fn free(state: *const Self) {
+        // SAFETY: the caller's.
+        drop(unsafe { Box::from_raw(state.cast_mut()) });
     }
 
     /// Has the core tell of the providers that are active, now and from now on.
     fn watch(&self) -> Result<(), String> {
         let register = self.core.register_child_cb;
         let register = register.ok_or("this libcrypto tells providers nothing of others")?;
-        // SAFETY: the core's own function; it calls no more once `drop` has deregistered, and this
-        // value has its place on the heap.
+        // SAFETY: the core's own function; it calls back no more once `drop` has deregistered.
         let registered = unsafe {
             register(
                 self.handle,
@@ -117,7 +132,7 @@ impl Provider {
     /// The default provider while the application has it active.
     pub(crate) fn active(&self) -> Option<&DefaultProvider> {
         let is_active = self.is_default_active.load(Ordering::Acquire);
-        self.default.get().filter(|_| is_active)
+        self.default.get().filter(|_| is_active).map(Box::as_ref)
     }
 
     /// The default provider while it is active, for what the core asks to be offered. If it is not,

@@ -3,7 +3,8 @@
 //!
 //! # The page
 //!
-//! A process has one, made by its first operation: a memory file (`memfd_create(2)`) called
+//! A process has one, made by its first operation, or by the OpenSSL provider when it is switched off or
+//! cannot run an operation in lanes: a memory file (`memfd_create(2)`) called
 //! [`PAGE_NAME`], mapped shared and sealed against a change of its size. It touches no disk, and
 //! goes with the process; a reader finds it in `/proc/PID/fd`. A forked child makes a page of its
 //! own. The environment variable [`SWITCH`] set to `off` leaves it out.
