@@ -8,7 +8,31 @@ use super::{sha_ni, sha512_one};
 use super::{sha1, sha2};
 use crate::lanes::{Lanes, Row, WideWord, Word};
 
-/// A hash function of the SHA family.
+/// A hash function of the SHA family; sealed.
+///
+/// Kernels rely on the lengths: a digest is no longer than a row of the function's words. No other
+/// crate can implement this trait, or [`Compress`]:
+///
+/// ```compile_fail,E0277
+/// use lanelock_kernels::hash::{Algorithm, Compress};
+///
+/// #[derive(Clone, Copy, Debug)]
+/// struct Mine;
+///
+/// impl Compress for Mine {
+///     type Word = u32;
+///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
+///     const ALONE: Option<[unsafe fn(*mut [u32; 8], *const *const u8, usize, usize); 2]> = None;
+///     const FEW: [usize; 2] = [1, 1];
+///     unsafe fn compress<V>(_: &mut [V; 8], _: *mut V) {}
+/// }
+///
+/// impl Algorithm for Mine {
+///     const NAME: &'static str = "mine";
+///     const DIGEST: usize = 64; // a row of 32-bit words has 32 bytes
+///     const INITIAL: [u32; 8] = [0; 8];
+/// }
+/// ```
 pub trait Algorithm: Compress {
     /// Its name as in the standard.
     const NAME: &'static str;
@@ -19,7 +43,7 @@ pub trait Algorithm: Compress {
 }
 
 /// The compression function; sealed.
-pub trait Compress: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// Word of the state and of the message schedule.
     type Word: Word + WideWord + Lanes<Word = Self::Word>;
     /// Block length in bytes: 16 words.
@@ -45,6 +69,11 @@ pub trait Compress: Copy + core::fmt::Debug + Send + Sync + 'static {
     unsafe fn compress<V: Lanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
 }
 
+mod sealed {
+    /// A function of this module.
+    pub trait Sealed {}
+}
+
 macro_rules! algorithm {
     ($(#[$doc:meta])* $type:ident, $name:literal, $word:ident, $digest:literal,
      $compress:path, $extension:expr, $alone:expr, $few:expr, $initial:expr) => {
@@ -57,6 +86,8 @@ macro_rules! algorithm {
             const DIGEST: usize = $digest;
             const INITIAL: Row<$word> = $initial;
         }
+
+        impl sealed::Sealed for $type {}
 
         impl Compress for $type {
             type Word = $word;

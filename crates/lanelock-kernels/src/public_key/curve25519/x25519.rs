@@ -8,9 +8,9 @@ use super::field::{Element, Field, GROUPS};
 use super::point::Extended;
 use super::scalar::Scalar;
 use super::words::{self, Secret};
+#[cfg(target_arch = "x86_64")]
 use crate::public_key::lanes::Ifma;
 use crate::public_key::lanes::{LANES, Mask, Portable};
-#[cfg(target_arch = "x86_64")]
 use crate::taint::declassify;
 use crate::wipe::wipe;
 
