@@ -6,7 +6,7 @@ LANELOCK = target/release/lanelock
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
 
-.PHONY: run test lint setup build peers exhaustive soak integrations soak-tls race taint openssl35 openssl4 sanitize fuzz install clean help
+.PHONY: run test lint setup build peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -35,6 +35,9 @@ build: setup peers
 
 peers: setup ## The C programs that lanelock is measured against
 	$(MAKE) --no-print-directory -C peers
+
+freed: setup ## Before a release: no key in freed memory, with the code of a release
+	$(CARGO) test --release --quiet -p lanelock-native --test freed
 
 exhaustive: build ## Long: every algorithm, length and layout, every engine
 	$(LANELOCK) check --exhaustive

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::engine::{Engine, EngineSession};
+use crate::engine::{Engine, EngineSession, Wiped};
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
 use crate::public_key::{KeyObserver, ObserverMaker};
@@ -182,10 +182,10 @@ impl Device {
         stand_ins_from: Option<usize>,
     ) -> Result<Session, SessionError> {
         let engine = &self.0.engines[index];
-        let opened = engine.open(transform)?;
+        let opened = Wiped::boxed(engine.open(transform)?);
         let stand_in = stand_ins_from
             .filter(|_| engine.is_contested())
-            .and_then(|from| self.stand_in(from, transform, (engine.name(), &*opened)));
+            .and_then(|from| self.stand_in(from, transform, (engine.name(), &**opened)));
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         let rules = Rules::new(transform, group);
@@ -209,7 +209,7 @@ impl Device {
     ) -> Option<StandIn> {
         let mut others = self.0.engines.iter().enumerate().skip(from);
         let (index, name, opened) = others.find_map(|(index, engine)| {
-            let opened = engine.open(transform).ok()?;
+            let opened = Wiped::boxed(engine.open(transform).ok()?);
             Some((index, engine.name(), opened))
         })?;
         StandIn::new(transform, primary, (name, index), opened)

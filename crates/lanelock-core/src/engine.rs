@@ -8,6 +8,7 @@ pub use crate::op::{
     PlainTags, ValidOp, copy_tag,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
+pub use crate::wiped::Wiped;
 
 use crate::algorithm::Algorithm;
 use crate::session::{SessionError, SessionMemory};
@@ -26,7 +27,8 @@ pub trait Engine: Send + Sync {
     /// are and have [`Features::chains`].
     fn capabilities(&self) -> &[Capability];
 
-    /// Prepares `transform`, which has passed [`Transform::validate`].
+    /// Prepares `transform`, which has passed [`Transform::validate`]. The session's memory is wiped
+    /// as a whole before it is freed ([`Wiped`]); boxes inside it are the engine's to wipe.
     ///
     /// # Errors
     /// [`SessionError::Unsupported`] makes an automatic choice go on to the next engine; any other

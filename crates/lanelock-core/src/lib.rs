@@ -11,8 +11,9 @@
 //!
 //! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and the engine's view of an
 //! operation ([`engine::ValidOp`]), which deal in pointers into the caller's memory, in
-//! [`per_queue`], a context that only one queue pair reaches, in one downcast in [`session`], and in
-//! one question to the C library in [`environment`].
+//! [`per_queue`], a context that only one queue pair reaches, in [`engine::Wiped`], memory that is
+//! wiped before it is freed, in one downcast in [`session`], and in one question to the C library
+//! in [`environment`].
 
 #![deny(unsafe_code)]
 
@@ -37,6 +38,7 @@ pub mod stats;
 pub mod status;
 pub mod transform;
 mod validate;
+mod wiped;
 
 pub use algorithm::{Aead, Algorithm, Cipher, Hash, Mac};
 pub use buffer::Buffer;

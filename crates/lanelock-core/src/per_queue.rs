@@ -3,7 +3,7 @@
 //! A session owns a [`PerQueue`]; a queue pair owns a [`QueueToken`] with a number that no other
 //! live token has. Borrowing the token exclusively is the proof that nobody else uses the slot of
 //! that number, so access costs a load and no atomic read-modify-write. Slots are emptied when
-//! the session is dropped and when the queue pair is, whichever comes first.
+//! the session is dropped and when the queue pair is, whichever comes first, and their memory wiped.
 
 #![allow(unsafe_code)] // the slots' interior mutability, guarded by the tokens
 
@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::session::SessionMemory;
+use crate::wiped::Wiped;
 
 /// Numbers that are free below the highest ever used, and the next fresh one.
 static NUMBERS: Mutex<(BTreeSet<u32>, u32)> = Mutex::new((BTreeSet::new(), 0));
@@ -49,7 +50,7 @@ struct Slots<T> {
 #[repr(align(128))]
 struct Own<T>(T);
 
-struct Slot<T>(UnsafeCell<Option<Box<Own<T>>>>);
+struct Slot<T>(UnsafeCell<Option<Box<Wiped<Own<T>>>>>);
 
 // SAFETY: a slot's content is touched only by whoever borrows the token of its number exclusively,
 // which one thread does at a time; it moves between threads with the token, hence `T: Send`.
@@ -144,7 +145,7 @@ impl<T: Send + 'static> PerQueue<T> {
         if let Some(kept) = content {
             return Ok(&mut kept.0);
         }
-        let made = content.insert(Box::new(Own(make()?)));
+        let made = content.insert(Box::new(Wiped::new(Own(make()?))));
         let table: Weak<Slots<T>> = Arc::downgrade(&self.slots);
         queue.remember(table);
         Ok(&mut made.0)

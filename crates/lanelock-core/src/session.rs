@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Spec};
-use crate::engine::EngineSession;
+use crate::engine::{EngineSession, Wiped};
 use crate::shared::Shared;
 use crate::sizes::Sizes;
 use crate::stand_in::{Measured, StandIn};
@@ -18,16 +18,16 @@ use crate::validate::Rules;
 /// is used lives in contexts, one for each queue pair that uses the session, which are freed (and
 /// wiped) with the session or the queue pair, whichever goes first.
 #[derive(Clone)]
-pub struct Session(Arc<SessionInner>);
+pub struct Session(Arc<Wiped<SessionInner>>);
 
 /// What an operation reaches through one pointer.
 pub(crate) struct SessionInner {
     pub(crate) rules: Rules,
     pub(crate) kind: Kind,
-    pub(crate) engine: Box<dyn EngineSession>,
+    pub(crate) engine: Box<Wiped<dyn EngineSession>>,
     /// Invariant: of what is in `engine`. Asking that each time would be a call.
     engine_type: TypeId,
-    pub(crate) stand_in: Option<Box<StandIn>>,
+    pub(crate) stand_in: Option<Box<Wiped<StandIn>>>,
     description: Description,
 }
 
@@ -118,7 +118,7 @@ pub enum SessionError {
 impl Session {
     pub(crate) fn new(
         transform: &Transform,
-        engine: Box<dyn EngineSession>,
+        engine: Box<Wiped<dyn EngineSession>>,
         engine_name: &'static str,
         stand_in: Option<StandIn>,
         (rules, kind): (Rules, Kind),
@@ -130,14 +130,14 @@ impl Session {
             engine_name,
             choice,
         };
-        Self(Arc::new(SessionInner {
+        Self(Arc::new(Wiped::new(SessionInner {
             rules,
             kind,
-            engine_type: Any::type_id(&*engine),
+            engine_type: Any::type_id(&**engine),
             engine,
-            stand_in: stand_in.map(Box::new),
+            stand_in: stand_in.map(|stand_in| Box::new(Wiped::new(stand_in))),
             description,
-        }))
+        })))
     }
 
     pub(crate) fn inner(&self) -> &SessionInner {
@@ -244,10 +244,10 @@ impl SessionInner {
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
         let engine: &dyn EngineSession = if self.engine_type == TypeId::of::<T>() {
-            &*self.engine
+            &**self.engine
         } else {
             let stand_in = self.stand_in.as_ref();
-            &*stand_in
+            &**stand_in
                 .filter(|it| it.engine_type == TypeId::of::<T>())?
                 .engine
         };

@@ -6,11 +6,13 @@
 //! write. [`Probe`] hands each valid operation to a closure, [`KeyLanes`] each of public keys to a
 //! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
 //! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
-//! [`provider_module`] is for tests that load the OpenSSL provider as programs do.
+//! [`freed`] is for tests that no key is left in freed memory,
+//! [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
 mod bytes;
 mod cursor;
 mod engine;
+pub mod freed;
 mod key_lanes;
 pub mod math;
 mod menu;

@@ -92,7 +92,7 @@ impl<'a> ValidKeyOp<'_, 'a> {
     /// The engine's part of the operation's session, if it is a `T`.
     #[must_use]
     pub fn session<T: KeyEngineSession>(&self) -> Option<&'a T> {
-        let session: &'a dyn Any = &*self.op.session.on(self.side).session;
+        let session: &'a dyn Any = &**self.op.session.on(self.side).session;
         session.downcast_ref()
     }
 

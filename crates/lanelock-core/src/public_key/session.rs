@@ -9,6 +9,7 @@ use super::costs::Costs;
 use super::engine::KeyEngineSession;
 use super::shape::Shape;
 use super::transform::KeyTransform;
+use crate::engine::Wiped;
 use crate::session::SessionMemory;
 
 /// A [`KeyTransform`] prepared by one engine, or by two: one that runs many operations in
@@ -17,7 +18,7 @@ use crate::session::SessionMemory;
 /// Immutable and shared freely between threads; cloning clones a reference. Keys are wiped when
 /// the last clone goes and no queue uses them.
 #[derive(Clone)]
-pub struct KeySession(Arc<KeySessionInner>);
+pub struct KeySession(Arc<Wiped<KeySessionInner>>);
 
 pub(crate) struct KeySessionInner {
     pub(crate) shape: Shape,
@@ -43,7 +44,7 @@ pub(crate) struct Prepared {
     /// The engine's place on the device.
     index: u16,
     pub(crate) engine: &'static str,
-    pub(crate) session: Box<dyn KeyEngineSession>,
+    pub(crate) session: Box<Wiped<dyn KeyEngineSession>>,
     pub(crate) lanes: usize,
     /// Whether it has run, and made what its first operation makes.
     ran: AtomicBool,
@@ -62,6 +63,7 @@ impl Prepared {
         engine: &'static str,
         session: Box<dyn KeyEngineSession>,
     ) -> Self {
+        let session = Wiped::boxed(session);
         let lanes = session.lanes().max(1);
         Self {
             index: u16::try_from(index).expect("checked when the device was built"),
@@ -109,14 +111,14 @@ impl KeySession {
         };
         let single_name = single.as_ref().map(|single| single.engine);
         let lanes = (primary.engine, primary.lanes);
-        Self(Arc::new(KeySessionInner {
+        Self(Arc::new(Wiped::new(KeySessionInner {
             shape: Shape::of(transform),
             group,
             costs: Costs::of(lanes, single_name, spec),
             primary,
             single,
             spec,
-        }))
+        })))
     }
 
     pub(crate) fn inner(&self) -> &KeySessionInner {

@@ -11,13 +11,13 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::engine::{Batch, EngineSession};
+use crate::engine::{Batch, EngineSession, Wiped};
 use crate::transform::Transform;
 use costs::{Cell, Costs, Side};
 
 /// The session on its second engine, and what is known of both.
 pub(crate) struct StandIn {
-    pub(crate) engine: Box<dyn EngineSession>,
+    pub(crate) engine: Box<Wiped<dyn EngineSession>>,
     /// Invariant: of what is in `engine`; not that of the session's first engine.
     pub(crate) engine_type: TypeId,
     name: &'static str,
@@ -54,9 +54,9 @@ impl StandIn {
         transform: &Transform,
         primary: (&'static str, &dyn EngineSession),
         (name, index): (&'static str, usize),
-        engine: Box<dyn EngineSession>,
+        engine: Box<Wiped<dyn EngineSession>>,
     ) -> Option<Self> {
-        let engine_type = Any::type_id(&*engine);
+        let engine_type = Any::type_id(&**engine);
         let subject = (primary.0, name, transform.spec(), transform.direction());
         (engine_type != Any::type_id(primary.1)).then(|| Self {
             engine_type,
