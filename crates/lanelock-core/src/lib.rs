@@ -36,6 +36,8 @@ pub mod sizes;
 pub mod stand_in;
 pub mod stats;
 pub mod status;
+#[doc(hidden)]
+pub mod taint;
 pub mod transform;
 mod validate;
 mod wiped;

@@ -1,5 +1,6 @@
-//! Public-key kernels: what works with a private key.
+//! What works with a private key: its import, and the kernels.
 
+use lanelock_core::public_key::{self as keys, RsaNumbers, SecretKey, SecretParts};
 use lanelock_kernels::hash::{Kernels as HashKernels, Sha256};
 use lanelock_kernels::public_key::curve25519::{self, ed25519, x25519};
 use lanelock_kernels::public_key::nist::{
@@ -45,6 +46,10 @@ pub fn rows() -> Vec<Row> {
             agree::<P384>(inputs)
         }),
         Row::new("P-384 signature", TIERS, |_, inputs| sign::<P384>(inputs)),
+        Row::new("RSA-2048 key import", TIERS, |_, inputs| import_rsa(inputs)),
+        Row::new("EC and DH key import", TIERS, |_, inputs| {
+            import_exponents(inputs)
+        }),
         Row::new("RSA-2048 private operation", TIERS, |_, inputs| {
             rsa(inputs, false)
         }),
@@ -201,6 +206,48 @@ fn sign<C: Curve>(inputs: &mut Inputs) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// The numbers of a key as they are kept. Of p and q the bit lengths are public.
+fn import_rsa(inputs: &mut Inputs) -> Vec<Vec<u8>> {
+    let numbers = Numbers::new();
+    let d = inputs.hide(numbers.private_exponent);
+    let [p, q, dp, dq, qinv] = numbers.secrets.map(|number| inputs.hide(number));
+    // As in DER, and longer than needed.
+    let padded = [vec![0], p.clone()].concat();
+    let key = SecretKey::rsa(&RsaNumbers {
+        n: &numbers.modulus,
+        e: &[1, 0, 1],
+        d: &d,
+        p: &padded,
+        q: &q,
+        dp: &dp,
+        dq: &dq,
+        qinv: &qinv,
+    })
+    .expect("a key");
+    let SecretParts::Rsa(rsa) = key.parts() else {
+        panic!("RSA")
+    };
+    let crt = rsa.crt.as_ref().expect("with its factors");
+    [&rsa.d, &crt.p, &crt.q, &crt.dp, &crt.dq, &crt.qinv]
+        .map(|number| number.to_vec())
+        .to_vec()
+}
+
+/// A scalar of a curve and an exponent of a group, each long enough to lose a zero.
+fn import_exponents(inputs: &mut Inputs) -> Vec<Vec<u8>> {
+    let prime = Numbers::new().modulus; // odd, and as long as one
+    let order = [0xff; 32];
+    let mut secret = || [vec![0], inputs.secret_bytes(32)].concat();
+    let scalar = SecretKey::ec(keys::Curve::P256, &secret(), None);
+    let exponent = SecretKey::dh(&prime, &order, &[2], &[4], &secret());
+    [scalar, exponent]
+        .map(|key| match key.expect("in range").parts() {
+            SecretParts::Scalar(number) | SecretParts::Exponent(_, number) => number.to_vec(),
+            _ => panic!("a number"),
+        })
+        .to_vec()
+}
+
 /// Under a key of which all but the modulus and its exponent is secret. Results are what they are
 /// without blinding, whatever is drawn for it.
 fn rsa(inputs: &mut Inputs, blinded: bool) -> Vec<Vec<u8>> {
@@ -256,6 +303,8 @@ fn rsa(inputs: &mut Inputs, blinded: bool) -> Vec<Vec<u8>> {
 /// A key of this check alone.
 struct Numbers {
     modulus: Vec<u8>,
+    /// As long as the modulus.
+    private_exponent: Vec<u8>,
     /// p, q, the exponents modulo each less one, and 1/q modulo p.
     secrets: [Vec<u8>; 5],
 }
@@ -266,10 +315,13 @@ impl Numbers {
         let one = BigNum::from_u32(1).expect("a number");
         let e = BigNum::from_u32(65537).expect("a number");
         let [dp, dq] = [&p, &q].map(|prime| inverse(&e, &(prime - &one)));
+        let d = inverse(&e, &(&(&p - &one) * &(&q - &one)));
         let coefficient = inverse(&q, &p);
         Self {
             modulus: (&p * &q).to_vec(),
-            secrets: [p, q, dp, dq, coefficient].map(|number| number.to_vec()),
+            private_exponent: d.to_vec_padded(256).expect("below the modulus"),
+            secrets: [p, q, dp, dq, coefficient]
+                .map(|number| number.to_vec_padded(128).expect("half as long")),
         }
     }
 }

@@ -4,33 +4,21 @@ use std::cmp::Ordering;
 
 use zeroize::Zeroizing;
 
-use super::parts::{DomainParameters, RsaPublic, RsaSecret};
-use super::{KeyError, KeyKind, RsaNumbers};
+use super::parts::{DomainParameters, RsaCrt, RsaPublic};
+use super::{KeyError, KeyKind, RsaNumbers, secret};
 use crate::public_key::algorithm::Curve;
 
 /// Modulus sizes that are served, in bits.
 const RSA_BITS: std::ops::RangeInclusive<u32> = 512..=16_384;
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 512..=10_000;
 
-/// A big-endian number without leading zeros; 0 is empty.
+/// A public number, big-endian, without leading zeros; 0 is empty.
 pub(super) fn normal(number: &[u8]) -> Vec<u8> {
     let zeros = number.iter().take_while(|&&byte| byte == 0).count();
     number[zeros..].to_vec()
 }
 
-/// A number in exactly `len` bytes; `None` if it does not fit.
-pub(super) fn fixed(number: &[u8], len: usize) -> Option<Zeroizing<Vec<u8>>> {
-    let excess = number.len().saturating_sub(len);
-    let (zeros, digits) = number.split_at(excess);
-    if zeros.iter().any(|&byte| byte != 0) {
-        return None;
-    }
-    let mut out = Zeroizing::new(vec![0; len]);
-    out[len - digits.len()..].copy_from_slice(digits);
-    Some(out)
-}
-
-/// Bit length of a number in normal form.
+/// Bit length of a public number in normal form.
 pub(super) fn bits(number: &[u8]) -> u32 {
     let Some(first) = number.first() else {
         return 0;
@@ -58,37 +46,55 @@ pub(super) fn rsa_public(kind: KeyKind, key: &RsaPublic) -> Result<(), KeyError>
     Ok(())
 }
 
-pub(super) fn rsa_secret(
+/// The private exponent, as long as the modulus.
+pub(super) fn rsa_exponent(
     kind: KeyKind,
-    key: &RsaSecret,
+    public: &RsaPublic,
+    d: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let why = "the private exponent is 0 or not below the modulus";
+    in_range(d, &public.n).ok_or_else(|| KeyError::refused(kind, why))
+}
+
+/// The numbers of the Chinese remainder theorem, if they are given: p and q without leading zeros,
+/// the others as long as their moduli.
+pub(super) fn rsa_crt(
+    kind: KeyKind,
+    public: &RsaPublic,
     numbers: &RsaNumbers<'_>,
-) -> Result<(), KeyError> {
-    let refused = |why: &str| Err(KeyError::refused(kind, why));
-    if key.d.is_empty() || !below(&key.d, &key.public.n) {
-        return refused("the private exponent is 0 or not below the modulus");
-    }
+) -> Result<Option<RsaCrt>, KeyError> {
+    let refused = |why: &str| KeyError::refused(kind, why);
     let five = [numbers.p, numbers.q, numbers.dp, numbers.dq, numbers.qinv];
-    if five.iter().any(|number| number.is_empty()) && five.iter().any(|number| !number.is_empty()) {
-        return refused("p, q, dp, dq and qinv are given all or not at all");
+    if five.iter().all(|number| number.is_empty()) {
+        return Ok(None);
     }
-    let Some(crt) = &key.crt else {
-        return Ok(());
+    if five.iter().any(|number| number.is_empty()) {
+        return Err(refused("p, q, dp, dq and qinv are given all or not at all"));
+    }
+    let [p, q] = [numbers.p, numbers.q].map(secret::normal);
+    if secret::is_even(&p) || secret::is_even(&q) {
+        return Err(refused("a factor of the modulus is even"));
+    }
+    if secret::equal(&p, &q) {
+        return Err(refused("the two factors of the modulus are equal"));
+    }
+    let [of_p, of_q] = [&p, &q].map(|factor| secret::bits(factor));
+    let (sum, n) = (of_p + of_q, bits(&public.n));
+    if of_p < 2 || of_q < 2 || sum != n && sum != n + 1 {
+        let why = "the sizes of the factors do not add up to that of the modulus";
+        return Err(refused(why));
+    }
+    let remainder = |number: &[u8], modulus: &[u8]| {
+        let why = "dp, dq or qinv is 0 or not below its modulus";
+        in_range(number, modulus).ok_or_else(|| refused(why))
     };
-    if even(&crt.p) || even(&crt.q) {
-        return refused("a factor of the modulus is even");
-    }
-    if crt.p == crt.q {
-        return refused("the two factors of the modulus are equal");
-    }
-    let (sum, n) = (bits(&crt.p) + bits(&crt.q), bits(&key.public.n));
-    if bits(&crt.p) < 2 || bits(&crt.q) < 2 || sum != n && sum != n + 1 {
-        return refused("the sizes of the factors do not add up to that of the modulus");
-    }
-    let in_range = |number: &[u8], bound: &[u8]| !number.is_empty() && below(number, bound);
-    if !in_range(&crt.dp, &crt.p) || !in_range(&crt.dq, &crt.q) || !in_range(&crt.qinv, &crt.p) {
-        return refused("dp, dq or qinv is 0 or not below its modulus");
-    }
-    Ok(())
+    Ok(Some(RsaCrt {
+        dp: remainder(numbers.dp, &p)?,
+        dq: remainder(numbers.dq, &q)?,
+        qinv: remainder(numbers.qinv, &p)?,
+        p,
+        q,
+    }))
 }
 
 pub(super) fn point(curve: Curve, point: &[u8]) -> Result<(), KeyError> {
@@ -182,25 +188,31 @@ pub(super) fn element(kind: KeyKind, domain: &DomainParameters, y: &[u8]) -> Res
     Ok(())
 }
 
-pub(super) fn exponent(kind: KeyKind, domain: &DomainParameters, x: &[u8]) -> Result<(), KeyError> {
+/// The secret exponent, as long as the order of the group, or the prime where that is unknown.
+pub(super) fn exponent(
+    kind: KeyKind,
+    domain: &DomainParameters,
+    x: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let bound = if domain.q.is_empty() {
         &domain.p
     } else {
         &domain.q
     };
-    if x.is_empty() || !below(x, bound) {
-        let why = "the secret exponent is 0 or not below the order of the group";
-        return Err(KeyError::refused(kind, why));
-    }
-    Ok(())
+    let why = "the secret exponent is 0 or not below the order of the group";
+    in_range(x, bound).ok_or_else(|| KeyError::refused(kind, why))
+}
+
+/// A secret number as long as its bound, if it is neither 0 nor as much as that.
+fn in_range(number: &[u8], bound: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    secret::fixed(number, bound.len()).filter(|number| secret::is_in_range(number, bound))
 }
 
 fn even(number: &[u8]) -> bool {
     number.last().is_none_or(|byte| byte & 1 == 0)
 }
 
-/// Whether `a` is less than `b`, both in normal form. It tells how long secrets agree with a bound
-/// that is public or as secret, once for each key.
+/// Whether `a` is less than `b`, both public and in normal form.
 fn below(a: &[u8], b: &[u8]) -> bool {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b)) == Ordering::Less
 }

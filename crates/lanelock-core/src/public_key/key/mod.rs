@@ -2,6 +2,7 @@
 
 mod check;
 mod parts;
+mod secret;
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ pub use parts::{DomainParameters, PublicParts, RsaCrt, RsaPublic, RsaSecret, Sec
 
 use super::algorithm::{Curve, KeyKind};
 use super::error::KeyError;
-use check::{bits, fixed, normal};
+use check::{bits, normal};
 
 /// A key that anybody may have: it verifies, encrypts and encapsulates.
 #[derive(Clone, Eq, PartialEq)]
@@ -21,7 +22,7 @@ pub struct PublicKey {
 }
 
 /// A key that one party has: it signs, decrypts, derives and decapsulates. Its bytes are wiped on
-/// drop and shown by nothing.
+/// drop and shown by nothing. Of an RSA key the bit lengths of p and q count as public.
 ///
 /// Every constructor refuses what is no key by form (sizes, parity, ranges); what takes arithmetic
 /// (p·q = n, a point on its curve) is checked when a session is made.
@@ -157,8 +158,11 @@ impl SecretKey {
         let PublicParts::Rsa(rsa) = public.parts else {
             unreachable!("just made")
         };
-        let secret = RsaSecret::new(rsa, numbers);
-        check::rsa_secret(public.kind, &secret, numbers)?;
+        let secret = RsaSecret {
+            d: check::rsa_exponent(public.kind, &rsa, numbers.d)?,
+            crt: check::rsa_crt(public.kind, &rsa, numbers)?,
+            public: rsa,
+        };
         let public_parts = PublicParts::Rsa(secret.public.clone());
         Ok(Self {
             kind: public.kind,
@@ -175,11 +179,11 @@ impl SecretKey {
     /// order, and a point that is another scalar's.
     pub fn ec(curve: Curve, scalar: &[u8], point: Option<&[u8]>) -> Result<Self, KeyError> {
         let kind = KeyKind::Ec(curve);
-        let scalar = fixed(scalar, curve.field_len()).ok_or_else(|| {
+        let scalar = secret::fixed(scalar, curve.field_len()).ok_or_else(|| {
             let most = format!("at most {} bytes", curve.field_len());
             KeyError::length(kind, "scalar", scalar.len(), most)
         })?;
-        if scalar.iter().fold(0, |any, byte| any | byte) == 0 {
+        if secret::is_zero(&scalar) {
             return Err(KeyError::refused(kind, "the scalar is 0"));
         }
         let public = match point {
@@ -216,8 +220,7 @@ impl SecretKey {
         let PublicParts::Dh(domain, _) = &public.parts else {
             unreachable!("just made")
         };
-        let x = Zeroizing::new(normal(x));
-        check::exponent(public.kind, domain, &x)?;
+        let x = check::exponent(public.kind, domain, x)?;
         Ok(Self {
             kind: public.kind,
             parts: SecretParts::Exponent(domain.clone(), x),
@@ -234,8 +237,7 @@ impl SecretKey {
         let PublicParts::Dsa(domain, _) = &public.parts else {
             unreachable!("just made")
         };
-        let x = Zeroizing::new(normal(x));
-        check::exponent(public.kind, domain, &x)?;
+        let x = check::exponent(public.kind, domain, x)?;
         Ok(Self {
             kind: public.kind,
             parts: SecretParts::Exponent(domain.clone(), x),

@@ -1,10 +1,10 @@
-//! The components of keys, as engines read them. Integers are big-endian without leading zeros.
+//! The components of keys, as engines read them. Integers are big-endian: public ones, and the
+//! factors of an RSA modulus, without leading zeros; other secret ones as long as their bound.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::RsaNumbers;
 use super::check::normal;
 
 /// Components of a public key.
@@ -31,7 +31,8 @@ pub enum SecretParts {
     Scalar(Zeroizing<Vec<u8>>),
     /// A string of bytes.
     Raw(Zeroizing<Vec<u8>>),
-    /// Diffie-Hellman and DSA: group and secret exponent.
+    /// Diffie-Hellman and DSA: group and secret exponent, as long as the group's order, or its
+    /// prime where the order is unknown.
     Exponent(DomainParameters, Zeroizing<Vec<u8>>),
 }
 
@@ -49,7 +50,7 @@ pub struct RsaPublic {
 pub struct RsaSecret {
     /// Modulus and public exponent.
     pub public: RsaPublic,
-    /// Private exponent.
+    /// Private exponent, as long as the modulus.
     pub d: Zeroizing<Vec<u8>>,
     /// What the Chinese remainder theorem takes.
     pub crt: Option<RsaCrt>,
@@ -62,11 +63,11 @@ pub struct RsaCrt {
     pub p: Zeroizing<Vec<u8>>,
     /// Second factor.
     pub q: Zeroizing<Vec<u8>>,
-    /// d mod (p − 1).
+    /// d mod (p − 1), as long as p.
     pub dp: Zeroizing<Vec<u8>>,
-    /// d mod (q − 1).
+    /// d mod (q − 1), as long as q.
     pub dq: Zeroizing<Vec<u8>>,
-    /// q⁻¹ mod p.
+    /// q⁻¹ mod p, as long as p.
     pub qinv: Zeroizing<Vec<u8>>,
 }
 
@@ -87,25 +88,6 @@ impl DomainParameters {
             p: normal(p),
             q: normal(q),
             g: normal(g),
-        }
-    }
-}
-
-impl RsaSecret {
-    /// `numbers` in their normal form; the five are taken if the first is there.
-    pub(super) fn new(public: RsaPublic, numbers: &RsaNumbers<'_>) -> Self {
-        let secret = |number| Zeroizing::new(normal(number));
-        let crt = (!numbers.p.is_empty()).then(|| RsaCrt {
-            p: secret(numbers.p),
-            q: secret(numbers.q),
-            dp: secret(numbers.dp),
-            dq: secret(numbers.dq),
-            qinv: secret(numbers.qinv),
-        });
-        Self {
-            public,
-            d: secret(numbers.d),
-            crt,
         }
     }
 }
