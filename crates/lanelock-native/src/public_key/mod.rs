@@ -5,6 +5,7 @@
 
 mod digest;
 mod ed25519;
+mod fork;
 mod nist;
 mod random;
 mod raw;

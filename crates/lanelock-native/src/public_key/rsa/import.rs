@@ -8,6 +8,7 @@ use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::rsa::{
     KeyError as Why, PrivateComponents, PrivateKey, PublicComponents, PublicKey,
 };
+use lanelock_kernels::taint::declassify;
 
 use super::exponent;
 use super::hasher::Hasher;
@@ -40,10 +41,9 @@ pub(super) fn private<const P: usize, const N: usize>(
     });
     let key = key.map_err(|why| refusal(transform, why))?;
     // The kernels never see d; that it is the exponent which dp and dq are of is checked here.
-    if [(p, dp), (q, dq)]
-        .iter()
-        .any(|(prime, remainder)| !exponent::has_remainder::<P>(&rsa.d, prime, remainder))
-    {
+    if [(p, dp), (q, dq)].iter().any(|(prime, remainder)| {
+        !declassify(exponent::has_remainder::<P>(&rsa.d, prime, remainder))
+    }) {
         let why = "dp or dq is not the remainder of the private exponent";
         return Err(KeyError::refused(transform.spec().kind, why));
     }

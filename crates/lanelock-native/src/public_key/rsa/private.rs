@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::ptr;
 
-use lanelock_core::engine::{PerQueue, QueueToken};
+use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
 use lanelock_kernels::public_key::rsa::{
     Blinding, BlindingJob, Kernel, PrivateJob, PrivateKey, make_blindings, private,
 };
 use zeroize::Zeroizing;
 
-use super::super::random;
 use super::super::session::{LANES, PerLane};
+use super::super::{fork, random};
 use super::{import, reason};
 
 /// A secret key and its blindings.
@@ -23,7 +24,13 @@ pub(super) struct Private<const P: usize, const N: usize> {
 
 /// The blindings of one key on one queue, used in turn: as many as the key has had blocks in one
 /// batch, [`LANES`] at most.
-struct Blindings<const N: usize>(VecDeque<Box<Blinding<N>>>);
+struct Blindings<const N: usize> {
+    kept: VecDeque<Pair<N>>,
+    /// The process that made them: a child makes its own.
+    generation: u64,
+}
+
+type Pair<const N: usize> = Box<Wiped<Blinding<N>>>;
 
 /// A block to take the root of.
 pub(super) struct Root<'j, const P: usize, const N: usize> {
@@ -45,32 +52,44 @@ impl<const P: usize, const N: usize> Private<P, N> {
 
     /// Bytes of the blindings of a queue.
     pub(super) fn kept_per_queue(&self) -> usize {
-        let pair = size_of::<Blinding<N>>() + size_of::<Box<Blinding<N>>>();
+        let pair = size_of::<Blinding<N>>() + size_of::<Pair<N>>();
         match self.blindings {
             Some(_) => size_of::<Blindings<N>>() + LANES * pair,
             None => 0,
         }
     }
 
-    /// The blinding that has rested longest, if there is one.
-    fn take(&self, queue: &mut QueueToken) -> Option<Box<Blinding<N>>> {
-        let make = || Ok::<_, Infallible>(Blindings(VecDeque::with_capacity(LANES)));
+    /// The blindings of this key on `queue`, if it is to have any.
+    fn kept<'s>(&'s self, queue: &'s mut QueueToken) -> Option<&'s mut VecDeque<Pair<N>>> {
+        let generation = fork::generation();
+        let make = || {
+            Ok::<_, Infallible>(Blindings {
+                kept: VecDeque::with_capacity(LANES),
+                generation,
+            })
+        };
         let Ok(blindings) = self.blindings.as_ref()?.get_or_try_make(queue, make);
-        blindings.0.pop_front()
+        if blindings.generation != generation {
+            blindings.kept.clear();
+            blindings.generation = generation;
+        }
+        Some(&mut blindings.kept)
     }
 
-    /// Gives a blinding back. After a fault none is trusted any more.
-    fn give_back(&self, queue: &mut QueueToken, blinding: Option<Box<Blinding<N>>>, fault: bool) {
-        let (Some(blindings), Some(blinding)) = (&self.blindings, blinding) else {
-            return;
-        };
-        let make = || Err(());
-        let Ok(blindings) = blindings.get_or_try_make(queue, make) else {
-            return;
-        };
-        blindings.0.push_back(blinding);
-        if fault {
-            blindings.0.clear();
+    /// The blinding that has rested longest, if there is one.
+    fn take(&self, queue: &mut QueueToken) -> Option<Pair<N>> {
+        self.kept(queue)?.pop_front()
+    }
+
+    fn give_back(&self, queue: &mut QueueToken, pair: Pair<N>) {
+        if let Some(kept) = self.kept(queue) {
+            kept.push_back(pair);
+        }
+    }
+
+    fn discard_all(&self, queue: &mut QueueToken) {
+        if let Some(kept) = self.kept(queue) {
+            kept.clear();
         }
     }
 }
@@ -82,7 +101,7 @@ impl<const P: usize, const N: usize> Private<P, N> {
 fn complete<const P: usize, const N: usize>(
     kernel: Kernel,
     roots: &mut [Root<'_, P, N>],
-    blindings: &mut [Option<Box<Blinding<N>>>],
+    blindings: &mut [Option<Pair<N>>],
 ) {
     let uses = |lane: usize| match (&roots[lane].key.blindings, &blindings[lane]) {
         (None, _) => 0,
@@ -116,8 +135,8 @@ fn complete<const P: usize, const N: usize>(
     drop(jobs);
     for (lane, made) in lanes.into_iter().zip(made) {
         match (made, &mut blindings[lane]) {
-            (Some(made), Some(place)) => **place = made,
-            (Some(made), place) => *place = Some(Box::new(made)),
+            (Some(made), Some(place)) => ***place = made,
+            (Some(made), place) => *place = Some(Box::new(Wiped::new(made))),
             (None, place) => {
                 *place = None;
                 roots[lane].result = Err(KeyReason::Fault);
@@ -144,7 +163,7 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
     let mut jobs: PerLane<_> = ready
         .map(|(root, blinding)| PrivateJob {
             key: &root.key.key,
-            blinding: blinding.as_deref_mut(),
+            blinding: blinding.as_mut().map(|pair| &mut ***pair),
             input: root.input,
             output: root.output,
             result: Ok(()),
@@ -157,8 +176,21 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
     for (root, result) in ready.zip(results) {
         root.result = result;
     }
+    // After a fault no blinding of that key is trusted any more, used in this batch or not.
+    let is_faulty = |key| {
+        let mut faults = roots
+            .iter()
+            .filter(|root| root.result == Err(KeyReason::Fault));
+        faults.any(|root| ptr::eq(root.key, key))
+    };
     for (root, blinding) in roots.iter().zip(blindings) {
-        let fault = root.result == Err(KeyReason::Fault);
-        root.key.give_back(queue, blinding, fault);
+        match blinding {
+            _ if is_faulty(root.key) => root.key.discard_all(queue),
+            Some(pair) => root.key.give_back(queue, pair),
+            None => {}
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;
