@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{Ciphertext, ValidOp, Wiped};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Cipher, Mac, Transform};
 
@@ -36,13 +36,13 @@ pub(crate) fn maker(
     let direction = transform.direction();
     Box::new(move || {
         let (cipher, mac, iv) = (cipher()?, mac()?, [0; MAX_IV_LEN]);
-        Ok(Context::Chain(Box::new(ChainContext {
+        Ok(Context::Chain(Box::new(Wiped::new(ChainContext {
             cipher,
             mac,
             order,
             direction,
             iv,
-        })))
+        }))))
     })
 }
 

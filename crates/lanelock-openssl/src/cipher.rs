@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::ValidOp;
+use lanelock_core::engine::{ValidOp, Wiped};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Cipher, Transform};
 use zeroize::Zeroizing;
@@ -40,7 +40,7 @@ pub(crate) enum CipherHalf {
         context: CipherContext,
         scratch: Zeroizing<Vec<u8>>,
     },
-    TripleDesCtr(Box<TripleDesCtr>),
+    TripleDesCtr(Box<Wiped<TripleDesCtr>>),
     Docsis16(Docsis<16>),
     Docsis8(Docsis<8>),
 }
@@ -79,7 +79,8 @@ pub(crate) fn half(
                 }
             }
             Cipher::TripleDesCtr => {
-                CipherHalf::TripleDesCtr(Box::new(TripleDesCtr::new(keyed(cipher, true, 0)?)))
+                let context = keyed(cipher, true, 0)?;
+                CipherHalf::TripleDesCtr(Box::new(Wiped::new(TripleDesCtr::new(context))))
             }
             Cipher::AesDocsis => {
                 let chained = Cbc::new(keyed(Cipher::AesCbc, encrypt, 16)?, encrypt)?;

@@ -1,6 +1,6 @@
 //! What one queue pair keeps for one session.
 
-use lanelock_core::engine::ValidOp;
+use lanelock_core::engine::{ValidOp, Wiped};
 
 use crate::aead::AeadContext;
 use crate::chain::ChainContext;
@@ -10,7 +10,9 @@ use crate::hash::HashContext;
 use crate::mac::MacOnly;
 
 /// Makes a session's contexts; holds its key, which is wiped with it.
-pub(crate) type Maker = Box<dyn Fn() -> Result<Context, Failed> + Send + Sync>;
+pub(crate) type MakeContext = dyn Fn() -> Result<Context, Failed> + Send + Sync;
+
+pub(crate) type Maker = Box<MakeContext>;
 
 /// Keyed state that runs a session's operations.
 pub(crate) enum Context {
@@ -18,7 +20,7 @@ pub(crate) enum Context {
     Mac(MacOnly),
     Hash(HashContext),
     Aead(AeadContext),
-    Chain(Box<ChainContext>),
+    Chain(Box<Wiped<ChainContext>>),
 }
 
 /// Why an operation has no result.

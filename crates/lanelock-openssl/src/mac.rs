@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{Ciphertext, ValidOp, Wiped};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Cipher, Mac, Transform};
 use zeroize::Zeroizing;
@@ -23,14 +23,14 @@ pub(crate) struct MacOnly {
 /// A keyed MAC.
 pub(crate) enum MacHalf {
     /// HMAC over a hash whose state can be saved.
-    Hmac(Box<Hmac>),
-    Cmac(Box<Cmac>),
+    Hmac(Box<Wiped<Hmac>>),
+    Cmac(Box<Wiped<Cmac>>),
     /// HMAC over other hashes: each message starts from the keyed state.
     Restarts(MacContext),
     /// Poly1305: each message sets the key again.
     Rekeys(MacContext, Zeroizing<Vec<u8>>),
     /// GMAC: AES-GCM over additional data alone, which restarts with an IV.
-    Gmac(Box<Gmac>),
+    Gmac(Box<Wiped<Gmac>>),
 }
 
 /// GMAC's context, and room for an IV that lies across segments.
@@ -65,7 +65,7 @@ pub(crate) fn half(
         Ok(match mac {
             Mac::Hmac(hash) => {
                 if let Some(hmac) = Hmac::new(hash, &key) {
-                    return Ok(MacHalf::Hmac(Box::new(hmac)));
+                    return Ok(MacHalf::Hmac(Box::new(Wiped::new(hmac))));
                 }
                 let hash = hash_name(hash).ok_or(have)?;
                 let hmac = catalogue.hmac().ok_or(have)?;
@@ -74,15 +74,15 @@ pub(crate) fn half(
             Mac::AesCmac => {
                 let cbc = catalogue.cipher(Cipher::AesCbc, key.len()).ok_or(have)?;
                 let context = CipherContext::new(cbc, true, &key, 16, None)?;
-                MacHalf::Cmac(Box::new(Cmac::new(context)?))
+                MacHalf::Cmac(Box::new(Wiped::new(Cmac::new(context)?)))
             }
             Mac::AesGmac => {
                 let gcm = catalogue.aead(Aead::AesGcm, key.len()).ok_or(have)?;
                 let context = CipherContext::new(gcm, true, &key, iv_len, None)?;
-                MacHalf::Gmac(Box::new(Gmac {
+                MacHalf::Gmac(Box::new(Wiped::new(Gmac {
                     context,
                     iv: [0; MAX_IV_LEN],
-                }))
+                })))
             }
             Mac::Poly1305 => {
                 let poly1305 = catalogue.poly1305().ok_or(have)?;

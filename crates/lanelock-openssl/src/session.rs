@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use lanelock_core::engine::{Batch, EngineSession, PerQueue, QueueToken, ValidOp};
+use lanelock_core::engine::{Batch, EngineSession, PerQueue, QueueToken, ValidOp, Wiped};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Mac, SessionError, Status, Transform};
 
 use crate::catalogue::Catalogue;
-use crate::context::{Context, Failure, Maker};
+use crate::context::{Context, Failure, MakeContext, Maker};
 use crate::ffi::{ErrorMark, Failed, RawDigest};
 use crate::{NAME, aead, chain, cipher, hash, mac};
 
@@ -16,7 +16,7 @@ pub(crate) struct OpenSslSession {
     contexts: PerQueue<Kept>,
     /// Operations need an [`ErrorMark`].
     marked: bool,
-    make: Maker,
+    make: Box<Wiped<MakeContext>>,
 }
 
 /// A queue pair's context.
@@ -50,7 +50,7 @@ impl OpenSslSession {
         Ok(Self {
             contexts: PerQueue::new(),
             marked,
-            make,
+            make: Wiped::boxed(make),
         })
     }
 
@@ -58,7 +58,7 @@ impl OpenSslSession {
     fn run(&self, queue: &mut QueueToken, op: &mut ValidOp<'_, '_>) -> Result<(), Failure> {
         let kept = self.contexts.get_or_try_make(queue, || {
             let _mark = ErrorMark::set();
-            (self.make)().map(|context| Kept {
+            (**self.make)().map(|context| Kept {
                 context,
                 suspect: false,
             })
@@ -66,7 +66,7 @@ impl OpenSslSession {
         if kept.suspect {
             let _mark = ErrorMark::set();
             *kept = Kept {
-                context: (self.make)()?,
+                context: (**self.make)()?,
                 suspect: false,
             };
         }

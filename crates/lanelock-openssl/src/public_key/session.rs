@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lanelock_core::engine::{PerQueue, QueueToken};
+use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::public_key::{
     KeyError, KeyReason, KeyTransform, Operation, Scheme, SignatureScheme,
@@ -43,7 +43,7 @@ enum Context {
     Verify(Verifier),
     VerifyWhole(WholeVerifier),
     Encrypt(Encrypter),
-    Decrypt(Box<Decrypter>),
+    Decrypt(Box<Wiped<Decrypter>>),
     Agree(Agreement),
     Generate(Generator),
     Encapsulate(Encapsulator),
@@ -102,7 +102,7 @@ impl Recipe {
                 Context::Encrypt(Encrypter::new(self, scheme)?)
             }
             (Operation::Decrypt, Scheme::Encryption(scheme)) => {
-                Context::Decrypt(Box::new(Decrypter::new(self, scheme)?))
+                Context::Decrypt(Box::new(Wiped::new(Decrypter::new(self, scheme)?)))
             }
             (Operation::Derive, _) => Context::Agree(Agreement::new(self)?),
             (Operation::Generate, _) => Context::Generate(Generator::new(self)?),
