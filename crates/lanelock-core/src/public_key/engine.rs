@@ -68,7 +68,8 @@ pub struct KeyCapability {
 /// The engine's part of a session.
 pub trait KeyEngineSession: Any + Send + Sync {
     /// Operations whose sessions have the same number can share a batch, whatever their keys.
-    /// Numbers are the engine's own: one for each algorithm and size.
+    /// Numbers are the engine's own: one for each algorithm and size. A queue keeps a list of those
+    /// that it has met, so no peer chooses how many there are.
     fn group(&self) -> u32;
 
     /// Operations that run in lockstep; 1 if each runs by itself.
