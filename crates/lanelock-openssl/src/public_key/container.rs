@@ -80,7 +80,10 @@ fn find_in_pem(
     let mut labels = Vec::new();
     while let Some(block) = pem.next_block() {
         if !accepts(&block.label) {
-            labels.push(block.label);
+            // Enough of them to tell what was given, and nothing that a terminal obeys.
+            if labels.len() < 4 {
+                labels.push(block.label.escape_default().to_string());
+            }
             continue;
         }
         // The older forms are encrypted as a whole, with one iteration of MD5.
