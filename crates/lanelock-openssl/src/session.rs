@@ -83,7 +83,7 @@ impl EngineSession for OpenSslSession {
     }
 
     fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        let mark = self.marked.then(ErrorMark::set);
+        let mark = self.marked.then(ErrorMark::set_for_burst);
         batch.for_each(|mut op| {
             let result = match op.session::<Self>() {
                 Some(session) => session.run(queue, &mut op),

@@ -8,14 +8,26 @@ use std::ffi::c_int;
 /// Each way into the engine has one, but for operations in which libcrypto has nothing to refuse
 /// and nothing to allocate: a mark costs about as much as a tenth of a short message.
 #[derive(Debug)]
-pub(crate) struct ErrorMark(());
+pub(crate) struct ErrorMark {
+    /// There is nothing to remove in the end but what a panic leaves.
+    clean: bool,
+}
 
 impl ErrorMark {
     pub(crate) fn set() -> Self {
         // SAFETY: no arguments; touches this thread's queue alone. An empty queue takes no mark,
         // and then all that is found later is libcrypto's.
         unsafe { ERR_set_mark() };
-        Self(())
+        Self { clean: false }
+    }
+
+    /// A mark for calls that add entries only if they fail, whose caller then calls
+    /// [`ErrorMark::rewind`]: with an empty queue it is not looked at again.
+    #[inline]
+    pub(crate) fn set_for_burst() -> Self {
+        // SAFETY: as in `set`. The call returns 0 for an empty queue.
+        let marked = unsafe { ERR_set_mark() } == 1;
+        Self { clean: !marked }
     }
 
     /// Removes what has been added so far. The queue has room for 16 entries: many failures in a
@@ -31,7 +43,11 @@ impl ErrorMark {
 }
 
 impl Drop for ErrorMark {
+    #[inline]
     fn drop(&mut self) {
+        if self.clean && !std::thread::panicking() {
+            return;
+        }
         // SAFETY: as in `set`.
         unsafe { ERR_pop_to_mark() };
     }
