@@ -105,6 +105,43 @@ fn a_program_whose_provider_runs_nothing_in_lanes_is_told_why() {
 }
 
 #[test]
+fn stats_of_a_program_whose_provider_is_switched_off_name_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = folder.path().join("openssl.cnf");
+    let text = format!(
+        "openssl_conf = i\n[i]\nproviders = p\n[p]\ndefault = d\nlanelock = l\n[d]\nactivate = 1\n\
+         [l]\nmodule = {}\nenabled = no\nactivate = 1\n",
+        provider_module().display()
+    );
+    std::fs::write(&configuration, text).unwrap();
+    // It waits for its standard input to end.
+    let mut program = std::process::Command::new("openssl")
+        .args(["dgst", "-sha256"])
+        .env("OPENSSL_CONF", &configuration)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let stats = || {
+        let mut stats = Command::cargo_bin("lanelock").unwrap();
+        stats.args(["stats", &program.id().to_string()]);
+        stats.output().unwrap()
+    };
+    // Until it has read its configuration there is no page.
+    let tries = (0..200).map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        stats()
+    });
+    let output = tries.into_iter().find(|output| output.status.success());
+    drop(program.stdin.take());
+    assert!(program.wait().unwrap().success());
+    let said = String::from_utf8(output.expect("a page").stdout).unwrap();
+    let reason =
+        "the provider runs nothing in lanes: its section of the configuration has enabled = no";
+    assert!(said.contains(reason), "{said}");
+}
+
+#[test]
 fn a_program_in_asynchronous_mode_has_a_table() {
     if !has_lanes() {
         return;
