@@ -5,6 +5,7 @@ SECONDS_PER_FUZZ_TARGET ?= 60
 LANELOCK = target/release/lanelock
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
+CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint setup build peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 sanitize fuzz install clean help
 
@@ -32,6 +33,7 @@ build: setup peers
 	$(CARGO) build --release --quiet
 	cp -f target/release/liblanelock_provider.so $(MODULE).new
 	mv -f $(MODULE).new $(MODULE)
+	tools/artefacts $(MODULE) 8 $(LANELOCK) 40
 
 peers: setup ## The C programs that lanelock is measured against
 	$(MAKE) --no-print-directory -C peers
@@ -71,9 +73,12 @@ sanitize: setup ## The core's tests under AddressSanitizer and ThreadSanitizer
 fuzz: setup ## Each fuzz target for SECONDS_PER_FUZZ_TARGET (60)
 	tools/fuzz $(SECONDS_PER_FUZZ_TARGET)
 
+# Each with its debug information where debuggers look for it.
 install: build ## Install the command and the provider for this user, without root
-	$(CARGO) install --quiet --path crates/lanelock-cli
-	install -D $(MODULE) "$${CARGO_HOME:-$$HOME/.cargo}/lib/lanelock/lanelock.so"
+	install -D -t "$(CARGO_FOLDER)/bin" $(LANELOCK)
+	install -D -m 644 -t "$(CARGO_FOLDER)/bin/.debug" $(LANELOCK).debug
+	install -D -t "$(CARGO_FOLDER)/lib/lanelock" $(MODULE)
+	install -D -m 644 -t "$(CARGO_FOLDER)/lib/lanelock/.debug" $(MODULE).debug
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -17,6 +17,7 @@ pub mod differential;
 mod guard;
 pub mod known;
 pub mod message;
+mod packed;
 pub mod progress;
 pub mod public_key;
 pub mod reference;

