@@ -56,7 +56,6 @@ impl Engine for PublicKeys {
 mod tests {
     use super::*;
     use lanelock_core::Cipher;
-    use lanelock_core::engine::Engine;
 
     #[test]
     fn it_has_the_public_keys_of_the_whole_device_and_nothing_else() {
