@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -190,7 +191,10 @@ impl Turn {
     /// `awake`.
     fn run(&mut self, now: Instant, policy: FlushPolicy, awake: Option<Ticket>) {
         self.queue.set_policy(policy);
-        if self.queue.poll(now, None) > 1 {
+        // An engine that panics leaves the queue consistent and its batch finished, whose other
+        // jobs are told below like those of any batch.
+        let ran = catch_unwind(AssertUnwindSafe(|| self.queue.poll(now, None)));
+        if ran.is_ok_and(|operations| operations > 1) {
             self.company.some();
         }
         while let Some((ticket, job)) = self.queue.dequeue_one() {
