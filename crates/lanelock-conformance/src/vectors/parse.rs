@@ -21,6 +21,9 @@ use lanelock_core::algorithm::Spec;
 
 use crate::known::KnownAnswer;
 
+/// Longest value, in bytes.
+const LONGEST: usize = 1 << 24;
+
 /// One block of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Vector {
@@ -154,7 +157,13 @@ fn value(text: &str) -> Result<Vec<u8>, String> {
         None => (text, 1),
     };
     let bytes = hex::decode(digits).map_err(|error| format!("not hexadecimal: {error}"))?;
-    Ok(bytes.repeat(times))
+    match bytes.len().checked_mul(times) {
+        Some(..=LONGEST) => Ok(bytes.repeat(times)),
+        _ => Err(format!(
+            "{} bytes {times} times: a value has at most {LONGEST} bytes",
+            bytes.len()
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -197,6 +206,14 @@ mod tests {
         assert_eq!(
             error(&format!("{start}IN = 00\nIN = 00")),
             "line 4: IN a second time: is an empty line missing?"
+        );
+        assert_eq!(
+            error(&format!("{start}IN = 6162 * 8388609")),
+            "line 3: 2 bytes 8388609 times: a value has at most 16777216 bytes"
+        );
+        assert_eq!(
+            error(&format!("{start}IN = 6162 * {}", usize::MAX)),
+            "line 3: 2 bytes 18446744073709551615 times: a value has at most 16777216 bytes"
         );
         assert_eq!(error(&format!("{start}FOO = 00")), "line 3: no field 'FOO'");
         assert_eq!(
