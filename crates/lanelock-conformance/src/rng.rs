@@ -1,17 +1,34 @@
-//! Random numbers that a seed repeats exactly, in every version of every dependency.
+//! Random numbers that a seed repeats exactly, in every version of every dependency; or choices
+//! that a fuzzer makes.
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng {
+    state: u64,
+    /// Choices made already, taken before numbers are drawn.
+    choices: std::vec::IntoIter<u8>,
+}
 
 impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self {
+            state: seed,
+            choices: Vec::new().into_iter(),
+        }
+    }
+
+    /// Bounded numbers are the bytes of `choices` in turn, as few for each as its bound takes, and
+    /// drawn once those are used up; contents are drawn always. The seed is a hash of the choices.
+    pub(crate) fn of_choices(choices: &[u8]) -> Self {
+        Self {
+            state: fnv1a(choices),
+            choices: choices.to_vec().into_iter(),
+        }
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -19,7 +36,19 @@ impl Rng {
 
     /// A number below `n`, which is not 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n as u64).expect("below a usize")
+        let n = n as u64;
+        let number = self.choice(n - 1).unwrap_or_else(|| self.next());
+        usize::try_from(number % n).expect("below a usize")
+    }
+
+    /// As many of the choices as a number up to `max` takes; `None` once they are used up.
+    fn choice(&mut self, max: u64) -> Option<u64> {
+        let first = self.choices.next()?;
+        let more = max.checked_ilog2().unwrap_or(0) / 8;
+        let rest = self.choices.by_ref().take(more as usize);
+        Some(rest.fold(u64::from(first), |number, byte| {
+            number << 8 | u64::from(byte)
+        }))
     }
 
     /// A number from `min` to `max`, both included.
@@ -52,6 +81,13 @@ impl Rng {
     }
 }
 
+/// FNV-1a: a seed of its own for each string of bytes.
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +98,14 @@ mod tests {
         assert_ne!(Rng::new(7).bytes(40), Rng::new(8).bytes(40));
         // The generator's published first output for seed 0.
         assert_eq!(Rng::new(0).next(), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn choices_come_first_and_take_as_many_bytes_as_their_bound() {
+        let mut rng = Rng::of_choices(&[7, 3, 1, 2]);
+        assert_eq!((rng.below(1), rng.below(256), rng.below(257)), (0, 3, 1));
+        let mut drawn = Rng::new(fnv1a(&[7, 3, 1, 2]));
+        assert_eq!(rng.below(1000), drawn.below(1000));
     }
 
     #[test]

@@ -2,18 +2,23 @@
 
 /// Choices left; all zero once the bytes are used up.
 #[derive(Debug)]
-pub(crate) struct Bytes<'d>(&'d [u8]);
+pub struct Bytes<'d>(&'d [u8]);
 
 impl<'d> Bytes<'d> {
-    pub(crate) fn new(data: &'d [u8]) -> Self {
+    /// The choices that `data` makes.
+    #[must_use]
+    pub fn new(data: &'d [u8]) -> Self {
         Self(data)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether all are used up.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn byte(&mut self) -> u8 {
+    /// A number up to 255.
+    pub fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else {
             return 0;
         };
@@ -22,7 +27,7 @@ impl<'d> Bytes<'d> {
     }
 
     /// A number up to and including `max`.
-    pub(crate) fn up_to(&mut self, max: usize) -> usize {
+    pub fn up_to(&mut self, max: usize) -> usize {
         let wide = usize::from(self.byte()) << 8;
         let choice = if max < 256 {
             wide >> 8
@@ -32,16 +37,21 @@ impl<'d> Bytes<'d> {
         choice % (max + 1)
     }
 
-    pub(crate) fn flag(&mut self) -> bool {
+    /// Yes or no.
+    pub fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
     /// True once in `n`.
-    pub(crate) fn once_in(&mut self, n: u8) -> bool {
+    pub fn once_in(&mut self, n: u8) -> bool {
         self.byte() % n == n - 1
     }
 
-    pub(crate) fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
+    /// One of `list`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
         &list[self.up_to(list.len() - 1)]
     }
 

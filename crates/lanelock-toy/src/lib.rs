@@ -21,6 +21,7 @@ mod probe;
 mod provider;
 mod segments;
 
+pub use bytes::Bytes;
 pub use cursor::check_cursor;
 pub use engine::{Call, ToyEngine, Trouble, Watch};
 pub use key_lanes::KeyLanes;

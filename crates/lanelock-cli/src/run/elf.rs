@@ -24,10 +24,14 @@ impl Elf {
     /// Reads a file; `None` if it is no ELF file.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let data = fs::read(path).ok()?;
-        let origin = path.parent().unwrap_or(Path::new("/"));
+        Self::parse(&data, path.parent().unwrap_or(Path::new("/")))
+    }
+
+    /// Reads the bytes of a file in folder `origin`; `None` if they are no ELF file.
+    pub(super) fn parse(data: &[u8], origin: &Path) -> Option<Self> {
         match data.get(4) {
-            Some(&elf::ELFCLASS64) => parse::<FileHeader64<Endianness>>(&data, origin),
-            Some(&elf::ELFCLASS32) => parse::<FileHeader32<Endianness>>(&data, origin),
+            Some(&elf::ELFCLASS64) => parse::<FileHeader64<Endianness>>(data, origin),
+            Some(&elf::ELFCLASS32) => parse::<FileHeader32<Endianness>>(data, origin),
             _ => None,
         }
     }

@@ -26,7 +26,9 @@ use clap::builder::RangedU64ValueParser;
 use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
+use crate::readers::Linked;
 use config::Config;
+use elf::Elf;
 use program::Program;
 use user_config::UserConfig;
 
@@ -232,6 +234,28 @@ fn listener() -> Option<Listener> {
 fn become_program(mut command: Command, program: &Program) -> Failure {
     let error = command.exec();
     Failure::Usage(format!("{}: {error}", program.path.display()))
+}
+
+/// The configuration for a program that would read the file `user`.
+///
+/// # Errors
+/// [`Failure::Usage`] if it is not to have the module, or the two cannot be put together.
+pub fn configuration(module: &Path, user: &Path) -> Result<String, Failure> {
+    let found = UserConfig::read(Some(user))?;
+    if let Some(objection) = policy::objection(&found, Some(user))? {
+        return Err(Failure::Usage(objection));
+    }
+    Config::new(module, Some(user), &found, &Options::default()).map(|config| config.text)
+}
+
+/// What the ELF file of these bytes, in folder `origin`, is linked with.
+pub fn linked(file: &[u8], origin: &Path) -> Option<Linked> {
+    let elf = Elf::parse(file, origin)?;
+    Some(Linked {
+        is_dynamic: elf.is_dynamic,
+        needed: elf.needed,
+        search: elf.search,
+    })
 }
 
 /// The program in the arguments of `lanelock run`, if they make sense.

@@ -199,7 +199,7 @@ fn output_of(command: &mut Command) -> String {
 }
 
 /// `name => path (…)` in each line, as `ldd` and `ldconfig -p` print libraries.
-fn paths(text: &str) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn paths(text: &str) -> impl Iterator<Item = PathBuf> {
     text.lines().filter_map(|line| {
         let path = line.split_once(" => ")?.1;
         let path = path.split(" (").next()?.trim();

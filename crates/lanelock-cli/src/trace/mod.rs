@@ -33,6 +33,7 @@ pub use breakdown::{Breakdown, Times};
 pub use event::Event;
 use interrupt::Interrupt;
 use libraries::Libraries;
+pub(crate) use libraries::paths;
 use program::Program;
 use session::Session;
 

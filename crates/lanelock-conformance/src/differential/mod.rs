@@ -5,6 +5,7 @@
 //! inline and separate parts, bursts of many sessions, both ways into a queue pair, messages that
 //! must be refused, guard pages, and a smallest case at the end.
 
+mod chosen;
 mod describe;
 mod edit;
 mod fault;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use lanelock_core::algorithm::Spec;
 
+pub use chosen::Chosen;
 pub use describe::Failure;
 pub use scenario::Tally;
 

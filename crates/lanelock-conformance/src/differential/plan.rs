@@ -6,7 +6,7 @@ use super::Level;
 use super::generate::{Reach, Sweep, scenario};
 use super::scenario::Scenario;
 use crate::Subject;
-use crate::rng::Rng;
+use crate::rng::{Rng, fnv1a};
 
 /// Prescribed lengths in one scenario.
 const SWEEPS: usize = 24;
@@ -76,12 +76,8 @@ impl Unit {
         reach: Reach,
         seed: u64,
     ) -> Self {
-        // FNV-1a, to give each unit random numbers of its own.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
         Self {
-            seed: seed ^ hash,
+            seed: seed ^ fnv1a(name.as_bytes()),
             name,
             specs,
             sweeps,

@@ -56,7 +56,20 @@ pub fn run_path(
 ) -> Result<FileOutcome, String> {
     let name = path.display().to_string();
     let json = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-    let file = File::parse(&json).map_err(|error| format!("{name}: {error}"))?;
+    run_text(subject, &name, &json, progress)
+}
+
+/// Runs the text of a file called `name` of Wycheproof's layout.
+///
+/// # Errors
+/// As [`run_path`].
+pub fn run_text(
+    subject: &Subject,
+    name: &str,
+    json: &str,
+    progress: &dyn Progress,
+) -> Result<FileOutcome, String> {
+    let file = File::parse(json).map_err(|error| format!("{name}: {error}"))?;
     let kind = adapt::kind(&file.algorithm)
         .filter(|kind| subject.offers(kind.algorithm()))
         .ok_or_else(|| {
@@ -67,7 +80,7 @@ pub fn run_path(
             )
         })?;
     progress.begin("Wycheproof", file.number_of_tests as u64);
-    let outcome = run_file(subject, &name, kind, &file, progress);
+    let outcome = run_file(subject, name, kind, &file, progress);
     progress.end();
     Ok(outcome)
 }

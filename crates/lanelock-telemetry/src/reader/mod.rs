@@ -44,7 +44,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`PageError`] if it is none.
-    pub(crate) fn of(file: File) -> Result<Self, PageError> {
+    pub fn of(file: File) -> Result<Self, PageError> {
         // Only memory files have seals: reading one waits for no disk and no file system in user
         // space, and what cannot shrink does not end early.
         let seals = rustix::fs::fcntl_get_seals(&file).unwrap_or(SealFlags::empty());

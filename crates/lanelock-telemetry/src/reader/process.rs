@@ -78,7 +78,7 @@ impl Process {
     /// Its state; `None` if there is no such process.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
-        parse_status(&self.small("stat").ok()?)
+        Status::parse(&self.small("stat").ok()?)
     }
 
     /// When it started.
@@ -117,7 +117,7 @@ impl Process {
                     Ok(1..) => {}
                     _ => return None,
                 }
-                if let Some(mapping) = parse_mapping(&line) {
+                if let Some(mapping) = Mapping::parse(&line) {
                     return Some(mapping);
                 }
             }
@@ -142,6 +142,44 @@ impl Process {
     fn small(&self, name: &str) -> io::Result<Vec<u8>> {
         small(&self.folder.join(name))
     }
+}
+
+impl Status {
+/// Reads the line of `/proc/PID/stat`: `pid (name) state parent …`, the 22nd of which is the start; a name may hold anything.
+#[must_use]
+    pub fn parse(stat: &[u8]) -> Option<Self> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
+    let mut words = rest.split_ascii_whitespace();
+    Some(Self {
+        state: words.next()?.chars().next()?,
+        parent: words.next()?.parse().ok()?,
+        started: words.nth(17)?.parse().ok()?,
+    })
+}
+}
+
+impl Mapping {
+/// Reads a line of `/proc/PID/maps`: `start-end permissions offset device inode     path`; `None` where there is no file. A line
+/// break in a path is written as `\012`.
+#[must_use]
+    pub fn parse(line: &[u8]) -> Option<Self> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let at = line.iter().position(|byte| *byte == b'/')?;
+    let (numbers, path) = line.split_at(at);
+    let mut words = std::str::from_utf8(numbers).ok()?.split_ascii_whitespace();
+    let range = words.next()?.to_owned();
+    let (major, minor) = words.nth(2)?.split_once(':')?;
+    Some(Self {
+        path: std::ffi::OsString::from_vec(path.to_vec()).into(),
+        inode: words.next()?.parse().ok()?,
+        device: (
+            u32::from_str_radix(major, 16).ok()?,
+            u32::from_str_radix(minor, 16).ok()?,
+        ),
+        range,
+    })
+}
 }
 
 /// Opens a regular file to read it. Neither a FIFO, which waits for a writer, nor a device, which
@@ -181,38 +219,6 @@ fn field(text: &[u8], key: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
-/// `pid (name) state parent …`, the 22nd of which is the start; a name may hold anything.
-fn parse_status(stat: &[u8]) -> Option<Status> {
-    let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    let mut words = rest.split_ascii_whitespace();
-    Some(Status {
-        state: words.next()?.chars().next()?,
-        parent: words.next()?.parse().ok()?,
-        started: words.nth(17)?.parse().ok()?,
-    })
-}
-
-/// `start-end permissions offset device inode     path`; `None` where there is no file. A line
-/// break in a path is written as `\012`.
-fn parse_mapping(line: &[u8]) -> Option<Mapping> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let at = line.iter().position(|byte| *byte == b'/')?;
-    let (numbers, path) = line.split_at(at);
-    let mut words = std::str::from_utf8(numbers).ok()?.split_ascii_whitespace();
-    let range = words.next()?.to_owned();
-    let (major, minor) = words.nth(2)?.split_once(':')?;
-    Some(Mapping {
-        path: std::ffi::OsString::from_vec(path.to_vec()).into(),
-        inode: words.next()?.parse().ok()?,
-        device: (
-            u32::from_str_radix(major, 16).ok()?,
-            u32::from_str_radix(minor, 16).ok()?,
-        ),
-        range,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStrExt;
@@ -222,7 +228,7 @@ mod tests {
     #[test]
     fn mappings_are_read_whatever_their_names() {
         let line = b"7f03-7f04 r-xp 00000000 fe:01 43                         /opt/my app/caf\xe9.so (deleted)\n";
-        let mapping = parse_mapping(line).expect("a file");
+        let mapping = Mapping::parse(line).expect("a file");
         assert_eq!((mapping.device, mapping.inode), ((0xfe, 1), 43));
         assert_eq!(mapping.range, "7f03-7f04");
         let path = mapping.path.as_os_str().as_bytes();
@@ -232,7 +238,7 @@ mod tests {
             b"7f07-7f08 rw-p 00000000 00:00 0 \n",
             b"",
         ] {
-            assert_eq!(parse_mapping(line), None, "{}", line.escape_ascii());
+            assert_eq!(Mapping::parse(line), None, "{}", line.escape_ascii());
         }
     }
 
@@ -241,7 +247,7 @@ mod tests {
         let rest = " S 34 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 7777 10";
         for name in [&b"a) b) R"[..], b"caf\xe9", b"x\n1 (y) Z 1", b""] {
             let stat = [b"12 (", name, b")", rest.as_bytes()].concat();
-            let status = parse_status(&stat).expect("well formed");
+            let status = Status::parse(&stat).expect("well formed");
             let expected = ('S', 34, 7777);
             assert_eq!((status.state, status.parent, status.started), expected);
         }

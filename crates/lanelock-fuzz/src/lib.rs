@@ -1,0 +1,31 @@
+//! What the fuzz targets check: for each a function that turns arbitrary bytes into a case and
+//! panics if a property does not hold.
+//!
+//! libFuzzer calls them through `fuzz/`; the test of this crate calls them with the committed seeds
+//! in `fuzz/seeds`, so that a target that has stopped working is noticed without a fuzzer.
+
+#![deny(unsafe_code)] // `nconf` alone calls libcrypto
+
+mod containers;
+pub mod kernels;
+pub mod keys;
+mod nconf;
+pub mod openssl_config;
+pub mod programs;
+pub mod telemetry_page;
+pub mod vectors;
+
+/// Name and function of each target.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("cursor", lanelock_toy::check_cursor),
+    ("kernels", kernels::run),
+    ("keys", keys::run),
+    ("op_validation", |data| {
+        let _verdict_of_the_model = lanelock_toy::check_operation(data);
+    }),
+    ("openssl_config", openssl_config::run),
+    ("programs", programs::run),
+    ("segment_lists", lanelock_toy::check_segments),
+    ("telemetry_page", telemetry_page::run),
+    ("vectors", vectors::run),
+];
