@@ -22,7 +22,7 @@ impl Rng {
     pub(crate) fn of_choices(choices: &[u8]) -> Self {
         Self {
             state: fnv1a(choices),
-            choices: choices.to_vec().into_iter(),
+            choices: Vec::from(choices).into_iter(),
         }
     }
 

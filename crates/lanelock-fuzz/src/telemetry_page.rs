@@ -120,7 +120,6 @@ struct Counts {
     completed: u64,
     failed: u64,
     cancelled: u64,
-    batches: u64,
     in_lanes: u64,
     waited: u64,
 }
@@ -129,7 +128,6 @@ impl Counts {
     fn ran(&mut self, count: usize, faults: bool) {
         self.completed += count as u64;
         self.failed += if faults { count as u64 } else { 0 };
-        self.batches += count.div_ceil(LANES) as u64;
         self.in_lanes += count as u64;
     }
 
@@ -137,12 +135,13 @@ impl Counts {
         assert_eq!(stats.singles, 0);
         assert_eq!(stats.lanes_filled.iter().sum::<u64>(), stats.batches);
         assert_eq!(stats.compute.count(), stats.batches);
+        // How a burst is divided follows from what batches have cost in this process.
+        assert!((stats.in_lanes.div_ceil(LANES as u64)..=stats.in_lanes).contains(&stats.batches));
         Self {
             submitted: stats.submitted,
             completed: stats.completed,
             failed: stats.failed,
             cancelled: stats.cancelled,
-            batches: stats.batches,
             in_lanes: stats.in_lanes,
             waited: stats.wait.count(),
         }

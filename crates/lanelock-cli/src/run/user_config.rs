@@ -55,13 +55,14 @@ impl UserConfig {
     /// A value that is the name of a section, or `other` if there is none.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if the name is made of variables.
+    /// [`Failure::Usage`] if the name is made of variables, or cannot stand between brackets.
     pub(super) fn name(&self, section: &str, name: &str, other: &str) -> Result<String, Failure> {
         match self.get(section, name) {
             None | Some("") => Ok(other.to_owned()),
-            Some(value) if value.contains(['$', '[', ']', '\\']) => Err(Failure::Usage(format!(
+            Some(value) if !value.chars().all(is_of_section) => Err(Failure::Usage(format!(
                 "the OpenSSL configuration has {name} = {value} in [{section}]: the name of a \
-                 section is expected there; write it without variables"
+                 section is expected there; write it without variables, of letters, digits, spaces \
+                 and {PUNCTUATION}"
             ))),
             Some(value) => Ok(value.to_owned()),
         }
@@ -147,6 +148,14 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
+/// What the name of a section may hold besides letters, digits and blanks.
+const PUNCTUATION: &str = "_!.%&*+,/;?@^~|-";
+
+/// Whether libcrypto reads this within brackets: what else a value may be is the end of a name there.
+fn is_of_section(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == ' ' || c == '\t' || PUNCTUATION.contains(c)
+}
+
 fn unquoted(value: &str) -> String {
     value.chars().filter(|c| !"\"'`".contains(*c)).collect()
 }
@@ -184,6 +193,23 @@ mod tests {
         let config = UserConfig::read(Some(&whole)).expect("it can be read");
         assert_eq!(config.get("p", "q"), Some("1"));
         assert_eq!(config.get("p", "r"), Some("3"));
+    }
+
+    #[test]
+    fn a_name_that_no_section_can_have_is_refused() {
+        for name in ["a=b", "a(b)", "a:b", "a{b}", "é"] {
+            let mut config = UserConfig::default();
+            let text = format!("openssl_conf = {name}\n");
+            config.parse(&text, &mut "default".to_owned(), 0);
+            let error = config.name("default", "openssl_conf", "x");
+            assert!(error.is_err(), "{name}");
+        }
+        let mut config = UserConfig::default();
+        let name = "a b_!.%&*+,/;?@^~|-9";
+        let text = format!("openssl_conf = {name}\n");
+        config.parse(&text, &mut "default".to_owned(), 0);
+        let found = config.name("default", "openssl_conf", "x");
+        assert_eq!(found.ok().as_deref(), Some(name));
     }
 
     #[test]

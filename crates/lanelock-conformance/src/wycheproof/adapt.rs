@@ -97,10 +97,13 @@ fn pad(message: &[u8]) -> Vec<u8> {
     padded
 }
 
-/// What the ciphertext of a padded test decrypts to; nothing if it is no number of whole blocks.
+/// What the ciphertext of a padded test decrypts to; nothing if key or IV is not as long as the
+/// cipher's, or the ciphertext is no number of whole blocks.
 pub(super) fn unpadded(cipher: Cipher, test: &Test) -> Option<Vec<u8>> {
-    let whole = test.ct.len().is_multiple_of(cipher.block_len());
-    whole.then(|| reference::cipher(cipher, Direction::Reverse, &test.key, &test.iv, &test.ct))
+    let fits = test.ct.len().is_multiple_of(cipher.block_len())
+        && cipher.key_sizes().contains(test.key.len())
+        && test.iv.len() == cipher.iv_len();
+    fits.then(|| reference::cipher(cipher, Direction::Reverse, &test.key, &test.iv, &test.ct))
 }
 
 /// Whether `padded` ends in correct padding.
