@@ -15,8 +15,11 @@ pub mod programs;
 pub mod telemetry_page;
 pub mod vectors;
 
-/// Name and function of each target.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// A target's name, and what it does with a case.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
     ("cursor", lanelock_toy::check_cursor),
     ("kernels", kernels::run),
     ("keys", keys::run),

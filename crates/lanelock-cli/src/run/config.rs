@@ -41,7 +41,7 @@ impl Config {
         let algorithms = found.name(&init, "alg_section", "lanelock_algorithms")?;
         let default = found.name(&providers, "default", "lanelock_default")?;
         let mut warnings = Vec::new();
-        let properties = match found.get(&algorithms, "default_properties") {
+        let properties = match found.plain(&algorithms, "default_properties")? {
             None | Some("") => PROPERTIES.to_owned(),
             Some(theirs) if prefers_lanelock(theirs) => theirs.to_owned(),
             Some(theirs) if clauses(theirs).any(|(name, _)| name == "provider") => {

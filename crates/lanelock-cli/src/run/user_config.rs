@@ -52,6 +52,21 @@ impl UserConfig {
         })
     }
 
+    /// A value that can be written once more as it is read.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if libcrypto might read it otherwise.
+    pub(super) fn plain(&self, section: &str, name: &str) -> Result<Option<&str>, Failure> {
+        let special = |c: char| !c.is_ascii() || c.is_ascii_control() || "$\\#".contains(c);
+        match self.get(section, name) {
+            Some(value) if value.contains(special) => Err(Failure::Usage(format!(
+                "the OpenSSL configuration has {name} = {value} in [{section}]: write it without \
+                 variables, \\, # and letters that are not ASCII"
+            ))),
+            value => Ok(value),
+        }
+    }
+
     /// A value that is the name of a section, or `other` if there is none.
     ///
     /// # Errors
@@ -210,6 +225,26 @@ mod tests {
         config.parse(&text, &mut "default".to_owned(), 0);
         let found = config.name("default", "openssl_conf", "x");
         assert_eq!(found.ok().as_deref(), Some(name));
+    }
+
+    #[test]
+    fn a_value_that_would_be_read_otherwise_is_not_written_again() {
+        let value = |text: &str| {
+            let mut config = UserConfig::default();
+            config.parse(text, &mut "default".to_owned(), 0);
+            config
+                .plain("default", "p")
+                .map(|value| value.map(str::to_owned))
+        };
+        assert_eq!(
+            value("p = \"?fips=yes\"").ok(),
+            Some(Some("?fips=yes".to_owned()))
+        );
+        assert_eq!(value("q = $x").ok(), Some(None));
+        for text in ["p = \"a # b\"", "p = '$x'", "p = a\\ b", "p = é"] {
+            let error = value(text).expect_err("refused").to_string();
+            assert!(error.contains("has p = "), "{error}");
+        }
     }
 
     #[test]
