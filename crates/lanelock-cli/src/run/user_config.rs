@@ -94,12 +94,13 @@ impl UserConfig {
     fn parse(&mut self, text: &str, section: &mut String, depth: usize) {
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
-            let mut line = without_comment(line).to_owned();
-            while line.ends_with('\\') {
+            // A comment goes on in the next line, too.
+            let mut line = line.to_owned();
+            while line.ends_with('\\') && !line.ends_with("\\\\") {
                 line.pop();
-                line.push_str(lines.next().map_or("", without_comment));
+                line.push_str(lines.next().unwrap_or(""));
             }
-            let line = line.trim();
+            let line = without_comment(&line).trim();
             if let Some(rest) = line.strip_prefix('[') {
                 if let Some((name, _)) = rest.split_once(']') {
                     name.trim().clone_into(section);
@@ -193,6 +194,18 @@ mod tests {
         assert_eq!(
             without_comment(r##"x = "a#b" \# c # d"##),
             r##"x = "a#b" \# c "##
+        );
+    }
+
+    #[test]
+    fn comments_are_continued_and_an_escaped_backslash_continues_nothing() {
+        let mut config = UserConfig::default();
+        let text = "a = 1 # more \\\na = 2\n# all \\\nb = 3\nc = 4\\\\\nd = 5\ne = 6\\";
+        config.parse(text, &mut "default".to_owned(), 0);
+        let values = ["a", "b", "c", "d", "e"].map(|name| config.get("default", name));
+        assert_eq!(
+            values,
+            [Some("1"), None, Some("4\\\\"), Some("5"), Some("6")]
         );
     }
 
