@@ -37,7 +37,10 @@ pub fn run(data: &[u8]) {
     let module = lanelock.and_then(|provider| provider.module.as_deref());
     assert_eq!(module, Some(MODULE), "lanelock's module: {}", text());
     assert!(lanelock.is_some_and(|one| one.is_active), "{}", text());
-    for theirs in before.providers.iter().filter(|one| one.is_users()) {
+    // What shares its section with default is activated with it.
+    let shared = after.provider("default").map(|default| &default.section);
+    let users = before.providers.iter().filter(|one| one.is_users());
+    for theirs in users.filter(|one| Some(&one.section) != shared) {
         assert_eq!(Some(theirs), after.provider(&theirs.name), "{}", text());
     }
     // libcrypto activates default by itself where a configuration activates none.
