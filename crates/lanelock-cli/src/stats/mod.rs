@@ -1,5 +1,6 @@
 //! `lanelock stats`: what running processes' public-key queues do.
 
+mod exposition;
 mod json;
 mod process;
 mod prometheus;

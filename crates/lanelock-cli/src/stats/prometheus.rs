@@ -2,12 +2,12 @@
 //! processes.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanelock::telemetry::Histogram;
 use lanelock::telemetry::reader::{Snapshot, Stats};
 
+use super::exposition::{Exposition, quoted};
 use super::process::{Observed, word};
 
 /// A counter: its name, what it counts, and where it is.
@@ -122,7 +122,7 @@ pub(super) fn render(processes: &[Observed]) -> String {
         "Time of a batch, or of an operation that ran alone, in its engine.",
         |stats| &stats.compute,
     );
-    text.text
+    text.into_text()
 }
 
 fn about_processes(text: &mut Exposition, instances: &[Instance<'_>]) {
@@ -262,44 +262,6 @@ impl<'s> Instance<'s> {
     }
 }
 
-/// The text, and the family that samples belong to.
-#[derive(Default)]
-struct Exposition {
-    text: String,
-    family: &'static str,
-}
-
-impl Exposition {
-    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
-        self.family = name;
-        // Writing to a string succeeds, here and below.
-        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-    }
-
-    fn sample(&mut self, suffix: &str, labels: &str, value: impl std::fmt::Display) {
-        let labels = match labels {
-            "" => String::new(),
-            labels => format!("{{{labels}}}"),
-        };
-        let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.family);
-    }
-
-    fn bucket(&mut self, labels: &str, bound: &str, count: u64) {
-        self.sample("_bucket", &format!("{labels},le=\"{bound}\""), count);
-    }
-
-    fn closing(&mut self, labels: &str, sum: &str, count: u64) {
-        self.bucket(labels, "+Inf", count);
-        self.sample("_sum", labels, sum);
-        self.sample("_count", labels, count);
-    }
-}
-
-/// The value of a label; control characters are gone already.
-fn quoted(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
 fn since_1970(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
@@ -328,12 +290,6 @@ mod tests {
         for (nanoseconds, expected) in cases {
             assert_eq!(seconds(nanoseconds), expected);
         }
-    }
-
-    #[test]
-    fn values_of_labels_are_quoted() {
-        assert_eq!(quoted("haproxy"), "haproxy");
-        assert_eq!(quoted("\"x\\xe9"), "\\\"x\\\\xe9");
     }
 
     #[test]
