@@ -27,7 +27,7 @@ fn devices() -> Vec<(String, Device)> {
             Device::builder().engine(native).build(),
         )
     };
-    let mut all: Vec<_> = Tier::available().into_iter().map(of).collect();
+    let mut all: Vec<_> = Tier::available().map(of).collect();
     assert!(!all.is_empty(), "no tier of the native engine runs here");
     all.push(("openssl".to_owned(), openssl()));
     all

@@ -133,7 +133,7 @@ fn inverse_mix_columns(block: &[u8; 16]) -> [u8; 16] {
             if factor & 1 == 1 {
                 product ^= byte;
             }
-            byte = byte << 1 ^ (byte >> 7) * 0x1b;
+            byte = (byte << 1) ^ ((byte >> 7) * 0x1b);
             factor >>= 1;
         }
         product
