@@ -104,7 +104,10 @@ fn made_text(choices: &mut Bytes<'_>) {
     let state = *choices.pick(&['R', 'S', 'T', 'Z']);
     let parent = choices.up_to(60_000);
     let name = choices.pick(&["sh", "a b", "a) R 1", "(", ")) ) T 9"]);
-    let stat = format!("12 ({name}) {state} {parent} 12 12 0 -1 4194560{}", " 0".repeat(14));
+    let stat = format!(
+        "12 ({name}) {state} {parent} 12 12 0 -1 4194560{}",
+        " 0".repeat(14)
+    );
     let parent = u32::try_from(parent).expect("a small number");
     let status = Status::parse(stat.as_bytes()).expect("well formed");
     assert_eq!((status.state, status.parent), (state, parent), "{stat}");

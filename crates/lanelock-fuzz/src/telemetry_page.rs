@@ -197,7 +197,11 @@ fn look_at(file: File) {
 
 /// A file as long as a page, of zeros that take no memory.
 fn memory_file() -> File {
-    let file = memfd_create("fuzzed page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).expect("a memory file");
+    let file = memfd_create(
+        "fuzzed page",
+        MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
+    )
+    .expect("a memory file");
     ftruncate(&file, PAGE_LEN).expect("it grows");
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW).expect("seals, as a page has");
     File::from(file)

@@ -145,41 +145,41 @@ impl Process {
 }
 
 impl Status {
-/// Reads the line of `/proc/PID/stat`: `pid (name) state parent …`, the 22nd of which is the start; a name may hold anything.
-#[must_use]
+    /// Reads the line of `/proc/PID/stat`: `pid (name) state parent …`, the 22nd of which is the start; a name may hold anything.
+    #[must_use]
     pub fn parse(stat: &[u8]) -> Option<Self> {
-    let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    let mut words = rest.split_ascii_whitespace();
-    Some(Self {
-        state: words.next()?.chars().next()?,
-        parent: words.next()?.parse().ok()?,
-        started: words.nth(17)?.parse().ok()?,
-    })
-}
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
+        let mut words = rest.split_ascii_whitespace();
+        Some(Self {
+            state: words.next()?.chars().next()?,
+            parent: words.next()?.parse().ok()?,
+            started: words.nth(17)?.parse().ok()?,
+        })
+    }
 }
 
 impl Mapping {
-/// Reads a line of `/proc/PID/maps`: `start-end permissions offset device inode     path`; `None` where there is no file. A line
-/// break in a path is written as `\012`.
-#[must_use]
+    /// Reads a line of `/proc/PID/maps`: `start-end permissions offset device inode     path`; `None` where there is no file. A line
+    /// break in a path is written as `\012`.
+    #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let at = line.iter().position(|byte| *byte == b'/')?;
-    let (numbers, path) = line.split_at(at);
-    let mut words = std::str::from_utf8(numbers).ok()?.split_ascii_whitespace();
-    let range = words.next()?.to_owned();
-    let (major, minor) = words.nth(2)?.split_once(':')?;
-    Some(Self {
-        path: std::ffi::OsString::from_vec(path.to_vec()).into(),
-        inode: words.next()?.parse().ok()?,
-        device: (
-            u32::from_str_radix(major, 16).ok()?,
-            u32::from_str_radix(minor, 16).ok()?,
-        ),
-        range,
-    })
-}
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let at = line.iter().position(|byte| *byte == b'/')?;
+        let (numbers, path) = line.split_at(at);
+        let mut words = std::str::from_utf8(numbers).ok()?.split_ascii_whitespace();
+        let range = words.next()?.to_owned();
+        let (major, minor) = words.nth(2)?.split_once(':')?;
+        Some(Self {
+            path: std::ffi::OsString::from_vec(path.to_vec()).into(),
+            inode: words.next()?.parse().ok()?,
+            device: (
+                u32::from_str_radix(major, 16).ok()?,
+                u32::from_str_radix(minor, 16).ok()?,
+            ),
+            range,
+        })
+    }
 }
 
 /// Opens a regular file to read it. Neither a FIFO, which waits for a writer, nor a device, which
