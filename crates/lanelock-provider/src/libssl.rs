@@ -9,6 +9,8 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::ffi::boundary::boundary;
+
 /// `SSL` of openssl/ssl.h.
 pub(crate) type Ssl = *mut c_void;
 /// `SSL_CTX`.
@@ -203,38 +205,40 @@ unsafe extern "C" fn note(
     _: libc::size_t,
     objects: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader's description of an object and its headers; the argument is `discover`'s.
-    let (info, headers, name, objects) = unsafe {
-        let info = &*info;
-        let count = usize::from(info.dlpi_phnum);
-        (
-            info,
-            std::slice::from_raw_parts(info.dlpi_phdr, count),
-            CStr::from_ptr(info.dlpi_name),
-            &mut *objects.cast::<Objects>(),
-        )
-    };
-    if objects.list.is_empty() {
-        if objects.looked_at == info.dlpi_adds {
-            return 1;
+    boundary(|| {
+        // SAFETY: the loader's description of an object and its headers; the argument is `discover`'s.
+        let (info, headers, name, objects) = unsafe {
+            let info = &*info;
+            let count = usize::from(info.dlpi_phnum);
+            (
+                info,
+                std::slice::from_raw_parts(info.dlpi_phdr, count),
+                CStr::from_ptr(info.dlpi_name),
+                &mut *objects.cast::<Objects>(),
+            )
+        };
+        if objects.list.is_empty() {
+            if objects.looked_at == info.dlpi_adds {
+                return 1;
+            }
+            objects.looked_at = info.dlpi_adds;
         }
-        objects.looked_at = info.dlpi_adds;
-    }
-    let base = usize::try_from(info.dlpi_addr).unwrap_or(0);
-    let ends = |header: &libc::Elf64_Phdr| {
-        let start = base + usize::try_from(header.p_vaddr).unwrap_or(0);
-        (start, start + usize::try_from(header.p_memsz).unwrap_or(0))
-    };
-    let loaded = headers
-        .iter()
-        .filter(|header| header.p_type == libc::PT_LOAD)
-        .map(ends);
-    let (start, end) = loaded.fold((usize::MAX, 0), |(start, end), (first, last)| {
-        (start.min(first), end.max(last))
-    });
-    objects.list.push(Mapped {
-        name: name.to_owned(),
-        addresses: start..end,
-    });
-    0
+        let base = usize::try_from(info.dlpi_addr).unwrap_or(0);
+        let ends = |header: &libc::Elf64_Phdr| {
+            let start = base + usize::try_from(header.p_vaddr).unwrap_or(0);
+            (start, start + usize::try_from(header.p_memsz).unwrap_or(0))
+        };
+        let loaded = headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD)
+            .map(ends);
+        let (start, end) = loaded.fold((usize::MAX, 0), |(start, end), (first, last)| {
+            (start.min(first), end.max(last))
+        });
+        objects.list.push(Mapped {
+            name: name.to_owned(),
+            addresses: start..end,
+        });
+        0
+    })
 }

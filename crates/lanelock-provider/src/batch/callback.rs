@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 
 use super::on_large_stack;
-use crate::ffi;
+use crate::ffi::{self, boundary::boundary};
 use crate::libssl::Library;
 
 /// Chains that a thread remembers.
@@ -170,27 +170,29 @@ unsafe extern "C" {
 
 /// Takes down what a frame was called from.
 unsafe extern "C" fn note(context: *mut Context, walk: *mut c_void) -> c_int {
-    /// `_URC_NO_REASON` of unwind.h.
-    const GO_ON: c_int = 0;
-    /// `_URC_END_OF_STACK`.
-    const END: c_int = 5;
-    // SAFETY: the unwinder's context; the argument is `Chain::at`'s.
-    let (walk, returns_to, end) = unsafe {
-        let walk = &mut *walk.cast::<Walk>();
-        (walk, _Unwind_GetIP(context), _Unwind_GetCFA(context))
-    };
-    if returns_to == 0 || walk.frames.len() == MOST_FRAMES {
-        return END;
-    }
-    // What the unwinder itself is called from lies below the mark.
-    let Some(offset) = end.checked_sub(walk.mark + size_of::<usize>()) else {
-        return GO_ON;
-    };
-    let place = std::ptr::with_exposed_provenance::<usize>(walk.mark + offset);
-    // SAFETY: in the stack, at the end of the frame that returns.
-    walk.is_plain &= unsafe { place.read_volatile() } == returns_to;
-    walk.frames.push(Frame { offset, returns_to });
-    GO_ON
+    boundary(|| {
+        /// `_URC_NO_REASON` of unwind.h.
+        const GO_ON: c_int = 0;
+        /// `_URC_END_OF_STACK`.
+        const END: c_int = 5;
+        // SAFETY: the unwinder's context; the argument is `Chain::at`'s.
+        let (walk, returns_to, end) = unsafe {
+            let walk = &mut *walk.cast::<Walk>();
+            (walk, _Unwind_GetIP(context), _Unwind_GetCFA(context))
+        };
+        if returns_to == 0 || walk.frames.len() == MOST_FRAMES {
+            return END;
+        }
+        // What the unwinder itself is called from lies below the mark.
+        let Some(offset) = end.checked_sub(walk.mark + size_of::<usize>()) else {
+            return GO_ON;
+        };
+        let place = std::ptr::with_exposed_provenance::<usize>(walk.mark + offset);
+        // SAFETY: in the stack, at the end of the frame that returns.
+        walk.is_plain &= unsafe { place.read_volatile() } == returns_to;
+        walk.frames.push(Frame { offset, returns_to });
+        GO_ON
+    })
 }
 
 #[cfg(test)]

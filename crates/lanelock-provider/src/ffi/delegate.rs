@@ -32,3 +32,8 @@ impl<T> Failure for *mut T {
 impl Failure for () {
     const FAILURE: Self = ();
 }
+
+/// A function that is looked up.
+impl<T> Failure for Option<T> {
+    const FAILURE: Self = None;
+}

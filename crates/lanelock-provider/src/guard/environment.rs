@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::ffi::boundary::boundary;
 use crate::libssl::VERSION;
 
 const VARIABLE: &str = "LD_PRELOAD";
@@ -21,26 +22,28 @@ const VARIABLE: &str = "LD_PRELOAD";
 static AT_LOAD: extern "C" fn() = at_load;
 
 extern "C" fn at_load() {
-    let Some(list) = std::env::var_os(VARIABLE) else {
-        return;
-    };
-    let Some(module) = module() else { return };
-    if !is_preloaded() || has_libssl() {
-        return;
-    }
-    // The loader's separators.
-    let entries = list.as_bytes().split(|byte| [b':', b' '].contains(byte));
-    let others = entries
-        .filter(|entry| !entry.is_empty() && !is(Path::new(OsStr::from_bytes(entry)), module));
-    let others = others.collect::<Vec<_>>().join(&b':');
-    // SAFETY: the program has not started, so that there is one thread.
-    unsafe {
-        if others.is_empty() {
-            std::env::remove_var(VARIABLE);
-        } else {
-            std::env::set_var(VARIABLE, OsStr::from_bytes(&others));
+    boundary(|| {
+        let Some(list) = std::env::var_os(VARIABLE) else {
+            return;
+        };
+        let Some(module) = module() else { return };
+        if !is_preloaded() || has_libssl() {
+            return;
         }
-    }
+        // The loader's separators.
+        let entries = list.as_bytes().split(|byte| [b':', b' '].contains(byte));
+        let others = entries
+            .filter(|entry| !entry.is_empty() && !is(Path::new(OsStr::from_bytes(entry)), module));
+        let others = others.collect::<Vec<_>>().join(&b':');
+        // SAFETY: the program has not started, so that there is one thread.
+        unsafe {
+            if others.is_empty() {
+                std::env::remove_var(VARIABLE);
+            } else {
+                std::env::set_var(VARIABLE, OsStr::from_bytes(&others));
+            }
+        }
+    })
 }
 
 /// The file that the module was loaded from.

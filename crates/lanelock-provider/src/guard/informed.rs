@@ -9,6 +9,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::batch;
+use crate::ffi::boundary::boundary;
 use crate::libssl::InfoCallback;
 
 /// Callbacks that have stand-ins. A program has one or two.
@@ -75,12 +76,14 @@ fn load(slot: usize) -> Option<InfoCallback> {
 }
 
 unsafe extern "C" fn inform<const SLOT: usize>(ssl: *const c_void, kind: c_int, value: c_int) {
-    if let Some(callback) = load(SLOT)
-        && !batch::is_cancelling()
-    {
-        // SAFETY: libssl's arguments for the callback that it was given.
-        unsafe { callback(ssl, kind, value) };
-    }
+    boundary(|| {
+        if let Some(callback) = load(SLOT)
+            && !batch::is_cancelling()
+        {
+            // SAFETY: libssl's arguments for the callback that it was given.
+            unsafe { callback(ssl, kind, value) };
+        }
+    });
 }
 
 #[cfg(test)]

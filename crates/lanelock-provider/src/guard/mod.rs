@@ -24,6 +24,7 @@ mod symbols;
 use std::ffi::c_int;
 
 use crate::batch;
+use crate::ffi::boundary::boundary;
 use crate::libssl::{InfoCallback, Library, Ssl, SslCtx};
 
 /// Descriptors that a connection is asked for; ours has one.
@@ -32,88 +33,102 @@ const MOST_DESCRIPTORS: usize = 32;
 /// # Safety
 /// As SSL_free(3).
 unsafe extern "C" fn free(ssl: Ssl) {
-    // SAFETY: the caller's connection, whose reference goes.
-    unsafe {
-        let Some(libssl) = Library::of_connection(ssl) else {
-            return;
-        };
-        if !ssl.is_null() && (libssl.waiting_for_async)(ssl) == 1 && !shared::contains(ssl) {
-            end_paused_job(libssl, ssl);
+    boundary(|| {
+        // SAFETY: the caller's connection, whose reference goes.
+        unsafe {
+            let Some(libssl) = Library::of_connection(ssl) else {
+                return;
+            };
+            if !ssl.is_null() && (libssl.waiting_for_async)(ssl) == 1 && !shared::contains(ssl) {
+                end_paused_job(libssl, ssl);
+            }
+            (libssl.free)(ssl);
         }
-        (libssl.free)(ssl);
-    }
+    })
 }
 
 /// # Safety
 /// As SSL_up_ref(3).
 unsafe extern "C" fn up_ref(ssl: Ssl) -> c_int {
-    // SAFETY: the caller's connection.
-    unsafe {
-        let done = Library::of_connection(ssl).map_or(0, |libssl| (libssl.up_ref)(ssl));
-        if done == 1 {
-            shared::insert(ssl);
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            let done = Library::of_connection(ssl).map_or(0, |libssl| (libssl.up_ref)(ssl));
+            if done == 1 {
+                shared::insert(ssl);
+            }
+            done
         }
-        done
-    }
+    })
 }
 
 /// # Safety
 /// As SSL_dup(3).
 unsafe extern "C" fn dup(ssl: Ssl) -> Ssl {
-    // SAFETY: the caller's connection.
-    unsafe {
-        let Some(libssl) = Library::of_connection(ssl) else {
-            return std::ptr::null_mut();
-        };
-        let duplicate = (libssl.dup)(ssl);
-        // Once its handshake has begun, a connection is not copied.
-        if !ssl.is_null() && duplicate == ssl {
-            shared::insert(ssl);
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            let Some(libssl) = Library::of_connection(ssl) else {
+                return std::ptr::null_mut();
+            };
+            let duplicate = (libssl.dup)(ssl);
+            // Once its handshake has begun, a connection is not copied.
+            if !ssl.is_null() && duplicate == ssl {
+                shared::insert(ssl);
+            }
+            duplicate
         }
-        duplicate
-    }
+    })
 }
 
 /// # Safety
 /// As SSL_set_info_callback(3).
 unsafe extern "C" fn set_info_callback(ssl: Ssl, callback: Option<InfoCallback>) {
-    // SAFETY: the caller's connection.
-    unsafe {
-        if let Some(libssl) = Library::of_connection(ssl) {
-            (libssl.set_info_callback)(ssl, callback.map(informed::stand_in));
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            if let Some(libssl) = Library::of_connection(ssl) {
+                (libssl.set_info_callback)(ssl, callback.map(informed::stand_in));
+            }
         }
-    }
+    })
 }
 
 /// # Safety
 /// As SSL_get_info_callback(3).
 unsafe extern "C" fn info_callback(ssl: Ssl) -> Option<InfoCallback> {
-    // SAFETY: the caller's connection.
-    unsafe {
-        let callback = (Library::of_connection(ssl)?.info_callback)(ssl)?;
-        Some(informed::original(callback))
-    }
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            let callback = (Library::of_connection(ssl)?.info_callback)(ssl)?;
+            Some(informed::original(callback))
+        }
+    })
 }
 
 /// # Safety
 /// As SSL_CTX_set_info_callback(3).
 unsafe extern "C" fn ctx_set_info_callback(context: SslCtx, callback: Option<InfoCallback>) {
-    // SAFETY: the caller's context.
-    unsafe {
-        if let Some(libssl) = Library::of_context(context) {
-            (libssl.ctx_set_info_callback)(context, callback.map(informed::stand_in));
+    boundary(|| {
+        // SAFETY: the caller's context.
+        unsafe {
+            if let Some(libssl) = Library::of_context(context) {
+                (libssl.ctx_set_info_callback)(context, callback.map(informed::stand_in));
+            }
         }
-    }
+    })
 }
 
 /// # Safety
 /// As SSL_CTX_get_info_callback(3).
 unsafe extern "C" fn ctx_info_callback(context: SslCtx) -> Option<InfoCallback> {
-    // SAFETY: the caller's context.
-    unsafe {
-        let callback = (Library::of_context(context)?.ctx_info_callback)(context)?;
-        Some(informed::original(callback))
-    }
+    boundary(|| {
+        // SAFETY: the caller's context.
+        unsafe {
+            let callback = (Library::of_context(context)?.ctx_info_callback)(context)?;
+            Some(informed::original(callback))
+        }
+    })
 }
 
 /// # Safety

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use crate::ffi::boundary::boundary;
 use crate::libssl::Ssl;
 
 /// So many that threads with connections of their own seldom meet.
@@ -60,7 +61,9 @@ unsafe extern "C" fn freed(
     _: c_long,
     _: *mut c_void,
 ) {
-    if let Some(shard) = shard(ssl).as_mut() {
-        shard.remove(&ssl.addr());
-    }
+    boundary(|| {
+        if let Some(shard) = shard(ssl).as_mut() {
+            shard.remove(&ssl.addr());
+        }
+    })
 }
