@@ -30,7 +30,7 @@ setup: ## Install what the build needs, or print the one line that does
 	@tools/setup
 
 build: setup peers
-	$(CARGO) build --release --quiet
+	$(CARGO) build --release --quiet -p lanelock-cli -p lanelock-provider
 	cp -f target/release/liblanelock_provider.so $(MODULE).new
 	mv -f $(MODULE).new $(MODULE)
 	tools/artefacts $(MODULE) 8 $(LANELOCK) 40
