@@ -115,7 +115,8 @@ impl Chain {
             && self.frames.iter().all(|frame| {
                 let place = std::ptr::with_exposed_provenance::<usize>(mark + frame.offset);
                 // SAFETY: in the stack: all frames before were equal, so that this one is of the
-                // same function at the same call, whose return address has this distance.
+                // same function at the same call. Its size is that of the function, none of which
+                // on the way from a job's start to here is known to take a variable part.
                 unsafe { place.read_volatile() == frame.returns_to }
             })
     }
