@@ -5,7 +5,7 @@ use std::any::Any;
 pub use crate::group::{Batch, Ops};
 pub use crate::op::{
     Ciphertext, LastSession, PlainAead, PlainAeads, PlainPayload, PlainPayloads, PlainTag,
-    PlainTags, ValidOp, copy_tag,
+    PlainTags, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
 pub use crate::wiped::Wiped;

@@ -12,9 +12,7 @@ use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_m
 use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Interleave, Side};
 use lanelock_kernels::aes::{DecryptKey, EncryptKey, Isa};
 use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi, Tier};
-use lanelock_kernels::hash::{
-    HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Sha1, Sha256, hmac_many,
-};
+use lanelock_kernels::hash::{HmacKey, Job, Kernels, MAX_DIGEST, Sha1, Sha256, hash_many};
 
 const SIZES: [usize; 8] = [16, 64, 256, 512, 1024, 1504, 4096, 16384];
 /// An ESP header and IV.
@@ -38,33 +36,6 @@ struct Place {
     len: usize,
 }
 
-struct Job<'k, A: Interleave> {
-    key: &'k HmacKey<A>,
-    part: Option<*const [u8]>,
-    tag: [u8; MAX_DIGEST],
-}
-
-// SAFETY: the memory of a message outlives the measurement, and is not written while it is hashed.
-unsafe impl<A: Interleave> Message for Job<'_, A> {
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.part.take()
-    }
-
-    fn is_read(&self) -> bool {
-        self.part.is_none()
-    }
-
-    fn finish(&mut self, digest: &[u8]) {
-        self.tag[..digest.len()].copy_from_slice(digest);
-    }
-}
-
-impl<A: Interleave> Keyed<A> for Job<'_, A> {
-    fn key(&self) -> &HmacKey<A> {
-        self.key
-    }
-}
-
 /// In place, cipher and MAC by themselves, segment after segment. Decryption comes after the MAC.
 fn two_passes<A: Interleave>(
     keys: Keys<'_, A>,
@@ -76,15 +47,15 @@ fn two_passes<A: Interleave>(
     let authenticate = |tags: &mut [[u8; MAX_DIGEST]]| {
         let mut jobs: Vec<_> = places
             .iter()
-            .map(|place| Job {
-                key: keys.mac,
-                part: Some(std::ptr::slice_from_raw_parts(place.at, HEADER + place.len)),
-                tag: [0; MAX_DIGEST],
+            .map(|place| {
+                let message = std::ptr::slice_from_raw_parts(place.at, HEADER + place.len);
+                // SAFETY: the memory of a message outlives the measurement.
+                unsafe { Job::of_raw(message, Some(keys.mac), None) }
             })
             .collect();
-        hmac_many(keys.kernels, &mut jobs);
+        hash_many(keys.kernels, &mut jobs);
         for (job, tag) in jobs.iter().zip(tags) {
-            *tag = job.tag;
+            tag[..A::DIGEST].copy_from_slice(job.digest());
         }
     };
     macro_rules! cipher {

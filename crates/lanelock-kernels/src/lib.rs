@@ -13,6 +13,7 @@ pub mod hash;
 pub mod public_key;
 pub mod taint;
 
+mod arrays;
 mod bytes;
 mod frame;
 mod lanes;

@@ -6,12 +6,10 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp, copy_tag};
+use lanelock_core::engine::{Ciphertext, EngineSession, PlainTags, ValidOp};
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
 use lanelock_kernels::cpu::ShaNi;
-use lanelock_kernels::hash::{
-    Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Stream, hash_many, hmac_many,
-};
+use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Stream, hash_many};
 
 use crate::burst::{BURST, Tagger};
 use crate::interleave;
@@ -23,36 +21,6 @@ pub(crate) struct Digest<A: Algorithm> {
 pub(crate) struct Hmac<A: Algorithm> {
     kernels: &'static Kernels<A>,
     key: HmacKey<A>,
-}
-
-/// Pieces of a message that runs in a lane; those of more pieces run alone.
-const PIECES: usize = 4;
-
-/// A message on its way through a lane. Invariant: the first `count` pieces are valid for reading
-/// until the kernel returns.
-pub(crate) struct DigestJob {
-    pieces: [*const [u8]; PIECES],
-    next: u8,
-    count: u8,
-    digest: [u8; MAX_DIGEST],
-}
-
-/// A message in one piece whose digest goes to its place. Invariant: both are borrowed for 'o.
-struct PlainJob<'o> {
-    message: Option<*const [u8]>,
-    tag: &'o mut [u8],
-}
-
-/// A message in one piece and its key.
-struct PlainHmacJob<'o, 'k, A: Algorithm> {
-    message: PlainJob<'o>,
-    key: &'k HmacKey<A>,
-}
-
-/// A message and its key.
-pub(crate) struct HmacJob<'k, A: Algorithm> {
-    message: DigestJob,
-    key: &'k HmacKey<A>,
 }
 
 impl<A: Algorithm> Digest<A> {
@@ -70,143 +38,53 @@ impl<A: Algorithm> Hmac<A> {
     }
 }
 
-impl DigestJob {
-    const NO_PIECE: *const [u8] = std::ptr::from_ref(&[]);
-
-    /// A message in one piece.
-    #[inline(always)]
-    fn of_whole(message: &[u8]) -> Self {
-        Self {
-            pieces: [message, Self::NO_PIECE, Self::NO_PIECE, Self::NO_PIECE],
-            next: 0,
-            count: 1,
-            digest: [0; MAX_DIGEST],
+/// What `op` authenticates, if that is in few enough pieces; its HMAC under `key`, if there is one.
+///
+/// # Safety
+/// The operation's memory stays as it is until the job has run or is dropped.
+#[inline(never)]
+unsafe fn job_of_pieces<'k, A: Algorithm>(
+    op: &ValidOp<'_, '_>,
+    ciphertext: Ciphertext,
+    key: Option<&'k HmacKey<A>>,
+) -> Option<Job<'k, A>> {
+    let mut job = Job::empty(key, None);
+    op.for_each_authenticated(ciphertext, |piece| {
+        // SAFETY: the caller's promise.
+        if unsafe { job.push(piece) } {
+            Ok(())
+        } else {
+            Err(())
         }
-    }
-
-    /// What `op` authenticates, if that is in few enough pieces.
-    #[inline(never)]
-    fn of_pieces(op: &ValidOp<'_, '_>, ciphertext: Ciphertext) -> Option<Self> {
-        let mut job = Self {
-            pieces: [Self::NO_PIECE; PIECES],
-            next: 0,
-            count: 0,
-            digest: [0; MAX_DIGEST],
-        };
-        op.for_each_authenticated(ciphertext, |piece| {
-            *job.pieces.get_mut(usize::from(job.count)).ok_or(())? = piece;
-            job.count += 1;
-            Ok::<_, ()>(())
-        })
-        .ok()?;
-        Some(job)
-    }
+    })
+    .ok()?;
+    Some(job)
 }
 
-// SAFETY: the invariant. The pieces were borrowed from an operation whose memory stays as it is
-// until the kernel returns, as `Tagger::run` demands.
-unsafe impl Message for DigestJob {
-    #[inline]
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        if self.next == self.count {
-            return None;
+/// Puts a message among the jobs, which have room for it; `false` if it is in too many pieces.
+///
+/// # Safety
+/// As for [`job_of_pieces`].
+#[inline]
+unsafe fn push<'k, A: Algorithm>(
+    op: &mut ValidOp<'_, '_>,
+    ciphertext: Ciphertext,
+    key: Option<&'k HmacKey<A>>,
+    jobs: &mut ArrayVec<Job<'k, A>, BURST>,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(message) = op.whole_authenticated(ciphertext) {
+            jobs.push(Job::of_raw(message, key, None));
+            return true;
         }
-        let piece = self.pieces[usize::from(self.next)];
-        self.next += 1;
-        Some(piece)
-    }
-
-    #[inline]
-    fn is_read(&self) -> bool {
-        self.next == self.count
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, digest: &[u8]) {
-        self.digest[..digest.len()].copy_from_slice(digest);
-    }
-}
-
-// SAFETY: as for `DigestJob`.
-unsafe impl<A: Algorithm> Message for HmacJob<'_, A> {
-    #[inline]
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.message.next_part()
-    }
-
-    #[inline]
-    fn is_read(&self) -> bool {
-        self.message.is_read()
-    }
-
-    #[inline]
-    fn finish(&mut self, digest: &[u8]) {
-        self.message.finish(digest);
-    }
-}
-
-impl<'o> PlainJob<'o> {
-    #[inline(always)]
-    fn new<S>(plain: PlainTag<'o, '_, S>) -> Self {
-        Self {
-            message: Some(std::ptr::from_ref(plain.message)),
-            tag: plain.tag,
-        }
-    }
-}
-
-// SAFETY: the invariant.
-unsafe impl Message for PlainJob<'_> {
-    #[inline(always)]
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.message.take()
-    }
-
-    #[inline(always)]
-    fn is_read(&self) -> bool {
-        self.message.is_none()
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, digest: &[u8]) {
-        copy_tag(&digest[..self.tag.len()], self.tag);
-    }
-}
-
-// SAFETY: as for `PlainJob`.
-unsafe impl<A: Algorithm> Message for PlainHmacJob<'_, '_, A> {
-    #[inline(always)]
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.message.next_part()
-    }
-
-    #[inline(always)]
-    fn is_read(&self) -> bool {
-        self.message.is_read()
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, digest: &[u8]) {
-        self.message.finish(digest);
-    }
-}
-
-impl<A: Algorithm> Keyed<A> for PlainHmacJob<'_, '_, A> {
-    #[inline(always)]
-    fn key(&self) -> &HmacKey<A> {
-        self.key
-    }
-}
-
-impl<A: Algorithm> Keyed<A> for HmacJob<'_, A> {
-    #[inline]
-    fn key(&self) -> &HmacKey<A> {
-        self.key
+        let job = job_of_pieces(op, ciphertext, key);
+        job.map(|job| jobs.push(job)).is_some()
     }
 }
 
 impl<A: Algorithm> Tagger for Digest<A> {
-    type Job<'k> = DigestJob;
+    type Job<'k> = Job<'k, A>;
     const PLAIN: bool = true;
 
     unsafe fn run_plain<'a, S: EngineSession>(
@@ -215,34 +93,33 @@ impl<A: Algorithm> Tagger for Digest<A> {
         _: impl Fn(&'a S) -> &'a Self,
     ) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        tags.for_each(|plain| jobs.push(PlainJob::new(plain)));
+        // SAFETY: message and tag are borrowed from their operation for longer than this call.
+        tags.for_each(|plain| {
+            jobs.push(unsafe { Job::of_raw(plain.message, None, Some(plain.tag)) })
+        });
         hash_many(self.kernels, &mut jobs);
     }
 
     #[inline]
-    fn push(
-        &self,
+    fn push<'k>(
+        &'k self,
         op: &mut ValidOp<'_, '_>,
         ciphertext: Ciphertext,
         _: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<DigestJob, BURST>,
+        jobs: &mut ArrayVec<Job<'k, A>, BURST>,
     ) -> bool {
-        if let Some(message) = op.whole_authenticated(ciphertext) {
-            jobs.push(DigestJob::of_whole(message));
-            return true;
-        }
-        let job = DigestJob::of_pieces(op, ciphertext);
-        job.map(|job| jobs.push(job)).is_some()
+        // SAFETY: `Tagger::run` demands that what was taken from the operation stays valid.
+        unsafe { push(op, ciphertext, None, jobs) }
     }
 
     #[inline]
-    unsafe fn run(&self, jobs: &mut [DigestJob]) {
+    unsafe fn run(&self, jobs: &mut [Job<'_, A>]) {
         hash_many(self.kernels, jobs);
     }
 
     #[inline]
-    fn tag(job: &DigestJob) -> Option<&[u8]> {
-        Some(&job.digest)
+    fn tag<'j>(job: &'j Job<'_, A>) -> Option<&'j [u8]> {
+        Some(job.digest())
     }
 
     fn alone(
@@ -259,7 +136,7 @@ impl<A: Algorithm> Tagger for Digest<A> {
 }
 
 impl<A: Interleave> Tagger for Hmac<A> {
-    type Job<'k> = HmacJob<'k, A>;
+    type Job<'k> = Job<'k, A>;
     const PLAIN: bool = true;
     const INTERLEAVES: bool = A::INTERLEAVES;
 
@@ -271,10 +148,10 @@ impl<A: Interleave> Tagger for Hmac<A> {
         let mut jobs = ArrayVec::<_, BURST>::new();
         tags.for_each(|plain| {
             let key = &tagger(plain.session).key;
-            let message = PlainJob::new(plain);
-            jobs.push(PlainHmacJob { message, key });
+            // SAFETY: as for a hash.
+            jobs.push(unsafe { Job::of_raw(plain.message, Some(key), Some(plain.tag)) });
         });
-        hmac_many(self.kernels, &mut jobs);
+        hash_many(self.kernels, &mut jobs);
     }
 
     fn run_with_cbc(
@@ -293,29 +170,20 @@ impl<A: Interleave> Tagger for Hmac<A> {
         op: &mut ValidOp<'_, '_>,
         ciphertext: Ciphertext,
         _: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<HmacJob<'k, A>, BURST>,
+        jobs: &mut ArrayVec<Job<'k, A>, BURST>,
     ) -> bool {
-        let key = &self.key;
-        if let Some(message) = op.whole_authenticated(ciphertext) {
-            // Built where it stays: a job is too large to be moved for nothing.
-            let message = DigestJob::of_whole(message);
-            jobs.push(HmacJob { message, key });
-            return true;
-        }
-        let message = DigestJob::of_pieces(op, ciphertext);
-        message
-            .map(|message| jobs.push(HmacJob { message, key }))
-            .is_some()
+        // SAFETY: `Tagger::run` demands that what was taken from the operation stays valid.
+        unsafe { push(op, ciphertext, Some(&self.key), jobs) }
     }
 
     #[inline]
-    unsafe fn run(&self, jobs: &mut [HmacJob<'_, A>]) {
-        hmac_many(self.kernels, jobs);
+    unsafe fn run(&self, jobs: &mut [Job<'_, A>]) {
+        hash_many(self.kernels, jobs);
     }
 
     #[inline]
-    fn tag<'j>(job: &'j HmacJob<'_, A>) -> Option<&'j [u8]> {
-        Some(&job.message.digest)
+    fn tag<'j>(job: &'j Job<'_, A>) -> Option<&'j [u8]> {
+        Some(job.digest())
     }
 
     fn alone(

@@ -13,7 +13,7 @@ use signature::Signature;
 
 pub use error::OpError;
 pub use plain::{PlainAead, PlainAeads, PlainPayload, PlainPayloads, PlainTag, PlainTags};
-pub use valid::{Ciphertext, LastSession, ValidOp, copy_tag};
+pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
 use crate::halves::Halves;

@@ -517,7 +517,7 @@ fn equal(tag: &[u8], expected: &[u8]) -> bool {
 /// # Panics
 /// If the lengths differ.
 #[inline(always)]
-pub fn copy_tag(tag: &[u8], to: &mut [u8]) {
+fn copy_tag(tag: &[u8], to: &mut [u8]) {
     match tag.len() {
         12 => to[..12].copy_from_slice(&tag[..12]),
         16 => to[..16].copy_from_slice(&tag[..16]),

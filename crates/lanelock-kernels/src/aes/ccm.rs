@@ -5,6 +5,7 @@ mod lone;
 
 use super::rounds::OfSize;
 use super::{BLOCK, EncryptKey, Isa, ctr, mac};
+use crate::arrays::from_fn;
 use lone::Lone;
 
 /// One whole message.
@@ -199,8 +200,8 @@ unsafe fn authenticate<const N: usize>(
 ) {
     let last = jobs.len() - 1;
     // SAFETY: the additional data is valid for its length.
-    let prefixes: [_; N] = core::array::from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
-    let mut macs: [_; N] = core::array::from_fn(|i| {
+    let prefixes: [_; N] = from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
+    let mut macs: [_; N] = from_fn(|i| {
         let (prefix, len, _) = &prefixes[i];
         let (source, len, key) = (prefix.as_ptr(), *len, jobs[i.min(last)].key);
         mac::Job {
@@ -240,7 +241,7 @@ unsafe fn count<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
     let last = jobs.len() - 1;
     // Entries past the last repeat it and are not used; one base keeps all tags' pointers valid.
     let base = jobs.as_mut_ptr();
-    let mut texts: [[_; 2]; N] = core::array::from_fn(|i| {
+    let mut texts: [[_; 2]; N] = from_fn(|i| {
         // SAFETY: at most the last of the jobs; its tag is not touched through this reference.
         let (job, tag) = unsafe {
             let job = base.add(i.min(last));

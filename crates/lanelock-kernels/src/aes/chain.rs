@@ -12,8 +12,9 @@ mod step;
 
 use core::mem::MaybeUninit;
 
-use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey};
+use super::rounds::{OfSize, PerRounds};
+use super::vector::Vector;
+use super::{BLOCK, EncryptKey, Isa, KeySize};
 use keys::LaneKeys;
 use step::{Ends, Step};
 
@@ -42,6 +43,12 @@ pub(crate) trait Tail: Copy {
     /// Whether the ciphertext is written. If so, all blocks are whole and nothing is added.
     const WRITES: bool;
 
+    /// [`run_chains`], compiled once for this tail.
+    ///
+    /// # Safety
+    /// As for [`run_chains`].
+    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>);
+
     /// Bytes that the last block lacks, below a block.
     fn lacks(self) -> usize;
 
@@ -66,29 +73,38 @@ pub(crate) static NOTHING: [u8; BLOCK] = [0; BLOCK];
 /// Chains each message from its beginning to its end, as many at once as there are lanes.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; every key has `ROUNDS` rounds; the invariant of [`Link`].
+/// Every key has `size`; the invariant of [`Link`].
 #[inline(always)]
-pub(crate) unsafe fn run_each<'k, V: Vector, T: Tail + 'k, const ROUNDS: usize>(
+pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
+    isa: Isa,
+    size: KeySize,
     mut messages: impl Iterator<Item: Into<Link<'k, T>>>,
 ) {
     let mut chains = Chains::new();
     // SAFETY: the caller's promises.
     while unsafe {
         let more = chains.fill(&mut messages);
-        V::enter(Lanes::<T, ROUNDS>(&mut chains));
+        T::run(isa, size, &mut chains);
         more
     } {}
 }
 
-/// [`Chains::run`] in one copy, whatever the messages come from.
-struct Lanes<'c, T, const ROUNDS: usize>(&'c mut Chains<T>);
+/// Runs all messages of `chains` to their ends.
+///
+/// # Safety
+/// Every key has `size`; the invariant of [`Link`].
+#[inline(always)]
+pub(crate) unsafe fn run_chains<T: Tail>(isa: Isa, size: KeySize, chains: &mut Chains<T>) {
+    // SAFETY: the caller's promises.
+    unsafe { isa.run(OfSize(size, Lanes(chains))) }
+}
 
-impl<T: Tail, const ROUNDS: usize> Kernel for Lanes<'_, T, ROUNDS> {
-    type Output = ();
+struct Lanes<'c, T>(&'c mut Chains<T>);
 
+impl<T: Tail> PerRounds for Lanes<'_, T> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        // SAFETY: `run_each`'s contract.
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        // SAFETY: `run_chains`' contract.
         unsafe { self.0.run::<V, ROUNDS>() }
     }
 }
@@ -108,7 +124,7 @@ type Column<T> = [MaybeUninit<T>; CAPACITY + LANES];
 ///
 /// From `first` on there is an entry for each live lane; those from `next` on wait.
 /// Invariant: all entries below `len` are initialised.
-struct Chains<T> {
+pub(crate) struct Chains<T> {
     source: Column<*const u8>,
     target: Column<*mut u8>,
     chaining: Column<*mut u8>,

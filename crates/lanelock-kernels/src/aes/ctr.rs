@@ -1,5 +1,6 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
+use super::message::in_parts;
 use super::rounds::{OfSize, PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
@@ -75,18 +76,26 @@ pub unsafe fn apply_each<'k>(
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, ApplyEach(messages))) }
+    in_parts(messages, |part| unsafe { apply(isa, size, part) });
 }
 
-struct ApplyEach<I>(I);
+/// # Safety
+/// As for [`apply_each`].
+#[inline(never)]
+unsafe fn apply(isa: Isa, size: KeySize, messages: &[Message<'_, EncryptKey>]) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, Apply(messages))) }
+}
 
-impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for ApplyEach<I> {
+struct Apply<'m, 'k>(&'m [Message<'k, EncryptKey>]);
+
+impl PerRounds for Apply<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         let mut messages = self.0;
         // SAFETY: `apply_each`'s contract.
         unsafe {
-            while let Some((message, rest)) = V::enter(Plain::<_, ROUNDS>(messages)) {
+            while let [message, rest @ ..] = V::enter(Plain::<ROUNDS>(messages)) {
                 V::enter(Carrying::<ROUNDS>(message));
                 messages = rest;
             }
@@ -94,43 +103,41 @@ impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for ApplyEach<I>
     }
 }
 
-/// Messages up to one whose counter may carry into its upper half: that one, and those behind it.
+/// Messages up to one whose counter may carry into its upper half: that one, and those after it.
 /// A loop without calls, which would cost it the registers of its round keys.
-struct Plain<I, const ROUNDS: usize>(I);
+struct Plain<'m, 'k, const ROUNDS: usize>(&'m [Message<'k, EncryptKey>]);
 
-impl<'k, I, const ROUNDS: usize> Kernel for Plain<I, ROUNDS>
-where
-    I: Iterator<Item = Message<'k, EncryptKey>>,
-{
-    type Output = Option<(Message<'k, EncryptKey>, I)>;
+impl<'m, 'k, const ROUNDS: usize> Kernel for Plain<'m, 'k, ROUNDS> {
+    type Output = &'m [Message<'k, EncryptKey>];
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) -> Self::Output {
         let mut messages = self.0;
-        let mut next = messages.next()?;
-        loop {
-            let key = next.key;
+        while let [first, ..] = messages {
             // SAFETY: keys have `ROUNDS` rounds; `apply_each`'s contract.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
-                while core::ptr::eq(next.key, key) {
+                let rounds = Rounds::<V, ROUNDS>::load(first.key.as_ptr());
+                while let [next, rest @ ..] = messages
+                    && core::ptr::eq(next.key, first.key)
+                {
                     // Below 2^56 blocks, the low half of a counter that does not begin so has room.
                     if (*next.iv)[8] == 0xff {
-                        return Some((next, messages));
+                        return messages;
                     }
                     let mut stream = KeyStream::start(rounds, next.iv);
                     sweep(&mut stream, next.source, next.target, next.len);
-                    next = messages.next()?;
+                    messages = rest;
                 }
             }
         }
+        messages
     }
 }
 
 /// A message whose counter may carry into its upper half.
-struct Carrying<'k, const ROUNDS: usize>(Message<'k, EncryptKey>);
+struct Carrying<'m, 'k, const ROUNDS: usize>(&'m Message<'k, EncryptKey>);
 
-impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
+impl<const ROUNDS: usize> Kernel for Carrying<'_, '_, ROUNDS> {
     type Output = ();
 
     #[inline(always)]
@@ -175,7 +182,7 @@ unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
     };
     // SAFETY: the stream is a block, in place; `len` bytes lie within the job's text.
     unsafe {
-        apply_each(isa, job.key.size(), core::iter::once(whole));
+        apply(isa, job.key.size(), &[whole]);
         for (i, byte) in stream[job.used..][..len].iter().enumerate() {
             job.target.add(i).write(job.source.add(i).read() ^ byte);
         }

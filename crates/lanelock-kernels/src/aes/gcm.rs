@@ -14,6 +14,7 @@ pub use stream::Stream;
 use super::rounds::{OfSize, PerRounds};
 use super::vector::Vector;
 use super::{BLOCK, Isa};
+use crate::arrays::from_fn;
 use in_turn::InTurn;
 use staggered::{REGISTERS, Staggered};
 use together::Together;
@@ -283,7 +284,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         others += last;
         packed = packed.wrapping_add(1 << (COUNT * class)); // the last class counts into the top bit alone
     }
-    let mut counts: [_; REGISTERS + 1] = core::array::from_fn(|class| counted(packed, class));
+    let mut counts: [_; REGISTERS + 1] = from_fn(|class| counted(packed, class));
     counts[REGISTERS] = others;
     let jobs = jobs.as_mut_ptr();
     for class in 0..REGISTERS {

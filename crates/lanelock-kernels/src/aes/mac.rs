@@ -4,8 +4,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::chain::{Line, Link, NOTHING, Tail, run_each};
-use super::rounds::{OfSize, PerRounds};
+use super::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
 use super::vector::Vector;
 use super::{BLOCK, EncryptKey, Isa, KeySize, ecb};
 
@@ -81,17 +80,7 @@ pub unsafe fn authenticate_each<'k>(
     messages: impl Iterator<Item = Message<'k>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, AuthenticateEach(messages))) }
-}
-
-struct AuthenticateEach<I>(I);
-
-impl<'k, I: Iterator<Item = Message<'k>>> PerRounds for AuthenticateEach<I> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        // SAFETY: `authenticate_each`'s contract.
-        unsafe { run_each::<V, End<'_>, ROUNDS>(self.0) }
-    }
+    unsafe { run_each::<End<'k>>(isa, size, messages) }
 }
 
 impl<'k> From<Message<'k>> for Link<'k, End<'k>> {
@@ -168,6 +157,12 @@ struct End<'k> {
 
 impl Tail for End<'_> {
     const WRITES: bool = false;
+
+    #[inline(never)]
+    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>) {
+        // SAFETY: the caller's contract.
+        unsafe { run_chains(isa, size, chains) }
+    }
 
     #[inline(always)]
     fn lacks(self) -> usize {

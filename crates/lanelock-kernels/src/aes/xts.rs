@@ -4,6 +4,7 @@ use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::vector::Vector;
 use super::{BLOCK, DecryptKey, EncryptKey, Isa, KeySize};
+use crate::arrays::map;
 
 /// One data unit, or the next part of one.
 #[derive(Debug)]
@@ -235,7 +236,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         for i in 1..V::BLOCKS {
             tweaks[i] = double(tweaks[i - 1]);
         }
-        let tweaks = tweaks.map(u128::to_le_bytes);
+        let tweaks = map(tweaks, u128::to_le_bytes);
         // SAFETY: four blocks are no less than a register.
         let next = unsafe { V::load(tweaks.as_ptr().cast()) };
         Self {

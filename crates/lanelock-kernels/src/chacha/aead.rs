@@ -7,6 +7,7 @@ use core::mem::MaybeUninit;
 use super::batch::Batch;
 use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
+use crate::arrays::map;
 use crate::bytes::copy_short;
 use crate::poly1305::{self, BLOCK, Element, Item, Secret};
 use crate::taint::declassify;
@@ -209,7 +210,7 @@ unsafe fn runs(
 ) -> [(*const u8, usize); poly1305::RUNS] {
     let (aad, aad_len) = (aad.cast::<u8>(), aad.len());
     let (aad_rest, rest) = (aad_len % BLOCK, len % BLOCK);
-    let lengths = [aad_len as u64, len as u64].map(u64::to_le_bytes);
+    let lengths = map([aad_len as u64, len as u64], u64::to_le_bytes);
     let none = (scratch.cast_const(), 0);
     let (aad_blocks, blocks) = (aad_len.div_ceil(BLOCK), len.div_ceil(BLOCK));
     if aad_len <= SCRATCH / 2 && len <= SCRATCH / 2 && aad_blocks + blocks < SCRATCH / BLOCK {

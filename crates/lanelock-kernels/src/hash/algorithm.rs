@@ -3,9 +3,11 @@
 #![allow(unsafe_code)] // passes schedules on by pointer
 
 use super::step::Blocks;
+use super::{Job, Kernels, schedule, sha1, sha2};
 #[cfg(target_arch = "x86_64")]
 use super::{sha_ni, sha512_one};
-use super::{sha1, sha2};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Avx2, Avx512, ShaNi};
 use crate::lanes::{Lanes, Row, WideWord, Word};
 
 /// A hash function of the SHA family; sealed.
@@ -40,6 +42,30 @@ pub trait Algorithm: Compress {
     const DIGEST: usize;
     /// The initial chaining value.
     const INITIAL: Row<Self::Word>;
+
+    /// Runs every job. Not generic in its implementations, like the functions below: the code of
+    /// a tier is compiled in this crate, once.
+    #[doc(hidden)]
+    fn run(kernels: &Kernels<Self>, jobs: &mut [Job<'_, Self>]);
+
+    /// What runs on AVX-512, with the SHA extensions if there are any.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
+
+    /// What runs on AVX2, with the SHA extensions if there are any.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
+
+    /// What runs on the SHA extensions alone.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>>;
+
+    /// What runs on any CPU.
+    #[doc(hidden)]
+    fn on_integers() -> &'static Kernels<Self>;
 }
 
 /// The compression function; sealed.
@@ -85,6 +111,34 @@ macro_rules! algorithm {
             const NAME: &'static str = $name;
             const DIGEST: usize = $digest;
             const INITIAL: Row<$word> = $initial;
+
+            #[inline(never)]
+            fn run(kernels: &Kernels<Self>, jobs: &mut [Job<'_, Self>]) {
+                schedule::run(kernels, jobs);
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(never)]
+            fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
+                Kernels::table_of_avx512(token, extensions)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(never)]
+            fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
+                Kernels::table_of_avx2(token, extensions)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(never)]
+            fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>> {
+                Kernels::table_of_extensions(token)
+            }
+
+            #[inline(never)]
+            fn on_integers() -> &'static Kernels<Self> {
+                Kernels::table_of_integers()
+            }
         }
 
         impl sealed::Sealed for $type {}

@@ -1,7 +1,5 @@
 //! HMAC (RFC 2104) with the states behind both padded keys saved.
 
-use super::message::Message;
-use super::schedule::{self, Mode};
 use super::{Algorithm, Kernels, Stream};
 use crate::lanes::Row;
 use crate::wipe::wipe;
@@ -71,55 +69,5 @@ impl<A: Algorithm> Drop for HmacKey<A> {
 impl<A: Algorithm> core::fmt::Debug for HmacKey<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "HmacKey<{}>", A::NAME)
-    }
-}
-
-/// A message with its key.
-pub trait Keyed<A: Algorithm>: Message {
-    /// The key; the same one for as long as the message is being hashed.
-    fn key(&self) -> &HmacKey<A>;
-}
-
-/// Computes the HMAC of every message, each under its own key.
-#[inline]
-pub fn hmac_many<A: Algorithm, M: Keyed<A>>(kernels: &'static Kernels<A>, messages: &mut [M]) {
-    schedule::run::<A, M, Hmac>(kernels, messages);
-}
-
-/// Hashes every message.
-#[inline]
-pub fn hash_many<A: Algorithm, M: Message>(kernels: &'static Kernels<A>, messages: &mut [M]) {
-    schedule::run::<A, M, Plain>(kernels, messages);
-}
-
-struct Hmac;
-
-impl<A: Algorithm, M: Keyed<A>> Mode<A, M> for Hmac {
-    const BEFORE: u64 = A::BLOCK as u64;
-
-    #[inline(always)]
-    fn chain(message: &M) -> Row<A::Word> {
-        *message.key().inner()
-    }
-
-    #[inline(always)]
-    fn outer(message: &M) -> Option<&Row<A::Word>> {
-        Some(message.key().outer())
-    }
-}
-
-struct Plain;
-
-impl<A: Algorithm, M: Message> Mode<A, M> for Plain {
-    const BEFORE: u64 = 0;
-
-    #[inline(always)]
-    fn chain(_: &M) -> Row<A::Word> {
-        A::INITIAL
-    }
-
-    #[inline(always)]
-    fn outer(_: &M) -> Option<&Row<A::Word>> {
-        None
     }
 }

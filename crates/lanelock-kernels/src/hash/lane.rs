@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // walks the parts of a message by pointer
 
 use super::Algorithm;
-use super::message::Message;
+use super::job::Job;
 use super::tail::{Tail, pad_in_place};
 use crate::bytes::copy_short;
 
@@ -49,36 +49,36 @@ impl Lane {
 
     /// The first run of a message.
     #[inline(always)]
-    pub(super) fn first_run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
+    pub(super) fn first_run<A: Algorithm, T: Tail>(&mut self, message: &mut Job<'_, A>) -> Run {
         if let Some(part) = message.next_part() {
             self.take(part);
         }
-        self.run::<A, M, T>(message)
+        self.run::<A, T>(message)
     }
 
     /// The next run, of one block at least; `None` when the padding was returned before.
     ///
-    /// The run is valid for reading until the next call, as [`Message`] promises.
+    /// The run is valid for reading until the next call, as [`Job`] promises.
     #[inline(always)]
-    pub(super) fn next_run<A: Algorithm, M: Message, T: Tail>(
+    pub(super) fn next_run<A: Algorithm, T: Tail>(
         &mut self,
-        message: &mut M,
+        message: &mut Job<'_, A>,
     ) -> Option<Run> {
         match self.ending {
-            None => Some(self.run::<A, M, T>(message)),
+            None => Some(self.run::<A, T>(message)),
             Some(0) => None,
             Some(blocks) => Some(self.end(blocks)),
         }
     }
 
     #[inline(always)]
-    fn run<A: Algorithm, M: Message, T: Tail>(&mut self, message: &mut M) -> Run {
+    fn run<A: Algorithm, T: Tail>(&mut self, message: &mut Job<'_, A>) -> Run {
         let whole = Run {
             at: self.part,
             blocks: self.len / A::BLOCK,
         };
         if !message.is_read() {
-            return self.run_of_several::<A, M>(whole, message);
+            return self.run_of_several::<A>(whole, message);
         }
         // The end is prepared before the blocks in front of it are compressed: for all lanes at
         // once, instead of one by one as they get there.
@@ -106,18 +106,18 @@ impl Lane {
     /// A run before the last part: the whole blocks that are left of this one, or a block of this
     /// one and the next.
     #[inline(never)]
-    fn run_of_several<A: Algorithm, M: Message>(&mut self, whole: Run, message: &mut M) -> Run {
+    fn run_of_several<A: Algorithm>(&mut self, whole: Run, message: &mut Job<'_, A>) -> Run {
         if whole.blocks > 0 {
             self.skip(whole.blocks * A::BLOCK);
             return whole;
         }
-        self.gather::<A, M>(message)
+        self.gather::<A>(message)
     }
 
     /// One block from several parts, or the last of the message with its padding.
     ///
     /// What is left of this part is less than a block.
-    fn gather<A: Algorithm, M: Message>(&mut self, message: &mut M) -> Run {
+    fn gather<A: Algorithm>(&mut self, message: &mut Job<'_, A>) -> Run {
         let mut filled = 0;
         loop {
             let count = self.len.min(A::BLOCK - filled);

@@ -11,8 +11,8 @@
 
 use core::mem::MaybeUninit;
 
+use super::job::Job;
 use super::lane::{Lane, SCRATCH};
-use super::message::Message;
 use super::step::Ends;
 #[cfg(target_arch = "x86_64")]
 use super::tail::MaskedMoves;
@@ -24,16 +24,6 @@ use crate::wipe::wipe;
 
 /// Lanes of the tier with the most of them.
 const LANES: usize = 32;
-
-/// How a message starts and ends.
-pub(super) trait Mode<A: Algorithm, M> {
-    /// The chaining value before the first block.
-    fn chain(message: &M) -> Row<A::Word>;
-    /// Bytes that the chaining value stands for.
-    const BEFORE: u64;
-    /// The chaining value of the outer hash, if there is one.
-    fn outer(message: &M) -> Option<&Row<A::Word>>;
-}
 
 /// The lanes in flight and the outer blocks that wait.
 ///
@@ -64,45 +54,42 @@ struct Scratch([MaybeUninit<u8>; LANES * SCRATCH / 2]);
 
 /// Runs every message to its digest.
 #[inline]
-pub(super) fn run<A: Algorithm, M: Message, P: Mode<A, M>>(
-    kernels: &Kernels<A>,
-    messages: &mut [M],
-) {
+pub(super) fn run<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
     if let [message] = messages {
-        return run_one::<A, M, P>(kernels, message);
+        return run_one(kernels, message);
     }
     match kernels.width() {
         // SAFETY: the tier's constructor took the token of these instructions.
         #[cfg(target_arch = "x86_64")]
-        Width::Zmm => unsafe { run_zmm::<A, M, P>(kernels, messages) },
+        Width::Zmm => unsafe { run_zmm(kernels, messages) },
         // SAFETY: the tier's constructor took the token of these instructions.
         #[cfg(target_arch = "x86_64")]
-        Width::Ymm => unsafe { run_ymm::<A, M, P>(kernels, messages) },
-        Width::Any => run_any::<A, M, P, Moves>(kernels, messages),
+        Width::Ymm => unsafe { run_ymm(kernels, messages) },
+        Width::Any => run_any::<A, Moves>(kernels, messages),
     }
 }
 
 /// A lone message, from beginning to end.
 #[inline]
-fn run_one<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, message: &mut M) {
+fn run_one<A: Algorithm>(kernels: &Kernels<A>, message: &mut Job<'_, A>) {
     let mut scratch = [MaybeUninit::<u8>::uninit(); SCRATCH];
     // SAFETY: the scratch has its size, and no other lane.
-    let mut lane = unsafe { Lane::new(P::BEFORE, scratch.as_mut_ptr().cast()) };
-    let mut row = P::chain(message);
-    let mut next = Some(lane.first_run::<A, M, Moves>(message));
+    let mut lane = unsafe { Lane::new(message.before(), scratch.as_mut_ptr().cast()) };
+    let mut row = message.chain();
+    let mut next = Some(lane.first_run::<A, Moves>(message));
     while let Some(run) = next {
         // SAFETY: the run is valid for its blocks.
         unsafe { kernels.one(&mut row, run.at, run.blocks) };
-        next = lane.next_run::<A, M, Moves>(message);
+        next = lane.next_run::<A, Moves>(message);
     }
-    if let Some(outer) = P::outer(message) {
+    if let Some(outer) = message.outer() {
         let mut inner = row;
         row = *outer;
         // SAFETY: the step for one lane takes lanes one by one: one row each.
         unsafe { kernels.step(1).outer(&raw mut row, &raw const inner, 1) };
         wipe(&mut inner);
     }
-    finish::<A, M>(message, &row);
+    finish(message, &row);
     wipe(&mut row);
 }
 
@@ -112,11 +99,8 @@ fn run_one<A: Algorithm, M: Message, P: Mode<A, M>>(kernels: &Kernels<A>, messag
 /// The CPU has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
-unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
-    kernels: &Kernels<A>,
-    messages: &mut [M],
-) {
-    run_any::<A, M, P, MaskedMoves>(kernels, messages);
+unsafe fn run_zmm<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
+    run_any::<A, MaskedMoves>(kernels, messages);
 }
 
 /// [`run_any`] compiled for wide moves and byte shuffles.
@@ -125,18 +109,12 @@ unsafe fn run_zmm<A: Algorithm, M: Message, P: Mode<A, M>>(
 /// The CPU has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn run_ymm<A: Algorithm, M: Message, P: Mode<A, M>>(
-    kernels: &Kernels<A>,
-    messages: &mut [M],
-) {
-    run_any::<A, M, P, Moves>(kernels, messages);
+unsafe fn run_ymm<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
+    run_any::<A, Moves>(kernels, messages);
 }
 
 #[inline(always)]
-fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
-    kernels: &Kernels<A>,
-    messages: &mut [M],
-) {
+fn run_any<A: Algorithm, T: Tail>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
@@ -145,23 +123,23 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
     while next < lanes {
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
-        let lane = unsafe { Lane::new(P::BEFORE, scratch.add(next * 2 * A::BLOCK)) };
-        board.start::<M, P, T>(next, lane, next, messages);
+        let lane = unsafe { Lane::new(messages[next].before(), scratch.add(next * 2 * A::BLOCK)) };
+        board.start::<T>(next, lane, next, messages);
         next += 1;
     }
     board.active = lanes;
     while board.active > 0 {
-        if next == messages.len() && board.end_together::<M, P>(kernels, messages) {
+        if next == messages.len() && board.end_together(kernels, messages) {
             break;
         }
         board.advance(kernels);
         // From the last lane down: the one that fills a gap has been looked at, and those that
         // end together leave none.
         for lane in (0..board.active).rev() {
-            if board.left[lane] == 0 && !board.resume::<M, T>(lane, messages) {
-                board.complete::<M, P>(kernels, lane, messages);
+            if board.left[lane] == 0 && !board.resume::<T>(lane, messages) {
+                board.complete(kernels, lane, messages);
                 if next < messages.len() {
-                    board.restart::<M, P, T>(lane, next, messages);
+                    board.restart::<T>(lane, next, messages);
                     next += 1;
                 } else {
                     board.remove(lane);
@@ -169,7 +147,7 @@ fn run_any<A: Algorithm, M: Message, P: Mode<A, M>, T: Tail>(
             }
         }
     }
-    board.flush::<M>(kernels, messages);
+    board.flush(kernels, messages);
     board.clear(kernels.step(lanes).touched(lanes));
 }
 
@@ -194,34 +172,34 @@ impl<A: Algorithm> Board<A> {
 
     /// Puts message `index` into `slot`.
     #[inline(always)]
-    fn start<M: Message, P: Mode<A, M>, T: Tail>(
+    fn start<T: Tail>(
         &mut self,
         slot: usize,
         lane: Lane,
         index: usize,
-        messages: &mut [M],
+        messages: &mut [Job<'_, A>],
     ) {
         let message = &mut messages[index];
-        self.rows.0[slot].write(P::chain(message));
+        self.rows.0[slot].write(message.chain());
         self.message[slot] = index;
         // Made in place: a copy would wait for the lane's fields to arrive in memory.
-        let run = self.lane[slot].write(lane).first_run::<A, M, T>(message);
+        let run = self.lane[slot].write(lane).first_run::<A, T>(message);
         self.at[slot] = run.at;
         self.left[slot] = run.blocks;
     }
 
     /// Puts message `index` into the lane of one that ended.
     #[inline(always)]
-    fn restart<M: Message, P: Mode<A, M>, T: Tail>(
-        &mut self,
-        slot: usize,
-        index: usize,
-        messages: &mut [M],
-    ) {
+    fn restart<T: Tail>(&mut self, slot: usize, index: usize, messages: &mut [Job<'_, A>]) {
         // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
         // its scratch is free.
-        let lane = unsafe { Lane::new(P::BEFORE, self.lane[slot].assume_init().scratch()) };
-        self.start::<M, P, T>(slot, lane, index, messages);
+        let lane = unsafe {
+            Lane::new(
+                messages[index].before(),
+                self.lane[slot].assume_init().scratch(),
+            )
+        };
+        self.start::<T>(slot, lane, index, messages);
     }
 
     /// Compresses the shortest run of all lanes.
@@ -256,11 +234,7 @@ impl<A: Algorithm> Board<A> {
     /// Runs all lanes to their ends by one call, if they have equally much left and no outer block
     /// waits; `false` if not: then nothing was done.
     #[inline(always)]
-    fn end_together<M: Message, P: Mode<A, M>>(
-        &mut self,
-        kernels: &Kernels<A>,
-        messages: &mut [M],
-    ) -> bool {
+    fn end_together(&mut self, kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) -> bool {
         let (blocks, left) = (self.left[0], &self.left[..self.active]);
         if self.waiting > 0 || left.iter().any(|&left| left != blocks) {
             return false;
@@ -277,7 +251,7 @@ impl<A: Algorithm> Board<A> {
         for slot in 0..self.active {
             // SAFETY: `slot` < `active`, so its lane is initialised.
             ending_at[slot] = unsafe { self.lane[slot].assume_init_ref() }.scratch();
-            if let Some(outer) = P::outer(&messages[self.message[slot]]) {
+            if let Some(outer) = messages[self.message[slot]].outer() {
                 self.chain.0[slot].write(*outer);
                 keyed = true;
             }
@@ -307,7 +281,7 @@ impl<A: Algorithm> Board<A> {
         unsafe { run(&ends) };
         for (row, &index) in self.rows.0.iter().zip(&self.message[..self.active]) {
             // SAFETY: the first `active` rows are initialised.
-            finish::<A, M>(&mut messages[index], unsafe { row.assume_init_ref() });
+            finish(&mut messages[index], unsafe { row.assume_init_ref() });
         }
         self.active = 0;
         true
@@ -322,10 +296,10 @@ impl<A: Algorithm> Board<A> {
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
     #[inline(always)]
-    fn resume<M: Message, T: Tail>(&mut self, slot: usize, messages: &mut [M]) -> bool {
+    fn resume<T: Tail>(&mut self, slot: usize, messages: &mut [Job<'_, A>]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
-        match lane.next_run::<A, M, T>(&mut messages[self.message[slot]]) {
+        match lane.next_run::<A, T>(&mut messages[self.message[slot]]) {
             Some(run) => {
                 self.at[slot] = run.at;
                 self.left[slot] = run.blocks;
@@ -337,17 +311,12 @@ impl<A: Algorithm> Board<A> {
 
     /// Takes the digest out of a lane: to its message, or to the outer blocks that wait.
     #[inline(always)]
-    fn complete<M: Message, P: Mode<A, M>>(
-        &mut self,
-        kernels: &Kernels<A>,
-        slot: usize,
-        messages: &mut [M],
-    ) {
+    fn complete(&mut self, kernels: &Kernels<A>, slot: usize, messages: &mut [Job<'_, A>]) {
         let index = self.message[slot];
         // SAFETY: `slot` < `active`, so its row is initialised.
         let row = unsafe { self.rows.0[slot].assume_init_ref() };
-        let Some(outer) = P::outer(&messages[index]) else {
-            return finish::<A, M>(&mut messages[index], row);
+        let Some(outer) = messages[index].outer() else {
+            return finish(&mut messages[index], row);
         };
         self.inner.0[self.waiting].write(*row);
         self.chain.0[self.waiting].write(*outer);
@@ -360,7 +329,7 @@ impl<A: Algorithm> Board<A> {
 
     /// Runs the outer blocks that wait.
     #[inline(always)]
-    fn flush<M: Message>(&mut self, kernels: &Kernels<A>, messages: &mut [M]) {
+    fn flush(&mut self, kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
         if self.waiting == 0 {
             return;
         }
@@ -378,7 +347,7 @@ impl<A: Algorithm> Board<A> {
         for (row, owner) in self.chain.0.iter().zip(&self.owner[..self.waiting]) {
             // SAFETY: the first `waiting` of both are initialised.
             let (row, owner) = unsafe { (row.assume_init_ref(), owner.assume_init()) };
-            finish::<A, M>(&mut messages[owner], row);
+            finish(&mut messages[owner], row);
         }
         self.waiting = 0;
     }
@@ -413,13 +382,12 @@ impl<A: Algorithm> Board<A> {
 
 /// Hands the digest over in bytes.
 #[inline(always)]
-fn finish<A: Algorithm, M: Message>(message: &mut M, row: &Row<A::Word>) {
+fn finish<A: Algorithm>(message: &mut Job<'_, A>, row: &Row<A::Word>) {
     let mut words = *row;
     for word in &mut words {
         *word = word.to_be();
     }
     // All words at once, so that the message's copy finds them in one piece.
     // SAFETY: no digest is longer than the eight words of its row.
-    let digest = unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u8>(), A::DIGEST) };
-    message.finish(digest);
+    unsafe { message.finish(words.as_ptr().cast()) }
 }

@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use super::reference::Hash;
 use super::{
-    Algorithm, HmacKey, Kernels, Keyed, MAX_DIGEST, Message, Parts, Sha1, Sha224, Sha256, Sha384,
-    Sha512, Stream, Whole, hash_many, hmac_many,
+    Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Sha1, Sha224, Sha256, Sha384, Sha512, Stream,
+    hash_many,
 };
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, ShaNi};
@@ -13,33 +13,6 @@ use crate::testing::{Guarded, Random};
 
 /// Messages in flight that the tests try, above the lanes of any tier.
 const BURST: usize = 40;
-
-/// A message in parts, under its key.
-struct Job<'m, A: Algorithm> {
-    key: &'m HmacKey<A>,
-    parts: Parts<'m>,
-}
-
-// SAFETY: as `Parts`.
-unsafe impl<A: Algorithm> Message for Job<'_, A> {
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.parts.next_part()
-    }
-
-    fn is_read(&self) -> bool {
-        self.parts.is_read()
-    }
-
-    fn finish(&mut self, digest: &[u8]) {
-        self.parts.finish(digest);
-    }
-}
-
-impl<A: Algorithm> Keyed<A> for Job<'_, A> {
-    fn key(&self) -> &HmacKey<A> {
-        self.key
-    }
-}
 
 fn keys<A: Algorithm>(
     kernels: &'static Kernels<A>,
@@ -62,41 +35,38 @@ fn agree<A: Algorithm>(
     messages: &[Vec<&[u8]>],
 ) {
     let key = |i: usize| &keys[i % keys.len()];
-    let mut plain: Vec<_> = messages.iter().map(|parts| Parts::new(parts)).collect();
-    hash_many(kernels, &mut plain);
-    let mut signed = Vec::new();
-    for (i, parts) in messages.iter().enumerate() {
-        signed.push(Job {
-            key: &key(i).1,
-            parts: Parts::new(parts),
-        });
+    // Hashes, HMACs, and HMACs cut to lengths that are not those of a word.
+    let mut places = std::vec![[0; 64]; messages.len()];
+    let cut = |i: usize| 1 + i % A::DIGEST;
+    let mut plain: Vec<_> = messages
+        .iter()
+        .map(|parts| Job::of_parts(parts, None, None))
+        .collect();
+    let (mut signed, mut placed) = (Vec::new(), Vec::new());
+    for (i, (parts, place)) in messages.iter().zip(&mut places).enumerate() {
+        signed.push(Job::of_parts(parts, Some(&key(i).1), None));
+        let place = Some(&mut place[..cut(i)]);
+        placed.push(Job::of_parts(parts, Some(&key(i).1), place));
     }
-    hmac_many(kernels, &mut signed);
+    hash_many(kernels, &mut plain);
+    hash_many(kernels, &mut signed);
+    hash_many(kernels, &mut placed);
+    drop(placed);
     for (i, parts) in messages.iter().enumerate() {
         let whole = parts.concat();
-        let case = || {
-            std::format!(
-                "{kernels:?}, message {i} of {}, {} bytes",
-                messages.len(),
-                whole.len()
-            )
-        };
-        assert_eq!(
-            plain[i].digest()[..A::DIGEST],
-            hash.digest(&whole),
-            "{}",
-            case()
+        let case = std::format!(
+            "{kernels:?}, message {i} of {}, {} bytes",
+            messages.len(),
+            whole.len()
         );
+        assert_eq!(plain[i].digest(), hash.digest(&whole), "{case}");
         let tag = hash.hmac(&key(i).0, &whole);
-        assert_eq!(
-            signed[i].parts.digest()[..A::DIGEST],
-            tag,
-            "HMAC {}",
-            case()
-        );
-        assert_eq!(
-            signed[i].parts.digest()[A::DIGEST..],
-            [0; MAX_DIGEST][A::DIGEST..]
+        assert_eq!(signed[i].digest(), tag, "HMAC {case}");
+        let (place, after) = places[i].split_at(cut(i));
+        assert_eq!(place, &tag[..cut(i)], "HMAC in its place, {case}");
+        assert!(
+            after.iter().all(|&byte| byte == 0),
+            "past the place, {case}"
         );
     }
 }
@@ -150,14 +120,15 @@ fn every_cut<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
     for _ in 0..60 {
         let mut messages: Vec<Vec<&[u8]>> = Vec::new();
         for _ in 0..random.below(BURST) {
-            let mut rest = &data[random.below(1024)..][..random.below(1024)];
-            let mut parts = Vec::new();
+            let message = &data[random.below(1024)..][..random.below(1024)];
             let widest = [3, 40, 64, 128, 500][random.below(5)];
-            while !rest.is_empty() {
+            let (mut rest, mut parts) = (message, Vec::new());
+            for _ in 1..random.below(MAX_PARTS) + 1 {
                 let (part, later) = rest.split_at(random.below(widest).min(rest.len()));
                 parts.push(part);
                 rest = later;
             }
+            parts.push(rest);
             messages.push(parts);
         }
         agree(kernels, hash, &keys, &messages);
@@ -292,11 +263,48 @@ fn sha_ni<A: Algorithm>() -> Option<&'static Kernels<A>> {
     Kernels::sha_ni(found?)
 }
 
-/// A whole message has its digest in place.
+/// Hashes and HMACs of one burst, each under its own key or none.
 #[test]
-fn whole() {
-    let mut messages = [Whole::new(b"abc"), Whole::new(b"")];
-    hash_many::<Sha256, _>(Kernels::portable(), &mut messages);
-    assert_eq!(messages[0].digest()[..32], Hash::Sha256.digest(b"abc"));
-    assert_eq!(messages[1].digest()[..32], Hash::Sha256.digest(b""));
+fn hashes_and_hmacs_together() {
+    let kernels = Kernels::<Sha256>::portable();
+    let (one, other) = (
+        HmacKey::new(kernels, b"one"),
+        HmacKey::new(kernels, b"other"),
+    );
+    for kernels in [
+        Some(kernels),
+        avx512(None),
+        avx512(ShaNi::detect()),
+        avx2(None),
+    ] {
+        let Some(kernels) = kernels else { continue };
+        let mut jobs: Vec<_> = [None, Some(&one), None, Some(&other)]
+            .into_iter()
+            .cycle()
+            .take(BURST)
+            .map(|key| Job::new(b"abc", key))
+            .collect();
+        assert_eq!(jobs[0].digest(), b"", "no digest before it has run");
+        hash_many(kernels, &mut jobs);
+        for (i, job) in jobs.iter().enumerate() {
+            let expected = match i % 4 {
+                1 => Hash::Sha256.hmac(b"one", b"abc"),
+                3 => Hash::Sha256.hmac(b"other", b"abc"),
+                _ => Hash::Sha256.digest(b"abc"),
+            };
+            assert_eq!(job.digest(), expected, "{kernels:?}, job {i}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "at most 4 parts")]
+fn a_fifth_part_is_refused() {
+    let _ = Job::<Sha1>::of_parts(&[&[][..]; 5], None, None);
+}
+
+#[test]
+#[should_panic(expected = "no longer than the digest")]
+fn a_place_longer_than_the_digest_is_refused() {
+    let _ = Job::<Sha1>::empty(None, Some(&mut [0; 21]));
 }

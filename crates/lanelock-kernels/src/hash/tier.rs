@@ -40,7 +40,13 @@ impl<A: Algorithm> Kernels<A> {
     /// flight; the SHA extensions for a few messages, where the CPU has them.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx512(_: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
+    pub fn avx512(token: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
+        A::on_avx512(token, sha_ni)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn table_of_avx512(_: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
         const {
             assert!(<Pair<<A::Word as WideWord>::Zmm>>::COUNT <= Self::MOST);
         }
@@ -67,7 +73,13 @@ impl<A: Algorithm> Kernels<A> {
     /// flight; the SHA extensions where they are faster.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx2(_: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
+    pub fn avx2(token: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
+        A::on_avx2(token, sha_ni)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn table_of_avx2(_: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
         if sha_ni.is_some() && A::EXTENSION.is_some() {
             const {
                 &Self {
@@ -90,7 +102,13 @@ impl<A: Algorithm> Kernels<A> {
     /// The SHA extensions, four messages interleaved; `None` for an algorithm they do not have.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn sha_ni(_: ShaNi) -> Option<&'static Self> {
+    pub fn sha_ni(token: ShaNi) -> Option<&'static Self> {
+        A::on_extensions(token)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn table_of_extensions(_: ShaNi) -> Option<&'static Self> {
         A::EXTENSION?;
         Some(
             const {
@@ -106,6 +124,11 @@ impl<A: Algorithm> Kernels<A> {
     /// One message after the other in plain integers, on any CPU.
     #[must_use]
     pub fn portable() -> &'static Self {
+        A::on_integers()
+    }
+
+    #[inline(always)]
+    pub(super) fn table_of_integers() -> &'static Self {
         const {
             &Self {
                 steps: [step_portable(), step_portable(), step_portable()],

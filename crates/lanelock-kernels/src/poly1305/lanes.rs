@@ -7,6 +7,7 @@ use super::BLOCK;
 use super::field::{Element, Secret};
 #[cfg(target_arch = "x86_64")]
 use super::ifma;
+use crate::arrays::from_fn;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Ifma;
 use crate::wipe::wipe;
@@ -190,7 +191,7 @@ unsafe fn cut(_: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize)
     // SAFETY: the CPU has IFMA, the token says; the pieces lie inside the run.
     unsafe { ifma::absorb(&mut columns, at.as_ptr(), LANES, piece) };
     let mut weight = r.power_vartime(piece);
-    let mut sums: [Element; LANES] = core::array::from_fn(|lane| columns.sum(lane));
+    let mut sums: [Element; LANES] = from_fn(|lane| columns.sum(lane));
     columns.clear();
     let mut left = LANES;
     while left > 1 {

@@ -4,7 +4,7 @@ use lanelock_core::Hash;
 use lanelock_core::public_key::{KeyError, KeyTransform, MessageForm, Scheme};
 use lanelock_kernels::cpu::{Ifma, ShaNi};
 use lanelock_kernels::hash::{
-    Algorithm, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, Whole, hash_many,
+    Algorithm, Job, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, hash_many,
 };
 
 use super::session::PerLane;
@@ -117,13 +117,10 @@ fn compute<A: Algorithm>(
 ) {
     let mut jobs: PerLane<_> = places
         .iter()
-        .map(|&place| Whole::new(messages[place].1))
+        .map(|&place| Job::new(messages[place].1, None))
         .collect();
     hash_many(kernels::<A>(token), &mut jobs);
     for (&place, job) in places.iter().zip(&jobs) {
-        digests[place] = Digest {
-            bytes: *job.digest(),
-            len: A::DIGEST,
-        };
+        digests[place] = Digest::given(job.digest());
     }
 }

@@ -1,16 +1,13 @@
 //! SHA-1, SHA-2 and HMAC.
 
-#![allow(unsafe_code)] // `Message` is an unsafe trait
-
 #[cfg(target_arch = "x86_64")]
 use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi};
 use lanelock_kernels::hash::{
-    Algorithm, HmacKey, Kernels, Keyed, Message as Hashed, Sha1, Sha224, Sha256, Sha384, Sha512,
-    Stream, Whole, hash_many, hmac_many,
+    Algorithm, HmacKey, Job, Kernels, Sha1, Sha224, Sha256, Sha384, Sha512, Stream, hash_many,
 };
 
 use super::Row;
-use crate::inputs::{Inputs, Message};
+use crate::inputs::Inputs;
 use crate::tier::Tier;
 
 const EXTENDED: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::ShaNi, Tier::Avx512];
@@ -59,61 +56,29 @@ fn digests<A: Algorithm>(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {
     for burst in inputs.bursts(0, 1, 0) {
         let mut jobs: Vec<_> = burst
             .iter()
-            .map(|message| Whole::new(&message.data))
+            .map(|message| Job::new(&message.data, None))
             .collect();
         hash_many(kernels::<A>(tier), &mut jobs);
-        outputs.extend(jobs.iter().map(|job| job.digest()[..A::DIGEST].to_vec()));
+        outputs.extend(jobs.iter().map(|job| job.digest().to_vec()));
     }
     outputs
-}
-
-/// A message with its key.
-struct Job<'m, A: Algorithm> {
-    message: Whole<'m>,
-    key: HmacKey<A>,
-}
-
-impl<'m, A: Algorithm> Job<'m, A> {
-    fn new(kernels: &'static Kernels<A>, message: &'m Message) -> Self {
-        Self {
-            message: Whole::new(&message.data),
-            key: HmacKey::new(kernels, &message.key),
-        }
-    }
-}
-
-// SAFETY: as `Whole`.
-unsafe impl<A: Algorithm> Hashed for Job<'_, A> {
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        self.message.next_part()
-    }
-
-    fn is_read(&self) -> bool {
-        self.message.is_read()
-    }
-
-    fn finish(&mut self, digest: &[u8]) {
-        self.message.finish(digest);
-    }
-}
-
-impl<A: Algorithm> Keyed<A> for Job<'_, A> {
-    fn key(&self) -> &HmacKey<A> {
-        &self.key
-    }
 }
 
 fn hmacs<A: Algorithm>(tier: Tier, inputs: &mut Inputs, key: usize) -> Vec<Vec<u8>> {
     let kernels = kernels::<A>(tier);
     let mut outputs = Vec::new();
     for burst in inputs.bursts(key, 1, 0) {
+        let keys: Vec<_> = burst
+            .iter()
+            .map(|message| HmacKey::new(kernels, &message.key))
+            .collect();
         let mut jobs: Vec<_> = burst
             .iter()
-            .map(|message| Job::new(kernels, message))
+            .zip(&keys)
+            .map(|(message, key)| Job::new(&message.data, Some(key)))
             .collect();
-        hmac_many(kernels, &mut jobs);
-        let tag = |job: &Job<'_, A>| job.message.digest()[..A::DIGEST].to_vec();
-        outputs.extend(jobs.iter().map(tag));
+        hash_many(kernels, &mut jobs);
+        outputs.extend(jobs.iter().map(|job| job.digest().to_vec()));
     }
     outputs
 }

@@ -1,5 +1,6 @@
 //! CBC decryption: the blocks of a message in parallel.
 
+use crate::aes::message::in_parts;
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
@@ -50,7 +51,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
                 key: job.key,
                 iv: &raw const job.iv,
             };
-            decrypt_each(isa, size, core::iter::once(message));
+            decrypt(isa, size, &[message]);
             job.iv = last.unwrap_or(job.iv);
         }
     }
@@ -60,7 +61,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
 ///
 /// # Safety
 /// - As for [`decrypt_many`], and each IV is valid for reads, from when a message is yielded until
-///   the next is.
+///   this returns.
 /// - Every key has `size`, and every length is a multiple of 16.
 #[inline]
 pub unsafe fn decrypt_each<'k>(
@@ -69,12 +70,20 @@ pub unsafe fn decrypt_each<'k>(
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, DecryptEach(messages))) }
+    in_parts(messages, |part| unsafe { decrypt(isa, size, part) });
 }
 
-struct DecryptEach<I>(I);
+/// # Safety
+/// As for [`decrypt_each`].
+#[inline(never)]
+unsafe fn decrypt(isa: Isa, size: KeySize, messages: &[Message<'_, DecryptKey>]) {
+    // SAFETY: the caller's contract.
+    unsafe { isa.run(OfSize(size, Decrypt(messages))) }
+}
 
-impl<'k, I: Iterator<Item = Message<'k, DecryptKey>>> PerRounds for DecryptEach<I> {
+struct Decrypt<'m, 'k>(&'m [Message<'k, DecryptKey>]);
+
+impl PerRounds for Decrypt<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         for message in self.0 {

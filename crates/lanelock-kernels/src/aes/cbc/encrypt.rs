@@ -1,7 +1,6 @@
 //! CBC encryption: one message per lane.
 
-use crate::aes::chain::{Line, Link, NOTHING, Tail, run_each};
-use crate::aes::rounds::{OfSize, PerRounds};
+use crate::aes::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
 use crate::aes::vector::Vector;
 use crate::aes::{BLOCK, EncryptKey, Isa, KeySize, Message};
 
@@ -69,17 +68,7 @@ pub unsafe fn encrypt_each<'k>(
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, EncryptEach(messages))) }
-}
-
-struct EncryptEach<I>(I);
-
-impl<'k, I: Iterator<Item = Message<'k, EncryptKey>>> PerRounds for EncryptEach<I> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        // SAFETY: `encrypt_each`'s contract.
-        unsafe { run_each::<V, Written, ROUNDS>(self.0) }
-    }
+    unsafe { run_each::<Written>(isa, size, messages) }
 }
 
 impl<'k> From<Message<'k, EncryptKey>> for Link<'k, Written> {
@@ -102,6 +91,12 @@ struct Written;
 
 impl Tail for Written {
     const WRITES: bool = true;
+
+    #[inline(never)]
+    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>) {
+        // SAFETY: the caller's contract.
+        unsafe { run_chains(isa, size, chains) }
+    }
 
     #[inline(always)]
     fn lacks(self) -> usize {

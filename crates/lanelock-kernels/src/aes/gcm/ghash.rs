@@ -11,6 +11,7 @@ use zeroize::Zeroize;
 
 use crate::aes::BLOCK;
 use crate::aes::vector::{Kernel, Vector};
+use crate::arrays::map;
 
 /// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
 /// short additional data and the lengths need no reduction of their own.
@@ -164,9 +165,9 @@ impl<V: Vector> Sum<V> {
     pub unsafe fn add_rows(&mut self, rows: [Self; 4]) {
         // SAFETY: as above.
         unsafe {
-            self.low = self.low.xor(V::fold_rows(rows.map(|row| row.low)));
-            self.middle = self.middle.xor(V::fold_rows(rows.map(|row| row.middle)));
-            self.high = self.high.xor(V::fold_rows(rows.map(|row| row.high)));
+            self.low = self.low.xor(V::fold_rows(map(rows, |row| row.low)));
+            self.middle = self.middle.xor(V::fold_rows(map(rows, |row| row.middle)));
+            self.high = self.high.xor(V::fold_rows(map(rows, |row| row.high)));
         }
     }
 
@@ -294,7 +295,7 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn add_two<const OPENS: bool>(&mut self, data: [V; 2], power: usize) {
         // SAFETY: as above.
         unsafe {
-            let [mut x, y] = data.map(|data| data.reverse());
+            let [mut x, y] = map(data, |data| data.reverse());
             if OPENS {
                 x = x.xor(V::from_single(self.reduced));
             }
@@ -318,7 +319,7 @@ impl<V: Vector> Ghash<V> {
         // SAFETY: as above.
         unsafe {
             while end - at >= 2 * V::BYTES {
-                let data = [at, at + V::BYTES].map(|at| V::load(from.add(at)));
+                let data = map([at, at + V::BYTES], |at| V::load(from.add(at)));
                 self.add_two::<false>(data, power);
                 at += 2 * V::BYTES;
                 power -= 2 * V::BLOCKS;
@@ -416,7 +417,7 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn add_of_chunk(&mut self, from: *const u8, i: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            let data = [i, i + 1].map(|i| V::load(from.add(V::BYTES * i)));
+            let data = map([i, i + 1], |i| V::load(from.add(V::BYTES * i)));
             let power = V::BLOCKS * (8 - i);
             if i == 0 {
                 self.add_two::<true>(data, power);

@@ -7,6 +7,7 @@ use super::text::{Beside, Nothing, Text};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::vector::{Kernel, Vector};
+use crate::arrays::map;
 
 /// The jobs that `list` names.
 ///
@@ -204,7 +205,7 @@ impl<V: Vector, const ENCRYPT: bool> Beside for Option<Behind<V, ENCRYPT>> {
                 && let Some(behind) = self
                 && behind.len > 2 * V::BYTES
             {
-                let data = [0, V::BYTES].map(|at| V::load(behind.from.add(at)));
+                let data = map([0, V::BYTES], |at| V::load(behind.from.add(at)));
                 behind.hash.add_two::<false>(data, behind.power);
                 behind.hash.pin();
                 behind.from = behind.from.add(2 * V::BYTES);

@@ -89,9 +89,10 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
             sum.add_registers(text, (*job).key.powers(), power);
             // Those behind the last message repeat it.
             let last = (list.len() - 1) % V::BLOCKS;
-            rows[last..].fill(sum);
             let mask = own[last];
-            own[last..].fill(mask);
+            for i in last..V::BLOCKS {
+                (rows[i], own[i]) = (sum, mask);
+            }
             let lot = lot(jobs, &list[list.len() - 1 - last..], job);
             finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
         }

@@ -8,6 +8,7 @@ use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
+use crate::arrays::{from_fn, map};
 
 /// The jobs that `list` names, at least one. Each has at most a block of
 /// additional data, and a text that ends in the last of `G` registers.
@@ -80,7 +81,7 @@ pub(super) type Lot<'k> = [*mut Job<'k>; 4];
 pub(super) unsafe fn lot<'k>(jobs: *mut Job<'k>, list: &[u8], filler: *mut Job<'k>) -> Lot<'k> {
     // SAFETY: the caller's promise.
     let job = |&number: &u8| unsafe { jobs.add(number.into()) };
-    core::array::from_fn(|i| list.get(i).map_or(filler, job))
+    from_fn(|i| list.get(i).map_or(filler, job))
 }
 
 /// The ciphertexts of a lot, zeros behind each, and the masks of its tags.
@@ -270,7 +271,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
         }
         sum.add_rows(rows);
         let tags = sum.values().xor(masks);
-        tags.scatter(jobs.map(|job| place_of(job)).as_ptr());
+        tags.scatter(map(jobs, |job| place_of(job)).as_ptr());
     }
 }
 

@@ -12,6 +12,7 @@
 use super::super::lanes::{DIGIT_BITS, Lanes, Work};
 use super::number::{BLOCK, DIGIT};
 use super::wide::{Block, Wide};
+use crate::arrays::map;
 
 /// `body` with `I` = 0 … 9. The compiler does not unroll loops of this size, and columns whose
 /// number it does not know would be in memory.
@@ -114,7 +115,7 @@ impl<L: Lanes, const B: usize> Work for Square<'_, L, B> {
                 if k % 2 == 0 {
                     accumulate_square(&mut columns, &a.0[k / 2]);
                 } else {
-                    columns = columns.map(|column| column.add(column));
+                    columns = map(columns, |column| column.add(column));
                 }
                 for (column, above) in columns.iter_mut().zip(above) {
                     *column = column.add(above);

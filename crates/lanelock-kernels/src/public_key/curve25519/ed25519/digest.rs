@@ -1,8 +1,7 @@
 //! SHA-512 of what a signature hashes, as numbers in lanes.
 
-#![allow(unsafe_code)] // hands borrowed parts to the hash as it takes them
-
-use crate::hash::{Kernels, Message, Sha512, hash_many};
+use crate::arrays::from_fn;
+use crate::hash::{Job, Kernels, Sha512, hash_many};
 use crate::public_key::curve25519::Kernel;
 use crate::public_key::curve25519::scalar::Scalar;
 use crate::public_key::lanes::{LANES, Lanes, Words};
@@ -12,7 +11,6 @@ use crate::wipe::wipe;
 #[derive(Debug)]
 pub(super) struct Digest<'m> {
     parts: [&'m [u8]; 3],
-    read: usize,
     bytes: [u8; 64],
 }
 
@@ -20,7 +18,6 @@ impl<'m> Digest<'m> {
     pub(super) fn new(parts: [&'m [u8]; 3]) -> Self {
         Self {
             parts,
-            read: 0,
             bytes: [0; 64],
         }
     }
@@ -32,7 +29,15 @@ impl<'m> Digest<'m> {
             Kernel::Ifma(token) => Kernels::<Sha512>::avx512(token.avx512(), None),
             Kernel::Portable => Kernels::<Sha512>::portable(),
         };
-        hash_many(kernels, digests);
+        for digests in digests.chunks_mut(2 * LANES) {
+            let count = digests.len();
+            let mut digests = digests.iter_mut();
+            let mut jobs: [_; 2 * LANES] = from_fn(|_| match digests.next() {
+                Some(digest) => Job::of_parts(&digest.parts, None, Some(&mut digest.bytes)),
+                None => Job::empty(None, None),
+            });
+            hash_many(kernels, &mut jobs[..count]);
+        }
     }
 
     pub(super) fn bytes(&self) -> &[u8; 64] {
@@ -62,25 +67,5 @@ impl<'m> Digest<'m> {
 impl Drop for Digest<'_> {
     fn drop(&mut self) {
         wipe(&mut self.bytes);
-    }
-}
-
-// SAFETY: the parts are borrowed for longer than `self` lives.
-unsafe impl Message for Digest<'_> {
-    #[inline]
-    fn next_part(&mut self) -> Option<*const [u8]> {
-        let part = *self.parts.get(self.read)?;
-        self.read += 1;
-        Some(core::ptr::from_ref(part))
-    }
-
-    #[inline]
-    fn is_read(&self) -> bool {
-        self.read == self.parts.len()
-    }
-
-    #[inline]
-    fn finish(&mut self, digest: &[u8]) {
-        self.bytes.copy_from_slice(digest);
     }
 }

@@ -3,13 +3,13 @@
 
 use super::super::{NonceSource, Nonces};
 use super::*;
-use crate::hash::{self, Algorithm, Sha256, Sha384, Sha512, Whole, hash_many};
+use crate::hash::{self, Algorithm, Job, Sha256, Sha384, Sha512, hash_many};
 use crate::testing::hex;
 
 fn digest<A: Algorithm>(message: &[u8]) -> Vec<u8> {
-    let mut messages = [Whole::new(message)];
-    hash_many(hash::Kernels::<A>::portable(), &mut messages);
-    messages[0].digest()[..A::DIGEST].to_vec()
+    let mut jobs = [Job::new(message, None)];
+    hash_many(hash::Kernels::<A>::portable(), &mut jobs);
+    jobs[0].digest().to_vec()
 }
 
 fn number<C: Curve>(text: &str) -> C::Number {
