@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::rsa::{
-    Blinding, BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey, PublicComponents,
-    PublicJob, make_blindings, private, private_without_check, public,
+    Blinding, BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey, PrivateSize,
+    PublicComponents, PublicJob, PublicKey, PublicSize, make_blindings, private,
+    private_without_check, public,
 };
 use openssl::pkey::Private;
 use openssl::rand::rand_bytes;
@@ -56,7 +57,11 @@ fn main() {
 }
 
 /// All rows of one size.
-fn size<const P: usize, const N: usize>(kernel: Kernel, batch: usize) {
+fn size<const P: usize, const N: usize>(kernel: Kernel, batch: usize)
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let bits = u32::try_from(PrivateKey::<P, N>::BYTES * 8).expect("a few thousand");
     let pairs: Vec<_> = (0..KEYS)
         .map(|_| {
@@ -157,7 +162,11 @@ fn prepare<const P: usize, const N: usize>(key: &Rsa<Private>) -> PrivateKey<P, 
     .expect("OpenSSL makes good keys")
 }
 
-fn blinding<const P: usize, const N: usize>(kernel: Kernel, key: &PrivateKey<P, N>) -> Blinding<N> {
+fn blinding<const P: usize, const N: usize>(kernel: Kernel, key: &PrivateKey<P, N>) -> Blinding<N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let mut random = [[0; 65]; N];
     rand_bytes(random.as_flattened_mut()).expect("random bytes");
     let mut jobs = [BlindingJob {

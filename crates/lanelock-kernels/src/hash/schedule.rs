@@ -231,8 +231,8 @@ impl<A: Algorithm> Board<A> {
         }
     }
 
-    /// Runs all lanes to their ends by one call, if they have equally much left and no outer block
-    /// waits; `false` if not: then nothing was done.
+    /// Runs all lanes to their ends by one call, if they have equally much left, all or none have
+    /// an outer hash, and no outer block waits; `false` if not: then nothing was done.
     #[inline(always)]
     fn end_together(&mut self, kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) -> bool {
         let (blocks, left) = (self.left[0], &self.left[..self.active]);
@@ -247,14 +247,17 @@ impl<A: Algorithm> Board<A> {
             return false;
         }
         let mut ending_at = [core::ptr::null(); LANES];
-        let mut keyed = false;
+        let mut keyed = 0;
         for slot in 0..self.active {
             // SAFETY: `slot` < `active`, so its lane is initialised.
             ending_at[slot] = unsafe { self.lane[slot].assume_init_ref() }.scratch();
             if let Some(outer) = messages[self.message[slot]].outer() {
                 self.chain.0[slot].write(*outer);
-                keyed = true;
+                keyed += 1;
             }
+        }
+        if keyed != 0 && keyed != self.active {
+            return false;
         }
         for slot in self.active..step.touched(self.active) {
             // Work for nobody, on memory that is valid.
@@ -270,7 +273,7 @@ impl<A: Algorithm> Board<A> {
             blocks,
             ending_at: ending_at.as_ptr(),
             ending_blocks,
-            outer: if keyed {
+            outer: if keyed > 0 {
                 self.chain.0.as_ptr().cast()
             } else {
                 core::ptr::null()

@@ -74,25 +74,37 @@ impl Kernel {
     }
 }
 
+/// A public key of a size that there are kernels for; sealed. Its functions are compiled in this
+/// crate, once for each size.
+pub trait PublicSize<const N: usize>: sealed::Sealed {
+    #[doc(hidden)]
+    fn public(kernel: Kernel, jobs: &mut [PublicJob<'_, N>]);
+}
+
+/// A private key of a size that there are kernels for; sealed, as [`PublicSize`] is.
+pub trait PrivateSize<const P: usize, const N: usize>: sealed::Sealed {
+    #[doc(hidden)]
+    fn make_blindings(kernel: Kernel, jobs: &mut [BlindingJob<'_, P, N>]);
+    #[doc(hidden)]
+    fn private(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>], check: bool);
+}
+
 /// Makes blindings; sets `made` of every job.
 pub fn make_blindings<const P: usize, const N: usize>(
     kernel: Kernel,
     jobs: &mut [BlindingJob<'_, P, N>],
-) {
-    for jobs in jobs.chunks_mut(LANES) {
-        match kernel.0 {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(proof) => {
-                lanes::Ifma::outlined(proof, Make::<lanes::Ifma, P, N> { proof, jobs })
-            }
-            Kind::Portable => Portable::outlined((), Make::<Portable, P, N> { proof: (), jobs }),
-        }
-    }
+) where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
+    PrivateKey::make_blindings(kernel, jobs);
 }
 
 /// The private operation: signs, or decrypts. Sets `result` of every job.
-pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>]) {
-    run_private(kernel, jobs, true);
+pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>])
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
+    PrivateKey::private(kernel, jobs, true);
 }
 
 /// As [`private`], but results are not checked: to measure what the check costs.
@@ -101,43 +113,71 @@ pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [Priva
 pub fn private_without_check<const P: usize, const N: usize>(
     kernel: Kernel,
     jobs: &mut [PrivateJob<'_, P, N>],
-) {
-    run_private(kernel, jobs, false);
-}
-
-fn run_private<const P: usize, const N: usize>(
-    kernel: Kernel,
-    jobs: &mut [PrivateJob<'_, P, N>],
-    check: bool,
-) {
-    for jobs in jobs.chunks_mut(LANES) {
-        match kernel.0 {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(proof) => {
-                let routine = Private::<lanes::Ifma, P, N> { proof, jobs, check };
-                lanes::Ifma::outlined(proof, routine);
-            }
-            Kind::Portable => {
-                let routine = Private::<Portable, P, N> {
-                    proof: (),
-                    jobs,
-                    check,
-                };
-                Portable::outlined((), routine);
-            }
-        }
-    }
+) where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
+    PrivateKey::private(kernel, jobs, false);
 }
 
 /// The public operation: verifies, or encrypts. Sets `result` of every job.
-pub fn public<const N: usize>(kernel: Kernel, jobs: &mut [PublicJob<'_, N>]) {
-    for jobs in jobs.chunks_mut(LANES) {
-        match kernel.0 {
+pub fn public<const N: usize>(kernel: Kernel, jobs: &mut [PublicJob<'_, N>])
+where
+    PublicKey<N>: PublicSize<N>,
+{
+    PublicKey::public(kernel, jobs);
+}
+
+mod sealed {
+    /// A key of a size in this module.
+    pub trait Sealed {}
+}
+
+/// Runs a routine on the lanes that a kernel has.
+macro_rules! run {
+    ($kernel:expr, $routine:ident<$($size:literal),*> { $($field:ident),* }) => {
+        match $kernel.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Ifma(proof) => {
-                lanes::Ifma::outlined(proof, Public::<lanes::Ifma, N> { proof, jobs })
+                let routine = $routine::<lanes::Ifma, $($size),*> { proof, $($field),* };
+                lanes::Ifma::outlined(proof, routine);
             }
-            Kind::Portable => Portable::outlined((), Public::<Portable, N> { proof: (), jobs }),
+            Kind::Portable => {
+                let routine = $routine::<Portable, $($size),*> { proof: (), $($field),* };
+                Portable::outlined((), routine);
+            }
         }
-    }
+    };
 }
+
+macro_rules! size {
+    ($p:literal, $n:literal) => {
+        impl sealed::Sealed for PublicKey<$n> {}
+        impl sealed::Sealed for PrivateKey<$p, $n> {}
+
+        impl PublicSize<$n> for PublicKey<$n> {
+            fn public(kernel: Kernel, jobs: &mut [PublicJob<'_, $n>]) {
+                for jobs in jobs.chunks_mut(LANES) {
+                    run!(kernel, Public<$n> { jobs });
+                }
+            }
+        }
+
+        impl PrivateSize<$p, $n> for PrivateKey<$p, $n> {
+            fn make_blindings(kernel: Kernel, jobs: &mut [BlindingJob<'_, $p, $n>]) {
+                for jobs in jobs.chunks_mut(LANES) {
+                    run!(kernel, Make<$p, $n> { jobs });
+                }
+            }
+
+            fn private(kernel: Kernel, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool) {
+                for jobs in jobs.chunks_mut(LANES) {
+                    run!(kernel, Private<$p, $n> { jobs, check });
+                }
+            }
+        }
+    };
+}
+
+size!(2, 4);
+size!(3, 6);
+size!(4, 8);

@@ -4,7 +4,9 @@ use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::public_key::{EncryptionScheme, KeyError, KeyReason, KeyTransform, Scheme};
 use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::rsa::{PublicJob, PublicKey, public};
+use lanelock_kernels::public_key::rsa::{
+    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+};
 use zeroize::Zeroizing;
 
 use super::super::session::{Input, LANES, PerLane, Prepared, PreparedPerQueue, Session};
@@ -121,7 +123,10 @@ fn redraw() -> Result<u8, KeyReason> {
     Ok(byte[0])
 }
 
-impl<const N: usize> Encrypter<N> {
+impl<const N: usize> Encrypter<N>
+where
+    PublicKey<N>: PublicSize<N>,
+{
     pub(super) fn open(
         token: Ifma,
         group: u32,
@@ -133,7 +138,10 @@ impl<const N: usize> Encrypter<N> {
     }
 }
 
-impl<const N: usize> Prepared for Encrypter<N> {
+impl<const N: usize> Prepared for Encrypter<N>
+where
+    PublicKey<N>: PublicSize<N>,
+{
     fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let k = PublicKey::<N>::BYTES;
         let needed = |input: &Input<'_, Self>| input.key.encoding.random_len(input.bytes.len(), k);
@@ -180,7 +188,10 @@ impl<const N: usize> Prepared for Encrypter<N> {
     }
 }
 
-impl<const P: usize, const N: usize> Decrypter<P, N> {
+impl<const P: usize, const N: usize> Decrypter<P, N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     pub(super) fn open(
         token: Ifma,
         group: u32,
@@ -192,7 +203,10 @@ impl<const P: usize, const N: usize> Decrypter<P, N> {
     }
 }
 
-impl<const P: usize, const N: usize> PreparedPerQueue for Decrypter<P, N> {
+impl<const P: usize, const N: usize> PreparedPerQueue for Decrypter<P, N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     fn run(
         token: Ifma,
         queue: &mut QueueToken,

@@ -24,7 +24,9 @@ use lanelock_core::public_key::{
     EncryptionScheme, KeyKind, KeyReason, KeySpec, Oaep, Operation, Pss, Scheme, SignatureScheme,
 };
 use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::rsa::{Failure, Kernel};
+use lanelock_kernels::public_key::rsa::{
+    Failure, Kernel, PrivateKey, PrivateSize, PublicKey, PublicSize,
+};
 
 use super::session::LANES;
 use super::{Open, Row};
@@ -41,7 +43,11 @@ pub(super) const ROWS: [&[Row]; 3] = [
     &rows::<4, 8>(KeyKind::Rsa(4096)),
 ];
 
-const fn rows<const P: usize, const N: usize>(kind: KeyKind) -> [Row; 10] {
+const fn rows<const P: usize, const N: usize>(kind: KeyKind) -> [Row; 10]
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     use Operation::{Decrypt, Encrypt, Sign, Verify};
     let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
     let pss = SignatureScheme::RsaPss(Pss::of(Hash::Sha256));

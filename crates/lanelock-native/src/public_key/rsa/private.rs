@@ -7,7 +7,7 @@ use std::ptr;
 use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
 use lanelock_kernels::public_key::rsa::{
-    Blinding, BlindingJob, Kernel, PrivateJob, PrivateKey, make_blindings, private,
+    Blinding, BlindingJob, Kernel, PrivateJob, PrivateKey, PrivateSize, make_blindings, private,
 };
 use zeroize::Zeroizing;
 
@@ -102,7 +102,9 @@ fn complete<const P: usize, const N: usize>(
     kernel: Kernel,
     roots: &mut [Root<'_, P, N>],
     blindings: &mut [Option<Pair<N>>],
-) {
+) where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     let uses = |lane: usize| match (&roots[lane].key.blindings, &blindings[lane]) {
         (None, _) => 0,
         (Some(_), Some(pair)) => pair.uses(),
@@ -150,7 +152,9 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
     kernel: Kernel,
     queue: &mut QueueToken,
     roots: &mut [Root<'_, P, N>],
-) {
+) where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     let mut blindings = PerLane::new();
     for root in roots.iter_mut() {
         root.result = Ok(());

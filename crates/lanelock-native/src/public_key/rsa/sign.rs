@@ -4,7 +4,9 @@ use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
 use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::rsa::{PublicJob, PublicKey, public};
+use lanelock_kernels::public_key::rsa::{
+    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+};
 
 use super::super::digest::{Digest, Source};
 use super::super::random;
@@ -102,7 +104,10 @@ fn digests<K>(
     Digest::all(token, &messages)
 }
 
-impl<const P: usize, const N: usize> Signer<P, N> {
+impl<const P: usize, const N: usize> Signer<P, N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     pub(super) fn open(
         token: Ifma,
         group: u32,
@@ -114,7 +119,10 @@ impl<const P: usize, const N: usize> Signer<P, N> {
     }
 }
 
-impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N> {
+impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+{
     fn run(
         token: Ifma,
         queue: &mut QueueToken,
@@ -167,7 +175,10 @@ impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N> {
     }
 }
 
-impl<const N: usize> Verifier<N> {
+impl<const N: usize> Verifier<N>
+where
+    PublicKey<N>: PublicSize<N>,
+{
     pub(super) fn open(
         token: Ifma,
         group: u32,
@@ -179,7 +190,10 @@ impl<const N: usize> Verifier<N> {
     }
 }
 
-impl<const N: usize> Prepared for Verifier<N> {
+impl<const N: usize> Prepared for Verifier<N>
+where
+    PublicKey<N>: PublicSize<N>,
+{
     fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let digests = digests(token, inputs, |key| &key.encoding);
         let mut blocks: Blocks<N> = [[[0; 64]; N]; LANES];

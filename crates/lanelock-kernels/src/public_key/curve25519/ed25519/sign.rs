@@ -48,13 +48,18 @@ impl SigningKey {
             key.scalar[31] |= 0x40;
             key
         });
+        Self::compute_public(kernel, &mut keys);
+        keys
+    }
+
+    /// The public keys of at most eight scalars.
+    fn compute_public(kernel: Kernel, keys: &mut [Self]) {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { expand_ifma(token, &mut keys) },
-            Kernel::Portable => expand::<Portable>((), &mut keys),
+            Kernel::Ifma(token) => unsafe { expand_ifma(token, keys) },
+            Kernel::Portable => expand::<Portable>((), keys),
         }
-        keys
     }
 
     /// The public key, encoded.

@@ -6,8 +6,8 @@ use openssl::bn::{BigNum, BigNumContext};
 
 use super::{Numbers, Pair, bit, copy, kernels, pairs, power, published, random};
 use crate::public_key::rsa::{
-    Blinding, BlindingJob, Failure, Kernel, PrivateJob, PrivateKey, PublicJob, PublicKey,
-    make_blindings, private, private_without_check, public,
+    Blinding, BlindingJob, Failure, Kernel, PrivateJob, PrivateKey, PrivateSize, PublicJob,
+    PublicKey, PublicSize, make_blindings, private, private_without_check, public,
 };
 use crate::testing::Random;
 
@@ -67,7 +67,11 @@ fn run_private<const P: usize, const N: usize>(
     }
 }
 
-fn run_public<const P: usize, const N: usize>(kernel: Kernel, messages: &mut [Message<'_, P, N>]) {
+fn run_public<const P: usize, const N: usize>(kernel: Kernel, messages: &mut [Message<'_, P, N>])
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let mut jobs: Vec<_> = messages
         .iter_mut()
         .map(|message| PublicJob {
@@ -88,7 +92,11 @@ fn blinding<const P: usize, const N: usize>(
     source: &mut Random,
     kernel: Kernel,
     key: &PrivateKey<P, N>,
-) -> Blinding<N> {
+) -> Blinding<N>
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let random: [[u8; 65]; N] = core::array::from_fn(|_| source.bytes(65).try_into().unwrap());
     let random = &random;
     let made = None;
@@ -99,7 +107,11 @@ fn blinding<const P: usize, const N: usize>(
 }
 
 /// Batches of `sizes` messages, with another key in each lane, some of them blinded.
-fn batches<const P: usize, const N: usize>(kernel: Kernel, sizes: &[usize]) {
+fn batches<const P: usize, const N: usize>(kernel: Kernel, sizes: &[usize])
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let mut source = Random::new(N.try_into().unwrap());
     let pairs = pairs::<P, N>();
     for (round, size) in sizes.iter().enumerate() {
@@ -155,7 +167,11 @@ fn batches_of_larger_keys() {
 
 /// The published ciphertexts (Wycheproof, `rsa_pkcs1_*_test`): those of a right length, decrypted,
 /// are the padded message; the others are refused.
-fn decrypt_published<const P: usize, const N: usize>(kernel: Kernel, most: usize) {
+fn decrypt_published<const P: usize, const N: usize>(kernel: Kernel, most: usize)
+where
+    PrivateKey<P, N>: PrivateSize<P, N>,
+    PublicKey<N>: PublicSize<N>,
+{
     let vectors = published::<P, N>();
     let keys: Vec<PrivateKey<P, N>> = vectors
         .iter()
