@@ -5,7 +5,7 @@
 
 use super::field::{Element, Field, GROUPS, Wide};
 use super::words::{self, Secret};
-use crate::public_key::lanes::{LANES, Lanes};
+use crate::public_key::lanes::{LANES, Lanes, Work};
 use crate::wipe::{Plain, wipe};
 
 /// Y + X, Y − X and Z.
@@ -54,12 +54,25 @@ impl<V: Field> Extended<V> {
     /// `self` + `addend`, or − `addend` in the lanes of `negative`.
     #[inline(always)]
     pub(super) fn add(self, addend: Addend<V>, negative: V::Mask) -> Self {
+        V::run(self.t.0[0].proof(), Add(self, addend, negative))
+    }
+}
+
+/// See [`Extended::add`].
+struct Add<V: Field>(Extended<V>, Addend<V>, V::Mask);
+
+impl<V: Field> Work for Add<V> {
+    type Output = Extended<V>;
+
+    #[inline(always)]
+    fn run(self) -> Extended<V> {
+        let Self(point, addend, negative) = self;
         let Addend([mut y_plus_x, mut y_minus_x, t_2d]) = addend;
         Element::swap(negative, &mut y_plus_x, &mut y_minus_x);
-        let Projective { sum, difference, z } = self.projective;
+        let Projective { sum, difference, z } = point.projective;
         let a = difference.mul_wide(y_minus_x);
         let b = sum.mul_wide(y_plus_x);
-        let c = self.t.mul_wide(t_2d);
+        let c = point.t.mul_wide(t_2d);
         let d = z.add(z);
         let (mut f, mut g) = (d.sub(c).carry(), d.add(c).carry());
         Element::swap(negative, &mut f, &mut g);
@@ -90,16 +103,7 @@ impl<V: Field> Projective<V> {
     /// h = 2 (X² + Y²) = s² + d², g = 2 (Y² − X²) = 2sd, f = 4Z² − g.
     #[inline(always)]
     fn double_completed(self) -> Completed<V> {
-        let (s_2, d_2) = (self.sum.square_wide(), self.difference.square_wide());
-        let z_2 = self.z.carry().square_wide();
-        let sd = self.sum.mul_wide(self.difference);
-        let half_f = z_2.add(z_2).sub(sd);
-        Completed {
-            e: s_2.sub(d_2).carry(),
-            f: half_f.add(half_f).carry(),
-            g: sd.add(sd).carry(),
-            h: s_2.add(d_2).carry(),
-        }
+        V::run(self.sum.0[0].proof(), Double(self))
     }
 
     /// Encodes (section 5.1.2) the points of at most [`GROUPS`] groups of lanes, as many as there
@@ -127,6 +131,28 @@ impl<V: Field> Projective<V> {
         }
         wipe(inverses);
         wipe(points);
+    }
+}
+
+/// See [`Projective::double_completed`].
+struct Double<V>(Projective<V>);
+
+impl<V: Field> Work for Double<V> {
+    type Output = Completed<V>;
+
+    #[inline(always)]
+    fn run(self) -> Completed<V> {
+        let Projective { sum, difference, z } = self.0;
+        let (s_2, d_2) = (sum.square_wide(), difference.square_wide());
+        let z_2 = z.carry().square_wide();
+        let sd = sum.mul_wide(difference);
+        let half_f = z_2.add(z_2).sub(sd);
+        Completed {
+            e: s_2.sub(d_2).carry(),
+            f: half_f.add(half_f).carry(),
+            g: sd.add(sd).carry(),
+            h: s_2.add(d_2).carry(),
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
 use super::residue::{Modulus, Residue};
-use crate::public_key::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words};
+use crate::public_key::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use crate::wipe::{Plain, wipe};
 
 /// An integer below n.
@@ -151,33 +151,7 @@ pub(super) fn multiply<V: Lanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     point: &Affine<V, C, N>,
 ) -> Point<V, C, N> {
-    let plus = V::Mask::from_bits(0);
-    let (odd, negate) = make_odd::<V, C, N>(scalar);
-    let mut table = [point.to_jacobian(); MULTIPLES];
-    let twice = table[0].double();
-    for i in 1..MULTIPLES {
-        // (2 i − 1) P and 2 P, which differ as n is a prime above both; a sum is not infinite.
-        table[i] = table[i - 1].add(&twice, plus);
-    }
-    let count = C::BITS.div_ceil(WIDTH);
-    let mut signs = Signs::new::<C>(odd, WIDTH, count);
-    let (index, _) = signs.next(); // the highest is positive
-    let mut sum = select_multiple(&table, index);
-    for left in (0..count - 1).rev() {
-        for _ in 0..WIDTH {
-            sum = sum.double();
-        }
-        let (index, negative) = signs.next();
-        let multiple = select_multiple(&table, index);
-        sum = if left > 0 {
-            sum.add(&multiple, negative)
-        } else {
-            sum.add_or_double(&multiple, negative)
-        };
-    }
-    sum.y = Residue::select(negate, sum.y.opposite(), sum.y);
-    wipe(&mut table);
-    sum
+    V::outlined(scalar.proof(), Multiply(scalar, point))
 }
 
 /// `scalar` · G, with the multiples of [`fill`].
@@ -186,20 +160,76 @@ pub(super) fn multiply_base<V: Lanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     multiples: &[Multiples<N>],
 ) -> Point<V, C, N> {
-    let (odd, negate) = make_odd::<V, C, N>(scalar);
-    let mut signs = Signs::new::<C>(odd, FIXED_WIDTH, multiples.len());
-    let (lowest, higher) = multiples.split_first().expect("one for each digit");
-    let (highest, between) = higher.split_last().expect("one for each digit");
-    let (index, _) = signs.next(); // the highest is positive
-    let mut sum = highest.lookup(index).to_jacobian();
-    for multiples in between.iter().rev() {
-        let (index, negative) = signs.next();
-        sum = sum.add(&multiples.lookup(index), negative);
+    V::outlined(scalar.proof(), MultiplyBase::<V, C, N>(scalar, multiples))
+}
+
+struct Multiply<'p, V: Lanes, C: Parameters<N>, const N: usize>(
+    Scalar<V, C, N>,
+    &'p Affine<V, C, N>,
+);
+
+impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Multiply<'_, V, C, N> {
+    type Output = Point<V, C, N>;
+
+    #[inline(always)]
+    fn run(self) -> Point<V, C, N> {
+        let Self(scalar, point) = self;
+        let plus = V::Mask::from_bits(0);
+        let (odd, negate) = make_odd::<V, C, N>(scalar);
+        let mut table = [point.to_jacobian(); MULTIPLES];
+        let twice = table[0].double();
+        for i in 1..MULTIPLES {
+            // (2 i − 1) P and 2 P, which differ as n is a prime above both; a sum is not infinite.
+            table[i] = table[i - 1].add(&twice, plus);
+        }
+        let count = C::BITS.div_ceil(WIDTH);
+        let mut signs = Signs::new::<C>(odd, WIDTH, count);
+        let (index, _) = signs.next(); // the highest is positive
+        let mut sum = select_multiple(&table, index);
+        for left in (0..count - 1).rev() {
+            for _ in 0..WIDTH {
+                sum = sum.double();
+            }
+            let (index, negative) = signs.next();
+            let multiple = select_multiple(&table, index);
+            sum = if left > 0 {
+                sum.add(&multiple, negative)
+            } else {
+                sum.add_or_double(&multiple, negative)
+            };
+        }
+        sum.y = Residue::select(negate, sum.y.opposite(), sum.y);
+        wipe(&mut table);
+        sum
     }
-    let (index, negative) = signs.next();
-    sum = sum.add_or_double(&lowest.lookup(index), negative);
-    sum.y = Residue::select(negate, sum.y.opposite(), sum.y);
-    sum
+}
+
+struct MultiplyBase<'m, V: Lanes, C: Parameters<N>, const N: usize>(
+    Scalar<V, C, N>,
+    &'m [Multiples<N>],
+);
+
+impl<V: Lanes, C: Parameters<N>, const N: usize> Work for MultiplyBase<'_, V, C, N> {
+    type Output = Point<V, C, N>;
+
+    #[inline(always)]
+    fn run(self) -> Point<V, C, N> {
+        let Self(scalar, multiples) = self;
+        let (odd, negate) = make_odd::<V, C, N>(scalar);
+        let mut signs = Signs::new::<C>(odd, FIXED_WIDTH, multiples.len());
+        let (lowest, higher) = multiples.split_first().expect("one for each digit");
+        let (highest, between) = higher.split_last().expect("one for each digit");
+        let (index, _) = signs.next(); // the highest is positive
+        let mut sum = highest.lookup(index).to_jacobian();
+        for multiples in between.iter().rev() {
+            let (index, negative) = signs.next();
+            sum = sum.add(&multiples.lookup(index), negative);
+        }
+        let (index, negative) = signs.next();
+        sum = sum.add_or_double(&lowest.lookup(index), negative);
+        sum.y = Residue::select(negate, sum.y.opposite(), sum.y);
+        sum
+    }
 }
 
 /// Computes the multiples of the base point.

@@ -1,7 +1,7 @@
 //! A private power in eight lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
 //! with two primes).
 
-use super::super::lanes::{LANES, Lanes};
+use super::super::lanes::{LANES, Lanes, Work};
 use super::key::PrivateKey;
 use super::montgomery::multiply_add;
 use super::number::Digits;
@@ -23,38 +23,68 @@ pub(super) fn raise<L: Lanes, const P: usize, const N: usize>(
     exponents: [Exponents<'_, P>; LANES],
     x: &mut Wide<L, N>,
 ) {
-    let numbers = x.scatter();
-    let mut residues = [const { [const { Digits::ZERO }; 2] }; LANES];
-    for first in (0..2 * count).step_by(LANES) {
-        // Lanes that have no task do the first one again.
-        let tasks: [_; LANES] = core::array::from_fn(|lane| {
-            let task = if first + lane < 2 * count {
-                first + lane
-            } else {
-                first
-            };
-            (task / 2, task % 2)
-        });
-        let powers =
-            Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
-        let mut power = residue(&powers, tasks.map(|(i, _)| &numbers[i]));
-        powers.raise_secret(&mut power, tasks.map(|(i, half)| exponents[i][half]));
+    let task = Raise {
+        count,
+        keys,
+        exponents,
+        x,
+    };
+    L::outlined(proof, task);
+}
 
-        let mut one = Wide::zero(proof);
-        one.0[0][0] = L::splat(proof, 1);
-        powers.moduli.multiply(&mut power, &one);
-        power.reduce_once(&powers.moduli.n);
-        for ((i, half), result) in tasks.into_iter().zip(power.scatter()) {
-            residues[i][half] = result;
+/// See [`raise`].
+struct Raise<'a, L: Lanes, const P: usize, const N: usize> {
+    count: usize,
+    keys: [&'a PrivateKey<P, N>; LANES],
+    exponents: [Exponents<'a, P>; LANES],
+    x: &'a mut Wide<L, N>,
+}
+
+impl<L: Lanes, const P: usize, const N: usize> Work for Raise<'_, L, P, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            count,
+            keys,
+            exponents,
+            x,
+        } = self;
+        let proof = x.proof();
+        let numbers = x.scatter();
+        let mut residues = [const { [const { Digits::ZERO }; 2] }; LANES];
+        for first in (0..2 * count).step_by(LANES) {
+            // Lanes that have no task do the first one again.
+            let tasks: [_; LANES] = core::array::from_fn(|lane| {
+                let task = if first + lane < 2 * count {
+                    first + lane
+                } else {
+                    first
+                };
+                (task / 2, task % 2)
+            });
+            let powers =
+                Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
+            let mut power = residue(&powers, tasks.map(|(i, _)| &numbers[i]));
+            powers.raise_secret(&mut power, tasks.map(|(i, half)| exponents[i][half]));
+
+            let mut one = Wide::zero(proof);
+            one.0[0][0] = L::splat(proof, 1);
+            powers.moduli.multiply(&mut power, &one);
+            power.reduce_once(&powers.moduli.n);
+            for ((i, half), result) in tasks.into_iter().zip(power.scatter()) {
+                residues[i][half] = result;
+            }
         }
+        let [power_p, power_q] = [0, 1].map(|half| {
+            let lanes = residues
+                .each_ref()
+                .map(|residues| &residues[half].blocks()[..]);
+            Wide::gather(proof, lanes)
+        });
+        recombine(keys, power_p, &power_q, x);
     }
-    let [power_p, power_q] = [0, 1].map(|half| {
-        let lanes = residues
-            .each_ref()
-            .map(|residues| &residues[half].blocks()[..]);
-        Wide::gather(proof, lanes)
-    });
-    recombine(keys, power_p, &power_q, x);
 }
 
 /// x·R modulo each lane's prime, below four times that.

@@ -190,11 +190,42 @@ impl<L: Lanes, const B: usize> Moduli<L, B> {
     /// the lowest digits, and the high half that the next digit needs are summed apart.
     #[inline(always)]
     fn cancel(&self, columns: &mut Columns<L>, quotient: &mut Block<L>) {
-        let proof = self.n.proof();
+        let (n, inverse) = (&self.n.0[0], self.inverse);
+        L::run(
+            self.n.proof(),
+            Cancel {
+                n,
+                inverse,
+                columns,
+                quotient,
+            },
+        );
+    }
+}
+
+/// See [`Moduli::cancel`].
+struct Cancel<'a, L> {
+    n: &'a Block<L>,
+    inverse: L,
+    columns: &'a mut Columns<L>,
+    quotient: &'a mut Block<L>,
+}
+
+impl<L: Lanes> Work for Cancel<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            n,
+            inverse,
+            columns,
+            quotient,
+        } = self;
+        let proof = inverse.proof();
         let (zero, low) = (L::zero(proof), L::splat(proof, DIGIT));
-        let n = &self.n.0[0];
         each_digit!({
-            let digit = zero.mul_add_low(columns[I], self.inverse);
+            let digit = zero.mul_add_low(columns[I], inverse);
             quotient[I] = digit;
             // The sum becomes the next multiple of 2^52.
             let carry = columns[I].add(low).shift_right::<DIGIT_BITS>();
@@ -218,30 +249,61 @@ fn column_pairs<const B: usize>(k: usize) -> impl Iterator<Item = (usize, usize)
 /// Adds a·b.
 #[inline(always)]
 fn accumulate<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>, b: &Block<L>) {
-    each_digit!({
-        for j in 0..BLOCK {
-            columns[I + j] = columns[I + j].mul_add_low(a[j], b[I]);
-            columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], b[I]);
-        }
-    });
+    L::run(a[0].proof(), Accumulate { columns, a, b });
+}
+
+struct Accumulate<'a, L> {
+    columns: &'a mut Columns<L>,
+    a: &'a Block<L>,
+    b: &'a Block<L>,
+}
+
+impl<L: Lanes> Work for Accumulate<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { columns, a, b } = self;
+        each_digit!({
+            for j in 0..BLOCK {
+                columns[I + j] = columns[I + j].mul_add_low(a[j], b[I]);
+                columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], b[I]);
+            }
+        });
+    }
 }
 
 /// Doubles the columns and adds a².
 #[inline(always)]
 fn accumulate_square<L: Lanes>(columns: &mut Columns<L>, a: &Block<L>) {
-    each_digit!({
-        for j in 0..BLOCK {
-            if j > I {
-                columns[I + j] = columns[I + j].mul_add_low(a[j], a[I]);
-                columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], a[I]);
+    L::run(a[0].proof(), AccumulateSquare { columns, a });
+}
+
+struct AccumulateSquare<'a, L> {
+    columns: &'a mut Columns<L>,
+    a: &'a Block<L>,
+}
+
+impl<L: Lanes> Work for AccumulateSquare<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { columns, a } = self;
+        each_digit!({
+            for j in 0..BLOCK {
+                if j > I {
+                    columns[I + j] = columns[I + j].mul_add_low(a[j], a[I]);
+                    columns[I + j + 1] = columns[I + j + 1].mul_add_high(a[j], a[I]);
+                }
             }
-        }
-    });
-    each_digit!({
-        let (low, high) = (columns[2 * I], columns[2 * I + 1]);
-        columns[2 * I] = low.add(low).mul_add_low(a[I], a[I]);
-        columns[2 * I + 1] = high.add(high).mul_add_high(a[I], a[I]);
-    });
+        });
+        each_digit!({
+            let (low, high) = (columns[2 * I], columns[2 * I + 1]);
+            columns[2 * I] = low.add(low).mul_add_low(a[I], a[I]);
+            columns[2 * I + 1] = high.add(high).mul_add_high(a[I], a[I]);
+        });
+    }
 }
 
 /// Carries the lower column into digits and into the upper one.

@@ -1,10 +1,11 @@
 //! Powers in eight lanes: a public exponent by its bits, a secret one by fixed windows.
 
-use super::super::lanes::{LANES, Lanes};
+use super::super::lanes::{LANES, Lanes, Work};
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
 use super::wide::{Wide, mask};
+use crate::arrays::from_fn;
 use crate::wipe::wipe;
 
 /// The moduli of eight lanes with their constants.
@@ -37,31 +38,15 @@ impl<L: Lanes, const B: usize> Powers<L, B> {
     /// multiplies by one if another's is.
     #[inline(always)]
     pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; LANES]) {
-        let proof = x.proof();
-        let mut base = Wide::zero(proof);
-        base.set(x);
-        self.moduli.multiply(&mut base, &self.square);
-        let mut power = Wide::zero(proof);
-        let mut factor = Wide::zero(proof);
-
-        let any = exponents.iter().fold(0, |any, exponent| any | exponent);
-        let top = any.ilog2();
-        let set = |bit: u32| mask::<L>(exponents.map(|exponent| exponent >> bit & 1 == 1));
-        power.select(set(top), &base, &self.one);
-        let mut squarings = 1;
-        for bit in (1..top).rev() {
-            if any >> bit & 1 == 1 {
-                self.moduli.square(&mut power, squarings);
-                squarings = 0;
-                factor.select(set(bit), &base, &self.one);
-                self.moduli.multiply(&mut power, &factor);
-            }
-            squarings += 1;
-        }
-        // Every exponent is odd: the last factor, not in Montgomery form, takes the power out of it.
-        self.moduli.square(&mut power, squarings);
-        self.moduli.multiply(x, &power);
-        x.reduce_once(&self.moduli.n);
+        let powers = self;
+        L::outlined(
+            x.proof(),
+            Raise {
+                powers,
+                x,
+                exponents,
+            },
+        );
     }
 
     /// x ← x^e·R^(1 − e) mod n for secret exponents below 2^(512·`B`): a power in Montgomery form,
@@ -70,32 +55,84 @@ impl<L: Lanes, const B: usize> Powers<L, B> {
     pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; LANES]) {
         // The table is to fit the first-level cache: 20 KiB, or 30 KiB for `B` = 3.
         if B <= 3 {
-            self.raise_by_windows::<16>(x, exponents);
+            L::outlined(x.proof(), RaiseSecret::<L, B, 16>(self, x, exponents));
         } else {
-            self.raise_by_windows::<8>(x, exponents);
+            L::outlined(x.proof(), RaiseSecret::<L, B, 8>(self, x, exponents));
         }
     }
+}
 
-    /// Windows of log₂ `ENTRIES` bits; each look-up reads the whole table.
+/// See [`Powers::raise`].
+struct Raise<'a, L: Lanes, const B: usize> {
+    powers: &'a Powers<L, B>,
+    x: &'a mut Wide<L, B>,
+    exponents: &'a [u32; LANES],
+}
+
+impl<L: Lanes, const B: usize> Work for Raise<'_, L, B> {
+    type Output = ();
+
     #[inline(always)]
-    fn raise_by_windows<const ENTRIES: usize>(
-        &self,
-        x: &mut Wide<L, B>,
-        exponents: [&Digits<B>; LANES],
-    ) {
+    fn run(self) {
+        let Self {
+            powers,
+            x,
+            exponents,
+        } = self;
+        let proof = x.proof();
+        let mut base = Wide::zero(proof);
+        base.set(x);
+        powers.moduli.multiply(&mut base, &powers.square);
+        let mut power = Wide::zero(proof);
+        let mut factor = Wide::zero(proof);
+
+        let any = exponents.iter().fold(0, |any, exponent| any | exponent);
+        let top = any.ilog2();
+        let set = |bit: u32| mask::<L>(exponents.map(|exponent| exponent >> bit & 1 == 1));
+        power.select(set(top), &base, &powers.one);
+        let mut squarings = 1;
+        for bit in (1..top).rev() {
+            if any >> bit & 1 == 1 {
+                powers.moduli.square(&mut power, squarings);
+                squarings = 0;
+                factor.select(set(bit), &base, &powers.one);
+                powers.moduli.multiply(&mut power, &factor);
+            }
+            squarings += 1;
+        }
+        // Every exponent is odd: the last factor, not in Montgomery form, takes the power out of it.
+        powers.moduli.square(&mut power, squarings);
+        powers.moduli.multiply(x, &power);
+        x.reduce_once(&powers.moduli.n);
+    }
+}
+
+/// See [`Powers::raise_secret`]: windows of log₂ `ENTRIES` bits; each look-up reads the whole table.
+struct RaiseSecret<'a, L: Lanes, const B: usize, const ENTRIES: usize>(
+    &'a Powers<L, B>,
+    &'a mut Wide<L, B>,
+    [&'a Digits<B>; LANES],
+);
+
+impl<L: Lanes, const B: usize, const ENTRIES: usize> Work for RaiseSecret<'_, L, B, ENTRIES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(powers, x, exponents) = self;
         let proof = x.proof();
         let width = ENTRIES.ilog2() as usize;
-        let mut table: [Wide<L, B>; ENTRIES] = core::array::from_fn(|_| Wide::zero(proof));
-        table[0].set(&self.one);
+        let mut table: [Wide<L, B>; ENTRIES] = from_fn(|_| Wide::zero(proof));
+        table[0].set(&powers.one);
         table[1].set(x);
         for i in 2..ENTRIES {
             let (known, new) = table.split_at_mut(i);
             if i % 2 == 0 {
                 new[0].set(&known[i / 2]);
-                self.moduli.square(&mut new[0], 1);
+                powers.moduli.square(&mut new[0], 1);
             } else {
                 new[0].set(&known[i - 1]);
-                self.moduli.multiply(&mut new[0], x);
+                powers.moduli.multiply(&mut new[0], x);
             }
         }
         let mut factor = Wide::zero(proof);
@@ -107,8 +144,8 @@ impl<L: Lanes, const B: usize> Powers<L, B> {
             if window == windows - 1 {
                 x.set(&factor);
             } else {
-                self.moduli.square(x, width);
-                self.moduli.multiply(x, &factor);
+                powers.moduli.square(x, width);
+                powers.moduli.multiply(x, &factor);
             }
         }
     }

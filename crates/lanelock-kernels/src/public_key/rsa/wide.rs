@@ -1,7 +1,8 @@
 //! Eight numbers, one per lane, digit by digit.
 
-use super::super::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words};
+use super::super::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use super::number::{BLOCK, DIGIT, Digits};
+use crate::arrays::map;
 use crate::wipe::wipe;
 
 /// One block of digits of eight numbers.
@@ -23,32 +24,13 @@ impl<L: Lanes, const B: usize> Wide<L, B> {
     /// The number of each lane, in `B` blocks.
     #[inline(always)]
     pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; LANES]) -> Self {
-        let mut wide = Self::zero(proof);
-        for block in 0..B {
-            let blocks = numbers.map(|number| &number[block]);
-            for digit in 0..BLOCK {
-                let words = blocks.map(|block| block[digit]);
-                wide.0[block][digit] = L::load(proof, &words);
-            }
-        }
-        wide
+        L::outlined(proof, Gather::<L, B> { proof, numbers })
     }
 
     /// The inverse of [`Self::gather`].
     #[inline(always)]
     pub fn scatter(&self) -> [Digits<B>; LANES] {
-        let mut numbers = [const { Digits::ZERO }; LANES];
-        let mut words: Words = [0; LANES];
-        for (block, digits) in self.0.iter().enumerate() {
-            for (digit, lanes) in digits.iter().enumerate() {
-                lanes.store(&mut words);
-                for (number, word) in numbers.iter_mut().zip(words) {
-                    number.blocks_mut()[block][digit] = word;
-                }
-            }
-        }
-        wipe(&mut words);
-        numbers
+        L::outlined(self.proof(), Scatter(self))
     }
 
     /// Copies `other`.
@@ -153,4 +135,48 @@ pub(super) fn mask<L: Lanes>(lanes: [bool; LANES]) -> L::Mask {
         .rev()
         .fold(0, |bits, lane| bits << 1 | u8::from(*lane));
     L::Mask::from_bits(bits)
+}
+
+struct Gather<'n, L: Lanes, const B: usize> {
+    proof: L::Proof,
+    numbers: [&'n [[u64; BLOCK]]; LANES],
+}
+
+impl<L: Lanes, const B: usize> Work for Gather<'_, L, B> {
+    type Output = Wide<L, B>;
+
+    #[inline(always)]
+    fn run(self) -> Wide<L, B> {
+        let Self { proof, numbers } = self;
+        let mut wide = Wide::zero(proof);
+        for block in 0..B {
+            for digit in 0..BLOCK {
+                let words = map(numbers, |number| number[block][digit]);
+                wide.0[block][digit] = L::load(proof, &words);
+            }
+        }
+        wide
+    }
+}
+
+struct Scatter<'w, L: Lanes, const B: usize>(&'w Wide<L, B>);
+
+impl<L: Lanes, const B: usize> Work for Scatter<'_, L, B> {
+    type Output = [Digits<B>; LANES];
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let mut numbers = [const { Digits::ZERO }; LANES];
+        let mut words: Words = [0; LANES];
+        for (block, digits) in self.0.0.iter().enumerate() {
+            for (digit, lanes) in digits.iter().enumerate() {
+                lanes.store(&mut words);
+                for (number, word) in numbers.iter_mut().zip(words) {
+                    number.blocks_mut()[block][digit] = word;
+                }
+            }
+        }
+        wipe(&mut words);
+        numbers
+    }
 }
