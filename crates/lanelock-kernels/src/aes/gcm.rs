@@ -234,27 +234,27 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     list: &[u8],
 ) {
     macro_rules! of {
-        ($kernel:ident, $g:literal) => {
+        ($kernel:ident, $($parameter:tt),*) => {
             // SAFETY: the caller's promise.
             unsafe {
                 if one_key {
-                    V::enter($kernel::<ROUNDS, ENCRYPT, $g, true> { jobs, list })
+                    V::enter($kernel::<$($parameter,)* true> { jobs, list })
                 } else {
-                    V::enter($kernel::<ROUNDS, ENCRYPT, $g, false> { jobs, list })
+                    V::enter($kernel::<$($parameter,)* false> { jobs, list })
                 }
             }
         };
     }
     match class {
-        0 => of!(Together, 1),
-        1 => of!(Staggered, 2),
-        2 => of!(Staggered, 3),
-        3 => of!(Staggered, 4),
-        4 => of!(Staggered, 5),
-        5 => of!(Staggered, 6),
-        6 => of!(Staggered, 7),
-        7 => of!(Staggered, 8),
-        _ => of!(Staggered, 9),
+        0 => of!(Together, ROUNDS, ENCRYPT, 1),
+        1 => of!(Staggered, ENCRYPT, 2),
+        2 => of!(Staggered, ENCRYPT, 3),
+        3 => of!(Staggered, ENCRYPT, 4),
+        4 => of!(Staggered, ENCRYPT, 5),
+        5 => of!(Staggered, ENCRYPT, 6),
+        6 => of!(Staggered, ENCRYPT, 7),
+        7 => of!(Staggered, ENCRYPT, 8),
+        _ => of!(Staggered, ENCRYPT, 9),
     }
 }
 

@@ -1,17 +1,18 @@
 //! The rounds of AES on several registers at once.
 
-use super::KeySize;
 use super::key::ROUND_KEYS;
 use super::vector::{Kernel, Vector};
+use super::{EncryptKey, KeySize};
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
-/// would live in memory.
+/// would live in memory. There are 10, 12 or 14 rounds, so a number that is not a constant is asked
+/// for twice.
 macro_rules! each_round {
     ($rounds:expr, |$r:ident| $body:block) => {
         each_round!(@ $rounds, $r, $body, 1 2 3 4 5 6 7 8 9 10 11 12 13)
     };
     (@ $rounds:expr, $r:ident, $body:block, $($round:literal)*) => {
-        $(if $round < $rounds {
+        $(if $round < 10 || $round / 2 * 2 < $rounds {
             let $r: usize = $round;
             $body
         })*
@@ -19,23 +20,60 @@ macro_rules! each_round {
 }
 pub(crate) use each_round;
 
-/// The round keys of one schedule, each in every block of a register.
+/// The round keys of one schedule, each in every block of a register. `ROUNDS` is [`ANY`] where
+/// code for each number of rounds would gain nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Rounds<V, const ROUNDS: usize>([V; ROUND_KEYS]);
+pub(crate) struct Rounds<V, const ROUNDS: usize> {
+    /// The first key and those of the middle rounds.
+    keys: [V; ROUND_KEYS],
+    last: V,
+    rounds: usize,
+}
+
+/// A number of rounds that is known when a key is.
+pub(crate) const ANY: usize = 0;
+
+impl<V: Vector> Rounds<V, ANY> {
+    /// # Safety
+    /// Runs under [`Vector::enter`].
+    #[inline(always)]
+    pub unsafe fn of(key: &EncryptKey) -> Self {
+        // SAFETY: as above; a schedule has room for the keys of 14 rounds.
+        unsafe {
+            let (from, rounds) = (key.as_ptr(), key.size().rounds());
+            let mut keys = [V::zero(); ROUND_KEYS];
+            for (r, key) in keys[..14].iter_mut().enumerate() {
+                *key = V::broadcast(from.add(16 * r));
+            }
+            let last = V::broadcast(from.add(16 * rounds));
+            Self { keys, last, rounds }
+        }
+    }
+}
 
 impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; `keys` points to a schedule of `ROUNDS` rounds.
+    /// Runs under [`Vector::enter`]; `from` points to a schedule of `ROUNDS` rounds, not [`ANY`].
     #[inline(always)]
-    pub unsafe fn load(keys: *const u8) -> Self {
+    pub unsafe fn load(from: *const u8) -> Self {
         // SAFETY: a schedule has `ROUNDS + 1` round keys.
         unsafe {
-            let mut rounds = [V::zero(); ROUND_KEYS];
-            rounds[0] = V::broadcast(keys);
-            each_round!(ROUNDS, |r| { rounds[r] = V::broadcast(keys.add(16 * r)) });
-            rounds[ROUNDS] = V::broadcast(keys.add(16 * ROUNDS));
-            Self(rounds)
+            let mut keys = [V::zero(); ROUND_KEYS];
+            keys[0] = V::broadcast(from);
+            each_round!(ROUNDS, |r| { keys[r] = V::broadcast(from.add(16 * r)) });
+            let last = V::broadcast(from.add(16 * ROUNDS));
+            Self {
+                keys,
+                last,
+                rounds: ROUNDS,
+            }
         }
+    }
+
+    /// How many rounds there are.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        if ROUNDS == ANY { self.rounds } else { ROUNDS }
     }
 
     /// # Safety
@@ -45,7 +83,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             self.begin(&mut state);
-            each_round!(ROUNDS, |r| { self.middle(r, &mut state) });
+            each_round!(self.count(), |r| { self.middle(r, &mut state) });
             self.end(&mut state);
         }
         state
@@ -60,7 +98,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub unsafe fn begin<const G: usize>(&self, state: &mut [V; G]) {
         for s in state {
             // SAFETY: as above.
-            *s = unsafe { s.xor(self.0[0]) };
+            *s = unsafe { s.xor(self.keys[0]) };
         }
     }
 
@@ -70,7 +108,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub unsafe fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
         for s in state {
             // SAFETY: as above.
-            *s = unsafe { s.aes_enc(self.0[r]) };
+            *s = unsafe { s.aes_enc(self.keys[r]) };
         }
     }
 
@@ -80,14 +118,18 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub unsafe fn end<const G: usize>(&self, state: &mut [V; G]) {
         for s in state {
             // SAFETY: as above.
-            *s = unsafe { s.aes_enc_last(self.0[ROUNDS]) };
+            *s = unsafe { s.aes_enc_last(self.last) };
         }
     }
 
     /// The key of round `r`, 0 for the one before the first.
     #[inline(always)]
     pub fn at(&self, r: usize) -> V {
-        self.0[r]
+        if r == self.count() {
+            self.last
+        } else {
+            self.keys[r]
+        }
     }
 
     /// The equivalent inverse cipher.
@@ -99,15 +141,15 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             for s in &mut state {
-                *s = s.xor(self.0[0]);
+                *s = s.xor(self.keys[0]);
             }
-            each_round!(ROUNDS, |r| {
+            each_round!(self.count(), |r| {
                 for s in &mut state {
-                    *s = s.aes_dec(self.0[r]);
+                    *s = s.aes_dec(self.keys[r]);
                 }
             });
             for s in &mut state {
-                *s = s.aes_dec_last(self.0[ROUNDS]);
+                *s = s.aes_dec_last(self.last);
             }
         }
         state

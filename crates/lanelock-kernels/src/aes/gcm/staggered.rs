@@ -6,7 +6,7 @@ use super::ghash::{POWERS, Sum};
 use super::text::Counters;
 use super::together::{Lot, finish, lot, xor};
 use crate::aes::BLOCK;
-use crate::aes::rounds::{Rounds, each_round};
+use crate::aes::rounds::{ANY, Rounds, each_round};
 use crate::aes::vector::{Kernel, Vector};
 
 /// Most registers of text that a message has here.
@@ -16,24 +16,17 @@ pub(super) const REGISTERS: usize = 9;
 const _: () = assert!(4 * REGISTERS + 2 <= POWERS);
 
 /// As [`Together`](super::together::Together), for any number of messages of up to [`REGISTERS`]
-/// registers.
+/// registers, with keys of any one size.
 ///
 /// # Safety
 /// As for [`Together`](super::together::Together).
-pub(super) struct Staggered<
-    'l,
-    'k,
-    const ROUNDS: usize,
-    const ENCRYPT: bool,
-    const G: usize,
-    const ONE_KEY: bool,
-> {
+pub(super) struct Staggered<'l, 'k, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
 }
 
-impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
-    for Staggered<'_, '_, ROUNDS, ENCRYPT, G, ONE_KEY>
+impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
+    for Staggered<'_, '_, ENCRYPT, G, ONE_KEY>
 {
     type Output = ();
 
@@ -46,7 +39,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         // SAFETY: the creator's promises.
         unsafe {
             let mut job = jobs.add(first.into());
-            let mut rounds = Rounds::<V, ROUNDS>::load((*job).key.cipher().as_ptr());
+            let mut rounds = Rounds::<V, ANY>::of((*job).key.cipher());
             let mut rows = [Sum::zero(); 4];
             // Of the lot: all in one register, or one by one.
             let (mut masks, mut own) = (V::zero(), [V::Single::zero(); 4]);
@@ -57,12 +50,11 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 job = jobs.add(list[n].into());
                 let mut mask = V::zero();
                 if !ONE_KEY {
-                    rounds = Rounds::load((*job).key.cipher().as_ptr());
+                    rounds = Rounds::of((*job).key.cipher());
                     mask = V::broadcast((*job).j0.as_ptr());
                 }
-                let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
-                    &rounds, &*job, &*before, &mut text, &mut mask,
-                );
+                let sum =
+                    turn::<V, ENCRYPT, G, ONE_KEY>(&rounds, &*job, &*before, &mut text, &mut mask);
                 rows[(i + V::BLOCKS - 1) % V::BLOCKS] = sum;
                 if i == 0 {
                     if n > 0 {
@@ -123,14 +115,8 @@ unsafe fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single
 /// # Safety
 /// As for [`Staggered`].
 #[inline(always)]
-unsafe fn turn<
-    V: Vector,
-    const ROUNDS: usize,
-    const ENCRYPT: bool,
-    const G: usize,
-    const ONE_KEY: bool,
->(
-    rounds: &Rounds<V, ROUNDS>,
+unsafe fn turn<V: Vector, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool>(
+    rounds: &Rounds<V, ANY>,
     job: &Job<'_>,
     before: &Job<'_>,
     text: &mut [V; G],
@@ -147,7 +133,7 @@ unsafe fn turn<
         if !ONE_KEY {
             rounds.begin(&mut masks);
         }
-        each_round!(ROUNDS, |r| {
+        each_round!(rounds.count(), |r| {
             rounds.middle(r, &mut stream);
             if !ONE_KEY {
                 rounds.middle(r, &mut masks);

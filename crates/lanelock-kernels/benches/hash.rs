@@ -1,6 +1,6 @@
 //! Nanoseconds per message of the hash kernels, per tier and size, in bursts of 32.
 //!
-//! `cargo run --release -p lanelock-kernels --example hash_speed [algorithm|all] [burst] [tier] [size]`.
+//! `cargo bench -p lanelock-kernels --bench hash -- [algorithm|all] [burst] [tier] [size]`.
 //! Every tag is compared with the portable tier's.
 
 use std::time::{Duration, Instant};
@@ -95,12 +95,14 @@ fn measure<A: Algorithm>(burst: usize) {
 /// Whether argument `index` is absent, "all", or `name`.
 fn selected(index: usize, name: &str) -> bool {
     std::env::args()
+        .filter(|a| a != "--bench")
         .nth(index)
         .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
 }
 
 fn main() {
     let burst = std::env::args()
+        .filter(|a| a != "--bench")
         .nth(2)
         .map_or(32, |b| b.parse().expect("a number of messages"));
     println!(

@@ -1,6 +1,6 @@
 //! Operations per second of RSA in full batches, beside OpenSSL one at a time.
 //!
-//! `cargo run --release -p lanelock-kernels --example rsa_speed [bits] [batch]`. Both sides do the
+//! `cargo bench -p lanelock-kernels --bench rsa -- [bits] [batch]`. Both sides do the
 //! same operations with the same keys, in turns, and the results are compared. OpenSSL's private
 //! operation blinds and checks, as it does by default.
 
@@ -25,7 +25,7 @@ const TURNS: usize = 15;
 const TURN: Duration = Duration::from_millis(8);
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().filter(|a| a != "--bench").skip(1);
     let only: Option<u32> = arguments
         .next()
         .map(|bits| bits.parse().expect("a number of bits"));

@@ -2,7 +2,7 @@
 //! per message and the ratio, whole and in segments, encrypted (then authenticated) and
 //! (verified, then) decrypted.
 //!
-//! `cargo run --release -p lanelock-kernels --example interleave_speed [burst] [tier] [hash]`. With
+//! `cargo bench -p lanelock-kernels --bench interleave -- [burst] [tier] [hash]`. With
 //! a burst above 1, two passes run all messages together and the interleaved kernel one after the
 //! other. Ciphertext and tags of both are compared.
 
@@ -207,7 +207,7 @@ fn kernels<A: Interleave>(tier: Tier, token: ShaNi) -> Option<&'static Kernels<A
 }
 
 fn main() {
-    let argument = |index: usize| std::env::args().nth(index);
+    let argument = |index: usize| std::env::args().filter(|a| a != "--bench").nth(index);
     let burst = argument(1).map_or(1, |burst| burst.parse().expect("a number of messages"));
     let token = ShaNi::detect().expect("a CPU with the SHA extensions");
     println!(

@@ -1,6 +1,6 @@
 //! Nanoseconds per message of ChaCha20-Poly1305 and ChaCha20, per tier and size.
 //!
-//! `cargo run --release -p lanelock-kernels --example aead_speed [burst] [tier] [size]`. What was
+//! `cargo bench -p lanelock-kernels --bench aead -- [burst] [tier] [size]`. What was
 //! sealed is compared with the portable tier and opened again.
 
 use std::time::{Duration, Instant};
@@ -64,10 +64,12 @@ fn jobs<'k>(key: &'k Key, data: &mut [u8], len: usize, burst: usize) -> Vec<Aead
 fn main() {
     let selected = |index: usize, name: &str| {
         std::env::args()
+            .filter(|a| a != "--bench")
             .nth(index)
             .is_none_or(|a| a == "all" || a == name)
     };
     let burst = std::env::args()
+        .filter(|a| a != "--bench")
         .nth(1)
         .map_or(32, |b| b.parse().expect("a number of messages"));
     println!(

@@ -1,7 +1,7 @@
 //! Operations per second on P-256 and P-384: the kernels in full batches against OpenSSL one at a
 //! time, alternating; medians and their ratio.
 //!
-//! `cargo run --release -p lanelock-kernels --example nist_speed [P-256|P-384|all] [operation|all]`.
+//! `cargo bench -p lanelock-kernels --bench nist -- [P-256|P-384|all] [operation|all]`.
 //! Every answer of the kernels is compared with OpenSSL's, or checked by it.
 //!
 //! "sign" is given its nonces; "hedged-sign" derives them by HMAC-DRBG first. OpenSSL draws its own
@@ -257,6 +257,7 @@ fn measure<C: Curve, A: hash::Algorithm>(
 /// Whether argument `index` is absent, "all", or `name`.
 fn selected(index: usize, name: &str) -> bool {
     std::env::args()
+        .filter(|a| a != "--bench")
         .nth(index)
         .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
 }

@@ -1,6 +1,6 @@
 //! Operations per second of the curve25519 kernels in full batches, against OpenSSL one at a time.
 //!
-//! `cargo run --release -p lanelock-kernels --example curve25519_speed [operation|all] [jobs]`.
+//! `cargo bench -p lanelock-kernels --bench curve25519 -- [operation|all] [jobs]`.
 //! Windows of both alternate; the figures are medians. Every result is compared.
 
 #![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
@@ -227,6 +227,7 @@ fn signing(kernel: Kernel, count: usize) {
 /// Whether argument `index` is absent, "all", or `name`.
 fn selected(index: usize, name: &str) -> bool {
     std::env::args()
+        .filter(|a| a != "--bench")
         .nth(index)
         .is_none_or(|a| a == "all" || a.eq_ignore_ascii_case(name))
 }
@@ -235,6 +236,7 @@ fn main() {
     let token = Ifma::detect().expect("a CPU with AVX-512 IFMA");
     let kernel = Kernel::Ifma(token);
     let count = std::env::args()
+        .filter(|a| a != "--bench")
         .nth(2)
         .map_or(32, |n| n.parse().expect("a number of jobs"));
     println!(

@@ -1,6 +1,6 @@
 //! Nanoseconds per message of each kernel, tier and size: bursts of 32, one key and 32 keys.
 //!
-//! `cargo run --release -p lanelock-kernels --example kernels -- [kernel [isa [stride]]]`
+//! `cargo bench -p lanelock-kernels --bench aes -- [kernel [isa [stride]]]`
 //!
 //! Every kernel's first burst is compared with the portable reference before it is timed.
 
@@ -32,7 +32,7 @@ struct Case<'a> {
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().filter(|a| a != "--bench").skip(1);
     let kernel = arguments.next().filter(|name| name != "all");
     let only = arguments.next().filter(|name| name != "all");
     let stride = arguments
