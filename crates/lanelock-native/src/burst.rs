@@ -117,20 +117,6 @@ pub(crate) trait Cipher: Send + Sync + 'static {
         unsafe { self.run(&mut jobs) }
     }
 
-    /// As [`Cipher::run_whole`] for an iterator that makes calls between messages, which cost a
-    /// loop its registers.
-    ///
-    /// # Safety
-    /// As for [`Cipher::run_whole`].
-    #[inline]
-    unsafe fn run_mixed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>)
-    where
-        Self: Sized,
-    {
-        // SAFETY: the caller's promise.
-        unsafe { self.run_whole(messages) }
-    }
-
     /// The key, if this is CBC.
     fn cbc(&self) -> Option<CbcKey<'_>> {
         None
@@ -308,7 +294,7 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
     // and no reference to it was kept. Input and output of a run are alike or disjoint; outputs of
     // different operations are disjoint from each other and from what is read, as they were
     // borrowed exclusively (or promised to be, where raw pointers were given).
-    unsafe { any.run_mixed(messages) };
+    unsafe { any.run_whole(messages) };
 }
 
 /// The payloads of a batch. Those that are not in one piece run on the way.

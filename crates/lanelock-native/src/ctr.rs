@@ -2,11 +2,10 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use arrayvec::ArrayVec;
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
-use lanelock_kernels::aes::{self, EncryptKey, Isa};
+use lanelock_kernels::aes::{EncryptKey, Isa};
 
-use crate::burst::{BURST, Cipher, Mapped, Message, Whole};
+use crate::burst::{Cipher, Mapped, Message, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -53,18 +52,6 @@ impl Cipher for Ctr {
         let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.
-        unsafe { apply_each(self.isa, self.key.size(), messages) }
-    }
-
-    /// The kernel's round keys stay in registers if all messages are there before it starts.
-    #[inline]
-    unsafe fn run_mixed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let mut listed = ArrayVec::<_, BURST>::new();
-        for message in messages {
-            listed.push(message.keyed(|cipher| &cipher.key));
-        }
-        let messages = Mapped::new(listed.iter(), |message| aes::Message { ..*message });
-        // SAFETY: as in `run_whole`.
         unsafe { apply_each(self.isa, self.key.size(), messages) }
     }
 }

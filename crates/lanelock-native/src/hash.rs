@@ -65,7 +65,7 @@ unsafe fn job_of_pieces<'k, A: Algorithm>(
 ///
 /// # Safety
 /// As for [`job_of_pieces`].
-#[inline]
+#[inline(always)]
 unsafe fn push<'k, A: Algorithm>(
     op: &mut ValidOp<'_, '_>,
     ciphertext: Ciphertext,

@@ -1,6 +1,6 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use super::message::in_parts;
+use super::message::Part;
 use super::rounds::{OfSize, PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
@@ -76,68 +76,76 @@ pub unsafe fn apply_each<'k>(
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    in_parts(messages, |part| unsafe { apply(isa, size, part) });
+    Part::run_all(messages, |part| unsafe { apply(isa, size, part) });
 }
 
 /// # Safety
 /// As for [`apply_each`].
 #[inline(never)]
-unsafe fn apply(isa: Isa, size: KeySize, messages: &[Message<'_, EncryptKey>]) {
+unsafe fn apply(isa: Isa, size: KeySize, messages: &Part<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
     unsafe { isa.run(OfSize(size, Apply(messages))) }
 }
 
-struct Apply<'m, 'k>(&'m [Message<'k, EncryptKey>]);
+struct Apply<'m, 'k>(&'m Part<'k, EncryptKey>);
 
 impl PerRounds for Apply<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let mut messages = self.0;
+        let Self(messages) = self;
+        let mut first = 0;
         // SAFETY: `apply_each`'s contract.
         unsafe {
-            while let [message, rest @ ..] = V::enter(Plain::<ROUNDS>(messages)) {
-                V::enter(Carrying::<ROUNDS>(message));
-                messages = rest;
+            while first < messages.len() {
+                first = V::enter(Plain::<ROUNDS>(messages, first));
+                if first < messages.len() {
+                    V::enter(Carrying::<ROUNDS>(messages.get(first)));
+                    first += 1;
+                }
             }
         }
     }
 }
 
-/// Messages up to one whose counter may carry into its upper half: that one, and those after it.
+/// Messages from a number on, up to one whose counter may carry into its upper half: its number.
 /// A loop without calls, which would cost it the registers of its round keys.
-struct Plain<'m, 'k, const ROUNDS: usize>(&'m [Message<'k, EncryptKey>]);
+struct Plain<'m, 'k, const ROUNDS: usize>(&'m Part<'k, EncryptKey>, usize);
 
-impl<'m, 'k, const ROUNDS: usize> Kernel for Plain<'m, 'k, ROUNDS> {
-    type Output = &'m [Message<'k, EncryptKey>];
+impl<const ROUNDS: usize> Kernel for Plain<'_, '_, ROUNDS> {
+    type Output = usize;
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) -> Self::Output {
-        let mut messages = self.0;
-        while let [first, ..] = messages {
+        let Self(messages, mut number) = self;
+        while number < messages.len() {
+            let mut next = messages.get(number);
+            let key = next.key;
             // SAFETY: keys have `ROUNDS` rounds; `apply_each`'s contract.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(first.key.as_ptr());
-                while let [next, rest @ ..] = messages
-                    && core::ptr::eq(next.key, first.key)
-                {
+                let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
+                while core::ptr::eq(next.key, key) {
                     // Below 2^56 blocks, the low half of a counter that does not begin so has room.
                     if (*next.iv)[8] == 0xff {
-                        return messages;
+                        return number;
                     }
                     let mut stream = KeyStream::start(rounds, next.iv);
                     sweep(&mut stream, next.source, next.target, next.len);
-                    messages = rest;
+                    number += 1;
+                    if number == messages.len() {
+                        return number;
+                    }
+                    next = messages.get(number);
                 }
             }
         }
-        messages
+        number
     }
 }
 
 /// A message whose counter may carry into its upper half.
-struct Carrying<'m, 'k, const ROUNDS: usize>(&'m Message<'k, EncryptKey>);
+struct Carrying<'k, const ROUNDS: usize>(Message<'k, EncryptKey>);
 
-impl<const ROUNDS: usize> Kernel for Carrying<'_, '_, ROUNDS> {
+impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
     type Output = ();
 
     #[inline(always)]
@@ -182,7 +190,7 @@ unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
     };
     // SAFETY: the stream is a block, in place; `len` bytes lie within the job's text.
     unsafe {
-        apply(isa, job.key.size(), &[whole]);
+        apply_each(isa, job.key.size(), core::iter::once(whole));
         for (i, byte) in stream[job.used..][..len].iter().enumerate() {
             job.target.add(i).write(job.source.add(i).read() ^ byte);
         }

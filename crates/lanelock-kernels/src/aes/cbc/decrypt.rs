@@ -1,6 +1,6 @@
 //! CBC decryption: the blocks of a message in parallel.
 
-use crate::aes::message::in_parts;
+use crate::aes::message::Part;
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
@@ -51,7 +51,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
                 key: job.key,
                 iv: &raw const job.iv,
             };
-            decrypt(isa, size, &[message]);
+            decrypt_each(isa, size, core::iter::once(message));
             job.iv = last.unwrap_or(job.iv);
         }
     }
@@ -70,23 +70,24 @@ pub unsafe fn decrypt_each<'k>(
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    in_parts(messages, |part| unsafe { decrypt(isa, size, part) });
+    Part::run_all(messages, |part| unsafe { decrypt(isa, size, part) });
 }
 
 /// # Safety
 /// As for [`decrypt_each`].
 #[inline(never)]
-unsafe fn decrypt(isa: Isa, size: KeySize, messages: &[Message<'_, DecryptKey>]) {
+unsafe fn decrypt(isa: Isa, size: KeySize, messages: &Part<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
     unsafe { isa.run(OfSize(size, Decrypt(messages))) }
 }
 
-struct Decrypt<'m, 'k>(&'m [Message<'k, DecryptKey>]);
+struct Decrypt<'m, 'k>(&'m Part<'k, DecryptKey>);
 
 impl PerRounds for Decrypt<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for message in self.0 {
+        for i in 0..self.0.len() {
+            let message = self.0.get(i);
             // SAFETY: `decrypt_each`'s contract.
             unsafe {
                 let mut unchain = Unchain {
