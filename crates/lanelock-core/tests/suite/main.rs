@@ -10,6 +10,7 @@ mod properties;
 mod queue_pairs;
 mod stand_ins;
 mod support;
+mod table;
 mod threads;
 mod validation;
 mod walks;
