@@ -102,29 +102,15 @@ impl Capability {
     /// For a chain.
     #[must_use]
     pub fn standard(algorithm: Algorithm, features: Features) -> Self {
-        use crate::algorithm::MAX_AAD_LEN;
-        use crate::sizes;
-        let none = Sizes::NONE;
-        let (key, iv, tag, max_aad) = match algorithm {
-            Algorithm::Cipher(c) => {
-                let iv = match c.iv_len() {
-                    0 => none,
-                    8 => sizes![8],
-                    _ => sizes![16],
-                };
-                (c.key_sizes(), iv, none, 0)
-            }
-            Algorithm::Mac(m) => (m.key_sizes(), m.iv_sizes(), m.tag_sizes(), MAX_AAD_LEN),
-            Algorithm::Hash(h) => (none, none, h.digest_sizes(), 0),
-            Algorithm::Aead(a) => (a.key_sizes(), a.iv_sizes(), a.tag_sizes(), MAX_AAD_LEN),
-            Algorithm::Chain(..) => panic!("a chain is offered through its halves"),
-        };
+        let is_chain = matches!(algorithm, Algorithm::Chain(..));
+        assert!(!is_chain, "a chain is offered through its halves");
+        let row = algorithm.row();
         Self {
             algorithm,
-            key,
-            iv,
-            tag,
-            max_aad,
+            key: row.key,
+            iv: row.iv,
+            tag: row.tag,
+            max_aad: row.max_aad,
             features,
         }
     }

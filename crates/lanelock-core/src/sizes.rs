@@ -47,8 +47,11 @@ impl Sizes {
 
     /// The largest accepted length.
     #[must_use]
-    pub fn max(&self) -> usize {
-        self.0.iter().map(|r| r.max).max().unwrap_or(0)
+    pub const fn max(&self) -> usize {
+        match self.0.last() {
+            Some(range) => range.max,
+            None => 0,
+        }
     }
 
     /// Every accepted length, ascending.

@@ -7,8 +7,6 @@ use zeroize::Zeroizing;
 
 use crate::algorithm::{Aead, Algorithm, Cipher, Hash, Mac, Order};
 use crate::session::SessionError;
-use crate::sizes;
-use crate::sizes::Sizes;
 
 /// Whether a session protects messages or undoes the protection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -118,14 +116,14 @@ impl Transform {
     /// of a hash is refused when the session is made; `mac_key` serves chains alone.
     #[must_use]
     pub fn new(algorithm: Algorithm, direction: Direction, key: &[u8], mac_key: &[u8]) -> Self {
-        let lengths = Lengths::of(algorithm);
+        let row = algorithm.row();
         Self {
             algorithm,
             direction,
             key: Zeroizing::new(key.to_vec()),
             mac_key: Zeroizing::new(mac_key.to_vec()),
-            iv_len: lengths.default_iv,
-            tag_len: lengths.default_tag,
+            iv_len: row.default_iv,
+            tag_len: row.default_tag,
         }
     }
 
@@ -217,12 +215,12 @@ impl Transform {
             }
             _ => {}
         }
-        let lengths = Lengths::of(self.algorithm);
+        let row = self.algorithm.row();
         for (field, given, allowed) in [
-            ("key", self.key.len(), lengths.key),
-            ("MAC key", self.mac_key.len(), lengths.mac_key),
-            ("IV", self.iv_len, lengths.iv),
-            ("tag", self.tag_len, lengths.tag),
+            ("key", self.key.len(), row.key),
+            ("MAC key", self.mac_key.len(), row.mac_key),
+            ("IV", self.iv_len, row.iv),
+            ("tag", self.tag_len, row.tag),
         ] {
             if !allowed.contains(given) {
                 return Err(SessionError::Length {
@@ -264,69 +262,6 @@ impl fmt::Debug for Transform {
             .field("iv_len", &self.iv_len)
             .field("tag_len", &self.tag_len)
             .finish_non_exhaustive()
-    }
-}
-
-/// What an algorithm allows for each length of a transform.
-struct Lengths {
-    key: Sizes,
-    mac_key: Sizes,
-    iv: Sizes,
-    tag: Sizes,
-    default_iv: usize,
-    default_tag: usize,
-}
-
-impl Lengths {
-    fn of(algorithm: Algorithm) -> Self {
-        let none = Sizes::NONE;
-        let cipher_iv = |cipher: Cipher| match cipher.iv_len() {
-            0 => none,
-            8 => sizes![8],
-            _ => sizes![16],
-        };
-        match algorithm {
-            Algorithm::Cipher(c) => Self {
-                key: c.key_sizes(),
-                mac_key: none,
-                iv: cipher_iv(c),
-                tag: none,
-                default_iv: c.iv_len(),
-                default_tag: 0,
-            },
-            Algorithm::Mac(m) => Self {
-                key: m.key_sizes(),
-                mac_key: none,
-                iv: m.iv_sizes(),
-                tag: m.tag_sizes(),
-                default_iv: m.default_iv_len(),
-                default_tag: m.tag_len(),
-            },
-            Algorithm::Hash(h) => Self {
-                key: none,
-                mac_key: none,
-                iv: none,
-                tag: h.digest_sizes(),
-                default_iv: 0,
-                default_tag: h.digest_len(),
-            },
-            Algorithm::Aead(a) => Self {
-                key: a.key_sizes(),
-                mac_key: none,
-                iv: a.iv_sizes(),
-                tag: a.tag_sizes(),
-                default_iv: a.default_iv_len(),
-                default_tag: 16,
-            },
-            Algorithm::Chain(_, c, m) => Self {
-                key: c.key_sizes(),
-                mac_key: m.key_sizes(),
-                iv: cipher_iv(c),
-                tag: m.tag_sizes(),
-                default_iv: c.iv_len(),
-                default_tag: m.tag_len(),
-            },
-        }
     }
 }
 

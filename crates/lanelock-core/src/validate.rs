@@ -1,6 +1,6 @@
 //! The check that an operation passes before any of its bytes is touched.
 
-use crate::algorithm::{Aead, Algorithm, Order};
+use crate::algorithm::{Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::group::GroupId;
 use crate::op::signature::Signature;
@@ -40,41 +40,23 @@ impl Rules {
 
     /// The rules of a validated transform.
     pub(crate) fn new(transform: &Transform, group: GroupId) -> Self {
-        use crate::algorithm::MAX_AAD_LEN;
+        let row = transform.algorithm().row();
         let iv_len = transform.iv_length();
-        let (mut parts, block, min_payload, max_payload, max_aad) = match transform.algorithm() {
-            Algorithm::Cipher(c) => (
-                Self::CIPHER,
-                c.block_len(),
-                c.min_payload(),
-                c.max_payload(),
-                0,
-            ),
-            Algorithm::Mac(_) => (Self::AUTH | Self::TAG, 1, 0, None, MAX_AAD_LEN),
-            Algorithm::Hash(_) => (Self::AUTH | Self::TAG, 1, 0, None, 0),
-            Algorithm::Aead(a) => {
-                let parts = Self::CIPHER | Self::TAG;
-                (parts, 1, 0, Aead::max_payload(a, iv_len), MAX_AAD_LEN)
-            }
-            Algorithm::Chain(order, c, _) => {
-                let first = if order == Order::MacThenEncrypt {
-                    Self::MAC_FIRST
-                } else {
-                    0
-                };
-                let parts = Self::CIPHER | Self::AUTH | Self::TAG | first;
-                (
-                    parts,
-                    c.block_len(),
-                    c.min_payload(),
-                    c.max_payload(),
-                    MAX_AAD_LEN,
-                )
-            }
-        };
-        if transform.direction() == Direction::Forward {
-            parts |= Self::FORWARD;
-        }
+        let mac_first = matches!(
+            transform.algorithm(),
+            Algorithm::Chain(Order::MacThenEncrypt, ..)
+        );
+        let parts = [
+            (row.encrypts, Self::CIPHER),
+            (row.authenticates, Self::AUTH),
+            (row.default_tag > 0, Self::TAG),
+            (transform.direction() == Direction::Forward, Self::FORWARD),
+            (mac_first, Self::MAC_FIRST),
+        ];
+        let parts = parts.into_iter().fold(
+            0,
+            |parts, (has, part)| if has { parts | part } else { parts },
+        );
         let (regular, ignored) = signature(parts, iv_len, transform.tag_length());
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
@@ -83,11 +65,11 @@ impl Rules {
             ignored,
             parts,
             iv_len: small(iv_len),
-            block_mask: small(block - 1),
+            block_mask: small(row.block - 1),
             tag_len: u16::try_from(transform.tag_length()).expect("validated"),
-            min_payload: u32::try_from(min_payload).expect("a block or two"),
-            max_payload: max_payload.unwrap_or(TOO_LARGE - 1),
-            max_aad: u32::try_from(max_aad).expect("a megabyte"),
+            min_payload: u32::try_from(row.min_payload).expect("a block or two"),
+            max_payload: row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
+            max_aad: u32::try_from(row.max_aad).expect("a megabyte"),
             cipher_mask: if parts & Self::CIPHER == 0 { 0 } else { !0 },
             auth_mask: if parts & Self::AUTH == 0 { 0 } else { !0 },
         }

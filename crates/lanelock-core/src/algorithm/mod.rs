@@ -2,19 +2,17 @@
 //!
 //! A family covers every key length (`Cipher::AesCbc` is AES-128, -192 and -256): the key given
 //! to a [`crate::Transform`] selects the member. [`Spec`] is a family plus its key lengths, the
-//! thing that a name such as `aes-128-cbc+hmac-sha1` stands for.
+//! thing that a name such as `aes-128-cbc+hmac-sha1` stands for. A family's facts stand in one
+//! place, its [`Row`] of the table; everything else about it is looked up there.
 
-mod aead;
-mod cipher;
-mod hash;
-mod mac;
+mod family;
 mod name;
+mod row;
+mod table;
 
-pub use aead::Aead;
-pub use cipher::Cipher;
-pub use hash::Hash;
-pub use mac::Mac;
 pub use name::{Spec, UnknownAlgorithm};
+pub use row::Row;
+pub use table::{Aead, Cipher, Hash, Mac};
 
 /// Longest IV of any algorithm, in bytes (AES-GCM as OpenSSL bounds it).
 pub const MAX_IV_LEN: usize = 128;

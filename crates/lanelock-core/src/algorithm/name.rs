@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aead, Algorithm, Cipher, Hash, Mac, Order};
+use super::{Algorithm, Mac, Order};
 
 /// An algorithm family together with its key lengths: what a name stands for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -28,25 +28,13 @@ impl Spec {
     /// Every algorithm that has a name of its own, chains left out.
     #[must_use]
     pub fn singles() -> Vec<Self> {
-        let ciphers = Cipher::ALL.iter().flat_map(|&c| {
-            c.key_sizes()
-                .iter()
-                .map(move |key_len| Self::new(Algorithm::Cipher(c), key_len))
-        });
-        let macs = Mac::ALL.iter().flat_map(|&mac| {
-            mac_key_lens(mac)
-                .into_iter()
-                .map(move |len| Self::new(Algorithm::Mac(mac), len))
-        });
-        let hashes = Hash::ALL
-            .iter()
-            .map(|&hash| Self::new(Algorithm::Hash(hash), 0));
-        let aeads = Aead::ALL.iter().flat_map(|&a| {
-            a.key_sizes()
-                .iter()
-                .map(move |key_len| Self::new(Algorithm::Aead(a), key_len))
-        });
-        ciphers.chain(macs).chain(hashes).chain(aeads).collect()
+        Algorithm::families()
+            .flat_map(|algorithm| {
+                key_lens(algorithm)
+                    .into_iter()
+                    .map(move |key_len| Self::new(algorithm, key_len))
+            })
+            .collect()
     }
 
     /// Every chain, in both orders.
@@ -136,101 +124,24 @@ impl fmt::Display for UnknownAlgorithm {
 impl std::error::Error for UnknownAlgorithm {}
 
 /// HMAC takes keys of any length; its named form has the one RFC 2104 recommends.
-fn mac_key_lens(mac: Mac) -> Vec<usize> {
-    match mac {
-        Mac::Hmac(hash) => vec![hash.digest_len()],
-        _ => mac.key_sizes().iter().collect(),
+fn key_lens(algorithm: Algorithm) -> Vec<usize> {
+    match algorithm {
+        Algorithm::Mac(Mac::Hmac(hash)) => vec![hash.digest_len()],
+        _ => algorithm.row().key.iter().collect(),
     }
 }
 
 /// The name of an algorithm with a key of `key_len` bytes, or of its family.
 fn name(algorithm: Algorithm, key_len: Option<usize>, mac_key_len: usize) -> String {
-    match algorithm {
-        Algorithm::Cipher(cipher) => cipher_name(cipher, key_len),
-        Algorithm::Mac(mac) => mac_name(mac, key_len),
-        Algorithm::Hash(hash) => hash_name(hash).to_owned(),
-        Algorithm::Aead(aead) => aead_name(aead, key_len),
-        Algorithm::Chain(order, cipher, mac) => {
-            let (cipher, mac) = (
-                cipher_name(cipher, key_len),
-                mac_name(mac, Some(mac_key_len)),
-            );
-            match order {
-                Order::EncryptThenMac => format!("{cipher}+{mac}"),
-                Order::MacThenEncrypt => format!("{mac}+{cipher}"),
-            }
-        }
-    }
-}
-
-/// `-128` for a key of 16 bytes.
-fn bits(key_len: Option<usize>) -> String {
-    key_len.map_or(String::new(), |len| format!("-{}", len * 8))
-}
-
-fn cipher_name(cipher: Cipher, key_len: Option<usize>) -> String {
-    let bits = match cipher {
-        // Half of an XTS key is the tweak's.
-        Cipher::AesXts => bits(key_len.map(|len| len / 2)),
-        Cipher::TripleDesCbc | Cipher::TripleDesCtr if key_len == Some(16) => "-2key".to_owned(),
-        Cipher::AesCbc
-        | Cipher::AesCtr
-        | Cipher::AesEcb
-        | Cipher::AesDocsis
-        | Cipher::CamelliaCbc => bits(key_len),
-        _ => String::new(),
+    let row = algorithm.row();
+    let first = key_len.map_or(row.name, |len| row.member(len));
+    let Algorithm::Chain(order, _, mac) = algorithm else {
+        return first.to_owned();
     };
-    match cipher {
-        Cipher::AesCbc => format!("aes{bits}-cbc"),
-        Cipher::AesCtr => format!("aes{bits}-ctr"),
-        Cipher::AesEcb => format!("aes{bits}-ecb"),
-        Cipher::AesXts => format!("aes{bits}-xts"),
-        Cipher::AesDocsis => format!("aes{bits}-docsis"),
-        Cipher::TripleDesCbc => format!("3des{bits}-cbc"),
-        Cipher::TripleDesCtr => format!("3des{bits}-ctr"),
-        Cipher::DesCbc => "des-cbc".to_owned(),
-        Cipher::DesDocsis => "des-docsis".to_owned(),
-        Cipher::ChaCha20 => "chacha20".to_owned(),
-        Cipher::CamelliaCbc => format!("camellia{bits}-cbc"),
-    }
-}
-
-fn mac_name(mac: Mac, key_len: Option<usize>) -> String {
-    let bits = bits(key_len);
-    match mac {
-        Mac::Hmac(hash) => format!("hmac-{}", hash_name(hash)),
-        Mac::AesCmac => format!("aes{bits}-cmac"),
-        Mac::AesGmac => format!("aes{bits}-gmac"),
-        Mac::Poly1305 => "poly1305".to_owned(),
-    }
-}
-
-fn hash_name(hash: Hash) -> &'static str {
-    match hash {
-        Hash::Md5 => "md5",
-        Hash::Sha1 => "sha1",
-        Hash::Sha224 => "sha224",
-        Hash::Sha256 => "sha256",
-        Hash::Sha384 => "sha384",
-        Hash::Sha512 => "sha512",
-        Hash::Sha3_224 => "sha3-224",
-        Hash::Sha3_256 => "sha3-256",
-        Hash::Sha3_384 => "sha3-384",
-        Hash::Sha3_512 => "sha3-512",
-        Hash::Shake128 => "shake128",
-        Hash::Shake256 => "shake256",
-        Hash::Blake2b512 => "blake2b-512",
-        Hash::Blake2s256 => "blake2s-256",
-    }
-}
-
-fn aead_name(aead: Aead, key_len: Option<usize>) -> String {
-    let bits = bits(key_len);
-    match aead {
-        Aead::AesGcm => format!("aes{bits}-gcm"),
-        Aead::AesCcm => format!("aes{bits}-ccm"),
-        Aead::ChaCha20Poly1305 => "chacha20-poly1305".to_owned(),
-        Aead::XChaCha20Poly1305 => "xchacha20-poly1305".to_owned(),
+    let mac = Algorithm::Mac(mac).row().member(mac_key_len);
+    match order {
+        Order::EncryptThenMac => format!("{first}+{mac}"),
+        Order::MacThenEncrypt => format!("{mac}+{first}"),
     }
 }
 
