@@ -1,5 +1,5 @@
-//! Packs Wycheproof's tests: as text they are ten times as long as all the code of the command that
-//! they are part of.
+//! Lists the files of published vectors, and packs Wycheproof's tests: as text they are ten times as
+//! long as all the code of the command that they are part of.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -47,7 +47,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         pack(&folder, name, &texts, &mut table)?;
     }
     fs::write(folder.join("packed.rs"), table)?;
+    fs::write(folder.join("vectors.rs"), vectors()?)?;
     Ok(())
+}
+
+/// Name and text of each file of vectors, in the order of their names.
+fn vectors() -> Result<String, Box<dyn Error>> {
+    let data = Path::new(&env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR")?)
+        .join("src/vectors/data");
+    println!("cargo::rerun-if-changed={}", data.display());
+    let entries = fs::read_dir(data)?.map(|entry| Ok(entry?.path()));
+    let mut files = entries.collect::<Result<Vec<_>, std::io::Error>>()?;
+    files.sort();
+    let mut table = "static FILES: &[(&str, &str)] = &[\n".to_owned();
+    for file in files {
+        let name = file.file_stem().and_then(|stem| stem.to_str());
+        let name = name.ok_or("the names of files are UTF-8")?;
+        writeln!(table, "    ({name:?}, include_str!({file:?})),")?;
+    }
+    table.push_str("];\n");
+    Ok(table)
 }
 
 /// Writes a file for each text, and an array of them into `table`.

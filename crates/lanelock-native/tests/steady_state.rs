@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use lanelock_conformance::public_key::{Sample, samples};
-use lanelock_core::algorithm::Spec;
+use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::{Engine, offers};
 use lanelock_core::public_key::{
     FlushPolicy, KeyJob, KeyKind, KeyQueue, KeyTransform, SecretKey, SignatureScheme,
@@ -168,7 +168,7 @@ fn measure(device: &Device, qp: &mut QueuePair, spec: Spec, step: usize) -> u64 
 
 /// Runs a burst in place; returns the allocations inside.
 fn process(qp: &mut QueuePair, session: &Session, places: &mut [Place], step: usize) -> u64 {
-    let iv = [3; 24];
+    let iv = [3; MAX_IV_LEN];
     let mut segments: Vec<Vec<IoSliceMut<'_>>> = Vec::new();
     let mut tags = Vec::new();
     for place in places {

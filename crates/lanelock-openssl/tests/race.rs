@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use lanelock_conformance::public_key::{Sample, samples};
-use lanelock_core::algorithm::Spec;
+use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
 use lanelock_core::public_key::{
     Curve, FlushPolicy, KeyKind, KeyQueue, KeySession, KeySpec, Operation, Scheme, SignatureScheme,
@@ -133,7 +133,8 @@ impl Work<'_> {
     /// Every session's message: payload, then tag.
     fn messages(&mut self) {
         for session in self.sessions {
-            let (mut data, mut tag, iv) = (vec![5; 80], vec![0; session.tag_len()], [7; 24]);
+            let (mut data, mut tag, iv) =
+                (vec![5; 80], vec![0; session.tag_len()], [7; MAX_IV_LEN]);
             let mut op = Op::new(session, Buffer::in_place(&mut data));
             if session.iv_len() > 0 {
                 op = op.iv(&iv[..session.iv_len()]);

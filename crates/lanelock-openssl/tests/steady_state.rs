@@ -11,7 +11,7 @@
 use std::io::IoSliceMut;
 
 use lanelock_conformance::public_key::samples;
-use lanelock_core::algorithm::Spec;
+use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
 use lanelock_core::public_key::{FlushPolicy, KeyKind, Operation};
 use lanelock_core::transform::Direction;
@@ -165,7 +165,7 @@ fn process(
         *segment = IoSliceMut::new(chunk);
     }
     let mut op = Op::new(session, Buffer::in_place(&mut segments[..count]));
-    let iv = [3; 24];
+    let iv = [3; MAX_IV_LEN];
     if session.iv_len() > 0 {
         op = op.iv(&iv[..session.iv_len()]);
     }

@@ -12,7 +12,7 @@ use lanelock_core::engine::{
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac, SessionError, Status, Transform};
+use lanelock_core::{Algorithm, SessionError, Status, Transform};
 
 use crate::math::{MAX_TAG, Stream, Sum};
 
@@ -87,18 +87,9 @@ impl ToyEngine {
             };
             Capability::standard(algorithm, features)
         };
-        let ciphers = Cipher::ALL.iter().map(|&c| Algorithm::Cipher(c));
-        let macs = Mac::ALL.iter().map(|&m| Algorithm::Mac(m));
-        let hashes = Hash::ALL.iter().map(|&h| Algorithm::Hash(h));
-        let aeads = Aead::ALL.iter().map(|&a| Algorithm::Aead(a));
         Self {
             name,
-            capabilities: ciphers
-                .chain(macs)
-                .chain(hashes)
-                .chain(aeads)
-                .map(standard)
-                .collect(),
+            capabilities: Algorithm::families().map(standard).collect(),
             group: |_| 0,
             trouble: Vec::new(),
             shared: Arc::default(),

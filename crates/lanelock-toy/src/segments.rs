@@ -47,7 +47,7 @@ pub fn check_segments(data: &[u8]) {
     let device = Device::builder().engine(ToyEngine::new("toy")).build();
     let session = |protect| {
         device
-            .session((item.make)(protect))
+            .session(item.transform(protect))
             .expect("the menu is valid")
     };
     let mut queue = device.queue_pair(4);

@@ -2,7 +2,7 @@
 
 use lanelock::engine::{Batch, Capability, Engine, EngineSession, Features, QueueToken};
 use lanelock::session::SessionMemory;
-use lanelock::{Aead, Algorithm, Cipher, Hash, Mac, SessionError, Status, Transform};
+use lanelock::{Algorithm, SessionError, Status, Transform};
 
 /// Completes every operation with [`Status::Success`] and touches no byte of it.
 ///
@@ -26,15 +26,8 @@ impl NullEngine {
             chains: true,
             ..Features::default()
         };
-        let ciphers = Cipher::ALL.iter().copied().map(Algorithm::Cipher);
-        let macs = Mac::ALL.iter().copied().map(Algorithm::Mac);
-        let hashes = Hash::ALL.iter().copied().map(Algorithm::Hash);
-        let aeads = Aead::ALL.iter().copied().map(Algorithm::Aead);
         Self {
-            capabilities: ciphers
-                .chain(macs)
-                .chain(hashes)
-                .chain(aeads)
+            capabilities: Algorithm::families()
                 .map(|algorithm| Capability::standard(algorithm, chains))
                 .collect(),
         }

@@ -114,7 +114,7 @@ impl Shape {
 
     /// Whether results include a message, not just a tag.
     pub fn has_output(&self) -> bool {
-        !matches!(self.spec.algorithm, Algorithm::Mac(_) | Algorithm::Hash(_))
+        self.spec.algorithm.row().encrypts
     }
 
     /// Whether an operation in place would destroy the input that the next round needs.

@@ -219,10 +219,8 @@ struct Crowd {
 
 /// Refuses lengths that the algorithm's mode does not have.
 fn check_lengths(spec: Spec, mix: &Mix) -> Result<(), Failure> {
-    let (Algorithm::Cipher(cipher) | Algorithm::Chain(_, cipher, _)) = spec.algorithm else {
-        return Ok(());
-    };
-    let (block, least) = (cipher.block_len(), cipher.min_payload());
+    let row = spec.algorithm.row();
+    let (block, least) = (row.block, row.min_payload);
     for len in mix.pattern() {
         let len = len as usize;
         let option = match mix {

@@ -1,8 +1,8 @@
 //! Random sessions, shapes and bursts.
 
+use lanelock_core::Mac;
 use lanelock_core::algorithm::{Algorithm, Spec};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Aead, Cipher, Mac};
 
 use super::edit::Flip;
 use super::fault::Fault;
@@ -197,17 +197,10 @@ pub(super) fn shape(setup: &Setup, sweep: Option<Sweep>, reach: Reach, rng: &mut
 
 /// The nearest body that the session accepts.
 pub(super) fn fit_body(setup: &Setup, body: usize) -> usize {
-    let (block, min) = match setup.algorithm {
-        Algorithm::Cipher(c) | Algorithm::Chain(_, c, _) => (c.block_len(), c.min_payload()),
-        _ => (1, 0),
-    };
-    let max = match setup.algorithm {
-        Algorithm::Aead(a) => Aead::max_payload(a, setup.iv_len),
-        Algorithm::Cipher(c) | Algorithm::Chain(_, c, _) => Cipher::max_payload(c),
-        _ => None,
-    };
+    let row = setup.algorithm.row();
+    let max = row.max_payload_with(setup.iv_len);
     let max = max.map_or(usize::MAX, |max| max as usize);
-    (body.min(max) / block * block).max(min)
+    (body.min(max) / row.block * row.block).max(row.min_payload)
 }
 
 /// Mostly short, often at the edge of a block, sometimes long.

@@ -38,17 +38,17 @@ impl Setup {
 
     /// Whether operations have a payload that is encrypted or decrypted.
     pub(crate) fn ciphers(&self) -> bool {
-        !matches!(self.algorithm, Algorithm::Mac(_) | Algorithm::Hash(_))
+        self.algorithm.row().encrypts
     }
 
     /// Whether operations have an authenticated range.
     pub(crate) fn authenticates(&self) -> bool {
-        !matches!(self.algorithm, Algorithm::Cipher(_) | Algorithm::Aead(_))
+        self.algorithm.row().authenticates
     }
 
     /// Whether operations may have additional data.
     pub(crate) fn takes_aad(&self) -> bool {
-        !matches!(self.algorithm, Algorithm::Cipher(_) | Algorithm::Hash(_))
+        self.algorithm.row().max_aad > 0
     }
 
     /// The same keys and lengths, the other way round.

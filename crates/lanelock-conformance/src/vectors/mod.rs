@@ -9,46 +9,8 @@ pub use parse::{ParseError, Vector, parse};
 use crate::suite::{FileOutcome, Verdict};
 use crate::{Progress, Subject};
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("data/", $name, ".txt")))),*]
-    };
-}
-
-/// Name and text of each file.
-const FILES: &[(&str, &str)] = files![
-    "3des-cbc",
-    "aes-cbc",
-    "aes-cbc-hmac",
-    "aes-ccm",
-    "aes-cmac",
-    "aes-ctr",
-    "aes-docsis",
-    "aes-ecb",
-    "aes-gcm",
-    "aes-gmac",
-    "aes-xts",
-    "blake2",
-    "camellia-cbc",
-    "chacha20",
-    "chacha20-poly1305",
-    "des-cbc",
-    "des-docsis",
-    "hmac-md5",
-    "hmac-sha1",
-    "hmac-sha224",
-    "hmac-sha256",
-    "hmac-sha3",
-    "hmac-sha384",
-    "hmac-sha512",
-    "md5",
-    "poly1305",
-    "sha1",
-    "sha2",
-    "sha3",
-    "shake",
-    "xchacha20-poly1305",
-];
+// FILES: name and text of each file of `data`.
+include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
 
 /// Every vector, with its file's name.
 ///

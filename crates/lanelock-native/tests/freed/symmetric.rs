@@ -1,6 +1,6 @@
 //! Ciphers, MACs, AEADs and chains, in both directions.
 
-use lanelock_core::algorithm::Spec;
+use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Cipher, Device, Mac, Op, QueuePair, Session, Transform};
@@ -154,7 +154,7 @@ fn process(
     data: &mut [[u8; MESSAGE]],
     tags: &mut [[u8; 64]],
 ) -> bool {
-    let iv = [3; 24];
+    let iv = [3; MAX_IV_LEN];
     let mut ops: Vec<_> = data
         .iter_mut()
         .zip(tags)

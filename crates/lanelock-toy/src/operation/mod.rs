@@ -29,7 +29,7 @@ pub enum Verdict {
 /// If they differ.
 pub fn check_operation(data: &[u8]) -> Verdict {
     let mut case = Case::read(data);
-    let transform = (case.item.make)(case.protect);
+    let transform = case.item.transform(case.protect);
     let plan = model::resolve(&case);
     if let Some(plan) = plan.as_ref().filter(|_| case.good_tag) {
         model::plant_tag(&mut case, plan, &transform);

@@ -1,6 +1,6 @@
 //! Bursts of one algorithm with fixed and with random secrets, through a queue pair.
 
-use lanelock::algorithm::Spec;
+use lanelock::algorithm::{MAX_IV_LEN, Spec};
 use lanelock::transform::Direction;
 use lanelock::{Algorithm, Buffer, Device, Op, QueuePair, Session, Status, Transform};
 
@@ -181,14 +181,14 @@ fn run(
     spec: Spec,
     slot: &mut Slot,
 ) -> (u64, [Status; BURST]) {
-    const PUBLIC: [u8; 24] = [1; 24];
+    const PUBLIC: [u8; MAX_IV_LEN] = [1; MAX_IV_LEN];
     let Slot {
         session,
         secret,
         tags,
         ..
     } = slot;
-    let has_payload = !matches!(spec.algorithm, Algorithm::Mac(_) | Algorithm::Hash(_));
+    let has_payload = spec.algorithm.row().encrypts;
     let texts = secret[spec.key_len + spec.mac_key_len..].chunks_exact_mut(LEN);
     let mut ops: Vec<_> = texts
         .zip(tags)
