@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TAG_SLOT = 64, IV_SLOT = 16, MAX_SIZES = 4096 };
+/* Room for the longest tag, and for the longest usual IV in whole blocks. */
+enum { TAG_SLOT = 64, IV_SLOT = 32, MAX_SIZES = 4096 };
 
 /* Why something was refused, in words meant for the person who asked. */
 struct reason {
@@ -43,6 +44,7 @@ struct spec {
     uint16_t least; /* shortest payload */
 };
 
+/* Until the next call; NULL: no such algorithm. */
 const struct spec *spec_find(const char *name);
 
 /* A parsed and validated `prepare` line. All lengths are in bytes. */

@@ -172,7 +172,7 @@ bool shape_parse(struct shape *shape, char *line, struct reason *why)
                       !fields.algorithm ? "algorithm" : !fields.operation ? "operation" : "pattern");
     const struct spec *spec = shape->spec = spec_find(fields.algorithm);
     if (!spec)
-        return refuse(why, "no %.60s here; spec.c has the list", fields.algorithm);
+        return refuse(why, "no %.60s here; specs.h has the list", fields.algorithm);
     if (strlen(fields.route) >= sizeof shape->route)
         return refuse(why, "route=%.60s: no such route; leave it out to measure all", fields.route);
     strcpy(shape->route, fields.route);

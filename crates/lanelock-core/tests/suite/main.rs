@@ -8,6 +8,7 @@ mod jobs;
 mod overlap;
 mod properties;
 mod queue_pairs;
+mod specs;
 mod stand_ins;
 mod support;
 mod table;
