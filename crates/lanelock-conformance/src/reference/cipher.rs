@@ -20,6 +20,7 @@ pub fn cipher(cipher: Cipher, direction: Direction, key: &[u8], iv: &[u8], data:
     match cipher {
         Cipher::AesCbc => evp(aes_cbc(key.len()), mode, key, Some(iv), data),
         Cipher::AesCtr => evp(aes_ctr(key.len()), mode, key, Some(iv), data),
+        Cipher::AesCfb => aes_cfb(mode, key, iv, data),
         Cipher::AesEcb => evp(aes_ecb(key.len()), mode, key, None, data),
         Cipher::AesXts => evp(aes_xts(key.len()), mode, key, Some(iv), data),
         Cipher::CamelliaCbc => evp(camellia_cbc(key.len()), mode, key, Some(iv), data),
@@ -102,6 +103,24 @@ fn des_ctr(key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
     let mut output = data.to_vec();
     xor(&mut output, &keystream);
     output
+}
+
+/// SP 800-38A, 6.3, with segments of a block: each is XORed with the encryption of the ciphertext in
+/// front of it, the first with that of the IV.
+fn aes_cfb(mode: Mode, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut feedback = iv.to_vec();
+    let segments = data.chunks(16).map(|input| {
+        let mask = evp(aes_ecb(key.len()), Mode::Encrypt, key, None, &feedback);
+        let mut output = input.to_vec();
+        xor(&mut output, &mask);
+        let ciphertext = match mode {
+            Mode::Encrypt => &output,
+            Mode::Decrypt => input,
+        };
+        feedback = ciphertext.to_vec();
+        output
+    });
+    segments.flatten().collect()
 }
 
 /// DOCSIS Baseline Privacy: CBC over the whole blocks; what is left is XORed with the encryption

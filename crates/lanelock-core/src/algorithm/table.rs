@@ -52,6 +52,14 @@ families! {
             key: sizes![16, 24, 32],
             ..CIPHER
         },
+        /// AES in cipher feedback mode with 128-bit segments (NIST SP 800-38A, 6.3); the last segment
+        /// may be shorter.
+        AesCfb = Row {
+            name: "aes-cfb",
+            members: &["aes-128-cfb", "aes-192-cfb", "aes-256-cfb"],
+            key: sizes![16, 24, 32],
+            ..CIPHER
+        },
         /// AES in electronic codebook mode (NIST SP 800-38A, 6.1).
         AesEcb = Row {
             name: "aes-ecb",
