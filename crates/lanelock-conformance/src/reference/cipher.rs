@@ -21,6 +21,7 @@ pub fn cipher(cipher: Cipher, direction: Direction, key: &[u8], iv: &[u8], data:
         Cipher::AesCbc => evp(aes_cbc(key.len()), mode, key, Some(iv), data),
         Cipher::AesCtr => evp(aes_ctr(key.len()), mode, key, Some(iv), data),
         Cipher::AesCfb => aes_cfb(mode, key, iv, data),
+        Cipher::AesOfb => aes_ofb(key, iv, data),
         Cipher::AesEcb => evp(aes_ecb(key.len()), mode, key, None, data),
         Cipher::AesXts => evp(aes_xts(key.len()), mode, key, Some(iv), data),
         Cipher::CamelliaCbc => evp(camellia_cbc(key.len()), mode, key, Some(iv), data),
@@ -121,6 +122,18 @@ fn aes_cfb(mode: Mode, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
         output
     });
     segments.flatten().collect()
+}
+
+/// SP 800-38A, 6.4: the IV is encrypted over and over, and each block of that is XORed with one of
+/// the data.
+fn aes_ofb(key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut keystream = iv.to_vec();
+    let mut output = data.to_vec();
+    for block in output.chunks_mut(16) {
+        keystream = evp(aes_ecb(key.len()), Mode::Encrypt, key, None, &keystream);
+        xor(block, &keystream);
+    }
+    output
 }
 
 /// DOCSIS Baseline Privacy: CBC over the whole blocks; what is left is XORed with the encryption

@@ -60,6 +60,13 @@ families! {
             key: sizes![16, 24, 32],
             ..CIPHER
         },
+        /// AES in output feedback mode (NIST SP 800-38A, 6.4). Never reuse an IV under one key.
+        AesOfb = Row {
+            name: "aes-ofb",
+            members: &["aes-128-ofb", "aes-192-ofb", "aes-256-ofb"],
+            key: sizes![16, 24, 32],
+            ..CIPHER
+        },
         /// AES in electronic codebook mode (NIST SP 800-38A, 6.1).
         AesEcb = Row {
             name: "aes-ecb",
