@@ -127,7 +127,7 @@ impl Transform {
         }
     }
 
-    /// Sets the IV length, in bytes, where the algorithm leaves a choice (GCM, CCM, GMAC).
+    /// Sets the IV length, in bytes, where the algorithm leaves a choice (GCM, CCM, GMAC, SIV).
     #[must_use]
     pub fn iv_len(mut self, len: usize) -> Self {
         self.iv_len = len;

@@ -236,14 +236,16 @@ impl Catalogue {
     }
 
     fn has_aead(&self, aead: Aead) -> bool {
-        // Its keys are derived with the cipher.
-        if aead == Aead::XChaCha20Poly1305 && !self.has_cipher(Cipher::ChaCha20) {
-            return false;
+        let is_there = || {
+            let mut rows = AEADS.iter().zip(&self.aeads);
+            rows.any(|(row, a)| row.0 == aead && a.is_some())
+        };
+        match aead {
+            // Its keys are derived with the cipher.
+            Aead::XChaCha20Poly1305 => self.has_cipher(Cipher::ChaCha20) && is_there(),
+            Aead::AesSiv => self.has_cipher(Cipher::AesCbc) && self.has_cipher(Cipher::AesCtr),
+            _ => is_there(),
         }
-        AEADS
-            .iter()
-            .zip(&self.aeads)
-            .any(|(row, a)| row.0 == aead && a.is_some())
     }
 }
 

@@ -110,7 +110,7 @@ impl Drop for Cmac {
 }
 
 /// Multiplies by x in GF(2^128) (RFC 4493, 2.3), without a branch on the secret.
-fn double(block: [u8; BLOCK]) -> [u8; BLOCK] {
+pub(crate) fn double(block: [u8; BLOCK]) -> [u8; BLOCK] {
     let value = u128::from_be_bytes(block);
     let carry = (value >> 127).wrapping_neg();
     (value << 1 ^ carry & 0x87).to_be_bytes()

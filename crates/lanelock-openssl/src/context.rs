@@ -8,6 +8,7 @@ use crate::cipher::CipherOnly;
 use crate::ffi::Failed;
 use crate::hash::HashContext;
 use crate::mac::MacOnly;
+use crate::siv::Siv;
 
 /// Makes a session's contexts; holds its key, which is wiped with it.
 pub(crate) type MakeContext = dyn Fn() -> Result<Context, Failed> + Send + Sync;
@@ -20,6 +21,7 @@ pub(crate) enum Context {
     Mac(MacOnly),
     Hash(HashContext),
     Aead(AeadContext),
+    Siv(Box<Wiped<Siv>>),
     Chain(Box<Wiped<ChainContext>>),
 }
 
@@ -40,6 +42,7 @@ impl Context {
             Self::Mac(context) => context.run(op),
             Self::Hash(context) => context.run(op),
             Self::Aead(context) => context.run(op),
+            Self::Siv(context) => context.run(op),
             Self::Chain(context) => context.run(op),
         }
     }

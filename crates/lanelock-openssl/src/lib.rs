@@ -37,6 +37,7 @@ mod hmac;
 mod mac;
 mod public_key;
 mod session;
+mod siv;
 mod triple_des_ctr;
 mod xchacha;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use lanelock_core::engine::{Batch, EngineSession, PerQueue, QueueToken, ValidOp, Wiped};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_core::{Algorithm, Mac, SessionError, Status, Transform};
+use lanelock_core::{Aead, Algorithm, Mac, SessionError, Status, Transform};
 
 use crate::catalogue::Catalogue;
 use crate::context::{Context, Failure, MakeContext, Maker};
 use crate::ffi::{ErrorMark, Failed, RawDigest};
-use crate::{NAME, aead, chain, cipher, hash, mac};
+use crate::{NAME, aead, chain, cipher, hash, mac, siv};
 
 pub(crate) struct OpenSslSession {
     contexts: PerQueue<Kept>,
@@ -35,6 +35,7 @@ impl OpenSslSession {
             Algorithm::Cipher(c) => cipher::maker(catalogue, c, transform),
             Algorithm::Mac(m) => mac::maker(catalogue, m, transform),
             Algorithm::Hash(h) => hash::maker(catalogue, h, transform),
+            Algorithm::Aead(Aead::AesSiv) => siv::maker(catalogue, transform),
             Algorithm::Aead(a) => aead::maker(catalogue, a, transform),
             Algorithm::Chain(order, c, m) => chain::maker(catalogue, order, c, m, transform),
             _ => Box::new(|| Err(Failed::MISUSE)),

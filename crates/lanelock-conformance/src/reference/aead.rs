@@ -5,7 +5,7 @@ use openssl::symm;
 use openssl::symm::Mode;
 
 use super::cipher::{aes_cbc, aes_ctr};
-use super::{evp, xchacha, xor};
+use super::{evp, siv, xchacha, xor};
 
 /// Encrypts `data`; ciphertext and tag.
 ///
@@ -20,27 +20,22 @@ pub fn seal(
     data: &[u8],
     tag_len: usize,
 ) -> (Vec<u8>, Vec<u8>) {
-    if aead == Aead::AesCcm {
-        return (
+    match aead {
+        Aead::AesCcm => (
             ccm_stream(key, iv, data),
             ccm_tag(key, iv, aad, data, tag_len),
-        );
+        ),
+        Aead::AesSiv => siv::seal(key, iv, aad, data),
+        Aead::XChaCha20Poly1305 => {
+            let (key, iv) = xchacha::extended(key, iv);
+            seal(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag_len)
+        }
+        _ => {
+            let (cipher, mut tag) = (evp_aead(aead, key.len()), vec![0; tag_len]);
+            let output = symm::encrypt_aead(cipher, key, Some(iv), aad, data, &mut tag);
+            (output.expect("lengths fit"), tag)
+        }
     }
-    if aead == Aead::XChaCha20Poly1305 {
-        let (key, iv) = xchacha::extended(key, iv);
-        return seal(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag_len);
-    }
-    let mut tag = vec![0; tag_len];
-    let output = symm::encrypt_aead(
-        evp_aead(aead, key.len()),
-        key,
-        Some(iv),
-        aad,
-        data,
-        &mut tag,
-    )
-    .expect("lengths fit");
-    (output, tag)
 }
 
 /// Decrypts `data`; nothing if the tag does not match.
@@ -56,16 +51,19 @@ pub fn open(
     data: &[u8],
     tag: &[u8],
 ) -> Option<Vec<u8>> {
-    if aead == Aead::AesCcm {
-        let plaintext = ccm_stream(key, iv, data);
-        let matches = ccm_tag(key, iv, aad, &plaintext, tag.len()) == tag;
-        return matches.then_some(plaintext);
+    match aead {
+        Aead::AesCcm => {
+            let plaintext = ccm_stream(key, iv, data);
+            let matches = ccm_tag(key, iv, aad, &plaintext, tag.len()) == tag;
+            matches.then_some(plaintext)
+        }
+        Aead::AesSiv => siv::open(key, iv, aad, data, tag),
+        Aead::XChaCha20Poly1305 => {
+            let (key, iv) = xchacha::extended(key, iv);
+            open(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag)
+        }
+        _ => symm::decrypt_aead(evp_aead(aead, key.len()), key, Some(iv), aad, data, tag).ok(),
     }
-    if aead == Aead::XChaCha20Poly1305 {
-        let (key, iv) = xchacha::extended(key, iv);
-        return open(Aead::ChaCha20Poly1305, &key, &iv, aad, data, tag);
-    }
-    symm::decrypt_aead(evp_aead(aead, key.len()), key, Some(iv), aad, data, tag).ok()
 }
 
 fn evp_aead(aead: Aead, key_len: usize) -> symm::Cipher {

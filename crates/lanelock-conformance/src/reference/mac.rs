@@ -39,7 +39,7 @@ fn hmac(function: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// RFC 4493, with the two subkeys of its section 2.3.
-fn cmac(key: &[u8], data: &[u8]) -> Vec<u8> {
+pub(super) fn cmac(key: &[u8], data: &[u8]) -> Vec<u8> {
     let k1 = double(&evp(aes_ecb(key.len()), Mode::Encrypt, key, None, &[0; 16]));
     let last_len = match data.len() % 16 {
         0 if !data.is_empty() => 16,
@@ -66,7 +66,7 @@ fn cmac(key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// Multiplication by x in GF(2^128).
-fn double(block: &[u8]) -> Vec<u8> {
+pub(super) fn double(block: &[u8]) -> Vec<u8> {
     let number = u128::from_be_bytes(block.try_into().expect("one block"));
     let carry = if number >> 127 == 1 { 0x87 } else { 0 };
     ((number << 1) ^ carry).to_be_bytes().to_vec()

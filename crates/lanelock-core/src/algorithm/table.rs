@@ -315,6 +315,22 @@ families! {
             max_payload_by_iv: &[(12, (1 << 24) - 1), (13, u16::MAX as u32)],
             ..AEAD
         },
+        /// AES-SIV (RFC 5297), its key one of AES-CMAC, then one of AES-CTR. The tag is the synthetic
+        /// IV, in RFC 5297's output the 16 bytes in front of the ciphertext.
+        ///
+        /// The additional data is one component of what it authenticates, an empty one if there is
+        /// none. A session without an IV is deterministic: equal messages have equal ciphertexts,
+        /// and nothing else is told. The IV of a session that asks for one
+        /// ([`crate::Transform::iv_len`]) is the nonce, the component after the additional data;
+        /// that one is used again tells no more than that.
+        AesSiv = Row {
+            name: "aes-siv",
+            members: &["aes-128-siv", "aes-192-siv", "aes-256-siv"],
+            key: sizes![32, 48, 64],
+            iv: sizes![0..=128],
+            default_iv: 0,
+            ..AEAD
+        },
         /// ChaCha20-Poly1305 (RFC 8439). Never reuse a nonce under one key.
         ChaCha20Poly1305 = Row {
             name: "chacha20-poly1305",
