@@ -1,4 +1,4 @@
-//! AES-GCM, ChaCha20-Poly1305, XChaCha20-Poly1305 and AES-CCM.
+//! AES-GCM, ChaCha20-Poly1305, XChaCha20-Poly1305, AES-CCM and AES-GCM-SIV.
 
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ enum Style {
         aad: Zeroizing<Vec<u8>>,
         payload: Zeroizing<Vec<u8>>,
     },
+    /// GCM-SIV: the payload in one update, even if it is empty.
+    WholePayload(Zeroizing<Vec<u8>>),
 }
 
 /// Makes contexts for a session of `aead`.
@@ -42,7 +44,7 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, aead: Aead, transform: &Transfor
     let key = Zeroizing::new(transform.key().to_vec());
     let (iv_len, tag_len) = (transform.iv_length(), transform.tag_length());
     let seal = transform.direction() == Direction::Forward;
-    let whole = aead == Aead::AesCcm;
+    let ccm_tag_len = (aead == Aead::AesCcm).then_some(tag_len);
     Box::new(move || {
         let algorithm = catalogue.aead(aead, key.len()).ok_or(Failed::MISUSE)?;
         let (derivation, iv_len) = if aead == Aead::XChaCha20Poly1305 {
@@ -56,14 +58,14 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, aead: Aead, transform: &Transfor
         } else {
             (None, iv_len)
         };
-        let context = CipherContext::new(algorithm, seal, &key, iv_len, whole.then_some(tag_len))?;
-        let style = if whole {
-            Style::Whole {
+        let context = CipherContext::new(algorithm, seal, &key, iv_len, ccm_tag_len)?;
+        let style = match aead {
+            Aead::AesCcm => Style::Whole {
                 aad: Zeroizing::default(),
                 payload: Zeroizing::default(),
-            }
-        } else {
-            Style::Updates
+            },
+            Aead::AesGcmSiv => Style::WholePayload(Zeroizing::default()),
+            _ => Style::Updates,
         };
         let iv = [0; MAX_IV_LEN];
         Ok(Context::Aead(AeadContext {
@@ -129,7 +131,7 @@ impl AeadContext {
     #[inline]
     fn finish(&mut self) -> Result<(), Failed> {
         match self.style {
-            Style::Updates => self.context.finish(),
+            Style::Updates | Style::WholePayload(_) => self.context.finish(),
             Style::Whole { .. } => Ok(()),
         }
     }
@@ -145,6 +147,14 @@ impl AeadContext {
                 op.payload()
                     .for_each_block_run(1, |mut run| context.update(&mut run))?;
                 Ok(())
+            }
+            Style::WholePayload(payload) => {
+                // The additional data of the message before goes with an empty piece.
+                context.aad(&[])?;
+                op.for_each_aad(|piece| context.aad(piece))?;
+                gathered(op.payload(), payload, |mut run| {
+                    Ok(context.update_whole(&mut run)?)
+                })
             }
             Style::Whole { aad, payload } => {
                 context.announce(op.payload_len())?;

@@ -49,6 +49,8 @@ const AEADS: &[(Aead, usize, &CStr)] = &[
     (Aead::AesCcm, 16, c"AES-128-CCM"),
     (Aead::AesCcm, 24, c"AES-192-CCM"),
     (Aead::AesCcm, 32, c"AES-256-CCM"),
+    (Aead::AesGcmSiv, 16, c"AES-128-GCM-SIV"),
+    (Aead::AesGcmSiv, 32, c"AES-256-GCM-SIV"),
     (Aead::ChaCha20Poly1305, 32, c"ChaCha20-Poly1305"),
     (Aead::XChaCha20Poly1305, 32, c"ChaCha20-Poly1305"),
 ];
@@ -140,8 +142,9 @@ impl Catalogue {
             (
                 Algorithm::Aead(a),
                 Features {
-                    gathers_segments: a == Aead::AesCcm,
-                    rekeys: a == Aead::XChaCha20Poly1305,
+                    gathers_segments: matches!(a, Aead::AesCcm | Aead::AesGcmSiv),
+                    allocates: a == Aead::AesGcmSiv,
+                    rekeys: matches!(a, Aead::XChaCha20Poly1305 | Aead::AesGcmSiv),
                     ..Features::default()
                 },
             )

@@ -14,7 +14,8 @@
 //! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
 //! | Poly1305 | the key is set for each message | its MAC refuses to restart |
 //! | XChaCha20-Poly1305 | the key is set for each message | each has one of its own |
-//! | AES-XTS, AES-CCM | segments are gathered | one update is one whole message |
+//! | AES-XTS, AES-CCM, AES-GCM-SIV | segments are gathered | one update is one whole message |
+//! | AES-GCM-SIV, from 3.2 on | a cipher is fetched, keys are set, memory is allocated | so libcrypto derives a message's keys and keeps its additional data |
 //!
 //! Contexts are made from the key rather than copied from one another: copying AEAD contexts is
 //! broken in early 3.0, and memory made by the thread that uses it shares no cache line with

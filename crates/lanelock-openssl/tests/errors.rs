@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, missing_docs)] // a test
 
-use lanelock_core::engine::Engine;
+use lanelock_core::engine::{Engine, offers};
 use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::public_key::{
     Curve, EncryptionScheme, FlushPolicy, KeyKind, KeyOp, KeyTransform, Oaep, PublicKey, SecretKey,
     SignatureScheme,
 };
-use lanelock_core::{Aead, Buffer, Cipher, Device, Hash, Op, Status, Transform};
+use lanelock_core::{Aead, Algorithm, Buffer, Cipher, Device, Hash, Op, Status, Transform};
 use lanelock_openssl::OpenSsl;
 use openssl::error::ErrorStack;
 
@@ -56,12 +56,14 @@ fn of_opening_and_listing() {
 #[test]
 fn of_messages_that_are_forged() {
     let device = device();
-    for aead in Aead::ALL {
+    let capabilities = device.engines().next().unwrap().capabilities();
+    let is_offered = |aead: &&Aead| offers(capabilities, Algorithm::Aead(**aead));
+    for aead in Aead::ALL.iter().filter(is_offered) {
         let key = [1; 32];
         let seal = device.session(Transform::seal(*aead, &key)).unwrap();
         let open = device.session(Transform::open(*aead, &key)).unwrap();
         let iv = vec![2; open.iv_len()];
-        keeps_entries(aead_name(*aead), || {
+        keeps_entries(Algorithm::Aead(*aead).row().name, || {
             let mut queue = device.queue_pair(1);
             let mut data = [[3; 40]; 20];
             let mut tag = [0; 16];
@@ -83,14 +85,6 @@ fn of_messages_that_are_forged() {
             let forged = &ops[1..];
             assert!(forged.iter().all(|op| op.status() == Status::AuthFailed));
         });
-    }
-}
-
-fn aead_name(aead: Aead) -> &'static str {
-    match aead {
-        Aead::AesCcm => "ccm",
-        Aead::AesGcm => "gcm",
-        _ => "chacha20-poly1305",
     }
 }
 

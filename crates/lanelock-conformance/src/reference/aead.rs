@@ -5,7 +5,7 @@ use openssl::symm;
 use openssl::symm::Mode;
 
 use super::cipher::{aes_cbc, aes_ctr};
-use super::{evp, siv, xchacha, xor};
+use super::{evp, gcm_siv, siv, xchacha, xor};
 
 /// Encrypts `data`; ciphertext and tag.
 ///
@@ -25,6 +25,7 @@ pub fn seal(
             ccm_stream(key, iv, data),
             ccm_tag(key, iv, aad, data, tag_len),
         ),
+        Aead::AesGcmSiv => gcm_siv::seal(key, iv, aad, data),
         Aead::AesSiv => siv::seal(key, iv, aad, data),
         Aead::XChaCha20Poly1305 => {
             let (key, iv) = xchacha::extended(key, iv);
@@ -57,6 +58,7 @@ pub fn open(
             let matches = ccm_tag(key, iv, aad, &plaintext, tag.len()) == tag;
             matches.then_some(plaintext)
         }
+        Aead::AesGcmSiv => gcm_siv::open(key, iv, aad, data, tag),
         Aead::AesSiv => siv::open(key, iv, aad, data, tag),
         Aead::XChaCha20Poly1305 => {
             let (key, iv) = xchacha::extended(key, iv);

@@ -1,12 +1,13 @@
 //! What every algorithm does to one flat message, written as plainly as possible.
 //!
 //! Nothing here is shared with an engine: block ciphers, hashes and GCM come from OpenSSL's
-//! one-shot calls through the `openssl` crate; everything else (CMAC, HMAC, CCM, SIV, Poly1305, the
+//! one-shot calls through the `openssl` crate; everything else (CMAC, HMAC, CCM, SIV, GCM-SIV, Poly1305, the
 //! DOCSIS residue, triple-DES counters) is built from those by the book. It is slow, keeps no
 //! state, and knows no segments, offsets or bursts.
 
 mod aead;
 mod cipher;
+mod gcm_siv;
 mod hash;
 mod mac;
 mod siv;

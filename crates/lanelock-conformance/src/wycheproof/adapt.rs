@@ -26,6 +26,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
     match name {
         "AES-GCM" => aead(Aead::AesGcm),
         "AES-CCM" => aead(Aead::AesCcm),
+        "AES-GCM-SIV" => aead(Aead::AesGcmSiv),
         "AEAD-AES-SIV-CMAC" => aead(Aead::AesSiv),
         "CHACHA20-POLY1305" => aead(Aead::ChaCha20Poly1305),
         "XCHACHA20-POLY1305" => aead(Aead::XChaCha20Poly1305),

@@ -308,21 +308,27 @@ families! {
             key: sizes![16, 24, 32],
             iv: sizes![7..=13],
             tag: sizes![4..=16; 2],
-            // OpenSSL takes a message of CCM in one call, whose length is an `int`; a bound is the
-            // same for all engines.
-            max_payload: Some(i32::MAX.unsigned_abs()),
+            max_payload: Some(ONE_CALL),
             // The length goes into the 15 - n bytes that a nonce of n leaves: SP 800-38C, A.1.
             max_payload_by_iv: &[(12, (1 << 24) - 1), (13, u16::MAX as u32)],
+            ..AEAD
+        },
+        /// AES-GCM-SIV (RFC 8452): a nonce that is used twice reveals whether messages are equal, and
+        /// nothing else.
+        AesGcmSiv = Row {
+            name: "aes-gcm-siv",
+            members: &["aes-128-gcm-siv", "aes-256-gcm-siv"],
+            key: sizes![16, 32],
+            max_payload: Some(ONE_CALL),
             ..AEAD
         },
         /// AES-SIV (RFC 5297), its key one of AES-CMAC, then one of AES-CTR. The tag is the synthetic
         /// IV, in RFC 5297's output the 16 bytes in front of the ciphertext.
         ///
-        /// The additional data is one component of what it authenticates, an empty one if there is
-        /// none. A session without an IV is deterministic: equal messages have equal ciphertexts,
-        /// and nothing else is told. The IV of a session that asks for one
-        /// ([`crate::Transform::iv_len`]) is the nonce, the component after the additional data;
-        /// that one is used again tells no more than that.
+        /// What it authenticates is one component of additional data, an empty one if there is none,
+        /// then the nonce, if the session has an IV ([`crate::Transform::iv_len`]), then the
+        /// plaintext. Without a nonce, or with one that is used twice, it reveals which messages are
+        /// equal in all of these, and nothing else.
         AesSiv = Row {
             name: "aes-siv",
             members: &["aes-128-siv", "aes-192-siv", "aes-256-siv"],
@@ -348,3 +354,7 @@ families! {
         },
     }
 }
+
+/// Longest message of an algorithm that OpenSSL takes in one call, whose length is an `int`. A bound
+/// is the same for all engines.
+const ONE_CALL: u32 = i32::MAX.unsigned_abs();
