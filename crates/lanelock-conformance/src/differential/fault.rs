@@ -2,7 +2,6 @@
 
 use lanelock_core::InvalidReason as Reason;
 use lanelock_core::algorithm::{Algorithm, Order};
-use lanelock_core::{Aead, Cipher};
 
 use crate::message::{Message, Output, Part, Setup};
 
@@ -95,22 +94,30 @@ impl Fault {
         }
         let len = message.input.len();
         let range = message.cipher_range();
+        let row = setup.algorithm.row();
         let (range, reason) = match self {
             Self::CipherBehindInput => (range.start..len + 1, Reason::CipherRange),
             Self::CipherReversed => (range.start + 1..range.start, Reason::CipherRange),
-            Self::BrokenBlock if block_len(setup) > 1 && !range.is_empty() => {
+            Self::BrokenBlock if row.block > 1 && !range.is_empty() => {
                 (range.start..range.end - 1, Reason::BlockMultiple)
             }
-            Self::TooShort if is_xts(setup) && range.len() > 15 => {
-                (range.start..range.start + 15, Reason::PayloadTooShort)
+            Self::TooShort if row.min_payload > 0 && range.len() >= row.min_payload => {
+                let end = range.start + row.min_payload - row.block;
+                (range.start..end, Reason::PayloadTooShort)
             }
-            Self::TooLong if is_long_nonce_ccm(setup) => {
-                message.input = vec![0x3c; 0x1_0000];
+            Self::TooLong => {
+                let bound = row.max_payload_with(setup.iv_len)?;
+                let len = bound as usize + 1;
+                if len > LONGEST {
+                    return None;
+                }
+                message.input = vec![0x3c; len];
                 message.placement.input_cuts.clear();
-                (message.iv, message.aad) = (Part::Separate(vec![0; 13]), Part::None);
+                let iv = vec![0; setup.iv_len];
+                (message.iv, message.aad) = (Part::Separate(iv), Part::None);
                 (message.output, message.output_at) = (Output::InPlace, None);
                 message.tag = Part::Separate(vec![0x3c; setup.tag_len]);
-                (0..0x1_0000, Reason::PayloadTooLong)
+                (0..len, Reason::PayloadTooLong)
             }
             _ => return None,
         };
@@ -240,24 +247,8 @@ impl Fault {
     }
 }
 
-fn cipher(setup: &Setup) -> Option<Cipher> {
-    match setup.algorithm {
-        Algorithm::Cipher(cipher) | Algorithm::Chain(_, cipher, _) => Some(cipher),
-        _ => None,
-    }
-}
-
-fn block_len(setup: &Setup) -> usize {
-    cipher(setup).map_or(1, Cipher::block_len)
-}
-
-fn is_xts(setup: &Setup) -> bool {
-    cipher(setup) == Some(Cipher::AesXts)
-}
-
-fn is_long_nonce_ccm(setup: &Setup) -> bool {
-    setup.algorithm == Algorithm::Aead(Aead::AesCcm) && setup.iv_len == 13
-}
+/// Longest message that is made to be too long: one of CCM with its longest nonce.
+const LONGEST: usize = 0x1_0000;
 
 fn is_mac_then_encrypt(setup: &Setup) -> bool {
     matches!(setup.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..))
