@@ -124,6 +124,7 @@ impl Burst {
     }
 
     /// Runs at most [`SLICE`] operations; returns how many validation refused.
+    #[inline]
     fn process_slice(&mut self, ops: &mut [Op<'_>], outcome: &mut BurstOutcome) -> usize {
         let Self {
             device,
@@ -232,6 +233,7 @@ struct Running<'r, 'b, 'a> {
 }
 
 impl Drop for Running<'_, '_, '_> {
+    #[inline]
     fn drop(&mut self) {
         let known = self.bytes.filter(|_| self.batch.has_succeeded());
         let succeeded = match known {
