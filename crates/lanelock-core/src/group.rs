@@ -41,6 +41,8 @@ pub struct Batch<'b, 'a> {
     order: Option<&'b [u16]>,
     /// Whether any may have additional data.
     aad: bool,
+    /// Whether all are known to be of the same session.
+    of_one_session: bool,
     /// All have [`Status::Success`], and nobody has been lent one since.
     succeeded: bool,
 }
@@ -55,12 +57,13 @@ pub struct Ops<'w, 'a> {
 
 impl<'b, 'a> Batch<'b, 'a> {
     /// All of `ops`, at least one; their sessions are of one kind, and they are in the most common
-    /// form. `aad` says whether any has additional data.
-    pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool) -> Self {
+    /// form. `aad` says whether any has additional data, `of_one_session` that all are of the same.
+    pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool, of_one_session: bool) -> Self {
         Self {
             ops,
             order: None,
             aad,
+            of_one_session,
             succeeded: false,
         }
     }
@@ -71,6 +74,7 @@ impl<'b, 'a> Batch<'b, 'a> {
             ops,
             order: Some(order),
             aad: true,
+            of_one_session: false,
             succeeded: false,
         }
     }
@@ -117,7 +121,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     pub fn plain_payloads<S: EngineSession>(&mut self) -> Option<PlainPayloads<'_, 'a, S>> {
         self.succeeded = false;
         let plain = self.order.is_none() && !self.aad;
-        plain.then(|| PlainPayloads::new(self.ops))
+        plain.then(|| PlainPayloads::new(self.ops, self.of_one_session))
     }
 
     /// Authenticated bytes and place of the tag of each operation, if all are of sessions that
@@ -171,7 +175,7 @@ impl<'b, 'a> Batch<'b, 'a> {
             None => self
                 .ops
                 .chunks_mut(len)
-                .for_each(|ops| f(&mut Batch::alike(ops, self.aad))),
+                .for_each(|ops| f(&mut Batch::alike(ops, self.aad, self.of_one_session))),
             Some(order) => order
                 .chunks(len)
                 .for_each(|order| f(&mut Batch::new(self.ops, order))),
@@ -431,7 +435,7 @@ mod tests {
 
     fn payloads(batch: &mut Batch<'_, '_>) -> usize {
         let payloads = batch.plain_payloads::<Groups>();
-        payloads.map_or(0, Iterator::count)
+        payloads.map_or(0, |payloads| payloads.columns().count)
     }
 
     #[test]
@@ -446,7 +450,7 @@ mod tests {
         let order = [0, 2];
         for alike in [true, false] {
             let mut batch = if alike {
-                Batch::alike(&mut ops, false)
+                Batch::alike(&mut ops, false, true)
             } else {
                 Batch::new(&mut ops, &order)
             };
@@ -469,7 +473,7 @@ mod tests {
             assert!(batch.plain_aeads::<Groups>().is_none());
         }
         assert!(
-            Batch::alike(&mut ops, true)
+            Batch::alike(&mut ops, true, true)
                 .plain_payloads::<Groups>()
                 .is_none()
         );

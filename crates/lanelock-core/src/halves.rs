@@ -3,6 +3,7 @@
 /// A length and what goes with it, an offset or a count, in one word: operations are written,
 /// read and compared by the word.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[repr(transparent)]
 pub(crate) struct Halves(u64);
 
 impl Halves {

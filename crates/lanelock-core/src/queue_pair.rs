@@ -154,8 +154,13 @@ impl Burst {
                 stand_in.ran(&turn);
             }
         };
-        if let Some(Alike { bytes, aad }) = all_alike(ops, *device) {
-            run(Batch::alike(ops, aad), Some(bytes));
+        if let Some(Alike {
+            bytes,
+            aad,
+            of_one_session,
+        }) = all_alike(ops, *device)
+        {
+            run(Batch::alike(ops, aad, of_one_session), Some(bytes));
             return 0;
         }
         let (refused, uniform) = admit(ops, *device, grouping);
@@ -170,6 +175,8 @@ struct Alike {
     bytes: u64,
     /// Whether any has additional data.
     aad: bool,
+    /// Whether all are of the same session, rather than of sessions of one kind.
+    of_one_session: bool,
 }
 
 /// Whether there are operations, and all are alike.
@@ -180,17 +187,25 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         return None;
     }
     let rules = Whole::of(&first.rules);
-    let (mut bytes, mut aad) = (0, 0);
+    let (mut bytes, mut aad, mut of_one_session) = (0, 0, true);
     for op in ops {
-        let of_kind = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
-        if !of_kind || op.status != Status::NotProcessed || !rules.admits(op) {
+        if !std::ptr::eq(op.session, first) {
+            of_one_session = false;
+            if op.session.kind != first.kind {
+                return None;
+            }
+        }
+        if op.status != Status::NotProcessed || !rules.admits(op) {
             return None;
         }
         bytes += u64::from(op.input.len());
         aad |= op.aad.len();
     }
-    let aad = aad > 0;
-    Some(Alike { bytes, aad })
+    Some(Alike {
+        bytes,
+        aad: aad > 0,
+        of_one_session,
+    })
 }
 
 /// Validates operations and notes those to run; returns how many were refused, and whether all

@@ -186,7 +186,7 @@ fn ctr_apply<'a>(
             let messages = parts.iter().map(|(source, target, len, key, iv)| Message {
                 source: *source,
                 target: *target,
-                len: *len,
+                len: u32::try_from(*len).expect("below 4 GiB"),
                 key: *key,
                 iv,
             });

@@ -10,7 +10,7 @@ use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{
-    Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, ValidOp,
+    Batch, Ciphertext, Columns, EngineSession, LastSession, Ops, PlainTags, ValidOp,
 };
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes;
@@ -41,14 +41,84 @@ pub(crate) struct Message<'k, C> {
 impl<'k, C> Message<'k, C> {
     /// As the kernels take it, for a mode with an IV of one block.
     #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "core bounds operations by 4 GiB"
+    )]
     pub(crate) fn keyed<K>(self, key: impl Fn(&'k C) -> &'k K) -> aes::Message<'k, K> {
         aes::Message {
             source: self.payload.source,
             target: self.payload.target,
-            len: self.payload.len,
+            len: self.payload.len as u32,
             key: key(self.cipher),
             iv: self.iv.cast(),
         }
+    }
+}
+
+/// At most [`BURST`] messages of the most common form, as they lie in their operations.
+pub(crate) struct Plain<'b, 'k, C> {
+    columns: Columns<'b>,
+    /// The only one, or one for each message.
+    ciphers: ArrayVec<&'k C, BURST>,
+    /// As the sessions demand.
+    iv_len: usize,
+}
+
+impl<'b, 'k, C> Plain<'b, 'k, C> {
+    /// As the kernels take them, for a mode with an IV of one block; `keys` has room for theirs.
+    #[inline(always)]
+    pub(crate) fn keyed<'r, K>(
+        &self,
+        keys: &'r mut ArrayVec<&'k K, BURST>,
+        key: impl Fn(&'k C) -> &'k K,
+    ) -> aes::Records<'k, K> {
+        keys.extend(self.ciphers.iter().map(|cipher| key(cipher)));
+        let Columns {
+            source,
+            target,
+            len,
+            iv,
+            stride,
+            count,
+            ..
+        } = self.columns;
+        aes::Records {
+            source,
+            target,
+            len,
+            iv: iv.cast(),
+            key: keys.as_ptr(),
+            stride,
+            key_stride: if keys.len() == 1 { 0 } else { size_of::<&K>() },
+            count,
+        }
+    }
+
+    /// One by one.
+    #[inline(always)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'k, C>> {
+        let each = usize::from(self.ciphers.len() > 1);
+        Mapped::new(0..self.columns.count, move |i| {
+            let at = i * self.columns.stride;
+            // SAFETY: there are as many operations, with these fields.
+            unsafe {
+                Message {
+                    cipher: self.ciphers[i * each],
+                    iv: if self.iv_len == 0 {
+                        std::ptr::dangling()
+                    } else {
+                        self.columns.iv.byte_add(at).read()
+                    },
+                    iv_len: self.iv_len,
+                    payload: Whole {
+                        source: self.columns.source.byte_add(at).read(),
+                        target: self.columns.target.byte_add(at).read(),
+                        len: self.columns.len.byte_add(at).read() as usize,
+                    },
+                }
+            }
+        })
     }
 }
 
@@ -115,6 +185,19 @@ pub(crate) trait Cipher: Send + Sync + 'static {
         }
         // SAFETY: the caller's promise.
         unsafe { self.run(&mut jobs) }
+    }
+
+    /// As [`Cipher::run_whole`], for messages that a kernel may read where they lie.
+    ///
+    /// # Safety
+    /// As for [`Cipher::run_whole`].
+    #[inline]
+    unsafe fn run_plain<'k>(&self, messages: Plain<'_, 'k, Self>)
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_whole(messages.iter()) }
     }
 
     /// The key, if this is CBC.
@@ -271,19 +354,22 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
     let mut last = LastSession::default();
-    let any = cipher(session_of(&batch.get(0), &mut last));
+    let first = batch.get(0);
+    let (any, iv_len) = (
+        cipher(session_of(&first, &mut last)),
+        first.whole_iv().map_or(0, <[u8]>::len),
+    );
     if PAYLOAD != Payload::OfPending as u8
         && let Some(payloads) = batch.plain_payloads()
     {
         // No tag is in a payload.
-        let messages = Mapped::new(payloads, |plain| Message {
-            cipher: cipher(plain.session),
-            iv: plain.iv.as_ptr(),
-            iv_len: plain.iv.len(),
-            payload: Whole::of(&plain.payload),
-        });
+        let messages = Plain {
+            ciphers: payloads.sessions().map(&cipher).collect(),
+            iv_len,
+            columns: payloads.columns(),
+        };
         // SAFETY: as below.
-        return unsafe { any.run_whole(messages) };
+        return unsafe { any.run_plain(messages) };
     }
     let messages = Payloads::<PAYLOAD, _, _> {
         ops: batch.ops(),

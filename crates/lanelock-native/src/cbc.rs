@@ -3,13 +3,14 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use arrayvec::ArrayVec;
 use lanelock_kernels::aes::cbc::{
-    DecryptJob, EncryptJob, decrypt_each, decrypt_many, encrypt_each, encrypt_many,
+    DecryptJob, EncryptJob, decrypt_each, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
 
-use crate::burst::{Cipher, Mapped, Message, Whole};
+use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
 
 pub(crate) struct CbcEncrypt {
     isa: Isa,
@@ -36,7 +37,7 @@ impl CbcDecrypt {
 }
 
 macro_rules! cbc {
-    ($cipher:ty, $job:ident, $run:ident, $each:ident, $key:ident) => {
+    ($cipher:ty, $job:ident, $run:ident, $each:ident, $key:ident $(, $records:ident)?) => {
         impl Cipher for $cipher {
             type Job<'k> = $job<'k>;
             const BLOCK: usize = BLOCK;
@@ -75,9 +76,25 @@ macro_rules! cbc {
                 // size, and validation has seen to whole blocks and an IV of one.
                 unsafe { $each(self.isa, self.key.size(), messages) }
             }
+            $(
+                #[inline]
+                unsafe fn run_plain<'k>(&self, messages: Plain<'_, 'k, Self>) {
+                    let mut keys = ArrayVec::new();
+                    let records = messages.keyed(&mut keys, |cipher| &cipher.key);
+                    // SAFETY: as in `run_whole`.
+                    unsafe { $records(self.isa, self.key.size(), &records) }
+                }
+            )?
         }
     };
 }
 
 cbc!(CbcEncrypt, EncryptJob, encrypt_many, encrypt_each, Encrypt);
-cbc!(CbcDecrypt, DecryptJob, decrypt_many, decrypt_each, Decrypt);
+cbc!(
+    CbcDecrypt,
+    DecryptJob,
+    decrypt_many,
+    decrypt_each,
+    Decrypt,
+    decrypt_records
+);

@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
+use arrayvec::ArrayVec;
+use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many, apply_records};
 use lanelock_kernels::aes::{EncryptKey, Isa};
 
-use crate::burst::{Cipher, Mapped, Message, Whole};
+use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
 
 pub(crate) struct Ctr {
     isa: Isa,
@@ -53,5 +54,13 @@ impl Cipher for Ctr {
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.
         unsafe { apply_each(self.isa, self.key.size(), messages) }
+    }
+
+    #[inline]
+    unsafe fn run_plain<'k>(&self, messages: Plain<'_, 'k, Self>) {
+        let mut keys = ArrayVec::new();
+        let records = messages.keyed(&mut keys, |cipher| &cipher.key);
+        // SAFETY: as in `run_whole`.
+        unsafe { apply_records(self.isa, self.key.size(), &records) }
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use signature::Signature;
 
 pub use error::OpError;
-pub use plain::{PlainAead, PlainAeads, PlainPayload, PlainPayloads, PlainTag, PlainTags};
+pub use plain::{Columns, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
@@ -71,6 +71,7 @@ pub(crate) struct Place {
 
 /// A range in bytes that cannot be reversed.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(transparent)] // [`Columns`] point to the length
 pub(crate) struct Extent(Halves);
 
 impl<'a> Op<'a> {

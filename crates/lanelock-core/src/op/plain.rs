@@ -4,6 +4,7 @@
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
+use std::marker::PhantomData;
 use std::slice;
 
 use super::{Ciphertext, LastSession, Op};
@@ -20,19 +21,35 @@ struct Walk<'w, 'a, S> {
     last: LastSession<'a, S>,
 }
 
-/// Payloads and IVs.
+/// Payloads and IVs, as they lie in their operations.
 #[derive(Debug)]
-pub struct PlainPayloads<'w, 'a, S>(Walk<'w, 'a, S>);
+pub struct PlainPayloads<'w, 'a, S> {
+    ops: &'w mut [Op<'a>],
+    of_one_session: bool,
+    engine: PhantomData<&'a S>,
+}
 
-/// One of [`PlainPayloads`].
-#[derive(Debug)]
-pub struct PlainPayload<'w, 'a, S> {
-    /// The engine's part of the session.
-    pub session: &'a S,
-    /// The payload; empty for a session that has none.
-    pub payload: Run<'w>,
-    /// As long as the session demands.
-    pub iv: &'w [u8],
+/// Where the fields of [`PlainPayloads`] are: in a record of `stride` bytes for each of `count`
+/// operations. Each pointer is to the field of the first.
+///
+/// What a field points to is valid as it is for the operation: a source for reads and a target for
+/// writes of the length, in bytes; they are the same or disjoint. An IV is as long as the session
+/// demands; it is not valid for sessions without one.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'w> {
+    /// Where a payload is read.
+    pub source: *const *const u8,
+    /// Where it is written.
+    pub target: *const *mut u8,
+    /// Its length.
+    pub len: *const u32,
+    /// Where its IV is.
+    pub iv: *const *const u8,
+    /// Bytes from an operation to the next.
+    pub stride: usize,
+    /// Number of operations.
+    pub count: usize,
+    ops: PhantomData<&'w mut u8>,
 }
 
 /// What a MAC or hash authenticates, and where its tag goes.
@@ -99,37 +116,58 @@ impl<'w, 'a, S: EngineSession> Walk<'w, 'a, S> {
 }
 
 impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
-    /// Those of `ops`, for which the invariant holds.
+    /// Those of `ops`, at least one, for which the invariant of [`Walk`] holds.
     #[inline(always)]
-    pub(crate) fn new(ops: &'w mut [Op<'a>]) -> Self {
-        Self(Walk::new(ops))
+    pub(crate) fn new(ops: &'w mut [Op<'a>], of_one_session: bool) -> Self {
+        Self {
+            ops,
+            of_one_session,
+            engine: PhantomData,
+        }
     }
-}
 
-impl<'w, 'a, S: EngineSession> Iterator for PlainPayloads<'w, 'a, S> {
-    type Item = PlainPayload<'w, 'a, S>;
-
+    /// The engine's part of the sessions: of the only one, or of each operation's.
+    ///
+    /// # Panics
+    /// If the engine's part of a session is not an `S`.
     #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        let (session, op) = self.0.next()?;
-        let (input, output) = (op.input.base, op.output.base);
-        // SAFETY: the invariant: the cipher range is all of the input or, where nothing may be
-        // written, nothing. Both are one run, the output at least as long and writable, the same
-        // memory or disjoint. The operation is borrowed exclusively for 'w.
-        let payload = unsafe { Run::new(input, output, op.cipher.len() as usize) };
-        let iv: &[u8] = if op.iv.is_separate() {
-            // SAFETY: the invariant of `Place`; an IV is only ever read.
-            unsafe { slice::from_raw_parts(op.iv.base, op.iv.len() as usize) }
+    pub fn sessions(&self) -> impl ExactSizeIterator<Item = &'a S> {
+        let ops = if self.of_one_session {
+            &self.ops[..1]
         } else {
-            &[]
+            &*self.ops
         };
-        Some(PlainPayload {
-            session,
-            payload,
-            iv,
+        let mut last = LastSession::default();
+        ops.iter().map(move |op| {
+            let session = last.next(op.session);
+            session.expect("the sessions of a group are of one type")
         })
     }
+
+    /// Where the fields are. The invariant makes the cipher range all of the input or, where
+    /// nothing may be written, nothing; both sides one run, the output at least as long.
+    #[inline(always)]
+    #[must_use]
+    pub fn columns(self) -> Columns<'w> {
+        let (first, count) = (self.ops.as_mut_ptr(), self.ops.len());
+        // SAFETY: fields of the first operation, which the slice has; their places alone are taken.
+        unsafe {
+            let word: *const u64 = (&raw const (*first).cipher).cast();
+            Columns {
+                source: (&raw const (*first).input.base).cast(),
+                target: (&raw const (*first).output.base).cast(),
+                len: word.cast::<u32>().add(LOW_HALF),
+                iv: (&raw const (*first).iv.base).cast(),
+                stride: size_of::<Op<'_>>(),
+                count,
+                ops: PhantomData,
+            }
+        }
+    }
 }
+
+/// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
+const LOW_HALF: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
 impl<'w, 'a, S: EngineSession> PlainTags<'w, 'a, S> {
     /// Those of `ops`, for which the invariants hold.

@@ -3,7 +3,7 @@
 mod decrypt;
 mod encrypt;
 
-pub use decrypt::{DecryptJob, decrypt_each, decrypt_many};
+pub use decrypt::{DecryptJob, decrypt_each, decrypt_many, decrypt_records};
 pub use encrypt::{EncryptJob, encrypt_each, encrypt_many};
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use super::message::Part;
+use super::message::{in_records, length};
 use super::rounds::{OfSize, PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
 use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, Isa, KeySize, Message};
+use super::{BLOCK, EncryptKey, Isa, KeySize, Message, Records};
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub struct Job<'k> {
 /// Encrypts or decrypts every job.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or `used` is not below 16.
+/// If a key differs in size from the first job's, `used` is not below 16, or a length not below
+/// 4 GiB.
 ///
 /// # Safety
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
@@ -51,7 +52,7 @@ pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
         let messages = jobs.iter().map(|job| Message {
             source: job.source,
             target: job.target,
-            len: job.len,
+            len: length(job.len),
             key: job.key,
             iv: &raw const job.counter,
         });
@@ -75,31 +76,35 @@ pub unsafe fn apply_each<'k>(
     size: KeySize,
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
-    // SAFETY: the caller's contract.
-    Part::run_all(messages, |part| unsafe { apply(isa, size, part) });
+    in_records(messages, |records| {
+        // SAFETY: the caller's contract.
+        unsafe { apply_records(isa, size, records) }
+    });
 }
 
+/// As [`apply_each`], for messages that are in memory.
+///
 /// # Safety
-/// As for [`apply_each`].
+/// As for [`apply_each`], until this returns; the records are valid for reads, and do not change.
 #[inline(never)]
-unsafe fn apply(isa: Isa, size: KeySize, messages: &Part<'_, EncryptKey>) {
+pub unsafe fn apply_records(isa: Isa, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, Apply(messages))) }
+    unsafe { isa.run(OfSize(size, Apply(records))) }
 }
 
-struct Apply<'m, 'k>(&'m Part<'k, EncryptKey>);
+struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);
 
 impl PerRounds for Apply<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let Self(messages) = self;
+        let Self(records) = self;
         let mut first = 0;
-        // SAFETY: `apply_each`'s contract.
+        // SAFETY: `apply_records`' contract.
         unsafe {
-            while first < messages.len() {
-                first = V::enter(Plain::<ROUNDS>(messages, first));
-                if first < messages.len() {
-                    V::enter(Carrying::<ROUNDS>(messages.get(first)));
+            while first < records.count {
+                first = V::enter(Plain::<ROUNDS>(records, first));
+                if first < records.count {
+                    V::enter(Carrying::<ROUNDS>(records.get(first)));
                     first += 1;
                 }
             }
@@ -109,19 +114,19 @@ impl PerRounds for Apply<'_, '_> {
 
 /// Messages from a number on, up to one whose counter may carry into its upper half: its number.
 /// A loop without calls, which would cost it the registers of its round keys.
-struct Plain<'m, 'k, const ROUNDS: usize>(&'m Part<'k, EncryptKey>, usize);
+struct Plain<'m, 'k, const ROUNDS: usize>(&'m Records<'k, EncryptKey>, usize);
 
 impl<const ROUNDS: usize> Kernel for Plain<'_, '_, ROUNDS> {
     type Output = usize;
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) -> Self::Output {
-        let Self(messages, mut number) = self;
-        while number < messages.len() {
-            let mut next = messages.get(number);
-            let key = next.key;
-            // SAFETY: keys have `ROUNDS` rounds; `apply_each`'s contract.
+        let Self(records, mut number) = self;
+        while number < records.count {
+            // SAFETY: keys have `ROUNDS` rounds; `apply_records`' contract.
             unsafe {
+                let mut next = records.get(number);
+                let key = next.key;
                 let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
                 while core::ptr::eq(next.key, key) {
                     // Below 2^56 blocks, the low half of a counter that does not begin so has room.
@@ -129,12 +134,12 @@ impl<const ROUNDS: usize> Kernel for Plain<'_, '_, ROUNDS> {
                         return number;
                     }
                     let mut stream = KeyStream::start(rounds, next.iv);
-                    sweep(&mut stream, next.source, next.target, next.len);
+                    sweep(&mut stream, next.source, next.target, next.len as usize);
                     number += 1;
-                    if number == messages.len() {
+                    if number == records.count {
                         return number;
                     }
-                    next = messages.get(number);
+                    next = records.get(number);
                 }
             }
         }
@@ -156,17 +161,18 @@ impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
             let rounds = Rounds::<V, ROUNDS>::load(message.key.as_ptr());
             let mut next = u128::from_be_bytes(message.iv.read());
             let mut done = 0;
-            while done < message.len {
+            let len = message.len as usize;
+            while done < len {
                 // The low half must not overflow within one sweep.
                 let room = usize::try_from(u64::MAX - low(next)).unwrap_or(usize::MAX);
                 let room = room.saturating_add(1).saturating_mul(BLOCK);
-                let len = (message.len - done).min(room);
+                let now = (len - done).min(room);
                 let counter = next.to_be_bytes();
                 let mut stream = KeyStream::start(rounds, &raw const counter);
                 let (source, target) = (message.source.add(done), message.target.add(done));
-                sweep(&mut stream, source, target, len);
-                next = next.wrapping_add(len.div_ceil(BLOCK) as u128);
-                done += len;
+                sweep(&mut stream, source, target, now);
+                next = next.wrapping_add(now.div_ceil(BLOCK) as u128);
+                done += now;
             }
         }
     }
@@ -184,7 +190,7 @@ unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
     let whole = Message {
         source,
         target,
-        len: BLOCK,
+        len: length(BLOCK),
         key: job.key,
         iv: &raw const job.counter,
     };

@@ -12,98 +12,107 @@ pub struct Message<'k, Key> {
     /// Valid for writes of `len` bytes; may be `source`.
     pub target: *mut u8,
     /// Bytes, as many as the mode takes; zero does nothing.
-    pub len: usize,
+    pub len: u32,
     /// The schedule of this message.
     pub key: &'k Key,
     /// Valid for reads.
     pub iv: *const [u8; BLOCK],
 }
 
-/// Most messages of one kernel call: enough that the call costs nothing by comparison.
-const PART: usize = 64;
-
-/// Messages of one kernel call, field by field: compilers would otherwise bring the fields of each
-/// together in wider registers first.
-///
-/// Invariant: the first `len` of every column are initialised, and are what messages have.
-pub(crate) struct Part<'k, Key> {
-    source: [MaybeUninit<*const u8>; PART],
-    target: [MaybeUninit<*mut u8>; PART],
-    bytes: [MaybeUninit<usize>; PART],
-    key: [MaybeUninit<&'k Key>; PART],
-    iv: [MaybeUninit<*const [u8; BLOCK]>; PART],
-    len: usize,
+/// Messages as they lie in a caller's records, field by field: kernels read them there, and are
+/// compiled once, whatever the records are. Each pointer is to the field of the first record.
+#[derive(Debug)]
+pub struct Records<'k, Key> {
+    /// [`Message::source`] of each.
+    pub source: *const *const u8,
+    /// [`Message::target`] of each.
+    pub target: *const *mut u8,
+    /// [`Message::len`] of each.
+    pub len: *const u32,
+    /// [`Message::iv`] of each.
+    pub iv: *const *const [u8; BLOCK],
+    /// [`Message::key`] of each.
+    pub key: *const &'k Key,
+    /// Bytes from a record to the next.
+    pub stride: usize,
+    /// Bytes from a key to the next; 0 if all messages have the first.
+    pub key_stride: usize,
+    /// Number of messages.
+    pub count: usize,
 }
 
-impl<'k, Key> Part<'k, Key> {
-    /// No messages.
-    #[inline(always)]
-    pub fn new() -> Self {
-        Self {
-            source: [const { MaybeUninit::uninit() }; PART],
-            target: [const { MaybeUninit::uninit() }; PART],
-            bytes: [const { MaybeUninit::uninit() }; PART],
-            key: [const { MaybeUninit::uninit() }; PART],
-            iv: [const { MaybeUninit::uninit() }; PART],
-            len: 0,
-        }
-    }
-
-    /// Hands all messages to `run`, as many at a time as there is room for. What yields them is
-    /// inlined here, the kernel is not: it is compiled once, in this crate, with the instructions of
-    /// its tier.
-    #[inline(always)]
-    pub fn run_all(messages: impl Iterator<Item = Message<'k, Key>>, run: impl Fn(&Self)) {
-        let mut part = Self::new();
-        let mut messages = messages;
-        loop {
-            part.fill(&mut messages);
-            run(&part);
-            if part.len < PART {
-                return;
+impl<'k, Key> Records<'k, Key> {
+    /// Messages that lie in a row.
+    #[inline]
+    pub fn of(messages: &[Message<'k, Key>]) -> Self {
+        let first = messages.as_ptr();
+        // SAFETY: fields of the first message, whose places alone are taken; without one, they are
+        // not read.
+        unsafe {
+            Self {
+                source: &raw const (*first).source,
+                target: &raw const (*first).target,
+                len: &raw const (*first).len,
+                iv: &raw const (*first).iv,
+                key: &raw const (*first).key,
+                stride: size_of::<Message<'k, Key>>(),
+                key_stride: size_of::<Message<'k, Key>>(),
+                count: messages.len(),
             }
         }
-    }
-
-    /// Takes messages, in place of those before, until there is room for no more.
-    #[inline(always)]
-    pub fn fill(&mut self, messages: &mut impl Iterator<Item = Message<'k, Key>>) {
-        let mut len = 0;
-        while len < PART
-            && let Some(message) = messages.next()
-        {
-            self.source[len].write(message.source);
-            self.target[len].write(message.target);
-            self.bytes[len].write(message.len);
-            self.key[len].write(message.key);
-            self.iv[len].write(message.iv);
-            len += 1;
-        }
-        self.len = len;
-    }
-
-    /// How many messages there are.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     /// Message `i`.
     ///
-    /// # Panics
-    /// If there are no more than `i`.
+    /// # Safety
+    /// `i` is below `count`, and the pointers are as the fields say.
     #[inline(always)]
-    pub fn get(&self, i: usize) -> Message<'k, Key> {
-        assert!(i < self.len && i < PART, "message {i} of {}", self.len);
-        // SAFETY: the invariant.
+    pub(crate) unsafe fn get(&self, i: usize) -> Message<'k, Key> {
+        let at = i * self.stride;
+        // SAFETY: the caller's promise.
         unsafe {
             Message {
-                source: self.source[i].assume_init(),
-                target: self.target[i].assume_init(),
-                len: self.bytes[i].assume_init(),
-                key: self.key[i].assume_init(),
-                iv: self.iv[i].assume_init(),
+                source: self.source.byte_add(at).read(),
+                target: self.target.byte_add(at).read(),
+                len: self.len.byte_add(at).read(),
+                key: self.key.byte_add(i * self.key_stride).read(),
+                iv: self.iv.byte_add(at).read(),
             }
+        }
+    }
+}
+
+/// The length of a message.
+///
+/// # Panics
+/// If it is not below 4 GiB.
+#[inline(always)]
+pub(super) fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).expect("a message is shorter than 4 GiB")
+}
+
+/// Most messages that are written down for a kernel: enough that a call costs nothing by comparison.
+const WRITTEN: usize = 64;
+
+/// Hands all messages to `run`, in records.
+#[inline(always)]
+pub(crate) fn in_records<'k, Key: 'k>(
+    mut messages: impl Iterator<Item = Message<'k, Key>>,
+    run: impl Fn(&Records<'k, Key>),
+) {
+    let mut written = [const { MaybeUninit::<Message<'k, Key>>::uninit() }; WRITTEN];
+    loop {
+        let mut len = 0;
+        while len < WRITTEN
+            && let Some(message) = messages.next()
+        {
+            written[len].write(message);
+            len += 1;
+        }
+        // SAFETY: the first `len` are initialised. Messages borrow and have nothing to drop.
+        run(&Records::of(unsafe { written[..len].assume_init_ref() }));
+        if len < WRITTEN {
+            return;
         }
     }
 }

@@ -26,7 +26,7 @@ mod x86;
 pub mod xts;
 
 pub use key::{DecryptKey, EncryptKey, KeySize};
-pub use message::Message;
+pub use message::{Message, Records};
 
 use crate::cpu::{AesNi, Avx512, Tier, Vaes256};
 use vector::Kernel;

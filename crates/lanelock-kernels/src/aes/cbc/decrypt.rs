@@ -1,10 +1,10 @@
 //! CBC decryption: the blocks of a message in parallel.
 
-use crate::aes::message::Part;
+use crate::aes::message::{in_records, length};
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, DecryptKey, Isa, KeySize, Message};
+use crate::aes::{BLOCK, DecryptKey, Isa, KeySize, Message, Records};
 
 /// One message to decrypt, or the next part of one.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct DecryptJob<'k> {
 /// Decrypts every job.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or a length is not a multiple of 16.
+/// If a key differs in size from the first job's, or a length is not a multiple of 16 below 4 GiB.
 ///
 /// # Safety
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
@@ -47,7 +47,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
             let message = Message {
                 source: job.source,
                 target: job.target,
-                len: job.len,
+                len: length(job.len),
                 key: job.key,
                 iv: &raw const job.iv,
             };
@@ -69,32 +69,37 @@ pub unsafe fn decrypt_each<'k>(
     size: KeySize,
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
-    // SAFETY: the caller's contract.
-    Part::run_all(messages, |part| unsafe { decrypt(isa, size, part) });
+    in_records(messages, |records| {
+        // SAFETY: the caller's contract.
+        unsafe { decrypt_records(isa, size, records) }
+    });
 }
 
+/// As [`decrypt_each`], for messages that are in memory.
+///
 /// # Safety
-/// As for [`decrypt_each`].
+/// As for [`decrypt_each`], until this returns; the records are valid for reads, and do not change.
 #[inline(never)]
-unsafe fn decrypt(isa: Isa, size: KeySize, messages: &Part<'_, DecryptKey>) {
+pub unsafe fn decrypt_records(isa: Isa, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, Decrypt(messages))) }
+    unsafe { isa.run(OfSize(size, Decrypt(records))) }
 }
 
-struct Decrypt<'m, 'k>(&'m Part<'k, DecryptKey>);
+struct Decrypt<'m, 'k>(&'m Records<'k, DecryptKey>);
 
 impl PerRounds for Decrypt<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        for i in 0..self.0.len() {
-            let message = self.0.get(i);
-            // SAFETY: `decrypt_each`'s contract.
+        for i in 0..self.0.count {
+            // SAFETY: `decrypt_records`' contract.
             unsafe {
+                let message = self.0.get(i);
                 let mut unchain = Unchain {
                     rounds: Rounds::<V, ROUNDS>::load(message.key.as_ptr()),
                     before: V::broadcast(message.iv.cast()),
                 };
-                sweep(&mut unchain, message.source, message.target, message.len);
+                let len = message.len as usize;
+                sweep(&mut unchain, message.source, message.target, len);
             }
         }
     }

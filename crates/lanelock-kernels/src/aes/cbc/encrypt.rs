@@ -1,6 +1,7 @@
 //! CBC encryption: one message per lane.
 
 use crate::aes::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
+use crate::aes::message::length;
 use crate::aes::vector::Vector;
 use crate::aes::{BLOCK, EncryptKey, Isa, KeySize, Message};
 
@@ -24,7 +25,7 @@ pub struct EncryptJob<'k> {
 /// All keys are of one size: the engine groups by algorithm.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or a length is not a multiple of 16.
+/// If a key differs in size from the first job's, or a length is not a multiple of 16 below 4 GiB.
 ///
 /// # Safety
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
@@ -41,7 +42,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
     let messages = jobs.iter().map(|job| Message {
         source: job.source,
         target: job.target,
-        len: job.len,
+        len: length(job.len),
         key: job.key,
         iv: &raw const job.iv,
     });
@@ -79,7 +80,7 @@ impl<'k> From<Message<'k, EncryptKey>> for Link<'k, Written> {
             target: message.target,
             key: message.key,
             chaining: message.iv.cast_mut().cast(),
-            blocks: message.len / BLOCK,
+            blocks: message.len as usize / BLOCK,
             tail: Written,
         }
     }

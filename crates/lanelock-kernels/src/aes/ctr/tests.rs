@@ -68,7 +68,7 @@ fn message<'k>(job: &Job<'k>) -> Message<'k, EncryptKey> {
     Message {
         source: job.source,
         target: job.target,
-        len: job.len,
+        len: u32::try_from(job.len).unwrap(),
         key: job.key,
         iv: &raw const job.counter,
     }
