@@ -7,12 +7,14 @@ LANELOCK = target/release/lanelock
 MODULE = target/release/lanelock.so
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: run test lint setup build peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 sanitize fuzz install clean help
+.PHONY: run test lint setup build profiles peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 \
+	sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
 
 test: setup peers ## Everything that must pass
+	$(CARGO) test --workspace --no-run
 	$(CARGO) test --workspace --quiet
 	$(MAKE) --no-print-directory -C peers check
 	# What the tests were built with: a build of two packages alone would compile the engines anew.
@@ -30,10 +32,15 @@ setup: ## Install what the build needs, or print the one line that does
 	@tools/setup
 
 build: setup peers
-	$(CARGO) build --release --quiet -p lanelock-cli -p lanelock-provider
+	$(CARGO) build --release -p lanelock-cli -p lanelock-provider
 	cp -f target/release/liblanelock_provider.so $(MODULE).new
 	mv -f $(MODULE).new $(MODULE)
 	tools/artefacts $(MODULE) 8 $(LANELOCK) 40
+
+profiles: build ## Long: as applications build it by default, no cell is over 3 % slower than in our own build
+	$(CARGO) build --release --config 'profile.release.lto=false' --config 'profile.release.codegen-units=16' \
+		--target-dir target/default -p lanelock-cli
+	tools/compare --limit 3 $(LANELOCK) target/default/release/lanelock
 
 peers: setup ## The C programs that lanelock is measured against
 	$(MAKE) --no-print-directory -C peers
