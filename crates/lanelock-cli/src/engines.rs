@@ -174,7 +174,11 @@ impl Inventory {
             machine.cpu,
             machine.cores,
             self.cpu_features.join(", "),
-            machine.tiers.join(", "),
+            if machine.tiers.is_empty() {
+                "none".to_owned()
+            } else {
+                machine.tiers.join(", ")
+            },
         );
         for engine in device.engines() {
             let _ = write!(

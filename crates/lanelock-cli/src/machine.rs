@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use lanelock_native::Tier;
 use serde::{Deserialize, Serialize};
 
 /// Hardware and software.
@@ -11,7 +12,7 @@ pub struct Machine {
     pub cpu: String,
     /// Cores that this process may run on.
     pub cores: usize,
-    /// Kernel tiers whose instructions the CPU has, best first.
+    /// Tiers that the native engine has on this CPU, widest first.
     pub tiers: Vec<String>,
     /// The OpenSSL that is loaded.
     pub openssl: String,
@@ -27,7 +28,9 @@ impl Machine {
         Self {
             cpu: cpu(),
             cores: std::thread::available_parallelism().map_or(1, Into::into),
-            tiers: tiers().into_iter().map(str::to_owned).collect(),
+            tiers: Tier::available()
+                .map(|tier| tier.name().to_owned())
+                .collect(),
             openssl: openssl.to_owned(),
             os: os(),
             kernel: read("/proc/sys/kernel/osrelease"),
@@ -71,42 +74,6 @@ fn field(text: &str, key: &str, separator: char) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-#[cfg(target_arch = "x86_64")]
-fn tiers() -> Vec<&'static str> {
-    let aesni = is_x86_feature_detected!("aes") && is_x86_feature_detected!("pclmulqdq");
-    let avx2 = aesni && is_x86_feature_detected!("avx2");
-    let avx512 = avx2
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512ifma")
-        && is_x86_feature_detected!("vaes")
-        && is_x86_feature_detected!("vpclmulqdq");
-    [
-        (avx512, "avx512"),
-        (avx2, "avx2"),
-        (aesni, "aesni"),
-        (true, "portable"),
-    ]
-    .into_iter()
-    .filter_map(|(has, name)| has.then_some(name))
-    .collect()
-}
-
-#[cfg(target_arch = "aarch64")]
-fn tiers() -> Vec<&'static str> {
-    if std::arch::is_aarch64_feature_detected!("aes") {
-        vec!["neon", "portable"]
-    } else {
-        vec!["portable"]
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn tiers() -> Vec<&'static str> {
-    vec!["portable"]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,10 +84,5 @@ mod tests {
         assert_eq!(field(info, "model", ':').as_deref(), Some("17"));
         assert_eq!(field(info, "model name", ':').as_deref(), Some("AMD EPYC"));
         assert_eq!(field(info, "stepping", ':'), None);
-    }
-
-    #[test]
-    fn every_machine_has_the_portable_tier() {
-        assert_eq!(Machine::detect("").tiers.last().unwrap(), "portable");
     }
 }

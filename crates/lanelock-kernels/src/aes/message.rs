@@ -42,14 +42,16 @@ pub struct Records<'k, Key> {
 }
 
 impl<'k, Key> Records<'k, Key> {
-    /// Messages that lie in a row.
+    /// Messages that lie in a row; `None` without one.
     #[inline]
-    pub fn of(messages: &[Message<'k, Key>]) -> Self {
+    pub fn of(messages: &[Message<'k, Key>]) -> Option<Self> {
+        if messages.is_empty() {
+            return None;
+        }
         let first = messages.as_ptr();
-        // SAFETY: fields of the first message, whose places alone are taken; without one, they are
-        // not read.
+        // SAFETY: fields of the first message, which there is; their places alone are taken.
         unsafe {
-            Self {
+            Some(Self {
                 source: &raw const (*first).source,
                 target: &raw const (*first).target,
                 len: &raw const (*first).len,
@@ -58,7 +60,7 @@ impl<'k, Key> Records<'k, Key> {
                 stride: size_of::<Message<'k, Key>>(),
                 key_stride: size_of::<Message<'k, Key>>(),
                 count: messages.len(),
-            }
+            })
         }
     }
 
@@ -110,7 +112,9 @@ pub(crate) fn in_records<'k, Key: 'k>(
             len += 1;
         }
         // SAFETY: the first `len` are initialised. Messages borrow and have nothing to drop.
-        run(&Records::of(unsafe { written[..len].assume_init_ref() }));
+        if let Some(records) = Records::of(unsafe { written[..len].assume_init_ref() }) {
+            run(&records);
+        }
         if len < WRITTEN {
             return;
         }
