@@ -60,7 +60,7 @@ impl<'k, C> Message<'k, C> {
 pub(crate) struct Plain<'b, 'k, C> {
     columns: Columns<'b>,
     /// The only one, or one for each message.
-    ciphers: ArrayVec<&'k C, BURST>,
+    ciphers: &'b [&'k C],
     /// As the sessions demand.
     iv_len: usize,
 }
@@ -363,8 +363,14 @@ fn run_those<'a, const PAYLOAD: u8, S: EngineSession, C: Cipher>(
         && let Some(payloads) = batch.plain_payloads()
     {
         // No tag is in a payload.
+        let mut each = ArrayVec::<&C, BURST>::new();
         let messages = Plain {
-            ciphers: payloads.sessions().map(&cipher).collect(),
+            ciphers: if payloads.is_of_one_session() {
+                slice::from_ref(&any)
+            } else {
+                each.extend(payloads.sessions().map(&cipher));
+                &each
+            },
             iv_len,
             columns: payloads.columns(),
         };

@@ -126,19 +126,21 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
         }
     }
 
-    /// The engine's part of the sessions: of the only one, or of each operation's.
+    /// Whether all operations are known to be of the same session.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_of_one_session(&self) -> bool {
+        self.of_one_session
+    }
+
+    /// The engine's part of each operation's session.
     ///
     /// # Panics
     /// If the engine's part of a session is not an `S`.
     #[inline(always)]
     pub fn sessions(&self) -> impl ExactSizeIterator<Item = &'a S> {
-        let ops = if self.of_one_session {
-            &self.ops[..1]
-        } else {
-            &*self.ops
-        };
         let mut last = LastSession::default();
-        ops.iter().map(move |op| {
+        self.ops.iter().map(move |op| {
             let session = last.next(op.session);
             session.expect("the sessions of a group are of one type")
         })
