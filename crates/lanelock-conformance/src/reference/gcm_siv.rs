@@ -32,7 +32,7 @@ fn encrypt(key: &[u8], block: &[u8]) -> Vec<u8> {
 
 /// The message's keys for authentication and for encryption.
 fn derive_keys(key: &[u8], nonce: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let halves = (0_u32..if key.len() == 32 { 6 } else { 4 }).flat_map(|counter| {
+    let halves = (0_u32..).take(2 + key.len() / 8).flat_map(|counter| {
         let block = encrypt(key, &[&counter.to_le_bytes(), nonce].concat());
         block[..8].to_vec()
     });

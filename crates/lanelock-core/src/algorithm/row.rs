@@ -28,20 +28,19 @@ pub struct Row {
     pub default_tag: usize,
     /// Payload lengths are multiples of this; 1 for any length.
     pub block: usize,
-    /// The underlying block: the unit of chaining or of the keystream. 1 where there is no cipher
-    /// of its own.
+    /// The cipher's own block: the unit of chaining or of the keystream; 1 without a cipher.
     pub native_block: usize,
     /// Shortest payload.
     pub min_payload: usize,
     /// Longest payload, where it is bounded below the 4 GiB of a buffer.
     pub max_payload: Option<u32>,
-    /// Lower bounds that come with an IV's length: that length, and the longest payload.
+    /// IV lengths that allow less, each with the longest payload.
     pub max_payload_by_iv: &'static [(usize, u32)],
     /// Most additional data; 0 for none.
     pub max_aad: usize,
     /// Whether a payload is encrypted.
     pub encrypts: bool,
-    /// Whether a range of the input, apart from additional data, is authenticated only.
+    /// Whether a range of the input is authenticated or hashed; an AEAD authenticates its payload.
     pub authenticates: bool,
 }
 
