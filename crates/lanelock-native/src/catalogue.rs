@@ -15,6 +15,7 @@ use crate::cmac::Cmac;
 use crate::ctr::Ctr;
 use crate::ecb::{EcbDecrypt, EcbEncrypt};
 use crate::gcm::{Gcm, Gmac};
+use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::session::{CipherSession, TagSession};
@@ -32,6 +33,7 @@ const AES: &[(Algorithm, bool)] = &[
     (Algorithm::Mac(Mac::AesGmac), false),
     (Algorithm::Aead(Aead::AesGcm), false),
     (Algorithm::Aead(Aead::AesCcm), false),
+    (Algorithm::Aead(Aead::AesGcmSiv), false),
 ];
 
 const CHACHA: &[(Algorithm, bool)] = &[
@@ -147,6 +149,7 @@ pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSess
                     let ccm = Ccm::new(isa, key, seal, transform.tag_length())?;
                     TagSession::boxed(group, ccm)
                 }
+                Aead::AesGcmSiv => TagSession::boxed(group, GcmSiv::new(isa, key, seal)?),
                 Aead::ChaCha20Poly1305 => {
                     let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
                     TagSession::boxed(group, chacha)

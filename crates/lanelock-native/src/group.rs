@@ -37,6 +37,7 @@ impl Group {
             Aead::AesCcm => 9,
             Aead::ChaCha20Poly1305 => 10,
             Aead::XChaCha20Poly1305 => 11,
+            Aead::AesGcmSiv => 12,
             _ => 0,
         };
         Self(family | size(key_len) << Self::KEY)

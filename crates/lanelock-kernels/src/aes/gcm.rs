@@ -3,6 +3,7 @@
 mod ghash;
 mod in_turn;
 mod key;
+pub mod siv;
 mod staggered;
 mod stream;
 mod text;

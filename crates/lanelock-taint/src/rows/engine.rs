@@ -15,7 +15,7 @@ use crate::tier::Tier;
 const AES: &[Tier] = &[Tier::AesNi, Tier::Avx2, Tier::Avx512];
 const WIDE: &[Tier] = &[Tier::Avx2, Tier::Avx512];
 
-const ALGORITHMS: [(&str, &[Tier]); 12] = [
+const ALGORITHMS: [(&str, &[Tier]); 13] = [
     ("aes-128-cbc+hmac-sha1", WIDE),
     ("aes-256-cbc+hmac-sha256", WIDE),
     ("aes-128-ctr+hmac-sha512", WIDE),
@@ -26,6 +26,7 @@ const ALGORITHMS: [(&str, &[Tier]); 12] = [
     ("aes-256-cmac", AES),
     ("aes-256-gcm", AES),
     ("aes-128-ccm", AES),
+    ("aes-256-gcm-siv", AES),
     ("chacha20-poly1305", WIDE),
     ("xchacha20-poly1305", WIDE),
 ];
