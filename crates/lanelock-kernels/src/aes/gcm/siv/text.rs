@@ -1,0 +1,73 @@
+//! The counter mode of GCM-SIV.
+
+use crate::aes::rounds::{PerRounds, Rounds};
+use crate::aes::sweep::{Transform, sweep};
+use crate::aes::vector::{Kernel, Vector};
+use crate::aes::{BLOCK, EncryptKey};
+
+/// A text and where its key stream begins.
+pub(super) struct Text<'k> {
+    pub(super) source: *const u8,
+    pub(super) target: *mut u8,
+    pub(super) len: usize,
+    pub(super) key: &'k EncryptKey,
+    pub(super) counter: [u8; BLOCK],
+}
+
+/// Encrypts or decrypts texts, which are as [`super::encrypt_many`] demands.
+pub(super) struct Crypt<I>(pub(super) I);
+
+impl<'k, I: Iterator<Item = Text<'k>>> PerRounds for Crypt<I> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+        // SAFETY: the creator's promise.
+        unsafe { V::enter(CryptEach::<I, ROUNDS>(self.0)) }
+    }
+}
+
+struct CryptEach<I, const ROUNDS: usize>(I);
+
+impl<'k, I: Iterator<Item = Text<'k>>, const ROUNDS: usize> Kernel for CryptEach<I, ROUNDS> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for text in self.0 {
+            // SAFETY: the creator's promise; runs under `enter`.
+            unsafe {
+                let mut stream = KeyStream {
+                    rounds: Rounds::<V, ROUNDS>::load(text.key.as_ptr()),
+                    next: V::broadcast(text.counter.as_ptr()).add32(V::ramp()),
+                };
+                sweep(&mut stream, text.source, text.target, text.len);
+            }
+        }
+    }
+}
+
+/// Counter mode with a little-endian counter in the first word of a block, which wraps alone.
+struct KeyStream<V, const ROUNDS: usize> {
+    rounds: Rounds<V, ROUNDS>,
+    next: V,
+}
+
+impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
+    #[inline(always)]
+    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        // SAFETY: runs under `enter`.
+        unsafe {
+            let step = V::splat(V::BLOCKS as u128);
+            let mut counters = [V::zero(); G];
+            for counter in &mut counters {
+                *counter = self.next;
+                self.next = self.next.add32(step);
+            }
+            let stream = self.rounds.encrypt(counters);
+            let mut output = data;
+            for (output, stream) in output.iter_mut().zip(stream) {
+                *output = output.xor(stream);
+            }
+            output
+        }
+    }
+}
