@@ -53,21 +53,27 @@ macro_rules! token {
     ($(#[$doc:meta])* $name:ident, $bits:expr, implies $($method:ident: $lower:ident),*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        pub struct $name(());
+        pub struct $name(Proof);
 
         impl $name {
             /// The proof, if this CPU and its operating system support every instruction of it.
             #[inline]
             pub fn detect() -> Option<Self> {
                 let need = $bits;
-                (features() & need == need).then_some(Self(()))
+                if features() & need == need { PROOF.map(Self) } else { None }
+            }
+
+            /// Stands for code that needs the token, which does not exist on this architecture.
+            #[cfg(not(target_arch = "x86_64"))]
+            pub(crate) fn never(self) -> ! {
+                match self.0 {}
             }
 
             $(
                 /// The narrower proof this one contains.
                 #[inline]
                 pub fn $method(self) -> $lower {
-                    $lower(())
+                    $lower(self.0)
                 }
             )*
         }
@@ -119,6 +125,18 @@ fn features() -> u32 {
     CACHE.store(found, Ordering::Relaxed);
     found
 }
+
+/// What a token holds: nothing on x86-64, elsewhere a value that cannot exist.
+#[cfg(target_arch = "x86_64")]
+type Proof = ();
+#[cfg(target_arch = "x86_64")]
+const PROOF: Option<Proof> = Some(());
+
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy, Debug)]
+enum Proof {}
+#[cfg(not(target_arch = "x86_64"))]
+const PROOF: Option<Proof> = None;
 
 #[cfg(not(target_arch = "x86_64"))]
 fn ask() -> u32 {

@@ -17,20 +17,17 @@ struct Line {
 /// has to be written and read.
 #[inline(always)]
 pub(crate) fn align() {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let mut line = MaybeUninit::<Line>::uninit();
-        #[expect(
-            clippy::pointers_in_nomem_asm_block,
-            reason = "nothing is read or written"
-        )]
-        // SAFETY: no instruction; what it is given is only an address.
-        unsafe {
-            core::arch::asm!(
-                "/* {0} */",
-                in(reg) line.as_mut_ptr(),
-                options(nomem, nostack, preserves_flags)
-            );
-        }
+    let mut line = MaybeUninit::<Line>::uninit();
+    #[expect(
+        clippy::pointers_in_nomem_asm_block,
+        reason = "nothing is read or written"
+    )]
+    // SAFETY: no instruction; what it is given is only an address.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */",
+            in(reg) line.as_mut_ptr(),
+            options(nomem, nostack, preserves_flags)
+        );
     }
 }

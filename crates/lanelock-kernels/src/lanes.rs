@@ -13,6 +13,7 @@ pub(crate) mod avx512;
 mod pair;
 mod portable;
 
+#[cfg(target_arch = "x86_64")]
 pub(crate) use pair::Pair;
 
 use crate::wipe::Plain;
@@ -220,7 +221,6 @@ pub unsafe trait Lanes: Copy {
 ///
 /// # Safety
 /// As for [`Lanes`]; the register has four, eight or sixteen words.
-#[cfg(target_arch = "x86_64")]
 pub(crate) unsafe trait Rows: Lanes<Word = u32> {
     /// The same row everywhere.
     ///

@@ -9,6 +9,23 @@ mod field;
 mod ifma;
 mod lanes;
 
+/// Never called: the token does not exist on other architectures.
+#[cfg(not(target_arch = "x86_64"))]
+mod ifma {
+    use super::lanes::Columns;
+    use crate::cpu::Ifma;
+
+    pub(super) unsafe fn absorb(
+        token: Ifma,
+        _: &mut Columns,
+        _: *const *const u8,
+        _: usize,
+        _: usize,
+    ) {
+        token.never()
+    }
+}
+
 pub(crate) use field::{Element, Secret};
 pub(crate) use lanes::{Item, Kernel, RUNS, authenticate};
 

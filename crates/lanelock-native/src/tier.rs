@@ -5,7 +5,7 @@ use std::fmt;
 use lanelock_core::{SessionError, environment};
 use lanelock_kernels::aes::Isa;
 use lanelock_kernels::chacha;
-use lanelock_kernels::cpu::{ShaNi, Tier};
+use lanelock_kernels::cpu::{Avx2, Avx512, Ifma, ShaNi, Tier};
 use lanelock_kernels::hash::{Algorithm, Kernels};
 
 use crate::NAME;
@@ -59,9 +59,7 @@ impl Kit {
     }
 
     /// What a hash runs on; `None` where the tier has nothing faster than OpenSSL for it.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn hash<A: Algorithm>(self) -> Option<&'static Kernels<A>> {
-        use lanelock_kernels::cpu::{Avx2, Avx512};
         let extension = ShaNi::detect();
         match self.tier {
             Tier::Avx512 => Some(Kernels::avx512(Avx512::detect()?, extension)),
@@ -71,26 +69,12 @@ impl Kit {
     }
 
     /// What ChaCha20 runs on; `None` where the tier has nothing faster than OpenSSL.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn chacha(self) -> Option<chacha::Kernels> {
-        use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
         match self.tier {
             Tier::Avx512 => Some(chacha::Kernels::avx512(Avx512::detect()?, Ifma::detect())),
             Tier::Avx2 => Some(chacha::Kernels::avx2(Avx2::detect()?)),
             Tier::AesNi => None,
         }
-    }
-
-    /// No tier exists.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn chacha(self) -> Option<chacha::Kernels> {
-        None
-    }
-
-    /// No tier exists.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn hash<A: Algorithm>(self) -> Option<&'static Kernels<A>> {
-        None
     }
 }
 

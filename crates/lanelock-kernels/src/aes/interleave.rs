@@ -7,22 +7,19 @@
 
 mod hash;
 #[cfg(target_arch = "x86_64")]
+mod run;
+#[cfg(target_arch = "x86_64")]
 mod steps;
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
 
-#[cfg(target_arch = "x86_64")]
-use steps::Steps;
-
 pub use hash::Interleave;
 
-use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
+use super::{BLOCK, DecryptKey, EncryptKey};
 use crate::bytes::copy_short;
 use crate::cpu::ShaNi;
 use crate::hash::HmacKey;
-#[cfg(target_arch = "x86_64")]
-use crate::hash::sha_ni::Alone;
 use crate::lanes::{Row, Word};
 use crate::wipe::wipe;
 
@@ -60,37 +57,11 @@ pub struct CbcHmac<'k, A: Interleave> {
     filled: usize,
     /// Authenticated bytes, with the block of the key.
     total: u64,
-    _token: ShaNi,
+    token: ShaNi,
 }
 
 /// Block length of the hash functions that interleave.
 const HASH: usize = 64;
-
-/// `$body` with the cipher's steps from `$source` to `$target`.
-#[cfg(target_arch = "x86_64")]
-macro_rules! with_steps {
-    ($self:ident, $source:expr, $target:expr, |$steps:ident| $body:expr) => {{
-        macro_rules! run {
-            ($key:ident, $rounds:literal, $encrypt:literal) => {{
-                let keys = $key.as_ptr();
-                let $steps = Steps::<$rounds, $encrypt>::new(keys, $source, $target, &mut $self.iv);
-                $body
-            }};
-        }
-        match $self.key {
-            CbcKey::Encrypt(key) => match key.size() {
-                KeySize::Aes128 => run!(key, 10, true),
-                KeySize::Aes192 => run!(key, 12, true),
-                KeySize::Aes256 => run!(key, 14, true),
-            },
-            CbcKey::Decrypt(key) => match key.size() {
-                KeySize::Aes128 => run!(key, 10, false),
-                KeySize::Aes192 => run!(key, 12, false),
-                KeySize::Aes256 => run!(key, 14, false),
-            },
-        }
-    }};
-}
 
 impl<'k, A: Interleave> CbcHmac<'k, A> {
     /// A message of no bytes so far; `None` unless the hash function interleaves.
@@ -110,7 +81,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
             buffer: [0; 3 * HASH],
             filled: 0,
             total: HASH as u64,
-            _token: token,
+            token,
         })
     }
 
@@ -343,37 +314,6 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
         }
     }
 
-    /// # Safety
-    /// `data` is valid for reads of `blocks` blocks.
-    #[inline(always)]
-    unsafe fn hash_alone(&mut self, data: *const u8, blocks: usize) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller's promise, and the token.
-        unsafe {
-            A::compress_beside(&mut self.chain, data, blocks, Alone)
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        no_token(data, data, blocks)
-    }
-
-    /// Runs the cipher by itself.
-    ///
-    /// # Safety
-    /// As for [`Self::update`].
-    #[inline(always)]
-    unsafe fn cipher_alone(&mut self, source: *const u8, target: *mut u8, len: usize) {
-        if len == 0 {
-            return;
-        }
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
-        unsafe {
-            with_steps!(self, source, target, |steps| steps.alone(len / BLOCK))
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        no_token(source, target, len)
-    }
-
     /// Runs the cipher over `blocks` times 64 bytes and the hash function over as many: those at
     /// `text`, or the buffer's one block.
     ///
@@ -389,18 +329,27 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
         blocks: usize,
     ) {
         let data = text.unwrap_or(self.buffer.as_ptr());
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
-        unsafe {
-            with_steps!(self, source, target, |steps| {
-                A::compress_beside(&mut self.chain, data, blocks, steps)
-            })
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        no_token(source, target, blocks);
+        // SAFETY: the caller's promises.
+        unsafe { self.hash_beside(data, source, target, blocks) };
         if text.is_none() {
             self.shift();
         }
+    }
+}
+
+/// Never called: the token does not exist on other architectures.
+#[cfg(not(target_arch = "x86_64"))]
+impl<A: Interleave> CbcHmac<'_, A> {
+    unsafe fn hash_alone(&mut self, _: *const u8, _: usize) {
+        self.token.never()
+    }
+
+    unsafe fn cipher_alone(&mut self, _: *const u8, _: *mut u8, _: usize) {
+        self.token.never()
+    }
+
+    unsafe fn hash_beside(&mut self, _: *const u8, _: *const u8, _: *mut u8, _: usize) {
+        self.token.never()
     }
 }
 
@@ -415,10 +364,4 @@ impl<A: Interleave> core::fmt::Debug for CbcHmac<'_, A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "CbcHmac<{}> after {} bytes", A::NAME, self.total)
     }
-}
-
-/// Where there is no token, nothing is ever constructed.
-#[cfg(not(target_arch = "x86_64"))]
-fn no_token(_: *const u8, _: *const u8, _: usize) {
-    unreachable!("no token exists on this architecture")
 }

@@ -6,14 +6,10 @@
 use core::mem::MaybeUninit;
 
 use super::batch::counter;
-#[cfg(target_arch = "x86_64")]
-use super::block::block;
-use super::block::{BLOCK, COUNTER};
+use super::block::{BLOCK, COUNTER, block};
 use super::tier::Kernels;
 use crate::bytes::{copy_short, xor_block};
-use crate::lanes::DoubleRow;
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::Rows;
+use crate::lanes::{DoubleRow, Rows};
 use crate::wipe::wipe;
 
 /// Most blocks of a [`Lone`]: a kilobyte and a one-time key.
@@ -101,7 +97,6 @@ impl Drop for Lone {
 /// # Safety
 /// The CPU has the instructions of `V`; `rows` is valid for writing [`ROOM`] rows, and `blocks` is
 /// at most [`MOST`].
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) unsafe fn consecutive<V: Rows>(
     state: &DoubleRow<u32>,
@@ -131,7 +126,6 @@ pub(super) unsafe fn consecutive<V: Rows>(
 ///
 /// # Safety
 /// The CPU has the instructions of `V`; `rows` is valid for writing so many rows.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn columns<V: Rows>(
     state: &DoubleRow<u32>,
@@ -154,7 +148,6 @@ unsafe fn columns<V: Rows>(
 }
 
 /// Four additions, exclusive ors and rotations of all four columns, then of all diagonals.
-#[cfg(target_arch = "x86_64")]
 macro_rules! rounds {
     ($a:ident $b:ident $c:ident $d:ident, $n:ident) => {
         rounds!(@ $n $a $b $d 16 16);
@@ -176,7 +169,6 @@ macro_rules! rounds {
 ///
 /// # Safety
 /// The CPU has the instructions of `V`; `rows` is valid for writing so many rows.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn group<V: Rows, const N: usize>(
     state: &DoubleRow<u32>,

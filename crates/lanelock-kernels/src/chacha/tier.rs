@@ -2,14 +2,12 @@
 
 #![allow(unsafe_code)] // instantiates the kernels per instruction set
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use super::block::{self, COUNTER};
-#[cfg(target_arch = "x86_64")]
-use super::lone;
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Ifma};
 use crate::lanes::DoubleRow;
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::{Pair, avx2::U32x8, avx512::U32x16};
 use crate::poly1305;
 
 /// Rows that [`Kernels::blocks`] may read and write, whatever the number of lanes.
@@ -25,45 +23,22 @@ pub struct Kernels {
     consecutive: unsafe fn(&DoubleRow<u32>, *mut DoubleRow<u32>, usize),
     /// Blocks of one message that fill two registers.
     wide: usize,
-    poly1305: PolyTier,
+    poly1305: poly1305::Kernel,
     name: &'static str,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum PolyTier {
-    #[cfg(target_arch = "x86_64")]
-    Ifma(Ifma),
-    Integer,
 }
 
 impl Kernels {
     /// Sixteen blocks per register, two registers in flight; Poly1305 in sixteen lanes where the
     /// CPU has IFMA.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx512(_: Avx512, ifma: Option<Ifma>) -> Self {
-        Self {
-            blocks: blocks_zmm,
-            run: run_zmm,
-            consecutive: consecutive_zmm,
-            wide: 32,
-            poly1305: ifma.map_or(PolyTier::Integer, PolyTier::Ifma),
-            name: "avx512",
-        }
+    pub fn avx512(token: Avx512, ifma: Option<Ifma>) -> Self {
+        Self::of_avx512(token, ifma)
     }
 
     /// Eight blocks per register, two registers in flight.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx2(_: Avx2) -> Self {
-        Self {
-            blocks: blocks_ymm,
-            run: run_ymm,
-            consecutive: consecutive_ymm,
-            wide: 16,
-            poly1305: PolyTier::Integer,
-            name: "avx2",
-        }
+    pub fn avx2(token: Avx2) -> Self {
+        Self::of_avx2(token)
     }
 
     /// Plain integers, on any CPU.
@@ -74,7 +49,7 @@ impl Kernels {
             run: block::run::<u32>,
             consecutive: consecutive_portable,
             wide: 1,
-            poly1305: PolyTier::Integer,
+            poly1305: poly1305::Kernel::Integer,
             name: "portable",
         }
     }
@@ -92,11 +67,7 @@ impl Kernels {
     }
 
     pub(super) fn poly1305(&self) -> poly1305::Kernel {
-        match self.poly1305 {
-            #[cfg(target_arch = "x86_64")]
-            PolyTier::Ifma(token) => poly1305::Kernel::Ifma(token),
-            PolyTier::Integer => poly1305::Kernel::Integer,
-        }
+        self.poly1305
     }
 
     /// Replaces the first `lanes` states by their blocks of keystream; overwrites the others.
@@ -157,65 +128,14 @@ unsafe fn consecutive_portable(state: &DoubleRow<u32>, rows: *mut DoubleRow<u32>
     }
 }
 
-/// One register where it has lanes enough, two otherwise.
-macro_rules! tier {
-    ($blocks:ident, $run:ident, $consecutive:ident, $features:literal, $lanes:ty) => {
-        /// # Safety
-        /// As [`lone::consecutive`], and the CPU has the instructions.
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        unsafe fn $consecutive(state: &DoubleRow<u32>, rows: *mut DoubleRow<u32>, blocks: usize) {
-            // SAFETY: the caller's promise, passed on.
-            unsafe { lone::consecutive::<$lanes>(state, rows, blocks) }
-        }
+/// Never called: the token does not exist on other architectures.
+#[cfg(not(target_arch = "x86_64"))]
+impl Kernels {
+    fn of_avx512(token: Avx512, _: Option<Ifma>) -> Self {
+        token.never()
+    }
 
-        /// # Safety
-        /// As [`block::blocks`], in groups of two registers, and the CPU has the instructions.
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        unsafe fn $blocks(rows: *mut DoubleRow<u32>, lanes: usize) {
-            const ONE: usize = <$lanes as crate::lanes::Lanes>::COUNT;
-            crate::frame::align();
-            let whole = lanes.div_ceil(ONE) / 2 * (2 * ONE);
-            // SAFETY: both parts lie inside the caller's rows.
-            unsafe {
-                block::blocks::<Pair<$lanes>>(rows, whole);
-                if whole < lanes {
-                    block::blocks::<$lanes>(rows.add(whole), lanes - whole);
-                }
-            }
-        }
-
-        /// # Safety
-        /// As [`block::run`], in groups of two registers, and the CPU has the instructions.
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        unsafe fn $run(
-            state: &DoubleRow<u32>,
-            input: *const u8,
-            output: *mut u8,
-            blocks: usize,
-            scratch: *mut DoubleRow<u32>,
-        ) {
-            const ONE: usize = <$lanes as crate::lanes::Lanes>::COUNT;
-            crate::frame::align();
-            // SAFETY: the caller's promise, passed on.
-            unsafe {
-                if blocks > ONE {
-                    block::run::<Pair<$lanes>>(state, input, output, blocks, scratch);
-                } else {
-                    block::run::<$lanes>(state, input, output, blocks, scratch);
-                }
-            }
-        }
-    };
+    fn of_avx2(token: Avx2) -> Self {
+        token.never()
+    }
 }
-
-tier!(
-    blocks_zmm,
-    run_zmm,
-    consecutive_zmm,
-    "avx512f,avx512bw,avx512dq,avx512vl",
-    U32x16
-);
-tier!(blocks_ymm, run_ymm, consecutive_ymm, "avx2", U32x8);

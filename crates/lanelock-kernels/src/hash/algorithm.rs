@@ -6,7 +6,6 @@ use super::step::Blocks;
 use super::{Job, Kernels, schedule, sha1, sha2};
 #[cfg(target_arch = "x86_64")]
 use super::{sha_ni, sha512_one};
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, ShaNi};
 use crate::lanes::{Lanes, Row, WideWord, Word};
 
@@ -50,17 +49,14 @@ pub trait Algorithm: Compress {
 
     /// What runs on AVX-512, with the SHA extensions if there are any.
     #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
     fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
 
     /// What runs on AVX2, with the SHA extensions if there are any.
     #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
     fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
 
     /// What runs on the SHA extensions alone.
     #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
     fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>>;
 
     /// What runs on any CPU.
@@ -117,19 +113,16 @@ macro_rules! algorithm {
                 schedule::run(kernels, jobs);
             }
 
-            #[cfg(target_arch = "x86_64")]
             #[inline(never)]
             fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
                 Kernels::table_of_avx512(token, extensions)
             }
 
-            #[cfg(target_arch = "x86_64")]
             #[inline(never)]
             fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
                 Kernels::table_of_avx2(token, extensions)
             }
 
-            #[cfg(target_arch = "x86_64")]
             #[inline(never)]
             fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>> {
                 Kernels::table_of_extensions(token)

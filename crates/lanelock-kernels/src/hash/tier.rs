@@ -2,15 +2,13 @@
 
 #![allow(unsafe_code)] // the step of a tier runs with its instructions
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use super::step::{Step, step_portable};
-#[cfg(target_arch = "x86_64")]
-use super::step::{step_alone, step_ni, step_two_ymm, step_two_zmm, step_ymm, step_zmm};
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, ShaNi};
 use crate::hash::Algorithm;
 use crate::lanes::Row;
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::{Lanes, Pair, WideWord};
 
 /// The compressions of one algorithm on one tier: chosen once, when a session is made.
 ///
@@ -38,87 +36,22 @@ impl<A: Algorithm> Kernels<A> {
 
     /// Sixteen messages of 32-bit words or eight of 64-bit words per register, two registers in
     /// flight; the SHA extensions for a few messages, where the CPU has them.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
     pub fn avx512(token: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
         A::on_avx512(token, sha_ni)
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn table_of_avx512(_: Avx512, sha_ni: Option<ShaNi>) -> &'static Self {
-        const {
-            assert!(<Pair<<A::Word as WideWord>::Zmm>>::COUNT <= Self::MOST);
-        }
-        if sha_ni.is_some() && A::EXTENSION.is_some() {
-            const {
-                &Self {
-                    steps: [step_ni(A::FEW[0]), step_zmm(), step_two_zmm()],
-                    name: "avx512",
-                    width: Width::Zmm,
-                }
-            }
-        } else {
-            const {
-                &Self {
-                    steps: [step_alone::<A, 0>(), step_zmm(), step_two_zmm()],
-                    name: "avx512",
-                    width: Width::Zmm,
-                }
-            }
-        }
-    }
-
     /// Eight messages of 32-bit words or four of 64-bit words per register, two registers in
     /// flight; the SHA extensions where they are faster.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
     pub fn avx2(token: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
         A::on_avx2(token, sha_ni)
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn table_of_avx2(_: Avx2, sha_ni: Option<ShaNi>) -> &'static Self {
-        if sha_ni.is_some() && A::EXTENSION.is_some() {
-            const {
-                &Self {
-                    steps: [step_ni(A::FEW[1]), step_ymm(), step_two_ymm()],
-                    name: "avx2",
-                    width: Width::Ymm,
-                }
-            }
-        } else {
-            const {
-                &Self {
-                    steps: [step_alone::<A, 1>(), step_ymm(), step_two_ymm()],
-                    name: "avx2",
-                    width: Width::Ymm,
-                }
-            }
-        }
-    }
-
     /// The SHA extensions, four messages interleaved; `None` for an algorithm they do not have.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
     pub fn sha_ni(token: ShaNi) -> Option<&'static Self> {
         A::on_extensions(token)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(super) fn table_of_extensions(_: ShaNi) -> Option<&'static Self> {
-        A::EXTENSION?;
-        Some(
-            const {
-                &Self {
-                    steps: [step_ni(4), step_ni(4), step_ni(4)],
-                    name: "sha-ni",
-                    width: Width::Any,
-                }
-            },
-        )
     }
 
     /// One message after the other in plain integers, on any CPU.
@@ -182,5 +115,21 @@ impl<A: Algorithm> Kernels<A> {
 impl<A: Algorithm> core::fmt::Debug for Kernels<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} on {}", A::NAME, self.name)
+    }
+}
+
+/// Never called: the token does not exist on other architectures.
+#[cfg(not(target_arch = "x86_64"))]
+impl<A: Algorithm> Kernels<A> {
+    pub(super) fn table_of_avx512(token: Avx512, _: Option<ShaNi>) -> &'static Self {
+        token.never()
+    }
+
+    pub(super) fn table_of_avx2(token: Avx2, _: Option<ShaNi>) -> &'static Self {
+        token.never()
+    }
+
+    pub(super) fn table_of_extensions(token: ShaNi) -> Option<&'static Self> {
+        token.never()
     }
 }

@@ -8,20 +8,21 @@ use core::arch::x86_64::*;
 use super::BLOCK;
 use super::field::{MASK_42, MASK_44};
 use super::lanes::Columns;
+use crate::cpu::Ifma;
 
 /// Absorbs `blocks` blocks in each of `lanes` lanes.
 ///
 /// # Safety
-/// The CPU has AVX-512 F, VL and IFMA. `at` is valid for `lanes` pointers rounded up to 8, each
-/// valid for reading `blocks` blocks; `lanes` ≤ 16.
-#[target_feature(enable = "avx512f,avx512vl,avx512ifma")]
+/// `at` is valid for `lanes` pointers rounded up to 8, each valid for reading `blocks` blocks;
+/// `lanes` ≤ 16.
 pub(super) unsafe fn absorb(
+    _: Ifma,
     columns: &mut Columns,
     at: *const *const u8,
     lanes: usize,
     blocks: usize,
 ) {
-    // SAFETY: the caller's promise, passed on.
+    // SAFETY: the token is the proof of the instructions; the rest is the caller's promise.
     unsafe {
         if lanes > 8 {
             groups::<2>(columns, at, blocks);
@@ -34,7 +35,7 @@ pub(super) unsafe fn absorb(
 /// `N` registers of eight lanes.
 ///
 /// # Safety
-/// As [`absorb`], with 8 · `N` lanes.
+/// As [`absorb`], with 8 · `N` lanes, and the CPU has AVX-512 F, VL and IFMA.
 #[target_feature(enable = "avx512f,avx512vl,avx512ifma")]
 unsafe fn groups<const N: usize>(columns: &mut Columns, at: *const *const u8, blocks: usize) {
     let zero = _mm512_setzero_si512();

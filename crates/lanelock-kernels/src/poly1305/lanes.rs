@@ -3,12 +3,9 @@
 #![allow(unsafe_code)] // hands pointers to the kernels
 #![allow(clippy::needless_range_loop)] // an index names the lane in every array
 
-use super::BLOCK;
 use super::field::{Element, Secret};
-#[cfg(target_arch = "x86_64")]
-use super::ifma;
+use super::{BLOCK, ifma};
 use crate::arrays::from_fn;
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::Ifma;
 use crate::wipe::wipe;
 
@@ -20,15 +17,12 @@ pub(crate) const RUNS: usize = 4;
 
 /// From this many blocks on, one message is cut into pieces that run in all lanes. Below, cutting
 /// and joining costs more than it saves.
-#[cfg(target_arch = "x86_64")]
 const CUT: usize = 96;
 
 /// Up to this many messages have no use for lanes of their own.
-#[cfg(target_arch = "x86_64")]
 const ALONE: usize = 2;
 
 /// [`CUT`] for a message alone, whose other lanes would be idle.
-#[cfg(target_arch = "x86_64")]
 const CUT_ALONE: usize = 40;
 
 /// Sums and multipliers, limb by limb, one column per lane.
@@ -42,7 +36,6 @@ pub(super) struct Columns {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
     /// Sixteen lanes of 52-bit multiply-adds.
-    #[cfg(target_arch = "x86_64")]
     Ifma(Ifma),
     /// One message after the other in plain integers.
     Integer,
@@ -64,10 +57,8 @@ pub(crate) struct Item {
 pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
     match kernel {
         // SAFETY: the caller's promise, passed on.
-        #[cfg(target_arch = "x86_64")]
         Kernel::Ifma(token) if items.len() <= ALONE => unsafe { one_by_one(token, items) },
         // SAFETY: the caller's promise, passed on.
-        #[cfg(target_arch = "x86_64")]
         Kernel::Ifma(token) => unsafe { in_lanes(token, items) },
         Kernel::Integer => {
             for item in items {
@@ -84,7 +75,6 @@ pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
 ///
 /// # Safety
 /// As [`authenticate`].
-#[cfg(target_arch = "x86_64")]
 unsafe fn one_by_one(token: Ifma, items: &mut [Item]) {
     for item in items {
         for (at, blocks) in item.runs {
@@ -104,7 +94,6 @@ unsafe fn one_by_one(token: Ifma, items: &mut [Item]) {
 ///
 /// # Safety
 /// As [`authenticate`].
-#[cfg(target_arch = "x86_64")]
 unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
     let mut columns = Columns {
         h: [[0; LANES]; 3],
@@ -160,9 +149,9 @@ unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
         for lane in active..active.next_multiple_of(8) {
             at[lane] = at[0];
         }
-        // SAFETY: the CPU has IFMA, `token` says; every lane in flight and those filled up with
-        // the first one's pointer have `blocks` blocks.
-        unsafe { ifma::absorb(&mut columns, at.as_ptr(), active, blocks) };
+        // SAFETY: every lane in flight and those filled up with the first one's pointer have
+        // `blocks` blocks.
+        unsafe { ifma::absorb(token, &mut columns, at.as_ptr(), active, blocks) };
         for lane in 0..active {
             at[lane] = at[lane].wrapping_add(blocks * BLOCK);
             left[lane] -= blocks;
@@ -176,8 +165,7 @@ unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
 ///
 /// # Safety
 /// `from` is valid for reading `blocks` blocks.
-#[cfg(target_arch = "x86_64")]
-unsafe fn cut(_: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize) -> Element {
+unsafe fn cut(token: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize) -> Element {
     let mut columns = Columns {
         h: [[0; LANES]; 3],
         r: [[0; LANES]; 3],
@@ -188,8 +176,8 @@ unsafe fn cut(_: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize)
         columns.put(lane, r, if lane == 0 { sum } else { Element::default() });
         at[lane] = from.wrapping_add(lane * piece * BLOCK);
     }
-    // SAFETY: the CPU has IFMA, the token says; the pieces lie inside the run.
-    unsafe { ifma::absorb(&mut columns, at.as_ptr(), LANES, piece) };
+    // SAFETY: the pieces lie inside the run.
+    unsafe { ifma::absorb(token, &mut columns, at.as_ptr(), LANES, piece) };
     let mut weight = r.power_vartime(piece);
     let mut sums: [Element; LANES] = from_fn(|lane| columns.sum(lane));
     columns.clear();

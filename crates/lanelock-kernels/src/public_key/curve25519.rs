@@ -15,14 +15,12 @@ mod testing;
 mod words;
 pub mod x25519;
 
-#[cfg(target_arch = "x86_64")]
 use crate::cpu;
 
 /// The instructions that run the jobs.
 #[derive(Clone, Copy, Debug)]
 pub enum Kernel {
     /// AVX-512 IFMA.
-    #[cfg(target_arch = "x86_64")]
     Ifma(cpu::Ifma),
     /// Plain integers, on any CPU: the reference of the tests. One operation at a time by other
     /// means is faster.

@@ -17,6 +17,39 @@ pub(crate) use portable::Portable;
 
 use crate::wipe::Plain;
 
+/// Evaluates an expression on the lanes of a kernel; those of a token in a function that enables
+/// their instructions.
+///
+/// `on!(Enum of kernel, |Lanes, proof, name: Type, ...| expression)`, where the names are variables
+/// of the caller.
+macro_rules! on {
+    ($enum:ident of $kernel:expr,
+     |$lanes:ident, $proof:ident, $($name:ident: $type:ty),*| $body:expr) => {
+        match $kernel {
+            #[cfg(target_arch = "x86_64")]
+            $enum::Ifma(token) => {
+                #[target_feature(
+                    enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2"
+                )]
+                fn ifma($proof: $crate::cpu::Ifma, $($name: $type),*) {
+                    type $lanes = $crate::public_key::lanes::Ifma;
+                    $body;
+                }
+                // SAFETY: the token is the proof of these instructions.
+                unsafe { ifma(token, $($name),*) }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            $enum::Ifma(token) => token.never(),
+            $enum::Portable => {
+                type $lanes = $crate::public_key::lanes::Portable;
+                let $proof = ();
+                $body;
+            }
+        }
+    };
+}
+pub(crate) use on;
+
 /// How many lanes.
 pub(crate) const LANES: usize = 8;
 

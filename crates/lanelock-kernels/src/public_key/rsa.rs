@@ -20,17 +20,13 @@ mod power;
 mod wide;
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
 
 pub use blinding::{Blinding, BlindingJob};
 pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
 pub use operation::{Failure, PrivateJob, PublicJob};
 
-#[cfg(target_arch = "x86_64")]
-use super::lanes;
-use super::lanes::{LANES, Lanes, Portable};
-#[cfg(target_arch = "x86_64")]
+use super::lanes::{LANES, Lanes, on};
 use crate::cpu;
 use blinding::Make;
 use operation::{Private, Public};
@@ -54,14 +50,12 @@ pub struct Kernel(Kind);
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    #[cfg(target_arch = "x86_64")]
     Ifma(cpu::Ifma),
     Portable,
 }
 
 impl Kernel {
     /// 512-bit registers and 52-bit multiply-adds.
-    #[cfg(target_arch = "x86_64")]
     #[must_use]
     pub fn ifma(token: cpu::Ifma) -> Self {
         Self(Kind::Ifma(token))
@@ -132,23 +126,6 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Runs a routine on the lanes that a kernel has.
-macro_rules! run {
-    ($kernel:expr, $routine:ident<$($size:literal),*> { $($field:ident),* }) => {
-        match $kernel.0 {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Ifma(proof) => {
-                let routine = $routine::<lanes::Ifma, $($size),*> { proof, $($field),* };
-                lanes::Ifma::outlined(proof, routine);
-            }
-            Kind::Portable => {
-                let routine = $routine::<Portable, $($size),*> { proof: (), $($field),* };
-                Portable::outlined((), routine);
-            }
-        }
-    };
-}
-
 macro_rules! size {
     ($p:literal, $n:literal) => {
         impl sealed::Sealed for PublicKey<$n> {}
@@ -157,7 +134,9 @@ macro_rules! size {
         impl PublicSize<$n> for PublicKey<$n> {
             fn public(kernel: Kernel, jobs: &mut [PublicJob<'_, $n>]) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    run!(kernel, Public<$n> { jobs });
+                    on!(Kind of kernel.0, |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
+                        V::outlined(proof, Public::<V, $n> { proof, jobs })
+                    });
                 }
             }
         }
@@ -165,13 +144,18 @@ macro_rules! size {
         impl PrivateSize<$p, $n> for PrivateKey<$p, $n> {
             fn make_blindings(kernel: Kernel, jobs: &mut [BlindingJob<'_, $p, $n>]) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    run!(kernel, Make<$p, $n> { jobs });
+                    on!(Kind of kernel.0, |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
+                        V::outlined(proof, Make::<V, $p, $n> { proof, jobs })
+                    });
                 }
             }
 
             fn private(kernel: Kernel, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    run!(kernel, Private<$p, $n> { jobs, check });
+                    on!(Kind of kernel.0, |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>],
+                        check: bool| {
+                        V::outlined(proof, Private::<V, $p, $n> { proof, jobs, check })
+                    });
                 }
             }
         }

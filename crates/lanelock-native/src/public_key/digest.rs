@@ -95,10 +95,7 @@ impl AsRef<[u8]> for Digest {
 
 /// What a hash runs on; SHA-256 with SHA-NI where few messages make that faster.
 pub(super) fn kernels<A: Algorithm>(token: Ifma) -> &'static Kernels<A> {
-    #[cfg(target_arch = "x86_64")]
-    return Kernels::avx512(token.avx512(), ShaNi::detect());
-    #[cfg(not(target_arch = "x86_64"))]
-    unreachable!("there is no token on other CPUs: {token:?}")
+    Kernels::avx512(token.avx512(), ShaNi::detect())
 }
 
 fn has_lanes(hash: Hash) -> bool {

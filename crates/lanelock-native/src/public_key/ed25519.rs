@@ -5,13 +5,14 @@ use lanelock_core::public_key::{
     KeyError, KeyKind, KeyReason, KeyTransform, Operation, SignatureScheme,
 };
 use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::public_key::curve25519::Kernel;
 use lanelock_kernels::public_key::curve25519::ed25519::{
     KEY_BYTES, SIGNATURE_BYTES, Sign, SigningKey, Verify, VerifyingKey, sign, verify,
 };
 use zeroize::Zeroizing;
 
 use super::session::{Input, LANES, PerLane, Prepared, Session, settle_pair};
-use super::{Row, kernel, random, raw};
+use super::{Row, random, raw};
 
 pub(super) const ROWS: &[Row] = &[
     Row::signature(
@@ -45,7 +46,7 @@ impl Signer {
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let (key, seed) = raw::secret(transform)?;
-        let prepared = SigningKey::new(kernel(token), seed);
+        let prepared = SigningKey::new(Kernel::Ifma(token), seed);
         raw::check_public_half(key, || *prepared.public())?;
         Ok(Session::boxed(token, group, Self(prepared)))
     }
@@ -63,7 +64,7 @@ impl Prepared for Signer {
                 signature,
             })
             .collect();
-        sign(kernel(token), &mut jobs);
+        sign(Kernel::Ifma(token), &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             op.output()[..SIGNATURE_BYTES].copy_from_slice(job.signature);
@@ -104,7 +105,7 @@ impl Prepared for Verifier {
                 Err(_) => batch.get(index).fail(KeyReason::MalformedSignature),
             }
         }
-        verify(kernel(token), &mut jobs);
+        verify(Kernel::Ifma(token), &mut jobs);
         for (&index, job) in places.iter().zip(&jobs) {
             match job.valid {
                 true => batch.get(index).succeed(0),
@@ -131,7 +132,7 @@ impl Prepared for Generator {
         if let Err(reason) = random::fill(seeds.as_flattened_mut()) {
             return batch.for_each(|mut op| op.fail(reason));
         }
-        let keys = SigningKey::new_many(kernel(token), &seeds);
+        let keys = SigningKey::new_many(Kernel::Ifma(token), &seeds);
         for index in 0..inputs.len() {
             settle_pair(&mut batch.get(index), &seeds[index], keys[index].public());
         }

@@ -20,7 +20,6 @@ use lanelock_core::public_key::{
     Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
 };
 use lanelock_kernels::cpu::{Ifma, Tier};
-use lanelock_kernels::public_key::curve25519::Kernel;
 
 use session::LANES;
 
@@ -142,15 +141,4 @@ fn group(spec: KeySpec) -> u32 {
     let operations = Operation::ALL.iter();
     let operation = (0..).zip(operations).find(|(_, o)| **o == spec.operation);
     kind * 8 + operation.map_or(0, |(number, _)| number)
-}
-
-/// What the kernels of curve25519 take for the token.
-#[cfg(target_arch = "x86_64")]
-fn kernel(token: Ifma) -> Kernel {
-    Kernel::Ifma(token)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn kernel(_: Ifma) -> Kernel {
-    unreachable!("there is no token on other CPUs")
 }

@@ -3,13 +3,14 @@
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyKind, KeyReason, KeyTransform, Operation};
 use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::public_key::curve25519::Kernel;
 use lanelock_kernels::public_key::curve25519::x25519::{
     Agreement, BYTES, PublicKey, SecretKey, agree, public_keys,
 };
 use zeroize::Zeroizing;
 
 use super::session::{Input, LANES, PerLane, Prepared, Session, settle_pair};
-use super::{Row, kernel, random, raw};
+use super::{Row, random, raw};
 
 pub(super) const ROWS: &[Row] = &[
     Row::plain(Operation::Derive, KeyKind::X25519, Derive::open),
@@ -36,7 +37,7 @@ impl Derive {
                 key: &prepared,
                 public: &mut public,
             };
-            public_keys(kernel(token), &mut [job]);
+            public_keys(Kernel::Ifma(token), &mut [job]);
             public
         })?;
         Ok(Session::boxed(token, group, Self(prepared)))
@@ -58,7 +59,7 @@ impl Prepared for Derive {
             }
         }
         debug_assert_eq!(jobs.len(), inputs.len(), "validated lengths");
-        agree(kernel(token), &mut jobs);
+        agree(Kernel::Ifma(token), &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             if job.agreed {
@@ -95,7 +96,7 @@ impl Prepared for Generate {
             .zip(&mut publics)
             .map(|(key, public)| PublicKey { key, public })
             .collect();
-        public_keys(kernel(token), &mut jobs);
+        public_keys(Kernel::Ifma(token), &mut jobs);
         for (index, (secret, job)) in secrets.iter().zip(&jobs).enumerate() {
             settle_pair(&mut batch.get(index), secret, job.public);
         }

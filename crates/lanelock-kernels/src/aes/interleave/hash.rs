@@ -1,9 +1,12 @@
 //! Which hash functions have rounds that leave room for AES.
 
-#[cfg(target_arch = "x86_64")]
-use crate::hash::sha_ni::{self, Beside};
 use crate::hash::{Algorithm, Sha1, Sha224, Sha256, Sha384, Sha512};
-use crate::lanes::Row;
+#[cfg(target_arch = "x86_64")]
+use crate::{
+    cpu::ShaNi,
+    hash::sha_ni::{self, Beside},
+    lanes::Row,
+};
 
 /// A hash function that [`CbcHmac`](super::CbcHmac) may have; sealed.
 pub trait Interleave: Algorithm {
@@ -13,10 +16,11 @@ pub trait Interleave: Algorithm {
     /// Compresses `blocks` blocks at `data` into `row`, with `beside` between the rounds.
     ///
     /// # Safety
-    /// The CPU has the SHA extensions; `data` is valid for `blocks` blocks; what `beside` demands.
+    /// `data` is valid for `blocks` blocks; what `beside` demands.
     #[doc(hidden)]
     #[cfg(target_arch = "x86_64")]
     unsafe fn compress_beside<B: Beside>(
+        token: ShaNi,
         row: &mut Row<Self::Word>,
         data: *const u8,
         blocks: usize,
@@ -32,12 +36,13 @@ macro_rules! interleave {
             #[inline(always)]
             #[cfg(target_arch = "x86_64")]
             unsafe fn compress_beside<B: Beside>(
+                _: ShaNi,
                 row: &mut Row<u32>,
                 data: *const u8,
                 blocks: usize,
                 beside: B,
             ) {
-                // SAFETY: the caller's promises.
+                // SAFETY: the token is the proof of the instructions; the rest is promised.
                 unsafe { sha_ni::$compress(row, data, blocks, beside) }
             }
         }
@@ -48,6 +53,7 @@ macro_rules! interleave {
 
             #[cfg(target_arch = "x86_64")]
             unsafe fn compress_beside<B: Beside>(
+                _: ShaNi,
                 _: &mut Row<u64>,
                 _: *const u8,
                 _: usize,

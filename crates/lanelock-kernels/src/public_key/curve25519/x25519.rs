@@ -1,6 +1,6 @@
 //! X25519 (RFC 7748, section 5).
 
-#![allow(unsafe_code)] // enters functions that need the instructions of a token
+#![allow(unsafe_code)] // runs lanes with the instructions of a token
 
 use super::Kernel;
 use super::base;
@@ -8,9 +8,7 @@ use super::field::{Element, Field, GROUPS};
 use super::point::Extended;
 use super::scalar::Scalar;
 use super::words::{self, Secret};
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Mask, Portable};
+use crate::public_key::lanes::{LANES, Mask, on};
 use crate::taint::declassify;
 use crate::wipe::wipe;
 
@@ -68,21 +66,10 @@ pub struct Agreement<'j> {
 /// Computes all shared secrets.
 pub fn agree(kernel: Kernel, jobs: &mut [Agreement<'_>]) {
     for jobs in jobs.chunks_mut(LANES * GROUPS) {
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { agree_ifma(token, jobs) },
-            Kernel::Portable => agree_in_lanes::<Portable>((), jobs),
-        }
+        on!(Kernel of kernel, |V, proof, jobs: &mut [Agreement<'_>]| {
+            agree_in_lanes::<V>(proof, jobs);
+        });
     }
-}
-
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn agree_ifma(token: crate::cpu::Ifma, jobs: &mut [Agreement<'_>]) {
-    agree_in_lanes::<Ifma>(token, jobs);
 }
 
 /// A public key to compute.
@@ -97,21 +84,10 @@ pub struct PublicKey<'j> {
 /// Computes all public keys (RFC 7748, section 6.1), several times as fast as [`agree`].
 pub fn public_keys(kernel: Kernel, jobs: &mut [PublicKey<'_>]) {
     for jobs in jobs.chunks_mut(LANES * GROUPS) {
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { public_keys_ifma(token, jobs) },
-            Kernel::Portable => public_keys_in_lanes::<Portable>((), jobs),
-        }
+        on!(Kernel of kernel, |V, proof, jobs: &mut [PublicKey<'_>]| {
+            public_keys_in_lanes::<V>(proof, jobs);
+        });
     }
-}
-
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn public_keys_ifma(token: crate::cpu::Ifma, jobs: &mut [PublicKey<'_>]) {
-    public_keys_in_lanes::<Ifma>(token, jobs);
 }
 
 /// Multiplies the base point of edwards25519, for which there is a table, and maps the point to

@@ -8,9 +8,7 @@ use super::multiply::{self, Multiples};
 use super::parameters::Parameters;
 use super::{P256, P384};
 use crate::cpu;
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{Portable, Words};
+use crate::public_key::lanes::{Words, on};
 use crate::wipe::Plain;
 
 /// The instructions that a batch runs on.
@@ -44,28 +42,6 @@ pub trait Batches: Sized + 'static {
     fn verify(isa: Isa, multiples: &Self::Multiples, batch: &mut Verification<Self::Digits>);
 }
 
-/// Calls `$($body)::+::<lanes, curve, digits>(proof, arguments)` inside a function with the instructions.
-macro_rules! on {
-    ($isa:expr, $curve:ident $digits:literal, $($body:ident)::+, $($name:ident: $type:ty),*) => {
-        match $isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Ifma(token) => {
-                #[target_feature(
-                    enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2"
-                )]
-                fn ifma(token: cpu::Ifma, $($name: $type),*) {
-                    $($body)::+::<Ifma, $curve, $digits>(token, $($name),*);
-                }
-                // SAFETY: the token is the proof of these instructions.
-                unsafe { ifma(token, $($name),*) }
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            Isa::Ifma(_) => unreachable!("there is no token on other CPUs"),
-            Isa::Portable => $($body)::+::<Portable, $curve, $digits>((), $($name),*),
-        }
-    };
-}
-
 macro_rules! batches {
     ($curve:ident, $digits:literal) => {
         impl Batches for $curve {
@@ -84,31 +60,50 @@ macro_rules! batches {
             }
 
             fn fill(isa: Isa, multiples: &mut Self::Multiples) {
-                on!(isa, $curve $digits, multiply::fill, multiples: &mut [Multiples<$digits>]);
+                on!(Isa of isa, |V, proof, multiples: &mut [Multiples<$digits>]| {
+                    multiply::fill::<V, $curve, $digits>(proof, multiples)
+                });
             }
 
-            fn generate(isa: Isa, multiples: &Self::Multiples, batch: &mut Generation<Self::Digits>) {
-                on!(isa, $curve $digits, batch::generate, multiples: &[Multiples<$digits>],
-                    batch: &mut Generation<[Words; $digits]>);
+            fn generate(
+                isa: Isa,
+                multiples: &Self::Multiples,
+                batch: &mut Generation<Self::Digits>,
+            ) {
+                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
+                    batch: &mut Generation<[Words; $digits]>| {
+                    batch::generate::<V, $curve, $digits>(proof, multiples, batch)
+                });
             }
 
             fn decompress(isa: Isa, batch: &mut Decompression<Self::Digits>) {
-                on!(isa, $curve $digits, batch::decompress,
-                    batch: &mut Decompression<[Words; $digits]>);
+                on!(Isa of isa, |V, proof, batch: &mut Decompression<[Words; $digits]>| {
+                    batch::decompress::<V, $curve, $digits>(proof, batch)
+                });
             }
 
             fn agree(isa: Isa, batch: &mut Agreement<Self::Digits>) {
-                on!(isa, $curve $digits, batch::agree, batch: &mut Agreement<[Words; $digits]>);
+                on!(Isa of isa, |V, proof, batch: &mut Agreement<[Words; $digits]>| {
+                    batch::agree::<V, $curve, $digits>(proof, batch)
+                });
             }
 
             fn sign(isa: Isa, multiples: &Self::Multiples, batch: &mut Signing<Self::Digits>) {
-                on!(isa, $curve $digits, batch::sign, multiples: &[Multiples<$digits>],
-                    batch: &mut Signing<[Words; $digits]>);
+                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
+                    batch: &mut Signing<[Words; $digits]>| {
+                    batch::sign::<V, $curve, $digits>(proof, multiples, batch)
+                });
             }
 
-            fn verify(isa: Isa, multiples: &Self::Multiples, batch: &mut Verification<Self::Digits>) {
-                on!(isa, $curve $digits, batch::verify, multiples: &[Multiples<$digits>],
-                    batch: &mut Verification<[Words; $digits]>);
+            fn verify(
+                isa: Isa,
+                multiples: &Self::Multiples,
+                batch: &mut Verification<Self::Digits>,
+            ) {
+                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
+                    batch: &mut Verification<[Words; $digits]>| {
+                    batch::verify::<V, $curve, $digits>(proof, multiples, batch)
+                });
             }
         }
     };

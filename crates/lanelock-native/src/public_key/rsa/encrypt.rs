@@ -5,7 +5,7 @@ use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::public_key::{EncryptionScheme, KeyError, KeyReason, KeyTransform, Scheme};
 use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::rsa::{
-    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+    Kernel, PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
 use zeroize::Zeroizing;
 
@@ -14,7 +14,7 @@ use super::super::{digest, random};
 use super::eme_pkcs1::{self, Rejection, SPARE};
 use super::oaep::Oaep;
 use super::private::{Private, Root, take_roots};
-use super::{Blocks, import, kernel, reason};
+use super::{Blocks, import, reason};
 
 /// A public key, to encrypt with.
 pub(super) struct Encrypter<const N: usize> {
@@ -174,7 +174,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        public(kernel(token), &mut jobs);
+        public(Kernel::ifma(token), &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             match job.result {
@@ -224,7 +224,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        take_roots(kernel(token), queue, &mut roots);
+        take_roots(Kernel::ifma(token), queue, &mut roots);
         for (index, (input, root)) in inputs.iter().zip(&mut roots).enumerate() {
             let mut op = batch.get(index);
             match root.result {

@@ -23,10 +23,7 @@ use lanelock_core::Hash;
 use lanelock_core::public_key::{
     EncryptionScheme, KeyKind, KeyReason, KeySpec, Oaep, Operation, Pss, Scheme, SignatureScheme,
 };
-use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::rsa::{
-    Failure, Kernel, PrivateKey, PrivateSize, PublicKey, PublicSize,
-};
+use lanelock_kernels::public_key::rsa::{Failure, PrivateKey, PrivateSize, PublicKey, PublicSize};
 
 use super::session::LANES;
 use super::{Open, Row};
@@ -82,17 +79,6 @@ const fn encryption(
         },
         open,
     }
-}
-
-/// What the kernels take for the token.
-#[cfg(target_arch = "x86_64")]
-fn kernel(token: Ifma) -> Kernel {
-    Kernel::ifma(token)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn kernel(_: Ifma) -> Kernel {
-    unreachable!("there is no token on other CPUs")
 }
 
 /// A kernel's failure as an operation's.

@@ -5,7 +5,7 @@ use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
 use lanelock_kernels::cpu::Ifma;
 use lanelock_kernels::public_key::rsa::{
-    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+    Kernel, PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
 
 use super::super::digest::{Digest, Source};
@@ -14,7 +14,7 @@ use super::super::session::{Input, LANES, PerLane, Prepared, PreparedPerQueue, S
 use super::hasher::Hasher;
 use super::private::{Private, Root, take_roots};
 use super::pss::Pss;
-use super::{Blocks, emsa_pkcs1, import, kernel};
+use super::{Blocks, emsa_pkcs1, import};
 
 /// A secret key, to sign with.
 pub(super) struct Signer<const P: usize, const N: usize> {
@@ -157,7 +157,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        take_roots(kernel(token), queue, &mut roots);
+        take_roots(Kernel::ifma(token), queue, &mut roots);
         for (index, root) in roots.iter().enumerate() {
             let mut op = batch.get(index);
             match root.result {
@@ -207,7 +207,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        public(kernel(token), &mut jobs);
+        public(Kernel::ifma(token), &mut jobs);
         let checked = inputs.iter().zip(&digests).zip(&mut jobs);
         for (index, ((input, digest), job)) in checked.enumerate() {
             let mut op = batch.get(index);

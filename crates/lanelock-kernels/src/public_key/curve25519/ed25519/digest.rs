@@ -25,7 +25,6 @@ impl<'m> Digest<'m> {
     /// Hashes all.
     pub(super) fn compute(kernel: Kernel, digests: &mut [Self]) {
         let kernels = match kernel {
-            #[cfg(target_arch = "x86_64")]
             Kernel::Ifma(token) => Kernels::<Sha512>::avx512(token.avx512(), None),
             Kernel::Portable => Kernels::<Sha512>::portable(),
         };

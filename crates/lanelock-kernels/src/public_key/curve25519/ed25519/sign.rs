@@ -1,15 +1,13 @@
 //! Signing (RFC 8032, sections 5.1.5 and 5.1.6).
 
-#![allow(unsafe_code)] // enters functions that need the instructions of a token
+#![allow(unsafe_code)] // runs lanes with the instructions of a token
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
 use crate::public_key::curve25519::field::{Field, GROUPS};
 use crate::public_key::curve25519::words::{self, Secret};
 use crate::public_key::curve25519::{Kernel, base, scalar::Scalar};
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Portable};
+use crate::public_key::lanes::{LANES, on};
 use crate::wipe::wipe;
 
 /// A private key, expanded: the secret scalar, the prefix and the public key. Wiped on drop.
@@ -54,12 +52,7 @@ impl SigningKey {
 
     /// The public keys of at most eight scalars.
     fn compute_public(kernel: Kernel, keys: &mut [Self]) {
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { expand_ifma(token, keys) },
-            Kernel::Portable => expand::<Portable>((), keys),
-        }
+        on!(Kernel of kernel, |V, proof, keys: &mut [SigningKey]| expand::<V>(proof, keys));
     }
 
     /// The public key, encoded.
@@ -97,7 +90,7 @@ pub struct Sign<'j> {
 pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
     for jobs in jobs.chunks_mut(JOBS) {
         // The secret scalars of section 5.1.6, step 2, and their points.
-        let mut nonces = Nonces::new();
+        let nonces = &mut Nonces::new();
         {
             let mut digests: [_; JOBS] = core::array::from_fn(|i| {
                 Digest::new(match jobs.get(i) {
@@ -107,12 +100,9 @@ pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
             });
             let digests = &mut digests[..jobs.len()];
             Digest::compute(kernel, digests);
-            match kernel {
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: the token is the proof of the instructions.
-                Kernel::Ifma(token) => unsafe { commit_ifma(token, digests, &mut nonces) },
-                Kernel::Portable => commit::<Portable>((), digests, &mut nonces),
-            }
+            on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], nonces: &mut Nonces| {
+                commit::<V>(proof, digests, nonces);
+            });
         }
         let mut digests: [_; JOBS] = core::array::from_fn(|i| {
             Digest::new(match jobs.get(i) {
@@ -122,17 +112,11 @@ pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
         });
         let digests = &mut digests[..jobs.len()];
         Digest::compute(kernel, digests);
-        let mut responses = Nonces::columns();
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe {
-                respond_ifma(token, digests, jobs, &nonces.scalars, &mut responses);
-            },
-            Kernel::Portable => {
-                respond::<Portable>((), digests, jobs, &nonces.scalars, &mut responses);
-            }
-        }
+        let responses = &mut Nonces::columns();
+        on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], jobs: &[Sign<'_>],
+            nonces: &Nonces, responses: &mut [Secret; GROUPS]| {
+            respond::<V>(proof, digests, jobs, &nonces.scalars, responses);
+        });
         for (i, job) in jobs.iter_mut().enumerate() {
             job.signature[..32].copy_from_slice(&nonces.points[i]);
             let response = words::get(&responses[i / LANES].0, i % LANES);
@@ -160,14 +144,6 @@ impl Nonces {
     }
 }
 
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn expand_ifma(token: crate::cpu::Ifma, keys: &mut [SigningKey]) {
-    expand::<Ifma>(token, keys);
-}
-
 /// Computes the public keys of at most eight clamped scalars, and brings the scalars in their form.
 #[inline(always)]
 fn expand<V: Field>(proof: V::Proof, keys: &mut [SigningKey]) {
@@ -185,14 +161,6 @@ fn expand<V: Field>(proof: V::Proof, keys: &mut [SigningKey]) {
     }
 }
 
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn commit_ifma(token: crate::cpu::Ifma, digests: &[Digest<'_>], nonces: &mut Nonces) {
-    commit::<Ifma>(token, digests, nonces);
-}
-
 #[inline(always)]
 fn commit<V: Field>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
     let mut scalars = [Scalar::<V>::zero(proof); GROUPS];
@@ -203,20 +171,6 @@ fn commit<V: Field>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces
     }
     base::encode_multiples(&scalars[..groups], &mut nonces.points[..digests.len()]);
     wipe(&mut scalars);
-}
-
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn respond_ifma(
-    token: crate::cpu::Ifma,
-    digests: &[Digest<'_>],
-    jobs: &[Sign<'_>],
-    nonces: &[Secret; GROUPS],
-    responses: &mut [Secret; GROUPS],
-) {
-    respond::<Ifma>(token, digests, jobs, nonces, responses);
 }
 
 /// Section 5.1.6, step 5: the nonce plus the digest times the secret scalar.

@@ -1,6 +1,6 @@
 //! Verification (RFC 8032, section 5.1.7), of which everything is public.
 
-#![allow(unsafe_code)] // enters functions that need the instructions of a token
+#![allow(unsafe_code)] // runs lanes with the instructions of a token
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
@@ -13,9 +13,7 @@ use crate::public_key::curve25519::scalar::{self, Scalar};
 use crate::public_key::curve25519::single::{MULTIPLES, Single};
 use crate::public_key::curve25519::words::{self, Columns};
 use crate::public_key::curve25519::{Kernel, base};
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Portable, Words};
+use crate::public_key::lanes::{LANES, Words, on};
 
 /// A public key, prepared: 2 KiB of multiples of the negated point.
 #[derive(Clone)]
@@ -88,21 +86,10 @@ pub fn verify(kernel: Kernel, jobs: &mut [Verify<'_>]) {
         });
         let digests = &mut digests[..jobs.len()];
         Digest::compute(kernel, digests);
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token is the proof of the instructions.
-            Kernel::Ifma(token) => unsafe { check_ifma(token, digests, jobs) },
-            Kernel::Portable => check::<Portable>((), digests, jobs),
-        }
+        on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]| {
+            check::<V>(proof, digests, jobs);
+        });
     }
-}
-
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-unsafe fn check_ifma(token: crate::cpu::Ifma, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
-    check::<Ifma>(token, digests, jobs);
 }
 
 /// Whether S · B − k · A encodes as R, for at most [`JOBS`] jobs.
