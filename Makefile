@@ -7,7 +7,7 @@ LANELOCK = target/release/lanelock
 MODULE = target/release/lanelock.so
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: run test lint setup build profiles peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 \
+.PHONY: run test lint setup build profiles peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 aarch64 \
 	sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
@@ -70,6 +70,9 @@ openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 o
 
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
+
+aarch64: ## As root: the kernels, the core and the native engine compile for 64-bit ARM
+	tools/aarch64
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint
