@@ -22,8 +22,6 @@ pub use tier::Kernels;
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod reference;
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -194,6 +194,7 @@ fn ask() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Avx2, Avx512, Ifma, ShaNi, Tier, Vaes256};
+    use crate::testing::has;
 
     #[test]
     fn names_lead_back_to_their_tier() {
@@ -210,9 +211,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn agrees_with_the_standard_library() {
-        use std::is_x86_feature_detected as has;
         let aesni = has!("aes") && has!("pclmulqdq");
         assert_eq!(Tier::AesNi.is_available(), aesni);
         assert_eq!(

@@ -35,8 +35,6 @@ pub fn hash_many<A: Algorithm>(kernels: &'static Kernels<A>, jobs: &mut [Job<'_,
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod reference;
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

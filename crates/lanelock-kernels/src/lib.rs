@@ -23,5 +23,4 @@ mod poly1305;
 mod wipe;
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod testing;

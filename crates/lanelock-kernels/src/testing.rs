@@ -30,9 +30,20 @@ macro_rules! per_isa {
 }
 pub(crate) use per_isa;
 
+/// Whether the CPU has a feature of x86-64, by the standard library's word.
+macro_rules! has {
+    ($feature:tt) => {{
+        #[cfg(target_arch = "x86_64")]
+        let has = std::is_x86_feature_detected!($feature);
+        #[cfg(not(target_arch = "x86_64"))]
+        let has = false;
+        has
+    }};
+}
+pub(crate) use has;
+
 /// Runs `property` on the instruction set called `name`, unless this CPU does not have it.
 pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
-    use std::is_x86_feature_detected as has;
     let (isa, expected) = match name {
         "avx512" => (
             crate::cpu::Avx512::detect().map(Isa::Avx512),
@@ -42,7 +53,7 @@ pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
             crate::cpu::Vaes256::detect().map(Isa::Vaes256),
             has!("avx2"),
         ),
-        "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), true),
+        "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), has!("aes")),
         _ => std::panic!("no instruction set is called {name}"),
     };
     let expected = expected && has!("aes") && (name == "aesni" || has!("vaes"));

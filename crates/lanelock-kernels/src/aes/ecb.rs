@@ -111,5 +111,4 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for Decrypt<V, ROUNDS> {
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -308,5 +308,4 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

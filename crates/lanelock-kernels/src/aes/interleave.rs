@@ -11,7 +11,6 @@ mod run;
 #[cfg(target_arch = "x86_64")]
 mod steps;
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
 
 pub use hash::Interleave;

@@ -200,5 +200,4 @@ const PADDING: [u8; 128] = {
 };
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -290,5 +290,4 @@ unsafe fn times_x<V: Vector>(blocks: V, n: usize) -> V {
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;

@@ -131,7 +131,6 @@ impl core::fmt::Debug for TagStream {
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests {
     use super::TagStream;
     use crate::chacha::reference;

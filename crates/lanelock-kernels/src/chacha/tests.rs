@@ -10,9 +10,8 @@ use super::{
     AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, X_NONCE, cipher_many,
     extended_nonce, open_many, seal_many,
 };
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Ifma};
-use crate::testing::{Guarded, Random};
+use crate::testing::{Guarded, Random, has};
 
 /// Messages that the tests try in one call, above one chunk.
 const BURST: usize = 40;
@@ -354,30 +353,23 @@ suite! {
 }
 
 /// The tier, or `None` where the standard library agrees that the CPU lacks it.
-#[cfg(target_arch = "x86_64")]
 fn avx512(ifma: Option<Ifma>) -> Option<Kernels> {
     let found = Avx512::detect();
-    let expected = std::is_x86_feature_detected!("avx512vbmi2")
-        && std::is_x86_feature_detected!("vaes")
-        && std::is_x86_feature_detected!("vpclmulqdq");
+    let expected = has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
     assert_eq!(found.is_some(), expected, "AVX-512");
     Some(Kernels::avx512(found?, ifma))
 }
 
-#[cfg(target_arch = "x86_64")]
 fn ifma() -> Option<Kernels> {
     let found = Ifma::detect();
-    let expected = Avx512::detect().is_some() && std::is_x86_feature_detected!("avx512ifma");
+    let expected = Avx512::detect().is_some() && has!("avx512ifma");
     assert_eq!(found.is_some(), expected, "AVX-512 IFMA");
     avx512(Some(found?))
 }
 
-#[cfg(target_arch = "x86_64")]
 fn avx2() -> Option<Kernels> {
     let found = Avx2::detect();
-    let expected = std::is_x86_feature_detected!("avx2")
-        && std::is_x86_feature_detected!("aes")
-        && std::is_x86_feature_detected!("pclmulqdq");
+    let expected = has!("avx2") && has!("aes") && has!("pclmulqdq");
     assert_eq!(found.is_some(), expected, "AVX2");
     Some(Kernels::avx2(found?))
 }

@@ -7,9 +7,8 @@ use super::{
     Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Sha1, Sha224, Sha256, Sha384, Sha512, Stream,
     hash_many,
 };
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, ShaNi};
-use crate::testing::{Guarded, Random};
+use crate::testing::{Guarded, Random, has};
 
 /// Messages in flight that the tests try, above the lanes of any tier.
 const BURST: usize = 40;
@@ -188,20 +187,18 @@ macro_rules! suite {
         mod $module {
             use super::*;
 
-            suite!(@tier portable $algorithm, Some(Kernels::portable()));
+            suite!(@tiers $algorithm portable Some(Kernels::portable()););
             #[cfg(target_arch = "x86_64")]
-            suite!(@tier avx512 $algorithm, avx512(ShaNi::detect()));
-            #[cfg(target_arch = "x86_64")]
-            suite!(@tier avx512_lanes_only $algorithm, avx512(None));
-            #[cfg(target_arch = "x86_64")]
-            suite!(@tier avx2 $algorithm, avx2(ShaNi::detect()));
-            #[cfg(target_arch = "x86_64")]
-            suite!(@tier avx2_lanes_only $algorithm, avx2(None));
-            #[cfg(target_arch = "x86_64")]
-            suite!(@tier sha_ni $algorithm, sha_ni());
+            suite!(@tiers $algorithm
+                avx512 avx512(ShaNi::detect());
+                avx512_lanes_only avx512(None);
+                avx2 avx2(ShaNi::detect());
+                avx2_lanes_only avx2(None);
+                sha_ni sha_ni();
+            );
         }
     )*};
-    (@tier $tier:ident $algorithm:ident, $kernels:expr) => {
+    (@tiers $algorithm:ident $($tier:ident $kernels:expr;)*) => {$(
         mod $tier {
             use super::*;
 
@@ -211,7 +208,7 @@ macro_rules! suite {
             suite!(@test long_messages $algorithm, $kernels);
             suite!(@test streams $algorithm, $kernels);
         }
-    };
+    )*};
     (@test $test:ident $algorithm:ident, $kernels:expr) => {
         #[test]
         fn $test() {
@@ -232,34 +229,23 @@ suite! {
 
 /// The tier, or `None` where the standard library agrees that the CPU lacks it: a tier that the
 /// machine has is never passed over.
-#[cfg(target_arch = "x86_64")]
 fn avx512<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
     let found = Avx512::detect();
-    let expected = std::is_x86_feature_detected!("avx512vbmi2")
-        && std::is_x86_feature_detected!("vaes")
-        && std::is_x86_feature_detected!("vpclmulqdq");
+    let expected = has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
     assert_eq!(found.is_some(), expected, "AVX-512");
     Some(Kernels::avx512(found?, sha_ni))
 }
 
-#[cfg(target_arch = "x86_64")]
 fn avx2<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
     let found = Avx2::detect();
-    let expected = std::is_x86_feature_detected!("avx2")
-        && std::is_x86_feature_detected!("aes")
-        && std::is_x86_feature_detected!("pclmulqdq");
+    let expected = has!("avx2") && has!("aes") && has!("pclmulqdq");
     assert_eq!(found.is_some(), expected, "AVX2");
     Some(Kernels::avx2(found?, sha_ni))
 }
 
-#[cfg(target_arch = "x86_64")]
 fn sha_ni<A: Algorithm>() -> Option<&'static Kernels<A>> {
     let found = ShaNi::detect();
-    assert_eq!(
-        found.is_some(),
-        std::is_x86_feature_detected!("sha"),
-        "SHA extensions"
-    );
+    assert_eq!(found.is_some(), has!("sha"), "SHA extensions");
     Kernels::sha_ni(found?)
 }
 

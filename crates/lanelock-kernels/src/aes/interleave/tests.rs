@@ -8,15 +8,12 @@ use crate::aes::{DecryptKey, EncryptKey};
 use crate::cpu::ShaNi;
 use crate::hash::reference::Hash;
 use crate::hash::{HmacKey, Kernels, Sha1, Sha224, Sha256, Sha384, Sha512};
-use crate::testing::{Guarded, Random};
+use crate::testing::{Guarded, Random, has};
 
 /// The proof, unless this CPU has no SHA extensions.
 fn token() -> Option<ShaNi> {
     let token = ShaNi::detect();
-    assert_eq!(
-        token.is_some(),
-        std::is_x86_feature_detected!("sha") && std::is_x86_feature_detected!("aes")
-    );
+    assert_eq!(token.is_some(), has!("sha") && has!("aes"));
     if token.is_none() {
         std::println!("this CPU has no SHA extensions");
     }

@@ -4,18 +4,14 @@ use std::prelude::v1::*;
 use std::vec;
 
 use super::Kernel;
+use crate::testing::has;
 
 /// Every kernel of this CPU; one that the CPU has is never left out.
 pub(super) fn kernels() -> Vec<Kernel> {
-    #[allow(unused_mut)]
     let mut kernels = vec![Kernel::Portable];
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::is_x86_feature_detected as has;
-        let token = crate::cpu::Ifma::detect();
-        let expected = has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes");
-        assert_eq!(token.is_some(), expected);
-        kernels.extend(token.map(Kernel::Ifma));
-    }
+    let token = crate::cpu::Ifma::detect();
+    let expected = has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes");
+    assert_eq!(token.is_some(), expected);
+    kernels.extend(token.map(Kernel::Ifma));
     kernels
 }

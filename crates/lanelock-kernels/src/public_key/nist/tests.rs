@@ -11,7 +11,7 @@ use super::{
     AgreeJob, Curve, DecompressJob, GenerateJob, Isa, Kernels, P256, P384, PublicPoint, Refusal,
     SignJob, Signature, VerifyJob,
 };
-use crate::testing::Random;
+use crate::testing::{Random, has};
 
 mod agreement;
 mod arithmetic;
@@ -58,7 +58,6 @@ struct Bench<C: Curve> {
 impl<C: Curve> Bench<C> {
     /// On IFMA, unless the CPU lacks it.
     fn ifma() -> Option<Self> {
-        use std::is_x86_feature_detected as has;
         let token = crate::cpu::Ifma::detect();
         let expected = has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes");
         assert_eq!(token.is_some(), expected, "as the standard library has it");

