@@ -259,5 +259,4 @@ unsafe fn crypt(isa: Isa, jobs: &[Job<'_>], keys: &Keys) {
 }
 
 #[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tests;
