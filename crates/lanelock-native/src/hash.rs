@@ -93,9 +93,9 @@ impl<A: Algorithm> Tagger for Digest<A> {
         _: impl Fn(&'a S) -> &'a Self,
     ) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        // SAFETY: message and tag are borrowed from their operation for longer than this call.
         tags.for_each(|plain| {
-            jobs.push(unsafe { Job::of_raw(plain.message, None, Some(plain.tag)) })
+            // SAFETY: message and tag are borrowed from their operation for longer than this call.
+            jobs.push(unsafe { Job::of_raw(plain.message, None, Some(plain.tag)) });
         });
         hash_many(self.kernels, &mut jobs);
     }

@@ -112,7 +112,8 @@ pub(crate) fn in_records<'k, Key: 'k>(
             len += 1;
         }
         // SAFETY: the first `len` are initialised. Messages borrow and have nothing to drop.
-        if let Some(records) = Records::of(unsafe { written[..len].assume_init_ref() }) {
+        let messages = unsafe { core::slice::from_raw_parts(written.as_ptr().cast(), len) };
+        if let Some(records) = Records::of(messages) {
             run(&records);
         }
         if len < WRITTEN {
