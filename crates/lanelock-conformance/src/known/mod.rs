@@ -70,6 +70,12 @@ impl KnownAnswer {
         }
     }
 
+    /// Whether the ciphertext is as long as the plaintext, if there is one.
+    #[must_use]
+    pub fn lengths_agree(&self) -> bool {
+        !self.algorithm.row().encrypts || self.plaintext.len() == self.ciphertext.len()
+    }
+
     /// Runs it on `subject` in each layout and direction, and if `tamper`, with bits flipped.
     ///
     /// # Errors

@@ -109,6 +109,9 @@ fn run_file(
 fn run_test(subject: &Subject, kind: Kind, test: &Test, outcome: &mut FileOutcome) {
     let mut known = kind.known_answer(test);
     let invalid = test.result == Stated::Invalid;
+    if !invalid && !known.lengths_agree() {
+        return outcome.skip("plaintext and ciphertext differ in length");
+    }
     let ran = match (invalid, kind) {
         (false, _) => known.check(subject, true),
         (true, Kind::Single(_) | Kind::JsonWebEncryption(_)) => known.check_refused(subject),
