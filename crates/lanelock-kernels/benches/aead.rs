@@ -8,18 +8,14 @@ use std::time::{Duration, Instant};
 use lanelock_kernels::chacha::{
     AeadJob, CipherJob, Kernels, Key, cipher_many, open_many, seal_many,
 };
-use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
+use lanelock_kernels::{Machine, Tier};
 
 const SIZES: [usize; 10] = [16, 32, 64, 128, 256, 576, 1024, 1500, 4096, 8192];
 
 fn tiers() -> Vec<(&'static str, Kernels)> {
-    let mut tiers = Vec::new();
-    if let Some(token) = Avx512::detect() {
-        tiers.push(("avx512-ifma", Kernels::avx512(token, Ifma::detect())));
-    }
-    tiers.extend(Avx2::detect().map(|token| ("avx2", Kernels::avx2(token))));
-    tiers.push(("portable", Kernels::portable()));
-    tiers
+    let machines = Tier::available().filter_map(Machine::of_tier);
+    let kernels = machines.map(|machine| (machine.tier().name(), Kernels::of(machine)));
+    kernels.collect()
 }
 
 /// The best of many short windows, in nanoseconds per message.
@@ -93,7 +89,7 @@ fn main() {
             // SAFETY: every job has its own part of one buffer, used by nothing else meanwhile.
             unsafe {
                 seal_many(&kernels, &mut ours);
-                seal_many(&Kernels::portable(), &mut portable);
+                seal_many(&Kernels::of(Machine::PORTABLE), &mut portable);
             }
             assert!(data == expected, "{name}, {len} bytes");
             assert!(

@@ -1,6 +1,6 @@
 //! Nanoseconds per message of each kernel, tier and size: bursts of 32, one key and 32 keys.
 //!
-//! `cargo bench -p lanelock-kernels --bench aes -- [kernel [isa [stride]]]`
+//! `cargo bench -p lanelock-kernels --bench aes -- [kernel [tier [stride]]]`
 //!
 //! Every kernel's first burst is compared with the portable reference before it is timed.
 
@@ -8,10 +8,8 @@
 
 use std::time::Instant;
 
-use lanelock_kernels::aes::{
-    DecryptKey, EncryptKey, Isa, Message, cbc, ctr, ecb, gcm, mac, reference,
-};
-use lanelock_kernels::cpu::Tier;
+use lanelock_kernels::aes::{DecryptKey, EncryptKey, Message, cbc, ctr, ecb, gcm, mac, reference};
+use lanelock_kernels::{Machine, Tier};
 
 const BURST: usize = 32;
 const SIZES: [usize; 6] = [16, 64, 256, 1024, 1504, 8192];
@@ -49,22 +47,22 @@ fn main() {
         ("cbc-imix", cbc_encrypt),
         ("gcm-imix", gcm_encrypt),
     ];
-    for isa in Tier::available().filter_map(Isa::of_tier) {
+    for machine in Tier::available().filter_map(Machine::of_tier) {
         for (name, make) in &kernels {
             let skip = |wanted: &Option<String>, name| wanted.as_ref().is_some_and(|w| w != name);
-            if skip(&kernel, *name) || skip(&only, isa.name()) {
+            if skip(&kernel, *name) || skip(&only, machine.tier().name()) {
                 continue;
             }
             for keys in [1, BURST] {
-                print!("{:8} {name:9} {keys:2} keys:", isa.name());
+                print!("{:8} {name:9} {keys:2} keys:", machine.tier().name());
                 if name.ends_with("imix") {
                     let lengths: Vec<_> = (0..BURST)
                         .map(|i| [64, 576, 64, 1504, 64, 576, 64, 64, 576, 64, 64, 576][i % 12])
                         .collect();
-                    print!("  {:7.2}", measure(isa, *make, &lengths, keys, stride));
+                    print!("  {:7.2}", measure(machine, *make, &lengths, keys, stride));
                 } else {
                     for size in SIZES {
-                        let nanoseconds = measure(isa, *make, &[size; BURST], keys, stride);
+                        let nanoseconds = measure(machine, *make, &[size; BURST], keys, stride);
                         print!("  {size}: {nanoseconds:7.2}");
                     }
                 }
@@ -75,10 +73,10 @@ fn main() {
 }
 
 type MakeCase =
-    for<'a> fn(Isa, &'a [EncryptKey], &'a [DecryptKey], &'a Memory, &'a [usize]) -> Case<'a>;
+    for<'a> fn(Machine, &'a [EncryptKey], &'a [DecryptKey], &'a Memory, &'a [usize]) -> Case<'a>;
 
 /// The best of several rounds, in nanoseconds per message.
-fn measure(isa: Isa, make: MakeCase, lengths: &[usize], keys: usize, stride: usize) -> f64 {
+fn measure(machine: Machine, make: MakeCase, lengths: &[usize], keys: usize, stride: usize) -> f64 {
     let stride = stride.max(*lengths.iter().max().unwrap_or(&0));
     let memory = Memory {
         source: (0..BURST * stride + 4096)
@@ -88,10 +86,10 @@ fn measure(isa: Isa, make: MakeCase, lengths: &[usize], keys: usize, stride: usi
         stride,
     };
     let keys: Vec<_> = (0..keys)
-        .map(|i| EncryptKey::new(isa, &[i as u8; 16]).expect("16 bytes"))
+        .map(|i| EncryptKey::new(machine, &[i as u8; 16]).expect("16 bytes"))
         .collect();
     let decrypt_keys: Vec<_> = keys.iter().map(DecryptKey::new).collect();
-    let mut case = make(isa, &keys, &decrypt_keys, &memory, lengths);
+    let mut case = make(machine, &keys, &decrypt_keys, &memory, lengths);
     (case.run)();
     for (i, len) in lengths.iter().enumerate() {
         // SAFETY: within the target, which nobody else looks at now.
@@ -114,7 +112,7 @@ fn measure(isa: Isa, make: MakeCase, lengths: &[usize], keys: usize, stride: usi
 }
 
 fn cbc_encrypt<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
@@ -130,7 +128,7 @@ fn cbc_encrypt<'a>(
     let mut jobs: Vec<_> = (0..BURST).map(job).collect();
     Case {
         // SAFETY: each job has its own part of the memory.
-        run: Box::new(move || unsafe { cbc::encrypt_many(isa, &mut jobs) }),
+        run: Box::new(move || unsafe { cbc::encrypt_many(machine, &mut jobs) }),
         expect: Box::new(|i, data| {
             reference::cbc::encrypt(&keys[i % keys.len()], &mut [i as u8; 16], data);
         }),
@@ -138,7 +136,7 @@ fn cbc_encrypt<'a>(
 }
 
 fn cbc_decrypt<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     decrypt_keys: &'a [DecryptKey],
     memory: &'a Memory,
@@ -154,7 +152,7 @@ fn cbc_decrypt<'a>(
     let mut jobs: Vec<_> = (0..BURST).map(job).collect();
     Case {
         // SAFETY: each job has its own part of the memory.
-        run: Box::new(move || unsafe { cbc::decrypt_many(isa, &mut jobs) }),
+        run: Box::new(move || unsafe { cbc::decrypt_many(machine, &mut jobs) }),
         expect: Box::new(|i, data| {
             reference::cbc::decrypt(&keys[i % keys.len()], &mut [i as u8; 16], data);
         }),
@@ -162,7 +160,7 @@ fn cbc_decrypt<'a>(
 }
 
 fn ctr_apply<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
@@ -191,7 +189,7 @@ fn ctr_apply<'a>(
                 iv,
             });
             // SAFETY: each message has its own part of the memory.
-            unsafe { ctr::apply_each(isa, size, messages) }
+            unsafe { ctr::apply_each(machine, size, messages) }
         }),
         expect: Box::new(|i, data| {
             reference::ctr::apply(&keys[i % keys.len()], [i as u8; 16], data);
@@ -200,7 +198,7 @@ fn ctr_apply<'a>(
 }
 
 fn ecb_encrypt<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
@@ -215,7 +213,7 @@ fn ecb_encrypt<'a>(
     let jobs: Vec<_> = (0..BURST).map(job).collect();
     Case {
         // SAFETY: each job has its own part of the memory.
-        run: Box::new(move || unsafe { ecb::encrypt_many(isa, &jobs) }),
+        run: Box::new(move || unsafe { ecb::encrypt_many(machine, &jobs) }),
         expect: Box::new(|i, data| {
             for block in data.as_chunks_mut().0 {
                 *block = reference::encrypt_block(&keys[i % keys.len()], *block);
@@ -225,13 +223,16 @@ fn ecb_encrypt<'a>(
 }
 
 fn cmac<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    let subkeys: Vec<_> = keys.iter().map(|key| mac::Subkeys::new(isa, key)).collect();
+    let subkeys: Vec<_> = keys
+        .iter()
+        .map(|key| mac::Subkeys::new(machine, key))
+        .collect();
     Case {
         run: Box::new(move || {
             let mut jobs: [_; BURST] = std::array::from_fn(|i| mac::Job {
@@ -243,7 +244,7 @@ fn cmac<'a>(
             });
             // SAFETY: each source is valid for its length; the first block of each target too.
             unsafe {
-                mac::authenticate_many(isa, &mut jobs);
+                mac::authenticate_many(machine, &mut jobs);
                 for (i, job) in jobs.iter().enumerate() {
                     memory.target(i).cast::<[u8; 16]>().write(job.chain);
                 }
@@ -258,34 +259,34 @@ fn cmac<'a>(
 }
 
 fn gcm_encrypt<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    gcm_turn(isa, keys, memory, lengths, gcm::encrypt_many)
+    gcm_turn(machine, keys, memory, lengths, gcm::encrypt_many)
 }
 
 fn gcm_decrypt<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     _: &'a [DecryptKey],
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    gcm_turn(isa, keys, memory, lengths, gcm::decrypt_many)
+    gcm_turn(machine, keys, memory, lengths, gcm::decrypt_many)
 }
 
 fn gcm_turn<'a>(
-    isa: Isa,
+    machine: Machine,
     keys: &'a [EncryptKey],
     memory: &'a Memory,
     lengths: &'a [usize],
-    many: unsafe fn(Isa, &mut [gcm::Job<'_>]),
+    many: unsafe fn(Machine, &mut [gcm::Job<'_>]),
 ) -> Case<'a> {
     let gcm_keys: Vec<_> = (0..keys.len())
-        .map(|i| gcm::Key::new(isa, &[i as u8; 16]).expect("16 bytes"))
+        .map(|i| gcm::Key::new(machine, &[i as u8; 16]).expect("16 bytes"))
         .collect();
     Case {
         run: Box::new(move || {
@@ -301,7 +302,7 @@ fn gcm_turn<'a>(
                 tag: [0; 16],
             });
             // SAFETY: each job has its own part of the memory.
-            unsafe { many(isa, &mut jobs) };
+            unsafe { many(machine, &mut jobs) };
             std::hint::black_box(&jobs);
         }),
         expect: Box::new(move |i, data| {

@@ -8,8 +8,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::curve25519::Kernel;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::ed25519::{
     Sign, SigningKey, Verify, VerifyingKey, sign, verify,
 };
@@ -70,7 +69,7 @@ fn bytes<const N: usize>(seed: usize) -> [u8; N] {
     })
 }
 
-fn agreement(kernel: Kernel, count: usize) {
+fn agreement(machine: Machine, count: usize) {
     let keys: Vec<_> = (0..count).map(|i| SecretKey::new(&bytes(i))).collect();
     let peers: Vec<[u8; 32]> = (0..count)
         .map(|i| {
@@ -111,7 +110,7 @@ fn agreement(kernel: Kernel, count: usize) {
     compare(
         "X25519",
         count,
-        || agree(kernel, &mut jobs),
+        || agree(machine, &mut jobs),
         || {
             for (deriver, shared) in derivers.iter_mut().zip(&mut theirs) {
                 deriver.derive(shared).unwrap();
@@ -130,7 +129,7 @@ fn agreement(kernel: Kernel, count: usize) {
     compare(
         "X25519 public key",
         count,
-        || public_keys(kernel, &mut jobs),
+        || public_keys(machine, &mut jobs),
         || {
             for (i, public) in theirs.iter_mut().enumerate() {
                 let key = PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::X25519);
@@ -144,10 +143,10 @@ fn agreement(kernel: Kernel, count: usize) {
 /// Bytes of a signed message.
 const MESSAGE: usize = 64;
 
-fn signing(kernel: Kernel, count: usize) {
+fn signing(machine: Machine, count: usize) {
     let messages: Vec<[u8; MESSAGE]> = (0..count).map(bytes).collect();
     let keys: Vec<_> = (0..count)
-        .map(|i| SigningKey::new(kernel, &bytes(i)))
+        .map(|i| SigningKey::new(machine, &bytes(i)))
         .collect();
     let mut signatures = vec![[0; 64]; count];
     let mut jobs: Vec<_> = keys
@@ -171,7 +170,7 @@ fn signing(kernel: Kernel, count: usize) {
     compare(
         "Ed25519 sign",
         count,
-        || sign(kernel, &mut jobs),
+        || sign(machine, &mut jobs),
         || {
             for ((signer, message), signature) in signers.iter_mut().zip(&messages).zip(&mut theirs)
             {
@@ -203,7 +202,7 @@ fn signing(kernel: Kernel, count: usize) {
     compare(
         "Ed25519 verify",
         count,
-        || verify(kernel, &mut jobs),
+        || verify(machine, &mut jobs),
         || {
             for ((verifier, message), signature) in
                 verifiers.iter_mut().zip(&messages).zip(&signatures)
@@ -216,9 +215,9 @@ fn signing(kernel: Kernel, count: usize) {
 
     let seed = bytes(0);
     alone("Ed25519 SigningKey::new", || {
-        black_box(SigningKey::new(kernel, black_box(&seed)));
+        black_box(SigningKey::new(machine, black_box(&seed)));
     });
-    let public = *SigningKey::new(kernel, &seed).public();
+    let public = *SigningKey::new(machine, &seed).public();
     alone("Ed25519 VerifyingKey::new", || {
         black_box(VerifyingKey::new(black_box(&public)));
     });
@@ -233,8 +232,8 @@ fn selected(index: usize, name: &str) -> bool {
 }
 
 fn main() {
-    let token = Ifma::detect().expect("a CPU with AVX-512 IFMA");
-    let kernel = Kernel::Ifma(token);
+    let machine = Machine::best();
+    assert!(machine.has_digits(), "the CPU has registers of digits");
     let count = std::env::args()
         .filter(|a| a != "--bench")
         .nth(2)
@@ -247,9 +246,9 @@ fn main() {
         "ratio"
     );
     if selected(1, "x25519") {
-        agreement(kernel, count);
+        agreement(machine, count);
     }
     if selected(1, "ed25519") {
-        signing(kernel, count);
+        signing(machine, count);
     }
 }

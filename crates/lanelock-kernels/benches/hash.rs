@@ -5,20 +5,20 @@
 
 use std::time::{Duration, Instant};
 
-use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi};
 use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Sha1, Sha256, Sha512, hash_many};
+use lanelock_kernels::{Machine, Tier};
 
 const SIZES: [usize; 10] = [16, 32, 64, 128, 256, 576, 1024, 1500, 4096, 8192];
 
-fn tiers<A: Algorithm>() -> Vec<&'static Kernels<A>> {
-    let sha = ShaNi::detect();
-    let mut tiers = Vec::new();
-    tiers.extend(Avx512::detect().map(|token| Kernels::avx512(token, sha)));
-    tiers.extend(Avx2::detect().map(|token| Kernels::avx2(token, sha)));
-    tiers.extend(Avx2::detect().map(|token| Kernels::avx2(token, None)));
-    tiers.extend(sha.and_then(Kernels::sha_ni));
-    tiers.push(Kernels::portable());
-    tiers
+/// Each with the SHA extensions, if the CPU has them, and without.
+fn machines() -> impl Iterator<Item = Machine> {
+    Tier::available()
+        .filter_map(Machine::of_tier)
+        .flat_map(|machine| {
+            let without = machine.has_sha().then(|| machine.without_sha());
+            [Some(machine), without]
+        })
+        .flatten()
 }
 
 /// The best of many short windows, in nanoseconds per message: a window is short enough to lie
@@ -48,16 +48,21 @@ fn measure<A: Algorithm>(burst: usize) {
     let imix: Vec<usize> = (0..burst)
         .map(|i| [64, 576, 64, 64, 576, 1500, 64, 64, 576, 64, 576, 64][i % 12])
         .collect();
-    for kernels in tiers::<A>().into_iter().filter(|k| selected(3, k.name())) {
+    for machine in machines().filter(|machine| selected(3, machine.tier().name())) {
+        let kernels = Kernels::of(machine);
         let key = HmacKey::new(kernels, b"a key of some length");
         for hmac in [true, false] {
             let name = format!(
                 "{}{} {}",
                 if hmac { "HMAC-" } else { "" },
                 A::NAME,
-                kernels.name()
+                machine.tier().name()
             );
-            let mut line = format!("{name:24}");
+            let name = match machine.has_sha() {
+                true => format!("{name}, SHA extensions"),
+                false => name,
+            };
+            let mut line = format!("{name:40}");
             let mut cases: Vec<Vec<usize>> = SIZES.iter().map(|&size| vec![size; burst]).collect();
             cases.push(imix.clone());
             for sizes in cases
@@ -83,7 +88,11 @@ fn measure<A: Algorithm>(burst: usize) {
                         .map(|job| job.digest().to_vec())
                         .collect::<Vec<_>>()
                 };
-                assert_eq!(digests(kernels), digests(Kernels::portable()), "{name}");
+                assert_eq!(
+                    digests(kernels),
+                    digests(Kernels::of(Machine::PORTABLE)),
+                    "{name}"
+                );
                 let ns = time(burst, || run(&mut jobs, kernels));
                 line += &format!(" {ns:8.1}");
             }
@@ -106,7 +115,7 @@ fn main() {
         .nth(2)
         .map_or(32, |b| b.parse().expect("a number of messages"));
     println!(
-        "{:24} {}     IMIX",
+        "{:40} {}     IMIX",
         "ns per message",
         SIZES.map(|s| format!("{s:8}")).join(" ")
     );

@@ -9,10 +9,10 @@
 use std::time::{Duration, Instant};
 
 use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Interleave, Side};
-use lanelock_kernels::aes::{DecryptKey, EncryptKey, Isa};
-use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi, Tier};
+use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Instructions, Interleave, Side};
+use lanelock_kernels::aes::{DecryptKey, EncryptKey};
 use lanelock_kernels::hash::{HmacKey, Job, Kernels, MAX_DIGEST, Sha1, Sha256, hash_many};
+use lanelock_kernels::{Machine, Tier};
 
 const SIZES: [usize; 8] = [16, 64, 256, 512, 1024, 1504, 4096, 16384];
 /// An ESP header and IV.
@@ -21,8 +21,8 @@ const IV: [u8; 16] = [9; 16];
 
 #[derive(Clone, Copy)]
 struct Keys<'k, A: Interleave> {
-    token: ShaNi,
-    isa: Isa,
+    instructions: Instructions,
+    machine: Machine,
     kernels: &'static Kernels<A>,
     encrypt: &'k EncryptKey,
     decrypt: &'k DecryptKey,
@@ -77,7 +77,7 @@ fn two_passes<A: Interleave>(
                     job.len = now;
                 }
                 // SAFETY: places are disjoint, and valid for a header and `len` bytes.
-                unsafe { $run(keys.isa, &mut jobs) };
+                unsafe { $run(keys.machine, &mut jobs) };
                 for job in &mut jobs {
                     job.source = job.source.wrapping_add(now);
                     job.target = job.target.wrapping_add(now);
@@ -110,7 +110,7 @@ fn interleaved<A: Interleave>(
     };
     for (place, tag) in places.iter().zip(tags) {
         let mut message =
-            CbcHmac::new(keys.token, key, keys.mac, IV).expect("a hash that interleaves");
+            CbcHmac::new(keys.instructions, key, keys.mac, IV).expect("a hash that interleaves");
         // SAFETY: the place is valid for a header and `len` bytes.
         unsafe {
             message.authenticate(std::slice::from_raw_parts(place.at, HEADER));
@@ -144,16 +144,16 @@ fn time(burst: usize, mut run: impl FnMut()) -> f64 {
 }
 
 fn measure<A: Interleave>(
-    token: ShaNi,
-    isa: Isa,
-    kernels: &'static Kernels<A>,
+    instructions: Instructions,
+    machine: Machine,
     key_len: usize,
     burst: usize,
 ) {
-    let encrypt = EncryptKey::new(isa, &[3; 32][..key_len]).expect("a key length of AES");
+    let kernels = Kernels::<A>::of(machine);
+    let encrypt = EncryptKey::new(machine, &[3; 32][..key_len]).expect("a key length of AES");
     let keys = Keys {
-        token,
-        isa,
+        instructions,
+        machine,
         kernels,
         decrypt: &DecryptKey::new(&encrypt),
         encrypt: &encrypt,
@@ -198,18 +198,9 @@ fn measure<A: Interleave>(
     }
 }
 
-fn kernels<A: Interleave>(tier: Tier, token: ShaNi) -> Option<&'static Kernels<A>> {
-    match tier {
-        Tier::Avx512 => Some(Kernels::avx512(Avx512::detect()?, Some(token))),
-        Tier::Avx2 => Some(Kernels::avx2(Avx2::detect()?, Some(token))),
-        Tier::AesNi => Kernels::sha_ni(token),
-    }
-}
-
 fn main() {
     let argument = |index: usize| std::env::args().filter(|a| a != "--bench").nth(index);
     let burst = argument(1).map_or(1, |burst| burst.parse().expect("a number of messages"));
-    let token = ShaNi::detect().expect("a CPU with the SHA extensions");
     println!(
         "{:33} ns/message {}",
         "",
@@ -222,14 +213,17 @@ fn main() {
         if !named(2, tier.name()) {
             continue;
         }
-        let isa = Isa::of_tier(tier).expect("an available tier");
+        let machine = Machine::of_tier(tier).expect("an available tier");
+        let Some(instructions) = Instructions::of(machine) else {
+            continue;
+        };
         println!("{}", tier.name());
         for key_len in [16, 32] {
-            if let Some(kernels) = kernels::<Sha1>(tier, token).filter(|_| named(3, "sha1")) {
-                measure(token, isa, kernels, key_len, burst);
+            if named(3, "sha1") {
+                measure::<Sha1>(instructions, machine, key_len, burst);
             }
-            if let Some(kernels) = kernels::<Sha256>(tier, token).filter(|_| named(3, "sha256")) {
-                measure(token, isa, kernels, key_len, burst);
+            if named(3, "sha256") {
+                measure::<Sha256>(instructions, machine, key_len, burst);
             }
         }
     }

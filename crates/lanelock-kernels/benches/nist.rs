@@ -13,11 +13,11 @@
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
-use lanelock_kernels::cpu::{Avx512, Ifma, ShaNi};
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{self, Sha256, Sha384};
 use lanelock_kernels::public_key::nist::{
-    AgreeJob, Curve, GenerateJob, Isa, Kernels, NonceSource, Nonces, P256, P384, PublicPoint,
-    Refusal, SignJob, Signature, VerifyJob,
+    AgreeJob, Curve, GenerateJob, Kernels, NonceSource, Nonces, P256, P384, PublicPoint, Refusal,
+    SignJob, Signature, VerifyJob,
 };
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
@@ -114,13 +114,13 @@ fn compare(name: &str, mut lanes: impl FnMut(), mut single: impl FnMut()) {
 
 fn measure<C: Curve, A: hash::Algorithm>(
     nid: Nid,
-    token: Ifma,
+    machine: Machine,
     hash_kernels: &'static hash::Kernels<A>,
 ) {
     let group = EcGroup::from_curve_name(nid).unwrap();
     let place = Box::leak(Box::new(MaybeUninit::<Kernels<C>>::uninit()));
     let start = Instant::now();
-    let kernels = &*Kernels::new_in(place, Isa::Ifma(token));
+    let kernels = &*Kernels::new_in(place, machine);
     println!("{} multiples in {:?}", C::NAME, start.elapsed());
     let lanes: Vec<Lane<C>> = (0..BATCH).map(|_| lane(&group)).collect();
     let other = EcKey::generate(&group).unwrap();
@@ -263,16 +263,17 @@ fn selected(index: usize, name: &str) -> bool {
 }
 
 fn main() {
-    let (Some(token), Some(avx512)) = (Ifma::detect(), Avx512::detect()) else {
-        println!("this CPU has no AVX-512 IFMA");
+    let machine = Machine::best();
+    if !machine.has_digits() {
+        println!("this CPU has no registers of digits");
         return;
-    };
+    }
     if selected(1, P256::NAME) {
-        let kernels = hash::Kernels::<Sha256>::avx512(avx512, ShaNi::detect());
-        measure::<P256, Sha256>(Nid::X9_62_PRIME256V1, token, kernels);
+        let kernels = hash::Kernels::<Sha256>::of(machine);
+        measure::<P256, Sha256>(Nid::X9_62_PRIME256V1, machine, kernels);
     }
     if selected(1, P384::NAME) {
-        let kernels = hash::Kernels::<Sha384>::avx512(avx512, ShaNi::detect());
-        measure::<P384, Sha384>(Nid::SECP384R1, token, kernels);
+        let kernels = hash::Kernels::<Sha384>::of(machine);
+        measure::<P384, Sha384>(Nid::SECP384R1, machine, kernels);
     }
 }

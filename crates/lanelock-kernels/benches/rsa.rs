@@ -7,9 +7,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
-    Blinding, BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey, PrivateSize,
+    Blinding, BlindingJob, PrivateComponents, PrivateJob, PrivateKey, PrivateSize,
     PublicComponents, PublicJob, PublicKey, PublicSize, make_blindings, private,
     private_without_check, public,
 };
@@ -32,10 +32,11 @@ fn main() {
     let batch = arguments
         .next()
         .map_or(8, |batch| batch.parse().expect("a number of messages"));
-    let Some(token) = Ifma::detect() else {
-        println!("this CPU has no AVX-512 IFMA");
+    let machine = Machine::best();
+    if !machine.has_digits() {
+        println!("this CPU has no registers of digits");
         return;
-    };
+    }
     println!(
         "{:36} {:>10} {:>10} {:>7}",
         format!("operations/s, batch {batch}"),
@@ -43,21 +44,20 @@ fn main() {
         "OpenSSL",
         "ratio"
     );
-    let kernel = Kernel::ifma(token);
     let selected = |bits| only.is_none_or(|only| only == bits);
     if selected(2048) {
-        size::<2, 4>(kernel, batch);
+        size::<2, 4>(machine, batch);
     }
     if selected(3072) {
-        size::<3, 6>(kernel, batch);
+        size::<3, 6>(machine, batch);
     }
     if selected(4096) {
-        size::<4, 8>(kernel, batch);
+        size::<4, 8>(machine, batch);
     }
 }
 
 /// All rows of one size.
-fn size<const P: usize, const N: usize>(kernel: Kernel, batch: usize)
+fn size<const P: usize, const N: usize>(machine: Machine, batch: usize)
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
     PublicKey<N>: PublicSize<N>,
@@ -77,10 +77,10 @@ where
         })
         .collect();
     let mut blindings: Vec<Blinding<N>> = (0..batch)
-        .map(|i| blinding(kernel, &pairs[i % KEYS].0))
+        .map(|i| blinding(machine, &pairs[i % KEYS].0))
         .collect();
 
-    type Run<const P: usize, const N: usize> = fn(Kernel, &mut [PrivateJob<'_, P, N>]);
+    type Run<const P: usize, const N: usize> = fn(Machine, &mut [PrivateJob<'_, P, N>]);
     let rows: [(_, Run<P, N>, _); 3] = [
         (
             "private, no blinding, no check",
@@ -107,7 +107,7 @@ where
                         result: Ok(()),
                     })
                     .collect();
-                run(kernel, black_box(&mut jobs));
+                run(machine, black_box(&mut jobs));
                 assert!(jobs.iter().all(|job| job.result.is_ok()));
             },
             |i| {
@@ -132,7 +132,7 @@ where
                     result: Ok(()),
                 })
                 .collect();
-            public(kernel, black_box(&mut jobs));
+            public(machine, black_box(&mut jobs));
             assert!(jobs.iter().all(|job| job.result.is_ok()));
         },
         |i| {
@@ -145,7 +145,7 @@ where
     print(&format!("RSA-{bits} public"), speeds);
 }
 
-/// The same key for the kernel.
+/// The same key for the machine.
 fn prepare<const P: usize, const N: usize>(key: &Rsa<Private>) -> PrivateKey<P, N> {
     let bytes = |number: Option<&openssl::bn::BigNumRef>| number.expect("a part").to_vec();
     let (p, q) = (bytes(key.p()), bytes(key.q()));
@@ -162,7 +162,7 @@ fn prepare<const P: usize, const N: usize>(key: &Rsa<Private>) -> PrivateKey<P, 
     .expect("OpenSSL makes good keys")
 }
 
-fn blinding<const P: usize, const N: usize>(kernel: Kernel, key: &PrivateKey<P, N>) -> Blinding<N>
+fn blinding<const P: usize, const N: usize>(machine: Machine, key: &PrivateKey<P, N>) -> Blinding<N>
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
     PublicKey<N>: PublicSize<N>,
@@ -174,7 +174,7 @@ where
         random: &random,
         made: None,
     }];
-    make_blindings(kernel, &mut jobs);
+    make_blindings(machine, &mut jobs);
     let [job] = jobs;
     job.made.expect("an invertible number")
 }

@@ -7,16 +7,16 @@ mod aead;
 mod batch;
 mod block;
 mod cipher;
+mod kernels;
 mod key;
 mod lone;
 mod stream;
-mod tier;
 
 pub use aead::{AeadJob, TAG, equal, open_many, seal_many};
 pub use cipher::{CipherJob, cipher_many};
+pub use kernels::Kernels;
 pub use key::{ExtendedKeys, KEY, Key, NONCE, X_NONCE, extended_nonce};
 pub use stream::TagStream;
-pub use tier::Kernels;
 
 /// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;

@@ -4,26 +4,22 @@
 //! completion. A lane whose message ends takes the next message while the others keep going.
 
 mod algorithm;
+mod compiled;
 mod hmac;
 mod job;
+mod kernels;
 mod lane;
 mod schedule;
 mod sha1;
-mod sha2;
-#[cfg(target_arch = "x86_64")]
-mod sha512_one;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod sha_ni;
+pub(crate) mod sha2;
 mod step;
 mod stream;
-mod tail;
-mod tier;
 
 pub use algorithm::{Algorithm, Compress, Sha1, Sha224, Sha256, Sha384, Sha512};
 pub use hmac::HmacKey;
 pub use job::{Job, MAX_DIGEST, MAX_PARTS};
+pub use kernels::Kernels;
 pub use stream::Stream;
-pub use tier::Kernels;
 
 /// Words of the longest message schedule.
 const SCHEDULE: usize = 80;

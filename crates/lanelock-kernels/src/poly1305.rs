@@ -4,30 +4,12 @@
 //! multiply-add of AVX-512 IFMA and leave room for sums. All messages are whole 16-byte blocks,
 //! as ChaCha20-Poly1305 pads them.
 
+mod absorb;
 mod field;
-#[cfg(target_arch = "x86_64")]
-mod ifma;
 mod lanes;
 
-/// Never called: the token does not exist on other architectures.
-#[cfg(not(target_arch = "x86_64"))]
-mod ifma {
-    use super::lanes::Columns;
-    use crate::cpu::Ifma;
-
-    pub(super) unsafe fn absorb(
-        token: Ifma,
-        _: &mut Columns,
-        _: *const *const u8,
-        _: usize,
-        _: usize,
-    ) {
-        token.never()
-    }
-}
-
 pub(crate) use field::{Element, Secret};
-pub(crate) use lanes::{Item, Kernel, RUNS, authenticate};
+pub(crate) use lanes::{Item, RUNS, authenticate};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;

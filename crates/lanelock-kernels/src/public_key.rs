@@ -2,6 +2,4 @@
 
 pub mod curve25519;
 pub mod nist;
-
-mod lanes;
 pub mod rsa;

@@ -4,31 +4,38 @@
 use std::prelude::v1::*;
 use std::{ptr, vec};
 
-use crate::aes::{EncryptKey, Isa};
+use crate::aes::EncryptKey;
+use crate::{Machine, Tier};
 
-/// A test per instruction set: `property(isa)`. One that the CPU lacks is reported as such; one
-/// that the CPU has always runs.
-macro_rules! per_isa {
+/// A test per tier: `property(machine)`. One that the CPU lacks is reported as such; one that the
+/// CPU has always runs.
+macro_rules! per_tier {
     ($($property:ident),* $(,)?) => {
         $(
             mod $property {
+                use $crate::Tier;
+
                 #[test]
                 fn avx512() {
-                    $crate::testing::on("avx512", super::$property);
+                    $crate::testing::on(Tier::Avx512, super::$property);
                 }
                 #[test]
-                fn vaes256() {
-                    $crate::testing::on("vaes256", super::$property);
+                fn avx2() {
+                    $crate::testing::on(Tier::Avx2, super::$property);
                 }
                 #[test]
                 fn aesni() {
-                    $crate::testing::on("aesni", super::$property);
+                    $crate::testing::on(Tier::AesNi, super::$property);
+                }
+                #[test]
+                fn portable() {
+                    $crate::testing::on(Tier::Portable, super::$property);
                 }
             }
         )*
     };
 }
-pub(crate) use per_isa;
+pub(crate) use per_tier;
 
 /// Whether the CPU has a feature of x86-64, by the standard library's word.
 macro_rules! has {
@@ -42,30 +49,30 @@ macro_rules! has {
 }
 pub(crate) use has;
 
-/// Runs `property` on the instruction set called `name`, unless this CPU does not have it.
-pub(crate) fn on(name: &str, property: impl Fn(Isa)) {
-    let (isa, expected) = match name {
-        "avx512" => (
-            crate::cpu::Avx512::detect().map(Isa::Avx512),
-            has!("avx512vbmi2"),
-        ),
-        "vaes256" => (
-            crate::cpu::Vaes256::detect().map(Isa::Vaes256),
-            has!("avx2"),
-        ),
-        "aesni" => (crate::cpu::AesNi::detect().map(Isa::AesNi), has!("aes")),
-        _ => std::panic!("no instruction set is called {name}"),
-    };
-    let expected = expected && has!("aes") && (name == "aesni" || has!("vaes"));
-    assert_eq!(
-        isa.is_some(),
-        expected,
-        "{name} was not detected as the standard library does"
-    );
-    match isa {
-        Some(isa) => property(isa),
-        None => std::println!("this CPU has no {name}"),
+/// Runs `property` on the widest registers of `tier`, unless this CPU does not have it. That it is
+/// detected as the standard library does is a test of [`Machine`].
+pub(crate) fn on(tier: Tier, property: impl Fn(Machine)) {
+    match Machine::of_tier(tier) {
+        Some(machine) => property(machine),
+        None => std::println!("this CPU has no {}", tier.name()),
     }
+}
+
+/// As [`on`], and also without what only some CPUs of the tier have.
+pub(crate) fn on_all(tier: Tier, property: impl Fn(Machine)) {
+    let mut machines = Machine::all()
+        .filter(|machine| machine.tier() == tier)
+        .peekable();
+    if machines.peek().is_none() {
+        std::println!("this CPU has no {}", tier.name());
+    }
+    machines.for_each(property);
+}
+
+/// The machines of this CPU that differ in their registers of digits.
+pub(crate) fn machines() -> Vec<Machine> {
+    let lanes = Machine::all().find(|machine| machine.has_digits());
+    lanes.into_iter().chain([Machine::PORTABLE]).collect()
 }
 
 /// SplitMix64: enough to choose shapes and fill buffers, and the same on each run.

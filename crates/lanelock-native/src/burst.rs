@@ -15,7 +15,7 @@ use lanelock_core::engine::{
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes;
 use lanelock_kernels::aes::interleave::CbcKey;
-use lanelock_kernels::cpu::ShaNi;
+use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::taint::declassify;
 
 /// Jobs of one kernel call: twice the lanes of the widest tier, and a bit each in a word.
@@ -274,7 +274,7 @@ pub(crate) trait Tagger: Send + Sync + 'static {
     /// Runs a chain's message by itself, cipher and MAC in one pass, and completes it; one to verify
     /// before it is decrypted is only verified. `false` if there is no kernel for its ranges: then
     /// nothing was done.
-    fn run_with_cbc(&self, _: ShaNi, _: CbcKey<'_>, _: Order, _: ValidOp<'_, '_>) -> bool {
+    fn run_with_cbc(&self, _: Instructions, _: CbcKey<'_>, _: Order, _: ValidOp<'_, '_>) -> bool {
         false
     }
 

@@ -4,35 +4,36 @@
 #![allow(unsafe_code)] // calls kernels
 
 use arrayvec::ArrayVec;
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::cbc::{
     DecryptJob, EncryptJob, decrypt_each, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
 use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
 
 pub(crate) struct CbcEncrypt {
-    isa: Isa,
+    machine: Machine,
     key: EncryptKey,
 }
 
 pub(crate) struct CbcDecrypt {
-    isa: Isa,
+    machine: Machine,
     key: DecryptKey,
 }
 
 impl CbcEncrypt {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = EncryptKey::new(isa, key)?;
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        Some(Self { machine, key })
     }
 }
 
 impl CbcDecrypt {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = DecryptKey::new(&EncryptKey::new(isa, key)?);
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = DecryptKey::new(&EncryptKey::new(machine, key)?);
+        Some(Self { machine, key })
     }
 }
 
@@ -66,7 +67,7 @@ macro_rules! cbc {
             #[inline]
             unsafe fn run(&self, jobs: &mut [$job<'_>]) {
                 // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.isa, jobs) }
+                unsafe { $run(self.machine, jobs) }
             }
 
             #[inline]
@@ -74,7 +75,7 @@ macro_rules! cbc {
                 let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
                 // SAFETY: the caller's promises are the kernel's; keys of one group have one
                 // size, and validation has seen to whole blocks and an IV of one.
-                unsafe { $each(self.isa, self.key.size(), messages) }
+                unsafe { $each(self.machine, self.key.size(), messages) }
             }
             $(
                 #[inline]
@@ -82,7 +83,7 @@ macro_rules! cbc {
                     let mut keys = ArrayVec::new();
                     let records = messages.keyed(&mut keys, |cipher| &cipher.key);
                     // SAFETY: as in `run_whole`.
-                    unsafe { $records(self.isa, self.key.size(), &records) }
+                    unsafe { $records(self.machine, self.key.size(), &records) }
                 }
             )?
         }

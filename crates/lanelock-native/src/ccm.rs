@@ -9,14 +9,15 @@ use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa, ctr, mac};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, ctr, mac};
 
 use crate::burst::{BURST, Pieces, Tagger, Whole};
 use crate::carry::Carry;
 
 pub(crate) struct Ccm {
-    isa: Isa,
+    machine: Machine,
     seal: bool,
     key: EncryptKey,
     tag_len: usize,
@@ -39,11 +40,11 @@ type Nonce = ArrayVec<u8, 13>;
 const TOGETHER: usize = 32;
 
 impl Ccm {
-    pub(crate) fn new(isa: Isa, key: &[u8], seal: bool, tag_len: usize) -> Option<Self> {
+    pub(crate) fn new(machine: Machine, key: &[u8], seal: bool, tag_len: usize) -> Option<Self> {
         Some(Self {
-            isa,
+            machine,
             seal,
-            key: EncryptKey::new(isa, key)?,
+            key: EncryptKey::new(machine, key)?,
             tag_len,
         })
     }
@@ -58,7 +59,7 @@ impl Ccm {
             chain: *chain,
         };
         // SAFETY: the part is a slice of that length.
-        unsafe { mac::authenticate_many(self.isa, slice::from_mut(&mut job)) };
+        unsafe { mac::authenticate_many(self.machine, slice::from_mut(&mut job)) };
         *chain = job.chain;
     }
 
@@ -104,11 +105,11 @@ impl Ccm {
             used: 0,
         };
         // SAFETY: the tag is a block, in place.
-        unsafe { ctr::apply_many(self.isa, slice::from_mut(&mut job)) };
+        unsafe { ctr::apply_many(self.machine, slice::from_mut(&mut job)) };
         while let Some(run) = text.next_run(usize::MAX) {
             (job.source, job.target, job.len) = (run.input(), run.output(), run.len());
             // SAFETY: a run is valid for its length; input and output are alike or disjoint.
-            unsafe { ctr::apply_many(self.isa, slice::from_mut(&mut job)) };
+            unsafe { ctr::apply_many(self.machine, slice::from_mut(&mut job)) };
         }
     }
 }
@@ -173,9 +174,9 @@ impl Tagger for Ccm {
             // text is rewritten as the caller promises.
             unsafe {
                 if self.seal {
-                    encrypt_many(self.isa, &mut together);
+                    encrypt_many(self.machine, &mut together);
                 } else {
-                    decrypt_many(self.isa, &mut together);
+                    decrypt_many(self.machine, &mut together);
                 }
             }
             let tags: ArrayVec<_, TOGETHER> = together.iter().map(|job| job.tag).collect();

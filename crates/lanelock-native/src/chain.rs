@@ -7,7 +7,8 @@ use lanelock_core::algorithm::Order;
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_kernels::cpu::ShaNi;
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::taint::declassify;
 
 use crate::burst::{
@@ -24,7 +25,7 @@ pub(crate) struct Chain<C, T> {
     direction: Direction,
     group: Group,
     /// Given where cipher and MAC can be interleaved.
-    together: Option<ShaNi>,
+    together: Option<Instructions>,
 }
 
 /// The longest message of a burst leaves the others' lanes if it has this many times as many bytes
@@ -37,6 +38,7 @@ const SHORT: usize = 192;
 impl<C: Cipher, T: Tagger> Chain<C, T> {
     /// `group` is that of both halves.
     pub(crate) fn boxed(
+        machine: Machine,
         group: Group,
         order: Order,
         direction: Direction,
@@ -45,7 +47,7 @@ impl<C: Cipher, T: Tagger> Chain<C, T> {
     ) -> Box<dyn EngineSession> {
         let interleaves = T::INTERLEAVES && cipher.cbc().is_some();
         Box::new(Self {
-            together: interleaves.then(ShaNi::detect).flatten(),
+            together: Instructions::of(machine).filter(|_| interleaves),
             cipher,
             mac,
             order,

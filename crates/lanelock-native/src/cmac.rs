@@ -9,23 +9,28 @@ use std::slice;
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp};
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
 use crate::burst::{BURST, Mapped, Tagger};
 use crate::carry::Carry;
 
 pub(crate) struct Cmac {
-    isa: Isa,
+    machine: Machine,
     key: EncryptKey,
     subkeys: Subkeys,
 }
 
 impl Cmac {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = EncryptKey::new(isa, key)?;
-        let subkeys = Subkeys::new(isa, &key);
-        Some(Self { isa, key, subkeys })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        let subkeys = Subkeys::new(machine, &key);
+        Some(Self {
+            machine,
+            key,
+            subkeys,
+        })
     }
 
     /// Chains `part` onto `chain`.
@@ -38,7 +43,7 @@ impl Cmac {
             chain: *chain,
         };
         // SAFETY: the part is a slice of that length.
-        unsafe { authenticate_many(self.isa, slice::from_mut(&mut job)) };
+        unsafe { authenticate_many(self.machine, slice::from_mut(&mut job)) };
         *chain = job.chain;
     }
 }
@@ -85,7 +90,7 @@ impl Tagger for Cmac {
         // SAFETY: each source is a slice of the message's length, and each chaining value a block
         // of its own, borrowed until the call returns; keys of one group have one size, and the
         // caller promises one.
-        unsafe { authenticate_each(self.isa, self.key.size(), messages) };
+        unsafe { authenticate_each(self.machine, self.key.size(), messages) };
         for (tag, whole) in places.iter_mut().zip(&beside) {
             // SAFETY: written when its place was pushed.
             let whole = unsafe { whole.assume_init_ref() };
@@ -118,7 +123,7 @@ impl Tagger for Cmac {
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
         // SAFETY: each source was a slice of the job's length, as valid now as it was then.
-        unsafe { authenticate_many(self.isa, jobs) }
+        unsafe { authenticate_many(self.machine, jobs) }
     }
 
     #[inline]

@@ -3,20 +3,21 @@
 #![allow(unsafe_code)] // calls kernels
 
 use arrayvec::ArrayVec;
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::EncryptKey;
 use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many, apply_records};
-use lanelock_kernels::aes::{EncryptKey, Isa};
 
 use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
 
 pub(crate) struct Ctr {
-    isa: Isa,
+    machine: Machine,
     key: EncryptKey,
 }
 
 impl Ctr {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = EncryptKey::new(isa, key)?;
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        Some(Self { machine, key })
     }
 }
 
@@ -45,7 +46,7 @@ impl Cipher for Ctr {
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's promises are the kernel's.
-        unsafe { apply_many(self.isa, jobs) }
+        unsafe { apply_many(self.machine, jobs) }
     }
 
     #[inline]
@@ -53,7 +54,7 @@ impl Cipher for Ctr {
         let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to a whole counter block.
-        unsafe { apply_each(self.isa, self.key.size(), messages) }
+        unsafe { apply_each(self.machine, self.key.size(), messages) }
     }
 
     #[inline]
@@ -61,6 +62,6 @@ impl Cipher for Ctr {
         let mut keys = ArrayVec::new();
         let records = messages.keyed(&mut keys, |cipher| &cipher.key);
         // SAFETY: as in `run_whole`.
-        unsafe { apply_records(self.isa, self.key.size(), &records) }
+        unsafe { apply_records(self.machine, self.key.size(), &records) }
     }
 }

@@ -2,32 +2,33 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ecb::{Job, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
 use crate::burst::{Cipher, Whole};
 
 pub(crate) struct EcbEncrypt {
-    isa: Isa,
+    machine: Machine,
     key: EncryptKey,
 }
 
 pub(crate) struct EcbDecrypt {
-    isa: Isa,
+    machine: Machine,
     key: DecryptKey,
 }
 
 impl EcbEncrypt {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = EncryptKey::new(isa, key)?;
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        Some(Self { machine, key })
     }
 }
 
 impl EcbDecrypt {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = DecryptKey::new(&EncryptKey::new(isa, key)?);
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = DecryptKey::new(&EncryptKey::new(machine, key)?);
+        Some(Self { machine, key })
     }
 }
 
@@ -55,7 +56,7 @@ macro_rules! ecb {
             #[inline]
             unsafe fn run(&self, jobs: &mut [Job<'_, $key>]) {
                 // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.isa, jobs) }
+                unsafe { $run(self.machine, jobs) }
             }
         }
     };

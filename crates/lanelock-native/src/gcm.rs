@@ -9,34 +9,35 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, PlainAeads, ValidOp};
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::BLOCK;
 use lanelock_kernels::aes::gcm::{Direction, Job, Key, Stream, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, Isa};
 use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Mapped, Pieces, Tagger, Whole, settle};
 use crate::carry::Carry;
 
 pub(crate) struct Gcm {
-    isa: Isa,
+    machine: Machine,
     direction: Direction,
     key: Key,
 }
 
 pub(crate) struct Gmac {
-    isa: Isa,
+    machine: Machine,
     key: Key,
 }
 
 impl Gcm {
-    pub(crate) fn new(isa: Isa, key: &[u8], seal: bool) -> Option<Self> {
+    pub(crate) fn new(machine: Machine, key: &[u8], seal: bool) -> Option<Self> {
         let direction = if seal {
             Direction::Encrypt
         } else {
             Direction::Decrypt
         };
-        let key = Key::new(isa, key)?;
+        let key = Key::new(machine, key)?;
         Some(Self {
-            isa,
+            machine,
             direction,
             key,
         })
@@ -44,9 +45,9 @@ impl Gcm {
 }
 
 impl Gmac {
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let key = Key::new(isa, key)?;
-        Some(Self { isa, key })
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = Key::new(machine, key)?;
+        Some(Self { machine, key })
     }
 }
 
@@ -98,7 +99,7 @@ impl Gcm {
                 aad: message.aad.as_ptr(),
                 aad_len: message.aad.len(),
                 key,
-                j0: key.j0(self.isa, message.iv),
+                j0: key.j0(self.machine, message.iv),
                 place,
                 tag: [0; BLOCK],
             }
@@ -135,7 +136,7 @@ impl Tagger for Gcm {
             aad: aad.cast(),
             aad_len: aad.len(),
             key: &self.key,
-            j0: self.key.j0(self.isa, op.iv(iv)),
+            j0: self.key.j0(self.machine, op.iv(iv)),
             place: ptr::null_mut(),
             tag: [0; BLOCK],
         });
@@ -165,8 +166,8 @@ impl Tagger for Gcm {
         // lengths and still are; the text is rewritten as the caller promises.
         unsafe {
             match self.direction {
-                Direction::Encrypt => encrypt_many(self.isa, jobs),
-                Direction::Decrypt => decrypt_many(self.isa, jobs),
+                Direction::Encrypt => encrypt_many(self.machine, jobs),
+                Direction::Decrypt => decrypt_many(self.machine, jobs),
             }
         }
     }
@@ -183,7 +184,11 @@ impl Tagger for Gcm {
         iv: &mut [u8; MAX_IV_LEN],
         tag: &mut [u8; MAX_TAG_LEN],
     ) {
-        let mut stream = Stream::new(self.isa, &self.key, self.key.j0(self.isa, op.iv(iv)));
+        let mut stream = Stream::new(
+            self.machine,
+            &self.key,
+            self.key.j0(self.machine, op.iv(iv)),
+        );
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             carry.push(piece, |blocks| stream.aad(blocks));
@@ -221,7 +226,7 @@ impl Tagger for Gmac {
             aad: message.as_ptr(),
             aad_len: message.len(),
             key: &self.key,
-            j0: self.key.j0(self.isa, op.iv(iv)),
+            j0: self.key.j0(self.machine, op.iv(iv)),
             place: ptr::null_mut(),
             tag: [0; BLOCK],
         });
@@ -232,7 +237,7 @@ impl Tagger for Gmac {
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
         // SAFETY: keys of one group have one size. The messages were valid for their lengths and
         // still are; nothing is written.
-        unsafe { encrypt_many(self.isa, jobs) }
+        unsafe { encrypt_many(self.machine, jobs) }
     }
 
     #[inline]
@@ -247,7 +252,11 @@ impl Tagger for Gmac {
         iv: &mut [u8; MAX_IV_LEN],
         tag: &mut [u8; MAX_TAG_LEN],
     ) {
-        let mut stream = Stream::new(self.isa, &self.key, self.key.j0(self.isa, op.iv(iv)));
+        let mut stream = Stream::new(
+            self.machine,
+            &self.key,
+            self.key.j0(self.machine, op.iv(iv)),
+        );
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
             carry.push(piece, |blocks| stream.aad(blocks));

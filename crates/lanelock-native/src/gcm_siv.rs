@@ -8,24 +8,25 @@ use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::siv::{Job, NONCE, Stream, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
 use crate::burst::{BURST, Pieces, Tagger};
 use crate::carry::Carry;
 use crate::chacha::tag_before;
 
 pub(crate) struct GcmSiv {
-    isa: Isa,
+    machine: Machine,
     seal: bool,
     /// The key-generating key.
     key: EncryptKey,
 }
 
 impl GcmSiv {
-    pub(crate) fn new(isa: Isa, key: &[u8], seal: bool) -> Option<Self> {
-        let key = EncryptKey::new(isa, key)?;
-        Some(Self { isa, seal, key })
+    pub(crate) fn new(machine: Machine, key: &[u8], seal: bool) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        Some(Self { machine, seal, key })
     }
 }
 
@@ -62,9 +63,9 @@ impl Tagger for GcmSiv {
         // lengths and still are; the text is rewritten as the caller promises.
         unsafe {
             if self.seal {
-                encrypt_many(self.isa, jobs);
+                encrypt_many(self.machine, jobs);
             } else {
-                decrypt_many(self.isa, jobs);
+                decrypt_many(self.machine, jobs);
             }
         }
     }
@@ -81,7 +82,7 @@ impl Tagger for GcmSiv {
         iv: &mut [u8; MAX_IV_LEN],
         tag: &mut [u8; MAX_TAG_LEN],
     ) {
-        let mut stream = Stream::new(self.isa, &self.key, nonce(op, iv));
+        let mut stream = Stream::new(self.machine, &self.key, nonce(op, iv));
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             carry.push(piece, |blocks| stream.absorb(blocks));

@@ -7,8 +7,8 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
 use lanelock_core::engine::{Ciphertext, EngineSession, PlainTags, ValidOp};
+use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
-use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Stream, hash_many};
 
 use crate::burst::{BURST, Tagger};
@@ -156,7 +156,7 @@ impl<A: Interleave> Tagger for Hmac<A> {
 
     fn run_with_cbc(
         &self,
-        token: ShaNi,
+        token: Instructions,
         key: CbcKey<'_>,
         order: Order,
         op: ValidOp<'_, '_>,

@@ -10,8 +10,8 @@ use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes::BLOCK;
+use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Interleave, Side};
-use lanelock_kernels::cpu::ShaNi;
 use lanelock_kernels::hash::HmacKey;
 
 use crate::burst::settle;
@@ -26,7 +26,7 @@ const RUN: usize = 64;
 /// What precedes them may be of any length, and so may what follows; the last bytes of the payload
 /// need not be authenticated.
 pub(crate) fn run<A: Interleave>(
-    token: ShaNi,
+    token: Instructions,
     key: CbcKey<'_>,
     mac_key: &HmacKey<A>,
     order: Order,

@@ -28,6 +28,7 @@
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
 //! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, integers |
 //! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
+//! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
 //! Public-key operations run eight at a time, each lane with a key of its own, on the `avx512` tier
 //! of CPUs with IFMA; on others, and under a narrower tier, none is offered.
@@ -43,7 +44,8 @@
 //! computed once for the process and kept: 190 KiB for P-256, 440 KiB for P-384.
 //!
 //! The widest tier that the CPU has is taken; the environment variable `LANELOCK_TIER` forces
-//! another. A CPU without AES-NI has none, and no native engine.
+//! another. A CPU without AES-NI has no native engine, unless `portable` is asked for: OpenSSL is
+//! faster than plain integers.
 
 #![deny(unsafe_code)]
 
@@ -73,31 +75,31 @@ use std::fmt;
 use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
 use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::{SessionError, Transform};
+use lanelock_kernels::Machine;
 
-pub use lanelock_kernels::cpu::Tier;
+pub use lanelock_kernels::Tier;
 pub use tier::{TierError, VARIABLE};
 
 use public_key::PublicKeys;
-use tier::Kit;
 
 const NAME: &str = "native";
 
 /// The engine.
 pub struct Native {
-    kit: Kit,
+    machine: Machine,
     capabilities: Vec<Capability>,
     public_keys: Option<PublicKeys>,
 }
 
 impl Native {
     /// The engine on the tier that `LANELOCK_TIER` names, else on the widest; `None` if this CPU
-    /// has no tier.
+    /// has no tier that is faster than OpenSSL.
     ///
     /// # Errors
     /// [`TierError`] if the tier that is asked for does not exist or cannot run: another one is
     /// never taken instead.
     pub fn new() -> Result<Option<Self>, TierError> {
-        Ok(Kit::of_environment()?.map(Self::of))
+        Ok(tier::of_environment()?.map(Self::of))
     }
 
     /// The engine on `tier`, whatever the environment says.
@@ -105,21 +107,20 @@ impl Native {
     /// # Errors
     /// [`TierError::Unavailable`] if this CPU cannot run it.
     pub fn with_tier(tier: Tier) -> Result<Self, TierError> {
-        let kit = Kit::of(tier).ok_or(TierError::Unavailable(tier))?;
-        Ok(Self::of(kit))
+        tier::of_tier(tier).map(Self::of)
     }
 
     /// The tier that it runs on.
     #[must_use]
     pub fn tier(&self) -> Tier {
-        self.kit.tier()
+        self.machine.tier()
     }
 
-    fn of(kit: Kit) -> Self {
+    fn of(machine: Machine) -> Self {
         Self {
-            kit,
-            capabilities: catalogue::capabilities(kit),
-            public_keys: PublicKeys::of(kit.tier()),
+            machine,
+            capabilities: catalogue::capabilities(machine),
+            public_keys: PublicKeys::of(machine),
         }
     }
 }
@@ -130,7 +131,7 @@ impl Engine for Native {
     }
 
     fn version(&self) -> String {
-        self.kit.to_string()
+        format!("tier {} ({})", self.tier().name(), self.machine)
     }
 
     fn capabilities(&self) -> &[Capability] {
@@ -139,7 +140,7 @@ impl Engine for Native {
 
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
         let offered = offers(&self.capabilities, transform.algorithm());
-        let session = offered.then(|| catalogue::open(self.kit, transform));
+        let session = offered.then(|| catalogue::open(self.machine, transform));
         session.flatten().ok_or_else(|| SessionError::Unsupported {
             what: transform.spec(),
             why: format!("the {} tier does not have it", self.tier().name()),

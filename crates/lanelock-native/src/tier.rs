@@ -3,10 +3,8 @@
 use std::fmt;
 
 use lanelock_core::{SessionError, environment};
-use lanelock_kernels::aes::Isa;
-use lanelock_kernels::chacha;
-use lanelock_kernels::cpu::{Avx2, Avx512, Ifma, ShaNi, Tier};
 use lanelock_kernels::hash::{Algorithm, Kernels};
+use lanelock_kernels::{Machine, Tier, chacha};
 
 use crate::NAME;
 
@@ -22,78 +20,35 @@ pub enum TierError {
     Unavailable(Tier),
 }
 
-/// A tier with the proof that this CPU has it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kit {
-    tier: Tier,
-    isa: Isa,
-}
-
-impl Kit {
-    /// What [`VARIABLE`] asks for, else the widest; `None` if this CPU has no tier.
-    pub(crate) fn of_environment() -> Result<Option<Self>, TierError> {
-        match environment::variable(VARIABLE) {
-            Some(name) => Self::named(&name.to_string_lossy()).map(Some),
-            None => Ok(Tier::ALL.into_iter().find_map(Self::of)),
-        }
-    }
-
-    fn named(name: &str) -> Result<Self, TierError> {
-        let tier = Tier::from_name(name).ok_or_else(|| TierError::Unknown(name.to_owned()))?;
-        Self::of(tier).ok_or(TierError::Unavailable(tier))
-    }
-
-    /// `tier`, if this CPU has it.
-    pub(crate) fn of(tier: Tier) -> Option<Self> {
-        let isa = Isa::of_tier(tier)?;
-        Some(Self { tier, isa })
-    }
-
-    pub(crate) fn tier(self) -> Tier {
-        self.tier
-    }
-
-    /// What AES runs on.
-    pub(crate) fn isa(self) -> Isa {
-        self.isa
-    }
-
-    /// What a hash runs on; `None` where the tier has nothing faster than OpenSSL for it.
-    pub(crate) fn hash<A: Algorithm>(self) -> Option<&'static Kernels<A>> {
-        let extension = ShaNi::detect();
-        match self.tier {
-            Tier::Avx512 => Some(Kernels::avx512(Avx512::detect()?, extension)),
-            Tier::Avx2 => Some(Kernels::avx2(Avx2::detect()?, extension)),
-            Tier::AesNi => extension.and_then(Kernels::sha_ni),
-        }
-    }
-
-    /// What ChaCha20 runs on; `None` where the tier has nothing faster than OpenSSL.
-    pub(crate) fn chacha(self) -> Option<chacha::Kernels> {
-        match self.tier {
-            Tier::Avx512 => Some(chacha::Kernels::avx512(Avx512::detect()?, Ifma::detect())),
-            Tier::Avx2 => Some(chacha::Kernels::avx2(Avx2::detect()?)),
-            Tier::AesNi => None,
-        }
+/// What [`VARIABLE`] asks for, else the widest; `None` if this CPU has no tier that is faster than
+/// OpenSSL.
+pub(crate) fn of_environment() -> Result<Option<Machine>, TierError> {
+    match environment::variable(VARIABLE) {
+        Some(name) => named(&name.to_string_lossy()).map(Some),
+        None => Ok(Some(Machine::best()).filter(|machine| machine.tier() != Tier::Portable)),
     }
 }
 
-/// The tier and its instruction sets.
-impl fmt::Display for Kit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let instructions = match (self.tier, self.isa) {
-            (Tier::Avx512, _) => "AVX-512, VAES, VPCLMULQDQ",
-            (Tier::Avx2, Isa::AesNi(_)) => "AVX2, AES-NI, PCLMULQDQ",
-            (Tier::Avx2, _) => "AVX2, VAES, VPCLMULQDQ",
-            (Tier::AesNi, _) => "SSE4.1, AES-NI, PCLMULQDQ",
-        };
-        let sha = if ShaNi::detect().is_some() {
-            ", SHA-NI"
-        } else {
-            ""
-        };
-        write!(f, "tier {} ({instructions}{sha})", self.tier.name())
-    }
+fn named(name: &str) -> Result<Machine, TierError> {
+    let tier = Tier::from_name(name).ok_or_else(|| TierError::Unknown(name.to_owned()))?;
+    of_tier(tier)
+}
+
+/// The widest registers of `tier`.
+pub(crate) fn of_tier(tier: Tier) -> Result<Machine, TierError> {
+    Machine::of_tier(tier).ok_or(TierError::Unavailable(tier))
+}
+
+/// What a hash runs on; `None` where the machine has nothing faster than OpenSSL for it. Whoever
+/// asks for plain integers by name gets them.
+pub(crate) fn hash<A: Algorithm>(machine: Machine) -> Option<&'static Kernels<A>> {
+    let kernels = Kernels::of(machine);
+    (kernels.is_accelerated() || machine.tier() == Tier::Portable).then_some(kernels)
+}
+
+/// What ChaCha20 runs on; `None` where the machine has nothing faster than OpenSSL.
+pub(crate) fn chacha(machine: Machine) -> Option<chacha::Kernels> {
+    (machine.tier() != Tier::AesNi).then(|| chacha::Kernels::of(machine))
 }
 
 impl fmt::Display for TierError {
@@ -107,10 +62,7 @@ impl fmt::Display for TierError {
                 write!(f, "{VARIABLE}={name}: no such tier; there are: {all}")
             }
             Self::Unavailable(tier) => {
-                let have = match names(&mut Tier::available()) {
-                    none if none.is_empty() => "none".to_owned(),
-                    some => some,
-                };
+                let have = names(&mut Tier::available());
                 let name = tier.name();
                 write!(
                     f,
@@ -138,10 +90,10 @@ mod tests {
 
     #[test]
     fn an_unknown_tier_is_an_error_that_names_variable_value_and_tiers() {
-        let error = Kit::named("avx1024").unwrap_err();
+        let error = named("avx1024").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx2, aesni"
+            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx2, aesni, portable"
         );
     }
 
@@ -151,7 +103,7 @@ mod tests {
         let start = "LANELOCK_TIER=avx512: this CPU cannot run it; it has: ";
         assert!(text.starts_with(start), "{text}");
         for tier in Tier::ALL {
-            assert_eq!(Kit::named(tier.name()).is_ok(), tier.is_available());
+            assert_eq!(named(tier.name()).is_ok(), tier.is_available());
         }
     }
 }

@@ -5,41 +5,42 @@
 use std::slice;
 
 use lanelock_core::cursor::{Cursor, Run};
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::xts::{Job, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
 use crate::burst::{Cipher, Whole, run_blocks};
 
 pub(crate) struct XtsEncrypt {
-    isa: Isa,
+    machine: Machine,
     key: EncryptKey,
     tweak_key: EncryptKey,
 }
 
 pub(crate) struct XtsDecrypt {
-    isa: Isa,
+    machine: Machine,
     key: DecryptKey,
     tweak_key: EncryptKey,
 }
 
 impl XtsEncrypt {
     /// `key` is the data's key, then the tweak's.
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
         let (key, tweak_key) = key.split_at(key.len() / 2);
         Some(Self {
-            isa,
-            key: EncryptKey::new(isa, key)?,
-            tweak_key: EncryptKey::new(isa, tweak_key)?,
+            machine,
+            key: EncryptKey::new(machine, key)?,
+            tweak_key: EncryptKey::new(machine, tweak_key)?,
         })
     }
 }
 
 impl XtsDecrypt {
     /// As [`XtsEncrypt::new`].
-    pub(crate) fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let XtsEncrypt { key, tweak_key, .. } = XtsEncrypt::new(isa, key)?;
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let XtsEncrypt { key, tweak_key, .. } = XtsEncrypt::new(machine, key)?;
         Some(Self {
-            isa,
+            machine,
             key: DecryptKey::new(&key),
             tweak_key,
         })
@@ -73,7 +74,7 @@ macro_rules! xts {
             #[inline]
             unsafe fn run(&self, jobs: &mut [Job<'_, $key>]) {
                 // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.isa, jobs) }
+                unsafe { $run(self.machine, jobs) }
             }
 
             /// The last block gives a part of itself to the bytes behind it, so both run together.

@@ -26,6 +26,7 @@ fn expected_tiers() -> Vec<Tier> {
         (avx512, Tier::Avx512),
         (avx2, Tier::Avx2),
         (aesni, Tier::AesNi),
+        (true, Tier::Portable),
     ]
     .into_iter()
     .filter_map(|(has, tier)| has.then_some(tier))
@@ -34,7 +35,7 @@ fn expected_tiers() -> Vec<Tier> {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn expected_tiers() -> Vec<Tier> {
-    Vec::new()
+    vec![Tier::Portable]
 }
 
 /// Runs `check` on `tier`; a tier that the machine has and the engine refuses is a failure.
@@ -114,6 +115,11 @@ macro_rules! per_tier {
                 #[test]
                 fn aesni() {
                     on(Tier::AesNi, super::$check);
+                }
+
+                #[test]
+                fn portable() {
+                    on(Tier::Portable, super::$check);
                 }
             }
         )*

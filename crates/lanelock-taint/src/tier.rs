@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code)] // runs instructions in a child, which may die of them
 
-use lanelock_kernels::cpu::{AesNi, Avx2, Avx512, ShaNi, Vaes256};
+use lanelock_kernels::{self as kernels, Machine};
 
 /// An instruction set that some kernel is instantiated for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tier {
-    /// No special instructions: the reference that all others are tested against.
+    /// Plain integers.
     Portable,
     /// One AES block per register.
     AesNi,
@@ -44,17 +44,22 @@ impl Tier {
         }
     }
 
+    /// What kernels run on; nothing if the CPU, or what imitates it, lacks it.
+    pub fn machine(self) -> Option<Machine> {
+        let of_tier = Machine::of_tier;
+        match self {
+            Self::Portable => Some(Machine::PORTABLE),
+            Self::AesNi => of_tier(kernels::Tier::AesNi).map(Machine::without_sha),
+            Self::Avx2 => of_tier(kernels::Tier::Avx2).map(Machine::without_sha),
+            Self::Vaes256 => of_tier(kernels::Tier::Avx2).filter(|avx2| avx2.aes_blocks() == 2),
+            Self::ShaNi => of_tier(kernels::Tier::AesNi).filter(|aesni| aesni.has_sha()),
+            Self::Avx512 => of_tier(kernels::Tier::Avx512),
+        }
+    }
+
     /// Why the tier cannot run; nothing if it can.
     pub fn refusal(self) -> Option<String> {
-        let offered = match self {
-            Self::Portable => true,
-            Self::AesNi => AesNi::detect().is_some(),
-            Self::Avx2 => Avx2::detect().is_some(),
-            Self::Vaes256 => Vaes256::detect().is_some(),
-            Self::ShaNi => ShaNi::detect().is_some(),
-            Self::Avx512 => Avx512::detect().is_some(),
-        };
-        if offered {
+        if self.machine().is_some() {
             return None;
         }
         let (instruction, run) = self.sample()?;

@@ -4,8 +4,9 @@
 mod lone;
 
 use super::rounds::OfSize;
-use super::{BLOCK, EncryptKey, Isa, ctr, mac};
+use super::{BLOCK, EncryptKey, ctr, mac};
 use crate::arrays::from_fn;
+use crate::machine::Machine;
 use lone::Lone;
 
 /// One whole message.
@@ -41,18 +42,20 @@ pub struct Job<'k> {
 /// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(GROUP) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
                 _ if one_by_one(jobs) => {
                     for job in jobs {
-                        isa.run(OfSize(job.key.size(), Lone::<true>(job)));
+                        machine
+                            .blocks
+                            .run(OfSize(job.key.size(), Lone::<true>(job)));
                     }
                 }
-                ..=8 => encrypt_group::<8>(isa, jobs),
-                _ => encrypt_group::<GROUP>(isa, jobs),
+                ..=8 => encrypt_group::<8>(machine, jobs),
+                _ => encrypt_group::<GROUP>(machine, jobs),
             }
         }
     }
@@ -65,18 +68,20 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(GROUP) {
         // SAFETY: the caller's contract.
         unsafe {
             match jobs.len() {
                 _ if one_by_one(jobs) => {
                     for job in jobs {
-                        isa.run(OfSize(job.key.size(), Lone::<false>(job)));
+                        machine
+                            .blocks
+                            .run(OfSize(job.key.size(), Lone::<false>(job)));
                     }
                 }
-                ..=8 => decrypt_group::<8>(isa, jobs),
-                _ => decrypt_group::<GROUP>(isa, jobs),
+                ..=8 => decrypt_group::<8>(machine, jobs),
+                _ => decrypt_group::<GROUP>(machine, jobs),
             }
         }
     }
@@ -86,11 +91,11 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn encrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
+unsafe fn encrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract.
     unsafe {
-        authenticate::<N>(isa, jobs, |job| job.source);
-        count::<N>(isa, jobs);
+        authenticate::<N>(machine, jobs, |job| job.source);
+        count::<N>(machine, jobs);
     }
 }
 
@@ -98,18 +103,18 @@ unsafe fn encrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn decrypt_group<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
+unsafe fn decrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
     // masks the tag that is not there yet: the tags are taken up afterwards.
     unsafe {
         jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
-        count::<N>(isa, jobs);
+        count::<N>(machine, jobs);
         let mut masks = [[0; BLOCK]; N];
         masks
             .iter_mut()
             .zip(&*jobs)
             .for_each(|(mask, job)| *mask = job.tag);
-        authenticate::<N>(isa, jobs, |job| job.target);
+        authenticate::<N>(machine, jobs, |job| job.target);
         for (job, mask) in jobs.iter_mut().zip(masks) {
             job.tag
                 .iter_mut()
@@ -194,7 +199,7 @@ impl Job<'_> {
 /// # Safety
 /// As for [`encrypt_many`]; the plaintext is at `plaintext`.
 unsafe fn authenticate<const N: usize>(
-    isa: Isa,
+    machine: Machine,
     jobs: &mut [Job<'_>],
     plaintext: impl Fn(&Job<'_>) -> *const u8,
 ) {
@@ -216,16 +221,16 @@ unsafe fn authenticate<const N: usize>(
     // SAFETY: each source is valid for its length: the prefixes on the stack, what they leave
     // of the additional data, and the plaintext.
     unsafe {
-        mac::authenticate_many(isa, macs);
+        mac::authenticate_many(machine, macs);
         for (i, (mac, job)) in macs.iter_mut().zip(&*jobs).enumerate() {
             let head = prefixes[i].2;
             (mac.source, mac.len) = (job.aad.wrapping_add(head), job.aad_len - head);
         }
-        mac::authenticate_many(isa, macs);
+        mac::authenticate_many(machine, macs);
         for (mac, job) in macs.iter_mut().zip(&*jobs) {
             (mac.source, mac.len) = (plaintext(job), job.len);
         }
-        mac::authenticate_many(isa, macs);
+        mac::authenticate_many(machine, macs);
     }
     for (job, mac) in jobs.iter_mut().zip(macs) {
         job.tag = mac.chain;
@@ -237,7 +242,7 @@ unsafe fn authenticate<const N: usize>(
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn count<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
+unsafe fn count<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
     let last = jobs.len() - 1;
     // Entries past the last repeat it and are not used; one base keeps all tags' pointers valid.
     let base = jobs.as_mut_ptr();
@@ -261,5 +266,5 @@ unsafe fn count<const N: usize>(isa: Isa, jobs: &mut [Job<'_>]) {
         ]
     });
     // SAFETY: the texts are the caller's, the tags each job's own.
-    unsafe { ctr::apply_many(isa, texts[..=last].as_flattened_mut()) };
+    unsafe { ctr::apply_many(machine, texts[..=last].as_flattened_mut()) };
 }

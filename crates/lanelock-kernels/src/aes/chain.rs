@@ -13,8 +13,9 @@ mod step;
 use core::mem::MaybeUninit;
 
 use super::rounds::{OfSize, PerRounds};
-use super::vector::Vector;
-use super::{BLOCK, EncryptKey, Isa, KeySize};
+use super::{BLOCK, EncryptKey, KeySize};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 use keys::LaneKeys;
 use step::{Ends, Step};
 
@@ -47,7 +48,7 @@ pub(crate) trait Tail: Copy {
     ///
     /// # Safety
     /// As for [`run_chains`].
-    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>);
+    unsafe fn run(machine: Machine, size: KeySize, chains: &mut Chains<Self>);
 
     /// Bytes that the last block lacks, below a block.
     fn lacks(self) -> usize;
@@ -76,7 +77,7 @@ pub(crate) static NOTHING: [u8; BLOCK] = [0; BLOCK];
 /// Every key has `size`; the invariant of [`Link`].
 #[inline(always)]
 pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
-    isa: Isa,
+    machine: Machine,
     size: KeySize,
     mut messages: impl Iterator<Item: Into<Link<'k, T>>>,
 ) {
@@ -84,7 +85,7 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
     // SAFETY: the caller's promises.
     while unsafe {
         let more = chains.fill(&mut messages);
-        T::run(isa, size, &mut chains);
+        T::run(machine, size, &mut chains);
         more
     } {}
 }
@@ -94,9 +95,9 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
 /// # Safety
 /// Every key has `size`; the invariant of [`Link`].
 #[inline(always)]
-pub(crate) unsafe fn run_chains<T: Tail>(isa: Isa, size: KeySize, chains: &mut Chains<T>) {
+pub(crate) unsafe fn run_chains<T: Tail>(machine: Machine, size: KeySize, chains: &mut Chains<T>) {
     // SAFETY: the caller's promises.
-    unsafe { isa.run(OfSize(size, Lanes(chains))) }
+    unsafe { machine.blocks.run(OfSize(size, Lanes(chains))) }
 }
 
 struct Lanes<'c, T>(&'c mut Chains<T>);

@@ -3,8 +3,9 @@
 use super::message::{in_records, length};
 use super::rounds::{OfSize, PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
-use super::vector::{Kernel, Vector};
-use super::{BLOCK, EncryptKey, Isa, KeySize, Message, Records};
+use super::{BLOCK, EncryptKey, KeySize, Message, Records};
+use crate::arch::blocks::{Kernel, Vector};
+use crate::machine::Machine;
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub struct Job<'k> {
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
-pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn apply_many(machine: Machine, jobs: &mut [Job<'_>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -47,7 +48,7 @@ pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
     // text, and its counter stays as it is until the messages have run.
     unsafe {
         for job in jobs.iter_mut().filter(|job| job.used > 0) {
-            finish_block(isa, job);
+            finish_block(machine, job);
         }
         let messages = jobs.iter().map(|job| Message {
             source: job.source,
@@ -56,7 +57,7 @@ pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
             key: job.key,
             iv: &raw const job.counter,
         });
-        apply_each(isa, size, messages);
+        apply_each(machine, size, messages);
     }
     for job in jobs.iter_mut().filter(|job| job.len > 0) {
         let next = u128::from_be_bytes(job.counter).wrapping_add((job.len / BLOCK) as u128);
@@ -72,13 +73,13 @@ pub unsafe fn apply_many(isa: Isa, jobs: &mut [Job<'_>]) {
 /// - Every key has `size`.
 #[inline]
 pub unsafe fn apply_each<'k>(
-    isa: Isa,
+    machine: Machine,
     size: KeySize,
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     in_records(messages, |records| {
         // SAFETY: the caller's contract.
-        unsafe { apply_records(isa, size, records) }
+        unsafe { apply_records(machine, size, records) }
     });
 }
 
@@ -87,9 +88,9 @@ pub unsafe fn apply_each<'k>(
 /// # Safety
 /// As for [`apply_each`], until this returns; the records are valid for reads, and do not change.
 #[inline(never)]
-pub unsafe fn apply_records(isa: Isa, size: KeySize, records: &Records<'_, EncryptKey>) {
+pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, Apply(records))) }
+    unsafe { machine.blocks.run(OfSize(size, Apply(records))) }
 }
 
 struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);
@@ -183,7 +184,7 @@ impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
 ///
 /// # Safety
 /// The contract of [`apply_many`].
-unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
+unsafe fn finish_block(machine: Machine, job: &mut Job<'_>) {
     let len = job.len.min(BLOCK - job.used);
     let mut stream = [0; BLOCK];
     let (source, target) = (stream.as_ptr(), stream.as_mut_ptr());
@@ -196,7 +197,7 @@ unsafe fn finish_block(isa: Isa, job: &mut Job<'_>) {
     };
     // SAFETY: the stream is a block, in place; `len` bytes lie within the job's text.
     unsafe {
-        apply_each(isa, job.key.size(), core::iter::once(whole));
+        apply_each(machine, job.key.size(), core::iter::once(whole));
         for (i, byte) in stream[job.used..][..len].iter().enumerate() {
             job.target.add(i).write(job.source.add(i).read() ^ byte);
         }

@@ -2,8 +2,9 @@
 
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
-use super::vector::Vector;
-use super::{BLOCK, DecryptKey, EncryptKey, Isa, KeySize};
+use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// One message, or a part of one.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Job<'k, Key> {
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &[Job<'_, EncryptKey>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &[Job<'_, EncryptKey>]) {
     let Some(first) = jobs.first() else { return };
     let size = first.key.size();
     assert!(
@@ -35,7 +36,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &[Job<'_, EncryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, EncryptMany(jobs))) }
+    unsafe { machine.blocks.run(OfSize(size, EncryptMany(jobs))) }
 }
 
 /// Decrypts every job.
@@ -45,7 +46,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &[Job<'_, EncryptKey>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(isa: Isa, jobs: &[Job<'_, DecryptKey>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &[Job<'_, DecryptKey>]) {
     let Some(first) = jobs.first() else { return };
     let size = first.key.size();
     assert!(
@@ -53,7 +54,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &[Job<'_, DecryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, DecryptMany(jobs))) }
+    unsafe { machine.blocks.run(OfSize(size, DecryptMany(jobs))) }
 }
 
 fn fits(len: usize, size: KeySize, expected: KeySize) -> bool {

@@ -12,10 +12,11 @@ mod together;
 pub use key::Key;
 pub use stream::Stream;
 
+use super::BLOCK;
 use super::rounds::{OfSize, PerRounds};
-use super::vector::Vector;
-use super::{BLOCK, Isa};
+use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
+use crate::machine::Machine;
 use in_turn::InTurn;
 use staggered::{REGISTERS, Staggered};
 use together::Together;
@@ -102,23 +103,23 @@ pub fn j0_of_iv12(iv: &[u8; 12]) -> [u8; BLOCK] {
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
 /// - Each `place` is null or valid for writes, and nothing else that the jobs name.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract.
-    unsafe { process_many::<true>(isa, jobs) }
+    unsafe { process_many::<true>(machine, jobs) }
 }
 
 /// Decrypts every job and computes the tag its ciphertext should have.
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract.
-    unsafe { process_many::<false>(isa, jobs) }
+    unsafe { process_many::<false>(machine, jobs) }
 }
 
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
+unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) {
     let Some(first) = jobs.first() else {
         return;
     };
@@ -137,7 +138,7 @@ unsafe fn process_many<const ENCRYPT: bool>(isa: Isa, jobs: &mut [Job<'_>]) {
         alike,
     };
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, many)) }
+    unsafe { machine.blocks.run(OfSize(size, many)) }
 }
 
 struct Many<'a, 'k, const ENCRYPT: bool> {

@@ -6,9 +6,7 @@
 //! payload, so the hash function follows the cipher (or leads it) by 64 to 79 bytes (up to 15).
 
 mod hash;
-#[cfg(target_arch = "x86_64")]
 mod run;
-#[cfg(target_arch = "x86_64")]
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -16,10 +14,11 @@ mod tests;
 pub use hash::Interleave;
 
 use super::{BLOCK, DecryptKey, EncryptKey};
+use crate::arch::sha::Sha;
+use crate::arch::words::{Row, Word};
 use crate::bytes::copy_short;
-use crate::cpu::ShaNi;
 use crate::hash::HmacKey;
-use crate::lanes::{Row, Word};
+use crate::machine::Machine;
 use crate::wipe::wipe;
 
 /// A schedule and the direction it is for.
@@ -40,6 +39,18 @@ pub enum Side {
     Target,
 }
 
+/// The proof that the CPU has instructions for the rounds of both.
+#[derive(Clone, Copy, Debug)]
+pub struct Instructions(Sha);
+
+impl Instructions {
+    /// Those of `machine`, if it has them.
+    #[must_use]
+    pub fn of(machine: Machine) -> Option<Self> {
+        machine.sha.map(Self)
+    }
+}
+
 /// One message on its way through cipher and MAC; both states are kept between partial updates.
 /// Wiped on drop.
 ///
@@ -56,7 +67,7 @@ pub struct CbcHmac<'k, A: Interleave> {
     filled: usize,
     /// Authenticated bytes, with the block of the key.
     total: u64,
-    token: ShaNi,
+    instructions: Instructions,
 }
 
 /// Block length of the hash functions that interleave.
@@ -67,7 +78,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
     #[must_use]
     #[inline(always)]
     pub fn new(
-        token: ShaNi,
+        instructions: Instructions,
         key: CbcKey<'k>,
         mac_key: &'k HmacKey<A>,
         iv: [u8; BLOCK],
@@ -80,7 +91,7 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
             buffer: [0; 3 * HASH],
             filled: 0,
             total: HASH as u64,
-            token,
+            instructions,
         })
     }
 
@@ -333,22 +344,6 @@ impl<'k, A: Interleave> CbcHmac<'k, A> {
         if text.is_none() {
             self.shift();
         }
-    }
-}
-
-/// Never called: the token does not exist on other architectures.
-#[cfg(not(target_arch = "x86_64"))]
-impl<A: Interleave> CbcHmac<'_, A> {
-    unsafe fn hash_alone(&mut self, _: *const u8, _: usize) {
-        self.token.never()
-    }
-
-    unsafe fn cipher_alone(&mut self, _: *const u8, _: *mut u8, _: usize) {
-        self.token.never()
-    }
-
-    unsafe fn hash_beside(&mut self, _: *const u8, _: *const u8, _: *mut u8, _: usize) {
-        self.token.never()
     }
 }
 

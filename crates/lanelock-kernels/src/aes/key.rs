@@ -4,7 +4,8 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::{BLOCK, Isa, reference};
+use super::{BLOCK, reference};
+use crate::machine::Machine;
 
 /// The length of an AES key.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -55,13 +56,13 @@ pub struct EncryptKey {
 }
 
 impl EncryptKey {
-    /// Expands `key` with the CPU's AES instructions; `None` unless it has 16, 24 or 32 bytes.
-    pub fn new(_isa: Isa, key: &[u8]) -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: every `Isa` holds a token that includes AES-NI.
-        return Self::expand(key, |word| unsafe { super::x86::sub_word(word) });
-        #[cfg(not(target_arch = "x86_64"))]
-        return Self::portable(key);
+    /// Expands `key` with the machine's AES instructions; `None` unless it has 16, 24 or 32 bytes.
+    pub fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        match machine.blocks.sub_word() {
+            // SAFETY: the machine is the proof of the instruction.
+            Some(sub_word) => Self::expand(key, |word| unsafe { sub_word(word) }),
+            None => Self::portable(key),
+        }
     }
 
     /// Expands `key` without any special instruction, in constant time.

@@ -5,8 +5,9 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use super::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
-use super::vector::Vector;
-use super::{BLOCK, EncryptKey, Isa, KeySize, ecb};
+use super::{BLOCK, EncryptKey, KeySize, ecb};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// One message to authenticate, or the next part of one.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub struct Message<'k> {
 ///
 /// # Safety
 /// Each `source` is valid for reads of the job's `len` bytes.
-pub unsafe fn authenticate_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn authenticate_many(machine: Machine, jobs: &mut [Job<'_>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -63,7 +64,7 @@ pub unsafe fn authenticate_many(isa: Isa, jobs: &mut [Job<'_>]) {
         chain: &raw mut job.chain,
     });
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { authenticate_each(isa, size, messages) }
+    unsafe { authenticate_each(machine, size, messages) }
 }
 
 /// Authenticates each message, as many at once as there are lanes.
@@ -75,12 +76,12 @@ pub unsafe fn authenticate_many(isa: Isa, jobs: &mut [Job<'_>]) {
 /// - Every key has `size`.
 #[inline]
 pub unsafe fn authenticate_each<'k>(
-    isa: Isa,
+    machine: Machine,
     size: KeySize,
     messages: impl Iterator<Item = Message<'k>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_each::<End<'k>>(isa, size, messages) }
+    unsafe { run_each::<End<'k>>(machine, size, messages) }
 }
 
 impl<'k> From<Message<'k>> for Link<'k, End<'k>> {
@@ -109,13 +110,13 @@ pub struct Subkeys([[u8; BLOCK]; 2]);
 
 impl Subkeys {
     /// The subkeys that belong to `key`.
-    pub fn new(isa: Isa, key: &EncryptKey) -> Self {
+    pub fn new(machine: Machine, key: &EncryptKey) -> Self {
         let mut block = [0_u8; BLOCK];
         let (source, target) = (block.as_ptr(), block.as_mut_ptr());
         // SAFETY: one block, in place.
         unsafe {
             ecb::encrypt_many(
-                isa,
+                machine,
                 &[ecb::Job {
                     source,
                     target,
@@ -159,9 +160,9 @@ impl Tail for End<'_> {
     const WRITES: bool = false;
 
     #[inline(never)]
-    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>) {
+    unsafe fn run(machine: Machine, size: KeySize, chains: &mut Chains<Self>) {
         // SAFETY: the caller's contract.
-        unsafe { run_chains(isa, size, chains) }
+        unsafe { run_chains(machine, size, chains) }
     }
 
     #[inline(always)]

@@ -17,9 +17,9 @@ pub fn encrypt_block(key: &EncryptKey, block: [u8; BLOCK]) -> [u8; BLOCK] {
     let last = keys.len() - 1;
     let mut state = u128::from_le_bytes(block) ^ u128::from_le_bytes(keys[0]);
     for round_key in &keys[1..last] {
-        state = mix_columns(shift_rows(sub_bytes(state))) ^ u128::from_le_bytes(*round_key);
+        state = round(state) ^ u128::from_le_bytes(*round_key);
     }
-    (shift_rows(sub_bytes(state)) ^ u128::from_le_bytes(keys[last])).to_le_bytes()
+    (last_round(state) ^ u128::from_le_bytes(keys[last])).to_le_bytes()
 }
 
 /// Decrypts one block by the straightforward inverse cipher.
@@ -28,10 +28,29 @@ pub fn decrypt_block(key: &EncryptKey, block: [u8; BLOCK]) -> [u8; BLOCK] {
     let last = keys.len() - 1;
     let mut state = u128::from_le_bytes(block) ^ u128::from_le_bytes(keys[last]);
     for round_key in keys[1..last].iter().rev() {
-        state = inverse_sub_bytes(inverse_shift_rows(state)) ^ u128::from_le_bytes(*round_key);
-        state = inverse_mix(state);
+        state = inverse_mix(inverse_last_round(state) ^ u128::from_le_bytes(*round_key));
     }
-    (inverse_sub_bytes(inverse_shift_rows(state)) ^ u128::from_le_bytes(keys[0])).to_le_bytes()
+    (inverse_last_round(state) ^ u128::from_le_bytes(keys[0])).to_le_bytes()
+}
+
+/// A round but for its key.
+pub(crate) fn round(state: u128) -> u128 {
+    mix_columns(last_round(state))
+}
+
+/// The last round but for its key: no MixColumns.
+pub(crate) fn last_round(state: u128) -> u128 {
+    shift_rows(sub_bytes(state))
+}
+
+/// A round of the equivalent inverse cipher but for its key.
+pub(crate) fn inverse_round(state: u128) -> u128 {
+    inverse_mix(inverse_last_round(state))
+}
+
+/// The last round of the equivalent inverse cipher but for its key.
+pub(crate) fn inverse_last_round(state: u128) -> u128 {
+    inverse_sub_bytes(inverse_shift_rows(state))
 }
 
 /// InvMixColumns of a round key.

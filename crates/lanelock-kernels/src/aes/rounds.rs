@@ -1,8 +1,8 @@
 //! The rounds of AES on several registers at once.
 
 use super::key::ROUND_KEYS;
-use super::vector::{Kernel, Vector};
 use super::{EncryptKey, KeySize};
+use crate::arch::blocks::{Kernel, Vector};
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
 /// would live in memory. There are 10, 12 or 14 rounds, so a number that is not a constant is asked

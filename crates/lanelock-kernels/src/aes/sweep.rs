@@ -1,7 +1,7 @@
 //! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a
 //! time. Short messages overlap because the CPU starts the next before the last has finished.
 
-use super::vector::Vector;
+use crate::arch::blocks::Vector;
 
 /// What a mode does to consecutive registers of a message.
 pub(crate) trait Transform<V: Vector> {

@@ -2,9 +2,10 @@
 
 use super::rounds::{OfSize, PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
-use super::vector::Vector;
-use super::{BLOCK, DecryptKey, EncryptKey, Isa, KeySize};
+use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
+use crate::arch::blocks::Vector;
 use crate::arrays::map;
+use crate::machine::Machine;
 
 /// One data unit, or the next part of one.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub struct Job<'k, Key> {
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_, EncryptKey>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_, EncryptKey>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -44,7 +45,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_, EncryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, EncryptMany(jobs))) }
+    unsafe { machine.blocks.run(OfSize(size, EncryptMany(jobs))) }
 }
 
 /// Decrypts every job.
@@ -54,7 +55,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_, EncryptKey>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_, DecryptKey>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_, DecryptKey>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -63,7 +64,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_, DecryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { isa.run(OfSize(size, DecryptMany(jobs))) }
+    unsafe { machine.blocks.run(OfSize(size, DecryptMany(jobs))) }
 }
 
 fn fits<Key>(job: &Job<'_, Key>, size: KeySize, expected: KeySize) -> bool {

@@ -187,7 +187,7 @@ unsafe fn tags<'k>(
     // SAFETY: the first `jobs.len()` items are initialised, and their runs valid.
     let items = unsafe {
         let items = core::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<Item>(), jobs.len());
-        poly1305::authenticate(kernels.poly1305(), items);
+        poly1305::authenticate(kernels.digits(), items);
         items
     };
     for (item, job) in items.iter_mut().zip(jobs) {

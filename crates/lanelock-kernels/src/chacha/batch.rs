@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // writes the messages by pointer
 
 use super::block::{BLOCK, COUNTER};
-use super::tier::{Kernels, ROWS};
+use super::kernels::{Kernels, ROWS};
+use crate::arch::words::DoubleRow;
 use crate::bytes::{copy_short, xor_block};
-use crate::lanes::DoubleRow;
 use crate::wipe::wipe;
 
 /// States that wait for a full register, and what their keystream is for. Wiped on drop.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // registers, and keystream through raw pointers
 
-use crate::lanes::{DoubleRow, Lanes};
+use crate::arch::words::{DoubleRow, Lanes};
 
 /// "expand 32-byte k"
 pub(super) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];

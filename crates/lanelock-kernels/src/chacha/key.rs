@@ -2,9 +2,9 @@
 
 use super::Kernels;
 use super::block::{CONSTANTS, COUNTER};
+use super::kernels::ROWS;
 use super::lone::Lone;
-use super::tier::ROWS;
-use crate::lanes::DoubleRow;
+use crate::arch::words::DoubleRow;
 use crate::wipe::wipe;
 
 /// Bytes of a key.

@@ -7,9 +7,9 @@ use core::mem::MaybeUninit;
 
 use super::batch::counter;
 use super::block::{BLOCK, COUNTER, block};
-use super::tier::Kernels;
+use super::kernels::Kernels;
+use crate::arch::words::{DoubleRow, Rows};
 use crate::bytes::{copy_short, xor_block};
-use crate::lanes::{DoubleRow, Rows};
 use crate::wipe::wipe;
 
 /// Most blocks of a [`Lone`]: a kilobyte and a one-time key.

@@ -4,12 +4,13 @@
 
 use super::batch::Batch;
 use super::{Kernels, Key, NONCE, TAG};
-use crate::poly1305::{self, BLOCK, Element, Item, Kernel, RUNS, Secret};
+use crate::arch::DigitSet;
+use crate::poly1305::{self, BLOCK, Element, Item, RUNS, Secret};
 use crate::wipe::wipe;
 
 /// A tag in progress; wiped on drop.
 pub struct TagStream {
-    kernel: Kernel,
+    digits: DigitSet,
     item: Item,
     /// Bytes that do not fill a block yet; invariant: `filled` is below a block.
     block: [u8; BLOCK],
@@ -28,7 +29,7 @@ impl TagStream {
         batch.flush();
         drop(batch);
         let stream = Self {
-            kernel: kernels.poly1305(),
+            digits: kernels.digits(),
             item: Item {
                 secret: Secret::new(&one_time[0]),
                 runs: [(core::ptr::null(), 0); RUNS],
@@ -108,7 +109,7 @@ impl TagStream {
     fn absorb(&mut self, blocks: &[u8]) {
         self.item.runs[0] = (blocks.as_ptr(), blocks.len() / BLOCK);
         // SAFETY: the one run that is not empty is a slice of that many blocks.
-        unsafe { poly1305::authenticate(self.kernel, core::slice::from_mut(&mut self.item)) };
+        unsafe { poly1305::authenticate(self.digits, core::slice::from_mut(&mut self.item)) };
         self.item.runs[0].1 = 0;
     }
 }
@@ -145,7 +146,7 @@ mod tests {
             let (aad, text) = (&bytes[..aad_len], &bytes[40..][..len]);
             let (sealed, tag) = reference::seal(&key, &nonce, aad, text);
             for first in 0..=aad_len.max(len) {
-                let kernels = Kernels::portable();
+                let kernels = Kernels::of(crate::Machine::PORTABLE);
                 let mut stream = TagStream::new(&kernels, &Key::new(&key), &nonce);
                 let (front, back) = aad.split_at(first.min(aad_len));
                 stream.aad(front);

@@ -10,8 +10,8 @@ use super::{
     AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, X_NONCE, cipher_many,
     extended_nonce, open_many, seal_many,
 };
-use crate::cpu::{Avx2, Avx512, Ifma};
-use crate::testing::{Guarded, Random, has};
+use crate::Tier;
+use crate::testing::{Guarded, Random, on_all};
 
 /// Messages that the tests try in one call, above one chunk.
 const BURST: usize = 40;
@@ -322,54 +322,23 @@ fn derives<const N: usize>(kernels: &Kernels, random: &mut Random, count: usize)
 }
 
 macro_rules! suite {
-    ($($tier:ident $kernels:expr;)*) => {$(
-        mod $tier {
-            suite!(@test every_length $kernels);
-            suite!(@test every_occupancy $kernels);
-            suite!(@test long_messages $kernels);
-            suite!(@test cipher $kernels);
-            suite!(@test alone $kernels);
-            suite!(@test extended $kernels);
+    ($($module:ident $tier:ident $($test:ident)*;)*) => {$(
+        mod $module {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    on_all(Tier::$tier, |machine| super::$test(&Kernels::of(machine)));
+                }
+            )*
         }
     )*};
-    (@test $test:ident $kernels:expr) => {
-        #[test]
-        fn $test() {
-            if let Some(kernels) = $kernels {
-                super::$test(&kernels);
-            }
-        }
-    };
 }
 
 suite! {
-    portable Some(crate::chacha::Kernels::portable());
-}
-#[cfg(target_arch = "x86_64")]
-suite! {
-    avx512_ifma super::ifma();
-    avx512 super::avx512(None);
-    avx2 super::avx2();
-}
-
-/// The tier, or `None` where the standard library agrees that the CPU lacks it.
-fn avx512(ifma: Option<Ifma>) -> Option<Kernels> {
-    let found = Avx512::detect();
-    let expected = has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
-    assert_eq!(found.is_some(), expected, "AVX-512");
-    Some(Kernels::avx512(found?, ifma))
-}
-
-fn ifma() -> Option<Kernels> {
-    let found = Ifma::detect();
-    let expected = Avx512::detect().is_some() && has!("avx512ifma");
-    assert_eq!(found.is_some(), expected, "AVX-512 IFMA");
-    avx512(Some(found?))
-}
-
-fn avx2() -> Option<Kernels> {
-    let found = Avx2::detect();
-    let expected = has!("avx2") && has!("aes") && has!("pclmulqdq");
-    assert_eq!(found.is_some(), expected, "AVX2");
-    Some(Kernels::avx2(found?))
+    avx512 Avx512 every_length every_occupancy long_messages cipher alone extended;
+    avx2 Avx2 every_length every_occupancy long_messages cipher alone extended;
+    aesni AesNi every_length every_occupancy long_messages cipher alone extended;
+    portable Portable every_length every_occupancy long_messages cipher alone extended;
 }

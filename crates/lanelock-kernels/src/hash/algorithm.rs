@@ -2,12 +2,10 @@
 
 #![allow(unsafe_code)] // passes schedules on by pointer
 
-use super::step::Blocks;
 use super::{Job, Kernels, schedule, sha1, sha2};
-#[cfg(target_arch = "x86_64")]
-use super::{sha_ni, sha512_one};
-use crate::cpu::{Avx2, Avx512, ShaNi};
-use crate::lanes::{Lanes, Row, WideWord, Word};
+use crate::arch::sha;
+use crate::arch::words::{Compression, Lanes, Row, WideWord, Word};
+use crate::machine::Machine;
 
 /// A hash function of the SHA family; sealed.
 ///
@@ -23,7 +21,6 @@ use crate::lanes::{Lanes, Row, WideWord, Word};
 /// impl Compress for Mine {
 ///     type Word = u32;
 ///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
-///     const ALONE: Option<[unsafe fn(*mut [u32; 8], *const *const u8, usize, usize); 2]> = None;
 ///     const FEW: [usize; 2] = [1, 1];
 ///     unsafe fn compress<V>(_: &mut [V; 8], _: *mut V) {}
 /// }
@@ -47,36 +44,20 @@ pub trait Algorithm: Compress {
     #[doc(hidden)]
     fn run(kernels: &Kernels<Self>, jobs: &mut [Job<'_, Self>]);
 
-    /// What runs on AVX-512, with the SHA extensions if there are any.
+    /// What runs on `machine`.
     #[doc(hidden)]
-    fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
-
-    /// What runs on AVX2, with the SHA extensions if there are any.
-    #[doc(hidden)]
-    fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self>;
-
-    /// What runs on the SHA extensions alone.
-    #[doc(hidden)]
-    fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>>;
-
-    /// What runs on any CPU.
-    #[doc(hidden)]
-    fn on_integers() -> &'static Kernels<Self>;
+    fn on(machine: Machine) -> &'static Kernels<Self>;
 }
 
 /// The compression function; sealed.
 pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// Word of the state and of the message schedule.
-    type Word: Word + WideWord + Lanes<Word = Self::Word>;
+    type Word: WideWord;
     /// Block length in bytes: 16 words.
     const BLOCK: usize = 16 * Self::Word::BYTES;
     /// The compression by instructions made for it, if such exist.
     #[doc(hidden)]
-    const EXTENSION: Option<Blocks<Self>>;
-    /// The compression of a lone message, if one is faster than that of integers: with AVX-512, and
-    /// with AVX2.
-    #[doc(hidden)]
-    const ALONE: Option<[Blocks<Self>; 2]>;
+    const EXTENSION: Option<Compression<Self::Word>>;
     /// Up to this many messages in flight, [`Self::EXTENSION`] is faster than lanes of 512 bits,
     /// and than lanes of 256 bits.
     #[doc(hidden)]
@@ -98,7 +79,7 @@ mod sealed {
 
 macro_rules! algorithm {
     ($(#[$doc:meta])* $type:ident, $name:literal, $word:ident, $digest:literal,
-     $compress:path, $extension:expr, $alone:expr, $few:expr, $initial:expr) => {
+     $compress:path, $extension:expr, $few:expr, $initial:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $type;
@@ -114,23 +95,8 @@ macro_rules! algorithm {
             }
 
             #[inline(never)]
-            fn on_avx512(token: Avx512, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
-                Kernels::table_of_avx512(token, extensions)
-            }
-
-            #[inline(never)]
-            fn on_avx2(token: Avx2, extensions: Option<ShaNi>) -> &'static Kernels<Self> {
-                Kernels::table_of_avx2(token, extensions)
-            }
-
-            #[inline(never)]
-            fn on_extensions(token: ShaNi) -> Option<&'static Kernels<Self>> {
-                Kernels::table_of_extensions(token)
-            }
-
-            #[inline(never)]
-            fn on_integers() -> &'static Kernels<Self> {
-                Kernels::table_of_integers()
+            fn on(machine: Machine) -> &'static Kernels<Self> {
+                Kernels::table(machine)
             }
         }
 
@@ -138,14 +104,7 @@ macro_rules! algorithm {
 
         impl Compress for $type {
             type Word = $word;
-            #[cfg(target_arch = "x86_64")]
-            const EXTENSION: Option<Blocks<Self>> = $extension;
-            #[cfg(not(target_arch = "x86_64"))]
-            const EXTENSION: Option<Blocks<Self>> = None;
-            #[cfg(target_arch = "x86_64")]
-            const ALONE: Option<[Blocks<Self>; 2]> = $alone;
-            #[cfg(not(target_arch = "x86_64"))]
-            const ALONE: Option<[Blocks<Self>; 2]> = None;
+            const EXTENSION: Option<Compression<$word>> = $extension;
             const FEW: [usize; 2] = $few;
 
             #[inline(always)]
@@ -164,8 +123,7 @@ algorithm!(
     u32,
     20,
     sha1::compress,
-    Some(sha_ni::sha1),
-    None,
+    sha::SHA1,
     [8, 32],
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
 );
@@ -176,8 +134,7 @@ algorithm!(
     u32,
     28,
     sha2::compress_256,
-    Some(sha_ni::sha256),
-    None,
+    sha::SHA256,
     [12, 32],
     [
         0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
@@ -191,8 +148,7 @@ algorithm!(
     u32,
     32,
     sha2::compress_256,
-    Some(sha_ni::sha256),
-    None,
+    sha::SHA256,
     [12, 32],
     [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -207,7 +163,6 @@ algorithm!(
     48,
     sha2::compress_512,
     None,
-    Some([sha512_one::with_avx512, sha512_one::with_avx2]),
     [1, 1],
     [
         0xcbbb_9d5d_c105_9ed8, 0x629a_292a_367c_d507, 0x9159_015a_3070_dd17, 0x152f_ecd8_f70e_5939,
@@ -222,7 +177,6 @@ algorithm!(
     64,
     sha2::compress_512,
     None,
-    Some([sha512_one::with_avx512, sha512_one::with_avx2]),
     [1, 1],
     [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,

@@ -1,7 +1,7 @@
 //! HMAC (RFC 2104) with the states behind both padded keys saved.
 
 use super::{Algorithm, Kernels, Stream};
-use crate::lanes::Row;
+use crate::arch::words::Row;
 use crate::wipe::wipe;
 
 /// An HMAC key as the two chaining values that follow its padded blocks; wiped on drop.

@@ -6,8 +6,8 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use super::{Algorithm, HmacKey};
+use crate::arch::words::Row;
 use crate::bytes::copy_short;
-use crate::lanes::Row;
 
 /// Longest digest, in bytes.
 pub const MAX_DIGEST: usize = 64;

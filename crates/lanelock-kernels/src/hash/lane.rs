@@ -4,7 +4,7 @@
 
 use super::Algorithm;
 use super::job::Job;
-use super::tail::{Tail, pad_in_place};
+use crate::arch::words::{Pad, pad_in_place};
 use crate::bytes::copy_short;
 
 /// Room for the blocks that are not read in place: two of the largest block.
@@ -49,7 +49,7 @@ impl Lane {
 
     /// The first run of a message.
     #[inline(always)]
-    pub(super) fn first_run<A: Algorithm, T: Tail>(&mut self, message: &mut Job<'_, A>) -> Run {
+    pub(super) fn first_run<A: Algorithm, T: Pad>(&mut self, message: &mut Job<'_, A>) -> Run {
         if let Some(part) = message.next_part() {
             self.take(part);
         }
@@ -60,7 +60,7 @@ impl Lane {
     ///
     /// The run is valid for reading until the next call, as [`Job`] promises.
     #[inline(always)]
-    pub(super) fn next_run<A: Algorithm, T: Tail>(
+    pub(super) fn next_run<A: Algorithm, T: Pad>(
         &mut self,
         message: &mut Job<'_, A>,
     ) -> Option<Run> {
@@ -72,7 +72,7 @@ impl Lane {
     }
 
     #[inline(always)]
-    fn run<A: Algorithm, T: Tail>(&mut self, message: &mut Job<'_, A>) -> Run {
+    fn run<A: Algorithm, T: Pad>(&mut self, message: &mut Job<'_, A>) -> Run {
         let whole = Run {
             at: self.part,
             blocks: self.len / A::BLOCK,

@@ -14,12 +14,8 @@ use core::mem::MaybeUninit;
 use super::job::Job;
 use super::lane::{Lane, SCRATCH};
 use super::step::Ends;
-#[cfg(target_arch = "x86_64")]
-use super::tail::MaskedMoves;
-use super::tail::{Moves, Tail};
-use super::tier::Width;
 use super::{Algorithm, Kernels};
-use crate::lanes::{Row, Word};
+use crate::arch::words::{Moves, Pad, Registers, Row, Word};
 use crate::wipe::wipe;
 
 /// Lanes of the tier with the most of them.
@@ -58,15 +54,7 @@ pub(super) fn run<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>
     if let [message] = messages {
         return run_one(kernels, message);
     }
-    match kernels.width() {
-        // SAFETY: the tier's constructor took the token of these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Width::Zmm => unsafe { run_zmm(kernels, messages) },
-        // SAFETY: the tier's constructor took the token of these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Width::Ymm => unsafe { run_ymm(kernels, messages) },
-        Width::Any => run_any::<A, Moves>(kernels, messages),
-    }
+    kernels.schedule(messages);
 }
 
 /// A lone message, from beginning to end.
@@ -93,28 +81,12 @@ fn run_one<A: Algorithm>(kernels: &Kernels<A>, message: &mut Job<'_, A>) {
     wipe(&mut row);
 }
 
-/// [`run_any`] compiled for wide moves and byte shuffles.
-///
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
-unsafe fn run_zmm<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
-    run_any::<A, MaskedMoves>(kernels, messages);
-}
-
-/// [`run_any`] compiled for wide moves and byte shuffles.
-///
-/// # Safety
-/// The CPU has the instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn run_ymm<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
-    run_any::<A, Moves>(kernels, messages);
-}
-
+/// Several messages, in code compiled for the registers `S`: moves and shuffles are as wide as they.
 #[inline(always)]
-fn run_any<A: Algorithm, T: Tail>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
+pub(super) fn run_many<A: Algorithm, S: Registers>(
+    kernels: &Kernels<A>,
+    messages: &mut [Job<'_, A>],
+) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
@@ -124,7 +96,7 @@ fn run_any<A: Algorithm, T: Tail>(kernels: &Kernels<A>, messages: &mut [Job<'_, 
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
         let lane = unsafe { Lane::new(messages[next].before(), scratch.add(next * 2 * A::BLOCK)) };
-        board.start::<T>(next, lane, next, messages);
+        board.start::<S::Moves>(next, lane, next, messages);
         next += 1;
     }
     board.active = lanes;
@@ -136,10 +108,10 @@ fn run_any<A: Algorithm, T: Tail>(kernels: &Kernels<A>, messages: &mut [Job<'_, 
         // From the last lane down: the one that fills a gap has been looked at, and those that
         // end together leave none.
         for lane in (0..board.active).rev() {
-            if board.left[lane] == 0 && !board.resume::<T>(lane, messages) {
+            if board.left[lane] == 0 && !board.resume::<S::Moves>(lane, messages) {
                 board.complete(kernels, lane, messages);
                 if next < messages.len() {
-                    board.restart::<T>(lane, next, messages);
+                    board.restart::<S::Moves>(lane, next, messages);
                     next += 1;
                 } else {
                     board.remove(lane);
@@ -172,7 +144,7 @@ impl<A: Algorithm> Board<A> {
 
     /// Puts message `index` into `slot`.
     #[inline(always)]
-    fn start<T: Tail>(
+    fn start<T: Pad>(
         &mut self,
         slot: usize,
         lane: Lane,
@@ -190,7 +162,7 @@ impl<A: Algorithm> Board<A> {
 
     /// Puts message `index` into the lane of one that ended.
     #[inline(always)]
-    fn restart<T: Tail>(&mut self, slot: usize, index: usize, messages: &mut [Job<'_, A>]) {
+    fn restart<T: Pad>(&mut self, slot: usize, index: usize, messages: &mut [Job<'_, A>]) {
         // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
         // its scratch is free.
         let lane = unsafe {
@@ -299,7 +271,7 @@ impl<A: Algorithm> Board<A> {
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
     #[inline(always)]
-    fn resume<T: Tail>(&mut self, slot: usize, messages: &mut [Job<'_, A>]) -> bool {
+    fn resume<T: Pad>(&mut self, slot: usize, messages: &mut [Job<'_, A>]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
         match lane.next_run::<A, T>(&mut messages[self.message[slot]]) {

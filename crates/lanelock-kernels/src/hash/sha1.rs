@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // constants and schedule words enter registers
 
-use crate::lanes::Lanes;
+use crate::arch::words::Lanes;
 
 /// One constant for every twenty rounds.
 const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // constants enter registers through `Lanes::splat`
 
-use crate::lanes::Lanes;
+use crate::arch::words::Lanes;
 
 /// The same function for both word sizes; they differ in constants, rotations and rounds.
 ///
@@ -19,7 +19,7 @@ macro_rules! sha2 {
         /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
         /// block, are initialised.
         #[inline(always)]
-        pub(crate) unsafe fn $compress<V: Lanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
+        pub(super) unsafe fn $compress<V: Lanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
             let mut s = *state;
             let (extended, last) = $k.split_at($k.len() - 2);
             // SAFETY: every round reads one word, and all but the last 16 write the one 16
@@ -106,7 +106,7 @@ sha2!(
 );
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-pub(super) const K256: [[u32; 8]; 8] = [
+pub(crate) const K256: [[u32; 8]; 8] = [
     [
         0x428a_2f98,
         0x7137_4491,
@@ -189,7 +189,7 @@ pub(super) const K256: [[u32; 8]; 8] = [
     ],
 ];
 /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes.
-pub(super) const K512: [[u64; 8]; 10] = [
+pub(crate) const K512: [[u64; 8]; 10] = [
     [
         0x428a_2f98_d728_ae22,
         0x7137_4491_23ef_65cd,

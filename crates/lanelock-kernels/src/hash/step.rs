@@ -2,20 +2,23 @@
 
 #![allow(unsafe_code)] // runs compressions with their instruction set, on rows and blocks by pointer
 
-#[cfg(target_arch = "x86_64")]
-pub(super) mod x86;
-
 use core::mem::MaybeUninit;
 
+use super::compiled::Compiled;
+
+use crate::arch::Integers;
+use crate::arch::words::{Compression, Lanes, Row, WideWord, Word};
 use crate::hash::{Algorithm, Compress, SCHEDULE};
-use crate::lanes::{Lanes, Row, Word};
+
+/// Bytes of an outer HMAC block that the padding code may need at most.
+const OUTER_BLOCK: usize = 128;
 
 /// The compression for at most `up_to` messages in flight.
 pub(super) struct Step<A: Algorithm> {
     pub(super) up_to: usize,
     /// Lanes are read and written in groups of this many, a power of two.
     group: usize,
-    blocks: Blocks<A>,
+    blocks: Compression<A::Word>,
     outer: Outer<A>,
     /// Whole ends of messages, where that is faster than run by run.
     ends: Option<unsafe fn(&Ends<A>)>,
@@ -37,16 +40,60 @@ pub(super) struct Ends<A: Algorithm> {
     pub(super) outer: *const Row<A::Word>,
 }
 
-/// `(rows, at, lanes, blocks)`; see [`Step::blocks`].
-pub(super) type Blocks<A> =
-    unsafe fn(*mut Row<<A as Compress>::Word>, *const *const u8, usize, usize);
 /// `(state, schedule)`; see [`Compress::compress`].
-type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
+pub(super) type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
 /// `(chain, inner, lanes)`; see [`Step::outer`].
 type Outer<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
 
 impl<A: Algorithm> Step<A> {
+    /// Plain integers, one message after the other.
+    pub(super) const PORTABLE: Self = Self {
+        ends: None,
+        ..Self::of::<Integers, A::Word>()
+    };
+
+    /// Registers `V`, in code compiled for the set `S`.
+    pub(super) const fn of<S: Compiled, V: Lanes<Word = A::Word>>() -> Self {
+        assert!(V::COUNT.is_power_of_two());
+        Self {
+            up_to: V::COUNT,
+            group: V::COUNT,
+            blocks: S::blocks::<A, V>,
+            outer: S::outer::<A, V>,
+            ends: Some(S::ends::<A, V>),
+        }
+    }
+
+    /// The instructions made for the algorithm, for up to `up_to` messages; integers if there are
+    /// none.
+    pub(super) const fn extension(up_to: usize) -> Self {
+        match A::EXTENSION {
+            Some(blocks) => Self {
+                up_to,
+                group: 1,
+                blocks,
+                outer: outer_by_extension::<A>,
+                ends: None,
+            },
+            None => Self::PORTABLE,
+        }
+    }
+
+    /// A lone message, in code compiled for the set `S`.
+    pub(super) const fn alone<S: Compiled>() -> Self {
+        match <<A::Word as WideWord>::In<S> as Lanes>::SHA2 {
+            Some(blocks) => Self {
+                up_to: 1,
+                group: 1,
+                blocks,
+                outer: outer_alone::<A, <A::Word as WideWord>::In<S>>,
+                ends: None,
+            },
+            None => Self::of::<S, A::Word>(),
+        }
+    }
+
     /// `lanes` rounded up to what the kernel reads and writes.
     #[inline]
     pub(super) fn touched(&self, lanes: usize) -> usize {
@@ -96,43 +143,10 @@ impl<A: Algorithm> Step<A> {
     }
 }
 
-pub(super) const fn step_portable<A: Algorithm>() -> Step<A> {
-    Step {
-        up_to: 1,
-        group: 1,
-        blocks: blocks_portable::<A>,
-        outer: outer_portable::<A>,
-        ends: None,
-    }
-}
-
-/// # Safety
-/// As [`Step::blocks`].
-unsafe fn blocks_portable<A: Algorithm>(
-    rows: *mut Row<A::Word>,
-    at: *const *const u8,
-    lanes: usize,
-    count: usize,
-) {
-    // SAFETY: the caller's promise, passed on; integers are everywhere.
-    unsafe { blocks::<A, A::Word>(rows, at, lanes, count, A::compress::<A::Word>) }
-}
-
-/// # Safety
-/// As [`Step::outer`].
-unsafe fn outer_portable<A: Algorithm>(
-    chain: *mut Row<A::Word>,
-    inner: *const Row<A::Word>,
-    lanes: usize,
-) {
-    // SAFETY: the caller's promise, passed on; integers are everywhere.
-    unsafe { outer::<A, A::Word>(chain, inner, lanes, A::compress::<A::Word>) }
-}
-
 /// # Safety
 /// As [`Step::blocks`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
 #[inline(always)]
-unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+pub(super) unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
     rows: *mut Row<A::Word>,
     at: *const *const u8,
     lanes: usize,
@@ -155,7 +169,7 @@ unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// # Safety
 /// As [`Step::outer`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
 #[inline(always)]
-unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+pub(super) unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,
@@ -178,7 +192,10 @@ unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// # Safety
 /// The CPU has the instructions of `V`, which has the step's group of lanes.
 #[inline(always)]
-unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>, compress: CompressFn<V>) {
+pub(super) unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(
+    these: &Ends<A>,
+    compress: CompressFn<V>,
+) {
     let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
     let w: *mut V = w.as_mut_ptr().cast();
     for first in (0..these.lanes).step_by(V::COUNT) {
@@ -253,4 +270,68 @@ unsafe fn outer_of<A: Algorithm, V: Lanes<Word = A::Word>>(
 #[allow(clippy::cast_possible_truncation)] // at most 8 · (128 + 64)
 const fn outer_bits<A: Algorithm>() -> u32 {
     8 * (A::BLOCK + A::DIGEST) as u32
+}
+
+/// The outer hash of a few lanes by [`Compress::EXTENSION`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of the extension.
+unsafe fn outer_by_extension<A: Algorithm>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(blocks) = A::EXTENSION else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
+}
+
+/// The outer hash of a lone message by [`Lanes::SHA2`].
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of `V`.
+unsafe fn outer_alone<A: Algorithm, V: Lanes<Word = A::Word>>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let Some(blocks) = V::SHA2 else { return };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
+}
+
+/// The outer hash by a compression that reads blocks of bytes.
+///
+/// # Safety
+/// As [`Step::outer`], and the CPU has the instructions of `blocks`.
+#[inline(always)]
+unsafe fn outer_bytes<A: Algorithm>(
+    blocks: Compression<A::Word>,
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) {
+    let mut first = 0;
+    while first < lanes {
+        let group = (lanes - first).min(4);
+        let mut padded = [[0; OUTER_BLOCK]; 4];
+        let mut at = [core::ptr::null(); 4];
+        for lane in 0..group {
+            // SAFETY: `first + lane` is below the caller's `lanes`.
+            let words = unsafe { &*inner.add(first + lane) };
+            let block = &mut padded[lane][..A::BLOCK];
+            for (word, to) in words
+                .iter()
+                .zip(block[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
+            {
+                word.write_be(to);
+            }
+            block[A::DIGEST] = 0x80;
+            A::Word::from_bits(outer_bits::<A>()).write_be(&mut block[A::BLOCK - A::Word::BYTES..]);
+            at[lane] = block.as_ptr();
+        }
+        // SAFETY: `group` rows from `first` are the caller's; each pointer is to one block.
+        unsafe { blocks(chain.add(first), at.as_ptr(), group, 1) };
+        first += group;
+    }
 }

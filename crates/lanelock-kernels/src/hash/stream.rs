@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // hands pointers to the kernels
 
 use super::{Algorithm, HmacKey, Kernels};
-use crate::lanes::{Row, Word};
+use crate::arch::words::{Row, Word};
 use crate::wipe::wipe;
 
 /// A hash in progress: its state is kept between partial updates. Wiped on drop.

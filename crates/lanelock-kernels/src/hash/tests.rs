@@ -7,8 +7,8 @@ use super::{
     Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Sha1, Sha224, Sha256, Sha384, Sha512, Stream,
     hash_many,
 };
-use crate::cpu::{Avx2, Avx512, ShaNi};
-use crate::testing::{Guarded, Random, has};
+use crate::testing::{Guarded, Random, on_all};
+use crate::{Machine, Tier};
 
 /// Messages in flight that the tests try, above the lanes of any tier.
 const BURST: usize = 40;
@@ -187,34 +187,27 @@ macro_rules! suite {
         mod $module {
             use super::*;
 
-            suite!(@tiers $algorithm portable Some(Kernels::portable()););
-            #[cfg(target_arch = "x86_64")]
             suite!(@tiers $algorithm
-                avx512 avx512(ShaNi::detect());
-                avx512_lanes_only avx512(None);
-                avx2 avx2(ShaNi::detect());
-                avx2_lanes_only avx2(None);
-                sha_ni sha_ni();
-            );
+                avx512 Avx512; avx2 Avx2; aesni AesNi; portable Portable;);
         }
     )*};
-    (@tiers $algorithm:ident $($tier:ident $kernels:expr;)*) => {$(
-        mod $tier {
+    (@tiers $algorithm:ident $($module:ident $tier:ident;)*) => {$(
+        mod $module {
             use super::*;
 
-            suite!(@test every_length $algorithm, $kernels);
-            suite!(@test every_occupancy $algorithm, $kernels);
-            suite!(@test every_cut $algorithm, $kernels);
-            suite!(@test long_messages $algorithm, $kernels);
-            suite!(@test streams $algorithm, $kernels);
+            suite!(@test every_length $algorithm, $tier);
+            suite!(@test every_occupancy $algorithm, $tier);
+            suite!(@test every_cut $algorithm, $tier);
+            suite!(@test long_messages $algorithm, $tier);
+            suite!(@test streams $algorithm, $tier);
         }
     )*};
-    (@test $test:ident $algorithm:ident, $kernels:expr) => {
+    (@test $test:ident $algorithm:ident, $tier:ident) => {
         #[test]
         fn $test() {
-            if let Some(kernels) = $kernels {
-                super::super::$test::<$algorithm>(kernels, Hash::$algorithm);
-            }
+            on_all(Tier::$tier, |machine| {
+                super::super::$test::<$algorithm>(Kernels::of(machine), Hash::$algorithm);
+            });
         }
     };
 }
@@ -227,43 +220,15 @@ suite! {
     sha512 Sha512
 }
 
-/// The tier, or `None` where the standard library agrees that the CPU lacks it: a tier that the
-/// machine has is never passed over.
-fn avx512<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
-    let found = Avx512::detect();
-    let expected = has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
-    assert_eq!(found.is_some(), expected, "AVX-512");
-    Some(Kernels::avx512(found?, sha_ni))
-}
-
-fn avx2<A: Algorithm>(sha_ni: Option<ShaNi>) -> Option<&'static Kernels<A>> {
-    let found = Avx2::detect();
-    let expected = has!("avx2") && has!("aes") && has!("pclmulqdq");
-    assert_eq!(found.is_some(), expected, "AVX2");
-    Some(Kernels::avx2(found?, sha_ni))
-}
-
-fn sha_ni<A: Algorithm>() -> Option<&'static Kernels<A>> {
-    let found = ShaNi::detect();
-    assert_eq!(found.is_some(), has!("sha"), "SHA extensions");
-    Kernels::sha_ni(found?)
-}
-
 /// Hashes and HMACs of one burst, each under its own key or none.
 #[test]
 fn hashes_and_hmacs_together() {
-    let kernels = Kernels::<Sha256>::portable();
+    let kernels = Kernels::<Sha256>::of(Machine::PORTABLE);
     let (one, other) = (
         HmacKey::new(kernels, b"one"),
         HmacKey::new(kernels, b"other"),
     );
-    for kernels in [
-        Some(kernels),
-        avx512(None),
-        avx512(ShaNi::detect()),
-        avx2(None),
-    ] {
-        let Some(kernels) = kernels else { continue };
+    for kernels in Machine::all().map(Kernels::of) {
         let mut jobs: Vec<_> = [None, Some(&one), None, Some(&other)]
             .into_iter()
             .cycle()

@@ -3,14 +3,16 @@
 #![allow(unsafe_code)] // hands pointers to the kernels
 #![allow(clippy::needless_range_loop)] // an index names the lane in every array
 
+use super::BLOCK;
+use super::absorb::absorb;
 use super::field::{Element, Secret};
-use super::{BLOCK, ifma};
+use crate::arch::digits::{self, Words};
+use crate::arch::{DigitSet, on};
 use crate::arrays::from_fn;
-use crate::cpu::Ifma;
 use crate::wipe::wipe;
 
-/// Lanes in flight.
-const LANES: usize = 16;
+/// Lanes in flight: those of two registers.
+const LANES: usize = 2 * digits::LANES;
 
 /// Runs of a message: associated data and its tail, text and its tail.
 pub(crate) const RUNS: usize = 4;
@@ -28,17 +30,8 @@ const CUT_ALONE: usize = 40;
 /// Sums and multipliers, limb by limb, one column per lane.
 #[repr(align(64))]
 pub(super) struct Columns {
-    pub(super) h: [[u64; LANES]; 3],
-    pub(super) r: [[u64; LANES]; 3],
-}
-
-/// How blocks are absorbed on this CPU.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Kernel {
-    /// Sixteen lanes of 52-bit multiply-adds.
-    Ifma(Ifma),
-    /// One message after the other in plain integers.
-    Integer,
+    pub(super) h: [[Words; 2]; 3],
+    pub(super) r: [[Words; 2]; 3],
 }
 
 /// A message: its one-time key and runs of whole blocks, in order. Runs may be empty.
@@ -54,34 +47,30 @@ pub(crate) struct Item {
 ///
 /// # Safety
 /// Every run is valid for reading its number of blocks.
-pub(crate) unsafe fn authenticate(kernel: Kernel, items: &mut [Item]) {
-    match kernel {
-        // SAFETY: the caller's promise, passed on.
-        Kernel::Ifma(token) if items.len() <= ALONE => unsafe { one_by_one(token, items) },
-        // SAFETY: the caller's promise, passed on.
-        Kernel::Ifma(token) => unsafe { in_lanes(token, items) },
-        Kernel::Integer => {
-            for item in items {
-                for (at, blocks) in item.runs {
-                    // SAFETY: the caller's promise, passed on.
-                    item.sum = unsafe { item.sum.absorb(item.secret.r, at, blocks) };
-                }
-            }
+pub(crate) unsafe fn authenticate(digits: DigitSet, items: &mut [Item]) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if digits.is_portable() {
+            one_by_one(digits, items, usize::MAX);
+        } else if items.len() <= ALONE {
+            one_by_one(digits, items, CUT_ALONE);
+        } else {
+            in_lanes(digits, items);
         }
     }
 }
 
-/// A few items: plain integers, or all lanes for a run that is long enough.
+/// A few items: plain integers, or all lanes for a run of `cut_from` blocks or more.
 ///
 /// # Safety
 /// As [`authenticate`].
-unsafe fn one_by_one(token: Ifma, items: &mut [Item]) {
+unsafe fn one_by_one(digits: DigitSet, items: &mut [Item], cut_from: usize) {
     for item in items {
         for (at, blocks) in item.runs {
             // SAFETY: the run is valid, as the caller promises.
             item.sum = unsafe {
-                if blocks >= CUT_ALONE {
-                    cut(token, item.secret.r, item.sum, at, blocks)
+                if blocks >= cut_from {
+                    cut(digits, item.secret.r, item.sum, at, blocks)
                 } else {
                     item.sum.absorb(item.secret.r, at, blocks)
                 }
@@ -94,11 +83,8 @@ unsafe fn one_by_one(token: Ifma, items: &mut [Item]) {
 ///
 /// # Safety
 /// As [`authenticate`].
-unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
-    let mut columns = Columns {
-        h: [[0; LANES]; 3],
-        r: [[0; LANES]; 3],
-    };
+unsafe fn in_lanes(digits: DigitSet, items: &mut [Item]) {
+    let mut columns = Columns::ZERO;
     let mut at = [core::ptr::null(); LANES];
     let mut left = [0; LANES];
     let mut run = [0; LANES];
@@ -123,7 +109,7 @@ unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
                 if blocks >= CUT {
                     let (r, sum) = (items[owner[lane]].secret.r, columns.sum(lane));
                     // SAFETY: the run is valid, as the caller promises.
-                    columns.put(lane, r, unsafe { cut(token, r, sum, from, blocks) });
+                    columns.put(lane, r, unsafe { cut(digits, r, sum, from, blocks) });
                 } else {
                     (at[lane], left[lane]) = (from, blocks);
                 }
@@ -151,7 +137,7 @@ unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
         }
         // SAFETY: every lane in flight and those filled up with the first one's pointer have
         // `blocks` blocks.
-        unsafe { ifma::absorb(token, &mut columns, at.as_ptr(), active, blocks) };
+        unsafe { absorb_lanes(digits, &mut columns, &at, active, blocks) };
         for lane in 0..active {
             at[lane] = at[lane].wrapping_add(blocks * BLOCK);
             left[lane] -= blocks;
@@ -165,11 +151,14 @@ unsafe fn in_lanes(token: Ifma, items: &mut [Item]) {
 ///
 /// # Safety
 /// `from` is valid for reading `blocks` blocks.
-unsafe fn cut(token: Ifma, r: Element, sum: Element, from: *const u8, blocks: usize) -> Element {
-    let mut columns = Columns {
-        h: [[0; LANES]; 3],
-        r: [[0; LANES]; 3],
-    };
+unsafe fn cut(
+    digits: DigitSet,
+    r: Element,
+    sum: Element,
+    from: *const u8,
+    blocks: usize,
+) -> Element {
+    let mut columns = Columns::ZERO;
     let piece = blocks / LANES;
     let mut at = [from; LANES];
     for lane in 0..LANES {
@@ -177,7 +166,7 @@ unsafe fn cut(token: Ifma, r: Element, sum: Element, from: *const u8, blocks: us
         at[lane] = from.wrapping_add(lane * piece * BLOCK);
     }
     // SAFETY: the pieces lie inside the run.
-    unsafe { ifma::absorb(token, &mut columns, at.as_ptr(), LANES, piece) };
+    unsafe { absorb_lanes(digits, &mut columns, &at, LANES, piece) };
     let mut weight = r.power_vartime(piece);
     let mut sums: [Element; LANES] = from_fn(|lane| columns.sum(lane));
     columns.clear();
@@ -197,25 +186,59 @@ unsafe fn cut(token: Ifma, r: Element, sum: Element, from: *const u8, blocks: us
     unsafe { total.absorb(r, from.add(done * BLOCK), blocks - done) }
 }
 
+/// Absorbs `blocks` blocks in each of `lanes` lanes.
+///
+/// # Safety
+/// The first `lanes` pointers, rounded up to a register, are valid for reading `blocks` blocks.
+unsafe fn absorb_lanes(
+    digits: DigitSet,
+    columns: &mut Columns,
+    at: &[*const u8; LANES],
+    lanes: usize,
+    blocks: usize,
+) {
+    let (at, two) = (at.as_ptr(), lanes > digits::LANES);
+    on!(digits, |V,
+                 proof,
+                 columns: &mut Columns,
+                 at: *const *const u8,
+                 two: bool,
+                 blocks: usize| {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            if two {
+                absorb::<V, 2>(proof, columns, at, blocks)
+            } else {
+                absorb::<V, 1>(proof, columns, at, blocks)
+            }
+        }
+    });
+}
+
 impl Columns {
+    const ZERO: Self = Self {
+        h: [[[0; digits::LANES]; 2]; 3],
+        r: [[[0; digits::LANES]; 2]; 3],
+    };
+
     #[inline]
     fn put(&mut self, lane: usize, r: Element, sum: Element) {
         for limb in 0..3 {
-            self.r[limb][lane] = r.0[limb];
-            self.h[limb][lane] = sum.0[limb];
+            self.r[limb].as_flattened_mut()[lane] = r.0[limb];
+            self.h[limb].as_flattened_mut()[lane] = sum.0[limb];
         }
     }
 
     #[inline]
     fn sum(&self, lane: usize) -> Element {
-        Element([self.h[0][lane], self.h[1][lane], self.h[2][lane]])
+        Element(from_fn(|limb| self.h[limb].as_flattened()[lane]))
     }
 
     #[inline]
     fn copy(&mut self, from: usize, to: usize) {
-        for limb in 0..3 {
-            self.r[limb][to] = self.r[limb][from];
-            self.h[limb][to] = self.h[limb][from];
+        for column in self.h.iter_mut().chain(&mut self.r) {
+            let column = column.as_flattened_mut();
+            column[to] = column[from];
         }
     }
 

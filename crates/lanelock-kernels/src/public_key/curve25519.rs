@@ -10,19 +10,5 @@ mod number;
 mod point;
 mod scalar;
 mod single;
-#[cfg(test)]
-mod testing;
 mod words;
 pub mod x25519;
-
-use crate::cpu;
-
-/// The instructions that run the jobs.
-#[derive(Clone, Copy, Debug)]
-pub enum Kernel {
-    /// AVX-512 IFMA.
-    Ifma(cpu::Ifma),
-    /// Plain integers, on any CPU: the reference of the tests. One operation at a time by other
-    /// means is faster.
-    Portable,
-}

@@ -22,9 +22,9 @@ use core::slice;
 
 use batch::{Agreement, Decompression, Generation, Signing, Verification};
 pub use nonce::{NonceSource, Nonces};
-pub use tier::Isa;
 
-use crate::public_key::lanes::LANES;
+use crate::arch::digits::LANES;
+use crate::machine::Machine;
 use crate::taint::declassify;
 use crate::wipe::{Plain, wipe};
 
@@ -201,19 +201,19 @@ pub struct VerifyJob<'j, C: Curve> {
 /// 440 KiB for P-384. Made once and shared.
 #[derive(Clone, Copy)]
 pub struct Kernels<C: Curve> {
-    isa: Isa,
+    machine: Machine,
     multiples: C::Multiples,
 }
 
 impl<C: Curve> Kernels<C> {
     /// Computes the multiples in `place`, for instance a leaked `Box::new_uninit()`: some hundred
     /// signatures' time.
-    pub fn new_in(place: &mut MaybeUninit<Self>, isa: Isa) -> &mut Self {
+    pub fn new_in(place: &mut MaybeUninit<Self>, machine: Machine) -> &mut Self {
         let kernels = place.write(Self {
-            isa,
+            machine,
             multiples: C::EMPTY,
         });
-        C::fill(isa, &mut kernels.multiples);
+        C::fill(machine, &mut kernels.multiples);
         kernels
     }
 
@@ -224,7 +224,7 @@ impl<C: Curve> Kernels<C> {
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.secret, lane, job.private.as_ref());
             }
-            C::generate(self.isa, &self.multiples, &mut batch);
+            C::generate(self.machine, &self.multiples, &mut batch);
             for (lane, job) in jobs.iter_mut().enumerate() {
                 let [x, y] = [0, 1].map(|i| number::<C>(&batch.public[i], lane));
                 job.public = require([(batch.secret_in_range, Refusal::PrivateKeyRange)], lane)
@@ -242,7 +242,7 @@ impl<C: Curve> Kernels<C> {
                 C::load(&mut batch.x, lane, job.x.as_ref());
                 batch.odd |= u8::from(job.y_is_odd) << lane;
             }
-            C::decompress(self.isa, &mut batch);
+            C::decompress(self.machine, &mut batch);
             for (lane, job) in jobs.iter_mut().enumerate() {
                 let requirements = [
                     (batch.in_range, Refusal::CoordinateRange),
@@ -265,7 +265,7 @@ impl<C: Curve> Kernels<C> {
                 C::load(&mut batch.peer[0], lane, job.peer.x.as_ref());
                 C::load(&mut batch.peer[1], lane, job.peer.y.as_ref());
             }
-            C::agree(self.isa, &mut batch);
+            C::agree(self.machine, &mut batch);
             for (lane, job) in jobs.iter_mut().enumerate() {
                 let requirements = [
                     (batch.secret_in_range, Refusal::PrivateKeyRange),
@@ -287,7 +287,7 @@ impl<C: Curve> Kernels<C> {
                 C::load(&mut batch.nonce, lane, job.nonce.as_ref());
                 C::load(&mut batch.digest, lane, leftmost::<C>(job.digest));
             }
-            C::sign(self.isa, &self.multiples, &mut batch);
+            C::sign(self.machine, &self.multiples, &mut batch);
             for (lane, job) in jobs.iter_mut().enumerate() {
                 let requirements = [
                     (batch.secret_in_range, Refusal::PrivateKeyRange),
@@ -314,7 +314,7 @@ impl<C: Curve> Kernels<C> {
                 C::load(&mut batch.r, lane, job.signature.r.as_ref());
                 C::load(&mut batch.s, lane, job.signature.s.as_ref());
             }
-            C::verify(self.isa, &self.multiples, &mut batch);
+            C::verify(self.machine, &self.multiples, &mut batch);
             for (lane, job) in jobs.iter_mut().enumerate() {
                 let requirements = [
                     (batch.public_in_range, Refusal::CoordinateRange),
@@ -331,7 +331,7 @@ impl<C: Curve> Kernels<C> {
 
 impl<C: Curve> fmt::Debug for Kernels<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {:?}", C::NAME, self.isa)
+        write!(f, "{} on {:?}", C::NAME, self.machine)
     }
 }
 

@@ -26,8 +26,9 @@ pub use blinding::{Blinding, BlindingJob};
 pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
 pub use operation::{Failure, PrivateJob, PublicJob};
 
-use super::lanes::{LANES, Lanes, on};
-use crate::cpu;
+use crate::arch::digits::{LANES, Lanes};
+use crate::arch::on;
+use crate::machine::Machine;
 use blinding::Make;
 use operation::{Private, Public};
 
@@ -44,81 +45,57 @@ pub type PublicKey3072 = PublicKey<6>;
 /// A public key of 4096 bits.
 pub type PublicKey4096 = PublicKey<8>;
 
-/// What runs the lanes on this CPU.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernel(Kind);
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Ifma(cpu::Ifma),
-    Portable,
-}
-
-impl Kernel {
-    /// 512-bit registers and 52-bit multiply-adds.
-    #[must_use]
-    pub fn ifma(token: cpu::Ifma) -> Self {
-        Self(Kind::Ifma(token))
-    }
-
-    /// Plain integers, on any CPU: slower than one message at a time, for comparison.
-    #[must_use]
-    pub fn portable() -> Self {
-        Self(Kind::Portable)
-    }
-}
-
 /// A public key of a size that there are kernels for; sealed. Its functions are compiled in this
 /// crate, once for each size.
 pub trait PublicSize<const N: usize>: sealed::Sealed {
     #[doc(hidden)]
-    fn public(kernel: Kernel, jobs: &mut [PublicJob<'_, N>]);
+    fn public(machine: Machine, jobs: &mut [PublicJob<'_, N>]);
 }
 
 /// A private key of a size that there are kernels for; sealed, as [`PublicSize`] is.
 pub trait PrivateSize<const P: usize, const N: usize>: sealed::Sealed {
     #[doc(hidden)]
-    fn make_blindings(kernel: Kernel, jobs: &mut [BlindingJob<'_, P, N>]);
+    fn make_blindings(machine: Machine, jobs: &mut [BlindingJob<'_, P, N>]);
     #[doc(hidden)]
-    fn private(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>], check: bool);
+    fn private(machine: Machine, jobs: &mut [PrivateJob<'_, P, N>], check: bool);
 }
 
 /// Makes blindings; sets `made` of every job.
 pub fn make_blindings<const P: usize, const N: usize>(
-    kernel: Kernel,
+    machine: Machine,
     jobs: &mut [BlindingJob<'_, P, N>],
 ) where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
-    PrivateKey::make_blindings(kernel, jobs);
+    PrivateKey::make_blindings(machine, jobs);
 }
 
 /// The private operation: signs, or decrypts. Sets `result` of every job.
-pub fn private<const P: usize, const N: usize>(kernel: Kernel, jobs: &mut [PrivateJob<'_, P, N>])
+pub fn private<const P: usize, const N: usize>(machine: Machine, jobs: &mut [PrivateJob<'_, P, N>])
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
-    PrivateKey::private(kernel, jobs, true);
+    PrivateKey::private(machine, jobs, true);
 }
 
 /// As [`private`], but results are not checked: to measure what the check costs.
 ///
 /// Whoever sees one result that is wrong because of a fault can compute the key.
 pub fn private_without_check<const P: usize, const N: usize>(
-    kernel: Kernel,
+    machine: Machine,
     jobs: &mut [PrivateJob<'_, P, N>],
 ) where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
-    PrivateKey::private(kernel, jobs, false);
+    PrivateKey::private(machine, jobs, false);
 }
 
 /// The public operation: verifies, or encrypts. Sets `result` of every job.
-pub fn public<const N: usize>(kernel: Kernel, jobs: &mut [PublicJob<'_, N>])
+pub fn public<const N: usize>(machine: Machine, jobs: &mut [PublicJob<'_, N>])
 where
     PublicKey<N>: PublicSize<N>,
 {
-    PublicKey::public(kernel, jobs);
+    PublicKey::public(machine, jobs);
 }
 
 mod sealed {
@@ -132,30 +109,38 @@ macro_rules! size {
         impl sealed::Sealed for PrivateKey<$p, $n> {}
 
         impl PublicSize<$n> for PublicKey<$n> {
-            fn public(kernel: Kernel, jobs: &mut [PublicJob<'_, $n>]) {
+            fn public(machine: Machine, jobs: &mut [PublicJob<'_, $n>]) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    on!(Kind of kernel.0, |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
-                        V::outlined(proof, Public::<V, $n> { proof, jobs })
-                    });
+                    on!(
+                        machine.digits,
+                        |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
+                            V::outlined(proof, Public::<V, $n> { proof, jobs })
+                        }
+                    );
                 }
             }
         }
 
         impl PrivateSize<$p, $n> for PrivateKey<$p, $n> {
-            fn make_blindings(kernel: Kernel, jobs: &mut [BlindingJob<'_, $p, $n>]) {
+            fn make_blindings(machine: Machine, jobs: &mut [BlindingJob<'_, $p, $n>]) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    on!(Kind of kernel.0, |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
-                        V::outlined(proof, Make::<V, $p, $n> { proof, jobs })
-                    });
+                    on!(
+                        machine.digits,
+                        |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
+                            V::outlined(proof, Make::<V, $p, $n> { proof, jobs })
+                        }
+                    );
                 }
             }
 
-            fn private(kernel: Kernel, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool) {
+            fn private(machine: Machine, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool) {
                 for jobs in jobs.chunks_mut(LANES) {
-                    on!(Kind of kernel.0, |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>],
-                        check: bool| {
-                        V::outlined(proof, Private::<V, $p, $n> { proof, jobs, check })
-                    });
+                    on!(
+                        machine.digits,
+                        |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool| {
+                            V::outlined(proof, Private::<V, $p, $n> { proof, jobs, check })
+                        }
+                    );
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use lanelock_core::algorithm::Order;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Cipher, Device, Hash, Mac, Op, Transform};
-use lanelock_kernels::cpu::ShaNi;
+use lanelock_kernels::Machine;
 
 use crate::{Native, Tier};
 
@@ -49,10 +49,10 @@ fn interleaved(
 /// Tiers that offer `hash`, each with whether it interleaves.
 fn tiers(hash: Hash) -> impl Iterator<Item = (Tier, bool)> {
     let has_kernel = matches!(hash, Hash::Sha1 | Hash::Sha224 | Hash::Sha256);
-    let ni = ShaNi::detect().is_some();
+    let ni = Machine::best().has_sha();
     Tier::available()
         .filter(move |&tier| tier != Tier::AesNi || (ni && has_kernel))
-        .map(move |tier| (tier, ni && has_kernel))
+        .map(move |tier| (tier, ni && has_kernel && tier != Tier::Portable))
 }
 
 const KINDS: [(Order, Direction); 4] = [

@@ -2,7 +2,7 @@
 
 use lanelock_core::Hash;
 use lanelock_core::public_key::{KeyError, KeyTransform, MessageForm, Scheme};
-use lanelock_kernels::cpu::{Ifma, ShaNi};
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{
     Algorithm, Job, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, hash_many,
 };
@@ -44,7 +44,7 @@ impl Source {
 
 impl Digest {
     /// The digests of messages, in their order.
-    pub(super) fn all(token: Ifma, messages: &[(Source, &[u8])]) -> PerLane<Self> {
+    pub(super) fn all(machine: Machine, messages: &[(Source, &[u8])]) -> PerLane<Self> {
         let mut digests: PerLane<_> = messages
             .iter()
             .map(|(_, bytes)| Self::given(bytes))
@@ -71,7 +71,7 @@ impl Digest {
                 Hash::Sha384 => compute::<Sha384>,
                 _ => compute::<Sha512>,
             };
-            compute(token, &places, messages, &mut digests);
+            compute(machine, &places, messages, &mut digests);
         }
         digests
     }
@@ -93,9 +93,9 @@ impl AsRef<[u8]> for Digest {
     }
 }
 
-/// What a hash runs on; SHA-256 with SHA-NI where few messages make that faster.
-pub(super) fn kernels<A: Algorithm>(token: Ifma) -> &'static Kernels<A> {
-    Kernels::avx512(token.avx512(), ShaNi::detect())
+/// What a hash runs on.
+pub(super) fn kernels<A: Algorithm>(machine: Machine) -> &'static Kernels<A> {
+    Kernels::of(machine)
 }
 
 fn has_lanes(hash: Hash) -> bool {
@@ -107,7 +107,7 @@ fn has_lanes(hash: Hash) -> bool {
 
 /// Hashes the messages at `places`.
 fn compute<A: Algorithm>(
-    token: Ifma,
+    machine: Machine,
     places: &[usize],
     messages: &[(Source, &[u8])],
     digests: &mut [Digest],
@@ -116,7 +116,7 @@ fn compute<A: Algorithm>(
         .iter()
         .map(|&place| Job::new(messages[place].1, None))
         .collect();
-    hash_many(kernels::<A>(token), &mut jobs);
+    hash_many(kernels::<A>(machine), &mut jobs);
     for (&place, job) in places.iter().zip(&jobs) {
         digests[place] = Digest::given(job.digest());
     }

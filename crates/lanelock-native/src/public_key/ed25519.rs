@@ -4,8 +4,7 @@ use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{
     KeyError, KeyKind, KeyReason, KeyTransform, Operation, SignatureScheme,
 };
-use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::curve25519::Kernel;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::ed25519::{
     KEY_BYTES, SIGNATURE_BYTES, Sign, SigningKey, Verify, VerifyingKey, sign, verify,
 };
@@ -41,19 +40,19 @@ struct Generator;
 
 impl Signer {
     fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let (key, seed) = raw::secret(transform)?;
-        let prepared = SigningKey::new(Kernel::Ifma(token), seed);
+        let prepared = SigningKey::new(machine, seed);
         raw::check_public_half(key, || *prepared.public())?;
-        Ok(Session::boxed(token, group, Self(prepared)))
+        Ok(Session::boxed(machine, group, Self(prepared)))
     }
 }
 
 impl Prepared for Signer {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let mut signatures = [[0; SIGNATURE_BYTES]; LANES];
         let mut jobs: PerLane<_> = inputs
             .iter()
@@ -64,7 +63,7 @@ impl Prepared for Signer {
                 signature,
             })
             .collect();
-        sign(Kernel::Ifma(token), &mut jobs);
+        sign(machine, &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             op.output()[..SIGNATURE_BYTES].copy_from_slice(job.signature);
@@ -75,20 +74,20 @@ impl Prepared for Signer {
 
 impl Verifier {
     fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let (key, bytes) = raw::public(transform)?;
         match VerifyingKey::new(bytes) {
-            Some(prepared) => Ok(Session::boxed(token, group, Self(prepared))),
+            Some(prepared) => Ok(Session::boxed(machine, group, Self(prepared))),
             None => Err(KeyError::refused(key.kind(), "no point of the curve")),
         }
     }
 }
 
 impl Prepared for Verifier {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let mut jobs = PerLane::<Verify<'_>>::new();
         let mut places = PerLane::<usize>::new();
         for (index, input) in inputs.iter().enumerate() {
@@ -105,7 +104,7 @@ impl Prepared for Verifier {
                 Err(_) => batch.get(index).fail(KeyReason::MalformedSignature),
             }
         }
-        verify(Kernel::Ifma(token), &mut jobs);
+        verify(machine, &mut jobs);
         for (&index, job) in places.iter().zip(&jobs) {
             match job.valid {
                 true => batch.get(index).succeed(0),
@@ -117,22 +116,22 @@ impl Prepared for Verifier {
 
 impl Generator {
     fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         _: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        Ok(Session::boxed(token, group, Self))
+        Ok(Session::boxed(machine, group, Self))
     }
 }
 
 impl Prepared for Generator {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         // Lanes cost nothing: those without an operation make keys that nobody gets.
         let mut seeds = Zeroizing::new([[0; KEY_BYTES]; LANES]);
         if let Err(reason) = random::fill(seeds.as_flattened_mut()) {
             return batch.for_each(|mut op| op.fail(reason));
         }
-        let keys = SigningKey::new_many(Kernel::Ifma(token), &seeds);
+        let keys = SigningKey::new_many(machine, &seeds);
         for index in 0..inputs.len() {
             settle_pair(&mut batch.get(index), &seeds[index], keys[index].public());
         }

@@ -1,7 +1,7 @@
 //! Public keys: eight operations of one algorithm and size in lockstep, each with its own key.
 //!
-//! Everything here runs on AVX-512 IFMA. Where that is missing, or a narrower tier was asked for,
-//! there are no rows, and a device goes on to an engine that runs operations one at a time.
+//! Everything here runs in registers of digits. On a machine without them there are no rows, and a
+//! device goes on to an engine that runs operations one at a time.
 
 mod digest;
 mod ed25519;
@@ -19,14 +19,14 @@ use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSessi
 use lanelock_core::public_key::{
     Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
 };
-use lanelock_kernels::cpu::{Ifma, Tier};
+use lanelock_kernels::Machine;
 
 use session::LANES;
 
 /// The public-key half of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublicKeys {
-    token: Ifma,
+    machine: Machine,
 }
 
 /// One operation on one kind of key.
@@ -38,7 +38,7 @@ struct Row {
 
 /// Prepares a session of the group, or refuses: with [`KeyError::Unsupported`] what another engine
 /// may have, with another error what is no key.
-type Open = fn(Ifma, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
+type Open = fn(Machine, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
 /// Everything that is offered; another algorithm is a module and its rows.
 const ROWS: &[&[Row]] = &[
@@ -52,12 +52,9 @@ const ROWS: &[&[Row]] = &[
 ];
 
 impl PublicKeys {
-    /// What `tier` offers, if anything.
-    pub(crate) fn of(tier: Tier) -> Option<Self> {
-        match tier {
-            Tier::Avx512 => Ifma::detect().map(|token| Self { token }),
-            Tier::Avx2 | Tier::AesNi => None,
-        }
+    /// What `machine` offers, if anything.
+    pub(crate) fn of(machine: Machine) -> Option<Self> {
+        machine.has_digits().then_some(Self { machine })
     }
 }
 
@@ -74,7 +71,7 @@ impl KeyEngine for PublicKeys {
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let spec = transform.spec();
         match ROWS.iter().copied().flatten().find(|row| row.serves(spec)) {
-            Some(row) => (row.open)(self.token, group(spec), transform),
+            Some(row) => (row.open)(self.machine, group(spec), transform),
             None => Err(KeyError::unsupported(spec, "no lanes for it")),
         }
     }

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::session::SessionMemory;
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 
 /// Operations that run in lockstep.
 pub(super) const LANES: usize = 8;
@@ -15,14 +15,14 @@ pub(super) type PerLane<T> = ArrayVec<T, LANES>;
 /// A key prepared for one operation.
 pub(super) trait Prepared: Send + Sync + Sized + 'static {
     /// Runs the operations of `batch`, whose keys and inputs are `inputs`, in the same order.
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>);
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>);
 }
 
 /// As [`Prepared`], and something is kept for each queue.
 pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
     /// As [`Prepared::run`], on `queue`.
     fn run(
-        token: Ifma,
+        machine: Machine,
         queue: &mut QueueToken,
         inputs: &[Input<'_, Self>],
         batch: &mut KeyBatch<'_, '_>,
@@ -34,12 +34,12 @@ pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
 
 impl<K: Prepared> PreparedPerQueue for K {
     fn run(
-        token: Ifma,
+        machine: Machine,
         _: &mut QueueToken,
         inputs: &[Input<'_, Self>],
         batch: &mut KeyBatch<'_, '_>,
     ) {
-        <Self as Prepared>::run(token, inputs, batch);
+        <Self as Prepared>::run(machine, inputs, batch);
     }
 
     fn kept_per_queue(&self) -> usize {
@@ -58,14 +58,18 @@ pub(super) struct Input<'a, K> {
 
 /// The session of a prepared key.
 pub(super) struct Session<K> {
-    token: Ifma,
+    machine: Machine,
     group: u32,
     key: K,
 }
 
 impl<K: PreparedPerQueue> Session<K> {
-    pub(super) fn boxed(token: Ifma, group: u32, key: K) -> Box<dyn KeyEngineSession> {
-        Box::new(Self { token, group, key })
+    pub(super) fn boxed(machine: Machine, group: u32, key: K) -> Box<dyn KeyEngineSession> {
+        Box::new(Self {
+            machine,
+            group,
+            key,
+        })
     }
 }
 
@@ -92,7 +96,7 @@ impl<K: PreparedPerQueue> KeyEngineSession for Session<K> {
         });
         debug_assert_eq!(inputs.len(), batch.len(), "sessions of one group");
         if inputs.len() == batch.len() {
-            K::run(self.token, queue, &inputs, batch);
+            K::run(self.machine, queue, &inputs, batch);
         }
     }
 

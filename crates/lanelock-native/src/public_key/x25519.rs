@@ -2,8 +2,7 @@
 
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyKind, KeyReason, KeyTransform, Operation};
-use lanelock_kernels::cpu::Ifma;
-use lanelock_kernels::public_key::curve25519::Kernel;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::x25519::{
     Agreement, BYTES, PublicKey, SecretKey, agree, public_keys,
 };
@@ -25,7 +24,7 @@ struct Generate;
 
 impl Derive {
     fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
@@ -37,15 +36,15 @@ impl Derive {
                 key: &prepared,
                 public: &mut public,
             };
-            public_keys(Kernel::Ifma(token), &mut [job]);
+            public_keys(machine, &mut [job]);
             public
         })?;
-        Ok(Session::boxed(token, group, Self(prepared)))
+        Ok(Session::boxed(machine, group, Self(prepared)))
     }
 }
 
 impl Prepared for Derive {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let mut secrets = Zeroizing::new([[0; BYTES]; LANES]);
         let mut jobs = PerLane::new();
         for (input, shared) in inputs.iter().zip(secrets.iter_mut()) {
@@ -59,7 +58,7 @@ impl Prepared for Derive {
             }
         }
         debug_assert_eq!(jobs.len(), inputs.len(), "validated lengths");
-        agree(Kernel::Ifma(token), &mut jobs);
+        agree(machine, &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             if job.agreed {
@@ -74,16 +73,16 @@ impl Prepared for Derive {
 
 impl Generate {
     fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         _: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        Ok(Session::boxed(token, group, Self))
+        Ok(Session::boxed(machine, group, Self))
     }
 }
 
 impl Prepared for Generate {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let mut secrets = Zeroizing::new([[0; BYTES]; LANES]);
         let secrets = &mut secrets[..inputs.len()];
         if let Err(reason) = random::fill(secrets.as_flattened_mut()) {
@@ -96,7 +95,7 @@ impl Prepared for Generate {
             .zip(&mut publics)
             .map(|(key, public)| PublicKey { key, public })
             .collect();
-        public_keys(Kernel::Ifma(token), &mut jobs);
+        public_keys(machine, &mut jobs);
         for (index, (secret, job)) in secrets.iter().zip(&jobs).enumerate() {
             settle_pair(&mut batch.get(index), secret, job.public);
         }

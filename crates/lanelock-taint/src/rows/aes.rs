@@ -2,11 +2,9 @@
 
 #![allow(unsafe_code)] // kernels take raw memory
 
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::Direction;
-use lanelock_kernels::aes::{
-    DecryptKey, EncryptKey, Isa, cbc, ccm, ctr, ecb, gcm, mac, reference, xts,
-};
-use lanelock_kernels::cpu;
+use lanelock_kernels::aes::{DecryptKey, EncryptKey, cbc, ccm, ctr, ecb, gcm, mac, xts};
 
 use super::Row;
 use crate::inputs::{Inputs, Message};
@@ -21,10 +19,7 @@ struct Mode {
     keys: &'static [usize],
     /// Messages have multiples of this, and at least the second.
     lengths: (usize, usize),
-    /// The portable reference.
-    one: fn(&mut Message) -> Vec<u8>,
-    /// The kernel.
-    many: fn(Isa, &mut [Message]) -> Vec<Vec<u8>>,
+    many: fn(Machine, &mut [Message]) -> Vec<Vec<u8>>,
 }
 
 const KEYS: &[usize] = &[16, 24, 32];
@@ -33,59 +28,33 @@ const BLOCKS: (usize, usize) = (16, 16);
 const BYTES: (usize, usize) = (1, 0);
 
 const MODES: &[Mode] = &[
-    mode("CBC encrypt", KEYS, BLOCKS, cbc_encrypt_one, cbc_encrypt),
-    mode("CBC decrypt", KEYS, BLOCKS, cbc_decrypt_one, cbc_decrypt),
-    mode("CTR", KEYS, BYTES, ctr_one, ctr_many),
-    mode("ECB encrypt", KEYS, BLOCKS, ecb_encrypt_one, ecb_encrypt),
-    mode("ECB decrypt", KEYS, BLOCKS, ecb_decrypt_one, ecb_decrypt),
-    mode(
-        "XTS encrypt",
-        TWO_KEYS,
-        (1, 16),
-        xts_encrypt_one,
-        xts_encrypt,
-    ),
-    mode(
-        "XTS decrypt",
-        TWO_KEYS,
-        (1, 16),
-        xts_decrypt_one,
-        xts_decrypt,
-    ),
-    mode("CMAC", KEYS, BYTES, cmac_one, cmac),
-    mode("GCM encrypt", KEYS, BYTES, gcm_encrypt_one, gcm_encrypt),
-    mode("GCM decrypt", KEYS, BYTES, gcm_decrypt_one, gcm_decrypt),
-    mode(
-        "GCM encrypt, IV of 16",
-        KEYS,
-        BYTES,
-        gcm_long_iv_one,
-        gcm_long_iv,
-    ),
-    mode(
-        "GCM encrypt in parts",
-        KEYS,
-        BYTES,
-        gcm_encrypt_one,
-        gcm_parts,
-    ),
-    mode("GMAC", KEYS, BYTES, gmac_one, gmac),
-    mode("CCM encrypt", KEYS, BYTES, ccm_encrypt_one, ccm_encrypt),
-    mode("CCM decrypt", KEYS, BYTES, ccm_decrypt_one, ccm_decrypt),
+    mode("CBC encrypt", KEYS, BLOCKS, cbc_encrypt),
+    mode("CBC decrypt", KEYS, BLOCKS, cbc_decrypt),
+    mode("CTR", KEYS, BYTES, ctr_many),
+    mode("ECB encrypt", KEYS, BLOCKS, ecb_encrypt),
+    mode("ECB decrypt", KEYS, BLOCKS, ecb_decrypt),
+    mode("XTS encrypt", TWO_KEYS, (1, 16), xts_encrypt),
+    mode("XTS decrypt", TWO_KEYS, (1, 16), xts_decrypt),
+    mode("CMAC", KEYS, BYTES, cmac),
+    mode("GCM encrypt", KEYS, BYTES, gcm_encrypt),
+    mode("GCM decrypt", KEYS, BYTES, gcm_decrypt),
+    mode("GCM encrypt, IV of 16", KEYS, BYTES, gcm_long_iv),
+    mode("GCM encrypt in parts", KEYS, BYTES, gcm_parts),
+    mode("GMAC", KEYS, BYTES, gmac),
+    mode("CCM encrypt", KEYS, BYTES, ccm_encrypt),
+    mode("CCM decrypt", KEYS, BYTES, ccm_decrypt),
 ];
 
 const fn mode(
     name: &'static str,
     keys: &'static [usize],
     lengths: (usize, usize),
-    one: fn(&mut Message) -> Vec<u8>,
-    many: fn(Isa, &mut [Message]) -> Vec<Vec<u8>>,
+    many: fn(Machine, &mut [Message]) -> Vec<Vec<u8>>,
 ) -> Mode {
     Mode {
         name,
         keys,
         lengths,
-        one,
         many,
     }
 }
@@ -102,43 +71,25 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn run(mode: &Mode, tier: Tier, inputs: &mut Inputs, key: usize) -> Vec<Vec<u8>> {
+    let machine = tier.machine().expect("a tier of the row that can run");
     let (unit, least) = mode.lengths;
     let mut outputs = Vec::new();
     for mut burst in inputs.bursts(key, unit, least) {
-        let tags = match isa(tier) {
-            None => burst.iter_mut().map(mode.one).collect(),
-            Some(isa) => (mode.many)(isa, &mut burst),
-        };
+        let tags = (mode.many)(machine, &mut burst);
         outputs.extend(burst.into_iter().map(|message| message.data));
         outputs.extend(tags.into_iter().filter(|tag| !tag.is_empty()));
     }
     outputs
 }
 
-/// Nothing for the reference.
-fn isa(tier: Tier) -> Option<Isa> {
-    let isa = match tier {
-        Tier::Portable => return None,
-        Tier::AesNi => Isa::of_tier(cpu::Tier::AesNi),
-        Tier::Vaes256 => Isa::of_tier(cpu::Tier::Avx2),
-        Tier::Avx512 => Isa::of_tier(cpu::Tier::Avx512),
-        Tier::Avx2 | Tier::ShaNi => None,
-    };
-    Some(isa.expect("a tier of the row that can run"))
+fn expanded(machine: Machine, key: &[u8]) -> EncryptKey {
+    EncryptKey::new(machine, key).expect("a key length of AES")
 }
 
-fn portable(key: &[u8]) -> EncryptKey {
-    EncryptKey::portable(key).expect("a key length of AES")
-}
-
-fn expanded(isa: Isa, key: &[u8]) -> EncryptKey {
-    EncryptKey::new(isa, key).expect("a key length of AES")
-}
-
-fn schedules(isa: Isa, burst: &[Message]) -> Vec<EncryptKey> {
+fn schedules(machine: Machine, burst: &[Message]) -> Vec<EncryptKey> {
     burst
         .iter()
-        .map(|message| expanded(isa, &message.key))
+        .map(|message| expanded(machine, &message.key))
         .collect()
 }
 
@@ -157,13 +108,8 @@ macro_rules! jobs {
     };
 }
 
-fn cbc_encrypt_one(message: &mut Message) -> Vec<u8> {
-    reference::cbc::encrypt(&portable(&message.key), &mut message.iv, &mut message.data);
-    message.iv.to_vec()
-}
-
-fn cbc_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = schedules(isa, burst);
+fn cbc_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
     let mut jobs = jobs!(burst, |message, i| cbc::EncryptJob {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
@@ -172,17 +118,12 @@ fn cbc_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
         iv: message.iv,
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { cbc::encrypt_many(isa, &mut jobs) };
+    unsafe { cbc::encrypt_many(machine, &mut jobs) };
     jobs.iter().map(|job| job.iv.to_vec()).collect()
 }
 
-fn cbc_decrypt_one(message: &mut Message) -> Vec<u8> {
-    reference::cbc::decrypt(&portable(&message.key), &mut message.iv, &mut message.data);
-    message.iv.to_vec()
-}
-
-fn cbc_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = inverse(&schedules(isa, burst));
+fn cbc_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = inverse(&schedules(machine, burst));
     let mut jobs = jobs!(burst, |message, i| cbc::DecryptJob {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
@@ -191,17 +132,12 @@ fn cbc_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
         iv: message.iv,
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { cbc::decrypt_many(isa, &mut jobs) };
+    unsafe { cbc::decrypt_many(machine, &mut jobs) };
     jobs.iter().map(|job| job.iv.to_vec()).collect()
 }
 
-fn ctr_one(message: &mut Message) -> Vec<u8> {
-    reference::ctr::apply(&portable(&message.key), message.iv, &mut message.data);
-    Vec::new()
-}
-
-fn ctr_many(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = schedules(isa, burst);
+fn ctr_many(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
     let mut jobs = jobs!(burst, |message, i| ctr::Job {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
@@ -211,24 +147,8 @@ fn ctr_many(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
         used: 0,
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { ctr::apply_many(isa, &mut jobs) };
+    unsafe { ctr::apply_many(machine, &mut jobs) };
     Vec::new()
-}
-
-fn each_block(message: &mut Message, cipher: fn(&EncryptKey, [u8; 16]) -> [u8; 16]) -> Vec<u8> {
-    let key = portable(&message.key);
-    for block in message.data.as_chunks_mut().0 {
-        *block = cipher(&key, *block);
-    }
-    Vec::new()
-}
-
-fn ecb_encrypt_one(message: &mut Message) -> Vec<u8> {
-    each_block(message, reference::encrypt_block)
-}
-
-fn ecb_decrypt_one(message: &mut Message) -> Vec<u8> {
-    each_block(message, reference::decrypt_block)
 }
 
 fn ecb_jobs<'k, Key>(burst: &mut [Message], keys: &'k [Key]) -> Vec<ecb::Job<'k, Key>> {
@@ -240,31 +160,17 @@ fn ecb_jobs<'k, Key>(burst: &mut [Message], keys: &'k [Key]) -> Vec<ecb::Job<'k,
     })
 }
 
-fn ecb_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = schedules(isa, burst);
+fn ecb_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { ecb::encrypt_many(isa, &ecb_jobs(burst, &keys)) };
+    unsafe { ecb::encrypt_many(machine, &ecb_jobs(burst, &keys)) };
     Vec::new()
 }
 
-fn ecb_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = inverse(&schedules(isa, burst));
+fn ecb_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = inverse(&schedules(machine, burst));
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { ecb::decrypt_many(isa, &ecb_jobs(burst, &keys)) };
-    Vec::new()
-}
-
-fn xts_encrypt_one(message: &mut Message) -> Vec<u8> {
-    let (data, tweak) = message.key.split_at(message.key.len() / 2);
-    let (data, tweak) = (portable(data), portable(tweak));
-    reference::xts::encrypt(&data, &tweak, message.iv, &mut message.data);
-    Vec::new()
-}
-
-fn xts_decrypt_one(message: &mut Message) -> Vec<u8> {
-    let (data, tweak) = message.key.split_at(message.key.len() / 2);
-    let (data, tweak) = (portable(data), portable(tweak));
-    reference::xts::decrypt(&data, &tweak, message.iv, &mut message.data);
+    unsafe { ecb::decrypt_many(machine, &ecb_jobs(burst, &keys)) };
     Vec::new()
 }
 
@@ -285,36 +191,35 @@ fn xts_jobs<'k, Key>(
 }
 
 /// The schedules of the data and of the tweaks.
-fn halves(isa: Isa, burst: &[Message]) -> (Vec<EncryptKey>, Vec<EncryptKey>) {
+fn halves(machine: Machine, burst: &[Message]) -> (Vec<EncryptKey>, Vec<EncryptKey>) {
     let pair = |message: &Message| {
         let (data, tweak) = message.key.split_at(message.key.len() / 2);
-        (expanded(isa, data), expanded(isa, tweak))
+        (expanded(machine, data), expanded(machine, tweak))
     };
     burst.iter().map(pair).unzip()
 }
 
-fn xts_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let (keys, tweak_keys) = halves(isa, burst);
+fn xts_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let (keys, tweak_keys) = halves(machine, burst);
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { xts::encrypt_many(isa, &mut xts_jobs(burst, &keys, &tweak_keys)) };
+    unsafe { xts::encrypt_many(machine, &mut xts_jobs(burst, &keys, &tweak_keys)) };
     Vec::new()
 }
 
-fn xts_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let (keys, tweak_keys) = halves(isa, burst);
+fn xts_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let (keys, tweak_keys) = halves(machine, burst);
     let keys = inverse(&keys);
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { xts::decrypt_many(isa, &mut xts_jobs(burst, &keys, &tweak_keys)) };
+    unsafe { xts::decrypt_many(machine, &mut xts_jobs(burst, &keys, &tweak_keys)) };
     Vec::new()
 }
 
-fn cmac_one(message: &mut Message) -> Vec<u8> {
-    reference::mac::cmac(&portable(&message.key), &message.data).to_vec()
-}
-
-fn cmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = schedules(isa, burst);
-    let subkeys: Vec<_> = keys.iter().map(|key| mac::Subkeys::new(isa, key)).collect();
+fn cmac(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
+    let subkeys: Vec<_> = keys
+        .iter()
+        .map(|key| mac::Subkeys::new(machine, key))
+        .collect();
     let mut jobs = jobs!(burst, |message, i| mac::Job {
         source: message.data.as_ptr(),
         len: message.data.len(),
@@ -323,7 +228,7 @@ fn cmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
         chain: [0; 16],
     });
     // SAFETY: each message is a vector of its own.
-    unsafe { mac::authenticate_many(isa, &mut jobs) };
+    unsafe { mac::authenticate_many(machine, &mut jobs) };
     jobs.iter().map(|job| job.chain.to_vec()).collect()
 }
 
@@ -332,31 +237,9 @@ fn short_iv(message: &Message) -> &[u8; 12] {
     message.iv.first_chunk().expect("16 bytes")
 }
 
-fn gcm_encrypt_one(message: &mut Message) -> Vec<u8> {
-    let j0 = gcm::j0_of_iv12(short_iv(message));
-    let Message { key, aad, data, .. } = message;
-    reference::gcm::encrypt(&portable(key), j0, aad, data).to_vec()
-}
-
-fn gcm_decrypt_one(message: &mut Message) -> Vec<u8> {
-    let j0 = gcm::j0_of_iv12(short_iv(message));
-    let Message { key, aad, data, .. } = message;
-    reference::gcm::decrypt(&portable(key), j0, aad, data).to_vec()
-}
-
-fn gcm_long_iv_one(message: &mut Message) -> Vec<u8> {
-    let key = portable(&message.key);
-    let j0 = reference::gcm::j0(&key, &message.iv);
-    reference::gcm::encrypt(&key, j0, &message.aad, &mut message.data).to_vec()
-}
-
-fn gmac_one(message: &mut Message) -> Vec<u8> {
-    let j0 = gcm::j0_of_iv12(short_iv(message));
-    reference::gcm::encrypt(&portable(&message.key), j0, &message.data, &mut []).to_vec()
-}
-
-fn gcm_keys(isa: Isa, burst: &[Message]) -> Vec<gcm::Key> {
-    let key = |message: &Message| gcm::Key::new(isa, &message.key).expect("a key length of AES");
+fn gcm_keys(machine: Machine, burst: &[Message]) -> Vec<gcm::Key> {
+    let key =
+        |message: &Message| gcm::Key::new(machine, &message.key).expect("a key length of AES");
     burst.iter().map(key).collect()
 }
 
@@ -382,41 +265,41 @@ fn gcm_tags(jobs: &[gcm::Job<'_>]) -> Vec<Vec<u8>> {
     jobs.iter().map(|job| job.tag.to_vec()).collect()
 }
 
-fn gcm_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = gcm_keys(isa, burst);
+fn gcm_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(machine, burst);
     let mut jobs = gcm_jobs(burst, &keys, |_, message| {
         gcm::j0_of_iv12(short_iv(message))
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    unsafe { gcm::encrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
 }
 
-fn gcm_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = gcm_keys(isa, burst);
+fn gcm_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(machine, burst);
     let mut jobs = gcm_jobs(burst, &keys, |_, message| {
         gcm::j0_of_iv12(short_iv(message))
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { gcm::decrypt_many(isa, &mut jobs) };
+    unsafe { gcm::decrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
 }
 
-fn gcm_long_iv(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = gcm_keys(isa, burst);
-    let mut jobs = gcm_jobs(burst, &keys, |key, message| key.j0(isa, &message.iv));
+fn gcm_long_iv(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(machine, burst);
+    let mut jobs = gcm_jobs(burst, &keys, |key, message| key.j0(machine, &message.iv));
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    unsafe { gcm::encrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
 }
 
 /// Parts of seven bytes, one of whole blocks, and the rest.
-fn gcm_parts(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = gcm_keys(isa, burst);
+fn gcm_parts(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(machine, burst);
     let turn = |(message, key): (&mut Message, &gcm::Key)| {
         let j0 = gcm::j0_of_iv12(short_iv(message));
         let len = message.data.len();
-        let mut stream = gcm::Stream::new(isa, key, j0);
+        let mut stream = gcm::Stream::new(machine, key, j0);
         stream.aad(&message.aad);
         let (head, rest) = message.data.split_at_mut(len.min(7));
         let (middle, tail) = rest.split_at_mut(rest.len() / 2);
@@ -430,8 +313,8 @@ fn gcm_parts(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
     burst.iter_mut().zip(&keys).map(turn).collect()
 }
 
-fn gmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    let keys = gcm_keys(isa, burst);
+fn gmac(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    let keys = gcm_keys(machine, burst);
     let mut jobs = gcm_jobs(burst, &keys, |_, message| {
         gcm::j0_of_iv12(short_iv(message))
     });
@@ -439,30 +322,18 @@ fn gmac(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
         (job.aad, job.aad_len, job.len) = (message.data.as_ptr(), message.data.len(), 0);
     }
     // SAFETY: each message is a vector of its own; nothing is written.
-    unsafe { gcm::encrypt_many(isa, &mut jobs) };
+    unsafe { gcm::encrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
 }
 
 const CCM_TAG: usize = 12;
 
-fn ccm_encrypt_one(message: &mut Message) -> Vec<u8> {
-    let Message { key, iv, aad, data } = message;
-    let tag = reference::ccm::encrypt(&portable(key), &iv[..13], CCM_TAG, aad, data);
-    tag[..CCM_TAG].to_vec()
-}
-
-fn ccm_decrypt_one(message: &mut Message) -> Vec<u8> {
-    let Message { key, iv, aad, data } = message;
-    let tag = reference::ccm::decrypt(&portable(key), &iv[..13], CCM_TAG, aad, data);
-    tag[..CCM_TAG].to_vec()
-}
-
 fn ccm_turn(
-    isa: Isa,
+    machine: Machine,
     burst: &mut [Message],
-    many: unsafe fn(Isa, &mut [ccm::Job<'_>]),
+    many: unsafe fn(Machine, &mut [ccm::Job<'_>]),
 ) -> Vec<Vec<u8>> {
-    let keys = schedules(isa, burst);
+    let keys = schedules(machine, burst);
     let nonces: Vec<_> = burst.iter().map(|message| message.iv).collect();
     let mut jobs = jobs!(burst, |message, i| ccm::Job {
         source: message.data.as_ptr(),
@@ -476,14 +347,14 @@ fn ccm_turn(
         tag: [0; 16],
     });
     // SAFETY: each message is a vector of its own, in place.
-    unsafe { many(isa, &mut jobs) };
+    unsafe { many(machine, &mut jobs) };
     jobs.iter().map(|job| job.tag[..CCM_TAG].to_vec()).collect()
 }
 
-fn ccm_encrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    ccm_turn(isa, burst, ccm::encrypt_many)
+fn ccm_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    ccm_turn(machine, burst, ccm::encrypt_many)
 }
 
-fn ccm_decrypt(isa: Isa, burst: &mut [Message]) -> Vec<Vec<u8>> {
-    ccm_turn(isa, burst, ccm::decrypt_many)
+fn ccm_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    ccm_turn(machine, burst, ccm::decrypt_many)
 }

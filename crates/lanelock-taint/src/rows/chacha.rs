@@ -8,8 +8,6 @@ use lanelock_kernels::chacha::{
     AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, TagStream, X_NONCE, cipher_many,
     open_many, seal_many,
 };
-#[cfg(target_arch = "x86_64")]
-use lanelock_kernels::cpu::{Avx2, Avx512, Ifma};
 
 use super::Row;
 use crate::inputs::{Inputs, Message};
@@ -28,15 +26,7 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn kernels(tier: Tier) -> Kernels {
-    let of_tier = match tier {
-        Tier::Portable => Some(Kernels::portable()),
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx2 => Avx2::detect().map(Kernels::avx2),
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx512 => Avx512::detect().map(|avx512| Kernels::avx512(avx512, Ifma::detect())),
-        _ => None,
-    };
-    of_tier.expect("a tier of the row that can run")
+    Kernels::of(tier.machine().expect("a tier of the row that can run"))
 }
 
 fn key(bytes: &[u8]) -> Key {

@@ -4,7 +4,6 @@
 use lanelock_core::algorithm::Spec;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Device, Op, Session, Status, Transform};
-use lanelock_kernels::cpu;
 use lanelock_native::Native;
 
 use super::Row;
@@ -12,8 +11,8 @@ use crate::inputs::{Inputs, Message};
 use crate::tier::Tier;
 
 /// What needs AES alone runs on the tier of that name too.
-const AES: &[Tier] = &[Tier::AesNi, Tier::Avx2, Tier::Avx512];
-const WIDE: &[Tier] = &[Tier::Avx2, Tier::Avx512];
+const AES: &[Tier] = &[Tier::Portable, Tier::AesNi, Tier::Avx2, Tier::Avx512];
+const WIDE: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512];
 
 const ALGORITHMS: [(&str, &[Tier]); 13] = [
     ("aes-128-cbc+hmac-sha1", WIDE),
@@ -47,11 +46,10 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn device(tier: Tier) -> Device {
-    let tier = match tier {
-        Tier::AesNi => cpu::Tier::AesNi,
-        Tier::Avx512 => cpu::Tier::Avx512,
-        _ => cpu::Tier::Avx2,
-    };
+    let tier = tier
+        .machine()
+        .expect("a tier of the row that can run")
+        .tier();
     let native = Native::with_tier(tier).expect("a tier of the row that can run");
     Device::builder().engine(native).build()
 }

@@ -1,7 +1,5 @@
 //! SHA-1, SHA-2 and HMAC.
 
-#[cfg(target_arch = "x86_64")]
-use lanelock_kernels::cpu::{Avx2, Avx512, ShaNi};
 use lanelock_kernels::hash::{
     Algorithm, HmacKey, Job, Kernels, Sha1, Sha224, Sha256, Sha384, Sha512, Stream, hash_many,
 };
@@ -38,17 +36,7 @@ fn add<A: Algorithm + 'static>(rows: &mut Vec<Row>, tiers: &'static [Tier]) {
 }
 
 fn kernels<A: Algorithm>(tier: Tier) -> &'static Kernels<A> {
-    let of_tier = match tier {
-        Tier::Portable => Some(Kernels::portable()),
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx2 => Avx2::detect().map(|avx2| Kernels::avx2(avx2, None)),
-        #[cfg(target_arch = "x86_64")]
-        Tier::ShaNi => ShaNi::detect().and_then(Kernels::sha_ni),
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx512 => Avx512::detect().map(|avx512| Kernels::avx512(avx512, ShaNi::detect())),
-        _ => None,
-    };
-    of_tier.expect("a tier of the row that can run")
+    Kernels::of(tier.machine().expect("a tier of the row that can run"))
 }
 
 fn digests<A: Algorithm>(tier: Tier, inputs: &mut Inputs) -> Vec<Vec<u8>> {

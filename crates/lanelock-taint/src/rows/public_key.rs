@@ -1,15 +1,16 @@
 //! What works with a private key: its import, and the kernels.
 
 use lanelock_core::public_key::{self as keys, RsaNumbers, SecretKey, SecretParts};
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Kernels as HashKernels, Sha256};
-use lanelock_kernels::public_key::curve25519::{self, ed25519, x25519};
+use lanelock_kernels::public_key::curve25519::{ed25519, x25519};
 use lanelock_kernels::public_key::nist::{
-    AgreeJob, Curve, GenerateJob, Isa, Kernels, NonceSource, Nonces, P256, P384, PublicPoint,
-    SignJob, Signature,
+    AgreeJob, Curve, GenerateJob, Kernels, NonceSource, Nonces, P256, P384, PublicPoint, SignJob,
+    Signature,
 };
 use lanelock_kernels::public_key::rsa::{
-    BlindingJob, Kernel, PrivateComponents, PrivateJob, PrivateKey2048, PublicComponents,
-    make_blindings, private,
+    BlindingJob, PrivateComponents, PrivateJob, PrivateKey2048, PublicComponents, make_blindings,
+    private,
 };
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 
@@ -68,7 +69,7 @@ fn public_of_25519(secrets: &[x25519::SecretKey]) -> Vec<[u8; 32]> {
         .zip(&mut publics)
         .map(|(key, public)| x25519::PublicKey { key, public })
         .collect();
-    x25519::public_keys(curve25519::Kernel::Portable, &mut jobs);
+    x25519::public_keys(Machine::PORTABLE, &mut jobs);
     publics
 }
 
@@ -98,15 +99,15 @@ fn agree_25519(inputs: &mut Inputs) -> Vec<Vec<u8>> {
             agreed: false,
         })
         .collect();
-    x25519::agree(curve25519::Kernel::Portable, &mut jobs);
+    x25519::agree(Machine::PORTABLE, &mut jobs);
     assert!(jobs.iter().all(|job| job.agreed), "peers of full order");
     shared.into_iter().map(Into::into).collect()
 }
 
 fn sign_25519(inputs: &mut Inputs) -> Vec<Vec<u8>> {
-    let kernel = curve25519::Kernel::Portable;
+    let machine = Machine::PORTABLE;
     let keys: Vec<_> = (0..JOBS)
-        .map(|_| ed25519::SigningKey::new(kernel, &secret(inputs)))
+        .map(|_| ed25519::SigningKey::new(machine, &secret(inputs)))
         .collect();
     let messages: Vec<_> = (0..JOBS).map(|n| inputs.bytes(50 * n)).collect();
     let mut signatures = vec![[0; 64]; JOBS];
@@ -120,12 +121,12 @@ fn sign_25519(inputs: &mut Inputs) -> Vec<Vec<u8>> {
             signature,
         })
         .collect();
-    ed25519::sign(kernel, &mut jobs);
+    ed25519::sign(machine, &mut jobs);
     signatures.into_iter().map(Into::into).collect()
 }
 
 fn kernels<C: Curve>() -> &'static Kernels<C> {
-    Kernels::new_in(Box::leak(Box::new_uninit()), Isa::Portable)
+    Kernels::new_in(Box::leak(Box::new_uninit()), Machine::PORTABLE)
 }
 
 /// Private keys, or nonces: with a zero in front, so that they are below the order.
@@ -183,7 +184,7 @@ fn agree<C: Curve>(inputs: &mut Inputs) -> Vec<Vec<u8>> {
 fn sign<C: Curve>(inputs: &mut Inputs) -> Vec<Vec<u8>> {
     let privates = numbers::<C>(inputs);
     let digest: [u8; 32] = secret(inputs);
-    let source = NonceSource::new(HashKernels::portable());
+    let source = NonceSource::new(HashKernels::of(Machine::PORTABLE));
     let random = inputs.secret_bytes(32);
     let nonces: Vec<_> = privates
         .iter()
@@ -263,7 +264,7 @@ fn rsa(inputs: &mut Inputs, blinded: bool) -> Vec<Vec<u8>> {
         coefficient: &coefficient,
     })
     .expect("a key");
-    let kernel = Kernel::portable();
+    let machine = Machine::PORTABLE;
     let messages: Vec<_> = (0..2)
         .map(|_| [vec![0], inputs.secret_bytes(255)].concat())
         .collect();
@@ -280,7 +281,7 @@ fn rsa(inputs: &mut Inputs, blinded: bool) -> Vec<Vec<u8>> {
         })
         .collect();
     if blinded {
-        make_blindings(kernel, &mut blindings);
+        make_blindings(machine, &mut blindings);
     }
     let mut outputs = vec![vec![0; 256]; messages.len()];
     let mut jobs: Vec<_> = messages
@@ -295,7 +296,7 @@ fn rsa(inputs: &mut Inputs, blinded: bool) -> Vec<Vec<u8>> {
             result: Ok(()),
         })
         .collect();
-    private(kernel, &mut jobs);
+    private(machine, &mut jobs);
     assert!(jobs.iter().all(|job| job.result.is_ok()), "no fault");
     outputs
 }

@@ -3,8 +3,9 @@
 use crate::aes::message::{in_records, length};
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
-use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, DecryptKey, Isa, KeySize, Message, Records};
+use crate::aes::{BLOCK, DecryptKey, KeySize, Message, Records};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// One message to decrypt, or the next part of one.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub struct DecryptJob<'k> {
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
-pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [DecryptJob<'_>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -51,7 +52,7 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
                 key: job.key,
                 iv: &raw const job.iv,
             };
-            decrypt_each(isa, size, core::iter::once(message));
+            decrypt_each(machine, size, core::iter::once(message));
             job.iv = last.unwrap_or(job.iv);
         }
     }
@@ -65,13 +66,13 @@ pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [DecryptJob<'_>]) {
 /// - Every key has `size`, and every length is a multiple of 16.
 #[inline]
 pub unsafe fn decrypt_each<'k>(
-    isa: Isa,
+    machine: Machine,
     size: KeySize,
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     in_records(messages, |records| {
         // SAFETY: the caller's contract.
-        unsafe { decrypt_records(isa, size, records) }
+        unsafe { decrypt_records(machine, size, records) }
     });
 }
 
@@ -80,9 +81,9 @@ pub unsafe fn decrypt_each<'k>(
 /// # Safety
 /// As for [`decrypt_each`], until this returns; the records are valid for reads, and do not change.
 #[inline(never)]
-pub unsafe fn decrypt_records(isa: Isa, size: KeySize, records: &Records<'_, DecryptKey>) {
+pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { isa.run(OfSize(size, Decrypt(records))) }
+    unsafe { machine.blocks.run(OfSize(size, Decrypt(records))) }
 }
 
 struct Decrypt<'m, 'k>(&'m Records<'k, DecryptKey>);

@@ -2,8 +2,9 @@
 
 use crate::aes::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
 use crate::aes::message::length;
-use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, EncryptKey, Isa, KeySize, Message};
+use crate::aes::{BLOCK, EncryptKey, KeySize, Message};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// One message to encrypt, or the next part of one.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct EncryptJob<'k> {
 /// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other jobs.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [EncryptJob<'_>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -49,7 +50,7 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
     // SAFETY: the caller's contract; sizes and lengths were compared. The last block of a message
     // that has any is behind its target.
     unsafe {
-        encrypt_each(isa, size, messages);
+        encrypt_each(machine, size, messages);
         for job in jobs.iter_mut().filter(|job| job.len > 0) {
             job.iv = job.target.add(job.len - BLOCK).cast::<[u8; BLOCK]>().read();
         }
@@ -64,12 +65,12 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [EncryptJob<'_>]) {
 /// - Every key has `size`, and every length is a multiple of 16.
 #[inline]
 pub unsafe fn encrypt_each<'k>(
-    isa: Isa,
+    machine: Machine,
     size: KeySize,
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_each::<Written>(isa, size, messages) }
+    unsafe { run_each::<Written>(machine, size, messages) }
 }
 
 impl<'k> From<Message<'k, EncryptKey>> for Link<'k, Written> {
@@ -94,9 +95,9 @@ impl Tail for Written {
     const WRITES: bool = true;
 
     #[inline(never)]
-    unsafe fn run(isa: Isa, size: KeySize, chains: &mut Chains<Self>) {
+    unsafe fn run(machine: Machine, size: KeySize, chains: &mut Chains<Self>) {
         // SAFETY: the caller's contract.
-        unsafe { run_chains(isa, size, chains) }
+        unsafe { run_chains(machine, size, chains) }
     }
 
     #[inline(always)]

@@ -2,23 +2,24 @@ use std::prelude::v1::*;
 
 use super::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
 use crate::aes::reference::cbc;
-use crate::aes::{DecryptKey, EncryptKey, Isa};
-use crate::testing::{Bench, Placed, per_isa};
+use crate::aes::{DecryptKey, EncryptKey};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, per_tier};
 
-per_isa!(
+per_tier!(
     encrypts_like_the_reference,
     decrypts_like_the_reference,
     continues_where_it_left
 );
 
-fn encrypts_like_the_reference(isa: Isa) {
+fn encrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst
             .iter()
             .map(|placed| encrypt_job(keys, placed))
             .collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { encrypt_many(isa, &mut jobs) };
+        unsafe { encrypt_many(machine, &mut jobs) };
         for (job, placed) in jobs.iter().zip(burst) {
             let mut iv = placed.message.iv;
             cbc::encrypt(job.key, &mut iv, &mut placed.message.data.clone());
@@ -34,7 +35,7 @@ fn encrypts_like_the_reference(isa: Isa) {
     }
 }
 
-fn decrypts_like_the_reference(isa: Isa) {
+fn decrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let keys: Vec<_> = keys.iter().map(DecryptKey::new).collect();
         let mut jobs: Vec<_> = burst
@@ -48,7 +49,7 @@ fn decrypts_like_the_reference(isa: Isa) {
             })
             .collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { decrypt_many(isa, &mut jobs) };
+        unsafe { decrypt_many(machine, &mut jobs) };
         for (job, placed) in jobs.iter().zip(burst) {
             let ciphertext = &placed.message.data;
             assert_eq!(
@@ -66,8 +67,8 @@ fn decrypts_like_the_reference(isa: Isa) {
     }
 }
 
-fn continues_where_it_left(isa: Isa) {
-    let key = EncryptKey::new(isa, &[3; 32]).unwrap();
+fn continues_where_it_left(machine: Machine) {
+    let key = EncryptKey::new(machine, &[3; 32]).unwrap();
     let mut whole = [7_u8; 320];
     let mut parts = whole;
     cbc::encrypt(&key, &mut [9; 16], &mut whole);
@@ -82,7 +83,7 @@ fn continues_where_it_left(isa: Isa) {
             iv,
         }];
         // SAFETY: in place, on a slice of that length.
-        unsafe { encrypt_many(isa, &mut job) };
+        unsafe { encrypt_many(machine, &mut job) };
         iv = job[0].iv;
     }
     assert_eq!(parts, whole);

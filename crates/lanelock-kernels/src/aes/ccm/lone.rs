@@ -6,7 +6,7 @@
 use super::Job;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{PerRounds, Rounds, each_round};
-use crate::aes::vector::Vector;
+use crate::arch::blocks::Vector;
 
 /// Encrypts or decrypts the message and leaves its tag in the job.
 ///

@@ -2,24 +2,25 @@ use std::prelude::v1::*;
 
 use super::{Job, decrypt_many, encrypt_many};
 use crate::aes::reference::ccm;
-use crate::aes::{EncryptKey, Isa};
-use crate::testing::{Bench, Message, Placed, Random, per_isa};
+use crate::aes::{EncryptKey};
+use crate::testing::{Bench, Message, Placed, Random, per_tier};
+use crate::machine::Machine;
 
-per_isa!(
+per_tier!(
     encrypts_like_the_reference,
     decrypts_like_the_reference,
     hashes_additional_data_of_any_length,
 );
 
-fn encrypts_like_the_reference(isa: Isa) {
-    agrees(isa, true);
+fn encrypts_like_the_reference(machine: Machine) {
+    agrees(machine, true);
 }
 
-fn decrypts_like_the_reference(isa: Isa) {
-    agrees(isa, false);
+fn decrypts_like_the_reference(machine: Machine) {
+    agrees(machine, false);
 }
 
-fn agrees(isa: Isa, encrypt: bool) {
+fn agrees(machine: Machine, encrypt: bool) {
     let reference = |key: &EncryptKey, message: &Message, data: &mut [u8]| {
         let (nonce, tag_len) = shape(message);
         if encrypt {
@@ -49,9 +50,9 @@ fn agrees(isa: Isa, encrypt: bool) {
         // SAFETY: each message has its own buffers of its length.
         unsafe {
             if encrypt {
-                encrypt_many(isa, &mut jobs);
+                encrypt_many(machine, &mut jobs);
             } else {
-                decrypt_many(isa, &mut jobs);
+                decrypt_many(machine, &mut jobs);
             }
         }
         for (job, placed) in jobs.iter().zip(burst) {
@@ -68,8 +69,8 @@ fn agrees(isa: Isa, encrypt: bool) {
     }
 }
 
-fn hashes_additional_data_of_any_length(isa: Isa) {
-    let key = EncryptKey::new(isa, &[1; 16]).unwrap();
+fn hashes_additional_data_of_any_length(machine: Machine) {
+    let key = EncryptKey::new(machine, &[1; 16]).unwrap();
     let aad = Random::new(1).bytes(66_000);
     for len in (0..100).chain([65_279, 65_280, 65_281, 65_536, 66_000]) {
         let (aad, nonce, tag_len) = (&aad[..len], &[7; 12], 8);
@@ -86,7 +87,7 @@ fn hashes_additional_data_of_any_length(isa: Isa) {
             tag: [0; 16],
         }];
         // SAFETY: in place, on an array of that length.
-        unsafe { encrypt_many(isa, &mut job) };
+        unsafe { encrypt_many(machine, &mut job) };
         let mut expected = [9_u8; 33];
         assert_eq!(
             job[0].tag,

@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::LANES;
 use crate::aes::BLOCK;
-use crate::aes::vector::Vector;
+use crate::arch::blocks::Vector;
 
 /// Round keys of each lane, transposed per register of lanes.
 #[repr(C, align(64))]

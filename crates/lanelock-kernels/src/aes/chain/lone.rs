@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use super::{Chains, Line, Tail};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
-use crate::aes::vector::Vector;
+use crate::arch::blocks::Vector;
 
 impl<T: Tail> Chains<T> {
     /// Runs the only message to its end, in registers of one block.

@@ -7,7 +7,7 @@ use super::{GROUPS, LANES, Tail};
 use crate::aes::BLOCK;
 use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 
 /// The last block of each lane, if it is not written.
 pub(super) struct Ends {

@@ -2,29 +2,30 @@ use std::prelude::v1::*;
 
 use super::{Job, apply_each, apply_many};
 use crate::aes::reference::ctr;
-use crate::aes::{EncryptKey, Isa, KeySize, Message};
-use crate::testing::{Bench, Placed, Random, per_isa};
+use crate::aes::{EncryptKey, KeySize, Message};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, Random, per_tier};
 
-per_isa!(
+per_tier!(
     agrees_with_the_reference,
     agrees_on_whole_messages,
     carries_through_the_block,
     continues_within_a_block
 );
 
-fn agrees_with_the_reference(isa: Isa) {
+fn agrees_with_the_reference(machine: Machine) {
     agrees(|_, jobs| {
         // SAFETY: each message has its own buffers of its length.
-        unsafe { apply_many(isa, jobs) }
+        unsafe { apply_many(machine, jobs) }
     });
 }
 
-fn agrees_on_whole_messages(isa: Isa) {
+fn agrees_on_whole_messages(machine: Machine) {
     agrees(|size, jobs| {
         // SAFETY: as above; counters stay where they are.
-        unsafe { apply_each(isa, size, jobs.iter().map(message)) }
+        unsafe { apply_each(machine, size, jobs.iter().map(message)) }
     });
-    let key = EncryptKey::new(isa, &[7; 32]).unwrap();
+    let key = EncryptKey::new(machine, &[7; 32]).unwrap();
     for top in [0x7f_u128, 0xfe, 0xff] {
         let counter = u128::MAX >> 64 << 64 | top << 56 | 0xff_ffff_ffff_fffe;
         let mut expected = [0; 700];
@@ -35,7 +36,7 @@ fn agrees_on_whole_messages(isa: Isa) {
             .each_mut()
             .map(|data| whole(&key, data, counter.to_be_bytes()));
         // SAFETY: in place, on arrays of that length.
-        unsafe { apply_each(isa, key.size(), jobs.iter().map(message)) };
+        unsafe { apply_each(machine, key.size(), jobs.iter().map(message)) };
         assert_eq!(data, [expected; 3]);
     }
 }
@@ -74,15 +75,15 @@ fn message<'k>(job: &Job<'k>) -> Message<'k, EncryptKey> {
     }
 }
 
-fn carries_through_the_block(isa: Isa) {
-    let key = EncryptKey::new(isa, &[5; 16]).unwrap();
+fn carries_through_the_block(machine: Machine) {
+    let key = EncryptKey::new(machine, &[5; 16]).unwrap();
     for top in [0x0123_4567_89ab_cdef_u64, u64::MAX] {
         for before in 0..70 {
             let counter = u128::from(top) << 64 | u128::from(u64::MAX - before);
             let mut data = [0; 1111];
             let mut job = whole(&key, &mut data, counter.to_be_bytes());
             // SAFETY: in place, on an array of that length.
-            unsafe { apply_many(isa, core::slice::from_mut(&mut job)) };
+            unsafe { apply_many(machine, core::slice::from_mut(&mut job)) };
             assert_eq!(job.counter, counter.wrapping_add(1111 / 16).to_be_bytes());
             assert_eq!(job.used, 1111 % 16);
             let mut expected = [0; 1111];
@@ -92,8 +93,8 @@ fn carries_through_the_block(isa: Isa) {
     }
 }
 
-fn continues_within_a_block(isa: Isa) {
-    let key = EncryptKey::new(isa, &[6; 24]).unwrap();
+fn continues_within_a_block(machine: Machine) {
+    let key = EncryptKey::new(machine, &[6; 24]).unwrap();
     let mut random = Random::new(9);
     for _ in 0..200 {
         let counter = random.block();
@@ -108,7 +109,7 @@ fn continues_within_a_block(isa: Isa) {
             job.target = part.as_mut_ptr();
             job.len = part.len();
             // SAFETY: in place, on a slice of that length.
-            unsafe { apply_many(isa, core::slice::from_mut(&mut job)) };
+            unsafe { apply_many(machine, core::slice::from_mut(&mut job)) };
             rest = after;
         }
         assert_eq!(data, expected);

@@ -2,16 +2,17 @@ use std::prelude::v1::*;
 
 use super::{Job, decrypt_many, encrypt_many};
 use crate::aes::reference::{decrypt_block, encrypt_block};
-use crate::aes::{DecryptKey, EncryptKey, Isa};
-use crate::testing::{Bench, Placed, per_isa};
+use crate::aes::{DecryptKey, EncryptKey};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, per_tier};
 
-per_isa!(encrypts_like_the_reference, decrypts_like_the_reference);
+per_tier!(encrypts_like_the_reference, decrypts_like_the_reference);
 
-fn encrypts_like_the_reference(isa: Isa) {
+fn encrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let jobs: Vec<_> = burst.iter().map(|placed| job(keys, placed)).collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { encrypt_many(isa, &jobs) };
+        unsafe { encrypt_many(machine, &jobs) };
     };
     for bytes in [16, 24, 32] {
         Bench::new(bytes).check((0, 16), run, |key, message| {
@@ -26,12 +27,12 @@ fn encrypts_like_the_reference(isa: Isa) {
     }
 }
 
-fn decrypts_like_the_reference(isa: Isa) {
+fn decrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let keys: Vec<_> = keys.iter().map(DecryptKey::new).collect();
         let jobs: Vec<_> = burst.iter().map(|placed| job(&keys, placed)).collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { decrypt_many(isa, &jobs) };
+        unsafe { decrypt_many(machine, &jobs) };
     };
     for bytes in [16, 24, 32] {
         Bench::new(bytes).check((0, 16), run, |key, message| {

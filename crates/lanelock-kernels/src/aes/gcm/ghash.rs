@@ -10,7 +10,7 @@
 use zeroize::Zeroize;
 
 use crate::aes::BLOCK;
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
 
 /// Highest power of H that a key holds: eight registers of four blocks, and a little more so that

@@ -6,7 +6,7 @@ use super::ghash::Ghash;
 use super::text::{Beside, Nothing, Text};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
 
 /// The jobs that `list` names.

@@ -6,7 +6,8 @@ use zeroize::Zeroize;
 
 use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
 use super::j0_of_iv12;
-use crate::aes::{BLOCK, EncryptKey, Isa, ecb};
+use crate::aes::{BLOCK, EncryptKey, ecb};
+use crate::machine::Machine;
 
 /// What GCM prepares once per key.
 #[derive(Clone)]
@@ -18,14 +19,14 @@ pub struct Key {
 
 impl Key {
     /// Expands `key`; `None` unless it has 16, 24 or 32 bytes.
-    pub fn new(isa: Isa, key: &[u8]) -> Option<Self> {
-        let cipher = EncryptKey::new(isa, key)?;
+    pub fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let cipher = EncryptKey::new(machine, key)?;
         let mut h = [0_u8; BLOCK];
         let (source, target) = (h.as_ptr(), h.as_mut_ptr());
         // SAFETY: one block, in place.
         unsafe {
             ecb::encrypt_many(
-                isa,
+                machine,
                 &[ecb::Job {
                     source,
                     target,
@@ -40,7 +41,7 @@ impl Key {
         };
         // SAFETY: safe for any block.
         unsafe {
-            isa.run(Powers {
+            machine.blocks.run(Powers {
                 h: u128::from_be_bytes(h),
                 powers: &mut expanded.powers,
             })
@@ -57,11 +58,11 @@ impl Key {
 
     /// The block before the first counter, from an IV of any length but zero.
     #[inline]
-    pub fn j0(&self, isa: Isa, iv: &[u8]) -> [u8; BLOCK] {
+    pub fn j0(&self, machine: Machine, iv: &[u8]) -> [u8; BLOCK] {
         // A number, so that it stays in registers whichever way it is made.
         let block = match iv.try_into() {
             Ok(iv) => u128::from_le_bytes(j0_of_iv12(iv)),
-            Err(_) => self.hashed(isa, iv),
+            Err(_) => self.hashed(machine, iv),
         };
         block.to_le_bytes()
     }
@@ -69,13 +70,13 @@ impl Key {
     /// The block before the first counter, from an IV of another length than twelve.
     #[cold]
     #[inline(never)]
-    fn hashed(&self, isa: Isa, iv: &[u8]) -> u128 {
+    fn hashed(&self, machine: Machine, iv: &[u8]) -> u128 {
         let lengths = (8 * iv.len() as u128).to_be_bytes();
         let mut hashed = [0; BLOCK];
         for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {
             // SAFETY: both are slices of their length.
             unsafe {
-                isa.run(Absorb {
+                machine.blocks.run(Absorb {
                     powers: self.powers(),
                     hashed: &mut hashed,
                     from,

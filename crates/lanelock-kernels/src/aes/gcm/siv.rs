@@ -10,7 +10,8 @@ use core::{array, fmt};
 use zeroize::Zeroize;
 
 use crate::aes::rounds::OfSize;
-use crate::aes::{BLOCK, EncryptKey, Isa};
+use crate::aes::{BLOCK, EncryptKey};
+use crate::machine::Machine;
 use keys::{Keys, encrypt_each};
 use polyval::{Hash, NOTHING, Polyval};
 use text::{Crypt, Text};
@@ -52,13 +53,13 @@ pub struct Job<'k> {
 /// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
-pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(LOT) {
-        let keys = Keys::new(isa, jobs.iter().map(|job| (job.key, &job.nonce)));
+        let keys = Keys::new(machine, jobs.iter().map(|job| (job.key, &job.nonce)));
         // SAFETY: the caller's contract.
         unsafe {
-            tags(isa, jobs, &keys, |job| job.source);
-            crypt(isa, jobs, &keys);
+            tags(machine, jobs, &keys, |job| job.source);
+            crypt(machine, jobs, &keys);
         }
     }
 }
@@ -70,20 +71,20 @@ pub unsafe fn encrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(isa: Isa, jobs: &mut [Job<'_>]) {
+pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
     for jobs in jobs.chunks_mut(LOT) {
-        let keys = Keys::new(isa, jobs.iter().map(|job| (job.key, &job.nonce)));
+        let keys = Keys::new(machine, jobs.iter().map(|job| (job.key, &job.nonce)));
         // SAFETY: the caller's contract; the targets have been written.
         unsafe {
-            crypt(isa, jobs, &keys);
-            tags(isa, jobs, &keys, |job| job.target);
+            crypt(machine, jobs, &keys);
+            tags(machine, jobs, &keys, |job| job.target);
         }
     }
 }
 
 /// A message in pieces. The caller encrypts after it has the tag, and decrypts before.
 pub struct Stream {
-    isa: Isa,
+    machine: Machine,
     keys: Keys,
     nonce: [u8; NONCE],
     sum: [u8; BLOCK],
@@ -96,10 +97,10 @@ impl Stream {
     ///
     /// # Panics
     /// If `key` has 24 bytes.
-    pub fn new(isa: Isa, key: &EncryptKey, nonce: [u8; NONCE]) -> Self {
+    pub fn new(machine: Machine, key: &EncryptKey, nonce: [u8; NONCE]) -> Self {
         Self {
-            isa,
-            keys: Keys::new(isa, [(key, &nonce)].into_iter()),
+            machine,
+            keys: Keys::new(machine, [(key, &nonce)].into_iter()),
             nonce,
             sum: [0; BLOCK],
             done: 0,
@@ -115,7 +116,7 @@ impl Stream {
             sum: self.sum,
         }];
         // SAFETY: the part is a slice of that length.
-        unsafe { self.isa.run(Polyval(&mut hash)) };
+        unsafe { self.machine.blocks.run(Polyval(&mut hash)) };
         self.sum = hash[0].sum;
         hash[0].sum.zeroize();
     }
@@ -125,7 +126,7 @@ impl Stream {
         self.absorb(&lengths(aad_len, len));
         let mut tags = [masked(&self.sum, &self.nonce)];
         let key = self.keys.cipher(0);
-        encrypt_each(self.isa, key, [(key, &mut tags[..])].into_iter());
+        encrypt_each(self.machine, key, [(key, &mut tags[..])].into_iter());
         tags[0]
     }
 
@@ -156,7 +157,11 @@ impl Stream {
             counter,
         };
         // SAFETY: the caller's contract.
-        unsafe { self.isa.run(OfSize(key.size(), Crypt([text].into_iter()))) };
+        unsafe {
+            self.machine
+                .blocks
+                .run(OfSize(key.size(), Crypt([text].into_iter())))
+        };
         // A message has fewer than 2^32 blocks (RFC 8452, 6).
         #[expect(clippy::cast_possible_truncation, reason = "the counter wraps")]
         let blocks = len.div_ceil(BLOCK) as u32;
@@ -203,7 +208,7 @@ fn first_counter(tag: &[u8; BLOCK]) -> [u8; BLOCK] {
 /// Additional data and what `plaintext` names are valid for reads of their lengths; there are
 /// [`LOT`] jobs at the most, of which `keys` are.
 unsafe fn tags(
-    isa: Isa,
+    machine: Machine,
     jobs: &mut [Job<'_>],
     keys: &Keys,
     plaintext: impl Fn(&Job<'_>) -> *const u8,
@@ -226,14 +231,14 @@ unsafe fn tags(
     });
     let hashes = &mut hashes[..jobs.len()];
     // SAFETY: the caller's promise, and `ends` live until the kernel has returned.
-    unsafe { isa.run(Polyval(hashes)) };
+    unsafe { machine.blocks.run(Polyval(hashes)) };
     let mut blocks = [[0; BLOCK]; LOT];
     for ((block, hash), job) in blocks.iter_mut().zip(&mut *hashes).zip(&*jobs) {
         *block = masked(&hash.sum, &job.nonce);
         hash.sum.zeroize();
     }
     let stretches = keys.ciphers().zip(blocks.chunks_mut(1));
-    encrypt_each(isa, keys.cipher(0), stretches);
+    encrypt_each(machine, keys.cipher(0), stretches);
     for (job, tag) in jobs.iter_mut().zip(blocks) {
         job.tag = tag;
     }
@@ -243,7 +248,7 @@ unsafe fn tags(
 ///
 /// # Safety
 /// [`encrypt_many`]'s contract; there are [`LOT`] jobs at the most, of which `keys` are.
-unsafe fn crypt(isa: Isa, jobs: &[Job<'_>], keys: &Keys) {
+unsafe fn crypt(machine: Machine, jobs: &[Job<'_>], keys: &Keys) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
     };
@@ -255,7 +260,7 @@ unsafe fn crypt(isa: Isa, jobs: &[Job<'_>], keys: &Keys) {
         counter: first_counter(&job.tag),
     });
     // SAFETY: the caller's promise; a message's key has the size of the one it is derived from.
-    unsafe { isa.run(OfSize(size, Crypt(texts))) }
+    unsafe { machine.blocks.run(OfSize(size, Crypt(texts))) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::text::Counters;
 use super::together::{Lot, finish, lot, xor};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{ANY, Rounds, each_round};
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 
 /// Most registers of text that a message has here.
 pub(super) const REGISTERS: usize = 9;

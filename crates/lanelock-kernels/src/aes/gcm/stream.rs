@@ -8,12 +8,13 @@ use super::ghash::{Absorb, Ghash};
 use super::text::{Counters, Text};
 use super::{Direction, Key};
 use crate::aes::rounds::{OfSize, PerRounds, Rounds};
-use crate::aes::vector::Vector;
-use crate::aes::{BLOCK, Isa, ecb};
+use crate::aes::{BLOCK, ecb};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// One message in progress. Wiped on drop.
 pub struct Stream<'k> {
-    isa: Isa,
+    machine: Machine,
     key: &'k Key,
     j0: [u8; BLOCK],
     /// GHASH of all whole blocks.
@@ -30,11 +31,11 @@ pub struct Stream<'k> {
 
 impl<'k> Stream<'k> {
     /// A message whose counters follow `j0`.
-    pub fn new(isa: Isa, key: &'k Key, j0: [u8; BLOCK]) -> Self {
+    pub fn new(machine: Machine, key: &'k Key, j0: [u8; BLOCK]) -> Self {
         let zero = [0; BLOCK];
         let (hashed, counter, stream, partial) = (zero, j0, zero, zero);
         Self {
-            isa,
+            machine,
             key,
             j0,
             hashed,
@@ -80,7 +81,7 @@ impl<'k> Stream<'k> {
             let whole = rest / BLOCK * BLOCK;
             if whole > 0 {
                 let size = self.key.cipher().size();
-                let isa = self.isa;
+                let machine = self.machine;
                 let blocks = Blocks {
                     stream: self,
                     source,
@@ -88,8 +89,8 @@ impl<'k> Stream<'k> {
                     len: whole,
                 };
                 match direction {
-                    Direction::Encrypt => isa.run(OfSize(size, Turned::<true>(blocks))),
-                    Direction::Decrypt => isa.run(OfSize(size, Turned::<false>(blocks))),
+                    Direction::Encrypt => machine.blocks.run(OfSize(size, Turned::<true>(blocks))),
+                    Direction::Decrypt => machine.blocks.run(OfSize(size, Turned::<false>(blocks))),
                 }
                 self.len += whole;
             }
@@ -156,7 +157,7 @@ impl<'k> Stream<'k> {
         let (powers, hashed) = (self.key.powers(), &mut self.hashed);
         // SAFETY: the caller's pointer and length; the powers are the key's.
         unsafe {
-            self.isa.run(Absorb {
+            self.machine.blocks.run(Absorb {
                 powers,
                 hashed,
                 from,
@@ -174,7 +175,7 @@ impl<'k> Stream<'k> {
             key: self.key.cipher(),
         };
         // SAFETY: one block, in place.
-        unsafe { ecb::encrypt_many(self.isa, &[job]) };
+        unsafe { ecb::encrypt_many(self.machine, &[job]) };
         block
     }
 

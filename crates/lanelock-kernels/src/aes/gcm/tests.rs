@@ -1,11 +1,12 @@
 use std::prelude::v1::*;
 
 use super::{Direction, Job, Key, Stream, decrypt_many, encrypt_many, j0_of_iv12};
+use crate::aes::EncryptKey;
 use crate::aes::reference::gcm;
-use crate::aes::{EncryptKey, Isa};
-use crate::testing::{Bench, Placed, Random, per_isa};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, Random, per_tier};
 
-per_isa!(
+per_tier!(
     encrypts_like_the_reference,
     decrypts_like_the_reference,
     runs_any_number_of_messages_together,
@@ -15,17 +16,17 @@ per_isa!(
     counts_modulo_two_to_the_32,
 );
 
-fn encrypts_like_the_reference(isa: Isa) {
-    agrees(isa, Direction::Encrypt);
+fn encrypts_like_the_reference(machine: Machine) {
+    agrees(machine, Direction::Encrypt);
 }
 
-fn decrypts_like_the_reference(isa: Isa) {
-    agrees(isa, Direction::Decrypt);
+fn decrypts_like_the_reference(machine: Machine) {
+    agrees(machine, Direction::Decrypt);
 }
 
-fn agrees(isa: Isa, direction: Direction) {
+fn agrees(machine: Machine, direction: Direction) {
     for bytes in [16, 24, 32] {
-        let gcm_keys = keys(isa, bytes);
+        let gcm_keys = keys(machine, bytes);
         let run = |_: &[EncryptKey], burst: &[Placed<'_>]| {
             let mut jobs: Vec<_> = burst
                 .iter()
@@ -44,8 +45,8 @@ fn agrees(isa: Isa, direction: Direction) {
             // SAFETY: each message has its own buffers of its length.
             unsafe {
                 match direction {
-                    Direction::Encrypt => encrypt_many(isa, &mut jobs),
-                    Direction::Decrypt => decrypt_many(isa, &mut jobs),
+                    Direction::Encrypt => encrypt_many(machine, &mut jobs),
+                    Direction::Decrypt => decrypt_many(machine, &mut jobs),
                 }
             }
             for (job, placed) in jobs.iter().zip(burst) {
@@ -70,8 +71,8 @@ fn agrees(isa: Isa, direction: Direction) {
 
 /// Every number of messages up to four lots and more, of each number of registers that runs side
 /// by side and a little above, of equal and of unequal lengths, with one key and with many.
-fn runs_any_number_of_messages_together(isa: Isa) {
-    let keys = keys(isa, 16);
+fn runs_any_number_of_messages_together(machine: Machine) {
+    let keys = keys(machine, 16);
     let mut random = Random::new(17);
     for registers in 1..=11 {
         for count in 1..=17 {
@@ -112,8 +113,8 @@ fn runs_any_number_of_messages_together(isa: Isa) {
                 // SAFETY: each job has a text and a place of its own.
                 unsafe {
                     match direction {
-                        Direction::Encrypt => encrypt_many(isa, &mut jobs),
-                        Direction::Decrypt => decrypt_many(isa, &mut jobs),
+                        Direction::Encrypt => encrypt_many(machine, &mut jobs),
+                        Direction::Decrypt => decrypt_many(machine, &mut jobs),
                     }
                 }
                 for ((job, expected), aad) in jobs.iter().zip(&mut expected).zip(&aads) {
@@ -129,8 +130,8 @@ fn runs_any_number_of_messages_together(isa: Isa) {
     }
 }
 
-fn continues_anywhere(isa: Isa) {
-    let keys = keys(isa, 32);
+fn continues_anywhere(machine: Machine) {
+    let keys = keys(machine, 32);
     let mut random = Random::new(3);
     for round in 0..150 {
         let direction = [Direction::Encrypt, Direction::Decrypt][round % 2];
@@ -140,7 +141,7 @@ fn continues_anywhere(isa: Isa) {
         let mut data = random.bytes(len);
         let mut expected = data.clone();
         let tag = turn(direction, key, j0, &aad, &mut expected);
-        let mut stream = Stream::new(isa, key, j0);
+        let mut stream = Stream::new(machine, key, j0);
         stream.aad(&aad[..32]);
         stream.aad(&aad[32..]);
         let mut rest = &mut data[..];
@@ -157,15 +158,15 @@ fn continues_anywhere(isa: Isa) {
     }
 }
 
-fn hashes_additional_data_of_any_length(isa: Isa) {
-    let key = &keys(isa, 16)[5];
+fn hashes_additional_data_of_any_length(machine: Machine) {
+    let key = &keys(machine, 16)[5];
     let aad = Random::new(1).bytes(1300);
     for len in 0..aad.len() {
         for text in [0, 77] {
             let mut data = [9_u8; 77];
             let mut job = [job(key, &mut data[..text], &aad[..len], [1; 16])];
             // SAFETY: in place, on a slice of that length.
-            unsafe { encrypt_many(isa, &mut job) };
+            unsafe { encrypt_many(machine, &mut job) };
             let expected =
                 gcm::encrypt(key.cipher(), [1; 16], &aad[..len], &mut [9_u8; 77][..text]);
             assert_eq!(job[0].tag, expected, "{len} bytes of additional data");
@@ -173,24 +174,24 @@ fn hashes_additional_data_of_any_length(isa: Isa) {
     }
 }
 
-fn takes_ivs_of_any_length(isa: Isa) {
-    let key = &keys(isa, 16)[7];
+fn takes_ivs_of_any_length(machine: Machine) {
+    let key = &keys(machine, 16)[7];
     for len in 1..300 {
         let iv = Random::new(len).bytes(len.try_into().unwrap());
-        assert_eq!(key.j0(isa, &iv), gcm::j0(key.cipher(), &iv));
+        assert_eq!(key.j0(machine, &iv), gcm::j0(key.cipher(), &iv));
     }
     assert_eq!(j0_of_iv12(&[8; 12]), gcm::j0(key.cipher(), &[8; 12]));
 }
 
-fn counts_modulo_two_to_the_32(isa: Isa) {
-    let key = &keys(isa, 16)[9];
+fn counts_modulo_two_to_the_32(machine: Machine) {
+    let key = &keys(machine, 16)[9];
     for before in 0..40_u8 {
         let mut j0 = [0xff; 16];
         j0[15] -= before;
         let mut data = [1; 1000];
         let mut job = [job(key, &mut data, &[], j0)];
         // SAFETY: in place, on an array of that length.
-        unsafe { encrypt_many(isa, &mut job) };
+        unsafe { encrypt_many(machine, &mut job) };
         let mut expected = [1; 1000];
         assert_eq!(
             job[0].tag,
@@ -207,10 +208,10 @@ fn turn(direction: Direction, key: &Key, j0: [u8; 16], aad: &[u8], data: &mut [u
     }
 }
 
-fn keys(isa: Isa, bytes: usize) -> Vec<Key> {
+fn keys(machine: Machine, bytes: usize) -> Vec<Key> {
     let mut random = Random::new(11);
     (0..40)
-        .map(|_| Key::new(isa, &random.bytes(bytes)).unwrap())
+        .map(|_| Key::new(machine, &random.bytes(bytes)).unwrap())
         .collect()
 }
 

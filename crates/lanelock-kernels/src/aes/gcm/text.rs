@@ -4,7 +4,7 @@ use super::Job;
 use super::ghash::{Ghash, POWERS};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
-use crate::aes::vector::Vector;
+use crate::arch::blocks::Vector;
 
 /// What runs between the rounds of a text, in four steps.
 pub(super) trait Beside {

@@ -7,7 +7,7 @@ use super::text::Counters;
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::{from_fn, map};
 
 /// The jobs that `list` names, at least one. Each has at most a block of

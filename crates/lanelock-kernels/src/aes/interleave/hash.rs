@@ -1,12 +1,9 @@
 //! Which hash functions have rounds that leave room for AES.
 
+use super::Instructions;
+use crate::arch::sha;
+use crate::arch::words::{Beside, Row};
 use crate::hash::{Algorithm, Sha1, Sha224, Sha256, Sha384, Sha512};
-#[cfg(target_arch = "x86_64")]
-use crate::{
-    cpu::ShaNi,
-    hash::sha_ni::{self, Beside},
-    lanes::Row,
-};
 
 /// A hash function that [`CbcHmac`](super::CbcHmac) may have; sealed.
 pub trait Interleave: Algorithm {
@@ -18,9 +15,8 @@ pub trait Interleave: Algorithm {
     /// # Safety
     /// `data` is valid for `blocks` blocks; what `beside` demands.
     #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
     unsafe fn compress_beside<B: Beside>(
-        token: ShaNi,
+        instructions: Instructions,
         row: &mut Row<Self::Word>,
         data: *const u8,
         blocks: usize,
@@ -34,16 +30,15 @@ macro_rules! interleave {
             const INTERLEAVES: bool = true;
 
             #[inline(always)]
-            #[cfg(target_arch = "x86_64")]
             unsafe fn compress_beside<B: Beside>(
-                _: ShaNi,
+                instructions: Instructions,
                 row: &mut Row<u32>,
                 data: *const u8,
                 blocks: usize,
                 beside: B,
             ) {
-                // SAFETY: the token is the proof of the instructions; the rest is promised.
-                unsafe { sha_ni::$compress(row, data, blocks, beside) }
+                // SAFETY: the caller's promises.
+                unsafe { sha::$compress(instructions.0, row, data, blocks, beside) }
             }
         }
     )*};
@@ -51,9 +46,8 @@ macro_rules! interleave {
         impl Interleave for $algorithm {
             const INTERLEAVES: bool = false;
 
-            #[cfg(target_arch = "x86_64")]
             unsafe fn compress_beside<B: Beside>(
-                _: ShaNi,
+                _: Instructions,
                 _: &mut Row<u64>,
                 _: *const u8,
                 _: usize,

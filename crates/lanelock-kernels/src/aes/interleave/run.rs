@@ -1,9 +1,11 @@
 //! The cipher and the hash function, each by itself or one beside the other.
 
-use super::steps::Steps;
+use super::steps::{Lone, Steps};
 use super::{CbcHmac, CbcKey, Interleave};
 use crate::aes::{BLOCK, KeySize};
-use crate::hash::sha_ni::Alone;
+use crate::arch::blocks::Vector;
+use crate::arch::sha::Registers;
+use crate::arch::words::Alone;
 
 /// `$body` with the cipher's steps from `$source` to `$target`.
 macro_rules! with_steps {
@@ -11,7 +13,12 @@ macro_rules! with_steps {
         macro_rules! run {
             ($key:ident, $rounds:literal, $encrypt:literal) => {{
                 let keys = $key.as_ptr();
-                let $steps = Steps::<$rounds, $encrypt>::new(keys, $source, $target, &mut $self.iv);
+                let $steps = Steps::<Registers, $rounds, $encrypt>::new(
+                    keys,
+                    $source,
+                    $target,
+                    &mut $self.iv,
+                );
                 $body
             }};
         }
@@ -36,7 +43,7 @@ impl<A: Interleave> CbcHmac<'_, A> {
     #[inline(always)]
     pub(super) unsafe fn hash_alone(&mut self, data: *const u8, blocks: usize) {
         // SAFETY: the caller's promise.
-        unsafe { A::compress_beside(self.token, &mut self.chain, data, blocks, Alone) };
+        unsafe { A::compress_beside(self.instructions, &mut self.chain, data, blocks, Alone) };
     }
 
     /// Runs the cipher by itself.
@@ -49,7 +56,12 @@ impl<A: Interleave> CbcHmac<'_, A> {
             return;
         }
         // SAFETY: the caller's promises, and the token, which includes AES-NI.
-        unsafe { with_steps!(self, source, target, |steps| steps.alone(len / BLOCK)) };
+        unsafe {
+            with_steps!(self, source, target, |steps| Registers::enter(Lone(
+                steps,
+                len / BLOCK
+            )))
+        };
     }
 
     /// Runs the cipher over `blocks` times 64 bytes and the hash function over those at `data`.
@@ -67,7 +79,7 @@ impl<A: Interleave> CbcHmac<'_, A> {
         // SAFETY: the caller's promises, and the token, which includes AES-NI.
         unsafe {
             with_steps!(self, source, target, |steps| {
-                A::compress_beside(self.token, &mut self.chain, data, blocks, steps)
+                A::compress_beside(self.instructions, &mut self.chain, data, blocks, steps)
             });
         }
     }

@@ -1,37 +1,36 @@
 //! CBC cut into steps of one AES round, to be placed between the rounds of a hash function.
 
-use core::arch::x86_64::*;
-
 use crate::aes::BLOCK;
-use crate::hash::sha_ni::Beside;
+use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::words::Beside;
 
 /// The blocks of a message, one after the other.
 ///
 /// Decrypted blocks do not wait for each other: the CPU overlaps the last rounds of one with the
 /// first of the next, so this order serves both directions.
 ///
-/// Invariant: `keys` is the schedule of `ROUNDS` rounds of the direction, aligned as such, and
+/// Invariant: `keys` is the schedule of `ROUNDS` rounds of the direction, `V` has one block, and
 /// `source` and `target` are valid for all blocks that the steps will be run for; they are the
 /// same or disjoint.
-pub(super) struct Steps<'v, const ROUNDS: usize, const ENCRYPT: bool> {
-    keys: *const __m128i,
+pub(super) struct Steps<'v, V, const ROUNDS: usize, const ENCRYPT: bool> {
+    keys: *const u8,
     source: *const u8,
     target: *mut u8,
     /// Where the chaining value is before and after.
     iv: &'v mut [u8; BLOCK],
     /// The ciphertext block before this one.
-    before: __m128i,
+    before: V,
     /// Of decryption: this ciphertext block.
-    ciphertext: __m128i,
-    state: __m128i,
+    ciphertext: V,
+    state: V,
 }
 
 /// AES blocks beside one block of the hash function: as many bytes.
 const BLOCKS: usize = 4;
 
-impl<'v, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, ROUNDS, ENCRYPT> {
+impl<'v, V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, V, ROUNDS, ENCRYPT> {
     /// # Safety
-    /// The invariant.
+    /// The CPU has the instructions of `V`; the invariant.
     #[inline(always)]
     pub unsafe fn new(
         keys: *const u8,
@@ -39,10 +38,10 @@ impl<'v, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, ROUNDS, ENCRYPT> {
         target: *mut u8,
         iv: &'v mut [u8; BLOCK],
     ) -> Self {
-        // SAFETY: every x86-64 CPU has SSE2.
-        let zero = unsafe { _mm_setzero_si128() };
+        // SAFETY: the caller promises the instructions.
+        let zero = unsafe { V::zero() };
         Self {
-            keys: keys.cast(),
+            keys,
             source,
             target,
             iv,
@@ -52,59 +51,39 @@ impl<'v, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, ROUNDS, ENCRYPT> {
         }
     }
 
-    /// Runs `blocks` blocks by themselves.
-    ///
-    /// # Safety
-    /// The CPU has AES-NI; the invariant for that many blocks.
-    #[target_feature(enable = "aes,sse4.1,ssse3")]
-    pub unsafe fn alone(mut self, blocks: usize) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            self.begin();
-            for _ in 0..blocks {
-                for r in 0..=ROUNDS {
-                    self.step(0, r);
-                }
-                self.advance(1);
-            }
-            self.end();
-        }
-    }
-
     /// Round `r` of the `block`-th block from here; 0 reads it, the last one writes it.
     ///
     /// # Safety
-    /// The CPU has AES-NI; the invariant.
+    /// Runs under [`Vector::enter`]; the invariant.
     #[inline(always)]
     unsafe fn step(&mut self, block: usize, r: usize) {
-        // SAFETY: the invariant: `ROUNDS + 1` aligned round keys, and a block on both sides.
+        // SAFETY: the invariant: `ROUNDS + 1` round keys, and a block on both sides.
         unsafe {
-            let key = _mm_load_si128(self.keys.add(r));
+            let key = V::load(self.keys.add(BLOCK * r));
             if r == 0 {
-                let text = _mm_loadu_si128(self.source.add(BLOCK * block).cast());
-                self.state = _mm_xor_si128(text, key);
+                let text = V::load(self.source.add(BLOCK * block));
+                self.state = text.xor(key);
                 if ENCRYPT {
-                    self.state = _mm_xor_si128(self.state, self.before);
+                    self.state = self.state.xor(self.before);
                 } else {
                     self.ciphertext = text;
                 }
             } else if r < ROUNDS {
                 self.state = if ENCRYPT {
-                    _mm_aesenc_si128(self.state, key)
+                    self.state.aes_enc(key)
                 } else {
-                    _mm_aesdec_si128(self.state, key)
+                    self.state.aes_dec(key)
                 };
             } else {
                 let text = if ENCRYPT {
-                    self.before = _mm_aesenclast_si128(self.state, key);
+                    self.before = self.state.aes_enc_last(key);
                     self.before
                 } else {
-                    let text = _mm_aesdeclast_si128(self.state, key);
-                    let text = _mm_xor_si128(text, self.before);
+                    let text = self.state.aes_dec_last(key).xor(self.before);
                     self.before = self.ciphertext;
                     text
                 };
-                _mm_storeu_si128(self.target.add(BLOCK * block).cast(), text);
+                text.store(self.target.add(BLOCK * block));
             }
         }
     }
@@ -116,11 +95,11 @@ impl<'v, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, ROUNDS, ENCRYPT> {
     }
 }
 
-impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, ROUNDS, ENCRYPT> {
+impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, V, ROUNDS, ENCRYPT> {
     #[inline(always)]
     unsafe fn begin(&mut self) {
         // SAFETY: the IV is a block.
-        self.before = unsafe { _mm_loadu_si128(self.iv.as_ptr().cast()) };
+        self.before = unsafe { V::load(self.iv.as_ptr()) };
     }
 
     /// The steps of four blocks, spread evenly over the groups of one. The first block is written
@@ -129,7 +108,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, ROUNDS, ENCR
     unsafe fn behind(&mut self, group: usize, groups: usize) {
         let steps = ROUNDS + 1;
         for step in group * BLOCKS * steps / groups..(group + 1) * BLOCKS * steps / groups {
-            // SAFETY: the CPU has AES-NI, as the caller promises; the invariant.
+            // SAFETY: as the caller promises.
             unsafe { self.step(step / steps, step % steps) };
         }
         if group + 1 == groups {
@@ -139,6 +118,33 @@ impl<const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, ROUNDS, ENCR
     #[inline(always)]
     unsafe fn end(&mut self) {
         // SAFETY: the IV is a block.
-        unsafe { _mm_storeu_si128(self.iv.as_mut_ptr().cast(), self.before) }
+        unsafe { self.before.store(self.iv.as_mut_ptr()) }
+    }
+}
+
+/// The steps of a number of blocks by themselves.
+pub(super) struct Lone<'v, V, const ROUNDS: usize, const ENCRYPT: bool>(
+    pub(super) Steps<'v, V, ROUNDS, ENCRYPT>,
+    pub(super) usize,
+);
+
+impl<W: Vector, const ROUNDS: usize, const ENCRYPT: bool> Kernel for Lone<'_, W, ROUNDS, ENCRYPT> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self(mut steps, blocks) = self;
+        // SAFETY: the creator's promise: the invariant for that many blocks, and that the registers
+        // are those of the steps.
+        unsafe {
+            steps.begin();
+            for _ in 0..blocks {
+                for r in 0..=ROUNDS {
+                    steps.step(0, r);
+                }
+                steps.advance(1);
+            }
+            steps.end();
+        }
     }
 }

@@ -2,18 +2,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::prelude::v1::*;
 use std::vec;
 
-use super::{CbcHmac, CbcKey, Interleave, Side};
+use super::{CbcHmac, CbcKey, Instructions, Interleave, Side};
+use crate::Machine;
 use crate::aes::reference::cbc;
 use crate::aes::{DecryptKey, EncryptKey};
-use crate::cpu::ShaNi;
 use crate::hash::reference::Hash;
 use crate::hash::{HmacKey, Kernels, Sha1, Sha224, Sha256, Sha384, Sha512};
-use crate::testing::{Guarded, Random, has};
+use crate::testing::{Guarded, Random};
 
 /// The proof, unless this CPU has no SHA extensions.
-fn token() -> Option<ShaNi> {
-    let token = ShaNi::detect();
-    assert_eq!(token.is_some(), has!("sha") && has!("aes"));
+fn token() -> Option<Instructions> {
+    let token = Instructions::of(Machine::best());
     if token.is_none() {
         std::println!("this CPU has no SHA extensions");
     }
@@ -39,7 +38,7 @@ struct Shape {
 }
 
 struct Bench<A: Interleave> {
-    token: ShaNi,
+    token: Instructions,
     reference: Hash,
     mac_key: Vec<u8>,
     prepared: HmacKey<A>,
@@ -51,13 +50,13 @@ struct Bench<A: Interleave> {
 const CANARY: u8 = 0xa5;
 
 impl<A: Interleave> Bench<A> {
-    fn new(token: ShaNi, reference: Hash) -> Self {
+    fn new(token: Instructions, reference: Hash) -> Self {
         let mut random = Random::new(A::DIGEST as u64);
         let mac_key = random.bytes(A::DIGEST);
         Self {
             token,
             reference,
-            prepared: HmacKey::new(Kernels::portable(), &mac_key),
+            prepared: HmacKey::new(Kernels::of(Machine::PORTABLE), &mac_key),
             mac_key,
             random,
             source: Guarded::new(8192),
@@ -251,9 +250,9 @@ per_hash!(sha1: Sha1 sha224: Sha224 sha256: Sha256);
 
 #[test]
 fn hash_functions_without_instructions_of_their_own_do_not_interleave() {
-    fn is_none<A: Interleave>(token: ShaNi) -> bool {
+    fn is_none<A: Interleave>(token: Instructions) -> bool {
         let key = EncryptKey::portable(&[1; 16]).unwrap();
-        let mac_key = HmacKey::<A>::new(Kernels::portable(), b"key");
+        let mac_key = HmacKey::<A>::new(Kernels::of(Machine::PORTABLE), b"key");
         CbcHmac::new(token, CbcKey::Encrypt(&key), &mac_key, [0; 16]).is_none()
     }
     let Some(token) = token() else { return };
@@ -264,7 +263,7 @@ fn hash_functions_without_instructions_of_their_own_do_not_interleave() {
 fn parts_of_a_block_are_refused() {
     let Some(token) = token() else { return };
     let key = EncryptKey::portable(&[1; 16]).unwrap();
-    let mac_key = HmacKey::<Sha1>::new(Kernels::portable(), b"key");
+    let mac_key = HmacKey::<Sha1>::new(Kernels::of(Machine::PORTABLE), b"key");
     let mut message = CbcHmac::new(token, CbcKey::Encrypt(&key), &mac_key, [0; 16]).unwrap();
     let mut data = [7_u8; 24];
     let update = AssertUnwindSafe(|| {

@@ -1,27 +1,28 @@
 use std::prelude::v1::*;
 
 use super::{Job, Subkeys, authenticate_many};
+use crate::aes::EncryptKey;
 use crate::aes::reference::mac;
-use crate::aes::{EncryptKey, Isa};
-use crate::testing::{Bench, Placed, per_isa};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, per_tier};
 
-per_isa!(
+per_tier!(
     cmac_agrees_with_the_reference,
     cbc_mac_agrees_with_the_reference,
     continues_cmac
 );
 
-fn cmac_agrees_with_the_reference(isa: Isa) {
-    agrees(isa, true);
+fn cmac_agrees_with_the_reference(machine: Machine) {
+    agrees(machine, true);
 }
 
-fn cbc_mac_agrees_with_the_reference(isa: Isa) {
-    agrees(isa, false);
+fn cbc_mac_agrees_with_the_reference(machine: Machine) {
+    agrees(machine, false);
 }
 
-fn agrees(isa: Isa, cmac: bool) {
+fn agrees(machine: Machine, cmac: bool) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
-        let subkeys: Vec<_> = keys.iter().map(|key| Subkeys::new(isa, key)).collect();
+        let subkeys: Vec<_> = keys.iter().map(|key| Subkeys::new(machine, key)).collect();
         let mut jobs: Vec<_> = burst
             .iter()
             .map(|placed| Job {
@@ -33,7 +34,7 @@ fn agrees(isa: Isa, cmac: bool) {
             })
             .collect();
         // SAFETY: each message has its buffer of its length.
-        unsafe { authenticate_many(isa, &mut jobs) };
+        unsafe { authenticate_many(machine, &mut jobs) };
         for (job, placed) in jobs.iter().zip(burst) {
             let data = &placed.message.data;
             let expected = if cmac {
@@ -49,9 +50,9 @@ fn agrees(isa: Isa, cmac: bool) {
     }
 }
 
-fn continues_cmac(isa: Isa) {
-    let key = EncryptKey::new(isa, &[3; 16]).unwrap();
-    let subkeys = Subkeys::new(isa, &key);
+fn continues_cmac(machine: Machine) {
+    let key = EncryptKey::new(machine, &[3; 16]).unwrap();
+    let subkeys = Subkeys::new(machine, &key);
     let data: [u8; 150] = core::array::from_fn(|i| i.to_le_bytes()[0]);
     let mut chain = [0; 16];
     for (from, to) in [(0, 16), (16, 112), (112, 150)] {
@@ -65,7 +66,7 @@ fn continues_cmac(isa: Isa) {
             chain,
         }];
         // SAFETY: the source is a slice of that length.
-        unsafe { authenticate_many(isa, &mut job) };
+        unsafe { authenticate_many(machine, &mut job) };
         chain = job[0].chain;
     }
     assert_eq!(chain, mac::cmac(&key, &data));

@@ -1,6 +1,6 @@
 use super::{decrypt_block, encrypt_block};
-use crate::aes::{EncryptKey, Isa};
-use crate::cpu::Tier;
+use crate::Machine;
+use crate::aes::EncryptKey;
 
 fn sequence<const N: usize>() -> [u8; N] {
     core::array::from_fn(|i| u8::try_from(i).unwrap())
@@ -59,13 +59,13 @@ fn expands_the_keys_of_fips_197() {
 
 #[test]
 fn every_tier_expands_keys_like_the_reference() {
-    for isa in Tier::available().map(|tier| Isa::of_tier(tier).unwrap()) {
+    for machine in Machine::all() {
         for bytes in [16, 24, 32] {
             for seed in 0..50_u8 {
                 let key: [u8; 32] = core::array::from_fn(|i| {
                     seed.wrapping_mul(151).wrapping_add(sequence::<32>()[i] * 7)
                 });
-                let fast = EncryptKey::new(isa, &key[..bytes]).unwrap();
+                let fast = EncryptKey::new(machine, &key[..bytes]).unwrap();
                 let portable = EncryptKey::portable(&key[..bytes]).unwrap();
                 assert_eq!(fast.round_keys(), portable.round_keys());
             }

@@ -2,20 +2,21 @@ use std::prelude::v1::*;
 
 use super::{Job, decrypt_many, encrypt_many};
 use crate::aes::reference::xts;
-use crate::aes::{DecryptKey, EncryptKey, Isa};
-use crate::testing::{Bench, Placed, Random, per_isa};
+use crate::aes::{DecryptKey, EncryptKey};
+use crate::machine::Machine;
+use crate::testing::{Bench, Placed, Random, per_tier};
 
-per_isa!(
+per_tier!(
     encrypts_like_the_reference,
     decrypts_like_the_reference,
     continues_where_it_left
 );
 
-fn encrypts_like_the_reference(isa: Isa) {
+fn encrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst.iter().map(|placed| job(keys, keys, placed)).collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { encrypt_many(isa, &mut jobs) };
+        unsafe { encrypt_many(machine, &mut jobs) };
     };
     for bytes in [16, 32] {
         let keys = Bench::new(bytes).keys;
@@ -27,7 +28,7 @@ fn encrypts_like_the_reference(isa: Isa) {
     }
 }
 
-fn decrypts_like_the_reference(isa: Isa) {
+fn decrypts_like_the_reference(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let decrypt_keys: Vec<_> = keys.iter().map(DecryptKey::new).collect();
         let mut jobs: Vec<_> = burst
@@ -35,7 +36,7 @@ fn decrypts_like_the_reference(isa: Isa) {
             .map(|placed| job(&decrypt_keys, keys, placed))
             .collect();
         // SAFETY: each message has its own buffers of its length.
-        unsafe { decrypt_many(isa, &mut jobs) };
+        unsafe { decrypt_many(machine, &mut jobs) };
     };
     for bytes in [16, 32] {
         let keys = Bench::new(bytes).keys;
@@ -47,8 +48,8 @@ fn decrypts_like_the_reference(isa: Isa) {
     }
 }
 
-fn continues_where_it_left(isa: Isa) {
-    let [key, tweak_key] = [1, 2].map(|byte| EncryptKey::new(isa, &[byte; 32]).unwrap());
+fn continues_where_it_left(machine: Machine) {
+    let [key, tweak_key] = [1, 2].map(|byte| EncryptKey::new(machine, &[byte; 32]).unwrap());
     let mut random = Random::new(5);
     for _ in 0..100 {
         let tweak = random.block();
@@ -71,7 +72,7 @@ fn continues_where_it_left(isa: Isa) {
                 begun,
             }];
             // SAFETY: in place, on a slice of that length.
-            unsafe { encrypt_many(isa, &mut job) };
+            unsafe { encrypt_many(machine, &mut job) };
             (tweak, begun) = (job[0].tweak, job[0].begun);
         }
         assert_eq!(data, expected);

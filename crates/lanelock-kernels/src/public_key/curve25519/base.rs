@@ -6,7 +6,7 @@ use super::field::{DIGITS, Element, Field, GROUPS};
 use super::point::{Addend, Extended, OddDigits, Projective, WINDOW_BITS, WINDOWS};
 use super::scalar::Scalar;
 use super::single::{MULTIPLES, Single};
-use crate::public_key::lanes::{LANES, Words};
+use crate::arch::digits::{LANES, Words};
 
 /// One digit of the sixteen multiples.
 type Column = [Words; MULTIPLES / LANES];

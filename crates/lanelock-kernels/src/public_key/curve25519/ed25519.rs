@@ -15,7 +15,7 @@ pub const KEY_BYTES: usize = 32;
 pub const SIGNATURE_BYTES: usize = 64;
 
 use super::field::GROUPS;
-use crate::public_key::lanes::LANES;
+use crate::arch::digits::LANES;
 
 /// Jobs that share an inversion.
 const JOBS: usize = LANES * GROUPS;

@@ -10,7 +10,7 @@ mod tiers;
 
 pub(super) use tiers::Field;
 
-use crate::public_key::lanes::Lanes;
+use crate::arch::digits::Lanes;
 use crate::wipe::{Plain, wipe};
 
 /// Digits of a number.

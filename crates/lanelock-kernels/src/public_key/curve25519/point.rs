@@ -5,7 +5,7 @@
 
 use super::field::{Element, Field, GROUPS, Wide};
 use super::words::{self, Secret};
-use crate::public_key::lanes::{LANES, Lanes, Work};
+use crate::arch::digits::{LANES, Lanes, Work};
 use crate::wipe::{Plain, wipe};
 
 /// Y + X, Y − X and Z.

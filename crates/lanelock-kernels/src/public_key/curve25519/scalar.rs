@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
 use super::point::OddDigits;
-use crate::public_key::lanes::{DIGIT_BITS, Lanes};
+use crate::arch::digits::{DIGIT_BITS, Lanes};
 use crate::wipe::Plain;
 
 const DIGITS: usize = 5;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the word on both sides
 
-use crate::public_key::lanes::{LANES, Lanes, Words};
+use crate::arch::digits::{LANES, Lanes, Words};
 use crate::wipe::wipe;
 
 /// Numbers below 2²⁵⁶, least significant word first, one number in each lane.

@@ -2,13 +2,14 @@
 
 #![allow(unsafe_code)] // runs lanes with the instructions of a token
 
-use super::Kernel;
 use super::base;
 use super::field::{Element, Field, GROUPS};
 use super::point::Extended;
 use super::scalar::Scalar;
 use super::words::{self, Secret};
-use crate::public_key::lanes::{LANES, Mask, on};
+use crate::arch::digits::{LANES, Mask};
+use crate::arch::on;
+use crate::machine::Machine;
 use crate::taint::declassify;
 use crate::wipe::wipe;
 
@@ -64,9 +65,9 @@ pub struct Agreement<'j> {
 }
 
 /// Computes all shared secrets.
-pub fn agree(kernel: Kernel, jobs: &mut [Agreement<'_>]) {
+pub fn agree(machine: Machine, jobs: &mut [Agreement<'_>]) {
     for jobs in jobs.chunks_mut(LANES * GROUPS) {
-        on!(Kernel of kernel, |V, proof, jobs: &mut [Agreement<'_>]| {
+        on!(machine.digits, |V, proof, jobs: &mut [Agreement<'_>]| {
             agree_in_lanes::<V>(proof, jobs);
         });
     }
@@ -82,9 +83,9 @@ pub struct PublicKey<'j> {
 }
 
 /// Computes all public keys (RFC 7748, section 6.1), several times as fast as [`agree`].
-pub fn public_keys(kernel: Kernel, jobs: &mut [PublicKey<'_>]) {
+pub fn public_keys(machine: Machine, jobs: &mut [PublicKey<'_>]) {
     for jobs in jobs.chunks_mut(LANES * GROUPS) {
-        on!(Kernel of kernel, |V, proof, jobs: &mut [PublicKey<'_>]| {
+        on!(machine.digits, |V, proof, jobs: &mut [PublicKey<'_>]| {
             public_keys_in_lanes::<V>(proof, jobs);
         });
     }

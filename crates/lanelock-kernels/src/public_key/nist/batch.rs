@@ -7,7 +7,7 @@ use super::multiply::{Multiples, Scalar, multiply, multiply_base};
 use super::parameters::Parameters;
 use super::point::{Affine, Element, Point};
 use super::residue::{Modulus, Residue};
-use crate::public_key::lanes::{Lanes, Mask, Words};
+use crate::arch::digits::{Lanes, Mask, Words};
 use crate::wipe::Plain;
 
 /// Public keys of secret ones.

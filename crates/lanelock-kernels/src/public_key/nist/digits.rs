@@ -1,6 +1,6 @@
 //! Numbers in digits of 52 bits, least significant first: constants, and the way from and to bytes.
 
-use crate::public_key::lanes::{DIGIT_BITS, Words};
+use crate::arch::digits::{DIGIT_BITS, Words};
 
 /// All ones in a digit.
 pub(super) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;

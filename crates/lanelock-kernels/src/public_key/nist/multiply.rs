@@ -16,7 +16,7 @@
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
 use super::residue::{Modulus, Residue};
-use crate::public_key::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
+use crate::arch::digits::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use crate::wipe::{Plain, wipe};
 
 /// An integer below n.

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use super::digits::from_words;
 use super::residue::{Columns, Modulus, Prime};
-use crate::public_key::lanes::Lanes;
+use crate::arch::digits::Lanes;
 
 /// A curve of prime order; numbers are plain, in N digits.
 pub(super) trait Parameters<const N: usize>: Copy + Debug + 'static {

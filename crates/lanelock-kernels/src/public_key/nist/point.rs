@@ -8,7 +8,7 @@
 
 use super::parameters::Parameters;
 use super::residue::Residue;
-use crate::public_key::lanes::{Lanes, Mask, Work};
+use crate::arch::digits::{Lanes, Mask, Work};
 use crate::wipe::Plain;
 
 /// An element of the field of `C`, in Montgomery's form.

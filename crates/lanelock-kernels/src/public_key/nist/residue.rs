@@ -10,7 +10,7 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::digits::{DIGIT, negative_inverse, power_of_two, subtract};
-use crate::public_key::lanes::{Lanes, Words, Work};
+use crate::arch::digits::{Lanes, Words, Work};
 use crate::wipe::{Plain, wipe};
 
 /// An odd number M of N digits, below R / 16.

@@ -8,10 +8,11 @@ use openssl::ec::{EcGroup, EcPoint, EcPointRef};
 use openssl::nid::Nid;
 
 use super::{
-    AgreeJob, Curve, DecompressJob, GenerateJob, Isa, Kernels, P256, P384, PublicPoint, Refusal,
+    AgreeJob, Curve, DecompressJob, GenerateJob, Kernels, P256, P384, PublicPoint, Refusal,
     SignJob, Signature, VerifyJob,
 };
-use crate::testing::{Random, has};
+use crate::Machine;
+use crate::testing::Random;
 
 mod agreement;
 mod arithmetic;
@@ -25,12 +26,12 @@ macro_rules! per_curve {
             use super::super::{Bench, P256, P384};
 
             #[test]
-            fn p256_ifma() {
-                Bench::<P256>::ifma().iter().for_each(super::$property);
+            fn p256_registers() {
+                Bench::<P256>::registers().iter().for_each(super::$property);
             }
             #[test]
-            fn p384_ifma() {
-                Bench::<P384>::ifma().iter().for_each(super::$property);
+            fn p384_registers() {
+                Bench::<P384>::registers().iter().for_each(super::$property);
             }
             #[test]
             fn p256_portable() {
@@ -56,19 +57,17 @@ struct Bench<C: Curve> {
 }
 
 impl<C: Curve> Bench<C> {
-    /// On IFMA, unless the CPU lacks it.
-    fn ifma() -> Option<Self> {
-        let token = crate::cpu::Ifma::detect();
-        let expected = has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes");
-        assert_eq!(token.is_some(), expected, "as the standard library has it");
-        token.map(|token| Self::new(Isa::Ifma(token), 20))
+    /// In registers of digits, unless the CPU lacks them.
+    fn registers() -> Option<Self> {
+        let machine = Machine::all().find(|machine| machine.has_digits());
+        machine.map(|machine| Self::new(machine, 20))
     }
 
     fn portable() -> Self {
-        Self::new(Isa::Portable, 2)
+        Self::new(Machine::PORTABLE, 2)
     }
 
-    fn new(isa: Isa, rounds: usize) -> Self {
+    fn new(machine: Machine, rounds: usize) -> Self {
         let nid = match C::BYTES {
             32 => Nid::X9_62_PRIME256V1,
             _ => Nid::SECP384R1,
@@ -81,7 +80,7 @@ impl<C: Curve> Bench<C> {
             .unwrap();
         group.order(&mut n, &mut context).unwrap();
         let mut place = Box::new_uninit();
-        Kernels::new_in(&mut place, isa);
+        Kernels::new_in(&mut place, machine);
         // SAFETY: `new_in` has written it.
         #[allow(unsafe_code)]
         let kernels = unsafe { place.assume_init() };

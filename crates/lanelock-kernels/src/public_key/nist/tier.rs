@@ -1,4 +1,4 @@
-//! The batches of each curve on each instruction set.
+//! The batches of each curve on each machine.
 
 #![allow(unsafe_code)] // calls functions that enable the instructions
 
@@ -7,18 +7,10 @@ use super::digits;
 use super::multiply::{self, Multiples};
 use super::parameters::Parameters;
 use super::{P256, P384};
-use crate::cpu;
-use crate::public_key::lanes::{Words, on};
+use crate::arch::digits::Words;
+use crate::arch::on;
+use crate::machine::Machine;
 use crate::wipe::Plain;
-
-/// The instructions that a batch runs on.
-#[derive(Clone, Copy, Debug)]
-pub enum Isa {
-    /// AVX-512 IFMA: the eight lanes of a register.
-    Ifma(cpu::Ifma),
-    /// Plain integers, lane by lane: any CPU, and slower than one operation at a time elsewhere.
-    Portable,
-}
 
 /// The numbers and the batches of a curve.
 pub trait Batches: Sized + 'static {
@@ -34,12 +26,20 @@ pub trait Batches: Sized + 'static {
     /// The number in `lane` to `bytes`, most significant first.
     fn store(digits: &Self::Digits, lane: usize, bytes: &mut [u8]);
     /// Computes the multiples of the base point.
-    fn fill(isa: Isa, multiples: &mut Self::Multiples);
-    fn generate(isa: Isa, multiples: &Self::Multiples, batch: &mut Generation<Self::Digits>);
-    fn decompress(isa: Isa, batch: &mut Decompression<Self::Digits>);
-    fn agree(isa: Isa, batch: &mut Agreement<Self::Digits>);
-    fn sign(isa: Isa, multiples: &Self::Multiples, batch: &mut Signing<Self::Digits>);
-    fn verify(isa: Isa, multiples: &Self::Multiples, batch: &mut Verification<Self::Digits>);
+    fn fill(machine: Machine, multiples: &mut Self::Multiples);
+    fn generate(
+        machine: Machine,
+        multiples: &Self::Multiples,
+        batch: &mut Generation<Self::Digits>,
+    );
+    fn decompress(machine: Machine, batch: &mut Decompression<Self::Digits>);
+    fn agree(machine: Machine, batch: &mut Agreement<Self::Digits>);
+    fn sign(machine: Machine, multiples: &Self::Multiples, batch: &mut Signing<Self::Digits>);
+    fn verify(
+        machine: Machine,
+        multiples: &Self::Multiples,
+        batch: &mut Verification<Self::Digits>,
+    );
 }
 
 macro_rules! batches {
@@ -59,49 +59,76 @@ macro_rules! batches {
                 digits::store(digits, lane, bytes);
             }
 
-            fn fill(isa: Isa, multiples: &mut Self::Multiples) {
-                on!(Isa of isa, |V, proof, multiples: &mut [Multiples<$digits>]| {
-                    multiply::fill::<V, $curve, $digits>(proof, multiples)
-                });
+            fn fill(machine: Machine, multiples: &mut Self::Multiples) {
+                on!(
+                    machine.digits,
+                    |V, proof, multiples: &mut [Multiples<$digits>]| {
+                        multiply::fill::<V, $curve, $digits>(proof, multiples)
+                    }
+                );
             }
 
             fn generate(
-                isa: Isa,
+                machine: Machine,
                 multiples: &Self::Multiples,
                 batch: &mut Generation<Self::Digits>,
             ) {
-                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
-                    batch: &mut Generation<[Words; $digits]>| {
+                on!(machine.digits, |V,
+                                     proof,
+                                     multiples: &[Multiples<$digits>],
+                                     batch: &mut Generation<
+                    [Words; $digits],
+                >| {
                     batch::generate::<V, $curve, $digits>(proof, multiples, batch)
                 });
             }
 
-            fn decompress(isa: Isa, batch: &mut Decompression<Self::Digits>) {
-                on!(Isa of isa, |V, proof, batch: &mut Decompression<[Words; $digits]>| {
+            fn decompress(machine: Machine, batch: &mut Decompression<Self::Digits>) {
+                on!(machine.digits, |V,
+                                     proof,
+                                     batch: &mut Decompression<
+                    [Words; $digits],
+                >| {
                     batch::decompress::<V, $curve, $digits>(proof, batch)
                 });
             }
 
-            fn agree(isa: Isa, batch: &mut Agreement<Self::Digits>) {
-                on!(Isa of isa, |V, proof, batch: &mut Agreement<[Words; $digits]>| {
-                    batch::agree::<V, $curve, $digits>(proof, batch)
-                });
+            fn agree(machine: Machine, batch: &mut Agreement<Self::Digits>) {
+                on!(
+                    machine.digits,
+                    |V, proof, batch: &mut Agreement<[Words; $digits]>| {
+                        batch::agree::<V, $curve, $digits>(proof, batch)
+                    }
+                );
             }
 
-            fn sign(isa: Isa, multiples: &Self::Multiples, batch: &mut Signing<Self::Digits>) {
-                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
-                    batch: &mut Signing<[Words; $digits]>| {
-                    batch::sign::<V, $curve, $digits>(proof, multiples, batch)
-                });
+            fn sign(
+                machine: Machine,
+                multiples: &Self::Multiples,
+                batch: &mut Signing<Self::Digits>,
+            ) {
+                on!(
+                    machine.digits,
+                    |V,
+                     proof,
+                     multiples: &[Multiples<$digits>],
+                     batch: &mut Signing<[Words; $digits]>| {
+                        batch::sign::<V, $curve, $digits>(proof, multiples, batch)
+                    }
+                );
             }
 
             fn verify(
-                isa: Isa,
+                machine: Machine,
                 multiples: &Self::Multiples,
                 batch: &mut Verification<Self::Digits>,
             ) {
-                on!(Isa of isa, |V, proof, multiples: &[Multiples<$digits>],
-                    batch: &mut Verification<[Words; $digits]>| {
+                on!(machine.digits, |V,
+                                     proof,
+                                     multiples: &[Multiples<$digits>],
+                                     batch: &mut Verification<
+                    [Words; $digits],
+                >| {
                     batch::verify::<V, $curve, $digits>(proof, multiples, batch)
                 });
             }

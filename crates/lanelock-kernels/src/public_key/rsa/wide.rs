@@ -1,7 +1,7 @@
 //! Eight numbers, one per lane, digit by digit.
 
-use super::super::lanes::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use super::number::{BLOCK, DIGIT, Digits};
+use crate::arch::digits::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
 use crate::arrays::map;
 use crate::wipe::wipe;
 

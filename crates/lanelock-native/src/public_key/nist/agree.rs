@@ -2,7 +2,7 @@
 
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{
     AgreeJob, DecompressJob, GenerateJob, Kernels, PublicPoint, Refusal,
 };
@@ -24,18 +24,18 @@ pub(super) struct Generate<C: Curve>(&'static Kernels<C>);
 
 impl<C: Curve> Derive<C> {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        let kernels = kernels::<C>(token);
+        let kernels = kernels::<C>(machine);
         let key = Scalar::of(transform, kernels)?;
-        Ok(Session::boxed(token, group, Self { kernels, key }))
+        Ok(Session::boxed(machine, group, Self { kernels, key }))
     }
 }
 
 impl<C: Curve> Prepared for Derive<C> {
-    fn run(_: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(_: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(first) = inputs.first() else { return };
         let kernels = first.key.kernels;
         // What is no point stays no point of the curve, and the kernel refuses it.
@@ -101,17 +101,17 @@ fn decode<'a, C: Curve>(
 
 impl<C: Curve> Generate<C> {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         _: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        Ok(Session::boxed(token, group, Self(kernels(token))))
+        Ok(Session::boxed(machine, group, Self(kernels(machine))))
     }
 }
 
 impl<C: Curve> Prepared for Generate<C> {
     /// By rejection (FIPS 186-5, section A.2.2): of P-256 one number in 2³² is out of range.
-    fn run(_: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(_: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(first) = inputs.first() else { return };
         let kernels = first.key.0;
         let mut waiting: PerLane<usize> = (0..inputs.len()).collect();

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 
 use lanelock_core::Hash;
 use lanelock_core::public_key::{self, KeyKind, Operation, SignatureScheme};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{self, Sha256, Sha384};
-use lanelock_kernels::public_key::nist::{self, Isa, Kernels, P256, P384};
+use lanelock_kernels::public_key::nist::{self, Kernels, P256, P384};
 
 use super::Row;
 use agree::{Derive, Generate};
@@ -59,8 +59,8 @@ impl Curve for P384 {
 }
 
 /// The kernels of a curve, with tables that the process computes once and keeps.
-fn kernels<C: Curve>(token: Ifma) -> &'static Kernels<C> {
-    C::place().get_or_init(|| Kernels::new_in(Box::leak(Box::new_uninit()), Isa::Ifma(token)))
+fn kernels<C: Curve>(machine: Machine) -> &'static Kernels<C> {
+    C::place().get_or_init(|| Kernels::new_in(Box::leak(Box::new_uninit()), machine))
 }
 
 const fn rows<C: Curve>() -> [Row; 4] {

@@ -2,7 +2,7 @@
 
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, SignatureForm, pair};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{
     Kernels, NonceSource, Nonces, Refusal, SignJob, Signature,
 };
@@ -33,27 +33,27 @@ struct Task<'t, C: Curve> {
 
 impl<C: Curve> Signer<C> {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let source = Source::of(transform)?;
-        let kernels = kernels::<C>(token);
+        let kernels = kernels::<C>(machine);
         let signer = Self {
             kernels,
             key: Scalar::of(transform, kernels)?,
             source,
             form: transform.form(),
         };
-        Ok(Session::boxed(token, group, signer))
+        Ok(Session::boxed(machine, group, signer))
     }
 }
 
 impl<C: Curve> Prepared for Signer<C> {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(first) = inputs.first() else { return };
         let messages = inputs.iter().map(|input| (input.key.source, input.bytes));
-        let digests = Digest::all(token, &messages.collect::<PerLane<_>>());
+        let digests = Digest::all(machine, &messages.collect::<PerLane<_>>());
         let mut random = Zeroizing::new([[0; RANDOM]; LANES]);
         if let Err(reason) = random::fill(random[..inputs.len()].as_flattened_mut()) {
             return batch.for_each(|mut op| op.fail(reason));
@@ -66,7 +66,7 @@ impl<C: Curve> Prepared for Signer<C> {
                 digest: digest.as_ref(),
             })
             .collect();
-        let source = NonceSource::new(digest::kernels::<C::Hash>(token));
+        let source = NonceSource::new(digest::kernels::<C::Hash>(machine));
         let mut nonces: PerLane<_> = tasks
             .iter()
             .zip(random.iter())
@@ -150,8 +150,8 @@ mod tests {
 
     /// Lane `i` is given `i` nonces that are refused.
     fn refused_nonces_are_drawn_again<C: Curve>() {
-        let Some(token) = Ifma::detect() else { return };
-        let kernels = kernels::<C>(token);
+        let machine = Machine::best();
+        let kernels = kernels::<C>(machine);
         let number = |last: u8| {
             let mut number = C::ZERO;
             number.as_mut()[C::BYTES - 1] = last;

@@ -3,7 +3,7 @@
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{Key, KeyError, KeyKind, KeyReason, KeyTransform};
 use lanelock_core::public_key::{SignatureForm, pair};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{Kernels, PublicPoint, Refusal, Signature, VerifyJob};
 
 use super::key::{number, point};
@@ -21,12 +21,12 @@ pub(super) struct Verifier<C: Curve> {
 
 impl<C: Curve> Verifier<C> {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let source = Source::of(transform)?;
-        let kernels = kernels::<C>(token);
+        let kernels = kernels::<C>(machine);
         let Key::Public(key) = transform.key() else {
             return Err(KeyError::refused(KeyKind::Ec(C::CURVE), "no public key"));
         };
@@ -36,15 +36,15 @@ impl<C: Curve> Verifier<C> {
             source,
             form: transform.form(),
         };
-        Ok(Session::boxed(token, group, verifier))
+        Ok(Session::boxed(machine, group, verifier))
     }
 }
 
 impl<C: Curve> Prepared for Verifier<C> {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(first) = inputs.first() else { return };
         let messages = inputs.iter().map(|input| (input.key.source, input.bytes));
-        let digests = Digest::all(token, &messages.collect::<PerLane<_>>());
+        let digests = Digest::all(machine, &messages.collect::<PerLane<_>>());
         // Two zeros, which are out of range, stand for what cannot be read.
         let signatures: PerLane<_> = inputs
             .iter()

@@ -3,9 +3,9 @@
 use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::public_key::{EncryptionScheme, KeyError, KeyReason, KeyTransform, Scheme};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
-    Kernel, PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
 use zeroize::Zeroizing;
 
@@ -43,11 +43,11 @@ enum Decoding {
 }
 
 impl Encoding {
-    fn of(token: Ifma, transform: &KeyTransform) -> Result<Self, KeyError> {
+    fn of(machine: Machine, transform: &KeyTransform) -> Result<Self, KeyError> {
         match transform.spec().scheme {
             Scheme::Encryption(EncryptionScheme::RsaPkcs1) => Ok(Self::Pkcs1),
             Scheme::Encryption(EncryptionScheme::RsaOaep(_)) => {
-                oaep(token, transform).map(Self::Oaep)
+                oaep(machine, transform).map(Self::Oaep)
             }
             Scheme::Encryption(EncryptionScheme::RsaRaw) => Ok(Self::Raw),
             _ => Err(import::mismatch(transform)),
@@ -74,16 +74,16 @@ impl Encoding {
 }
 
 impl Decoding {
-    fn of(token: Ifma, transform: &KeyTransform) -> Result<Self, KeyError> {
+    fn of(machine: Machine, transform: &KeyTransform) -> Result<Self, KeyError> {
         match transform.spec().scheme {
             Scheme::Encryption(EncryptionScheme::RsaPkcs1) => {
                 let rsa = import::secret(transform)?;
-                let kernels = digest::kernels(token);
+                let kernels = digest::kernels(machine);
                 let rejection = Rejection::new(kernels, &rsa.d, rsa.public.n.len());
                 Ok(Self::Pkcs1(rejection))
             }
             Scheme::Encryption(EncryptionScheme::RsaOaep(_)) => {
-                oaep(token, transform).map(Self::Oaep)
+                oaep(machine, transform).map(Self::Oaep)
             }
             Scheme::Encryption(EncryptionScheme::RsaRaw) => Ok(Self::Raw),
             _ => Err(import::mismatch(transform)),
@@ -108,11 +108,11 @@ impl Decoding {
     }
 }
 
-fn oaep(token: Ifma, transform: &KeyTransform) -> Result<Oaep, KeyError> {
+fn oaep(machine: Machine, transform: &KeyTransform) -> Result<Oaep, KeyError> {
     let Scheme::Encryption(EncryptionScheme::RsaOaep(oaep)) = transform.spec().scheme else {
         return Err(import::mismatch(transform));
     };
-    let hasher = |hash| import::hasher(token, transform, hash);
+    let hasher = |hash| import::hasher(machine, transform, hash);
     let (hash, mgf1) = (hasher(oaep.hash)?, hasher(oaep.mgf1)?);
     Ok(Oaep::new(hash, mgf1, transform.context_bytes()))
 }
@@ -128,13 +128,13 @@ where
     PublicKey<N>: PublicSize<N>,
 {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        let encoding = Encoding::of(token, transform)?;
+        let encoding = Encoding::of(machine, transform)?;
         let key = import::public(transform)?;
-        Ok(Session::boxed(token, group, Self { key, encoding }))
+        Ok(Session::boxed(machine, group, Self { key, encoding }))
     }
 }
 
@@ -142,7 +142,7 @@ impl<const N: usize> Prepared for Encrypter<N>
 where
     PublicKey<N>: PublicSize<N>,
 {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let k = PublicKey::<N>::BYTES;
         let needed = |input: &Input<'_, Self>| input.key.encoding.random_len(input.bytes.len(), k);
         // SPARE and the three bytes of padding that are fixed leave a lane less than a block more.
@@ -174,7 +174,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        public(Kernel::ifma(token), &mut jobs);
+        public(machine, &mut jobs);
         for (index, job) in jobs.iter().enumerate() {
             let mut op = batch.get(index);
             match job.result {
@@ -193,13 +193,13 @@ where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let key = Private::open(transform)?;
-        let decoding = Decoding::of(token, transform)?;
-        Ok(Session::boxed(token, group, Self { key, decoding }))
+        let decoding = Decoding::of(machine, transform)?;
+        Ok(Session::boxed(machine, group, Self { key, decoding }))
     }
 }
 
@@ -208,7 +208,7 @@ where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
     fn run(
-        token: Ifma,
+        machine: Machine,
         queue: &mut QueueToken,
         inputs: &[Input<'_, Self>],
         batch: &mut KeyBatch<'_, '_>,
@@ -224,7 +224,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        take_roots(Kernel::ifma(token), queue, &mut roots);
+        take_roots(machine, queue, &mut roots);
         for (index, (input, root)) in inputs.iter().zip(&mut roots).enumerate() {
             let mut op = batch.get(index);
             match root.result {

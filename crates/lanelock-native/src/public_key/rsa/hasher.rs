@@ -1,7 +1,7 @@
 //! A hash function chosen when a session is made.
 
 use lanelock_core::Hash;
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Kernels, Sha1, Sha224, Sha256, Sha384, Sha512, Stream};
 
 use super::super::digest::kernels;
@@ -31,13 +31,13 @@ macro_rules! with_kernels {
 
 impl Hasher {
     /// `hash` on this CPU; `None` if the kernels do not have it.
-    pub(super) fn new(token: Ifma, hash: Hash) -> Option<Self> {
+    pub(super) fn new(machine: Machine, hash: Hash) -> Option<Self> {
         Some(match hash {
-            Hash::Sha1 => Self::Sha1(kernels(token)),
-            Hash::Sha224 => Self::Sha224(kernels(token)),
-            Hash::Sha256 => Self::Sha256(kernels(token)),
-            Hash::Sha384 => Self::Sha384(kernels(token)),
-            Hash::Sha512 => Self::Sha512(kernels(token)),
+            Hash::Sha1 => Self::Sha1(kernels(machine)),
+            Hash::Sha224 => Self::Sha224(kernels(machine)),
+            Hash::Sha256 => Self::Sha256(kernels(machine)),
+            Hash::Sha384 => Self::Sha384(kernels(machine)),
+            Hash::Sha512 => Self::Sha512(kernels(machine)),
             _ => return None,
         })
     }
@@ -75,11 +75,11 @@ impl Hasher {
     /// `hash` on any CPU.
     pub(super) fn portable(hash: Hash) -> Self {
         match hash {
-            Hash::Sha1 => Self::Sha1(Kernels::portable()),
-            Hash::Sha224 => Self::Sha224(Kernels::portable()),
-            Hash::Sha256 => Self::Sha256(Kernels::portable()),
-            Hash::Sha384 => Self::Sha384(Kernels::portable()),
-            Hash::Sha512 => Self::Sha512(Kernels::portable()),
+            Hash::Sha1 => Self::Sha1(Kernels::of(Machine::PORTABLE)),
+            Hash::Sha224 => Self::Sha224(Kernels::of(Machine::PORTABLE)),
+            Hash::Sha256 => Self::Sha256(Kernels::of(Machine::PORTABLE)),
+            Hash::Sha384 => Self::Sha384(Kernels::of(Machine::PORTABLE)),
+            Hash::Sha512 => Self::Sha512(Kernels::of(Machine::PORTABLE)),
             _ => panic!("the kernels have no {hash:?}"),
         }
     }

@@ -4,7 +4,7 @@ use lanelock_core::Hash;
 use lanelock_core::public_key::{
     Key, KeyError, KeyTransform, PublicParts, RsaCrt, RsaPublic, RsaSecret, SecretParts,
 };
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     KeyError as Why, PrivateComponents, PrivateKey, PublicComponents, PublicKey,
 };
@@ -63,11 +63,11 @@ pub(super) fn secret(transform: &KeyTransform) -> Result<&RsaSecret, KeyError> {
 
 /// A scheme's hash, if the kernels have it.
 pub(super) fn hasher(
-    token: Ifma,
+    machine: Machine,
     transform: &KeyTransform,
     hash: Hash,
 ) -> Result<Hasher, KeyError> {
-    Hasher::new(token, hash)
+    Hasher::new(machine, hash)
         .ok_or_else(|| KeyError::unsupported(transform.spec(), format!("no lanes for {hash:?}")))
 }
 

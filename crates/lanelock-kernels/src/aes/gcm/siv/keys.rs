@@ -5,7 +5,8 @@ use core::{array, ptr};
 use zeroize::Zeroize;
 
 use super::{LOT, NONCE};
-use crate::aes::{BLOCK, EncryptKey, Isa, KeySize, ecb};
+use crate::aes::{BLOCK, EncryptKey, KeySize, ecb};
+use crate::machine::Machine;
 
 /// The keys of up to [`LOT`] messages (RFC 8452, 4), wiped on drop.
 pub(super) struct Keys {
@@ -20,7 +21,7 @@ const DERIVED: usize = 6;
 impl Keys {
     /// Derives the keys of messages by their key-generating keys and nonces, [`LOT`] at the most.
     pub(super) fn new<'a>(
-        isa: Isa,
+        machine: Machine,
         messages: impl Iterator<Item = (&'a EncryptKey, &'a [u8; NONCE])> + Clone,
     ) -> Self {
         let mut keys = Self {
@@ -45,7 +46,7 @@ impl Keys {
             count += 1;
             (key, &mut blocks[..2 + half / 8])
         });
-        encrypt_each(isa, first, stretches);
+        encrypt_each(machine, first, stretches);
         for (i, blocks) in derived[..count].iter().enumerate() {
             let mut halves = [[0; 8]; DERIVED];
             for (to, block) in halves.iter_mut().zip(blocks) {
@@ -53,7 +54,7 @@ impl Keys {
             }
             let (authentication, encryption) = halves.as_flattened().split_at(BLOCK);
             keys.authentication[i].copy_from_slice(authentication);
-            keys.ciphers[i] = EncryptKey::new(isa, &encryption[..half]);
+            keys.ciphers[i] = EncryptKey::new(machine, &encryption[..half]);
             halves.as_flattened_mut().zeroize();
         }
         derived.as_flattened_mut().as_flattened_mut().zeroize();
@@ -73,7 +74,7 @@ impl Keys {
 /// Encrypts stretches of blocks in place, [`LOT`] at the most, each under its own key of the size of
 /// `any`.
 pub(super) fn encrypt_each<'k, 'b>(
-    isa: Isa,
+    machine: Machine,
     any: &'k EncryptKey,
     stretches: impl Iterator<Item = (&'k EncryptKey, &'b mut [[u8; BLOCK]])>,
 ) {
@@ -91,7 +92,7 @@ pub(super) fn encrypt_each<'k, 'b>(
         count += 1;
     }
     // SAFETY: each job is a slice of its own, borrowed exclusively until here, in place.
-    unsafe { ecb::encrypt_many(isa, &jobs[..count]) };
+    unsafe { ecb::encrypt_many(machine, &jobs[..count]) };
 }
 
 impl Drop for Keys {

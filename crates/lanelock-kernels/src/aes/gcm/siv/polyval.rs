@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use super::LOT;
 use crate::aes::BLOCK;
 use crate::aes::gcm::ghash::Sum;
-use crate::aes::vector::{Kernel, Vector};
+use crate::arch::blocks::{Kernel, Vector};
 
 /// A POLYVAL in progress.
 pub(super) struct Hash<'k> {

@@ -1,11 +1,12 @@
 use std::prelude::v1::*;
 
 use super::{BLOCK, Job, NONCE, Stream, decrypt_many, encrypt_many};
+use crate::aes::EncryptKey;
 use crate::aes::reference::encrypt_block;
-use crate::aes::{EncryptKey, Isa};
-use crate::testing::{Random, per_isa};
+use crate::machine::Machine;
+use crate::testing::{Random, per_tier};
 
-per_isa!(
+per_tier!(
     runs_any_number_of_messages_together,
     takes_texts_and_additional_data_of_any_length,
     continues_anywhere,
@@ -20,7 +21,7 @@ struct Message {
 }
 
 /// Seals all messages at once and compares, then opens them in the same way.
-fn check(isa: Isa, keys: &[EncryptKey], messages: &[Message]) {
+fn check(machine: Machine, keys: &[EncryptKey], messages: &[Message]) {
     let sealed: Vec<_> = messages.iter().map(|m| reference(keys, m)).collect();
     let mut texts: Vec<_> = messages.iter().map(|m| m.text.clone()).collect();
     let mut jobs: Vec<_> = messages
@@ -29,12 +30,12 @@ fn check(isa: Isa, keys: &[EncryptKey], messages: &[Message]) {
         .map(|(message, text)| job(keys, message, text))
         .collect();
     // SAFETY: each job has a text of its own, in place.
-    unsafe { encrypt_many(isa, &mut jobs) };
+    unsafe { encrypt_many(machine, &mut jobs) };
     for (job, (_, tag)) in jobs.iter().zip(&sealed) {
         assert_eq!(job.tag, *tag, "{} bytes, {} of AAD", job.len, job.aad_len);
     }
     // SAFETY: as above.
-    unsafe { decrypt_many(isa, &mut jobs) };
+    unsafe { decrypt_many(machine, &mut jobs) };
     for (job, (_, tag)) in jobs.iter().zip(&sealed) {
         assert_eq!(job.tag, *tag, "{} bytes, {} of AAD", job.len, job.aad_len);
     }
@@ -53,7 +54,7 @@ fn check(isa: Isa, keys: &[EncryptKey], messages: &[Message]) {
         })
         .collect();
     // SAFETY: each job has a text and an output of its own.
-    unsafe { encrypt_many(isa, &mut jobs) };
+    unsafe { encrypt_many(machine, &mut jobs) };
     for (output, (ciphertext, _)) in outputs.iter().zip(&sealed) {
         assert_eq!(output, ciphertext);
     }
@@ -72,10 +73,10 @@ fn job<'k>(keys: &'k [EncryptKey], message: &Message, text: &mut [u8]) -> Job<'k
     }
 }
 
-fn runs_any_number_of_messages_together(isa: Isa) {
+fn runs_any_number_of_messages_together(machine: Machine) {
     let mut random = Random::new(21);
     for bytes in [16, 32] {
-        let keys = keys(isa, bytes);
+        let keys = keys(machine, bytes);
         for count in 0..40 {
             for equal in [false, true] {
                 let (len, aad_len) = (random.below(200), random.below(40));
@@ -86,31 +87,31 @@ fn runs_any_number_of_messages_together(isa: Isa) {
                         message(&mut random, len, aad_len)
                     })
                     .collect();
-                check(isa, &keys, &messages);
+                check(machine, &keys, &messages);
             }
         }
     }
 }
 
-fn takes_texts_and_additional_data_of_any_length(isa: Isa) {
+fn takes_texts_and_additional_data_of_any_length(machine: Machine) {
     let mut random = Random::new(22);
     for bytes in [16, 32] {
-        let keys = keys(isa, bytes);
+        let keys = keys(machine, bytes);
         for len in (0..150).chain([511, 512, 513, 4000]) {
             let text = message(&mut random, len, 20);
-            check(isa, &keys, &[text, message(&mut random, 20, len)]);
+            check(machine, &keys, &[text, message(&mut random, 20, len)]);
         }
     }
 }
 
-fn continues_anywhere(isa: Isa) {
+fn continues_anywhere(machine: Machine) {
     let mut random = Random::new(23);
-    let keys = keys(isa, 32);
+    let keys = keys(machine, 32);
     for _ in 0..150 {
         let (len, aad_len) = (random.below(600), random.below(100));
         let message = message(&mut random, len, aad_len);
         let (ciphertext, tag) = reference(&keys, &message);
-        let mut stream = Stream::new(isa, &keys[message.key], message.nonce);
+        let mut stream = Stream::new(machine, &keys[message.key], message.nonce);
         for part in [&message.aad, &message.text] {
             let (first, rest) = part.split_at(random.below(part.len() + 1) / BLOCK * BLOCK);
             stream.absorb(first);
@@ -128,12 +129,12 @@ fn continues_anywhere(isa: Isa) {
 }
 
 /// RFC 8452, C.3: a counter that wraps leaves the rest of its block as it is.
-fn counts_modulo_two_to_the_32(isa: Isa) {
-    let key = EncryptKey::new(isa, &[0; 32]).unwrap();
+fn counts_modulo_two_to_the_32(machine: Machine) {
+    let key = EncryptKey::new(machine, &[0; 32]).unwrap();
     let mut tag = [0; BLOCK];
     tag[..4].fill(0xff);
     let mut text = [0; 1000];
-    let mut stream = Stream::new(isa, &key, [0; NONCE]);
+    let mut stream = Stream::new(machine, &key, [0; NONCE]);
     // SAFETY: in place, on an array of that length.
     unsafe { stream.crypt(&tag, text.as_ptr(), text.as_mut_ptr(), 1000) };
     let mut expected = [0; 1000];
@@ -151,10 +152,10 @@ fn message(random: &mut Random, len: usize, aad_len: usize) -> Message {
     }
 }
 
-fn keys(isa: Isa, bytes: usize) -> Vec<EncryptKey> {
+fn keys(machine: Machine, bytes: usize) -> Vec<EncryptKey> {
     let mut random = Random::new(11);
     (0..40)
-        .map(|_| EncryptKey::new(isa, &random.bytes(bytes)).unwrap())
+        .map(|_| EncryptKey::new(machine, &random.bytes(bytes)).unwrap())
         .collect()
 }
 

@@ -2,8 +2,8 @@
 
 use crate::aes::rounds::{PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
-use crate::aes::vector::{Kernel, Vector};
 use crate::aes::{BLOCK, EncryptKey};
+use crate::arch::blocks::{Kernel, Vector};
 
 /// A text and where its key stream begins.
 pub(super) struct Text<'k> {

@@ -1,10 +1,10 @@
 //! SHA-512 of what a signature hashes, as numbers in lanes.
 
+use crate::arch::digits::{LANES, Lanes, Words};
 use crate::arrays::from_fn;
 use crate::hash::{Job, Kernels, Sha512, hash_many};
-use crate::public_key::curve25519::Kernel;
+use crate::machine::Machine;
 use crate::public_key::curve25519::scalar::Scalar;
-use crate::public_key::lanes::{LANES, Lanes, Words};
 use crate::wipe::wipe;
 
 /// Three parts to hash, and their digest; wiped on drop.
@@ -23,11 +23,8 @@ impl<'m> Digest<'m> {
     }
 
     /// Hashes all.
-    pub(super) fn compute(kernel: Kernel, digests: &mut [Self]) {
-        let kernels = match kernel {
-            Kernel::Ifma(token) => Kernels::<Sha512>::avx512(token.avx512(), None),
-            Kernel::Portable => Kernels::<Sha512>::portable(),
-        };
+    pub(super) fn compute(machine: Machine, digests: &mut [Self]) {
+        let kernels = Kernels::<Sha512>::of(machine);
         for digests in digests.chunks_mut(2 * LANES) {
             let count = digests.len();
             let mut digests = digests.iter_mut();

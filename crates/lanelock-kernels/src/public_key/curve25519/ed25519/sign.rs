@@ -4,10 +4,12 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
+use crate::arch::digits::LANES;
+use crate::arch::on;
+use crate::machine::Machine;
 use crate::public_key::curve25519::field::{Field, GROUPS};
 use crate::public_key::curve25519::words::{self, Secret};
-use crate::public_key::curve25519::{Kernel, base, scalar::Scalar};
-use crate::public_key::lanes::{LANES, on};
+use crate::public_key::curve25519::{base, scalar::Scalar};
 use crate::wipe::wipe;
 
 /// A private key, expanded: the secret scalar, the prefix and the public key. Wiped on drop.
@@ -21,17 +23,17 @@ pub struct SigningKey {
 impl SigningKey {
     /// Expands a private key (section 5.1.5). Any 32 bytes are one.
     #[must_use]
-    pub fn new(kernel: Kernel, seed: &[u8; KEY_BYTES]) -> Self {
-        let [key] = Self::new_many(kernel, &[*seed]);
+    pub fn new(machine: Machine, seed: &[u8; KEY_BYTES]) -> Self {
+        let [key] = Self::new_many(machine, &[*seed]);
         key
     }
 
     /// Expands `N` private keys, at most eight, in the time of one.
     #[must_use]
-    pub fn new_many<const N: usize>(kernel: Kernel, seeds: &[[u8; KEY_BYTES]; N]) -> [Self; N] {
+    pub fn new_many<const N: usize>(machine: Machine, seeds: &[[u8; KEY_BYTES]; N]) -> [Self; N] {
         const { assert!(N <= LANES) };
         let mut digests: [_; N] = core::array::from_fn(|i| Digest::new([&seeds[i], &[], &[]]));
-        Digest::compute(kernel, &mut digests);
+        Digest::compute(machine, &mut digests);
         let mut keys = core::array::from_fn(|i| {
             let (scalar, prefix) = digests[i].bytes().split_at(32);
             let mut key = Self {
@@ -46,13 +48,16 @@ impl SigningKey {
             key.scalar[31] |= 0x40;
             key
         });
-        Self::compute_public(kernel, &mut keys);
+        Self::compute_public(machine, &mut keys);
         keys
     }
 
     /// The public keys of at most eight scalars.
-    fn compute_public(kernel: Kernel, keys: &mut [Self]) {
-        on!(Kernel of kernel, |V, proof, keys: &mut [SigningKey]| expand::<V>(proof, keys));
+    fn compute_public(machine: Machine, keys: &mut [Self]) {
+        on!(
+            machine.digits,
+            |V, proof, keys: &mut [SigningKey]| expand::<V>(proof, keys)
+        );
     }
 
     /// The public key, encoded.
@@ -87,7 +92,7 @@ pub struct Sign<'j> {
 }
 
 /// Signs all messages.
-pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
+pub fn sign(machine: Machine, jobs: &mut [Sign<'_>]) {
     for jobs in jobs.chunks_mut(JOBS) {
         // The secret scalars of section 5.1.6, step 2, and their points.
         let nonces = &mut Nonces::new();
@@ -99,10 +104,13 @@ pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
                 })
             });
             let digests = &mut digests[..jobs.len()];
-            Digest::compute(kernel, digests);
-            on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], nonces: &mut Nonces| {
-                commit::<V>(proof, digests, nonces);
-            });
+            Digest::compute(machine, digests);
+            on!(
+                machine.digits,
+                |V, proof, digests: &[Digest<'_>], nonces: &mut Nonces| {
+                    commit::<V>(proof, digests, nonces);
+                }
+            );
         }
         let mut digests: [_; JOBS] = core::array::from_fn(|i| {
             Digest::new(match jobs.get(i) {
@@ -111,12 +119,19 @@ pub fn sign(kernel: Kernel, jobs: &mut [Sign<'_>]) {
             })
         });
         let digests = &mut digests[..jobs.len()];
-        Digest::compute(kernel, digests);
+        Digest::compute(machine, digests);
         let responses = &mut Nonces::columns();
-        on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], jobs: &[Sign<'_>],
-            nonces: &Nonces, responses: &mut [Secret; GROUPS]| {
-            respond::<V>(proof, digests, jobs, &nonces.scalars, responses);
-        });
+        on!(
+            machine.digits,
+            |V,
+             proof,
+             digests: &[Digest<'_>],
+             jobs: &[Sign<'_>],
+             nonces: &Nonces,
+             responses: &mut [Secret; GROUPS]| {
+                respond::<V>(proof, digests, jobs, &nonces.scalars, responses);
+            }
+        );
         for (i, job) in jobs.iter_mut().enumerate() {
             job.signature[..32].copy_from_slice(&nonces.points[i]);
             let response = words::get(&responses[i / LANES].0, i % LANES);

@@ -6,23 +6,24 @@ use std::vec;
 use openssl::pkey::{Id, PKey};
 use openssl::sign::{Signer, Verifier};
 
-use super::super::testing::kernels;
 use super::digest::Digest;
 use super::{KEY_BYTES, SIGNATURE_BYTES, Sign, SigningKey, Verify, VerifyingKey, sign, verify};
+use crate::Machine;
+use crate::arch::digits::{LANES, Portable};
 use crate::public_key::curve25519::number::Number;
+use crate::public_key::curve25519::scalar::Scalar;
 use crate::public_key::curve25519::single::Single;
 use crate::public_key::curve25519::words;
-use crate::public_key::curve25519::{Kernel, scalar::Scalar};
-use crate::public_key::lanes::{LANES, Portable};
+use crate::testing::machines;
 use crate::testing::{Random, hex};
 
 type Key = [u8; KEY_BYTES];
 type Signature = [u8; SIGNATURE_BYTES];
 
-fn signatures(kernel: Kernel, jobs: &[(Key, Vec<u8>)]) -> Vec<Signature> {
+fn signatures(machine: Machine, jobs: &[(Key, Vec<u8>)]) -> Vec<Signature> {
     let keys: Vec<_> = jobs
         .iter()
-        .map(|(seed, _)| SigningKey::new(kernel, seed))
+        .map(|(seed, _)| SigningKey::new(machine, seed))
         .collect();
     let mut signatures = vec![[0; SIGNATURE_BYTES]; jobs.len()];
     let mut jobs: Vec<_> = keys
@@ -35,7 +36,7 @@ fn signatures(kernel: Kernel, jobs: &[(Key, Vec<u8>)]) -> Vec<Signature> {
             signature,
         })
         .collect();
-    sign(kernel, &mut jobs);
+    sign(machine, &mut jobs);
     signatures
 }
 
@@ -43,7 +44,7 @@ fn signatures(kernel: Kernel, jobs: &[(Key, Vec<u8>)]) -> Vec<Signature> {
 type Claim = (Key, Vec<u8>, Signature);
 
 /// A key that is not a point verifies nothing.
-fn verdicts(kernel: Kernel, claims: &[Claim]) -> Vec<bool> {
+fn verdicts(machine: Machine, claims: &[Claim]) -> Vec<bool> {
     let keys: Vec<_> = claims
         .iter()
         .map(|(key, ..)| VerifyingKey::new(key))
@@ -60,7 +61,7 @@ fn verdicts(kernel: Kernel, claims: &[Claim]) -> Vec<bool> {
             })
         })
         .collect();
-    verify(kernel, &mut jobs);
+    verify(machine, &mut jobs);
     let mut valid = jobs.iter().map(|job| job.valid);
     keys.iter()
         .map(|key| key.is_some() && valid.next().unwrap())
@@ -106,14 +107,14 @@ fn vectors() {
             "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
         ),
     ];
-    for kernel in kernels() {
+    for machine in machines() {
         for (seed, public, message, signature) in cases {
             let (seed, message): (Key, _) = (hex(seed).try_into().unwrap(), hex(message));
             let signature: Signature = hex(signature).try_into().unwrap();
             let public: Key = hex(public).try_into().unwrap();
-            assert_eq!(*SigningKey::new(kernel, &seed).public(), public);
-            assert_eq!(signatures(kernel, &[(seed, message.clone())]), [signature]);
-            assert_eq!(verdicts(kernel, &[(public, message, signature)]), [true]);
+            assert_eq!(*SigningKey::new(machine, &seed).public(), public);
+            assert_eq!(signatures(machine, &[(seed, message.clone())]), [signature]);
+            assert_eq!(verdicts(machine, &[(public, message, signature)]), [true]);
         }
     }
 }
@@ -122,7 +123,7 @@ fn vectors() {
 /// some of them after one bit of key, message or signature was changed.
 #[test]
 fn as_openssl_does() {
-    for kernel in kernels() {
+    for machine in machines() {
         let mut random = Random::new(9);
         for count in (0..=33).chain([65]) {
             let jobs: Vec<(Key, _)> = (0..count)
@@ -135,16 +136,16 @@ fn as_openssl_does() {
                 })
                 .collect();
             let expected: Vec<_> = jobs.iter().map(|(k, m)| openssl_sign(k, m)).collect();
-            let found = signatures(kernel, &jobs);
+            let found = signatures(machine, &jobs);
             let mut claims: Vec<Claim> = Vec::new();
             for (((seed, message), (public, signature)), found) in
                 jobs.into_iter().zip(expected).zip(found)
             {
-                assert_eq!(*SigningKey::new(kernel, &seed).public(), public);
-                assert_eq!(found, signature, "{kernel:?}, {count} jobs");
+                assert_eq!(*SigningKey::new(machine, &seed).public(), public);
+                assert_eq!(found, signature, "{machine:?}, {count} jobs");
                 claims.push((public, message, signature));
             }
-            assert!(verdicts(kernel, &claims).iter().all(|valid| *valid));
+            assert!(verdicts(machine, &claims).iter().all(|valid| *valid));
             for (public, message, signature) in &mut claims {
                 let bit = 1 << random.below(8);
                 match random.below(5) {
@@ -160,9 +161,9 @@ fn as_openssl_does() {
             }
             let expected: Vec<_> = claims.iter().map(openssl_verify).collect();
             assert_eq!(
-                verdicts(kernel, &claims),
+                verdicts(machine, &claims),
                 expected,
-                "{kernel:?}, {count} jobs"
+                "{machine:?}, {count} jobs"
             );
         }
     }
@@ -208,7 +209,7 @@ fn small_order_as_openssl_does() {
                 let point = Single::BASE.times(&nonce).add(*u).encode();
                 let message = random.bytes(20);
                 let mut digest = [Digest::new([&point, &public, &message])];
-                Digest::compute(Kernel::Portable, &mut digest);
+                Digest::compute(Machine::PORTABLE, &mut digest);
                 let response = if with_base {
                     sum_of_scalars(&digest[0], &nonce)
                 } else {
@@ -225,8 +226,8 @@ fn small_order_as_openssl_does() {
     let expected: Vec<_> = claims.iter().map(openssl_verify).collect();
     let valid = expected.iter().filter(|valid| **valid).count();
     assert!(valid > 16 && valid < 128, "{valid}");
-    for kernel in kernels() {
-        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
+    for machine in machines() {
+        assert_eq!(verdicts(machine, &claims), expected, "{machine:?}");
     }
 }
 
@@ -282,8 +283,8 @@ fn encodings_as_openssl_does() {
     let expected: Vec<_> = claims.iter().map(openssl_verify).collect();
     let valid = expected.iter().filter(|valid| **valid).count();
     assert!(valid > 16 && valid < claims.len() / 2, "{valid}");
-    for kernel in kernels() {
-        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
+    for machine in machines() {
+        assert_eq!(verdicts(machine, &claims), expected, "{machine:?}");
     }
 }
 
@@ -307,7 +308,7 @@ fn wycheproof() {
         }
     }
     assert!(claims.len() > 100);
-    for kernel in kernels() {
-        assert_eq!(verdicts(kernel, &claims), expected, "{kernel:?}");
+    for machine in machines() {
+        assert_eq!(verdicts(machine, &claims), expected, "{machine:?}");
     }
 }

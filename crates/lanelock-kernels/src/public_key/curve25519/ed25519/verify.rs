@@ -4,6 +4,10 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
+use crate::arch::digits::{LANES, Words};
+use crate::arch::on;
+use crate::machine::Machine;
+use crate::public_key::curve25519::base;
 use crate::public_key::curve25519::field::{DIGITS, Element, Field, GROUPS};
 use crate::public_key::curve25519::number::Number;
 use crate::public_key::curve25519::point::{
@@ -12,8 +16,6 @@ use crate::public_key::curve25519::point::{
 use crate::public_key::curve25519::scalar::{self, Scalar};
 use crate::public_key::curve25519::single::{MULTIPLES, Single};
 use crate::public_key::curve25519::words::{self, Columns};
-use crate::public_key::curve25519::{Kernel, base};
-use crate::public_key::lanes::{LANES, Words, on};
 
 /// A public key, prepared: 2 KiB of multiples of the negated point.
 #[derive(Clone)]
@@ -76,7 +78,7 @@ pub struct Verify<'j> {
 ///
 /// As OpenSSL does: S is below the group order, the equation holds without the cofactor, and R has
 /// the one encoding that the equation gives it.
-pub fn verify(kernel: Kernel, jobs: &mut [Verify<'_>]) {
+pub fn verify(machine: Machine, jobs: &mut [Verify<'_>]) {
     for jobs in jobs.chunks_mut(JOBS) {
         let mut digests: [_; JOBS] = core::array::from_fn(|i| {
             Digest::new(match jobs.get(i) {
@@ -85,10 +87,13 @@ pub fn verify(kernel: Kernel, jobs: &mut [Verify<'_>]) {
             })
         });
         let digests = &mut digests[..jobs.len()];
-        Digest::compute(kernel, digests);
-        on!(Kernel of kernel, |V, proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]| {
-            check::<V>(proof, digests, jobs);
-        });
+        Digest::compute(machine, digests);
+        on!(
+            machine.digits,
+            |V, proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]| {
+                check::<V>(proof, digests, jobs);
+            }
+        );
     }
 }
 

@@ -5,8 +5,10 @@ use std::prelude::v1::*;
 use openssl::bn::{BigNum, BigNumContext};
 
 use super::{DIGIT, DIGITS, Element, Field, GROUPS, Wide};
-use crate::public_key::lanes::{LANES, Lanes, Mask, Portable};
+use crate::arch::digits::{LANES, Lanes, Mask};
+use crate::arch::on;
 use crate::testing::Random;
+use crate::testing::machines;
 
 type Rows = [[u64; DIGITS]; LANES];
 
@@ -162,19 +164,11 @@ fn check_inverses<V: Field>(proof: V::Proof) {
 }
 
 #[test]
-fn portable() {
-    check::<Portable>(());
-    check_inverses::<Portable>(());
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn ifma() {
-    use crate::public_key::curve25519::{Kernel, testing::kernels};
-    for kernel in kernels() {
-        if let Kernel::Ifma(token) = kernel {
-            check::<crate::public_key::lanes::Ifma>(token);
-            check_inverses::<crate::public_key::lanes::Ifma>(token);
-        }
+fn every_register() {
+    for machine in machines() {
+        on!(machine.digits, |V, proof| {
+            check::<V>(proof);
+            check_inverses::<V>(proof);
+        });
     }
 }

@@ -4,51 +4,60 @@
 //! overlap. In plain integers it would be code without end, for no use: there, they are functions.
 
 use super::{Element, Wide, inverse, product, square};
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{Lanes, Portable};
+use crate::arch::digits::{Lanes, Work};
 
 /// Lanes that multiply modulo p.
 pub(in crate::public_key::curve25519) trait Field: Lanes {
     /// See [`product`].
-    fn product(a: Element<Self>, b: Element<Self>) -> Wide<Self>;
+    #[inline(always)]
+    fn product(a: Element<Self>, b: Element<Self>) -> Wide<Self> {
+        Self::run(a.0[0].proof(), Product(a, b))
+    }
+
     /// See [`square`].
-    fn square(a: Element<Self>) -> Wide<Self>;
+    #[inline(always)]
+    fn square(a: Element<Self>) -> Wide<Self> {
+        Self::run(a.0[0].proof(), Square(a))
+    }
+
     /// See [`inverse`].
-    fn inverse(a: Element<Self>) -> Element<Self>;
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Field for Ifma {
-    #[inline(always)]
-    fn product(a: Element<Self>, b: Element<Self>) -> Wide<Self> {
-        product(a, b)
-    }
-
-    #[inline(always)]
-    fn square(a: Element<Self>) -> Wide<Self> {
-        square(a)
-    }
-
     #[inline(always)]
     fn inverse(a: Element<Self>) -> Element<Self> {
-        inverse(a)
+        Self::run(a.0[0].proof(), Inverse(a))
     }
 }
 
-impl Field for Portable {
-    #[inline(never)]
-    fn product(a: Element<Self>, b: Element<Self>) -> Wide<Self> {
-        product(a, b)
-    }
+impl<V: Lanes> Field for V {}
 
-    #[inline(never)]
-    fn square(a: Element<Self>) -> Wide<Self> {
-        square(a)
-    }
+struct Product<V>(Element<V>, Element<V>);
 
-    #[inline(never)]
-    fn inverse(a: Element<Self>) -> Element<Self> {
-        inverse(a)
+impl<V: Lanes> Work for Product<V> {
+    type Output = Wide<V>;
+
+    #[inline(always)]
+    fn run(self) -> Wide<V> {
+        product(self.0, self.1)
+    }
+}
+
+struct Square<V>(Element<V>);
+
+impl<V: Lanes> Work for Square<V> {
+    type Output = Wide<V>;
+
+    #[inline(always)]
+    fn run(self) -> Wide<V> {
+        square(self.0)
+    }
+}
+
+struct Inverse<V>(Element<V>);
+
+impl<V: Lanes> Work for Inverse<V> {
+    type Output = Element<V>;
+
+    #[inline(always)]
+    fn run(self) -> Element<V> {
+        inverse(self.0)
     }
 }

@@ -5,8 +5,10 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{Scalar, is_reduced};
-use crate::public_key::lanes::{LANES, Lanes, Mask, Portable};
+use crate::arch::digits::{LANES, Lanes, Mask};
+use crate::arch::on;
 use crate::testing::Random;
+use crate::testing::machines;
 
 /// RFC 8032, section 5.1: 2²⁵² + 27742317777372353535851937790883648493.
 fn order() -> BigNum {
@@ -116,18 +118,9 @@ fn check<V: Lanes>(proof: V::Proof) {
 }
 
 #[test]
-fn portable() {
-    check::<Portable>(());
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn ifma() {
-    use crate::public_key::curve25519::{Kernel, testing::kernels};
-    for kernel in kernels() {
-        if let Kernel::Ifma(token) = kernel {
-            check::<crate::public_key::lanes::Ifma>(token);
-        }
+fn every_register() {
+    for machine in machines() {
+        on!(machine.digits, |V, proof| check::<V>(proof));
     }
 }
 

@@ -6,14 +6,15 @@ use std::vec;
 use openssl::derive::Deriver;
 use openssl::pkey::{Id, PKey};
 
-use super::super::testing::kernels;
-use super::{Agreement, BASE, BYTES, Kernel, PublicKey, SecretKey, agree, public_keys};
+use super::{Agreement, BASE, BYTES, PublicKey, SecretKey, agree, public_keys};
+use crate::Machine;
+use crate::testing::machines;
 use crate::testing::{Random, hex};
 
 type Key = [u8; BYTES];
 
 /// The shared secrets, `None` where there is none. Their places were zero before.
-fn run(kernel: Kernel, pairs: &[(Key, Key)]) -> Vec<Option<Key>> {
+fn run(machine: Machine, pairs: &[(Key, Key)]) -> Vec<Option<Key>> {
     let keys: Vec<_> = pairs.iter().map(|(key, _)| SecretKey::new(key)).collect();
     let mut shared = vec![[0xa5; BYTES]; pairs.len()];
     let mut jobs: Vec<_> = keys
@@ -27,7 +28,7 @@ fn run(kernel: Kernel, pairs: &[(Key, Key)]) -> Vec<Option<Key>> {
             agreed: false,
         })
         .collect();
-    agree(kernel, &mut jobs);
+    agree(machine, &mut jobs);
     let agreed: Vec<_> = jobs.iter().map(|job| job.agreed).collect();
     shared
         .into_iter()
@@ -66,22 +67,22 @@ fn vectors() {
             "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957",
         ),
     ];
-    for kernel in kernels() {
+    for machine in machines() {
         for (scalar, u, result) in &cases {
             assert_eq!(
-                run(kernel, &[(key(scalar), key(u))]),
+                run(machine, &[(key(scalar), key(u))]),
                 [Some(key(result))],
-                "{kernel:?}"
+                "{machine:?}"
             );
         }
         let (mut k, mut u) = (BASE, BASE);
         for _ in 0..1000 {
-            (k, u) = (run(kernel, &[(k, u)])[0].unwrap(), k);
+            (k, u) = (run(machine, &[(k, u)])[0].unwrap(), k);
         }
         assert_eq!(
             k,
             key("684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"),
-            "{kernel:?}"
+            "{machine:?}"
         );
     }
 }
@@ -89,13 +90,13 @@ fn vectors() {
 /// Every number of jobs, random keys, against OpenSSL.
 #[test]
 fn as_openssl_does() {
-    for kernel in kernels() {
+    for machine in machines() {
         let mut random = Random::new(7);
         let mut key = || -> Key { random.bytes(BYTES).try_into().unwrap() };
         for count in (0..=33).chain([65]) {
             let pairs: Vec<_> = (0..count).map(|_| (key(), key())).collect();
             let expected: Vec<_> = pairs.iter().map(|(k, u)| openssl(k, u)).collect();
-            assert_eq!(run(kernel, &pairs), expected, "{kernel:?}, {count} jobs");
+            assert_eq!(run(machine, &pairs), expected, "{machine:?}, {count} jobs");
         }
     }
 }
@@ -124,7 +125,7 @@ fn public_keys_at_the_edges() {
     }
     edges.extend(with_top_bit);
     let mut random = Random::new(8);
-    for kernel in kernels() {
+    for machine in machines() {
         for shift in 0..8 {
             let pairs: Vec<_> = (0..edges.len() + shift)
                 .map(|i| {
@@ -137,7 +138,7 @@ fn public_keys_at_the_edges() {
                 .collect();
             let expected: Vec<_> = pairs.iter().map(|(k, u)| openssl(k, u)).collect();
             assert!(expected.contains(&None) && expected.iter().any(Option::is_some));
-            assert_eq!(run(kernel, &pairs), expected, "{kernel:?}");
+            assert_eq!(run(machine, &pairs), expected, "{machine:?}");
         }
     }
 }
@@ -147,7 +148,7 @@ fn public_keys_at_the_edges() {
 #[test]
 fn public_keys_of_secret_keys() {
     let mut random = Random::new(11);
-    for kernel in kernels() {
+    for machine in machines() {
         for count in (0..=33).chain([65]) {
             let mut secrets: Vec<Key> = (0..count)
                 .map(|_| random.bytes(BYTES).try_into().unwrap())
@@ -162,10 +163,10 @@ fn public_keys_of_secret_keys() {
                 .zip(&mut publics)
                 .map(|(key, public)| PublicKey { key, public })
                 .collect();
-            public_keys(kernel, &mut jobs);
+            public_keys(machine, &mut jobs);
             let by_ladder: Vec<_> = secrets.iter().map(|secret| (*secret, BASE)).collect();
-            let by_ladder: Vec<_> = run(kernel, &by_ladder).into_iter().flatten().collect();
-            assert_eq!(publics, by_ladder, "{kernel:?}, {count} jobs");
+            let by_ladder: Vec<_> = run(machine, &by_ladder).into_iter().flatten().collect();
+            assert_eq!(publics, by_ladder, "{machine:?}, {count} jobs");
             for (secret, public) in secrets.iter().zip(&publics) {
                 let key = PKey::private_key_from_raw_bytes(secret, Id::X25519).unwrap();
                 assert_eq!(key.raw_public_key().unwrap(), public);
@@ -190,7 +191,7 @@ fn wycheproof() {
         expected.push((shared != [0; BYTES]).then_some(shared));
     }
     assert!(pairs.len() > 500);
-    for kernel in kernels() {
-        assert_eq!(run(kernel, &pairs), expected, "{kernel:?}");
+    for machine in machines() {
+        assert_eq!(run(machine, &pairs), expected, "{machine:?}");
     }
 }

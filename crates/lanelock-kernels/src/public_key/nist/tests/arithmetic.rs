@@ -4,9 +4,9 @@ use super::super::digits;
 use super::super::parameters::{Order256, Order384, Prime256, Prime384};
 use super::super::residue::{Modulus, Prime, Residue};
 use super::*;
-#[cfg(target_arch = "x86_64")]
-use crate::public_key::lanes::Ifma;
-use crate::public_key::lanes::{LANES, Lanes, Portable, Words};
+use crate::arch::digits::{LANES, Lanes, Words};
+use crate::arch::on;
+use crate::testing::machines;
 
 const BYTES: [usize; 9] = [0, 0, 0, 0, 0, 32, 0, 0, 48];
 
@@ -123,7 +123,7 @@ fn residues<V: Lanes, M: Modulus<N>, const N: usize>(proof: V::Proof, rounds: us
         let bits = |test: &dyn Fn(&BigNum) -> bool| {
             (0..LANES).fold(0, |bits, i| bits | u8::from(test(&c.values[i])) << i)
         };
-        use crate::public_key::lanes::Mask;
+        use crate::arch::digits::Mask;
         assert_eq!(load(&c).is_reduced().bits(), bits(&|c| *c < m));
         assert_eq!(load(&c).is_zero().bits(), bits(&|c| c.num_bits() == 0));
         assert_eq!(load(&c).is_odd().bits(), bits(&|c| c.is_bit_set(0)));
@@ -172,16 +172,12 @@ fn all<V: Lanes>(proof: V::Proof, rounds: usize) {
 }
 
 #[test]
-fn portable() {
-    all::<Portable>((), 200);
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn ifma() {
-    // That a CPU with IFMA is not passed over is checked where kernels are made.
-    if let Some(token) = crate::cpu::Ifma::detect() {
-        all::<Ifma>(token, 1000);
+fn every_register() {
+    for machine in machines() {
+        let rounds = if machine.has_digits() { 1000 } else { 200 };
+        on!(machine.digits, |V, proof, rounds: usize| all::<V>(
+            proof, rounds
+        ));
     }
 }
 

@@ -4,11 +4,12 @@
 use super::super::{NonceSource, Nonces};
 use super::*;
 use crate::hash::{self, Algorithm, Job, Sha256, Sha384, Sha512, hash_many};
+use crate::machine::Machine;
 use crate::testing::hex;
 
 fn digest<A: Algorithm>(message: &[u8]) -> Vec<u8> {
     let mut jobs = [Job::new(message, None)];
-    hash_many(hash::Kernels::<A>::portable(), &mut jobs);
+    hash_many(hash::Kernels::<A>::of(Machine::PORTABLE), &mut jobs);
     jobs[0].digest().to_vec()
 }
 
@@ -22,7 +23,7 @@ fn follows_the_rfc<C: Curve, A: Algorithm>(private: &str, message: &str, [nonce,
     let private = number::<C>(private);
     let digest = digest::<A>(message.as_bytes());
     let mut nonces = Nonces::<C, A>::new(
-        &NonceSource::new(hash::Kernels::portable()),
+        &NonceSource::new(hash::Kernels::of(Machine::PORTABLE)),
         &private,
         &digest,
         &[],
@@ -94,7 +95,7 @@ fn p384_sha384() {
 fn randomness_and_every_call_change_the_nonce() {
     let private = number::<P256>(PRIVATE_256);
     let nonces = |digest: &[u8], random: &[u8]| {
-        let kernels = hash::Kernels::<Sha256>::portable();
+        let kernels = hash::Kernels::<Sha256>::of(Machine::PORTABLE);
         let mut nonces =
             Nonces::<P256, Sha256>::new(&NonceSource::new(kernels), &private, digest, random);
         [nonces.draw(), nonces.draw(), nonces.draw()]

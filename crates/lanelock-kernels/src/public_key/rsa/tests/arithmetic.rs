@@ -5,13 +5,15 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{bit, copy, digits, number, power, random};
-use crate::public_key::lanes::{LANES, Lanes, Portable};
+use crate::arch::digits::{LANES, Lanes};
+use crate::arch::on;
 use crate::public_key::rsa::modulus::Modulus;
 use crate::public_key::rsa::montgomery::multiply_add;
 use crate::public_key::rsa::number::Digits;
 use crate::public_key::rsa::power::Powers;
 use crate::public_key::rsa::wide::Wide;
 use crate::testing::Random;
+use crate::testing::machines;
 
 /// Numbers of at most `bits` bits: the edges, and random ones of any length.
 fn numbers(source: &mut Random, bits: usize, count: usize) -> Vec<BigNum> {
@@ -270,21 +272,8 @@ fn all<L: Lanes>(proof: L::Proof) {
 }
 
 #[test]
-fn lanes_of_plain_integers() {
-    all::<Portable>(());
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn lanes_of_multiply_adds() {
-    use crate::cpu;
-    use crate::public_key::lanes::Ifma;
-    assert_eq!(
-        cpu::Ifma::detect().is_some(),
-        std::is_x86_feature_detected!("avx512ifma")
-    );
-    match cpu::Ifma::detect() {
-        Some(token) => all::<Ifma>(token),
-        None => std::println!("this CPU has no AVX-512 IFMA"),
+fn every_register() {
+    for machine in machines() {
+        on!(machine.digits, |V, proof| all::<V>(proof));
     }
 }

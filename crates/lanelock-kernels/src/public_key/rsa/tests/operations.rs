@@ -4,12 +4,14 @@ use std::prelude::v1::*;
 
 use openssl::bn::{BigNum, BigNumContext};
 
-use super::{Numbers, Pair, bit, copy, kernels, pairs, power, published, random};
+use super::{Numbers, Pair, bit, copy, pairs, power, published, random};
+use crate::Machine;
 use crate::public_key::rsa::{
-    Blinding, BlindingJob, Failure, Kernel, PrivateJob, PrivateKey, PrivateSize, PublicJob,
-    PublicKey, PublicSize, make_blindings, private, private_without_check, public,
+    Blinding, BlindingJob, Failure, PrivateJob, PrivateKey, PrivateSize, PublicJob, PublicKey,
+    PublicSize, make_blindings, private, private_without_check, public,
 };
 use crate::testing::Random;
+use crate::testing::machines;
 
 /// A message and what becomes of it.
 struct Message<'k, const P: usize, const N: usize> {
@@ -46,8 +48,8 @@ impl<'k, const P: usize, const N: usize> Message<'k, P, N> {
 }
 
 fn run_private<const P: usize, const N: usize>(
-    run: fn(Kernel, &mut [PrivateJob<'_, P, N>]),
-    kernel: Kernel,
+    run: fn(Machine, &mut [PrivateJob<'_, P, N>]),
+    machine: Machine,
     messages: &mut [Message<'_, P, N>],
 ) {
     let mut jobs: Vec<_> = messages
@@ -60,14 +62,14 @@ fn run_private<const P: usize, const N: usize>(
             result: message.result,
         })
         .collect();
-    run(kernel, &mut jobs);
+    run(machine, &mut jobs);
     let results: Vec<_> = jobs.into_iter().map(|job| job.result).collect();
     for (message, result) in messages.iter_mut().zip(results) {
         message.result = result;
     }
 }
 
-fn run_public<const P: usize, const N: usize>(kernel: Kernel, messages: &mut [Message<'_, P, N>])
+fn run_public<const P: usize, const N: usize>(machine: Machine, messages: &mut [Message<'_, P, N>])
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
     PublicKey<N>: PublicSize<N>,
@@ -81,7 +83,7 @@ where
             result: message.result,
         })
         .collect();
-    public(kernel, &mut jobs);
+    public(machine, &mut jobs);
     let results: Vec<_> = jobs.into_iter().map(|job| job.result).collect();
     for (message, result) in messages.iter_mut().zip(results) {
         message.result = result;
@@ -90,7 +92,7 @@ where
 
 fn blinding<const P: usize, const N: usize>(
     source: &mut Random,
-    kernel: Kernel,
+    machine: Machine,
     key: &PrivateKey<P, N>,
 ) -> Blinding<N>
 where
@@ -101,13 +103,13 @@ where
     let random = &random;
     let made = None;
     let mut jobs = [BlindingJob { key, random, made }];
-    make_blindings(kernel, &mut jobs);
+    make_blindings(machine, &mut jobs);
     let [job] = jobs;
     job.made.unwrap()
 }
 
 /// Batches of `sizes` messages, with another key in each lane, some of them blinded.
-fn batches<const P: usize, const N: usize>(kernel: Kernel, sizes: &[usize])
+fn batches<const P: usize, const N: usize>(machine: Machine, sizes: &[usize])
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
     PublicKey<N>: PublicSize<N>,
@@ -129,12 +131,12 @@ where
             .map(|(i, (pair, input))| {
                 let mut message = Message::new(&pair.key, input);
                 if round % 3 == 1 || (round % 3 == 2 && i % 2 == 1) {
-                    message.blinding = Some(blinding(&mut source, kernel, &pair.key));
+                    message.blinding = Some(blinding(&mut source, machine, &pair.key));
                 }
                 message
             })
             .collect();
-        run_private(private, kernel, &mut messages);
+        run_private(private, machine, &mut messages);
         for (i, (message, pair)) in messages.iter().zip(&chosen).enumerate() {
             let Numbers { n, d, .. } = &pair.numbers;
             assert!(message.output() == power(&inputs[i], d, n), "{i} of {size}");
@@ -142,7 +144,7 @@ where
                 assert_eq!(blinding.uses(), 1);
             }
         }
-        run_public(kernel, &mut messages);
+        run_public(machine, &mut messages);
         for (i, (message, pair)) in messages.iter().zip(&chosen).enumerate() {
             let Numbers { n, e, .. } = &pair.numbers;
             assert!(message.output() == power(&inputs[i], e, n), "{i} of {size}");
@@ -152,22 +154,22 @@ where
 
 #[test]
 fn batches_of_every_size() {
-    for kernel in kernels() {
-        batches::<2, 4>(kernel, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 17]);
+    for machine in machines() {
+        batches::<2, 4>(machine, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 17]);
     }
 }
 
 #[test]
 fn batches_of_larger_keys() {
-    for kernel in kernels() {
-        batches::<3, 6>(kernel, &[8, 3, 5]);
-        batches::<4, 8>(kernel, &[8, 2, 5]);
+    for machine in machines() {
+        batches::<3, 6>(machine, &[8, 3, 5]);
+        batches::<4, 8>(machine, &[8, 2, 5]);
     }
 }
 
 /// The published ciphertexts (Wycheproof, `rsa_pkcs1_*_test`): those of a right length, decrypted,
 /// are the padded message; the others are refused.
-fn decrypt_published<const P: usize, const N: usize>(kernel: Kernel, most: usize)
+fn decrypt_published<const P: usize, const N: usize>(machine: Machine, most: usize)
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
     PublicKey<N>: PublicSize<N>,
@@ -187,7 +189,7 @@ where
             ..Message::new(key, &bit(0))
         })
         .collect();
-    run_private(private, kernel, &mut messages);
+    run_private(private, machine, &mut messages);
     for (message, (numbers, ciphertext, text)) in messages.iter().zip(&vectors) {
         let number = BigNum::from_slice(ciphertext).unwrap();
         if ciphertext.len() != PrivateKey::<P, N>::BYTES {
@@ -211,13 +213,13 @@ where
 
 #[test]
 fn published_ciphertexts() {
-    for (i, kernel) in kernels().into_iter().enumerate() {
-        let portable = i == kernels().len() - 1;
+    for (i, machine) in machines().into_iter().enumerate() {
+        let portable = i == machines().len() - 1;
         let most = if portable { 16 } else { usize::MAX };
         let most_of = |len: usize| most.min(len);
-        decrypt_published::<2, 4>(kernel, most_of(published::<2, 4>().len()));
-        decrypt_published::<3, 6>(kernel, most_of(published::<3, 6>().len()));
-        decrypt_published::<4, 8>(kernel, most_of(published::<4, 8>().len()));
+        decrypt_published::<2, 4>(machine, most_of(published::<2, 4>().len()));
+        decrypt_published::<3, 6>(machine, most_of(published::<3, 6>().len()));
+        decrypt_published::<4, 8>(machine, most_of(published::<4, 8>().len()));
     }
 }
 
@@ -226,7 +228,7 @@ fn published_ciphertexts() {
 fn bad_input_is_refused_in_its_lane() {
     let one = bit(0);
     let pairs = pairs::<2, 4>();
-    for kernel in kernels() {
+    for machine in machines() {
         let mut source = Random::new(4);
         for lane in 0..8 {
             let messages = |source: &mut Random| -> Vec<_> {
@@ -258,14 +260,15 @@ fn bad_input_is_refused_in_its_lane() {
             let (input, failure) = bad[lane % bad.len()].clone();
             let mut private_messages = messages(&mut source);
             private_messages[lane].input = input.clone();
-            private_messages[lane].blinding = Some(blinding(&mut source, kernel, &pairs[lane].key));
-            run_private(private, kernel, &mut private_messages);
+            private_messages[lane].blinding =
+                Some(blinding(&mut source, machine, &pairs[lane].key));
+            run_private(private, machine, &mut private_messages);
             let kept = private_messages[lane].blinding.as_ref().unwrap();
             assert_eq!(kept.uses(), 0);
 
             let mut public_messages = messages(&mut source);
             public_messages[lane].input = input;
-            run_public(kernel, &mut public_messages);
+            run_public(machine, &mut public_messages);
             for (i, (secret, open)) in private_messages.iter().zip(&public_messages).enumerate() {
                 if i == lane {
                     assert_eq!([secret.result, open.result], [Err(failure); 2]);
@@ -285,13 +288,13 @@ fn bad_input_is_refused_in_its_lane() {
 #[test]
 fn outputs_of_a_wrong_length_are_refused() {
     let pair = &pairs::<2, 4>()[0];
-    for kernel in kernels() {
+    for machine in machines() {
         for length in [0, 255, 257] {
             let mut messages = [Message::new(&pair.key, &bit(7))];
             messages[0].output = vec![BEFORE; length];
-            run_private(private, kernel, &mut messages);
+            run_private(private, machine, &mut messages);
             assert_eq!(messages[0].result, Err(Failure::Length));
-            run_public(kernel, &mut messages);
+            run_public(machine, &mut messages);
             assert_eq!(messages[0].result, Err(Failure::Length));
             assert!(messages[0].is_untouched());
         }
@@ -309,7 +312,7 @@ fn faults_are_found() {
         |key| key.coefficient = &key.coefficient - &bit(0),
     ];
     let pairs = pairs::<2, 4>();
-    for kernel in kernels() {
+    for machine in machines() {
         let mut source = Random::new(31);
         for (lane, change) in changes.iter().enumerate() {
             let mut numbers = pairs[lane].numbers.copy();
@@ -323,12 +326,12 @@ fn faults_are_found() {
                         let input = &random(&mut source, 2100) % &pair.numbers.n;
                         let mut message = Message::new(&pair.key, &input);
                         message.blinding =
-                            blinded.then(|| blinding(&mut source, kernel, &pair.key));
+                            blinded.then(|| blinding(&mut source, machine, &pair.key));
                         message
                     })
                     .collect();
                 messages[lane].key = &faulty;
-                run_private(private, kernel, &mut messages);
+                run_private(private, machine, &mut messages);
                 for (i, (message, pair)) in messages.iter().zip(&pairs).enumerate() {
                     let input = BigNum::from_slice(&message.input).unwrap();
                     if i == lane {
@@ -352,9 +355,9 @@ fn an_unchecked_fault_gives_the_key_away() {
     changed.exponents[0] = &changed.exponents[0] - &bit(0);
     let faulty: PrivateKey<2, 4> = changed.with(PrivateKey::unchecked).unwrap();
     let input = bit(77);
-    for kernel in kernels() {
+    for machine in machines() {
         let mut messages = [Message::new(&faulty, &input)];
-        run_private(private_without_check, kernel, &mut messages);
+        run_private(private_without_check, machine, &mut messages);
         let wrong = power(&messages[0].output(), &numbers.e, &numbers.n);
         let difference = &(&wrong + &numbers.n) - &input;
         let mut prime = BigNum::new().unwrap();
@@ -367,12 +370,12 @@ fn an_unchecked_fault_gives_the_key_away() {
 #[test]
 fn a_blinding_serves_many_messages_of_its_key() {
     let pairs = pairs::<2, 4>();
-    for kernel in kernels() {
+    for machine in machines() {
         let mut source = Random::new(8);
         let mut kept: Vec<_> = pairs
             .iter()
             .take(5)
-            .map(|pair| Some(blinding(&mut source, kernel, &pair.key)))
+            .map(|pair| Some(blinding(&mut source, machine, &pair.key)))
             .collect();
         for uses in 1..5 {
             let mut messages: Vec<_> = pairs
@@ -388,7 +391,7 @@ fn a_blinding_serves_many_messages_of_its_key() {
                 .iter()
                 .map(|message| message.blinding.clone().unwrap())
                 .collect();
-            run_private(private, kernel, &mut messages);
+            run_private(private, machine, &mut messages);
             for (i, message) in messages.into_iter().enumerate() {
                 let Numbers { n, d, .. } = &pairs[i].numbers;
                 let input = BigNum::from_slice(&message.input).unwrap();
@@ -406,11 +409,11 @@ fn a_blinding_serves_many_messages_of_its_key() {
 #[test]
 fn a_blinding_of_another_key_is_a_fault() {
     let pairs = pairs::<2, 4>();
-    for kernel in kernels() {
+    for machine in machines() {
         let mut source = Random::new(1);
         let mut messages = [Message::new(&pairs[0].key, &bit(1000))];
-        messages[0].blinding = Some(blinding(&mut source, kernel, &pairs[1].key));
-        run_private(private, kernel, &mut messages);
+        messages[0].blinding = Some(blinding(&mut source, machine, &pairs[1].key));
+        run_private(private, machine, &mut messages);
         assert_eq!(messages[0].result, Err(Failure::Fault));
         assert!(messages[0].output.iter().all(|byte| *byte == 0));
     }
@@ -420,7 +423,7 @@ fn a_blinding_of_another_key_is_a_fault() {
 #[test]
 fn what_cannot_be_inverted_makes_no_blinding() {
     let pairs = pairs::<2, 4>();
-    for kernel in kernels() {
+    for machine in machines() {
         let mut source = Random::new(1);
         let numbers: Vec<[[u8; 65]; 4]> = pairs
             .iter()
@@ -447,7 +450,7 @@ fn what_cannot_be_inverted_makes_no_blinding() {
                 made: None,
             })
             .collect();
-        make_blindings(kernel, &mut jobs);
+        make_blindings(machine, &mut jobs);
         for (i, job) in jobs.iter().enumerate() {
             assert_eq!(job.made.is_some(), !(1..=4).contains(&i), "{i}");
         }
@@ -463,9 +466,9 @@ fn sizes_in_bytes() {
 
 #[test]
 fn an_empty_burst_is_nothing() {
-    for kernel in kernels() {
-        private::<2, 4>(kernel, &mut []);
-        public::<4>(kernel, &mut []);
-        make_blindings::<2, 4>(kernel, &mut []);
+    for machine in machines() {
+        private::<2, 4>(machine, &mut []);
+        public::<4>(machine, &mut []);
+        make_blindings::<2, 4>(machine, &mut []);
     }
 }

@@ -4,13 +4,14 @@ use lanelock_core::engine::{Batch, Capability, Engine, EngineSession};
 use lanelock_core::public_key::{EncryptionScheme, RsaNumbers, SecretKey};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{Buffer, Device, Hash, Op, SessionError, Status, Transform};
+use lanelock_kernels::Machine;
 use openssl::rsa::Rsa;
 
 use super::*;
 
 type Key = Private<2, 4>;
 
-/// An engine that calls a function with its queue's token.
+/// An engine that calls a function with its queue's machine.
 struct OnQueue(fn(&mut QueueToken));
 
 impl Engine for OnQueue {
@@ -85,7 +86,7 @@ fn roots(queue: &mut QueueToken, keys: &[&Key]) -> Vec<Result<(), KeyReason>> {
             result: Ok(()),
         })
         .collect();
-    take_roots(Kernel::portable(), queue, &mut roots);
+    take_roots(Machine::PORTABLE, queue, &mut roots);
     roots.iter().map(|root| root.result).collect()
 }
 

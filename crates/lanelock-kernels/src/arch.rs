@@ -1,0 +1,28 @@
+//! Instruction sets. The traits of registers that kernels are written over ([`blocks`], [`words`],
+//! [`digits`]), their implementations, and whatever else only one architecture has: nothing outside
+//! this folder names one.
+//!
+//! An architecture is a module that gives: a set of registers of each kind ([`BlockSet`],
+//! [`WordSet`], [`DigitSet`]) with the way into code that is compiled for them; [`sha`], what runs
+//! by instructions made for a hash; and [`machine`], which asks the CPU.
+
+#![allow(unsafe_code)] // intrinsics, loads and stores through pointers
+#![allow(clippy::precedence)] // shifts before xor, as in every description of these algorithms
+#![allow(clippy::needless_range_loop)] // an index names the lane or the word on both sides
+
+pub(crate) mod blocks;
+pub(crate) mod digits;
+mod portable;
+pub(crate) mod words;
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::*;
+
+#[cfg(not(target_arch = "x86_64"))]
+mod other;
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use other::*;
+
+pub(crate) use portable::{Block, Integers};

@@ -1,0 +1,161 @@
+//! Eight 64-bit lanes: what the big-number kernels are written over.
+//!
+//! A number is an array of registers, one per digit of at most 52 bits; a lane is one number. The
+//! multiply-adds are those of AVX-512 IFMA, and [`Portable`] has the same values in plain integers.
+
+#![allow(dead_code)] // each kernel uses the part it needs
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use super::portable::Portable;
+
+use crate::wipe::Plain;
+
+/// How many lanes.
+pub(crate) const LANES: usize = 8;
+
+/// Bits of a digit that the multiply-adds take and give.
+pub(crate) const DIGIT_BITS: u32 = 52;
+
+/// One word for each lane.
+pub(crate) type Words = [u64; LANES];
+
+/// A register of eight 64-bit words.
+///
+/// A value exists only where its instructions do: the constructors take the proof, and a value
+/// gives it back. Every method is inlined into a function that enables the instructions, and no
+/// method's time or addresses depend on a value.
+pub(crate) trait Lanes: Plain + core::fmt::Debug {
+    /// The proof that the instructions of this register exist.
+    type Proof: Copy + core::fmt::Debug;
+    /// A choice for each lane.
+    type Mask: Mask;
+
+    /// The same word in every lane.
+    fn splat(proof: Self::Proof, word: u64) -> Self;
+
+    /// Zero in every lane.
+    #[inline(always)]
+    fn zero(proof: Self::Proof) -> Self {
+        Self::splat(proof, 0)
+    }
+
+    /// One word for each lane.
+    fn load(proof: Self::Proof, words: &Words) -> Self;
+
+    /// The inverse of [`Self::load`].
+    fn store(self, words: &mut Words);
+
+    /// The proof that this value is.
+    fn proof(self) -> Self::Proof;
+
+    /// Sum modulo 2⁶⁴.
+    #[must_use]
+    fn add(self, other: Self) -> Self;
+    /// Difference modulo 2⁶⁴.
+    #[must_use]
+    fn sub(self, other: Self) -> Self;
+    /// `self & other`
+    #[must_use]
+    fn and(self, other: Self) -> Self;
+    /// `self | other`
+    #[must_use]
+    fn or(self, other: Self) -> Self;
+    /// `self ^ other`
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+    /// Shifts left by `N` < 64; zeros enter.
+    #[must_use]
+    fn shift_left<const N: u32>(self) -> Self;
+    /// Shifts right by `N` < 64; zeros enter.
+    #[must_use]
+    fn shift_right<const N: u32>(self) -> Self;
+    /// Shifts right by `N` < 64; copies of the sign enter.
+    #[must_use]
+    fn shift_right_signed<const N: u32>(self) -> Self;
+
+    /// `self` + the low 52 bits of the product of the low 52 bits of `a` and `b`, modulo 2⁶⁴.
+    #[must_use]
+    fn mul_add_low(self, a: Self, b: Self) -> Self;
+    /// `self` + bits 52 to 103 of the product of the low 52 bits of `a` and `b`, modulo 2⁶⁴.
+    #[must_use]
+    fn mul_add_high(self, a: Self, b: Self) -> Self;
+
+    /// Which lanes are zero.
+    fn is_zero(self) -> Self::Mask;
+    /// Which lanes have bit 63 set.
+    fn is_negative(self) -> Self::Mask;
+    /// `a` in the lanes of `mask`, `b` in the others.
+    #[must_use]
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+
+    /// `table[index]` for each lane: the whole table is read, and the index stays in registers.
+    ///
+    /// Bits of the index from 4 on are ignored.
+    fn lookup(table: &[Words; 2], index: Self) -> Self;
+
+    /// Rows as columns: lane `i` of result `j` is word `j` of row `i`.
+    fn transpose(proof: Self::Proof, rows: [&Words; LANES]) -> [Self; LANES];
+
+    /// The two little-endian words at `*at[lane] + offset`, for each lane.
+    ///
+    /// # Safety
+    /// `at` is valid for reading [`LANES`] pointers and each of them, plus `offset`, for reading 16
+    /// bytes. No alignment is needed.
+    unsafe fn load_pairs(proof: Self::Proof, at: *const *const u8, offset: usize) -> (Self, Self);
+
+    /// Which lanes of two registers are equal.
+    #[inline(always)]
+    fn equals(self, other: Self) -> Self::Mask {
+        self.xor(other).is_zero()
+    }
+
+    /// Whether values stay in registers, so that short functions are best inlined.
+    const IN_REGISTERS: bool;
+
+    /// Runs `work` in a function of its own that enables the instructions: for what is long and used
+    /// in several places.
+    fn outlined<W: Work>(proof: Self::Proof, work: W) -> W::Output;
+
+    /// Runs `work` in place where values stay in registers, else as [`Self::outlined`].
+    #[inline(always)]
+    fn run<W: Work>(proof: Self::Proof, work: W) -> W::Output {
+        if Self::IN_REGISTERS {
+            work.run()
+        } else {
+            Self::outlined(proof, work)
+        }
+    }
+}
+
+/// A function and its arguments, for [`Lanes::outlined`]. A closure will not do: it is compiled
+/// without the instructions before it is inlined, if it is at all.
+pub(crate) trait Work {
+    /// What it returns.
+    type Output;
+
+    /// The function; always inlined.
+    fn run(self) -> Self::Output;
+}
+
+/// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on
+/// one says so.
+pub(crate) trait Mask: Copy + core::fmt::Debug {
+    /// Lane `i` is chosen if bit `i` is set.
+    fn from_bits(bits: u8) -> Self;
+    /// Bit `i` is set if lane `i` is chosen: for public results.
+    fn bits(self) -> u8;
+    /// The lanes of both.
+    #[must_use]
+    fn and(self, other: Self) -> Self;
+    /// The lanes of either.
+    #[must_use]
+    fn or(self, other: Self) -> Self;
+    /// The lanes of exactly one.
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+    /// The other lanes.
+    #[must_use]
+    fn not(self) -> Self;
+}

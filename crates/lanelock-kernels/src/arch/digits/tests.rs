@@ -1,0 +1,100 @@
+//! Every method, in each implementation, against plain integers.
+
+use std::prelude::v1::*;
+
+use super::{LANES, Lanes, Mask, Words};
+use crate::arch::on;
+use crate::testing::{Random, machines};
+
+/// Words of every size, and the ones at the edges.
+fn check<V: Lanes>(proof: V::Proof, seed: u64) {
+    let mut random = Random::new(seed);
+    for round in 0..2000 {
+        let mut words = || -> Words {
+            core::array::from_fn(|_| match random.below(8) {
+                0 => 0,
+                1 => u64::MAX,
+                2 => 1 << random.below(64),
+                3 => (1 << random.below(53)) - 1,
+                _ => random.next() >> random.below(64),
+            })
+        };
+        let (x, y, z) = (words(), words(), words());
+        let bits = (x[3] ^ y[4].rotate_left(8)).to_le_bytes();
+        let [a, b, c] = [x, y, z].map(|words| V::load(proof, &words));
+        let (one, other) = (V::Mask::from_bits(bits[0]), V::Mask::from_bits(bits[1]));
+        let digit = |word: u64| u128::from(word % (1 << 52));
+        let is = |name: &str, vector: V, lane: &dyn Fn(usize) -> u64| {
+            let mut stored = [0; LANES];
+            vector.store(&mut stored);
+            assert_eq!(stored, core::array::from_fn(lane), "{name}, round {round}");
+        };
+        is("load", a, &|i| x[i]);
+        is("splat", V::splat(a.proof(), x[1]), &|_| x[1]);
+        is("zero", V::zero(proof), &|_| 0);
+        is("add", a.add(b), &|i| x[i].wrapping_add(y[i]));
+        is("sub", a.sub(b), &|i| x[i].wrapping_sub(y[i]));
+        is("and", a.and(b), &|i| x[i] & y[i]);
+        is("or", a.or(b), &|i| x[i] | y[i]);
+        is("xor", a.xor(b), &|i| x[i] ^ y[i]);
+        is("left 51", a.shift_left::<51>(), &|i| x[i] << 51);
+        is("left 0", a.shift_left::<0>(), &|i| x[i]);
+        is("right 63", a.shift_right::<63>(), &|i| x[i] >> 63);
+        is("right 0", a.shift_right::<0>(), &|i| x[i]);
+        is("signed 52", a.shift_right_signed::<52>(), &|i| {
+            i64::cast_unsigned(x[i].cast_signed() >> 52)
+        });
+        is("signed 0", a.shift_right_signed::<0>(), &|i| x[i]);
+        is("low", c.mul_add_low(a, b), &|i| {
+            let low = digit(x[i]) * digit(y[i]) % (1 << 52);
+            z[i].wrapping_add(u64::try_from(low).unwrap())
+        });
+        is("high", c.mul_add_high(a, b), &|i| {
+            let high = digit(x[i]) * digit(y[i]) / (1 << 52);
+            z[i].wrapping_add(u64::try_from(high).unwrap())
+        });
+        is("select", V::select(one, a, b), &|i| {
+            if bits[0] >> i & 1 == 1 { x[i] } else { y[i] }
+        });
+
+        is("lookup", V::lookup(&[x, y], c), &|i| {
+            let place = usize::try_from(z[i] % 16).unwrap();
+            [x, y][place / LANES][place % LANES]
+        });
+        let rows: [Words; LANES] = core::array::from_fn(|_| words());
+        let columns = V::transpose(proof, rows.each_ref());
+        for (j, column) in columns.into_iter().enumerate() {
+            is("transpose", column, &|i| rows[i][j]);
+        }
+
+        let bytes = random.bytes(16 * LANES + 5);
+        let at: [*const u8; LANES] = core::array::from_fn(|i| bytes[16 * i..].as_ptr());
+        // SAFETY: 21 bytes at least from each pointer on.
+        #[allow(unsafe_code)]
+        let (low, high) = unsafe { V::load_pairs(proof, at.as_ptr(), 5) };
+        let word = |at: usize| u64::from_le_bytes(bytes[at..][..8].try_into().unwrap());
+        is("low word", low, &|i| word(16 * i + 5));
+        is("high word", high, &|i| word(16 * i + 13));
+
+        let gather = |chosen: &dyn Fn(usize) -> bool| {
+            (0..LANES).fold(0, |bits, lane| bits | u8::from(chosen(lane)) << lane)
+        };
+        assert_eq!(one.bits(), bits[0]);
+        assert_eq!(one.and(other).bits(), bits[0] & bits[1]);
+        assert_eq!(one.or(other).bits(), bits[0] | bits[1]);
+        assert_eq!(one.xor(other).bits(), bits[0] ^ bits[1]);
+        assert_eq!(one.not().bits(), !bits[0]);
+        assert_eq!(a.is_zero().bits(), gather(&|i| x[i] == 0));
+        assert_eq!(a.is_negative().bits(), gather(&|i| x[i] >> 63 == 1));
+        assert_eq!(a.equals(b).bits(), gather(&|i| x[i] == y[i]));
+    }
+}
+
+#[test]
+fn every_register() {
+    for (seed, machine) in (1..).zip(machines()) {
+        on!(machine.digits, |V, proof, seed: u64| check::<V>(
+            proof, seed
+        ));
+    }
+}

@@ -1,0 +1,104 @@
+//! An architecture without registers of its own: plain integers.
+
+pub(crate) mod sha;
+
+pub(crate) use sha::Sha;
+
+use core::fmt;
+
+use super::Block;
+use super::blocks::{Kernel, Vector};
+use crate::machine::{Machine, Tier};
+
+/// No tier but the portable one.
+pub(crate) fn machine(_: Tier) -> Option<Machine> {
+    None
+}
+
+/// The machine itself: there is no other one.
+pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 1] {
+    [Some(machine)]
+}
+
+/// The instruction sets of a machine.
+pub(crate) fn describe(_: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("plain integers")
+}
+
+/// Which registers AES runs on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BlockSet {
+    /// One block in a plain integer.
+    Portable,
+}
+
+impl BlockSet {
+    /// Runs `kernel` on these registers.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: no instructions are needed; the kernel's contract is the caller's.
+        unsafe { Block::enter(kernel) }
+    }
+
+    /// Blocks of a register.
+    pub(crate) fn count(self) -> usize {
+        Block::BLOCKS
+    }
+
+    /// The S-box on each byte of a word, if there is an instruction for it.
+    pub(crate) fn sub_word(self) -> Option<unsafe fn(u32) -> u32> {
+        None
+    }
+}
+
+/// Which registers of words kernels run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WordSet {
+    /// One word in a plain integer.
+    Portable,
+}
+
+/// Which registers of digits kernels run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DigitSet {
+    /// Plain integers, lane by lane.
+    Portable,
+}
+
+impl DigitSet {
+    /// Whether these are plain integers.
+    pub(crate) fn is_portable(self) -> bool {
+        true
+    }
+}
+
+/// Evaluates `$compile!` for each set of word registers.
+macro_rules! each_word_set {
+    ($compile:ident) => {
+        $compile!($crate::arch::Integers);
+    };
+}
+pub(crate) use each_word_set;
+
+/// Evaluates an expression with a name for the registers of a set.
+macro_rules! of_words {
+    ($set:expr, |$registers:ident| $body:expr) => {{
+        let $crate::arch::WordSet::Portable = $set;
+        type $registers = $crate::arch::Integers;
+        $body
+    }};
+}
+pub(crate) use of_words;
+
+/// Evaluates an expression on the registers of a set.
+macro_rules! on {
+    ($set:expr, |$lanes:ident, $proof:ident $(, $name:ident: $type:ty)*| $body:expr) => {{
+        let $crate::arch::DigitSet::Portable = $set;
+        type $lanes = $crate::arch::digits::Portable;
+        let $proof = ();
+        $body;
+    }};
+}
+pub(crate) use on;

@@ -1,0 +1,25 @@
+//! Plain integers: any CPU. What the tests compare with, and what runs where nothing is known of the
+//! CPU.
+
+mod blocks;
+mod digits;
+mod words;
+
+pub(crate) use blocks::Block;
+pub(crate) use digits::Portable;
+use words::Quad;
+
+use super::words::{Moves, Registers};
+
+/// Words in plain integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Integers;
+
+impl Registers for Integers {
+    const NAME: &'static str = "portable";
+    const BITS: usize = 64;
+    type U32 = u32;
+    type U64 = u64;
+    type Rows = Quad;
+    type Moves = Moves;
+}

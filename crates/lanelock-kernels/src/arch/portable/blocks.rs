@@ -1,0 +1,246 @@
+//! One AES block in a plain integer, in constant time.
+
+use crate::aes::reference;
+use crate::arch::blocks::{Kernel, Vector};
+
+/// A block; its first byte is the least significant one.
+#[derive(Clone, Copy)]
+pub(crate) struct Block(u128);
+
+// SAFETY (every block below): no instruction is needed that a CPU might lack; pointers are valid
+// for the bytes that the trait's contract states for the function.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Vector for Block {
+    const BLOCKS: usize = 1;
+    type Single = Self;
+
+    #[inline(never)]
+    unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
+        unsafe { kernel.run::<Self>() }
+    }
+
+    unsafe fn zero() -> Self {
+        Self(0)
+    }
+
+    unsafe fn splat(block: u128) -> Self {
+        Self(block)
+    }
+
+    unsafe fn ramp() -> Self {
+        Self(0)
+    }
+
+    unsafe fn load(from: *const u8) -> Self {
+        Self(u128::from_le_bytes(unsafe {
+            from.cast::<[u8; 16]>().read()
+        }))
+    }
+
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { to.cast::<[u8; 16]>().write(self.0.to_le_bytes()) }
+    }
+
+    unsafe fn load_bytes(from: *const u8, bytes: usize) -> Self {
+        let mut padded = [0; 16];
+        unsafe { from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes) };
+        Self(u128::from_le_bytes(padded))
+    }
+
+    unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
+        unsafe { to.copy_from_nonoverlapping(self.0.to_le_bytes().as_ptr(), bytes) }
+    }
+
+    unsafe fn keep_bytes(self, bytes: usize) -> Self {
+        let mut kept = self.0.to_le_bytes();
+        kept[bytes..].fill(0);
+        Self(u128::from_le_bytes(kept))
+    }
+
+    unsafe fn broadcast(from: *const u8) -> Self {
+        unsafe { Self::load(from) }
+    }
+
+    unsafe fn gather(from: *const *mut u8) -> Self {
+        unsafe { Self::load(*from) }
+    }
+
+    unsafe fn scatter(self, to: *const *mut u8) {
+        unsafe { self.store(*to) }
+    }
+
+    unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
+        let mut lines = [Self(0); 4];
+        for (j, line) in lines[..blocks].iter_mut().enumerate() {
+            *line = unsafe { Self::load((*from).add(offset + 16 * j)) };
+        }
+        lines
+    }
+
+    unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize) {
+        for (j, line) in lines[..blocks].iter().enumerate() {
+            unsafe { line.store((*to).add(offset + 16 * j)) };
+        }
+    }
+
+    unsafe fn pin<const G: usize>(_: &mut [Self; G]) {}
+
+    unsafe fn xor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    unsafe fn xor3(self, b: Self, c: Self) -> Self {
+        Self(self.0 ^ b.0 ^ c.0)
+    }
+
+    unsafe fn aes_enc(self, key: Self) -> Self {
+        Self(reference::round(self.0) ^ key.0)
+    }
+
+    unsafe fn aes_enc_last(self, key: Self) -> Self {
+        Self(reference::last_round(self.0) ^ key.0)
+    }
+
+    unsafe fn aes_dec(self, key: Self) -> Self {
+        Self(reference::inverse_round(self.0) ^ key.0)
+    }
+
+    unsafe fn aes_dec_last(self, key: Self) -> Self {
+        Self(reference::inverse_last_round(self.0) ^ key.0)
+    }
+
+    unsafe fn reverse(self) -> Self {
+        Self(self.0.swap_bytes())
+    }
+
+    unsafe fn add32(self, other: Self) -> Self {
+        let mut sum = 0;
+        for shift in [0, 32, 64, 96] {
+            let word = (self.0 >> shift).wrapping_add(other.0 >> shift) & 0xffff_ffff;
+            sum |= word << shift;
+        }
+        Self(sum)
+    }
+
+    unsafe fn add64(self, other: Self) -> Self {
+        let [a, b] = halves(self.0);
+        let [c, d] = halves(other.0);
+        Self(join(a.wrapping_add(c), b.wrapping_add(d)))
+    }
+
+    unsafe fn clmul<const HALVES: i32>(self, other: Self) -> Self {
+        let a = halves(self.0)[usize::from(HALVES & 1 != 0)];
+        let b = halves(other.0)[usize::from(HALVES & 16 != 0)];
+        Self(carryless_product(a, b))
+    }
+
+    unsafe fn swap_halves(self) -> Self {
+        Self(self.0.rotate_left(64))
+    }
+
+    unsafe fn low_to_high(self) -> Self {
+        Self(self.0 << 64)
+    }
+
+    unsafe fn high_to_low(self) -> Self {
+        Self(self.0 >> 64)
+    }
+
+    unsafe fn shl64(self, bits: u32) -> Self {
+        let [low, high] = halves(self.0).map(|half| half.checked_shl(bits).unwrap_or(0));
+        Self(join(low, high))
+    }
+
+    unsafe fn shr64(self, bits: u32) -> Self {
+        let [low, high] = halves(self.0).map(|half| half.checked_shr(bits).unwrap_or(0));
+        Self(join(low, high))
+    }
+
+    unsafe fn shift_in(self, before: Self) -> Self {
+        before
+    }
+
+    unsafe fn fold(self) -> Self {
+        self
+    }
+
+    unsafe fn first(self) -> Self {
+        self
+    }
+
+    unsafe fn pair(_: Self, _: Self) -> Self {
+        unreachable!("one block per register")
+    }
+
+    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+        rows[0]
+    }
+
+    unsafe fn from_singles(singles: [Self; 4]) -> Self {
+        singles[0]
+    }
+
+    unsafe fn from_single(single: Self) -> Self {
+        single
+    }
+}
+
+/// The low and the high half.
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn halves(block: u128) -> [u64; 2] {
+    [block as u64, (block >> 64) as u64]
+}
+
+fn join(low: u64, high: u64) -> u128 {
+    u128::from(low) | u128::from(high) << 64
+}
+
+/// Every fifth bit.
+const FIFTHS: u128 = {
+    let (mut fifths, mut bit) = (0, 0);
+    while bit < 128 {
+        fifths |= 1 << bit;
+        bit += 5;
+    }
+    fifths
+};
+
+/// The product of two polynomials over GF(2), by integer multiplication, which takes the same time
+/// for all numbers.
+///
+/// Of a factor, only every fifth bit is multiplied at a time. At most thirteen of them meet in a
+/// bit of the product, so their carries end before the next fifth bit, and the bit itself is the
+/// sum's parity.
+fn carryless_product(a: u64, b: u64) -> u128 {
+    let mut product = 0;
+    for i in 0..5 {
+        for j in 0..5 {
+            let (a, b) = (u128::from(a) & FIFTHS << i, u128::from(b) & FIFTHS << j);
+            product ^= a * b & FIFTHS << (i + j) % 5;
+        }
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::carryless_product;
+    use crate::testing::Random;
+
+    #[test]
+    fn products_are_sums_of_shifts() {
+        let mut random = Random::new(5);
+        let edges = [
+            (0, 0),
+            (1, u64::MAX),
+            (u64::MAX, u64::MAX),
+            (1 << 63, 1 << 63),
+        ];
+        let others = (0..500).map(|_| (random.next(), random.next()));
+        for (a, b) in edges.into_iter().chain(others) {
+            let shifts = (0..64).filter(|bit| b >> bit & 1 == 1);
+            let sum = shifts.fold(0, |sum, bit| sum ^ u128::from(a) << bit);
+            assert_eq!(carryless_product(a, b), sum, "{a:#x} times {b:#x}");
+        }
+    }
+}

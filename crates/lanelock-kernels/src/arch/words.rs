@@ -1,0 +1,244 @@
+//! A register of words, one word per message: what the hash kernels are written over.
+//!
+//! An instruction set has two of them, of 32-bit and of 64-bit words. [`Pair`] joins two registers to
+//! twice the lanes, which hides the latency of one behind the other.
+
+mod beside;
+pub(super) mod pad;
+mod pair;
+
+pub(crate) use beside::{Alone, Beside};
+pub(crate) use pad::{Moves, Pad, pad_in_place};
+pub(crate) use pair::Pair;
+
+use crate::wipe::Plain;
+
+/// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
+pub type Row<W> = [W; 8];
+
+/// Sixteen words of one message: the state of ChaCha20.
+pub type DoubleRow<W> = [W; 16];
+
+/// The word of a lane.
+pub trait Word: Plain + Copy + Default + Eq + core::fmt::Debug + Send + Sync + 'static {
+    /// Size in bytes.
+    const BYTES: usize;
+    /// The word 0x80, 0, … that ends a message on a word boundary.
+    const END: Self;
+
+    /// Writes the word to `to`, most significant byte first.
+    ///
+    /// # Panics
+    /// If `to` is not [`Self::BYTES`] long.
+    fn write_be(self, to: &mut [u8]);
+
+    /// The word whose bytes in memory are this one's, most significant first.
+    #[must_use]
+    fn to_be(self) -> Self;
+
+    /// A small number of bits as a word.
+    fn from_bits(bits: u32) -> Self;
+}
+
+impl Word for u32 {
+    const BYTES: usize = 4;
+    const END: Self = 1 << 31;
+
+    #[inline(always)]
+    fn write_be(self, to: &mut [u8]) {
+        to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u32::to_be(self)
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        bits
+    }
+}
+
+impl Word for u64 {
+    const BYTES: usize = 8;
+    const END: Self = 1 << 63;
+
+    #[inline(always)]
+    fn write_be(self, to: &mut [u8]) {
+        to.copy_from_slice(&self.to_be_bytes());
+    }
+
+    #[inline(always)]
+    fn to_be(self) -> Self {
+        u64::to_be(self)
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        u64::from(bits)
+    }
+}
+
+/// The registers of one instruction set. Public for the sealed algorithm traits only.
+pub trait Registers: Copy + 'static {
+    /// The name used in reports.
+    const NAME: &'static str;
+    /// Size of a register.
+    const BITS: usize;
+    /// A register of 32-bit words.
+    type U32: Lanes<Word = u32>;
+    /// A register of 64-bit words.
+    type U64: Lanes<Word = u64>;
+    /// A register of rows of four 32-bit words.
+    type Rows: Rows;
+    /// How short ends of messages are best put together.
+    type Moves: Pad;
+}
+
+/// A compression function: of `lanes` rows, the number of blocks behind each pointer.
+pub type Compression<W> =
+    unsafe fn(rows: *mut Row<W>, at: *const *const u8, lanes: usize, blocks: usize);
+
+/// A word that there are registers for. Public for the sealed algorithm traits only.
+pub trait WideWord: Word + Lanes<Word = Self> {
+    /// Its register.
+    type In<S: Registers>: Lanes<Word = Self>;
+}
+impl WideWord for u32 {
+    type In<S: Registers> = S::U32;
+}
+impl WideWord for u64 {
+    type In<S: Registers> = S::U64;
+}
+
+/// One register of words. Public for the sealed algorithm traits only.
+///
+/// A value exists only where its instructions do: the constructors (`splat` and the loads) are
+/// `unsafe` and their callers hold the CPU token. Every method is inlined into a function that
+/// enables the instructions.
+///
+/// # Safety
+/// `COUNT` is the number of lanes that the loads read and the stores write.
+pub unsafe trait Lanes: Copy {
+    /// The word of one lane.
+    type Word: Word;
+    /// How many lanes.
+    const COUNT: usize;
+    /// SHA-2's compression of one message after the other, if the instruction set has one that is
+    /// faster than that of plain integers.
+    const SHA2: Option<Compression<Self::Word>> = None;
+
+    /// The same word in every lane.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register.
+    unsafe fn splat(word: Self::Word) -> Self;
+
+    /// Sum, wrapping.
+    #[must_use]
+    fn add(self, other: Self) -> Self;
+    /// `self ^ other`
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+    /// `self ^ b ^ c`
+    #[must_use]
+    fn xor3(self, b: Self, c: Self) -> Self;
+    /// `b` where `self` has a one, `c` where it has a zero.
+    #[must_use]
+    fn choose(self, b: Self, c: Self) -> Self;
+    /// The bit that at least two of the three have.
+    #[must_use]
+    fn majority(self, b: Self, c: Self) -> Self;
+    /// Rotates right by `R`; `R + L` is the width of the word.
+    #[must_use]
+    fn rotate<const R: i32, const L: i32>(self) -> Self;
+    /// Shifts right by `N`, zeros enter.
+    #[must_use]
+    fn shift<const N: i32>(self) -> Self;
+
+    /// The same values, computed at the same time: a register of [`Pair`] and its partner.
+    ///
+    /// The compiler would run all rounds of one register before the first of the other, further
+    /// apart than the CPU looks ahead, and the two would not hide each other's latency.
+    #[must_use]
+    #[inline(always)]
+    fn tie(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
+
+    /// Ties the registers of a [`Pair`]; nothing for a single register.
+    #[must_use]
+    #[inline(always)]
+    fn in_step(self) -> Self {
+        self
+    }
+
+    /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; `at` is valid for reading `COUNT` pointers
+    /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16];
+
+    /// `COUNT` words that lie in memory in the order of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `words` is valid for reading `COUNT`.
+    unsafe fn load(words: *const Self::Word) -> Self;
+
+    /// One double row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT`
+    /// double rows.
+    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16];
+
+    /// The inverse of [`Self::load_double_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` double rows.
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<Self::Word>);
+
+    /// XORs 64 bytes: `output` = `input` ^ `mask`.
+    ///
+    /// Its own instructions per register: the compiler would vectorise across the blocks of a loop
+    /// and gather what lies side by side.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register; all are valid for 64 bytes, `output` for
+    /// writing; it is the same memory as `input` or disjoint from it.
+    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8);
+
+    /// One row of native words per lane, transposed.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT` rows.
+    unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8];
+
+    /// The inverse of [`Self::load_rows`].
+    ///
+    /// # Safety
+    /// `rows` is valid for writing `COUNT` rows.
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<Self::Word>);
+}
+
+/// A register as rows of four words.
+///
+/// # Safety
+/// As for [`Lanes`]; the register has four, eight or sixteen words.
+pub unsafe trait Rows: Lanes<Word = u32> {
+    /// The same row everywhere.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of this register and `row` is valid for reading four words.
+    unsafe fn broadcast_row(row: *const u32) -> Self;
+    /// Moves the words within each row: two bits of `ORDER` for each say where it comes from.
+    #[must_use]
+    fn turn<const ORDER: i32>(self) -> Self;
+    /// Writes the words in the order of the lanes.
+    ///
+    /// # Safety
+    /// `words` is valid for writing `COUNT`.
+    unsafe fn store_row(self, words: *mut u32);
+}

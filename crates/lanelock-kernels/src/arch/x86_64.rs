@@ -1,0 +1,55 @@
+//! x86-64: AES-NI and PCLMULQDQ, AVX2 and VAES, AVX-512 with IFMA, the SHA extensions.
+
+mod blocks;
+mod detect;
+mod digits;
+mod pad;
+pub(crate) mod sha;
+mod sha512;
+mod words;
+
+pub(crate) use blocks::BlockSet;
+pub(crate) use detect::{Ifma as IfmaToken, machine};
+pub(crate) use digits::{DigitSet, Ifma, on};
+pub(crate) use sha::Sha;
+pub(crate) use words::{WordSet, Ymm, Zmm, each_word_set, of_words};
+
+use core::fmt;
+
+use crate::machine::Machine;
+
+/// The machine itself, and those that lack what not every CPU of its tier has.
+pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 4] {
+    let without_sha = machine.sha.map(|_| machine.without_sha());
+    let narrower = match (machine.digits, machine.blocks) {
+        (DigitSet::Ifma(_), _) => Some(Machine {
+            digits: DigitSet::Portable,
+            ..machine
+        }),
+        (_, BlockSet::Ymm(token)) => Some(Machine {
+            blocks: BlockSet::Xmm(token.avx2().aesni()),
+            ..machine
+        }),
+        _ => None,
+    };
+    let neither = without_sha.and(narrower).map(Machine::without_sha);
+    [Some(machine), without_sha, narrower, neither]
+}
+
+/// The instruction sets of a machine.
+pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(match (machine.words, machine.blocks) {
+        (WordSet::Zmm(_), _) => "AVX-512, VAES, VPCLMULQDQ",
+        (WordSet::Ymm(_), BlockSet::Ymm(_)) => "AVX2, VAES, VPCLMULQDQ",
+        (WordSet::Ymm(_), _) => "AVX2, AES-NI, PCLMULQDQ",
+        (_, BlockSet::Portable) => "plain integers",
+        _ => "SSE4.1, AES-NI, PCLMULQDQ",
+    })?;
+    if let DigitSet::Ifma(_) = machine.digits {
+        f.write_str(", IFMA")?;
+    }
+    if machine.has_sha() {
+        f.write_str(", SHA-NI")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Registers of one, two and four AES blocks.
+
+mod xmm;
+mod ymm;
+mod zmm;
+
+pub(crate) use xmm::Xmm;
+use ymm::Ymm;
+use zmm::Zmm;
+
+use core::arch::x86_64::{_mm_aeskeygenassist_si128, _mm_cvtsi128_si32, _mm_set1_epi32};
+
+use super::detect::{AesNi, Avx512, Vaes256};
+use crate::arch::Block;
+use crate::arch::blocks::{Kernel, Vector};
+
+/// Which registers AES runs on, with the proof that this CPU has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BlockSet {
+    /// Four blocks per register.
+    Zmm(Avx512),
+    /// Two blocks per register.
+    Ymm(Vaes256),
+    /// One block per register.
+    Xmm(AesNi),
+    /// One block in plain integers.
+    Portable,
+}
+
+impl BlockSet {
+    /// Runs `kernel` compiled for these registers.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    #[inline]
+    pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            // SAFETY: the token in each variant proves that the CPU has the register's
+            // instructions; the kernel's contract is the caller's.
+            Self::Zmm(_) => unsafe { Zmm::enter(kernel) },
+            // SAFETY: as above.
+            Self::Ymm(_) => unsafe { Ymm::enter(kernel) },
+            // SAFETY: as above.
+            Self::Xmm(_) => unsafe { Xmm::enter(kernel) },
+            // SAFETY: as above, without instructions.
+            Self::Portable => unsafe { Block::enter(kernel) },
+        }
+    }
+
+    /// Blocks of a register.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Zmm(_) => Zmm::BLOCKS,
+            Self::Ymm(_) => Ymm::BLOCKS,
+            Self::Xmm(_) => Xmm::BLOCKS,
+            Self::Portable => Block::BLOCKS,
+        }
+    }
+
+    /// The S-box on each byte of a word, if there is an instruction for it.
+    pub(crate) fn sub_word(self) -> Option<unsafe fn(u32) -> u32> {
+        match self {
+            Self::Portable => None,
+            _ => Some(sub_word),
+        }
+    }
+}
+
+/// The S-box on each byte of a word.
+///
+/// # Safety
+/// The CPU has AES-NI.
+#[target_feature(enable = "aes")]
+fn sub_word(word: u32) -> u32 {
+    // The instruction's first result is the S-box of the second word.
+    let words = _mm_aeskeygenassist_si128::<0>(_mm_set1_epi32(word.cast_signed()));
+    _mm_cvtsi128_si32(words).cast_unsigned()
+}

@@ -1,0 +1,150 @@
+//! What the CPU has, asked once: the only place that asks.
+
+use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use super::{BlockSet, DigitSet, WordSet};
+use crate::machine::{Machine, Tier};
+
+/// The widest registers of a tier, if this CPU and its operating system have them.
+pub(crate) fn machine(tier: Tier) -> Option<Machine> {
+    let narrow = Machine {
+        tier,
+        blocks: BlockSet::Xmm(AesNi::detect()?),
+        sha: ShaNi::detect(),
+        ..Machine::PORTABLE
+    };
+    match tier {
+        Tier::Avx512 => {
+            let token = Avx512::detect()?;
+            Some(Machine {
+                blocks: BlockSet::Zmm(token),
+                words: WordSet::Zmm(token),
+                digits: Ifma::detect().map_or(DigitSet::Portable, DigitSet::Ifma),
+                ..narrow
+            })
+        }
+        Tier::Avx2 => Some(Machine {
+            words: WordSet::Ymm(Avx2::detect()?),
+            blocks: Vaes256::detect().map_or(narrow.blocks, BlockSet::Ymm),
+            ..narrow
+        }),
+        Tier::AesNi => Some(narrow),
+        Tier::Portable => None,
+    }
+}
+
+macro_rules! token {
+    ($(#[$doc:meta])* $name:ident, $bits:expr, implies $($method:ident: $lower:ident),*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $name(());
+
+        impl $name {
+            /// The proof, if this CPU and its operating system support every instruction of it.
+            fn detect() -> Option<Self> {
+                let need = $bits;
+                (features() & need == need).then_some(Self(()))
+            }
+
+            $(
+                /// The narrower proof this one contains.
+                pub(crate) fn $method(self) -> $lower {
+                    $lower(())
+                }
+            )*
+        }
+    };
+}
+
+token! {
+    /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
+    AesNi, AESNI, implies
+}
+token! {
+    /// AVX2 with AES-NI, PCLMULQDQ, BMI1 and BMI2.
+    Avx2, AESNI | AVX2, implies aesni: AesNi
+}
+token! {
+    /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].
+    Vaes256, AESNI | AVX2 | VAES, implies avx2: Avx2
+}
+token! {
+    /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
+    Avx512, AESNI | AVX2 | VAES | AVX512, implies
+}
+token! {
+    /// AVX-512 IFMA, on top of [`Avx512`].
+    Ifma, AESNI | AVX2 | VAES | AVX512 | IFMA, implies
+}
+token! {
+    /// SHA-1 and SHA-256 rounds, on top of [`AesNi`].
+    ShaNi, AESNI | SHANI, implies
+}
+
+const AESNI: u32 = 1;
+const AVX2: u32 = 1 << 1;
+const VAES: u32 = 1 << 2;
+const AVX512: u32 = 1 << 3;
+const SHANI: u32 = 1 << 4;
+const IFMA: u32 = 1 << 5;
+const KNOWN: u32 = 1 << 31;
+
+/// The feature groups of this CPU, asked once.
+#[inline]
+fn features() -> u32 {
+    static CACHE: AtomicU32 = AtomicU32::new(0);
+    let cached = CACHE.load(Ordering::Relaxed);
+    if cached != 0 {
+        return cached;
+    }
+    let found = ask() | KNOWN;
+    CACHE.store(found, Ordering::Relaxed);
+    found
+}
+
+/// CPUID leaves 1 and 7, and XCR0: registers the operating system does not save do not count.
+#[allow(unused_unsafe)] // CPUID became a safe function after 1.89
+fn ask() -> u32 {
+    // SAFETY: every x86-64 CPU has CPUID, and leaf 0 states the highest leaf.
+    let (highest, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
+    let seven = (highest >= 7).then(|| {
+        // SAFETY: leaf 0 says that leaf 7 exists.
+        unsafe { __cpuid_count(7, 0) }
+    });
+    let (ebx7, ecx7) = seven.map_or((0, 0), |leaf| (leaf.ebx, leaf.ecx));
+    let all = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
+
+    const OSXSAVE: u32 = 27;
+    let xcr0 = if all(one.ecx, &[OSXSAVE]) {
+        // SAFETY: OSXSAVE says that XGETBV exists and that user code may run it.
+        unsafe { _xgetbv(0) }
+    } else {
+        0
+    };
+    let saves_ymm = xcr0 & 0x06 == 0x06; // SSE and AVX state
+    let saves_zmm = xcr0 & 0xe6 == 0xe6; // and opmask, upper halves, upper sixteen
+
+    let sse = all(one.ecx, &[9, 19]); // SSSE3, SSE4.1
+    let mut found = 0;
+    if sse && all(one.ecx, &[1, 25]) {
+        found |= AESNI; // PCLMULQDQ, AES
+    }
+    if sse && all(ebx7, &[29]) {
+        found |= SHANI;
+    }
+    if saves_ymm && all(one.ecx, &[28]) && all(ebx7, &[3, 5, 8]) {
+        found |= AVX2; // AVX; BMI1, AVX2, BMI2
+        if all(ecx7, &[9, 10]) {
+            found |= VAES; // VAES, VPCLMULQDQ
+        }
+    }
+    // F, DQ, BW, VL; VBMI, VBMI2.
+    if saves_zmm && all(ebx7, &[16, 17, 30, 31]) && all(ecx7, &[1, 6]) {
+        found |= AVX512;
+        if all(ebx7, &[21]) {
+            found |= IFMA;
+        }
+    }
+    found
+}

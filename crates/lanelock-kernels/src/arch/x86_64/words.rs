@@ -1,0 +1,83 @@
+//! Registers of 32-bit and 64-bit words: those of AVX-512, of AVX2, and integers.
+
+mod ymm;
+mod zmm;
+
+use super::detect::{Avx2, Avx512};
+use super::pad::MaskedMoves;
+use crate::arch::words::{Moves, Registers};
+
+/// Which registers of words kernels run on, with the proof that this CPU has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WordSet {
+    /// 512 bits.
+    Zmm(Avx512),
+    /// 256 bits.
+    Ymm(Avx2),
+    /// One word in a plain integer.
+    Portable,
+}
+
+/// The 512-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Zmm;
+
+/// The 256-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Ymm;
+
+impl Registers for Zmm {
+    const NAME: &'static str = "avx512";
+    const BITS: usize = 512;
+    type U32 = zmm::U32x16;
+    type U64 = zmm::U64x8;
+    type Rows = zmm::U32x16;
+    type Moves = MaskedMoves;
+}
+
+impl Registers for Ymm {
+    const NAME: &'static str = "avx2";
+    const BITS: usize = 256;
+    type U32 = ymm::U32x8;
+    type U64 = ymm::U64x4;
+    type Rows = ymm::U32x8;
+    type Moves = Moves;
+}
+
+/// Evaluates `$compile!` for each set of word registers: with the attribute that enables its
+/// instructions in a function, and with its type.
+macro_rules! each_word_set {
+    ($compile:ident) => {
+        $compile!(
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+            $crate::arch::Zmm
+        );
+        $compile!(
+            #[target_feature(enable = "avx2,bmi1,bmi2")]
+            $crate::arch::Ymm
+        );
+        $compile!($crate::arch::Integers);
+    };
+}
+pub(crate) use each_word_set;
+
+/// Evaluates an expression with a name for the registers of a set.
+macro_rules! of_words {
+    ($set:expr, |$registers:ident| $body:expr) => {
+        match $set {
+            $crate::arch::WordSet::Zmm(_) => {
+                type $registers = $crate::arch::Zmm;
+                $body
+            }
+            $crate::arch::WordSet::Ymm(_) => {
+                type $registers = $crate::arch::Ymm;
+                $body
+            }
+            $crate::arch::WordSet::Portable => {
+                type $registers = $crate::arch::Integers;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use of_words;

@@ -1,0 +1,421 @@
+//! 256-bit registers: eight 32-bit words or four 64-bit words.
+
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+use crate::arch::words::{Compression, DoubleRow, Lanes, Row, Rows};
+use crate::arch::x86_64::sha512;
+
+/// Eight lanes of 32 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct U32x8(__m256i);
+
+/// Four lanes of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct U64x4(__m256i);
+
+/// The functions of [`Lanes`] that have the same shape for both widths.
+macro_rules! arithmetic {
+    ($splat:ident, $add:ident, $left:ident, $right:ident) => {
+        #[inline(always)]
+        unsafe fn splat(word: Self::Word) -> Self {
+            // SAFETY: the caller promises AVX2.
+            Self(unsafe { $splat(word.cast_signed()) })
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: a value exists only where AVX2 does (see `Lanes`).
+            Self(unsafe { $add(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_xor_si256(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor3(self, b: Self, c: Self) -> Self {
+            self.xor(b).xor(c)
+        }
+
+        #[inline(always)]
+        fn choose(self, b: Self, c: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe {
+                _mm256_xor_si256(c.0, _mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)))
+            })
+        }
+
+        #[inline(always)]
+        fn majority(self, b: Self, c: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe {
+                let either = _mm256_or_si256(self.0, b.0);
+                _mm256_or_si256(_mm256_and_si256(self.0, b.0), _mm256_and_si256(either, c.0))
+            })
+        }
+
+        #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..2 {
+                    let mask = _mm256_loadu_si256(mask.cast::<__m256i>().add(part));
+                    let text = _mm256_loadu_si256(input.cast::<__m256i>().add(part));
+                    _mm256_storeu_si256(
+                        output.cast::<__m256i>().add(part),
+                        _mm256_xor_si256(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn tie(self, other: Self) -> (Self, Self) {
+            // SAFETY: as above.
+            let (a, b) = unsafe { tie(self.0, other.0) };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
+        fn rotate<const R: i32, const L: i32>(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) })
+        }
+
+        #[inline(always)]
+        fn shift<const N: i32>(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $right::<N>(self.0) })
+        }
+    };
+}
+
+// SAFETY: the loads and stores are of one register.
+unsafe impl Rows for U32x8 {
+    #[inline(always)]
+    unsafe fn broadcast_row(row: *const u32) -> Self {
+        // SAFETY: the caller promises AVX2 and four words.
+        unsafe { Self(_mm256_broadcastsi128_si256(_mm_loadu_si128(row.cast()))) }
+    }
+
+    #[inline(always)]
+    fn turn<const ORDER: i32>(self) -> Self {
+        // SAFETY: a register exists only where AVX2 does.
+        Self(unsafe { _mm256_shuffle_epi32::<ORDER>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_row(self, words: *mut u32) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm256_storeu_si256(words.cast(), self.0) }
+    }
+}
+
+// SAFETY: eight pointers or rows are read and written.
+unsafe impl Lanes for U32x8 {
+    type Word = u32;
+    const COUNT: usize = 8;
+
+    arithmetic!(
+        _mm256_set1_epi32,
+        _mm256_add_epi32,
+        _mm256_slli_epi32,
+        _mm256_srli_epi32
+    );
+
+    #[inline(always)]
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2, 8 pointers, and 64 bytes behind each.
+        unsafe {
+            let swap = _mm256_broadcastsi128_si256(_mm_set_epi64x(
+                0x0c0d_0e0f_0809_0a0b,
+                0x0405_0607_0001_0203,
+            ));
+            let mut columns = [Self(swap); 16];
+            for half in 0..2 {
+                let mut lines = [swap; 8];
+                for lane in 0..8 {
+                    let words = at.add(lane).read().add(offset + 32 * half).cast();
+                    lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * half + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u32) -> Self {
+        // SAFETY: the caller promises AVX2 and 8 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2 and 8 double rows of 2 registers.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            for part in 0..2 {
+                let mut lines = [_mm256_setzero_si256(); 8];
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    lines[lane] = _mm256_loadu_si256(row.add(part));
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * part + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u32>) {
+        for part in 0..2 {
+            let mut words = [columns[8 * part].0; 8];
+            for i in 1..8 {
+                words[i] = columns[8 * part + i].0;
+            }
+            // SAFETY: a value exists, so AVX2 does; the caller promises 8 double rows.
+            unsafe {
+                let lines = transpose_eight(words);
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    _mm256_storeu_si256(row.add(part), lines[lane]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row<u32>) -> [Self; 8] {
+        // SAFETY: the caller promises AVX2 and 8 rows of 32 bytes.
+        unsafe {
+            let mut lines = [_mm256_setzero_si256(); 8];
+            for lane in 0..8 {
+                lines[lane] = _mm256_loadu_si256(rows.add(lane).cast());
+            }
+            let words = transpose_eight(lines);
+            let mut columns = [Self(words[0]); 8];
+            for i in 1..8 {
+                columns[i] = Self(words[i]);
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u32>) {
+        // SAFETY: a value exists, so AVX2 does; the caller promises 8 rows of 32 bytes.
+        unsafe {
+            let mut words = [columns[0].0; 8];
+            for i in 1..8 {
+                words[i] = columns[i].0;
+            }
+            let lines = transpose_eight(words);
+            for lane in 0..8 {
+                _mm256_storeu_si256(rows.add(lane).cast(), lines[lane]);
+            }
+        }
+    }
+}
+
+/// Transposes 8 × 8 words of 32 bits.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn transpose_eight(r: [__m256i; 8]) -> [__m256i; 8] {
+    // SAFETY: the caller promises AVX2.
+    unsafe {
+        let (top, bottom) = (
+            transpose_halves([r[0], r[1], r[2], r[3]]),
+            transpose_halves([r[4], r[5], r[6], r[7]]),
+        );
+        let mut words = r;
+        for i in 0..4 {
+            words[i] = _mm256_permute2x128_si256::<0x20>(top[i], bottom[i]);
+            words[4 + i] = _mm256_permute2x128_si256::<0x31>(top[i], bottom[i]);
+        }
+        words
+    }
+}
+
+/// Transposes 4 × 4 words of 32 bits inside each 128-bit half.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn transpose_halves([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the caller promises AVX2.
+    unsafe {
+        let ab_low = _mm256_unpacklo_epi32(a, b);
+        let ab_high = _mm256_unpackhi_epi32(a, b);
+        let cd_low = _mm256_unpacklo_epi32(c, d);
+        let cd_high = _mm256_unpackhi_epi32(c, d);
+        [
+            _mm256_unpacklo_epi64(ab_low, cd_low),
+            _mm256_unpackhi_epi64(ab_low, cd_low),
+            _mm256_unpacklo_epi64(ab_high, cd_high),
+            _mm256_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }
+}
+
+// SAFETY: four pointers or rows are read and written.
+unsafe impl Lanes for U64x4 {
+    type Word = u64;
+    const COUNT: usize = 4;
+    const SHA2: Option<Compression<u64>> = Some(sha512::with_avx2);
+
+    arithmetic!(
+        _mm256_set1_epi64x,
+        _mm256_add_epi64,
+        _mm256_slli_epi64,
+        _mm256_srli_epi64
+    );
+
+    #[inline(always)]
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2, 4 pointers, and 128 bytes behind each.
+        unsafe {
+            let swap = _mm256_broadcastsi128_si256(_mm_set_epi64x(
+                0x0809_0a0b_0c0d_0e0f,
+                0x0001_0203_0405_0607,
+            ));
+            let mut columns = [Self(swap); 16];
+            for quarter in 0..4 {
+                let mut lines = [swap; 4];
+                for lane in 0..4 {
+                    let words = at.add(lane).read().add(offset + 32 * quarter).cast();
+                    lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
+                }
+                let words = transpose_four(lines);
+                for i in 0..4 {
+                    columns[4 * quarter + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u64) -> Self {
+        // SAFETY: the caller promises AVX2 and 4 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX2 and 4 double rows of 4 registers.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            for part in 0..4 {
+                let mut lines = [_mm256_setzero_si256(); 4];
+                for lane in 0..4 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    lines[lane] = _mm256_loadu_si256(row.add(part));
+                }
+                let words = transpose_four(lines);
+                for i in 0..4 {
+                    columns[4 * part + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u64>) {
+        for part in 0..4 {
+            let mut words = [columns[4 * part].0; 4];
+            for i in 1..4 {
+                words[i] = columns[4 * part + i].0;
+            }
+            // SAFETY: a value exists, so AVX2 does; the caller promises 4 double rows.
+            unsafe {
+                let lines = transpose_four(words);
+                for lane in 0..4 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    _mm256_storeu_si256(row.add(part), lines[lane]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row<u64>) -> [Self; 8] {
+        // SAFETY: the caller promises AVX2 and 4 rows of 64 bytes, two halves each.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256()); 8];
+            for half in 0..2 {
+                let mut lines = [_mm256_setzero_si256(); 4];
+                for lane in 0..4 {
+                    let row = rows.add(lane).cast::<__m256i>();
+                    lines[lane] = _mm256_loadu_si256(row.add(half));
+                }
+                let words = transpose_four(lines);
+                for i in 0..4 {
+                    columns[4 * half + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u64>) {
+        let [a, b, c, d, e, f, g, h] = columns;
+        // SAFETY: a value exists, so AVX2 does; the caller promises 4 rows of 64 bytes.
+        unsafe {
+            let (low, high) = (
+                transpose_four([a.0, b.0, c.0, d.0]),
+                transpose_four([e.0, f.0, g.0, h.0]),
+            );
+            for lane in 0..4 {
+                let row = rows.add(lane).cast::<__m256i>();
+                _mm256_storeu_si256(row, low[lane]);
+                _mm256_storeu_si256(row.add(1), high[lane]);
+            }
+        }
+    }
+}
+
+/// Transposes 4 × 4 words of 64 bits.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn transpose_four([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the caller promises AVX2.
+    unsafe {
+        let ab_even = _mm256_unpacklo_epi64(a, b);
+        let ab_odd = _mm256_unpackhi_epi64(a, b);
+        let cd_even = _mm256_unpacklo_epi64(c, d);
+        let cd_odd = _mm256_unpackhi_epi64(c, d);
+        [
+            _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
+            _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
+            _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
+            _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
+        ]
+    }
+}
+
+/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: no instruction is emitted; both registers keep their values.
+    unsafe {
+        asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    (a, b)
+}

@@ -1,0 +1,454 @@
+//! 512-bit registers: sixteen 32-bit words or eight 64-bit words.
+//!
+//! A block of SHA-1 or SHA-256 is one cache line, so each lane is read by one load per block and
+//! the words are sorted by a transpose in registers: lanes at a power-of-two stride share a cache
+//! set, and a line that is read word by word would be evicted between two of its words.
+
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+use crate::arch::words::{Compression, DoubleRow, Lanes, Row, Rows};
+use crate::arch::x86_64::sha512;
+
+/// Sixteen lanes of 32 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct U32x16(__m512i);
+
+/// Eight lanes of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct U64x8(__m512i);
+
+/// The functions of [`Lanes`] that have the same shape for both widths.
+macro_rules! arithmetic {
+    ($splat:ident($word:ident), $add:ident, $xor:ident, $ternary:ident, $rotate:ident,
+     $shift:ident) => {
+        #[inline(always)]
+        unsafe fn splat(word: Self::Word) -> Self {
+            // SAFETY: the caller promises AVX-512 F.
+            Self(unsafe { $splat(word.cast_signed()) })
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: a value exists only where AVX-512 F does (see `Lanes`).
+            Self(unsafe { $add(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $xor(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor3(self, b: Self, c: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $ternary::<0x96>(self.0, b.0, c.0) })
+        }
+
+        #[inline(always)]
+        fn choose(self, b: Self, c: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $ternary::<0xca>(self.0, b.0, c.0) })
+        }
+
+        #[inline(always)]
+        fn majority(self, b: Self, c: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $ternary::<0xe8>(self.0, b.0, c.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the caller promises the instructions and 64 bytes each.
+            unsafe {
+                for part in 0..1 {
+                    let mask = _mm512_loadu_si512(mask.cast::<__m512i>().add(part));
+                    let text = _mm512_loadu_si512(input.cast::<__m512i>().add(part));
+                    _mm512_storeu_si512(
+                        output.cast::<__m512i>().add(part),
+                        _mm512_xor_si512(mask, text),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn tie(self, other: Self) -> (Self, Self) {
+            // SAFETY: as above.
+            let (a, b) = unsafe { tie(self.0, other.0) };
+            (Self(a), Self(b))
+        }
+
+        #[inline(always)]
+        fn rotate<const R: i32, const L: i32>(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $rotate::<R>(self.0) })
+        }
+
+        #[inline(always)]
+        fn shift<const N: i32>(self) -> Self {
+            // SAFETY: as above. The count is a constant, so this is the immediate form.
+            Self(unsafe { $shift(self.0, _mm_cvtsi32_si128(N)) })
+        }
+    };
+}
+
+// SAFETY: the loads and stores are of one register.
+unsafe impl Rows for U32x16 {
+    #[inline(always)]
+    unsafe fn broadcast_row(row: *const u32) -> Self {
+        // SAFETY: the caller promises AVX-512 and four words.
+        unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(row.cast()))) }
+    }
+
+    #[inline(always)]
+    fn turn<const ORDER: i32>(self) -> Self {
+        // SAFETY: a register exists only where AVX-512 does.
+        Self(unsafe { _mm512_shuffle_epi32::<ORDER>(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_row(self, words: *mut u32) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm512_storeu_si512(words.cast(), self.0) }
+    }
+}
+
+// SAFETY: sixteen pointers or rows are read and written.
+unsafe impl Lanes for U32x16 {
+    type Word = u32;
+    const COUNT: usize = 16;
+
+    arithmetic!(
+        _mm512_set1_epi32(u32),
+        _mm512_add_epi32,
+        _mm512_xor_si512,
+        _mm512_ternarylogic_epi32,
+        _mm512_ror_epi32,
+        _mm512_srl_epi32
+    );
+
+    #[inline(always)]
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512, 16 pointers, and 64 bytes behind each.
+        unsafe {
+            let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
+                0x0c0d_0e0f_0809_0a0b,
+                0x0405_0607_0001_0203,
+            ));
+            let mut lines = [_mm512_setzero_si512(); 16];
+            for lane in 0..16 {
+                let words = _mm512_loadu_si512(at.add(lane).read().add(offset).cast());
+                lines[lane] = _mm512_shuffle_epi8(words, swap);
+            }
+            transpose_sixteen(lines)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u32) -> Self {
+        // SAFETY: the caller promises AVX-512 and 16 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512 and 16 double rows of 64 bytes.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 16];
+            for lane in 0..16 {
+                lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
+            }
+            transpose_sixteen(lines)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u32>) {
+        let mut words = [columns[0].0; 16];
+        for i in 1..16 {
+            words[i] = columns[i].0;
+        }
+        // SAFETY: a value exists, so AVX-512 does; the caller promises 16 double rows.
+        unsafe {
+            let lines = transpose_sixteen(words);
+            for lane in 0..16 {
+                _mm512_storeu_si512(rows.add(lane).cast(), lines[lane].0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row<u32>) -> [Self; 8] {
+        // SAFETY: the caller promises AVX-512 and 16 rows of 32 bytes, 8 registers.
+        unsafe {
+            let mut pairs = [_mm512_setzero_si512(); 8];
+            for i in 0..8 {
+                pairs[i] = _mm512_loadu_si512(rows.add(2 * i).cast());
+            }
+            let mut halves = [[_mm512_setzero_si512(); 4]; 2];
+            for j in 0..2 {
+                let (a, b, c, d) = (pairs[j], pairs[j + 2], pairs[j + 4], pairs[j + 6]);
+                // Both halves of lanes 2j, 2j+4, 2j+8, 2j+12, then of their odd neighbours.
+                let words = gather_quarters([a, b, c, d]);
+                halves[0][2 * j] = words[0];
+                halves[1][2 * j] = words[1];
+                halves[0][2 * j + 1] = words[2];
+                halves[1][2 * j + 1] = words[3];
+            }
+            let low = transpose_quarters(halves[0]);
+            let high = transpose_quarters(halves[1]);
+            let mut columns = [Self(low[0]); 8];
+            for i in 0..4 {
+                columns[i] = Self(low[i]);
+                columns[4 + i] = Self(high[i]);
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u32>) {
+        let [a, b, c, d, e, f, g, h] = columns;
+        // SAFETY: a value exists, so AVX-512 does; the caller promises 16 rows of 32 bytes.
+        unsafe {
+            let low = transpose_quarters([a.0, b.0, c.0, d.0]);
+            let high = transpose_quarters([e.0, f.0, g.0, h.0]);
+            // Quarter q of low[j] and of high[j] are the halves of row 4q + j.
+            for j in 0..2 {
+                let (even, odd) = (2 * j, 2 * j + 1);
+                let even_01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(low[even], high[even]);
+                let even_23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(low[even], high[even]);
+                let odd_01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(low[odd], high[odd]);
+                let odd_23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(low[odd], high[odd]);
+                let pairs = [
+                    _mm512_shuffle_i32x4::<0b10_00_10_00>(even_01, odd_01),
+                    _mm512_shuffle_i32x4::<0b11_01_11_01>(even_01, odd_01),
+                    _mm512_shuffle_i32x4::<0b10_00_10_00>(even_23, odd_23),
+                    _mm512_shuffle_i32x4::<0b11_01_11_01>(even_23, odd_23),
+                ];
+                for q in 0..4 {
+                    _mm512_storeu_si512(rows.add(4 * q + even).cast(), pairs[q]);
+                }
+            }
+        }
+    }
+}
+
+/// Transposes 16 × 16 words.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_sixteen(lines: [__m512i; 16]) -> [U32x16; 16] {
+    // SAFETY: the caller promises AVX-512 F.
+    unsafe {
+        // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
+        let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
+        for j in 0..4 {
+            let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
+            let words = gather_quarters([a, b, c, d]);
+            for group in 0..4 {
+                quarters[group][j] = words[group];
+            }
+        }
+        let mut columns = [U32x16(_mm512_setzero_si512()); 16];
+        for group in 0..4 {
+            let words = transpose_quarters(quarters[group]);
+            for i in 0..4 {
+                columns[4 * group + i] = U32x16(words[i]);
+            }
+        }
+        columns
+    }
+}
+
+/// Transposes 4 × 4 words inside each 128-bit quarter.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the caller promises AVX-512 F.
+    unsafe {
+        let ab_low = _mm512_unpacklo_epi32(a, b);
+        let ab_high = _mm512_unpackhi_epi32(a, b);
+        let cd_low = _mm512_unpacklo_epi32(c, d);
+        let cd_high = _mm512_unpackhi_epi32(c, d);
+        [
+            _mm512_unpacklo_epi64(ab_low, cd_low),
+            _mm512_unpackhi_epi64(ab_low, cd_low),
+            _mm512_unpacklo_epi64(ab_high, cd_high),
+            _mm512_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }
+}
+
+// SAFETY: eight pointers or rows are read and written.
+unsafe impl Lanes for U64x8 {
+    type Word = u64;
+    const COUNT: usize = 8;
+    const SHA2: Option<Compression<u64>> = Some(sha512::with_avx512);
+
+    arithmetic!(
+        _mm512_set1_epi64(u64),
+        _mm512_add_epi64,
+        _mm512_xor_si512,
+        _mm512_ternarylogic_epi64,
+        _mm512_ror_epi64,
+        _mm512_srl_epi64
+    );
+
+    #[inline(always)]
+    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512, 8 pointers, and 128 bytes behind each.
+        unsafe {
+            let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
+                0x0809_0a0b_0c0d_0e0f,
+                0x0001_0203_0405_0607,
+            ));
+            let mut columns = [Self(swap); 16];
+            for half in 0..2 {
+                let mut lines = [swap; 8];
+                for lane in 0..8 {
+                    let words = at.add(lane).read().add(offset + 64 * half).cast();
+                    lines[lane] = _mm512_shuffle_epi8(_mm512_loadu_si512(words), swap);
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * half + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(words: *const u64) -> Self {
+        // SAFETY: the caller promises AVX-512 and 8 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the caller promises AVX-512 and 8 double rows of 128 bytes, two lines each.
+        unsafe {
+            let mut columns = [Self(_mm512_setzero_si512()); 16];
+            for half in 0..2 {
+                let mut lines = [_mm512_setzero_si512(); 8];
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m512i>();
+                    lines[lane] = _mm512_loadu_si512(row.add(half));
+                }
+                let words = transpose_eight(lines);
+                for i in 0..8 {
+                    columns[8 * half + i] = Self(words[i]);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u64>) {
+        for half in 0..2 {
+            let mut words = [columns[8 * half].0; 8];
+            for i in 1..8 {
+                words[i] = columns[8 * half + i].0;
+            }
+            // SAFETY: a value exists, so AVX-512 does; the caller promises 8 double rows.
+            unsafe {
+                let lines = transpose_eight(words);
+                for lane in 0..8 {
+                    let row = rows.add(lane).cast::<__m512i>();
+                    _mm512_storeu_si512(row.add(half), lines[lane]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row<u64>) -> [Self; 8] {
+        // SAFETY: the caller promises AVX-512 and 8 rows of 64 bytes.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 8];
+            for lane in 0..8 {
+                lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
+            }
+            let words = transpose_eight(lines);
+            let mut columns = [Self(words[0]); 8];
+            for i in 1..8 {
+                columns[i] = Self(words[i]);
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u64>) {
+        // SAFETY: a value exists, so AVX-512 does; the caller promises 8 rows of 64 bytes.
+        unsafe {
+            let mut words = [columns[0].0; 8];
+            for i in 1..8 {
+                words[i] = columns[i].0;
+            }
+            let lines = transpose_eight(words);
+            for lane in 0..8 {
+                _mm512_storeu_si512(rows.add(lane).cast(), lines[lane]);
+            }
+        }
+    }
+}
+
+/// Transposes 8 × 8 words.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_eight(r: [__m512i; 8]) -> [__m512i; 8] {
+    // SAFETY: the caller promises AVX-512 F.
+    unsafe {
+        // Pairs of words of neighbouring rows, in each quarter.
+        let mut even = [_mm512_setzero_si512(); 4];
+        let mut odd = even;
+        for i in 0..4 {
+            even[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+            odd[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+        }
+        let (e, o) = (gather_quarters(even), gather_quarters(odd));
+        [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
+    }
+}
+
+/// Transposes 4 × 4 quarters of 128 bits.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn gather_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the caller promises AVX-512 F.
+    unsafe {
+        let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
+        let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
+        let cd_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(c, d);
+        let cd_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(c, d);
+        [
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_low, cd_low),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_low, cd_low),
+            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_high, cd_high),
+            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
+        ]
+    }
+}
+
+/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn tie(mut a: __m512i, mut b: __m512i) -> (__m512i, __m512i) {
+    // SAFETY: no instruction is emitted; both registers keep their values.
+    unsafe {
+        asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    (a, b)
+}

@@ -1,0 +1,90 @@
+//! What is compiled once for each set of registers: the compressions and the scheduler of lanes.
+
+#![allow(unsafe_code)] // functions that enable instructions
+
+use super::step::{self, Ends};
+use super::{Algorithm, Job, Kernels, schedule};
+use crate::arch::each_word_set;
+use crate::arch::words::{Lanes, Registers, Row};
+
+/// A set of registers with the functions that are compiled for it.
+///
+/// # Safety
+/// Every function is unsafe because it needs the instructions of the registers, besides what it
+/// states.
+pub(super) trait Compiled: Registers {
+    /// See [`schedule::run_many`].
+    unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]);
+
+    /// See [`Step::blocks`](step::Step::blocks).
+    unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+        rows: *mut Row<A::Word>,
+        at: *const *const u8,
+        lanes: usize,
+        count: usize,
+    );
+
+    /// See [`Step::outer`](step::Step::outer).
+    unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+        chain: *mut Row<A::Word>,
+        inner: *const Row<A::Word>,
+        lanes: usize,
+    );
+
+    /// See [`Ends`].
+    unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>);
+
+    /// See [`Compress::compress`](super::Compress::compress). One copy for all callers: the code of
+    /// a compression is long.
+    unsafe fn compress<A: Algorithm, V: Lanes<Word = A::Word>>(state: &mut [V; 8], w: *mut V);
+}
+
+macro_rules! compiled {
+    ($(#[$enable:meta])? $set:ty) => {
+        impl Compiled for $set {
+            $(#[$enable])?
+            unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
+                schedule::run_many::<A, Self>(kernels, messages);
+            }
+
+            $(#[$enable])?
+            unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+                rows: *mut Row<A::Word>,
+                at: *const *const u8,
+                lanes: usize,
+                count: usize,
+            ) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { step::blocks::<A, V>(rows, at, lanes, count, Self::compress::<A, V>) }
+            }
+
+            $(#[$enable])?
+            unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+                chain: *mut Row<A::Word>,
+                inner: *const Row<A::Word>,
+                lanes: usize,
+            ) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { step::outer::<A, V>(chain, inner, lanes, Self::compress::<A, V>) }
+            }
+
+            $(#[$enable])?
+            unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { step::ends::<A, V>(these, Self::compress::<A, V>) }
+            }
+
+            #[inline(never)]
+            $(#[$enable])?
+            unsafe fn compress<A: Algorithm, V: Lanes<Word = A::Word>>(
+                state: &mut [V; 8],
+                w: *mut V,
+            ) {
+                crate::frame::align();
+                // SAFETY: the caller's promise, passed on.
+                unsafe { A::compress::<V>(state, w) }
+            }
+        }
+    };
+}
+each_word_set!(compiled);

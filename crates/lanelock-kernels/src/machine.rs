@@ -1,0 +1,194 @@
+//! The registers and instructions that kernels run on, as a value: holding one is the proof that
+//! this CPU and its operating system have them.
+
+use core::fmt;
+
+use crate::arch;
+
+/// A kernel tier, from the widest to the narrowest. Every tier has a name on every architecture;
+/// those of another one are not available.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Tier {
+    /// AVX-512 F, BW, VL, DQ, VBMI, VBMI2 with VAES and VPCLMULQDQ.
+    Avx512,
+    /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits where the CPU has them.
+    Avx2,
+    /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
+    AesNi,
+    /// Plain integers, on any CPU, in constant time: for comparison, and for CPUs without any of
+    /// the others. OpenSSL is faster.
+    Portable,
+}
+
+impl Tier {
+    /// Every tier there is, widest first.
+    pub const ALL: [Tier; 4] = [Tier::Avx512, Tier::Avx2, Tier::AesNi, Tier::Portable];
+
+    /// The tiers this CPU can run, widest first; never empty.
+    pub fn available() -> impl Iterator<Item = Tier> {
+        Self::ALL.into_iter().filter(|tier| tier.is_available())
+    }
+
+    /// Whether this CPU and its operating system can run the tier.
+    pub fn is_available(self) -> bool {
+        Machine::of_tier(self).is_some()
+    }
+
+    /// The name used in reports and to force a tier.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Avx512 => "avx512",
+            Tier::Avx2 => "avx2",
+            Tier::AesNi => "aesni",
+            Tier::Portable => "portable",
+        }
+    }
+
+    /// The tier called `name`, if there is one.
+    pub fn from_name(name: &str) -> Option<Tier> {
+        Self::ALL.into_iter().find(|tier| tier.name() == name)
+    }
+}
+
+/// What kernels run on: for each kind of register, the widest of a tier.
+///
+/// The only way to one is to ask the CPU, so kernels take it for the proof that its instructions
+/// exist. Every kernel runs on every machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    pub(crate) tier: Tier,
+    /// Registers of AES blocks.
+    pub(crate) blocks: arch::BlockSet,
+    /// Registers of 32-bit and 64-bit words.
+    pub(crate) words: arch::WordSet,
+    /// Registers of 52-bit digits.
+    pub(crate) digits: arch::DigitSet,
+    /// Rounds of SHA-1 and SHA-256 as instructions.
+    pub(crate) sha: Option<arch::Sha>,
+}
+
+impl Machine {
+    /// Plain integers, which every CPU has.
+    pub const PORTABLE: Self = Self {
+        tier: Tier::Portable,
+        blocks: arch::BlockSet::Portable,
+        words: arch::WordSet::Portable,
+        digits: arch::DigitSet::Portable,
+        sha: None,
+    };
+
+    /// The widest registers of this CPU.
+    #[must_use]
+    pub fn best() -> Self {
+        let mut available = Tier::ALL.into_iter().filter_map(Self::of_tier);
+        available.next().unwrap_or(Self::PORTABLE)
+    }
+
+    /// The widest registers of `tier`; `None` when this CPU cannot run it.
+    #[must_use]
+    pub fn of_tier(tier: Tier) -> Option<Self> {
+        match tier {
+            Tier::Portable => Some(Self::PORTABLE),
+            tier => arch::machine(tier),
+        }
+    }
+
+    /// Every machine that this CPU can be, widest first: those of its tiers, and each also without
+    /// what only some CPUs of the tier have. For tests.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Tier::ALL
+            .into_iter()
+            .filter_map(Self::of_tier)
+            .flat_map(arch::variants)
+            .flatten()
+    }
+
+    /// Its tier.
+    #[must_use]
+    pub fn tier(self) -> Tier {
+        self.tier
+    }
+
+    /// The same machine without the instructions made for SHA.
+    #[must_use]
+    pub fn without_sha(self) -> Self {
+        Self { sha: None, ..self }
+    }
+
+    /// Whether the CPU has instructions made for SHA-1 and SHA-256.
+    #[must_use]
+    pub fn has_sha(self) -> bool {
+        self.sha.is_some()
+    }
+
+    /// AES blocks of a register.
+    #[must_use]
+    pub fn aes_blocks(self) -> usize {
+        self.blocks.count()
+    }
+
+    /// Whether big numbers have registers of their own: public-key operations run in lanes, faster
+    /// than one after the other.
+    #[must_use]
+    pub fn has_digits(self) -> bool {
+        !self.digits.is_portable()
+    }
+}
+
+/// Its instruction sets, as in "AVX-512, VAES, VPCLMULQDQ, SHA-NI".
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        arch::describe(*self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::{Machine, Tier};
+    use crate::testing::has;
+
+    #[test]
+    fn names_lead_back_to_their_tier() {
+        for tier in Tier::ALL {
+            assert_eq!(Tier::from_name(tier.name()), Some(tier));
+        }
+        assert_eq!(Tier::from_name("sse2"), None);
+    }
+
+    #[test]
+    fn a_wider_tier_brings_the_narrower_ones() {
+        let available: std::vec::Vec<_> = Tier::available().collect();
+        assert!(Tier::ALL.ends_with(&available), "{available:?}");
+        assert_eq!(Machine::best().tier(), available[0]);
+    }
+
+    #[test]
+    fn agrees_with_the_standard_library() {
+        let aesni = has!("aes") && has!("pclmulqdq") && has!("ssse3") && has!("sse4.1");
+        assert_eq!(Tier::AesNi.is_available(), aesni);
+        let avx2 = aesni && has!("avx2") && has!("bmi1") && has!("bmi2");
+        assert_eq!(Tier::Avx2.is_available(), avx2);
+        let vaes = avx2 && has!("vaes") && has!("vpclmulqdq");
+        let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2") && has!("avx512bw");
+        assert_eq!(Tier::Avx512.is_available(), avx512);
+        let best = Machine::best();
+        assert_eq!(best.has_sha(), aesni && has!("sha"));
+        assert_eq!(best.has_digits(), avx512 && has!("avx512ifma"));
+        assert!(Tier::Portable.is_available());
+    }
+
+    #[test]
+    fn says_what_it_is_made_of() {
+        assert_eq!(Machine::PORTABLE.to_string(), "plain integers");
+        let mut texts: std::vec::Vec<_> = Machine::all().map(|m| m.to_string()).collect();
+        let count = texts.len();
+        texts.dedup();
+        assert_eq!(
+            texts.len(),
+            count,
+            "each machine has a text of its own: {texts:?}"
+        );
+    }
+}
