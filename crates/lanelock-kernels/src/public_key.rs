@@ -3,3 +3,5 @@
 pub mod curve25519;
 pub mod nist;
 pub mod rsa;
+
+mod digits;

@@ -26,7 +26,7 @@ pub(crate) type Words = [u64; LANES];
 /// A value exists only where its instructions do: the constructors take the proof, and a value
 /// gives it back. Every method is inlined into a function that enables the instructions, and no
 /// method's time or addresses depend on a value.
-pub(crate) trait Lanes: Plain + core::fmt::Debug {
+pub(crate) trait DigitLanes: Plain + core::fmt::Debug {
     /// The proof that the instructions of this register exist.
     type Proof: Copy + core::fmt::Debug;
     /// A choice for each lane.
@@ -129,7 +129,7 @@ pub(crate) trait Lanes: Plain + core::fmt::Debug {
     }
 }
 
-/// A function and its arguments, for [`Lanes::outlined`]. A closure will not do: it is compiled
+/// A function and its arguments, for [`DigitLanes::outlined`]. A closure will not do: it is compiled
 /// without the instructions before it is inlined, if it is at all.
 pub(crate) trait Work {
     /// What it returns.

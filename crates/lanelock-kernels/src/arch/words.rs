@@ -87,9 +87,9 @@ pub trait Registers: Copy + 'static {
     /// Size of a register.
     const BITS: usize;
     /// A register of 32-bit words.
-    type U32: Lanes<Word = u32>;
+    type U32: WordLanes<Word = u32>;
     /// A register of 64-bit words.
-    type U64: Lanes<Word = u64>;
+    type U64: WordLanes<Word = u64>;
     /// A register of rows of four 32-bit words.
     type Rows: Rows;
     /// How short ends of messages are best put together.
@@ -101,9 +101,9 @@ pub type Compression<W> =
     unsafe fn(rows: *mut Row<W>, at: *const *const u8, lanes: usize, blocks: usize);
 
 /// A word that there are registers for. Public for the sealed algorithm traits only.
-pub trait WideWord: Word + Lanes<Word = Self> {
+pub trait WideWord: Word + WordLanes<Word = Self> {
     /// Its register.
-    type In<S: Registers>: Lanes<Word = Self>;
+    type In<S: Registers>: WordLanes<Word = Self>;
 }
 impl WideWord for u32 {
     type In<S: Registers> = S::U32;
@@ -120,7 +120,7 @@ impl WideWord for u64 {
 ///
 /// # Safety
 /// `COUNT` is the number of lanes that the loads read and the stores write.
-pub unsafe trait Lanes: Copy {
+pub unsafe trait WordLanes: Copy {
     /// The word of one lane.
     type Word: Word;
     /// How many lanes.
@@ -226,8 +226,8 @@ pub unsafe trait Lanes: Copy {
 /// A register as rows of four words.
 ///
 /// # Safety
-/// As for [`Lanes`]; the register has four, eight or sixteen words.
-pub unsafe trait Rows: Lanes<Word = u32> {
+/// As for [`WordLanes`]; the register has four, eight or sixteen words.
+pub unsafe trait Rows: WordLanes<Word = u32> {
     /// The same row everywhere.
     ///
     /// # Safety

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // registers, and keystream through raw pointers
 
-use crate::arch::words::{DoubleRow, Lanes};
+use crate::arch::words::{DoubleRow, WordLanes};
 
 /// "expand 32-byte k"
 pub(super) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
@@ -29,7 +29,7 @@ macro_rules! quarters {
 
 /// The block function of every lane.
 #[inline(always)]
-pub(super) fn block<V: Lanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
+pub(super) fn block<V: WordLanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
     let mut x = state;
     for _ in 0..10 {
         quarters!(x, [0 4 8 12] [1 5 9 13] [2 6 10 14] [3 7 11 15]);
@@ -46,7 +46,7 @@ pub(super) fn block<V: Lanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
 /// # Safety
 /// The CPU has the instructions of `V`; `rows` is valid for `lanes` rounded up to `V::COUNT`.
 #[inline(always)]
-pub(super) unsafe fn blocks<V: Lanes<Word = u32>>(rows: *mut DoubleRow<u32>, lanes: usize) {
+pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(rows: *mut DoubleRow<u32>, lanes: usize) {
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside what the caller vouches for.
         unsafe {
@@ -62,7 +62,7 @@ pub(super) unsafe fn blocks<V: Lanes<Word = u32>>(rows: *mut DoubleRow<u32>, lan
 /// The CPU has the instructions of `V`; `input` is valid for reading and `output` for writing
 /// `blocks` blocks; they are the same memory or disjoint; `scratch` is valid for `V::COUNT` rows.
 #[inline(always)]
-pub(super) unsafe fn run<V: Lanes<Word = u32>>(
+pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
     state: &DoubleRow<u32>,
     input: *const u8,
     output: *mut u8,

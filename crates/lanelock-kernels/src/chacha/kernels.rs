@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // functions that enable instructions
 
 use super::{block, lone};
-use crate::arch::words::{DoubleRow, Lanes, Pair, Registers};
+use crate::arch::words::{DoubleRow, Pair, Registers, WordLanes};
 use crate::arch::{DigitSet, each_word_set, of_words};
 use crate::machine::Machine;
 

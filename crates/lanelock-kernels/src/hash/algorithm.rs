@@ -4,7 +4,7 @@
 
 use super::{Job, Kernels, schedule, sha1, sha2};
 use crate::arch::sha;
-use crate::arch::words::{Compression, Lanes, Row, WideWord, Word};
+use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
 use crate::machine::Machine;
 
 /// A hash function of the SHA family; sealed.
@@ -69,7 +69,7 @@ pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'st
     /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
     /// block, are initialised.
     #[doc(hidden)]
-    unsafe fn compress<V: Lanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
+    unsafe fn compress<V: WordLanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
 }
 
 mod sealed {
@@ -108,7 +108,7 @@ macro_rules! algorithm {
             const FEW: [usize; 2] = $few;
 
             #[inline(always)]
-            unsafe fn compress<V: Lanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
+            unsafe fn compress<V: WordLanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { $compress(state, w) }
             }

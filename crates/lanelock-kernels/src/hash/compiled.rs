@@ -5,7 +5,7 @@
 use super::step::{self, Ends};
 use super::{Algorithm, Job, Kernels, schedule};
 use crate::arch::each_word_set;
-use crate::arch::words::{Lanes, Registers, Row};
+use crate::arch::words::{Registers, Row, WordLanes};
 
 /// A set of registers with the functions that are compiled for it.
 ///
@@ -17,7 +17,7 @@ pub(super) trait Compiled: Registers {
     unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]);
 
     /// See [`Step::blocks`](step::Step::blocks).
-    unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+    unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
         rows: *mut Row<A::Word>,
         at: *const *const u8,
         lanes: usize,
@@ -25,18 +25,18 @@ pub(super) trait Compiled: Registers {
     );
 
     /// See [`Step::outer`](step::Step::outer).
-    unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+    unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
         chain: *mut Row<A::Word>,
         inner: *const Row<A::Word>,
         lanes: usize,
     );
 
     /// See [`Ends`].
-    unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>);
+    unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>);
 
     /// See [`Compress::compress`](super::Compress::compress). One copy for all callers: the code of
     /// a compression is long.
-    unsafe fn compress<A: Algorithm, V: Lanes<Word = A::Word>>(state: &mut [V; 8], w: *mut V);
+    unsafe fn compress<A: Algorithm, V: WordLanes<Word = A::Word>>(state: &mut [V; 8], w: *mut V);
 }
 
 macro_rules! compiled {
@@ -48,7 +48,7 @@ macro_rules! compiled {
             }
 
             $(#[$enable])?
-            unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+            unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
                 rows: *mut Row<A::Word>,
                 at: *const *const u8,
                 lanes: usize,
@@ -59,7 +59,7 @@ macro_rules! compiled {
             }
 
             $(#[$enable])?
-            unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+            unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
                 chain: *mut Row<A::Word>,
                 inner: *const Row<A::Word>,
                 lanes: usize,
@@ -69,14 +69,14 @@ macro_rules! compiled {
             }
 
             $(#[$enable])?
-            unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(these: &Ends<A>) {
+            unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { step::ends::<A, V>(these, Self::compress::<A, V>) }
             }
 
             #[inline(never)]
             $(#[$enable])?
-            unsafe fn compress<A: Algorithm, V: Lanes<Word = A::Word>>(
+            unsafe fn compress<A: Algorithm, V: WordLanes<Word = A::Word>>(
                 state: &mut [V; 8],
                 w: *mut V,
             ) {

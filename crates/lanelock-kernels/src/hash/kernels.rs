@@ -4,7 +4,7 @@
 
 use super::compiled::Compiled;
 use super::step::Step;
-use crate::arch::words::{Lanes, Pair, Registers, Row, WideWord};
+use crate::arch::words::{Pair, Registers, Row, WideWord, WordLanes};
 use crate::arch::{Integers, of_words};
 use crate::hash::{Algorithm, Job};
 use crate::machine::Machine;
@@ -55,7 +55,7 @@ impl<A: Algorithm> Kernels<A> {
 
     /// A step for few messages, then registers of `S`.
     const fn in_lanes<S: Compiled>(few: Step<A>) -> Self {
-        assert!(2 * <<A::Word as WideWord>::In<S> as Lanes>::COUNT <= Self::MOST);
+        assert!(2 * <<A::Word as WideWord>::In<S> as WordLanes>::COUNT <= Self::MOST);
         Self {
             steps: [
                 few,

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // constants and schedule words enter registers
 
-use crate::arch::words::Lanes;
+use crate::arch::words::WordLanes;
 
 /// One constant for every twenty rounds.
 const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
@@ -17,7 +17,7 @@ const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the block,
 /// are initialised.
 #[inline(always)]
-pub(crate) unsafe fn compress<V: Lanes<Word = u32>>(state: &mut [V; 8], mut w: *mut V) {
+pub(crate) unsafe fn compress<V: WordLanes<Word = u32>>(state: &mut [V; 8], mut w: *mut V) {
     let [a, b, c, d, e, ..] = *state;
     let mut s = [a, b, c, d, e];
     // SAFETY: 80 rounds read one word each, and the first 64 of them write the one 16 further on
@@ -57,7 +57,7 @@ const MAJORITY: u8 = 2;
 /// # Safety
 /// `w` is valid for 21 elements, of which the first 16 are initialised.
 #[inline(always)]
-unsafe fn five<V: Lanes<Word = u32>, const FUNCTION: u8, const EXTEND: usize>(
+unsafe fn five<V: WordLanes<Word = u32>, const FUNCTION: u8, const EXTEND: usize>(
     [mut a, mut b, mut c, mut d, mut e]: [V; 5],
     w: *mut V,
     k: V,

@@ -1,8 +1,8 @@
 //! SHA-2 compression over any lane type (FIPS 180-4, sections 6.2.2 and 6.4.2).
 
-#![allow(unsafe_code)] // constants enter registers through `Lanes::splat`
+#![allow(unsafe_code)] // constants enter registers through `WordLanes::splat`
 
-use crate::arch::words::Lanes;
+use crate::arch::words::WordLanes;
 
 /// The same function for both word sizes; they differ in constants, rotations and rounds.
 ///
@@ -19,7 +19,7 @@ macro_rules! sha2 {
         /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
         /// block, are initialised.
         #[inline(always)]
-        pub(super) unsafe fn $compress<V: Lanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
+        pub(super) unsafe fn $compress<V: WordLanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
             let mut s = *state;
             let (extended, last) = $k.split_at($k.len() - 2);
             // SAFETY: every round reads one word, and all but the last 16 write the one 16
@@ -44,7 +44,7 @@ macro_rules! sha2 {
         /// # Safety
         /// `w` is valid for 24 elements, of which the first 16 are initialised.
         #[inline(always)]
-        unsafe fn $eight<V: Lanes<Word = $word>, const EXTEND: bool>(
+        unsafe fn $eight<V: WordLanes<Word = $word>, const EXTEND: bool>(
             state: [V; 8],
             w: *mut V,
             k: &[$word; 8],

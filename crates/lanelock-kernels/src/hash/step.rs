@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use super::compiled::Compiled;
 
 use crate::arch::Integers;
-use crate::arch::words::{Compression, Lanes, Row, WideWord, Word};
+use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
 use crate::hash::{Algorithm, Compress, SCHEDULE};
 
 /// Bytes of an outer HMAC block that the padding code may need at most.
@@ -54,7 +54,7 @@ impl<A: Algorithm> Step<A> {
     };
 
     /// Registers `V`, in code compiled for the set `S`.
-    pub(super) const fn of<S: Compiled, V: Lanes<Word = A::Word>>() -> Self {
+    pub(super) const fn of<S: Compiled, V: WordLanes<Word = A::Word>>() -> Self {
         assert!(V::COUNT.is_power_of_two());
         Self {
             up_to: V::COUNT,
@@ -82,7 +82,7 @@ impl<A: Algorithm> Step<A> {
 
     /// A lone message, in code compiled for the set `S`.
     pub(super) const fn alone<S: Compiled>() -> Self {
-        match <<A::Word as WideWord>::In<S> as Lanes>::SHA2 {
+        match <<A::Word as WideWord>::In<S> as WordLanes>::SHA2 {
             Some(blocks) => Self {
                 up_to: 1,
                 group: 1,
@@ -146,7 +146,7 @@ impl<A: Algorithm> Step<A> {
 /// # Safety
 /// As [`Step::blocks`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
+pub(super) unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
     rows: *mut Row<A::Word>,
     at: *const *const u8,
     lanes: usize,
@@ -169,7 +169,7 @@ pub(super) unsafe fn blocks<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// # Safety
 /// As [`Step::outer`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
+pub(super) unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,
@@ -192,7 +192,7 @@ pub(super) unsafe fn outer<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// # Safety
 /// The CPU has the instructions of `V`, which has the step's group of lanes.
 #[inline(always)]
-pub(super) unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(
+pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
     these: &Ends<A>,
     compress: CompressFn<V>,
 ) {
@@ -223,7 +223,7 @@ pub(super) unsafe fn ends<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// The CPU has the instructions of `V`. `at` is valid for its lanes, each pointer for `count`
 /// blocks, and `w` for a schedule.
 #[inline(always)]
-unsafe fn absorb<A: Algorithm, V: Lanes<Word = A::Word>>(
+unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
     state: &mut [V; 8],
     w: *mut V,
     at: *const *const u8,
@@ -246,7 +246,7 @@ unsafe fn absorb<A: Algorithm, V: Lanes<Word = A::Word>>(
 /// The CPU has the instructions of `V`. `chain` is valid for the rows of its lanes, `w` for a
 /// schedule.
 #[inline(always)]
-unsafe fn outer_of<A: Algorithm, V: Lanes<Word = A::Word>>(
+unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
     inner: [V; 8],
     chain: *const Row<A::Word>,
     w: *mut V,
@@ -286,11 +286,11 @@ unsafe fn outer_by_extension<A: Algorithm>(
     unsafe { outer_bytes::<A>(blocks, chain, inner, lanes) }
 }
 
-/// The outer hash of a lone message by [`Lanes::SHA2`].
+/// The outer hash of a lone message by [`WordLanes::SHA2`].
 ///
 /// # Safety
 /// As [`Step::outer`], and the CPU has the instructions of `V`.
-unsafe fn outer_alone<A: Algorithm, V: Lanes<Word = A::Word>>(
+unsafe fn outer_alone<A: Algorithm, V: WordLanes<Word = A::Word>>(
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,

@@ -7,14 +7,14 @@
 use super::BLOCK;
 use super::field::{MASK_42, MASK_44};
 use super::lanes::Columns;
-use crate::arch::digits::{LANES, Lanes};
+use crate::arch::digits::{DigitLanes, LANES};
 
 /// Absorbs `blocks` blocks in each lane of `N` registers.
 ///
 /// # Safety
 /// `at` is valid for [`LANES`] · `N` pointers, each valid for reading `blocks` blocks.
 #[inline(always)]
-pub(super) unsafe fn absorb<V: Lanes, const N: usize>(
+pub(super) unsafe fn absorb<V: DigitLanes, const N: usize>(
     proof: V::Proof,
     columns: &mut Columns,
     at: *const *const u8,

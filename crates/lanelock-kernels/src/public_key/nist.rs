@@ -6,12 +6,10 @@
 //! and public keys are no secrets, but are treated alike.
 
 mod batch;
-mod digits;
 mod multiply;
 mod nonce;
 mod parameters;
 mod point;
-mod residue;
 #[cfg(test)]
 mod tests;
 mod tier;
@@ -22,9 +20,12 @@ use core::slice;
 
 use batch::{Agreement, Decompression, Generation, Signing, Verification};
 pub use nonce::{NonceSource, Nonces};
+use parameters::{Order256, Order384};
 
 use crate::arch::digits::LANES;
 use crate::machine::Machine;
+use crate::public_key::digits;
+use crate::public_key::digits::residue::Modulus;
 use crate::taint::declassify;
 use crate::wipe::{Plain, wipe};
 
@@ -55,7 +56,11 @@ impl Curve for P256 {
     const BYTES: usize = 32;
     type Number = [u8; 32];
     const ZERO: [u8; 32] = [0; 32];
-    const ORDER: [u8; 32] = digits::to_bytes(&<parameters::Order256 as residue::Modulus<5>>::M);
+    const ORDER: [u8; 32] = {
+        let mut bytes = Self::ZERO;
+        digits::to_bytes(&<Order256 as Modulus<5>>::M, &mut bytes);
+        bytes
+    };
 }
 
 impl Curve for P384 {
@@ -63,7 +68,11 @@ impl Curve for P384 {
     const BYTES: usize = 48;
     type Number = [u8; 48];
     const ZERO: [u8; 48] = [0; 48];
-    const ORDER: [u8; 48] = digits::to_bytes(&<parameters::Order384 as residue::Modulus<8>>::M);
+    const ORDER: [u8; 48] = {
+        let mut bytes = Self::ZERO;
+        digits::to_bytes(&<Order384 as Modulus<8>>::M, &mut bytes);
+        bytes
+    };
 }
 
 /// A public key or a peer's: affine coordinates.

@@ -26,7 +26,7 @@ pub use blinding::{Blinding, BlindingJob};
 pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
 pub use operation::{Failure, PrivateJob, PublicJob};
 
-use crate::arch::digits::{LANES, Lanes};
+use crate::arch::digits::{DigitLanes, LANES};
 use crate::arch::on;
 use crate::machine::Machine;
 use blinding::Make;

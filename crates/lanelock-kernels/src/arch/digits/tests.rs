@@ -2,12 +2,12 @@
 
 use std::prelude::v1::*;
 
-use super::{LANES, Lanes, Mask, Words};
+use super::{DigitLanes, LANES, Mask, Words};
 use crate::arch::on;
 use crate::testing::{Random, machines};
 
 /// Words of every size, and the ones at the edges.
-fn check<V: Lanes>(proof: V::Proof, seed: u64) {
+fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
     let mut random = Random::new(seed);
     for round in 0..2000 {
         let mut words = || -> Words {

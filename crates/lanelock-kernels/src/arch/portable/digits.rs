@@ -1,7 +1,7 @@
 //! Eight plain integers: any CPU, and what the tests and the check for secret-dependent branches
 //! run on.
 
-use crate::arch::digits::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words, Work};
 use crate::wipe::Plain;
 
 /// Eight lanes in an array.
@@ -30,7 +30,7 @@ fn each(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
 
 // What takes some instructions is a function: the kernels inline everything, and this is not the
 // code that has to be fast.
-impl Lanes for Portable {
+impl DigitLanes for Portable {
     type Proof = ();
     type Mask = PortableMask;
 

@@ -1,11 +1,11 @@
 //! One lane in a plain integer, and a row of four words in an array of them.
 
-use crate::arch::words::{DoubleRow, Lanes, Row, Rows};
+use crate::arch::words::{DoubleRow, Row, Rows, WordLanes};
 
 macro_rules! portable {
     ($word:ident) => {
         // SAFETY: one lane is read and written.
-        unsafe impl Lanes for $word {
+        unsafe impl WordLanes for $word {
             type Word = $word;
             const COUNT: usize = 1;
 
@@ -113,7 +113,7 @@ impl Quad {
 }
 
 // SAFETY: four lanes are read and written.
-unsafe impl Lanes for Quad {
+unsafe impl WordLanes for Quad {
     type Word = u32;
     const COUNT: usize = 4;
 
@@ -143,7 +143,7 @@ unsafe impl Lanes for Quad {
     }
 
     fn rotate<const R: i32, const L: i32>(self) -> Self {
-        self.each(self, |word, _| Lanes::rotate::<R, L>(word))
+        self.each(self, |word, _| WordLanes::rotate::<R, L>(word))
     }
 
     fn shift<const N: i32>(self) -> Self {

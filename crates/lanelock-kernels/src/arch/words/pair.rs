@@ -1,13 +1,13 @@
 //! Two registers as one of twice the lanes.
 
-use super::{DoubleRow, Lanes, Row};
+use super::{DoubleRow, Row, WordLanes};
 
 /// Lanes of `.0`, then lanes of `.1`.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<V>(V, V);
 
 // SAFETY: both halves read and write their own `V::COUNT` lanes.
-unsafe impl<V: Lanes> Lanes for Pair<V> {
+unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     type Word = V::Word;
     const COUNT: usize = 2 * V::COUNT;
 
@@ -126,7 +126,7 @@ unsafe impl<V: Lanes> Lanes for Pair<V> {
 /// Two arrays of registers as one of pairs. Loops, as everywhere on the way of a register:
 /// closures and array adaptors are not compiled with the instructions of the caller.
 #[inline(always)]
-fn join<V: Lanes, const N: usize>(low: [V; N], high: [V; N]) -> [Pair<V>; N] {
+fn join<V: WordLanes, const N: usize>(low: [V; N], high: [V; N]) -> [Pair<V>; N] {
     let mut pairs = [Pair(low[0], high[0]); N];
     for i in 1..N {
         pairs[i] = Pair(low[i], high[i]);
@@ -136,7 +136,7 @@ fn join<V: Lanes, const N: usize>(low: [V; N], high: [V; N]) -> [Pair<V>; N] {
 
 /// The inverse of [`join`].
 #[inline(always)]
-fn split<V: Lanes, const N: usize>(pairs: [Pair<V>; N]) -> ([V; N], [V; N]) {
+fn split<V: WordLanes, const N: usize>(pairs: [Pair<V>; N]) -> ([V; N], [V; N]) {
     let (mut low, mut high) = ([pairs[0].0; N], [pairs[0].1; N]);
     for i in 1..N {
         low[i] = pairs[i].0;

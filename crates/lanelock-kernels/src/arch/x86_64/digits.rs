@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::detect::Ifma as Token;
-use crate::arch::digits::{LANES, Lanes, Mask, Words, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Words, Work};
 use crate::wipe::Plain;
 
 /// Which registers of digits kernels run on, with the proof that this CPU has them.
@@ -62,7 +62,7 @@ pub(crate) struct IfmaMask(__mmask8);
 // SAFETY: integers and a value of no size.
 unsafe impl Plain for Ifma {}
 
-impl Lanes for Ifma {
+impl DigitLanes for Ifma {
     type Proof = Token;
     type Mask = IfmaMask;
 

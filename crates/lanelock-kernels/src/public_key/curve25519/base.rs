@@ -2,11 +2,11 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use super::field::{DIGITS, Element, Field, GROUPS};
+use super::field::{DIGITS, Element, GROUPS};
 use super::point::{Addend, Extended, OddDigits, Projective, WINDOW_BITS, WINDOWS};
 use super::scalar::Scalar;
 use super::single::{MULTIPLES, Single};
-use crate::arch::digits::{LANES, Words};
+use crate::arch::digits::{DigitLanes, LANES, Words};
 
 /// One digit of the sixteen multiples.
 type Column = [Words; MULTIPLES / LANES];
@@ -45,7 +45,7 @@ static POWERS: [Window; WINDOWS] = {
 /// `start` + `scalar` · B, for an odd scalar. Neither time nor addresses depend on it: a table is
 /// read whole and looked up in registers.
 #[inline(always)]
-pub(super) fn add_multiple<V: Field>(start: Extended<V>, scalar: OddDigits<V>) -> Extended<V> {
+pub(super) fn add_multiple<V: DigitLanes>(start: Extended<V>, scalar: OddDigits<V>) -> Extended<V> {
     let mut scalar = scalar;
     let mut sum = start;
     for window in &POWERS {
@@ -64,7 +64,7 @@ pub(super) fn add_multiple<V: Field>(start: Extended<V>, scalar: OddDigits<V>) -
 /// Encodes `scalar` · B for at most [`GROUPS`] groups of lanes, as many points as there is room
 /// for in `encoded`; in the same time for all scalars.
 #[inline(always)]
-pub(super) fn encode_multiples<V: Field>(scalars: &[Scalar<V>], encoded: &mut [[u8; 32]]) {
+pub(super) fn encode_multiples<V: DigitLanes>(scalars: &[Scalar<V>], encoded: &mut [[u8; 32]]) {
     let Some(first) = scalars.first() else { return };
     let neutral = Extended::neutral(first.proof());
     let mut points = [neutral.projective; GROUPS];

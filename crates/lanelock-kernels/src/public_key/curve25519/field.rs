@@ -6,11 +6,11 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-mod tiers;
+mod multiply;
 
-pub(super) use tiers::Field;
+use multiply::{Inverse, Product, Square};
 
-use crate::arch::digits::Lanes;
+use crate::arch::digits::DigitLanes;
 use crate::wipe::{Plain, wipe};
 
 /// Digits of a number.
@@ -39,7 +39,7 @@ pub(super) struct Wide<V>([V; DIGITS]);
 // SAFETY: an array of plain data.
 unsafe impl<V: Plain> Plain for Element<V> {}
 
-impl<V: Field> Element<V> {
+impl<V: DigitLanes> Element<V> {
     /// The same number in every lane; digits below 2⁵¹.
     #[inline(always)]
     pub(super) fn splat(proof: V::Proof, digits: &[u64; DIGITS]) -> Self {
@@ -159,13 +159,13 @@ impl<V: Field> Element<V> {
     /// The product, not carried.
     #[inline(always)]
     pub(super) fn mul_wide(self, other: Self) -> Wide<V> {
-        V::product(self, other)
+        V::run(self.0[0].proof(), Product(self, other))
     }
 
     /// The square, not carried.
     #[inline(always)]
     pub(super) fn square_wide(self) -> Wide<V> {
-        V::square(self)
+        V::run(self.0[0].proof(), Square(self))
     }
 
     /// `addend` + `factor` · `self`, not carried; `factor` is below 2²⁰.
@@ -199,7 +199,7 @@ impl<V: Field> Element<V> {
     /// The inverse, or zero for zero.
     #[inline(always)]
     pub(super) fn invert(self) -> Self {
-        V::inverse(self)
+        V::run(self.0[0].proof(), Inverse(self))
     }
 
     /// The inverse of each of `elements`, or zero for zero, by one inversion for each lane.
@@ -231,8 +231,8 @@ impl<V: Field> Element<V> {
     }
 }
 
-impl<V: Lanes> Wide<V> {
-    /// Digits of a product are below this: 19 · 6.5 + 1 low parts, see [`product`].
+impl<V: DigitLanes> Wide<V> {
+    /// Digits of a product are below this: 19 · 6.5 + 1 low parts, see [`Product`].
     const PRODUCT: u64 = 250 << RADIX;
 
     /// A multiple of p with digits no smaller than a product's.
@@ -298,81 +298,8 @@ impl<V: Lanes> Wide<V> {
     }
 }
 
-/// The product, not carried: 50 multiply-adds.
-///
-/// A product of two digits below 2⁵¹ + 2¹⁶ has a high part h < 2⁵⁰ + 2¹⁷, which weighs two in
-/// the next column, and a low part below 2⁵². Column 5 has most: 4 low parts and twice 5 high
-/// parts, 6.5 · 2⁵² or so, which come back 19-fold beside the one low part of column 0.
 #[inline(always)]
-fn product<V: Lanes>(a: Element<V>, b: Element<V>) -> Wide<V> {
-    let (a, b) = (a.0, b.0);
-    let mut columns = [V::zero(a[0].proof()); 10];
-    for i in 0..DIGITS {
-        for j in 0..DIGITS {
-            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], b[j]);
-        }
-    }
-    for k in 1..10 {
-        columns[k] = columns[k].shift_left::<1>();
-    }
-    for i in 0..DIGITS {
-        for j in 0..DIGITS {
-            columns[i + j] = columns[i + j].mul_add_low(a[i], b[j]);
-        }
-    }
-    Wide::fold(columns)
-}
-
-/// The square, not carried: 30 multiply-adds.
-///
-/// Products of different digits count twice. They are added first and doubled together, high
-/// parts twice: once because there are two, once for their weight in the next column.
-#[inline(always)]
-fn square<V: Lanes>(a: Element<V>) -> Wide<V> {
-    let a = a.0;
-    let mut columns = [V::zero(a[0].proof()); 10];
-    for i in 0..DIGITS {
-        for j in i + 1..DIGITS {
-            columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], a[j]);
-        }
-    }
-    for k in 2..9 {
-        columns[k] = columns[k].shift_left::<1>();
-    }
-    for i in 0..DIGITS {
-        columns[2 * i + 1] = columns[2 * i + 1].mul_add_high(a[i], a[i]);
-        for j in i + 1..DIGITS {
-            columns[i + j] = columns[i + j].mul_add_low(a[i], a[j]);
-        }
-    }
-    for k in 1..10 {
-        columns[k] = columns[k].shift_left::<1>();
-    }
-    for i in 0..DIGITS {
-        columns[2 * i] = columns[2 * i].mul_add_low(a[i], a[i]);
-    }
-    Wide::fold(columns)
-}
-
-/// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.
-#[inline(always)]
-fn inverse<V: Field>(a: Element<V>) -> Element<V> {
-    let two = a.square();
-    let nine = two.square_times(2).mul(a);
-    let eleven = nine.mul(two);
-    let ones_5 = eleven.square().mul(nine); // 2⁵ − 1 = 22 + 9
-    let ones_10 = ones_5.square_times(5).mul(ones_5);
-    let ones_20 = ones_10.square_times(10).mul(ones_10);
-    let ones_40 = ones_20.square_times(20).mul(ones_20);
-    let ones_50 = ones_40.square_times(10).mul(ones_10);
-    let ones_100 = ones_50.square_times(50).mul(ones_50);
-    let ones_200 = ones_100.square_times(100).mul(ones_100);
-    let ones_250 = ones_200.square_times(50).mul(ones_50);
-    ones_250.square_times(5).mul(eleven)
-}
-
-#[inline(always)]
-fn times_19<V: Lanes>(x: V) -> V {
+fn times_19<V: DigitLanes>(x: V) -> V {
     x.shift_left::<4>().add(x.shift_left::<1>().add(x))
 }
 

@@ -3,9 +3,9 @@
 //! A point is kept as the sum and the difference of Y and X, which both the addition and the
 //! doubling multiply. Both are complete: no point is an exception.
 
-use super::field::{Element, Field, GROUPS, Wide};
+use super::field::{Element, GROUPS, Wide};
 use super::words::{self, Secret};
-use crate::arch::digits::{LANES, Lanes, Work};
+use crate::arch::digits::{DigitLanes, LANES, Work};
 use crate::wipe::{Plain, wipe};
 
 /// Y + X, Y − X and Z.
@@ -36,7 +36,7 @@ struct Completed<V> {
     h: Element<V>,
 }
 
-impl<V: Field> Extended<V> {
+impl<V: DigitLanes> Extended<V> {
     /// The neutral element.
     #[inline(always)]
     pub(super) fn neutral(proof: V::Proof) -> Self {
@@ -59,9 +59,9 @@ impl<V: Field> Extended<V> {
 }
 
 /// See [`Extended::add`].
-struct Add<V: Field>(Extended<V>, Addend<V>, V::Mask);
+struct Add<V: DigitLanes>(Extended<V>, Addend<V>, V::Mask);
 
-impl<V: Field> Work for Add<V> {
+impl<V: DigitLanes> Work for Add<V> {
     type Output = Extended<V>;
 
     #[inline(always)]
@@ -86,7 +86,7 @@ impl<V: Field> Work for Add<V> {
     }
 }
 
-impl<V: Field> Projective<V> {
+impl<V: DigitLanes> Projective<V> {
     /// 2 · `self`
     #[inline(always)]
     pub(super) fn double(self) -> Self {
@@ -137,7 +137,7 @@ impl<V: Field> Projective<V> {
 /// See [`Projective::double_completed`].
 struct Double<V>(Projective<V>);
 
-impl<V: Field> Work for Double<V> {
+impl<V: DigitLanes> Work for Double<V> {
     type Output = Completed<V>;
 
     #[inline(always)]
@@ -160,7 +160,7 @@ impl<V: Field> Work for Double<V> {
 // SAFETY: plain data throughout.
 unsafe impl<V: Plain> Plain for Projective<V> {}
 
-impl<V: Field> Completed<V> {
+impl<V: DigitLanes> Completed<V> {
     #[inline(always)]
     fn projective(self) -> Projective<V> {
         let (x, y) = (self.e.mul_wide(self.f), self.g.mul_wide(self.h));
@@ -180,7 +180,7 @@ impl<V: Field> Completed<V> {
     }
 }
 
-impl<V: Field> Addend<V> {
+impl<V: DigitLanes> Addend<V> {
     /// `self` in the lanes of `mask`, the neutral element in the others.
     #[inline(always)]
     pub(super) fn or_neutral(self, mask: V::Mask) -> Self {
@@ -207,7 +207,7 @@ pub(super) const WINDOWS: usize = 51;
 /// Bits of a digit of [`OddDigits`].
 pub(super) const WINDOW_BITS: usize = 5;
 
-impl<V: Lanes> OddDigits<V> {
+impl<V: DigitLanes> OddDigits<V> {
     /// Of a number below 2²⁵⁴, whose lowest bit is taken to be set.
     #[inline(always)]
     pub(super) fn new(number: [V; 4]) -> Self {

@@ -1,18 +1,18 @@
-//! Strings of 32 bytes in and out of lanes.
+//! Strings of bytes in and out of lanes.
 
 #![allow(clippy::needless_range_loop)] // an index names the word on both sides
 
-use crate::arch::digits::{LANES, Lanes, Words};
+use crate::arch::digits::{DigitLanes, LANES, Words};
 use crate::wipe::wipe;
 
-/// Numbers below 2²⁵⁶, least significant word first, one number in each lane.
-pub(super) type Columns = [Words; 4];
+/// Numbers of 64 N bits, least significant word first, one number in each lane.
+pub(super) type Columns<const N: usize = 4> = [Words; N];
 
 /// Puts a little-endian string into a lane.
 #[inline]
-pub(super) fn put(columns: &mut Columns, lane: usize, bytes: &[u8; 32]) {
-    for (column, word) in columns.iter_mut().zip(to_words(bytes)) {
-        column[lane] = word;
+pub(super) fn put<const N: usize>(columns: &mut Columns<N>, lane: usize, bytes: &[u8]) {
+    for (column, word) in columns.iter_mut().zip(bytes.as_chunks().0) {
+        column[lane] = u64::from_le_bytes(*word);
     }
 }
 
@@ -30,25 +30,23 @@ pub(super) fn get(columns: &Columns, lane: usize) -> [u8; 32] {
 #[inline]
 pub(super) fn to_words(bytes: &[u8; 32]) -> [u64; 4] {
     let mut words = [0; 4];
-    for i in 0..4 {
-        for j in 0..8 {
-            words[i] |= u64::from(bytes[8 * i + j]) << (8 * j);
-        }
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
     }
     words
 }
 
 #[inline(always)]
-pub(super) fn load<V: Lanes>(proof: V::Proof, columns: &Columns) -> [V; 4] {
-    let mut words = [V::zero(proof); 4];
-    for i in 0..4 {
+pub(super) fn load<V: DigitLanes, const N: usize>(proof: V::Proof, columns: &Columns<N>) -> [V; N] {
+    let mut words = [V::zero(proof); N];
+    for i in 0..N {
         words[i] = V::load(proof, &columns[i]);
     }
     words
 }
 
 #[inline(always)]
-pub(super) fn store<V: Lanes>(words: [V; 4], columns: &mut Columns) {
+pub(super) fn store<V: DigitLanes>(words: [V; 4], columns: &mut Columns) {
     for i in 0..4 {
         words[i].store(&mut columns[i]);
     }
@@ -56,16 +54,16 @@ pub(super) fn store<V: Lanes>(words: [V; 4], columns: &mut Columns) {
 
 /// Columns of secrets: wiped on drop.
 #[repr(align(64))]
-pub(super) struct Secret(pub(super) Columns);
+pub(super) struct Secret<const N: usize = 4>(pub(super) Columns<N>);
 
-impl Secret {
+impl<const N: usize> Secret<N> {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self([[0; LANES]; 4])
+        Self([[0; LANES]; N])
     }
 }
 
-impl Drop for Secret {
+impl<const N: usize> Drop for Secret<N> {
     #[inline]
     fn drop(&mut self) {
         wipe(&mut self.0);

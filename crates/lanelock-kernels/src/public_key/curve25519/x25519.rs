@@ -3,11 +3,11 @@
 #![allow(unsafe_code)] // runs lanes with the instructions of a token
 
 use super::base;
-use super::field::{Element, Field, GROUPS};
+use super::field::{Element, GROUPS};
 use super::point::Extended;
-use super::scalar::Scalar;
+use super::scalar::{self, Scalar};
 use super::words::{self, Secret};
-use crate::arch::digits::{LANES, Mask};
+use crate::arch::digits::{DigitLanes, LANES, Mask};
 use crate::arch::on;
 use crate::machine::Machine;
 use crate::taint::declassify;
@@ -31,9 +31,7 @@ impl SecretKey {
     #[must_use]
     pub fn new(bytes: &[u8; BYTES]) -> Self {
         let mut key = Self(*bytes);
-        key.0[0] &= 0xf8;
-        key.0[31] &= 0x7f;
-        key.0[31] |= 0x40;
+        scalar::clamp(&mut key.0);
         key
     }
 }
@@ -95,7 +93,7 @@ pub fn public_keys(machine: Machine, jobs: &mut [PublicKey<'_>]) {
 /// curve25519: u = (1 + y) / (1 − y) (section 4.1). A clamped scalar is no multiple of the base
 /// point's order, so y is not 1.
 #[inline(always)]
-fn public_keys_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
+fn public_keys_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
     let mut dividends = [Element::<V>::zero(proof); GROUPS];
     let mut divisors = [Element::<V>::zero(proof); GROUPS];
     let groups = jobs.len().div_ceil(LANES);
@@ -125,7 +123,7 @@ fn public_keys_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
 
 /// At most `LANES · GROUPS` jobs.
 #[inline(always)]
-fn agree_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
+fn agree_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
     let groups = jobs.len().div_ceil(LANES);
     let mut x = [Element::zero(proof); GROUPS];
     let mut z = [Element::<V>::zero(proof); GROUPS];
@@ -169,7 +167,7 @@ fn agree_in_lanes<V: Field>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
 /// The points of a step are kept as sums and differences of their coordinates: what the next step
 /// multiplies, and exchanges where the bit of the scalar differs from the one above.
 #[inline(always)]
-fn ladder<V: Field>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<V>) {
+fn ladder<V: DigitLanes>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<V>) {
     let proof = u.0[0].proof();
     let one = Element::one(proof);
     // (1 : 0) and (u : 1)

@@ -6,8 +6,8 @@
 use super::multiply::{Multiples, Scalar, multiply, multiply_base};
 use super::parameters::Parameters;
 use super::point::{Affine, Element, Point};
-use super::residue::{Modulus, Residue};
-use crate::arch::digits::{Lanes, Mask, Words};
+use crate::arch::digits::{DigitLanes, Mask, Words};
+use crate::public_key::digits::residue::{Modulus, Residue};
 use crate::wipe::Plain;
 
 /// Public keys of secret ones.
@@ -79,7 +79,7 @@ macro_rules! plain {
 plain!(Generation Decompression Agreement Signing Verification);
 
 #[inline(always)]
-pub(super) fn generate<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn generate<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     multiples: &[Multiples<N>],
     batch: &mut Generation<[Words; N]>,
@@ -93,7 +93,7 @@ pub(super) fn generate<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn decompress<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn decompress<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     batch: &mut Decompression<[Words; N]>,
 ) {
@@ -106,7 +106,7 @@ pub(super) fn decompress<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn agree<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn agree<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     batch: &mut Agreement<[Words; N]>,
 ) {
@@ -122,7 +122,7 @@ pub(super) fn agree<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn sign<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn sign<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     multiples: &[Multiples<N>],
     batch: &mut Signing<[Words; N]>,
@@ -146,7 +146,7 @@ pub(super) fn sign<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn verify<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn verify<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     multiples: &[Multiples<N>],
     batch: &mut Verification<[Words; N]>,
@@ -169,7 +169,7 @@ pub(super) fn verify<V: Lanes, C: Parameters<N>, const N: usize>(
 
 /// Whether the point is not infinite and its x is r modulo n: is r Z² = X, or (r + n) Z² = X?
 #[inline(always)]
-fn is_x_of<V: Lanes, C: Parameters<N>, const N: usize>(
+fn is_x_of<V: DigitLanes, C: Parameters<N>, const N: usize>(
     r: Scalar<V, C, N>,
     point: &Point<V, C, N>,
 ) -> V::Mask {
@@ -183,7 +183,7 @@ fn is_x_of<V: Lanes, C: Parameters<N>, const N: usize>(
 
 /// Whether the plain `number` is `x` / `zz`.
 #[inline(always)]
-fn is_quotient<V: Lanes, C: Parameters<N>, const N: usize>(
+fn is_quotient<V: DigitLanes, C: Parameters<N>, const N: usize>(
     number: Element<V, C, N>,
     x: Element<V, C, N>,
     zz: Element<V, C, N>,
@@ -194,7 +194,7 @@ fn is_quotient<V: Lanes, C: Parameters<N>, const N: usize>(
 
 /// The scalars, and the lanes where they are from 1 to n − 1; the others become 1.
 #[inline(always)]
-fn load_scalar<V: Lanes, C: Parameters<N>, const N: usize>(
+fn load_scalar<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     words: &[Words; N],
 ) -> (Scalar<V, C, N>, V::Mask) {
@@ -209,7 +209,7 @@ fn load_scalar<V: Lanes, C: Parameters<N>, const N: usize>(
 /// The points, and the lanes where the coordinates are below p and those where they are on the
 /// curve; where one fails the point becomes the generator.
 #[inline(always)]
-fn load_point<V: Lanes, C: Parameters<N>, const N: usize>(
+fn load_point<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     words: &[[Words; N]; 2],
 ) -> (Affine<V, C, N>, [V::Mask; 2]) {
@@ -227,7 +227,7 @@ fn load_point<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 #[inline(always)]
-fn store_element<V: Lanes, C: Parameters<N>, const N: usize>(
+fn store_element<V: DigitLanes, C: Parameters<N>, const N: usize>(
     element: Element<V, C, N>,
     words: &mut [Words; N],
 ) {

@@ -15,8 +15,8 @@
 
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
-use super::residue::{Modulus, Residue};
-use crate::arch::digits::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words, Work};
+use crate::public_key::digits::residue::{Modulus, Residue};
 use crate::wipe::{Plain, wipe};
 
 /// An integer below n.
@@ -60,7 +60,7 @@ impl<const N: usize> Multiples<N> {
 
     /// The multiple numbered `index` of each lane.
     #[inline(always)]
-    fn lookup<V: Lanes, C: Parameters<N>>(&self, index: V) -> Affine<V, C, N> {
+    fn lookup<V: DigitLanes, C: Parameters<N>>(&self, index: V) -> Affine<V, C, N> {
         Affine {
             x: lookup(&self.x, index),
             y: lookup(&self.y, index),
@@ -70,7 +70,7 @@ impl<const N: usize> Multiples<N> {
 
 /// The multiple numbered `index` of each lane, one coordinate.
 #[inline(always)]
-fn lookup<V: Lanes, M: Modulus<N>, const N: usize>(
+fn lookup<V: DigitLanes, M: Modulus<N>, const N: usize>(
     digits: &[Row; N],
     index: V,
 ) -> Residue<V, M, N> {
@@ -95,7 +95,7 @@ struct Signs<V, const N: usize> {
     shift: V,
 }
 
-impl<V: Lanes, const N: usize> Signs<V, N> {
+impl<V: DigitLanes, const N: usize> Signs<V, N> {
     /// The signs of `odd`, in digits of `width` of which there are `count`.
     #[inline(always)]
     fn new<C: Parameters<N>>(odd: Scalar<V, C, N>, width: usize, count: usize) -> Self {
@@ -147,7 +147,7 @@ impl<V: Lanes, const N: usize> Signs<V, N> {
 
 /// `scalar` · `point`, the point of order n. A scalar of zero makes it infinite.
 #[inline(always)]
-pub(super) fn multiply<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn multiply<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     point: &Affine<V, C, N>,
 ) -> Point<V, C, N> {
@@ -156,19 +156,19 @@ pub(super) fn multiply<V: Lanes, C: Parameters<N>, const N: usize>(
 
 /// `scalar` · G, with the multiples of [`fill`].
 #[inline(always)]
-pub(super) fn multiply_base<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn multiply_base<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     multiples: &[Multiples<N>],
 ) -> Point<V, C, N> {
     V::outlined(scalar.proof(), MultiplyBase::<V, C, N>(scalar, multiples))
 }
 
-struct Multiply<'p, V: Lanes, C: Parameters<N>, const N: usize>(
+struct Multiply<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(
     Scalar<V, C, N>,
     &'p Affine<V, C, N>,
 );
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Multiply<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for Multiply<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]
@@ -204,12 +204,12 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Multiply<'_, V, C, N> 
     }
 }
 
-struct MultiplyBase<'m, V: Lanes, C: Parameters<N>, const N: usize>(
+struct MultiplyBase<'m, V: DigitLanes, C: Parameters<N>, const N: usize>(
     Scalar<V, C, N>,
     &'m [Multiples<N>],
 );
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Work for MultiplyBase<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for MultiplyBase<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]
@@ -234,7 +234,7 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Work for MultiplyBase<'_, V, C,
 
 /// Computes the multiples of the base point.
 #[inline(always)]
-pub(super) fn fill<V: Lanes, C: Parameters<N>, const N: usize>(
+pub(super) fn fill<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     multiples: &mut [Multiples<N>],
 ) {
@@ -288,7 +288,7 @@ fn word(row: &mut Row, index: usize) -> &mut u64 {
 
 /// The scalar or n minus it, whichever is odd, and the lanes where it is the latter.
 #[inline(always)]
-fn make_odd<V: Lanes, C: Parameters<N>, const N: usize>(
+fn make_odd<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
 ) -> (Scalar<V, C, N>, V::Mask) {
     let even = scalar.is_odd().not();
@@ -297,7 +297,7 @@ fn make_odd<V: Lanes, C: Parameters<N>, const N: usize>(
 
 /// The multiple numbered `index` of each lane. All of them are read.
 #[inline(always)]
-fn select_multiple<V: Lanes, C: Parameters<N>, const N: usize>(
+fn select_multiple<V: DigitLanes, C: Parameters<N>, const N: usize>(
     table: &[Point<V, C, N>; MULTIPLES],
     index: V,
 ) -> Point<V, C, N> {

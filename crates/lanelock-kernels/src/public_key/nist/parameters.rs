@@ -2,9 +2,10 @@
 
 use core::fmt::Debug;
 
-use super::digits::from_words;
-use super::residue::{Columns, Modulus, Prime};
-use crate::arch::digits::Lanes;
+use crate::arch::digits::DigitLanes;
+use crate::public_key::digits::columns::Columns;
+use crate::public_key::digits::from_words;
+use crate::public_key::digits::residue::{Modulus, Prime};
 
 /// A curve of prime order; numbers are plain, in N digits.
 pub(super) trait Parameters<const N: usize>: Copy + Debug + 'static {
@@ -29,7 +30,7 @@ impl Modulus<5> for Prime256 {
 
     /// −1 / p = 1 modulo 2⁹⁶: the multiple is the column itself, whose low 52 bits meet −1.
     #[inline(always)]
-    fn clear<V: Lanes>(t: &mut Columns<V, 5>, i: usize) {
+    fn clear<V: DigitLanes>(t: &mut Columns<V, 5>, i: usize) {
         let u = *t.at(i);
         let proof = u.proof();
         *t.at(i + 1) = t.at(i + 1).add(u.shift_right::<52>());
@@ -44,7 +45,7 @@ impl Prime<5> for Prime256 {
     /// Takes q p away, where q is what the number has above bit 256. The lowest bits that stay in
     /// the top digit exceed what the digits below can borrow and what q puts there, at most 2²¹.
     #[inline(always)]
-    fn fold<V: Lanes>(digits: &mut [V; 5]) {
+    fn fold<V: DigitLanes>(digits: &mut [V; 5]) {
         let bias = V::splat(digits[0].proof(), 1 << 22);
         let q = digits[4].sub(bias).shift_right_signed::<48>();
         digits[4] = digits[4].sub(q.shift_left::<48>());
@@ -110,7 +111,7 @@ impl Modulus<8> for Prime384 {
 
     /// The digits of p in the middle are all ones: their sum is a difference of two digits.
     #[inline(always)]
-    fn clear<V: Lanes>(t: &mut Columns<V, 8>, i: usize) {
+    fn clear<V: DigitLanes>(t: &mut Columns<V, 8>, i: usize) {
         let proof = t.at(i).proof();
         let splat = |digit| V::splat(proof, digit);
         // −1 / p is 2³² + 1.
@@ -129,7 +130,7 @@ impl Modulus<8> for Prime384 {
 impl Prime<8> for Prime384 {
     /// As for [`Prime256`], with bit 384; the digits below borrow less than 64.
     #[inline(always)]
-    fn fold<V: Lanes>(digits: &mut [V; 8]) {
+    fn fold<V: DigitLanes>(digits: &mut [V; 8]) {
         let bias = V::splat(digits[0].proof(), 64);
         let q = digits[7].sub(bias).shift_right_signed::<20>();
         digits[7] = digits[7].sub(q.shift_left::<20>());

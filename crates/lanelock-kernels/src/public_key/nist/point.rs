@@ -7,8 +7,8 @@
 //! [`Point::add_complete`] covers all of it; who uses the others says why it cannot happen.
 
 use super::parameters::Parameters;
-use super::residue::Residue;
-use crate::arch::digits::{Lanes, Mask, Work};
+use crate::arch::digits::{DigitLanes, Mask, Work};
+use crate::public_key::digits::residue::Residue;
 use crate::wipe::Plain;
 
 /// An element of the field of `C`, in Montgomery's form.
@@ -16,14 +16,14 @@ pub(super) type Element<V, C, const N: usize> = Residue<V, <C as Parameters<N>>:
 
 /// A point in affine coordinates, not infinity; each is below 2 p.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Affine<V: Lanes, C: Parameters<N>, const N: usize> {
+pub(super) struct Affine<V: DigitLanes, C: Parameters<N>, const N: usize> {
     pub x: Element<V, C, N>,
     pub y: Element<V, C, N>,
 }
 
 /// A point in Jacobian coordinates; each is below 2 p.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point<V: Lanes, C: Parameters<N>, const N: usize> {
+pub(super) struct Point<V: DigitLanes, C: Parameters<N>, const N: usize> {
     pub x: Element<V, C, N>,
     pub y: Element<V, C, N>,
     pub z: Element<V, C, N>,
@@ -31,9 +31,9 @@ pub(super) struct Point<V: Lanes, C: Parameters<N>, const N: usize> {
 
 // SAFETY: elements, which are plain data.
 #[allow(unsafe_code)]
-unsafe impl<V: Lanes, C: Parameters<N>, const N: usize> Plain for Point<V, C, N> {}
+unsafe impl<V: DigitLanes, C: Parameters<N>, const N: usize> Plain for Point<V, C, N> {}
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
     /// The base point.
     #[inline(always)]
     pub fn generator(proof: V::Proof) -> Self {
@@ -85,7 +85,7 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Affine<V, C, N> {
 
 /// x³ − 3 x + b, below 1.01 p.
 #[inline(always)]
-fn square_of_y<V: Lanes, C: Parameters<N>, const N: usize>(
+fn square_of_y<V: DigitLanes, C: Parameters<N>, const N: usize>(
     x: Element<V, C, N>,
 ) -> Element<V, C, N> {
     let b = Element::<V, C, N>::constant(x.proof(), &C::B).to_montgomery();
@@ -97,7 +97,7 @@ fn square_of_y<V: Lanes, C: Parameters<N>, const N: usize>(
 }
 
 /// What the sum of two points is made of: both over the common denominator z, and their difference.
-pub(super) struct Slope<V: Lanes, C: Parameters<N>, const N: usize> {
+pub(super) struct Slope<V: DigitLanes, C: Parameters<N>, const N: usize> {
     /// X and Y of the first point.
     u: Element<V, C, N>,
     s: Element<V, C, N>,
@@ -107,7 +107,7 @@ pub(super) struct Slope<V: Lanes, C: Parameters<N>, const N: usize> {
     z: Element<V, C, N>,
 }
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     /// Twice the point.
     #[inline(always)]
     #[must_use]
@@ -170,12 +170,12 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
 }
 
 /// What can be added to a point.
-pub(super) trait Operand<V: Lanes, C: Parameters<N>, const N: usize> {
+pub(super) trait Operand<V: DigitLanes, C: Parameters<N>, const N: usize> {
     /// The slope from `from` to this one, negated in the lanes of `negate`; always inlined.
     fn slope(&self, from: &Point<V, C, N>, negate: V::Mask) -> Slope<V, C, N>;
 }
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Point<V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Point<V, C, N> {
     #[inline(always)]
     fn slope(&self, from: &Self, negate: V::Mask) -> Slope<V, C, N> {
         let (zz, from_zz) = (self.z.square(), from.z.square());
@@ -188,7 +188,7 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Point<V, C
 }
 
 /// With fewer products.
-impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Affine<V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Affine<V, C, N> {
     #[inline(always)]
     fn slope(&self, from: &Point<V, C, N>, negate: V::Mask) -> Slope<V, C, N> {
         let zz = from.z.square();
@@ -198,9 +198,9 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Affine<V, 
     }
 }
 
-struct Double<'p, V: Lanes, C: Parameters<N>, const N: usize>(&'p Point<V, C, N>);
+struct Double<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(&'p Point<V, C, N>);
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Double<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for Double<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]
@@ -234,14 +234,14 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Work for Double<'_, V, C, N> {
 }
 
 /// The sum of two points, the second negated in some lanes; if `OR_DOUBLE`, they may be equal.
-struct Add<'p, V: Lanes, C: Parameters<N>, O, const N: usize, const OR_DOUBLE: bool>(
+struct Add<'p, V: DigitLanes, C: Parameters<N>, O, const N: usize, const OR_DOUBLE: bool>(
     &'p Point<V, C, N>,
     &'p O,
     V::Mask,
 );
 
-impl<V: Lanes, C: Parameters<N>, O: Operand<V, C, N>, const N: usize, const OR_DOUBLE: bool> Work
-    for Add<'_, V, C, O, N, OR_DOUBLE>
+impl<V: DigitLanes, C: Parameters<N>, O: Operand<V, C, N>, const N: usize, const OR_DOUBLE: bool>
+    Work for Add<'_, V, C, O, N, OR_DOUBLE>
 {
     type Output = Point<V, C, N>;
 
@@ -257,7 +257,7 @@ impl<V: Lanes, C: Parameters<N>, O: Operand<V, C, N>, const N: usize, const OR_D
     }
 }
 
-impl<V: Lanes, C: Parameters<N>, const N: usize> Slope<V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Slope<V, C, N> {
     #[inline(always)]
     fn new(
         (u, s): (Element<V, C, N>, Element<V, C, N>),
@@ -301,6 +301,6 @@ impl<V: Lanes, C: Parameters<N>, const N: usize> Slope<V, C, N> {
 
 /// Which lanes are zero, of a number below 2 p.
 #[inline(always)]
-fn is_zero<V: Lanes, C: Parameters<N>, const N: usize>(element: Element<V, C, N>) -> V::Mask {
+fn is_zero<V: DigitLanes, C: Parameters<N>, const N: usize>(element: Element<V, C, N>) -> V::Mask {
     element.canonical().is_zero()
 }

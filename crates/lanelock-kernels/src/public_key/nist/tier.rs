@@ -3,13 +3,13 @@
 #![allow(unsafe_code)] // calls functions that enable the instructions
 
 use super::batch::{self, Agreement, Decompression, Generation, Signing, Verification};
-use super::digits;
 use super::multiply::{self, Multiples};
 use super::parameters::Parameters;
 use super::{P256, P384};
 use crate::arch::digits::Words;
 use crate::arch::on;
 use crate::machine::Machine;
+use crate::public_key::digits;
 use crate::wipe::Plain;
 
 /// The numbers and the batches of a curve.
@@ -52,11 +52,11 @@ macro_rules! batches {
                 [Multiples::EMPTY; multiply::base_digits(<$curve as Parameters<$digits>>::BITS)];
 
             fn load(digits: &mut Self::Digits, lane: usize, bytes: &[u8]) {
-                digits::load(digits, lane, bytes);
+                digits::put(digits, lane, bytes);
             }
 
             fn store(digits: &Self::Digits, lane: usize, bytes: &mut [u8]) {
-                digits::store(digits, lane, bytes);
+                digits::get(digits, lane, bytes);
             }
 
             fn fill(machine: Machine, multiples: &mut Self::Multiples) {

@@ -8,7 +8,7 @@ use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{LANES, Lanes, Mask, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Work};
 use crate::taint::declassify;
 
 /// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same
@@ -54,13 +54,13 @@ pub struct BlindingJob<'j, const P: usize, const N: usize> {
 }
 
 /// Makes blindings of up to eight keys.
-pub(super) struct Make<'m, 'j, L: Lanes, const P: usize, const N: usize> {
+pub(super) struct Make<'m, 'j, L: DigitLanes, const P: usize, const N: usize> {
     pub proof: L::Proof,
     /// Invariant: between one and eight.
     pub jobs: &'m mut [BlindingJob<'j, P, N>],
 }
 
-impl<L: Lanes, const P: usize, const N: usize> Work for Make<'_, '_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Work for Make<'_, '_, L, P, N> {
     type Output = ();
 
     /// The inverse is r^(p − 2) modulo each prime: the work of a private power.

@@ -6,7 +6,7 @@ use super::montgomery::multiply_add;
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{LANES, Lanes, Work};
+use crate::arch::digits::{DigitLanes, LANES, Work};
 
 /// The exponents of a key modulo p − 1 and q − 1.
 pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
@@ -16,7 +16,7 @@ pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
 ///
 /// Half a power is a task for a lane: one pass over the lanes does for four numbers, two for eight.
 #[inline(always)]
-pub(super) fn raise<L: Lanes, const P: usize, const N: usize>(
+pub(super) fn raise<L: DigitLanes, const P: usize, const N: usize>(
     proof: L::Proof,
     count: usize,
     keys: [&PrivateKey<P, N>; LANES],
@@ -33,14 +33,14 @@ pub(super) fn raise<L: Lanes, const P: usize, const N: usize>(
 }
 
 /// See [`raise`].
-struct Raise<'a, L: Lanes, const P: usize, const N: usize> {
+struct Raise<'a, L: DigitLanes, const P: usize, const N: usize> {
     count: usize,
     keys: [&'a PrivateKey<P, N>; LANES],
     exponents: [Exponents<'a, P>; LANES],
     x: &'a mut Wide<L, N>,
 }
 
-impl<L: Lanes, const P: usize, const N: usize> Work for Raise<'_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Work for Raise<'_, L, P, N> {
     type Output = ();
 
     #[inline(always)]
@@ -89,7 +89,7 @@ impl<L: Lanes, const P: usize, const N: usize> Work for Raise<'_, L, P, N> {
 
 /// x·R modulo each lane's prime, below four times that.
 #[inline(always)]
-fn residue<L: Lanes, const P: usize, const N: usize>(
+fn residue<L: DigitLanes, const P: usize, const N: usize>(
     powers: &Powers<L, P>,
     x: [&Digits<N>; LANES],
 ) -> Wide<L, P> {
@@ -107,7 +107,7 @@ fn residue<L: Lanes, const P: usize, const N: usize>(
 
 /// q·((m_p − m_q)/q mod p) + m_q, for both residues below their primes.
 #[inline(always)]
-fn recombine<L: Lanes, const P: usize, const N: usize>(
+fn recombine<L: DigitLanes, const P: usize, const N: usize>(
     keys: [&PrivateKey<P, N>; LANES],
     power_p: Wide<L, P>,
     power_q: &Wide<L, P>,

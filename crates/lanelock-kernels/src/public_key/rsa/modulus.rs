@@ -1,6 +1,7 @@
 //! An odd modulus and its constants for Montgomery multiplication, in plain integers.
 
-use super::number::{BLOCK_BITS, DIGIT, Digits, split};
+use super::number::{BLOCK_BITS, Digits};
+use crate::public_key::digits::{DIGIT, negative_inverse, split};
 use crate::taint::declassify;
 
 /// Bits of a modulus of one block. The 8 bits that this leaves of each block are the room that
@@ -30,12 +31,6 @@ impl<const B: usize> Modulus<B> {
         if !declassify(fits) {
             return None;
         }
-        // Newton's iteration doubles the bits that are right: 3, 6, 12, 24, 48, 96.
-        let low = n.digits()[0];
-        let mut inverse = low;
-        for _ in 0..5 {
-            inverse = inverse.wrapping_mul(2_u64.wrapping_sub(low.wrapping_mul(inverse)));
-        }
         // 2^bits mod n = 2^bits − n, as n has that many bits. From there doubling leads to R, and
         // on to R · 2^k, which squaring turns into R · 2^2k, up to R · R.
         let mut one = Digits::ZERO;
@@ -47,7 +42,7 @@ impl<const B: usize> Modulus<B> {
             one.double(&n);
         }
         let mut modulus = Self {
-            inverse: inverse.wrapping_neg() & DIGIT,
+            inverse: negative_inverse(n.digits()[0]),
             square: one.clone(),
             one,
             n,

@@ -7,6 +7,7 @@ use core::fmt;
 use core::hint::black_box;
 
 use crate::arch::digits::DIGIT_BITS;
+use crate::public_key::digits::{self, DIGIT, split};
 use crate::wipe::wipe;
 
 /// Digits of a block, the unit in which the lanes multiply.
@@ -17,12 +18,6 @@ pub(super) const BLOCK_BITS: usize = 520;
 
 /// Bytes of a block.
 pub(super) const BLOCK_BYTES: usize = 65;
-
-/// Bytes of two digits.
-const PAIR: usize = 13;
-
-/// The largest digit.
-pub(super) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
 
 /// A number of `B` blocks, below R = 2^(520·`B`); the least significant digit is the first. Wiped
 /// when dropped.
@@ -44,40 +39,20 @@ impl<const B: usize> Digits<B> {
 
     /// The number in `bytes`, most significant first, if it is below R. Zeros may lead.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut padded = [[0; BLOCK_BYTES]; B];
-        let room = padded.as_flattened_mut();
-        let (excess, kept) = bytes.split_at(bytes.len().saturating_sub(room.len()));
+        let (excess, kept) = bytes.split_at(bytes.len().saturating_sub(BLOCK_BYTES * B));
         if excess.iter().fold(0, |any, byte| any | byte) != 0 {
             return None;
         }
-        let from = room.len() - kept.len();
-        room[from..].copy_from_slice(kept);
-
         let mut number = Self::ZERO;
-        for (digits, bytes) in number.pairs().zip(room.rchunks_exact(PAIR)) {
-            let mut wide = [0; 16];
-            wide[16 - PAIR..].copy_from_slice(bytes);
-            (digits[0], digits[1]) = split(u128::from_be_bytes(wide));
-        }
-        wipe(&mut padded);
+        digits::from_bytes(number.digits_mut(), kept);
         Some(number)
     }
 
     /// Writes the number to all of `bytes`, most significant first.
     ///
     /// The number must fit: digits that have no room are left out.
-    pub fn write_bytes(&mut self, bytes: &mut [u8]) {
-        let mut padded = [[0; BLOCK_BYTES]; B];
-        let room = padded.as_flattened_mut();
-        for (digits, bytes) in self.pairs().zip(room.rchunks_exact_mut(PAIR)) {
-            let wide = u128::from(digits[0]) | u128::from(digits[1]) << DIGIT_BITS;
-            bytes.copy_from_slice(&wide.to_be_bytes()[16 - PAIR..]);
-        }
-        let from = room.len().saturating_sub(bytes.len());
-        let lead = bytes.len().saturating_sub(room.len());
-        bytes[..lead].fill(0);
-        bytes[lead..].copy_from_slice(&room[from..]);
-        wipe(&mut padded);
+    pub fn write_bytes(&self, bytes: &mut [u8]) {
+        digits::to_bytes(self.digits(), bytes);
     }
 
     /// The digits, block by block.
@@ -125,35 +100,22 @@ impl<const B: usize> Digits<B> {
 
     /// Whether this number is below `other`.
     pub fn is_below(&self, other: &Self) -> bool {
-        black_box(self.clone().subtract(other, DIGIT)) != 0
+        digits::is_below(self.digits(), other.digits()) != 0
     }
 
     /// Subtracts `other` where `mask` has ones, modulo R; the borrow at the end, 0 or 1.
     pub fn subtract(&mut self, other: &Self, mask: u64) -> u64 {
-        let mut borrow = 0;
-        for (a, b) in self.digits_mut().iter_mut().zip(other.digits()) {
-            let difference = a.wrapping_sub(b & mask).wrapping_sub(borrow);
-            *a = difference & DIGIT;
-            borrow = difference >> 63;
-        }
-        borrow
+        digits::subtract(self.digits_mut(), other.digits(), mask)
     }
 
     /// Subtracts `modulus` if this number is not below it.
     pub fn reduce_once(&mut self, modulus: &Self) {
-        let borrow = self.clone().subtract(modulus, DIGIT);
-        self.subtract(modulus, black_box(borrow).wrapping_sub(1));
+        digits::reduce_once(self.digits_mut(), modulus.digits());
     }
 
     /// Doubles a number below `modulus`, modulo `modulus`, which is below R/2.
     pub fn double(&mut self, modulus: &Self) {
-        let mut carry = 0;
-        for digit in self.digits_mut() {
-            let doubled = *digit << 1 | carry;
-            *digit = doubled & DIGIT;
-            carry = doubled >> DIGIT_BITS;
-        }
-        self.reduce_once(modulus);
+        digits::double(self.digits_mut(), modulus.digits());
     }
 
     /// Halves the number, rounding down.
@@ -179,11 +141,6 @@ impl<const B: usize> Digits<B> {
         }
         product
     }
-
-    /// Two digits at a time.
-    fn pairs(&mut self) -> impl Iterator<Item = &mut [u64]> {
-        self.digits_mut().chunks_exact_mut(2)
-    }
 }
 
 impl<const B: usize> Drop for Digits<B> {
@@ -196,10 +153,4 @@ impl<const B: usize> fmt::Debug for Digits<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digits<{B}>(..)")
     }
-}
-
-/// The low digit, and what is above it, which must fit a word.
-#[allow(clippy::cast_possible_truncation)] // as promised
-pub(super) fn split(wide: u128) -> (u64, u64) {
-    ((wide as u64) & DIGIT, (wide >> DIGIT_BITS) as u64)
 }

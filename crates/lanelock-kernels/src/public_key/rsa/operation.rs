@@ -9,7 +9,7 @@ use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{LANES, Lanes, Mask, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Work};
 use crate::taint::declassify;
 
 /// A message for the public operation: its `key.exponent`-th power.
@@ -66,13 +66,13 @@ impl fmt::Display for Failure {
 impl core::error::Error for Failure {}
 
 /// The public operation of up to eight messages.
-pub(super) struct Public<'m, 'j, L: Lanes, const N: usize> {
+pub(super) struct Public<'m, 'j, L: DigitLanes, const N: usize> {
     pub proof: L::Proof,
     /// Invariant: between one and eight.
     pub jobs: &'m mut [PublicJob<'j, N>],
 }
 
-impl<L: Lanes, const N: usize> Work for Public<'_, '_, L, N> {
+impl<L: DigitLanes, const N: usize> Work for Public<'_, '_, L, N> {
     type Output = ();
 
     #[inline(always)]
@@ -96,7 +96,7 @@ impl<L: Lanes, const N: usize> Work for Public<'_, '_, L, N> {
 }
 
 /// The private operation of up to eight messages.
-pub(super) struct Private<'m, 'j, L: Lanes, const P: usize, const N: usize> {
+pub(super) struct Private<'m, 'j, L: DigitLanes, const P: usize, const N: usize> {
     pub proof: L::Proof,
     /// Invariant: between one and eight.
     pub jobs: &'m mut [PrivateJob<'j, P, N>],
@@ -104,7 +104,7 @@ pub(super) struct Private<'m, 'j, L: Lanes, const P: usize, const N: usize> {
     pub check: bool,
 }
 
-impl<L: Lanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N> {
     type Output = ();
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl<L: Lanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N>
 /// Blinds the messages that are to be and makes their blindings ready for the next ones; the
 /// factors that undo it, if there are any.
 #[inline(always)]
-fn blind<L: Lanes, const P: usize, const N: usize>(
+fn blind<L: DigitLanes, const P: usize, const N: usize>(
     powers: &Powers<L, N>,
     keys: [&PrivateKey<P, N>; LANES],
     jobs: &mut [PrivateJob<'_, P, N>],

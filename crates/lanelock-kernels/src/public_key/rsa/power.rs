@@ -4,13 +4,13 @@ use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
 use super::wide::{Wide, mask};
-use crate::arch::digits::{LANES, Lanes, Work};
+use crate::arch::digits::{DigitLanes, LANES, Work};
 use crate::arrays::from_fn;
 use crate::wipe::wipe;
 
 /// The moduli of eight lanes with their constants.
 #[derive(Debug)]
-pub(super) struct Powers<L: Lanes, const B: usize> {
+pub(super) struct Powers<L: DigitLanes, const B: usize> {
     pub moduli: Moduli<L, B>,
     /// R mod n
     pub one: Wide<L, B>,
@@ -18,7 +18,7 @@ pub(super) struct Powers<L: Lanes, const B: usize> {
     pub square: Wide<L, B>,
 }
 
-impl<L: Lanes, const B: usize> Powers<L, B> {
+impl<L: DigitLanes, const B: usize> Powers<L, B> {
     /// The constants of each lane's modulus.
     #[inline(always)]
     pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; LANES]) -> Self {
@@ -63,13 +63,13 @@ impl<L: Lanes, const B: usize> Powers<L, B> {
 }
 
 /// See [`Powers::raise`].
-struct Raise<'a, L: Lanes, const B: usize> {
+struct Raise<'a, L: DigitLanes, const B: usize> {
     powers: &'a Powers<L, B>,
     x: &'a mut Wide<L, B>,
     exponents: &'a [u32; LANES],
 }
 
-impl<L: Lanes, const B: usize> Work for Raise<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Work for Raise<'_, L, B> {
     type Output = ();
 
     #[inline(always)]
@@ -108,13 +108,13 @@ impl<L: Lanes, const B: usize> Work for Raise<'_, L, B> {
 }
 
 /// See [`Powers::raise_secret`]: windows of log₂ `ENTRIES` bits; each look-up reads the whole table.
-struct RaiseSecret<'a, L: Lanes, const B: usize, const ENTRIES: usize>(
+struct RaiseSecret<'a, L: DigitLanes, const B: usize, const ENTRIES: usize>(
     &'a Powers<L, B>,
     &'a mut Wide<L, B>,
     [&'a Digits<B>; LANES],
 );
 
-impl<L: Lanes, const B: usize, const ENTRIES: usize> Work for RaiseSecret<'_, L, B, ENTRIES> {
+impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Work for RaiseSecret<'_, L, B, ENTRIES> {
     type Output = ();
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl<L: Lanes, const B: usize, const ENTRIES: usize> Work for RaiseSecret<'_, L,
 
 /// The entry that `index` names in each lane. Every entry is read.
 #[inline(always)]
-fn look_up<L: Lanes, const B: usize>(found: &mut Wide<L, B>, table: &[Wide<L, B>], index: L) {
+fn look_up<L: DigitLanes, const B: usize>(found: &mut Wide<L, B>, table: &[Wide<L, B>], index: L) {
     for (block, found) in found.0.iter_mut().enumerate() {
         let mut chosen = table[0].0[block];
         for (entry, number) in (0..).zip(table).skip(1) {

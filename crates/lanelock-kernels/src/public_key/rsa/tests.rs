@@ -169,6 +169,6 @@ fn digits<const B: usize>(number: &BigNum) -> Digits<B> {
 
 fn number<const B: usize>(digits: &Digits<B>) -> BigNum {
     let mut bytes = [[0; 65]; B];
-    digits.clone().write_bytes(bytes.as_flattened_mut());
+    digits.write_bytes(bytes.as_flattened_mut());
     BigNum::from_slice(bytes.as_flattened()).unwrap()
 }

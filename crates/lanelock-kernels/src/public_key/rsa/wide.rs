@@ -1,8 +1,9 @@
 //! Eight numbers, one per lane, digit by digit.
 
-use super::number::{BLOCK, DIGIT, Digits};
-use crate::arch::digits::{DIGIT_BITS, LANES, Lanes, Mask, Words, Work};
+use super::number::{BLOCK, Digits};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Words, Work};
 use crate::arrays::map;
+use crate::public_key::digits::columns::split;
 use crate::wipe::wipe;
 
 /// One block of digits of eight numbers.
@@ -10,11 +11,11 @@ pub(super) type Block<L> = [L; BLOCK];
 
 /// Eight numbers of `B` blocks, each below R = 2^(520·`B`). Wiped when dropped.
 ///
-/// Invariant: between operations, no digit is above [`DIGIT`].
+/// Invariant: between operations, no digit is above 2^52 − 1.
 #[derive(Debug)]
-pub(super) struct Wide<L: Lanes, const B: usize>(pub [Block<L>; B]);
+pub(super) struct Wide<L: DigitLanes, const B: usize>(pub [Block<L>; B]);
 
-impl<L: Lanes, const B: usize> Wide<L, B> {
+impl<L: DigitLanes, const B: usize> Wide<L, B> {
     /// Zero in every lane.
     #[inline(always)]
     pub fn zero(proof: L::Proof) -> Self {
@@ -48,24 +49,18 @@ impl<L: Lanes, const B: usize> Wide<L, B> {
     /// Adds `other`; the sum must be below R.
     #[inline(always)]
     pub fn add(&mut self, other: &Self) {
-        let proof = self.proof();
-        let (mut carry, low) = (L::zero(proof), L::splat(proof, DIGIT));
+        let mut carry = L::zero(self.proof());
         for (a, b) in self.digits_mut().zip(other.digits()) {
-            let sum = a.add(*b).add(carry);
-            *a = sum.and(low);
-            carry = sum.shift_right::<DIGIT_BITS>();
+            (*a, carry) = split(a.add(*b).add(carry));
         }
     }
 
     /// Subtracts `other` modulo R; the lanes in which it was larger.
     #[inline(always)]
     pub fn subtract(&mut self, other: &Self) -> L::Mask {
-        let proof = self.proof();
-        let (mut borrow, low) = (L::zero(proof), L::splat(proof, DIGIT));
+        let mut borrow = L::zero(self.proof());
         for (a, b) in self.digits_mut().zip(other.digits()) {
-            let difference = a.sub(*b).add(borrow);
-            *a = difference.and(low);
-            borrow = difference.shift_right_signed::<DIGIT_BITS>();
+            (*a, borrow) = split(a.sub(*b).add(borrow));
         }
         borrow.is_negative()
     }
@@ -120,7 +115,7 @@ impl<L: Lanes, const B: usize> Wide<L, B> {
     }
 }
 
-impl<L: Lanes, const B: usize> Drop for Wide<L, B> {
+impl<L: DigitLanes, const B: usize> Drop for Wide<L, B> {
     #[inline(always)]
     fn drop(&mut self) {
         wipe(&mut self.0);
@@ -129,7 +124,7 @@ impl<L: Lanes, const B: usize> Drop for Wide<L, B> {
 
 /// The lanes whose bit is set.
 #[inline(always)]
-pub(super) fn mask<L: Lanes>(lanes: [bool; LANES]) -> L::Mask {
+pub(super) fn mask<L: DigitLanes>(lanes: [bool; LANES]) -> L::Mask {
     let bits = lanes
         .iter()
         .rev()
@@ -137,12 +132,12 @@ pub(super) fn mask<L: Lanes>(lanes: [bool; LANES]) -> L::Mask {
     L::Mask::from_bits(bits)
 }
 
-struct Gather<'n, L: Lanes, const B: usize> {
+struct Gather<'n, L: DigitLanes, const B: usize> {
     proof: L::Proof,
     numbers: [&'n [[u64; BLOCK]]; LANES],
 }
 
-impl<L: Lanes, const B: usize> Work for Gather<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Work for Gather<'_, L, B> {
     type Output = Wide<L, B>;
 
     #[inline(always)]
@@ -159,9 +154,9 @@ impl<L: Lanes, const B: usize> Work for Gather<'_, L, B> {
     }
 }
 
-struct Scatter<'w, L: Lanes, const B: usize>(&'w Wide<L, B>);
+struct Scatter<'w, L: DigitLanes, const B: usize>(&'w Wide<L, B>);
 
-impl<L: Lanes, const B: usize> Work for Scatter<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Work for Scatter<'_, L, B> {
     type Output = [Digits<B>; LANES];
 
     #[inline(always)]

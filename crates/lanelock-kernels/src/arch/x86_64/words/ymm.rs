@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use crate::arch::words::{Compression, DoubleRow, Lanes, Row, Rows};
+use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
 use crate::arch::x86_64::sha512;
 
 /// Eight lanes of 32 bits.
@@ -14,7 +14,7 @@ pub struct U32x8(__m256i);
 #[derive(Clone, Copy, Debug)]
 pub struct U64x4(__m256i);
 
-/// The functions of [`Lanes`] that have the same shape for both widths.
+/// The functions of [`WordLanes`] that have the same shape for both widths.
 macro_rules! arithmetic {
     ($splat:ident, $add:ident, $left:ident, $right:ident) => {
         #[inline(always)]
@@ -25,7 +25,7 @@ macro_rules! arithmetic {
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: a value exists only where AVX2 does (see `Lanes`).
+            // SAFETY: a value exists only where AVX2 does (see `WordLanes`).
             Self(unsafe { $add(self.0, other.0) })
         }
 
@@ -115,7 +115,7 @@ unsafe impl Rows for U32x8 {
 }
 
 // SAFETY: eight pointers or rows are read and written.
-unsafe impl Lanes for U32x8 {
+unsafe impl WordLanes for U32x8 {
     type Word = u32;
     const COUNT: usize = 8;
 
@@ -270,7 +270,7 @@ unsafe fn transpose_halves([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
 }
 
 // SAFETY: four pointers or rows are read and written.
-unsafe impl Lanes for U64x4 {
+unsafe impl WordLanes for U64x4 {
     type Word = u64;
     const COUNT: usize = 4;
     const SHA2: Option<Compression<u64>> = Some(sha512::with_avx2);
@@ -409,7 +409,7 @@ unsafe fn transpose_four([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     }
 }
 
-/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+/// See [`WordLanes::tie`]: no instruction, but one that the compiler does not see through.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {

@@ -7,7 +7,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use crate::arch::words::{Compression, DoubleRow, Lanes, Row, Rows};
+use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
 use crate::arch::x86_64::sha512;
 
 /// Sixteen lanes of 32 bits.
@@ -18,7 +18,7 @@ pub struct U32x16(__m512i);
 #[derive(Clone, Copy, Debug)]
 pub struct U64x8(__m512i);
 
-/// The functions of [`Lanes`] that have the same shape for both widths.
+/// The functions of [`WordLanes`] that have the same shape for both widths.
 macro_rules! arithmetic {
     ($splat:ident($word:ident), $add:ident, $xor:ident, $ternary:ident, $rotate:ident,
      $shift:ident) => {
@@ -30,7 +30,7 @@ macro_rules! arithmetic {
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: a value exists only where AVX-512 F does (see `Lanes`).
+            // SAFETY: a value exists only where AVX-512 F does (see `WordLanes`).
             Self(unsafe { $add(self.0, other.0) })
         }
 
@@ -116,7 +116,7 @@ unsafe impl Rows for U32x16 {
 }
 
 // SAFETY: sixteen pointers or rows are read and written.
-unsafe impl Lanes for U32x16 {
+unsafe impl WordLanes for U32x16 {
     type Word = u32;
     const COUNT: usize = 16;
 
@@ -286,7 +286,7 @@ unsafe fn transpose_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 }
 
 // SAFETY: eight pointers or rows are read and written.
-unsafe impl Lanes for U64x8 {
+unsafe impl WordLanes for U64x8 {
     type Word = u64;
     const COUNT: usize = 8;
     const SHA2: Option<Compression<u64>> = Some(sha512::with_avx512);
@@ -442,7 +442,7 @@ unsafe fn gather_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     }
 }
 
-/// See [`Lanes::tie`]: no instruction, but one that the compiler does not see through.
+/// See [`WordLanes::tie`]: no instruction, but one that the compiler does not see through.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn tie(mut a: __m512i, mut b: __m512i) -> (__m512i, __m512i) {

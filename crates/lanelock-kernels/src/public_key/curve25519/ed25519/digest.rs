@@ -1,10 +1,11 @@
 //! SHA-512 of what a signature hashes, as numbers in lanes.
 
-use crate::arch::digits::{LANES, Lanes, Words};
+use crate::arch::digits::{DigitLanes, LANES};
 use crate::arrays::from_fn;
 use crate::hash::{Job, Kernels, Sha512, hash_many};
 use crate::machine::Machine;
 use crate::public_key::curve25519::scalar::Scalar;
+use crate::public_key::curve25519::words::{self, Secret};
 use crate::wipe::wipe;
 
 /// Three parts to hash, and their digest; wiped on drop.
@@ -42,21 +43,12 @@ impl<'m> Digest<'m> {
 
     /// At most eight digests, little-endian, modulo the group order.
     #[inline(always)]
-    pub(super) fn scalars<V: Lanes>(proof: V::Proof, digests: &[Self]) -> Scalar<V> {
-        let mut columns: [Words; 8] = [[0; LANES]; 8];
+    pub(super) fn scalars<V: DigitLanes>(proof: V::Proof, digests: &[Self]) -> Scalar<V> {
+        let mut columns = Secret::new();
         for (lane, digest) in digests.iter().enumerate() {
-            for (column, word) in columns.iter_mut().zip(digest.bytes.chunks_exact(8)) {
-                for (i, byte) in word.iter().enumerate() {
-                    column[lane] |= u64::from(*byte) << (8 * i);
-                }
-            }
+            words::put(&mut columns.0, lane, &digest.bytes);
         }
-        let mut words = [V::zero(proof); 8];
-        for i in 0..8 {
-            words[i] = V::load(proof, &columns[i]);
-        }
-        wipe(&mut columns);
-        Scalar::from_wide_words(words)
+        Scalar::from_wide_words(words::load(proof, &columns.0))
     }
 }
 

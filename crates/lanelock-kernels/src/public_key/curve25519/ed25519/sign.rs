@@ -4,12 +4,13 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::arch::digits::LANES;
+use crate::arch::digits::{DigitLanes, LANES};
 use crate::arch::on;
 use crate::machine::Machine;
-use crate::public_key::curve25519::field::{Field, GROUPS};
+use crate::public_key::curve25519::base;
+use crate::public_key::curve25519::field::GROUPS;
+use crate::public_key::curve25519::scalar::{self, Scalar};
 use crate::public_key::curve25519::words::{self, Secret};
-use crate::public_key::curve25519::{base, scalar::Scalar};
 use crate::wipe::wipe;
 
 /// A private key, expanded: the secret scalar, the prefix and the public key. Wiped on drop.
@@ -43,9 +44,7 @@ impl SigningKey {
             };
             key.scalar.copy_from_slice(scalar);
             key.prefix.copy_from_slice(prefix);
-            key.scalar[0] &= 0xf8;
-            key.scalar[31] &= 0x7f;
-            key.scalar[31] |= 0x40;
+            scalar::clamp(&mut key.scalar);
             key
         });
         Self::compute_public(machine, &mut keys);
@@ -161,12 +160,12 @@ impl Nonces {
 
 /// Computes the public keys of at most eight clamped scalars, and brings the scalars in their form.
 #[inline(always)]
-fn expand<V: Field>(proof: V::Proof, keys: &mut [SigningKey]) {
+fn expand<V: DigitLanes>(proof: V::Proof, keys: &mut [SigningKey]) {
     let mut columns = Secret::new();
     for (lane, key) in keys.iter().enumerate() {
         words::put(&mut columns.0, lane, &key.scalar);
     }
-    let scalar = Scalar::from_words(words::load::<V>(proof, &columns.0));
+    let scalar = Scalar::from_words(words::load::<V, 4>(proof, &columns.0));
     let mut points = [[0; 32]; LANES];
     base::encode_multiples::<V>(&[scalar], &mut points[..keys.len()]);
     words::store(scalar.to_montgomery().to_words(), &mut columns.0);
@@ -177,7 +176,7 @@ fn expand<V: Field>(proof: V::Proof, keys: &mut [SigningKey]) {
 }
 
 #[inline(always)]
-fn commit<V: Field>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
+fn commit<V: DigitLanes>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
     let mut scalars = [Scalar::<V>::zero(proof); GROUPS];
     let groups = digests.len().div_ceil(LANES);
     for (group, digests) in digests.chunks(LANES).enumerate() {
@@ -190,7 +189,7 @@ fn commit<V: Field>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces
 
 /// Section 5.1.6, step 5: the nonce plus the digest times the secret scalar.
 #[inline(always)]
-fn respond<V: Field>(
+fn respond<V: DigitLanes>(
     proof: V::Proof,
     digests: &[Digest<'_>],
     jobs: &[Sign<'_>],

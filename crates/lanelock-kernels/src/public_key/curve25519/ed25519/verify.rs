@@ -4,11 +4,11 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::arch::digits::{LANES, Words};
+use crate::arch::digits::{DigitLanes, LANES, Words};
 use crate::arch::on;
 use crate::machine::Machine;
 use crate::public_key::curve25519::base;
-use crate::public_key::curve25519::field::{DIGITS, Element, Field, GROUPS};
+use crate::public_key::curve25519::field::{DIGITS, Element, GROUPS};
 use crate::public_key::curve25519::number::Number;
 use crate::public_key::curve25519::point::{
     Addend, Extended, OddDigits, Projective, WINDOW_BITS, WINDOWS,
@@ -99,7 +99,7 @@ pub fn verify(machine: Machine, jobs: &mut [Verify<'_>]) {
 
 /// Whether S · B − k · A encodes as R, for at most [`JOBS`] jobs.
 #[inline(always)]
-fn check<V: Field>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
+fn check<V: DigitLanes>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
     let groups = jobs.len().div_ceil(LANES);
     let mut points = [Extended::<V>::neutral(proof).projective; GROUPS];
     for (group, jobs) in jobs.chunks_mut(LANES).enumerate() {
@@ -130,7 +130,7 @@ fn check<V: Field>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'
 
 /// The negated keys' points times `scalar`.
 #[inline(always)]
-fn multiple_of_keys<V: Field>(
+fn multiple_of_keys<V: DigitLanes>(
     proof: V::Proof,
     keys: &[&VerifyingKey; LANES],
     scalar: Scalar<V>,
@@ -159,7 +159,7 @@ fn multiple_of_keys<V: Field>(
 
 /// The multiple at `places` of each lane's table.
 #[inline(always)]
-fn multiples<V: Field>(
+fn multiples<V: DigitLanes>(
     proof: V::Proof,
     keys: &[&VerifyingKey; LANES],
     places: &Words,

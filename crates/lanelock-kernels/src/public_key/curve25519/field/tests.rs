@@ -4,8 +4,8 @@ use std::prelude::v1::*;
 
 use openssl::bn::{BigNum, BigNumContext};
 
-use super::{DIGIT, DIGITS, Element, Field, GROUPS, Wide};
-use crate::arch::digits::{LANES, Lanes, Mask};
+use super::{DIGIT, DIGITS, Element, GROUPS, Wide};
+use crate::arch::digits::{DigitLanes, LANES, Mask};
 use crate::arch::on;
 use crate::testing::Random;
 use crate::testing::machines;
@@ -29,7 +29,7 @@ fn modulus() -> BigNum {
     number(&[DIGIT - 18, DIGIT, DIGIT, DIGIT, DIGIT])
 }
 
-fn element<V: Field>(proof: V::Proof, rows: &Rows) -> Element<V> {
+fn element<V: DigitLanes>(proof: V::Proof, rows: &Rows) -> Element<V> {
     let mut element = Element::zero(proof);
     for i in 0..DIGITS {
         element.0[i] = V::load(proof, &rows.map(|row| row[i]));
@@ -37,7 +37,7 @@ fn element<V: Field>(proof: V::Proof, rows: &Rows) -> Element<V> {
     element
 }
 
-fn rows<V: Lanes>(digits: [V; DIGITS]) -> Rows {
+fn rows<V: DigitLanes>(digits: [V; DIGITS]) -> Rows {
     let mut rows = [[0; DIGITS]; LANES];
     for (i, digit) in digits.into_iter().enumerate() {
         let mut words = [0; LANES];
@@ -50,7 +50,7 @@ fn rows<V: Lanes>(digits: [V; DIGITS]) -> Rows {
 }
 
 /// `found` is within its bound and equals `expected` modulo p, in each lane.
-fn expect<V: Field>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
+fn expect<V: DigitLanes>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
     for (lane, row) in rows(found.0).iter().enumerate() {
         assert!(
             row.iter().all(|digit| *digit <= MOST),
@@ -65,7 +65,7 @@ fn expect<V: Field>(found: Element<V>, expected: impl Fn(usize) -> BigNum) {
     }
 }
 
-fn check<V: Field>(proof: V::Proof) {
+fn check<V: DigitLanes>(proof: V::Proof) {
     let p = modulus();
     let mut random = Random::new(3);
     for _ in 0..300 {
@@ -125,7 +125,7 @@ fn check<V: Field>(proof: V::Proof) {
 }
 
 /// Inverses, alone and together, with zeros among them.
-fn check_inverses<V: Field>(proof: V::Proof) {
+fn check_inverses<V: DigitLanes>(proof: V::Proof) {
     let p = modulus();
     let mut random = Random::new(4);
     for count in 0..=GROUPS {

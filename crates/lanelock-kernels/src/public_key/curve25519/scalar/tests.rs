@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{Scalar, is_reduced};
-use crate::arch::digits::{LANES, Lanes, Mask};
+use crate::arch::digits::{DigitLanes, LANES, Mask};
 use crate::arch::on;
 use crate::testing::Random;
 use crate::testing::machines;
@@ -26,12 +26,12 @@ fn words<const N: usize>(number: &BigNum) -> [u64; N] {
     })
 }
 
-fn load<V: Lanes, const N: usize>(proof: V::Proof, numbers: &[BigNum]) -> [V; N] {
+fn load<V: DigitLanes, const N: usize>(proof: V::Proof, numbers: &[BigNum]) -> [V; N] {
     let rows: Vec<[u64; N]> = numbers.iter().map(words).collect();
     core::array::from_fn(|i| V::load(proof, &core::array::from_fn(|lane| rows[lane][i])))
 }
 
-fn expect<V: Lanes>(found: Scalar<V>, expected: impl Fn(usize) -> BigNum) {
+fn expect<V: DigitLanes>(found: Scalar<V>, expected: impl Fn(usize) -> BigNum) {
     let mut columns = [[0; LANES]; 4];
     for (word, column) in found.to_words().into_iter().zip(&mut columns) {
         word.store(column);
@@ -64,7 +64,7 @@ fn numbers(random: &mut Random, bits: usize) -> Vec<BigNum> {
         .collect()
 }
 
-fn check<V: Lanes>(proof: V::Proof) {
+fn check<V: DigitLanes>(proof: V::Proof) {
     let mut random = Random::new(5);
     for _ in 0..200 {
         let wide = numbers(&mut random, 512);

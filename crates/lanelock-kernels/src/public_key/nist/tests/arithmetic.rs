@@ -1,11 +1,10 @@
 //! Residues against big integers.
 
-use super::super::digits;
 use super::super::parameters::{Order256, Order384, Prime256, Prime384};
-use super::super::residue::{Modulus, Prime, Residue};
 use super::*;
-use crate::arch::digits::{LANES, Lanes, Words};
+use crate::arch::digits::{DigitLanes, LANES, Words};
 use crate::arch::on;
+use crate::public_key::digits::residue::{Modulus, Prime, Residue};
 use crate::testing::machines;
 
 const BYTES: [usize; 9] = [0, 0, 0, 0, 0, 32, 0, 0, 48];
@@ -55,7 +54,7 @@ fn modulus<M: Modulus<N>, const N: usize>() -> BigNum {
 }
 
 /// The lanes of `residue` are `expected`, modulo M, and below `times` M / 100.
-fn check<V: Lanes, M: Modulus<N>, const N: usize>(
+fn check<V: DigitLanes, M: Modulus<N>, const N: usize>(
     name: &str,
     residue: Residue<V, M, N>,
     hundredths: u32,
@@ -81,7 +80,7 @@ fn check<V: Lanes, M: Modulus<N>, const N: usize>(
     }
 }
 
-fn residues<V: Lanes, M: Modulus<N>, const N: usize>(proof: V::Proof, rounds: usize) {
+fn residues<V: DigitLanes, M: Modulus<N>, const N: usize>(proof: V::Proof, rounds: usize) {
     let m = modulus::<M, N>();
     let mut random = Random::new(N as u64);
     let mut context = BigNumContext::new().unwrap();
@@ -144,7 +143,7 @@ fn residues<V: Lanes, M: Modulus<N>, const N: usize>(proof: V::Proof, rounds: us
     }
 }
 
-fn fields<V: Lanes, M: Prime<N>, const N: usize>(proof: V::Proof, rounds: usize) {
+fn fields<V: DigitLanes, M: Prime<N>, const N: usize>(proof: V::Proof, rounds: usize) {
     let mut random = Random::new(N as u64 + 100);
     for _ in 0..rounds {
         let [a, b] = [(); 2].map(|()| numbers::<M, N>(&mut random, 2));
@@ -162,7 +161,7 @@ fn fields<V: Lanes, M: Prime<N>, const N: usize>(proof: V::Proof, rounds: usize)
     }
 }
 
-fn all<V: Lanes>(proof: V::Proof, rounds: usize) {
+fn all<V: DigitLanes>(proof: V::Proof, rounds: usize) {
     residues::<V, Prime256, 5>(proof, rounds);
     residues::<V, Order256, 5>(proof, rounds);
     residues::<V, Prime384, 8>(proof, rounds);
@@ -179,27 +178,4 @@ fn every_register() {
             proof, rounds
         ));
     }
-}
-
-#[test]
-fn bytes_to_digits_and_back() {
-    let mut random = Random::new(5);
-    let mut words = [[0; LANES]; 8];
-    let mut numbers = Vec::new();
-    for lane in 0..LANES {
-        let bytes = random.bytes(48);
-        digits::load(&mut words, lane, &bytes);
-        assert_eq!(value(&words, lane), BigNum::from_slice(&bytes).unwrap());
-        numbers.push(bytes);
-    }
-    for (lane, bytes) in numbers.iter().enumerate() {
-        let mut stored = [0; 48];
-        digits::store(&words, lane, &mut stored);
-        assert_eq!(stored.as_slice(), bytes.as_slice());
-    }
-    // Fewer bytes are the lower ones.
-    let mut words = [[0; LANES]; 5];
-    digits::load(&mut words, 3, &[1, 2, 3]);
-    assert_eq!(words[0], [0, 0, 0, 0x1_0203, 0, 0, 0, 0]);
-    assert_eq!(words[1..], [[0; LANES]; 4]);
 }

@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{bit, copy, digits, number, power, random};
-use crate::arch::digits::{LANES, Lanes};
+use crate::arch::digits::{DigitLanes, LANES};
 use crate::arch::on;
 use crate::public_key::rsa::modulus::Modulus;
 use crate::public_key::rsa::montgomery::multiply_add;
@@ -50,7 +50,7 @@ fn digits_are_numbers() {
     let mut source = Random::new(52);
     let numbers = numbers(&mut source, 1040, 60);
     for (i, a) in numbers.iter().enumerate() {
-        let mut x: Digits<2> = digits(a);
+        let x: Digits<2> = digits(a);
         assert!(number(&x) == *a);
         let mut bytes = [0xff; 131];
         x.write_bytes(&mut bytes);
@@ -132,13 +132,13 @@ fn moduli_of_other_sizes_are_refused() {
     }
 }
 
-fn wide<L: Lanes, const B: usize>(proof: L::Proof, numbers: &[BigNum]) -> Wide<L, B> {
+fn wide<L: DigitLanes, const B: usize>(proof: L::Proof, numbers: &[BigNum]) -> Wide<L, B> {
     let lanes: [Digits<B>; LANES] = core::array::from_fn(|lane| digits(&numbers[lane]));
     Wide::gather(proof, lanes.each_ref().map(|number| &number.blocks()[..]))
 }
 
 /// The number of each lane, if no digit is too long.
-fn lanes<L: Lanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
+fn lanes<L: DigitLanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
     let lanes = wide.scatter();
     let digits = lanes.iter().flat_map(|number| number.digits());
     assert!(digits.into_iter().all(|digit| *digit < 1 << 52));
@@ -146,7 +146,7 @@ fn lanes<L: Lanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
 }
 
 /// Products in lanes: any number below R times one below n, and squares of numbers below 2n.
-fn products<L: Lanes, const B: usize>(proof: L::Proof) {
+fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let mut source = Random::new(77 + u64::try_from(B).unwrap());
     let r = bit(520 * B);
     let two = BigNum::from_u32(2).unwrap();
@@ -196,7 +196,7 @@ fn products<L: Lanes, const B: usize>(proof: L::Proof) {
 }
 
 /// The largest columns there are: all digits at their maximum.
-fn full_products<L: Lanes, const P: usize, const N: usize>(proof: L::Proof) {
+fn full_products<L: DigitLanes, const P: usize, const N: usize>(proof: L::Proof) {
     let mut source = Random::new(9);
     let [a, b, c] = [0, 1, 2].map(|shift| {
         let mut numbers = numbers(&mut source, 520 * P, LANES);
@@ -213,7 +213,7 @@ fn full_products<L: Lanes, const P: usize, const N: usize>(proof: L::Proof) {
 }
 
 /// Powers: secret exponents of every kind, and public ones that differ between lanes.
-fn powers<L: Lanes, const B: usize>(proof: L::Proof) {
+fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let mut source = Random::new(5);
     let one = BigNum::from_u32(1).unwrap();
     let n = moduli::<B>(&mut source, LANES);
@@ -256,7 +256,7 @@ fn powers<L: Lanes, const B: usize>(proof: L::Proof) {
     }
 }
 
-fn all<L: Lanes>(proof: L::Proof) {
+fn all<L: DigitLanes>(proof: L::Proof) {
     products::<L, 1>(proof);
     products::<L, 2>(proof);
     products::<L, 3>(proof);

@@ -2,19 +2,22 @@
 //!
 //! The product of two numbers below α M and β M is below (α β M / R + 1) M. R is more than 16 M, so
 //! that α β ≤ 16 is enough for a result below 2 M: sums need no reduction before they are
-//! multiplied.
+//! multiplied. So is one factor below M, whatever number of N digits the other is.
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::digits::{DIGIT, negative_inverse, power_of_two, subtract};
-use crate::arch::digits::{Lanes, Words, Work};
+use super::columns::{Columns, carry};
+use super::{DIGIT, negative_inverse, power_of_two, subtract};
+use crate::arch::digits::{DigitLanes, Words, Work};
 use crate::wipe::{Plain, wipe};
 
 /// An odd number M of N digits, below R / 16.
-pub(super) trait Modulus<const N: usize>: Copy + Debug + 'static {
+pub(in crate::public_key) trait Modulus<const N: usize>:
+    Copy + Debug + 'static
+{
     /// M.
     const M: [u64; N];
     /// −1 / M modulo 2⁵².
@@ -24,35 +27,27 @@ pub(super) trait Modulus<const N: usize>: Copy + Debug + 'static {
     /// R² modulo M: what brings a number into Montgomery's form.
     const SQUARE: [u64; N] = power_of_two(&Self::M, 104 * N);
 
-    /// Adds the multiple of M that makes column `i` a multiple of 2⁵², and carries it.
+    /// Adds the multiple of M that makes column `i` a multiple of 2⁵², and carries it into the next
+    /// one; what it leaves in column `i` is not read.
     #[inline(always)]
-    fn clear<V: Lanes>(t: &mut Columns<V, N>, i: usize) {
+    fn clear<V: DigitLanes>(t: &mut Columns<V, N>, i: usize) {
         let proof = t.low[0].proof();
         let m: [V; N] = each(proof, |j| V::splat(proof, Self::M[j]));
-        let factor = V::splat(proof, Self::FACTOR);
-        let u = V::zero(proof).mul_add_low(*t.at(i), factor);
-        let cleared = t.at(i).mul_add_low(u, m[0]);
-        *t.at(i + 1) = t.at(i + 1).add(cleared.shift_right::<52>());
-        for j in 1..N {
-            *t.at(i + j) = t.at(i + j).mul_add_low(u, m[j]);
-        }
-        for j in 0..N {
-            *t.at(i + j + 1) = t.at(i + j + 1).mul_add_high(u, m[j]);
-        }
+        t.clear(i, &m, V::splat(proof, Self::FACTOR));
     }
 }
 
 /// The modulus of a field: a prime near a power of two, so that reducing a little is cheap.
-pub(super) trait Prime<const N: usize>: Modulus<N> {
+pub(in crate::public_key) trait Prime<const N: usize>: Modulus<N> {
     /// Adds a multiple of M to a number between −16 M and 16 M, its digits not carried and each
     /// below 2⁵⁷, that makes it positive and below 1.01 M.
-    fn fold<V: Lanes>(digits: &mut [V; N]);
+    fn fold<V: DigitLanes>(digits: &mut [V; N]);
 }
 
 /// One number per lane, in Montgomery's form or plain, its digits below 2⁵². Below 2 M unless the
 /// method that made it says otherwise.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Residue<V, M, const N: usize> {
+pub(in crate::public_key) struct Residue<V, M, const N: usize> {
     digits: [V; N],
     modulus: PhantomData<M>,
 }
@@ -61,9 +56,10 @@ pub(super) struct Residue<V, M, const N: usize> {
 #[allow(unsafe_code)]
 unsafe impl<V: Plain, M: Copy, const N: usize> Plain for Residue<V, M, N> {}
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
+    /// A number from its digits, each below 2⁵².
     #[inline(always)]
-    fn new(digits: [V; N]) -> Self {
+    pub fn new(digits: [V; N]) -> Self {
         Self {
             digits,
             modulus: PhantomData,
@@ -216,7 +212,8 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     pub fn invert(self) -> Self {
         let mut two = [0; N];
         two[0] = 2;
-        let (exponent, _) = subtract(&M::M, &two);
+        let mut exponent = M::M;
+        subtract(&mut exponent, &two, DIGIT);
         V::outlined(self.proof(), Power(self, exponent))
     }
 
@@ -229,7 +226,7 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     }
 }
 
-impl<V: Lanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
+impl<V: DigitLanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
     /// A number below 1.01 M that is congruent to the one with these digits; see [`Prime::fold`].
     #[inline(always)]
     pub fn folded(digit: impl Fn(usize) -> V) -> Self {
@@ -280,29 +277,27 @@ struct Square<V, M, const N: usize>(Residue<V, M, N>);
 /// A power; the exponent is no secret.
 struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
     fn run(self) -> Residue<V, M, N> {
-        let mut t = Columns::zero(self.0.proof());
-        t.low = self.0.digits;
-        t.reduce()
+        reduce(Columns::from_low(self.0.digits))
     }
 }
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
     fn run(self) -> Residue<V, M, N> {
         let mut t = Columns::zero(self.0.proof());
         t.add_product(&self.0.digits, &self.1.digits);
-        t.reduce()
+        reduce(t)
     }
 }
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -311,22 +306,22 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
         let mut t = Columns::zero(a.proof());
         t.add_product(&a.digits, &c.digits);
         t.add_product(&b.digits, &d.digits);
-        t.reduce()
+        reduce(t)
     }
 }
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
     fn run(self) -> Residue<V, M, N> {
         let mut t = Columns::zero(self.0.proof());
-        t.add_square(&self.0.digits);
-        t.reduce()
+        t.double_and_add_square(&self.0.digits);
+        reduce(t)
     }
 }
 
-impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Power<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Power<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -349,93 +344,23 @@ impl<V: Lanes, M: Modulus<N>, const N: usize> Work for Power<V, M, N> {
     }
 }
 
-/// The 2 N columns of a product, its digits not carried.
-pub(super) struct Columns<V, const N: usize> {
-    low: [V; N],
-    high: [V; N],
-}
-
-impl<V: Lanes, const N: usize> Columns<V, N> {
-    #[inline(always)]
-    fn zero(proof: V::Proof) -> Self {
-        let zero = [V::zero(proof); N];
-        Self {
-            low: zero,
-            high: zero,
-        }
+/// The columns divided by R, modulo M. A column gains less than 2 N · 2⁵² and a carry, so that with
+/// two products it stays below 2⁵⁸.
+#[inline(always)]
+fn reduce<V: DigitLanes, M: Modulus<N>, const N: usize>(mut t: Columns<V, N>) -> Residue<V, M, N> {
+    for i in 0..N {
+        M::clear(&mut t, i);
     }
-
-    /// Column `k`.
-    #[inline(always)]
-    pub fn at(&mut self, k: usize) -> &mut V {
-        if k < N {
-            &mut self.low[k]
-        } else {
-            &mut self.high[k - N]
-        }
-    }
-
-    /// Adds `low(a b)` to column `k` and `high(a b)` to the next one.
-    #[inline(always)]
-    pub fn mul_add(&mut self, k: usize, a: V, b: V) {
-        *self.at(k) = self.at(k).mul_add_low(a, b);
-        *self.at(k + 1) = self.at(k + 1).mul_add_high(a, b);
-    }
-
-    /// Adds `a` · `b`. A column gains less than 2 N · 2⁵².
-    #[inline(always)]
-    fn add_product(&mut self, a: &[V; N], b: &[V; N]) {
-        for i in 0..N {
-            for j in 0..N {
-                self.mul_add(i + j, a[i], b[j]);
-            }
-        }
-    }
-
-    /// Adds `a`², to columns that are zero.
-    #[inline(always)]
-    fn add_square(&mut self, a: &[V; N]) {
-        for i in 0..N {
-            for j in i + 1..N {
-                self.mul_add(i + j, a[i], a[j]);
-            }
-        }
-        for k in 1..2 * N - 1 {
-            *self.at(k) = self.at(k).add(*self.at(k));
-        }
-        for i in 0..N {
-            self.mul_add(2 * i, a[i], a[i]);
-        }
-    }
-
-    /// The columns divided by R, modulo M. A column gains less than 2 N · 2⁵² and a carry, so that
-    /// with two products it stays below 2⁵⁸.
-    #[inline(always)]
-    fn reduce<M: Modulus<N>>(mut self) -> Residue<V, M, N> {
-        for i in 0..N {
-            M::clear(&mut self, i);
-        }
-        Residue::carried(self.high)
-    }
+    Residue::carried(t.high)
 }
 
 /// The digits `digit(0)`, `digit(1)`, … A loop: what takes closures by itself is compiled without
 /// the instructions, and not always inlined.
 #[inline(always)]
-fn each<V: Lanes, const N: usize>(proof: V::Proof, digit: impl Fn(usize) -> V) -> [V; N] {
+fn each<V: DigitLanes, const N: usize>(proof: V::Proof, digit: impl Fn(usize) -> V) -> [V; N] {
     let mut digits = [V::zero(proof); N];
     for i in 0..N {
         digits[i] = digit(i);
     }
     digits
-}
-
-/// Leaves 52 bits in each digit; the highest keeps what is above, and the sign.
-#[inline(always)]
-fn carry<V: Lanes, const N: usize>(digits: &mut [V; N]) {
-    let mask = V::splat(digits[0].proof(), DIGIT);
-    for i in 0..N - 1 {
-        digits[i + 1] = digits[i + 1].add(digits[i].shift_right_signed::<52>());
-        digits[i] = digits[i].and(mask);
-    }
 }

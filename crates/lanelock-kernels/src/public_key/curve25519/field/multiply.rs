@@ -1,0 +1,98 @@
+//! Products, squares and inverses modulo p.
+
+#![allow(clippy::needless_range_loop)] // an index names the digit on both sides
+
+use super::{DIGITS, Element, Wide};
+use crate::arch::digits::{DigitLanes, Work};
+
+/// The product, not carried: 50 multiply-adds.
+///
+/// A product of two digits below 2⁵¹ + 2¹⁶ has a high part h < 2⁵⁰ + 2¹⁷, which weighs two in
+/// the next column, and a low part below 2⁵². Column 5 has most: 4 low parts and twice 5 high
+/// parts, 6.5 · 2⁵² or so, which come back 19-fold beside the one low part of column 0.
+pub(super) struct Product<V>(pub(super) Element<V>, pub(super) Element<V>);
+
+impl<V: DigitLanes> Work for Product<V> {
+    type Output = Wide<V>;
+
+    #[inline(always)]
+    fn run(self) -> Wide<V> {
+        let (a, b) = (self.0.0, self.1.0);
+        let mut columns = [V::zero(a[0].proof()); 10];
+        for i in 0..DIGITS {
+            for j in 0..DIGITS {
+                columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], b[j]);
+            }
+        }
+        for k in 1..10 {
+            columns[k] = columns[k].shift_left::<1>();
+        }
+        for i in 0..DIGITS {
+            for j in 0..DIGITS {
+                columns[i + j] = columns[i + j].mul_add_low(a[i], b[j]);
+            }
+        }
+        Wide::fold(columns)
+    }
+}
+
+/// The square, not carried: 30 multiply-adds.
+///
+/// Products of different digits count twice. They are added first and doubled together, high
+/// parts twice: once because there are two, once for their weight in the next column.
+pub(super) struct Square<V>(pub(super) Element<V>);
+
+impl<V: DigitLanes> Work for Square<V> {
+    type Output = Wide<V>;
+
+    #[inline(always)]
+    fn run(self) -> Wide<V> {
+        let a = self.0.0;
+        let mut columns = [V::zero(a[0].proof()); 10];
+        for i in 0..DIGITS {
+            for j in i + 1..DIGITS {
+                columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], a[j]);
+            }
+        }
+        for k in 2..9 {
+            columns[k] = columns[k].shift_left::<1>();
+        }
+        for i in 0..DIGITS {
+            columns[2 * i + 1] = columns[2 * i + 1].mul_add_high(a[i], a[i]);
+            for j in i + 1..DIGITS {
+                columns[i + j] = columns[i + j].mul_add_low(a[i], a[j]);
+            }
+        }
+        for k in 1..10 {
+            columns[k] = columns[k].shift_left::<1>();
+        }
+        for i in 0..DIGITS {
+            columns[2 * i] = columns[2 * i].mul_add_low(a[i], a[i]);
+        }
+        Wide::fold(columns)
+    }
+}
+
+/// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.
+pub(super) struct Inverse<V>(pub(super) Element<V>);
+
+impl<V: DigitLanes> Work for Inverse<V> {
+    type Output = Element<V>;
+
+    #[inline(always)]
+    fn run(self) -> Element<V> {
+        let Self(a) = self;
+        let two = a.square();
+        let nine = two.square_times(2).mul(a);
+        let eleven = nine.mul(two);
+        let ones_5 = eleven.square().mul(nine); // 2⁵ − 1 = 22 + 9
+        let ones_10 = ones_5.square_times(5).mul(ones_5);
+        let ones_20 = ones_10.square_times(10).mul(ones_10);
+        let ones_40 = ones_20.square_times(20).mul(ones_20);
+        let ones_50 = ones_40.square_times(10).mul(ones_10);
+        let ones_100 = ones_50.square_times(50).mul(ones_50);
+        let ones_200 = ones_100.square_times(100).mul(ones_100);
+        let ones_250 = ones_200.square_times(50).mul(ones_50);
+        ones_250.square_times(5).mul(eleven)
+    }
+}

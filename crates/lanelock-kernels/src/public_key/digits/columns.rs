@@ -1,0 +1,234 @@
+//! Products in eight lanes, column by column, and Montgomery's reduction of them ("Modular
+//! multiplication without trial division", 1985).
+//!
+//! Columns are plain sums of halves of 104-bit products, not carried. Each row of a product adds two
+//! halves below 2⁵² to a column at most. The users say how many rows there are; columns must stay
+//! below 2⁶³.
+
+#![allow(clippy::needless_range_loop)] // an index names the digit on both sides
+
+use super::DIGIT;
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, Work};
+
+/// `body` with `I` = 0 … `n` − 1; `n` is at most 10. The compiler does not unroll loops of this
+/// size for 10 digits, and columns whose number it does not know would be in memory.
+macro_rules! each_digit {
+    ($n:ident, $body:block) => {{
+        const { assert!($n <= 10) };
+        each_digit!(0 1 2 3 4 5 6 7 8 9 below $n, $body);
+    }};
+    ($($digit:literal)* below $n:ident, $body:block) => {
+        $({
+            const I: usize = $digit;
+            if I < $n $body
+        })*
+    };
+}
+
+/// The 2 N columns of a product of N digits by N. RSA's numbers are blocks of N digits: there, `low`
+/// is one column of blocks and `high` the one above.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::public_key) struct Columns<V, const N: usize> {
+    pub low: [V; N],
+    pub high: [V; N],
+}
+
+impl<V: DigitLanes, const N: usize> Columns<V, N> {
+    #[inline(always)]
+    pub fn zero(proof: V::Proof) -> Self {
+        Self::from_low([V::zero(proof); N])
+    }
+
+    /// A number of N digits.
+    #[inline(always)]
+    pub fn from_low(low: [V; N]) -> Self {
+        let high = [V::zero(low[0].proof()); N];
+        Self { low, high }
+    }
+
+    /// Column `k`.
+    #[inline(always)]
+    pub fn at(&mut self, k: usize) -> &mut V {
+        if k < N {
+            &mut self.low[k]
+        } else {
+            &mut self.high[k - N]
+        }
+    }
+
+    /// Adds the low half of `a` · `b` to column `k` and the high half to the next one.
+    #[inline(always)]
+    pub fn mul_add(&mut self, k: usize, a: V, b: V) {
+        *self.at(k) = self.at(k).mul_add_low(a, b);
+        *self.at(k + 1) = self.at(k + 1).mul_add_high(a, b);
+    }
+
+    /// Adds `digits` to the lower half.
+    #[inline(always)]
+    pub fn add_low(&mut self, digits: &[V; N]) {
+        for i in 0..N {
+            self.low[i] = self.low[i].add(digits[i]);
+        }
+    }
+
+    /// Adds `a` · `b`: N rows.
+    #[inline(always)]
+    pub fn add_product(&mut self, a: &[V; N], b: &[V; N]) {
+        let columns = self;
+        V::run(a[0].proof(), AddProduct { columns, a, b });
+    }
+
+    /// Doubles the columns.
+    #[inline(always)]
+    pub fn double(&mut self) {
+        for k in 0..2 * N {
+            *self.at(k) = self.at(k).add(*self.at(k));
+        }
+    }
+
+    /// Doubles the columns and adds `a`²: N rows.
+    #[inline(always)]
+    pub fn double_and_add_square(&mut self, a: &[V; N]) {
+        let columns = self;
+        V::run(a[0].proof(), DoubleAndAddSquare { columns, a });
+    }
+
+    /// Adds the multiple of `modulus` that makes column `i` a multiple of 2⁵², and carries that
+    /// into the next one, but leaves the column as it is; the multiple, a digit. `factor` is
+    /// −1 / `modulus` modulo 2⁵².
+    ///
+    /// The next digit waits for this one: two multiply-adds and a sum, which is as long as the other
+    /// products of a row take. So the carry, which is known without the product of the lowest
+    /// digits, and the high half that the next digit needs are summed apart.
+    #[inline(always)]
+    pub fn clear(&mut self, i: usize, modulus: &[V; N], factor: V) -> V {
+        let proof = factor.proof();
+        let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
+        let digit = zero.mul_add_low(*self.at(i), factor);
+        // The column becomes the next multiple of 2⁵².
+        let carry = self.at(i).add(low).shift_right::<DIGIT_BITS>();
+        let next = self.at(i + 1).add(carry).mul_add_low(digit, modulus[1]);
+        *self.at(i + 1) = next.add(zero.mul_add_high(digit, modulus[0]));
+        for j in 2..N {
+            *self.at(i + j) = self.at(i + j).mul_add_low(digit, modulus[j]);
+            *self.at(i + j) = self.at(i + j).mul_add_high(digit, modulus[j - 1]);
+        }
+        *self.at(i + N) = self.at(i + N).mul_add_high(digit, modulus[N - 1]);
+        digit
+    }
+
+    /// [`Self::clear`] of the lower half; the digits of the multiple.
+    #[inline(always)]
+    pub fn clear_low(&mut self, modulus: &[V; N], factor: V, multiple: &mut [V; N]) {
+        let task = ClearLow {
+            columns: self,
+            modulus,
+            factor,
+            multiple,
+        };
+        V::run(factor.proof(), task);
+    }
+
+    /// Carries the lower half into digits, and the rest into the upper half.
+    #[inline(always)]
+    pub fn carry_low(&mut self, digits: &mut [V; N]) {
+        let mut carry = V::zero(self.low[0].proof());
+        for i in 0..N {
+            (digits[i], carry) = split(self.low[i].add(carry));
+        }
+        self.high[0] = self.high[0].add(carry);
+    }
+
+    /// Makes the upper half the lower one.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        *self = Self::from_low(self.high);
+    }
+}
+
+/// See [`Columns::add_product`].
+struct AddProduct<'a, V, const N: usize> {
+    columns: &'a mut Columns<V, N>,
+    a: &'a [V; N],
+    b: &'a [V; N],
+}
+
+impl<V: DigitLanes, const N: usize> Work for AddProduct<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { columns, a, b } = self;
+        each_digit!(N, {
+            for j in 0..N {
+                columns.mul_add(I + j, a[j], b[I]);
+            }
+        });
+    }
+}
+
+/// See [`Columns::double_and_add_square`].
+struct DoubleAndAddSquare<'a, V, const N: usize> {
+    columns: &'a mut Columns<V, N>,
+    a: &'a [V; N],
+}
+
+impl<V: DigitLanes, const N: usize> Work for DoubleAndAddSquare<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { columns, a } = self;
+        each_digit!(N, {
+            for j in I + 1..N {
+                columns.mul_add(I + j, a[j], a[I]);
+            }
+        });
+        columns.double();
+        each_digit!(N, {
+            columns.mul_add(2 * I, a[I], a[I]);
+        });
+    }
+}
+
+/// See [`Columns::clear_low`].
+struct ClearLow<'a, V, const N: usize> {
+    columns: &'a mut Columns<V, N>,
+    modulus: &'a [V; N],
+    factor: V,
+    multiple: &'a mut [V; N],
+}
+
+impl<V: DigitLanes, const N: usize> Work for ClearLow<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            columns,
+            modulus,
+            factor,
+            multiple,
+        } = self;
+        each_digit!(N, {
+            multiple[I] = columns.clear(I, modulus, factor);
+        });
+    }
+}
+
+/// Leaves 52 bits in each digit; the highest keeps what is above, and the sign.
+#[inline(always)]
+pub(in crate::public_key) fn carry<V: DigitLanes, const N: usize>(digits: &mut [V; N]) {
+    for i in 0..N - 1 {
+        let (low, above) = split(digits[i]);
+        digits[i] = low;
+        digits[i + 1] = digits[i + 1].add(above);
+    }
+}
+
+/// The low 52 bits, and what is above them, with its sign.
+#[inline(always)]
+pub(in crate::public_key) fn split<V: DigitLanes>(sum: V) -> (V, V) {
+    let low = sum.and(V::splat(sum.proof(), DIGIT));
+    (low, sum.shift_right_signed::<DIGIT_BITS>())
+}
