@@ -312,7 +312,8 @@ mod tests {
     use crate::engine::{Capability, Ciphertext, Engine, EngineSession};
     use crate::per_queue::QueueToken;
     use crate::session::SessionMemory;
-    use crate::{Aead, Buffer, Cipher, Device, Mac, Session, SessionError, Transform};
+    use crate::transform::Direction;
+    use crate::{Aead, Algorithm, Buffer, Cipher, Device, Mac, Session, SessionError, Transform};
 
     /// An engine that only chooses groups: that of a session is its key's first byte.
     struct Groups(u16);
@@ -506,9 +507,31 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "sessions that compute no tag")]
-    fn no_place_of_a_tag_is_lent_that_may_be_read_only() {
-        with_ops(Transform::verify(Mac::AesCmac, &[0; 16]), |ops| {
+    fn a_tag_to_compare_is_not_lent_for_writing() {
+        let (mut data, mut tags) = ([0; 16], [[0; 16]; 2]);
+        let [written, expected] = &mut tags;
+        for (direction, len) in [(Direction::Forward, 16), (Direction::Reverse, 0)] {
+            let algorithm = Algorithm::Mac(Mac::AesCmac);
+            let transform = Transform::new(algorithm, direction, &[0; 16], &[]);
+            let device = Device::builder().engine(Groups(0)).build();
+            let session = device.session(transform).unwrap();
+            let op = Op::new(&session, Buffer::in_place(&mut data));
+            let mut ops = [match direction {
+                Direction::Forward => op.tag(written),
+                Direction::Reverse => op.expected_tag(expected),
+            }];
+            let mut batch = Batch::alike(&mut ops, false, true);
+            let mut plain = batch.plain().expect("plain");
+            for found in plain.tags::<Groups>(Ciphertext::InInput) {
+                assert_eq!((found.message.len(), found.tag.len()), (16, len));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "sessions of a MAC, hash or chain")]
+    fn tags_are_of_sessions_that_authenticate_a_range() {
+        with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
             let mut batch = Batch::alike(ops, false, true);
             let mut plain = batch.plain().expect("plain");
             let _tags = plain.tags::<Groups>(Ciphertext::InInput);

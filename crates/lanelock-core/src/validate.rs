@@ -109,10 +109,10 @@ impl Rules {
         self.parts & (Self::CIPHER | Self::AUTH | Self::TAG) == Self::CIPHER | Self::TAG
     }
 
-    /// Whether a tag is computed over an authenticated range.
+    /// Whether there is a tag over an authenticated range.
     #[inline]
-    pub(crate) fn computes_tags(&self) -> bool {
-        self.has(Self::AUTH | Self::TAG | Self::FORWARD)
+    pub(crate) fn is_of_mac(&self) -> bool {
+        self.has(Self::AUTH | Self::TAG)
     }
 }
 

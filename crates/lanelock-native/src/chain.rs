@@ -74,7 +74,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
             }
             None => {
                 cipher::run_any(&self.cipher, batch, cipher_of::<S>);
-                mac::run_any(&self.mac, batch, from, mac_of::<S>, settle);
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
             }
         }
     }
@@ -86,7 +86,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
             }
         };
         let from = Ciphertext::InInput;
-        mac::run_any(&self.mac, batch, from, mac_of::<S>, compare);
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, compare);
         self.cipher_pending::<S>(batch);
     }
 
@@ -110,7 +110,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
                 batch.complete(Status::Success);
             }
             None => {
-                mac::run_any(&self.mac, batch, from, mac_of::<S>, |mut op, tag| {
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, |mut op, tag| {
                     if op.tag_in_payload() {
                         encrypt_with_tag::<S>(op, tag);
                     } else {
@@ -126,7 +126,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
     fn decrypt_then_verify<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         run_payloads(&self.cipher, batch, cipher_of::<S>);
         let from = Ciphertext::InOutput;
-        mac::run_any(&self.mac, batch, from, mac_of::<S>, settle);
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::slice;
 
@@ -55,7 +56,8 @@ pub(crate) struct Message<'k, M> {
 /// Most pieces that any kernel takes of a message.
 pub(crate) const MAX_PIECES: usize = 4;
 
-/// Computes and writes the tags of at most [`BURST`] plain operations. `any` is a MAC of their group.
+/// Computes the tags of at most [`BURST`] plain operations, and writes each to its place. `any` is a
+/// MAC of their group; the sessions compute tags.
 #[inline]
 pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
     any: &M,
@@ -73,10 +75,10 @@ pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
     unsafe { any.run(messages) };
 }
 
-/// Computes the tags of at most [`BURST`] operations of any form, and hands each with its operation
-/// to `settle`. `any` is a MAC of their group.
+/// Computes the tags of at most [`BURST`] operations, and hands each with its operation to `settle`.
+/// `any` is a MAC of their group.
 #[inline]
-pub(crate) fn run_any<'a, S: EngineSession, M: Mac>(
+pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
     any: &M,
     batch: &mut Batch<'_, 'a>,
     ciphertext: Ciphertext,
@@ -85,21 +87,29 @@ pub(crate) fn run_any<'a, S: EngineSession, M: Mac>(
 ) {
     let mut beside = ArrayVec::<Beside, BURST>::new();
     for _ in 0..batch.len() {
-        beside.push(Beside {
-            tag: [0; MAX_TAG_LEN],
-            more: ArrayVec::new(),
-        });
+        beside.push(Beside::EMPTY);
     }
-    let messages = AnyMessages {
-        ops: batch.ops(),
-        beside: beside.iter_mut(),
-        ciphertext,
-        mac,
-        last: LastSession::default(),
-    };
+    let mut each = beside.iter_mut();
     // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
     // the batch is borrowed, and nothing is written to it meanwhile.
-    unsafe { any.run(messages) };
+    unsafe {
+        match batch.plain() {
+            Some(mut plain) => any.run(Mapped::new(plain.tags(ciphertext), |plain| Message {
+                mac: mac(plain.session),
+                text: plain.message,
+                more: &[],
+                iv: plain.iv,
+                tag: &mut each.next().expect("one for each operation").tag[..M::TAG],
+            })),
+            None => any.run(AnyMessages {
+                ops: batch.ops(),
+                beside: each,
+                ciphertext,
+                mac,
+                last: LastSession::default(),
+            }),
+        }
+    }
     let mut beside = beside.iter();
     batch.for_each(|op| {
         let Beside { tag, .. } = beside.next().expect("one for each operation");
@@ -110,7 +120,14 @@ pub(crate) fn run_any<'a, S: EngineSession, M: Mac>(
 /// What is kept beside an operation until all have run.
 struct Beside {
     tag: [u8; MAX_TAG_LEN],
-    more: ArrayVec<*const [u8], { MAX_PIECES - 1 }>,
+    more: [MaybeUninit<*const [u8]>; MAX_PIECES - 1],
+}
+
+impl Beside {
+    const EMPTY: Self = Self {
+        tag: [0; MAX_TAG_LEN],
+        more: [MaybeUninit::uninit(); MAX_PIECES - 1],
+    };
 }
 
 /// The messages of any operations. Those of too many pieces run on the way.
@@ -148,7 +165,7 @@ where
                 });
             }
             if M::PIECES > 1
-                && let Some(text) = pieces::<M>(&op, self.ciphertext, more)
+                && let Some((text, more)) = pieces::<M>(&op, self.ciphertext, more)
             {
                 return Some(Message {
                     mac,
@@ -163,28 +180,32 @@ where
     }
 }
 
-/// The first piece of what `op` authenticates, the others in `more`; `None` if there are more than a
-/// kernel takes.
+/// The first piece of what `op` authenticates, and the others, kept in `more`; `None` if there are
+/// more than a kernel takes.
 #[inline(never)]
-fn pieces<M: Mac>(
+fn pieces<'t, M: Mac>(
     op: &ValidOp<'_, '_>,
     ciphertext: Ciphertext,
-    more: &mut ArrayVec<*const [u8], { MAX_PIECES - 1 }>,
-) -> Option<*const [u8]> {
-    let mut first = None;
+    more: &'t mut [MaybeUninit<*const [u8]>; MAX_PIECES - 1],
+) -> Option<(*const [u8], &'t [*const [u8]])> {
+    let mut all = ArrayVec::<*const [u8], MAX_PIECES>::new();
     op.for_each_authenticated(ciphertext, |piece| {
-        let piece = ptr::from_ref(piece);
-        if first.is_none() {
-            first = Some(piece);
-        } else if more.len() + 1 < M::PIECES {
-            more.push(piece);
-        } else {
+        if all.len() == M::PIECES {
             return Err(());
         }
+        all.push(ptr::from_ref(piece));
         Ok(())
     })
     .ok()?;
-    Some(first.unwrap_or(&[]))
+    let Some((&first, others)) = all.split_first() else {
+        return Some((&[], &[]));
+    };
+    for (slot, &piece) in more.iter_mut().zip(others) {
+        slot.write(piece);
+    }
+    // SAFETY: as many are initialised: others than the first are no more than there are slots.
+    let more = unsafe { slice::from_raw_parts(more.as_ptr().cast(), others.len()) };
+    Some((first, more))
 }
 
 #[inline(never)]
@@ -226,7 +247,7 @@ impl<M: Mac> EngineSession for MacSession<M> {
                 run_plain(&self.mac, plain.tags(from), Self::mac);
                 batch.complete(Status::Success);
             }
-            _ => run_any(&self.mac, batch, from, Self::mac, settle),
+            _ => run_beside(&self.mac, batch, from, Self::mac, settle),
         });
     }
 

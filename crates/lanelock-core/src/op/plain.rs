@@ -66,7 +66,7 @@ pub struct Columns<'w> {
 
 /// What a MAC or hash authenticates, and where its tag goes.
 ///
-/// Invariant: the sessions authenticate and compute a tag.
+/// Invariant: the sessions have an authenticated range and a tag.
 #[derive(Debug)]
 pub struct PlainTags<'w, 'a, S> {
     walk: Walk<'w, 'a, S>,
@@ -82,7 +82,7 @@ pub struct PlainTag<'w, 'a, S> {
     pub message: &'w [u8],
     /// As long as the session demands; empty for one without.
     pub iv: &'w [u8],
-    /// Where to write the tag.
+    /// Where to write the tag; empty for a session that verifies.
     pub tag: &'w mut [u8],
 }
 
@@ -133,11 +133,11 @@ impl<'w, 'a> Plain<'w, 'a> {
     /// and the places of tags.
     ///
     /// # Panics
-    /// Unless the sessions compute tags over an authenticated range.
+    /// Unless the sessions have a tag over an authenticated range.
     #[inline(always)]
     pub fn tags<S: EngineSession>(&mut self, ciphertext: Ciphertext) -> PlainTags<'_, 'a, S> {
         let rules = &self.ops[0].session.rules;
-        assert!(rules.computes_tags(), "sessions that compute no tag");
+        assert!(rules.is_of_mac(), "sessions of a MAC, hash or chain");
         // Only a cipher has something in the output.
         let ciphertext = if rules.ciphers() {
             ciphertext
@@ -155,7 +155,7 @@ impl<'w, 'a> Plain<'w, 'a> {
     #[inline(always)]
     pub fn aeads<S: EngineSession>(&mut self) -> PlainAeads<'_, 'a, S> {
         let rules = &self.ops[0].session.rules;
-        assert!(rules.is_of_aead(), "messages are of sessions of an AEAD");
+        assert!(rules.is_of_aead(), "sessions of an AEAD");
         PlainAeads(Walk::new(self.ops))
     }
 }
@@ -225,6 +225,19 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
     }
 }
 
+impl Op<'_> {
+    /// Bytes of the tag that may be written, and of the one to compare: one of them is 0.
+    #[inline(always)]
+    fn tag_lens(&self) -> (usize, usize) {
+        let len = self.tag.len() as usize;
+        if self.session.rules.is_forward() {
+            (len, 0)
+        } else {
+            (0, len)
+        }
+    }
+}
+
 /// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
 const LOW_HALF: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
@@ -240,8 +253,8 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
         };
         // SAFETY: the invariant: the authenticated range is all of the input, in one run; where
         // all of it is payload, the output holds as much, and otherwise is the input. The IV, if
-        // there is one, is a slice of its own, and so is the tag, which may be written. The
-        // operation is borrowed exclusively for 'w.
+        // there is one, is a slice of its own, and so is the tag, which may be written if the
+        // session computes it. The operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainTag {
                 session,
@@ -251,7 +264,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
                 } else {
                     &[]
                 },
-                tag: slice::from_raw_parts_mut(op.tag.base, op.tag.len() as usize),
+                tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens().0),
             }
         })
     }
@@ -265,12 +278,11 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
         let (session, op) = self.0.next()?;
         let (input, output) = (op.input.base, op.output.base);
         let aad_len = op.aad.len() as usize;
-        let tag_len = op.tag.len() as usize;
-        let forward = op.session.rules.is_forward();
+        let (tag_len, expected_len) = op.tag_lens();
         // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
         // as for `PlainPayloads`. IV and tag are slices of their own, and so is additional data,
-        // if there is any; the tag of a session that computes it may be written. The operation is
-        // borrowed exclusively for 'w.
+        // if there is any; the tag of a session that computes it may be written, and of tag and
+        // expected tag one is empty. The operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainAead {
                 session,
@@ -281,16 +293,8 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
                 } else {
                     &[]
                 },
-                tag: if forward {
-                    slice::from_raw_parts_mut(op.tag.base, tag_len)
-                } else {
-                    &mut []
-                },
-                expected: if forward {
-                    &[]
-                } else {
-                    slice::from_raw_parts(op.tag.base, tag_len)
-                },
+                tag: slice::from_raw_parts_mut(op.tag.base, tag_len),
+                expected: slice::from_raw_parts(op.tag.base, expected_len),
             }
         })
     }
