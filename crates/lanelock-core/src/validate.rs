@@ -103,6 +103,15 @@ impl Rules {
         self.has(Self::FORWARD)
     }
 
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        if self.is_forward() {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
     /// Whether the payload is rewritten, and gets or has a tag of its own.
     #[inline]
     pub(crate) fn is_of_aead(&self) -> bool {

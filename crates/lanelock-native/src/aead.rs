@@ -9,6 +9,7 @@ use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{Batch, EngineSession, LastSession, PlainAeads, QueueToken, ValidOp};
 use lanelock_core::session::SessionMemory;
+use lanelock_core::transform::Direction;
 use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Mapped, Text, memory, session_of};
@@ -25,9 +26,6 @@ pub(crate) trait Aead: Send + Sync + 'static {
 
     /// Whether the kernel writes a whole tag to [`Message::place`], rather than leave it in the job.
     const PLACES: bool;
-
-    /// Whether messages are sealed, not opened.
-    fn seals(&self) -> bool;
 
     /// A message in one piece. `expected` is the tag that came with one to open.
     fn job<'k>(
@@ -206,12 +204,12 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
         batch.for_each_stretch(BURST, |batch| match batch.plain() {
             Some(mut plain) => {
+                let direction = plain.direction();
                 let mut jobs = ArrayVec::new();
                 self.run_plain(plain.aeads(), &mut jobs);
-                if self.aead.seals() {
-                    batch.complete(Status::Success);
-                } else {
-                    settle_each::<A>(batch, &jobs);
+                match direction {
+                    Direction::Forward => batch.complete(Status::Success),
+                    Direction::Reverse => settle_each::<A>(batch, &jobs),
                 }
             }
             None => self.run_any(batch),

@@ -132,15 +132,15 @@ pub(crate) fn open(kit: Kit, transform: &Transform) -> Option<Box<dyn EngineSess
             let group = Group::of_mac(mac, key.len());
             match mac {
                 Mac::Hmac(hash) => with_hash!(hash, kit, |kernels| {
-                    MacSession::boxed(group, direction, Hmac::new(kernels, key))
+                    MacSession::boxed(group, Hmac::new(kernels, key))
                 }),
-                Mac::AesCmac => Some(MacSession::boxed(group, direction, Cmac::new(isa, key)?)),
-                Mac::AesGmac => Some(MacSession::boxed(group, direction, Gmac::new(isa, key)?)),
+                Mac::AesCmac => Some(MacSession::boxed(group, Cmac::new(isa, key)?)),
+                Mac::AesGmac => Some(MacSession::boxed(group, Gmac::new(isa, key)?)),
                 _ => None,
             }
         }
         Algorithm::Hash(hash) => with_hash!(hash, kit, |kernels| {
-            MacSession::boxed(Group::of_hash(hash), direction, Digest::new(kernels))
+            MacSession::boxed(Group::of_hash(hash), Digest::new(kernels))
         }),
         Algorithm::Aead(aead) => {
             let group = Group::of_aead(aead, key.len()).one_way(direction);

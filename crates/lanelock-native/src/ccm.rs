@@ -125,11 +125,6 @@ impl Aead for Ccm {
     type Job<'k> = Job<'k>;
     const PLACES: bool = false;
 
-    #[inline]
-    fn seals(&self) -> bool {
-        self.seal
-    }
-
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         Job {

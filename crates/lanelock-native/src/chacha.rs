@@ -156,11 +156,6 @@ impl Aead for ChaCha20Poly1305 {
     type Job<'k> = AeadJob<'k>;
     const PLACES: bool = false;
 
-    #[inline]
-    fn seals(&self) -> bool {
-        self.seal
-    }
-
     #[inline(always)]
     fn job<'k>(
         &'k self,

@@ -47,7 +47,8 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         self.group.number()
     }
 
-    /// Runs and completes at most [`BURST`] operations of sessions of type `S`.
+    /// Runs and completes at most [`BURST`] operations of sessions of type `S`. Each way is on its own,
+    /// so that none reserves the stack of another.
     #[inline]
     pub(crate) fn run<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         match (self.order, self.direction) {
@@ -64,6 +65,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         (self.order, self.direction) == (Order::EncryptThenMac, Direction::Reverse)
     }
 
+    #[inline(never)]
     fn encrypt_then_mac<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         let from = Ciphertext::InOutput;
         match batch.plain() {
@@ -79,6 +81,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         }
     }
 
+    #[inline(never)]
     fn verify_then_decrypt<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         let compare = |mut op: ValidOp<'_, '_>, tag: &[u8]| {
             if !declassify(op.tag_matches(tag)) {
@@ -101,6 +104,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         });
     }
 
+    #[inline(never)]
     fn mac_then_encrypt<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         let from = Ciphertext::InInput;
         match batch.plain() {
@@ -123,6 +127,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
     }
 
     /// Plaintext is written before the tag is compared, and wiped unless it matches.
+    #[inline(never)]
     fn decrypt_then_verify<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         run_payloads(&self.cipher, batch, cipher_of::<S>);
         let from = Ciphertext::InOutput;

@@ -76,11 +76,6 @@ impl Aead for Gcm {
     type Job<'k> = Job<'k>;
     const PLACES: bool = true;
 
-    #[inline]
-    fn seals(&self) -> bool {
-        self.direction == Direction::Encrypt
-    }
-
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         let j0 = self.key.j0(self.isa, message.iv);

@@ -31,11 +31,6 @@ impl Aead for GcmSiv {
     type Job<'k> = Job<'k>;
     const PLACES: bool = false;
 
-    #[inline]
-    fn seals(&self) -> bool {
-        self.seal
-    }
-
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         Job {

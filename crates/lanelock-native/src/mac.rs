@@ -76,8 +76,9 @@ pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
 }
 
 /// Computes the tags of at most [`BURST`] operations, and hands each with its operation to `settle`.
-/// `any` is a MAC of their group.
-#[inline]
+/// `any` is a MAC of their group. On its own, so that what only writes tags has the registers to
+/// itself, and no stack to reserve for this.
+#[inline(never)]
 pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
     any: &M,
     batch: &mut Batch<'_, 'a>,
@@ -85,11 +86,12 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
     mac: impl Fn(&'a S) -> &'a M,
     mut settle: impl FnMut(ValidOp<'_, 'a>, &[u8]),
 ) {
-    let mut beside = ArrayVec::<Beside, BURST>::new();
+    let mut tags = ArrayVec::<[u8; MAX_TAG_LEN], BURST>::new();
     for _ in 0..batch.len() {
-        beside.push(Beside::EMPTY);
+        tags.push([0; MAX_TAG_LEN]);
     }
-    let mut each = beside.iter_mut();
+    let mut each = tags.iter_mut();
+    let mut more = [const { [MaybeUninit::uninit(); MAX_PIECES - 1] }; BURST];
     // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
     // the batch is borrowed, and nothing is written to it meanwhile.
     unsafe {
@@ -99,41 +101,33 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
                 text: plain.message,
                 more: &[],
                 iv: plain.iv,
-                tag: &mut each.next().expect("one for each operation").tag[..M::TAG],
+                tag: &mut each.next().expect("a tag for each operation")[..M::TAG],
             })),
             None => any.run(AnyMessages {
                 ops: batch.ops(),
-                beside: each,
+                tags: each,
+                more: more.iter_mut(),
                 ciphertext,
                 mac,
                 last: LastSession::default(),
             }),
         }
     }
-    let mut beside = beside.iter();
+    let mut tags = tags.iter();
     batch.for_each(|op| {
-        let Beside { tag, .. } = beside.next().expect("one for each operation");
+        let tag = tags.next().expect("a tag for each operation");
         settle(op, tag);
     });
 }
 
-/// What is kept beside an operation until all have run.
-struct Beside {
-    tag: [u8; MAX_TAG_LEN],
-    more: [MaybeUninit<*const [u8]>; MAX_PIECES - 1],
-}
-
-impl Beside {
-    const EMPTY: Self = Self {
-        tag: [0; MAX_TAG_LEN],
-        more: [MaybeUninit::uninit(); MAX_PIECES - 1],
-    };
-}
+/// Room for all pieces of a message but the first.
+type More = [MaybeUninit<*const [u8]>; MAX_PIECES - 1];
 
 /// The messages of any operations. Those of too many pieces run on the way.
 struct AnyMessages<'b, 't, 'a, S, F> {
     ops: Ops<'b, 'a>,
-    beside: slice::IterMut<'t, Beside>,
+    tags: slice::IterMut<'t, [u8; MAX_TAG_LEN]>,
+    more: slice::IterMut<'t, More>,
     ciphertext: Ciphertext,
     mac: F,
     last: LastSession<'a, S>,
@@ -151,8 +145,7 @@ where
     fn next(&mut self) -> Option<Message<'t, M>> {
         loop {
             let op = self.ops.next()?;
-            let Beside { tag, more } = self.beside.next()?;
-            let tag = &mut tag[..M::TAG];
+            let tag = &mut self.tags.next()?[..M::TAG];
             let mac = (self.mac)(session_of(&op, &mut self.last));
             let whole = op.whole_authenticated(self.ciphertext);
             if let (Some(text), Some(iv)) = (whole, op.whole_iv()) {
@@ -165,6 +158,7 @@ where
                 });
             }
             if M::PIECES > 1
+                && let Some(more) = self.more.next()
                 && let Some((text, more)) = pieces::<M>(&op, self.ciphertext, more)
             {
                 return Some(Message {
@@ -186,7 +180,7 @@ where
 fn pieces<'t, M: Mac>(
     op: &ValidOp<'_, '_>,
     ciphertext: Ciphertext,
-    more: &'t mut [MaybeUninit<*const [u8]>; MAX_PIECES - 1],
+    more: &'t mut More,
 ) -> Option<(*const [u8], &'t [*const [u8]])> {
     let mut all = ArrayVec::<*const [u8], MAX_PIECES>::new();
     op.for_each_authenticated(ciphertext, |piece| {
@@ -216,17 +210,12 @@ fn run_alone<M: Mac>(mac: &M, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag:
 /// The session of a MAC or a hash.
 pub(crate) struct MacSession<M> {
     mac: M,
-    direction: Direction,
     group: Group,
 }
 
 impl<M: Mac> MacSession<M> {
-    pub(crate) fn boxed(group: Group, direction: Direction, mac: M) -> Box<dyn EngineSession> {
-        Box::new(Self {
-            mac,
-            direction,
-            group,
-        })
+    pub(crate) fn boxed(group: Group, mac: M) -> Box<dyn EngineSession> {
+        Box::new(Self { mac, group })
     }
 
     #[inline]
@@ -243,7 +232,7 @@ impl<M: Mac> EngineSession for MacSession<M> {
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
         let from = Ciphertext::InInput;
         batch.for_each_stretch(BURST, |batch| match batch.plain() {
-            Some(mut plain) if self.direction == Direction::Forward => {
+            Some(mut plain) if plain.direction() == Direction::Forward => {
                 run_plain(&self.mac, plain.tags(from), Self::mac);
                 batch.complete(Status::Success);
             }

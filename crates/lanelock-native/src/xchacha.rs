@@ -75,11 +75,6 @@ impl Aead for XChaCha20Poly1305 {
     type Job<'k> = Job<'k>;
     const PLACES: bool = false;
 
-    #[inline]
-    fn seals(&self) -> bool {
-        self.seal
-    }
-
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         Job {

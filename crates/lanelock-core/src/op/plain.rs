@@ -10,6 +10,7 @@ use std::slice;
 use super::{Ciphertext, LastSession, Op};
 use crate::cursor::Run;
 use crate::engine::EngineSession;
+use crate::transform::Direction;
 
 /// Operations that are all plain: their ranges are the whole input, in one run, IV and tag are slices
 /// of their own, and so is additional data, which only those of an AEAD have.
@@ -117,6 +118,13 @@ impl<'w, 'a> Plain<'w, 'a> {
             ops,
             of_one_session,
         }
+    }
+
+    /// Whether the sessions protect or undo.
+    #[inline(always)]
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.ops[0].session.rules.direction()
     }
 
     /// Payloads and IVs, for sessions that encrypt or decrypt.
