@@ -46,7 +46,7 @@ impl Cmac {
 impl Mac for Cmac {
     const TAG: usize = BLOCK;
 
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
         // Tags that are shorter than a block are computed beside their places.
         let mut beside = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; BURST];

@@ -119,7 +119,7 @@ impl Aead for Gcm {
 impl Mac for Gmac {
     const TAG: usize = BLOCK;
 
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = mac::Message<'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
         let mut left = Left::new();

@@ -66,7 +66,7 @@ impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
     const TAG: usize = A::DIGEST;
     const PIECES: usize = MAX_PARTS;
 
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
         messages.for_each(|message| {

@@ -72,6 +72,7 @@ pub struct Columns<'w> {
 pub struct PlainTags<'w, 'a, S> {
     walk: Walk<'w, 'a, S>,
     ciphertext: Ciphertext,
+    direction: Direction,
 }
 
 /// One of [`PlainTags`].
@@ -152,8 +153,11 @@ impl<'w, 'a> Plain<'w, 'a> {
         } else {
             Ciphertext::InInput
         };
-        let walk = Walk::new(self.ops);
-        PlainTags { walk, ciphertext }
+        PlainTags {
+            direction: self.direction(),
+            walk: Walk::new(self.ops),
+            ciphertext,
+        }
     }
 
     /// The messages of an AEAD.
@@ -234,14 +238,14 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
 }
 
 impl Op<'_> {
-    /// Bytes of the tag that may be written, and of the one to compare: one of them is 0.
+    /// Bytes of the tag that may be written, and of the one to compare, for a session of
+    /// `direction`: one of them is 0.
     #[inline(always)]
-    fn tag_lens(&self) -> (usize, usize) {
+    fn tag_lens(&self, direction: Direction) -> (usize, usize) {
         let len = self.tag.len() as usize;
-        if self.session.rules.is_forward() {
-            (len, 0)
-        } else {
-            (0, len)
+        match direction {
+            Direction::Forward => (len, 0),
+            Direction::Reverse => (0, len),
         }
     }
 }
@@ -272,7 +276,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
                 } else {
                     &[]
                 },
-                tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens().0),
+                tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens(self.direction).0),
             }
         })
     }
@@ -286,7 +290,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
         let (session, op) = self.0.next()?;
         let (input, output) = (op.input.base, op.output.base);
         let aad_len = op.aad.len() as usize;
-        let (tag_len, expected_len) = op.tag_lens();
+        let (tag_len, expected_len) = op.tag_lens(op.session.rules.direction());
         // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
         // as for `PlainPayloads`. IV and tag are slices of their own, and so is additional data,
         // if there is any; the tag of a session that computes it may be written, and of tag and
