@@ -4,8 +4,8 @@ use std::any::Any;
 
 pub use crate::group::{Batch, Ops};
 pub use crate::op::{
-    Ciphertext, Columns, LastSession, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags,
-    ValidOp,
+    Ciphertext, Columns, LastSession, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag,
+    PlainTags, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
 pub use crate::wiped::Wiped;

@@ -1,7 +1,6 @@
 //! From a burst as the application ordered it to groups as the engines want them.
 
-use crate::engine::EngineSession;
-use crate::op::{Ciphertext, Op, PlainAeads, PlainPayloads, PlainTags, ValidOp};
+use crate::op::{Op, Plain, ValidOp};
 use crate::session::SessionInner;
 use crate::status::Status;
 
@@ -35,12 +34,11 @@ impl GroupId {
 pub struct Batch<'b, 'a> {
     ops: &'b mut [Op<'a>],
     /// Which of them, in what order; `None` for all as they lie.
-    ///
-    /// Invariant: without an order, their sessions are of one kind, and they are in the most common
-    /// form: validation's `Whole`.
     order: Option<&'b [u16]>,
-    /// Whether any may have additional data.
-    aad: bool,
+    /// Whether they are plain.
+    ///
+    /// Invariant: if so, the invariant of [`Plain`] holds, and there is no order.
+    plain: bool,
     /// Whether all are known to be of the same session.
     of_one_session: bool,
     /// All have [`Status::Success`], and nobody has been lent one since.
@@ -56,13 +54,16 @@ pub struct Ops<'w, 'a> {
 }
 
 impl<'b, 'a> Batch<'b, 'a> {
-    /// All of `ops`, at least one; their sessions are of one kind, and they are in the most common
-    /// form. `aad` says whether any has additional data, `of_one_session` that all are of the same.
+    /// All of `ops`, at least one; their sessions are of one kind, and validation's `Whole` has
+    /// admitted each. `aad` says whether any has additional data, `of_one_session` that all are of
+    /// the same.
+    #[inline]
     pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool, of_one_session: bool) -> Self {
+        let plain = !aad || ops[0].session.rules.is_of_aead();
         Self {
             ops,
             order: None,
-            aad,
+            plain,
             of_one_session,
             succeeded: false,
         }
@@ -73,7 +74,7 @@ impl<'b, 'a> Batch<'b, 'a> {
         Self {
             ops,
             order: Some(order),
-            aad: true,
+            plain: false,
             of_one_session: false,
             succeeded: false,
         }
@@ -114,42 +115,14 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
-    /// Payload and IV of each operation, if all are without additional data and in the most common
-    /// form: its ranges are the whole input, in one run, and IV and tag are slices of their own.
-    /// The walk panics at a session whose engine's part is not an `S`.
+    /// The operations in a form that kernels read without asking anything of each; `None` unless
+    /// all are plain and their sessions of one kind. What core has found out about the burst is
+    /// decided before the engine is called: this is a look at a word.
     #[inline]
-    pub fn plain_payloads<S: EngineSession>(&mut self) -> Option<PlainPayloads<'_, 'a, S>> {
+    pub fn plain(&mut self) -> Option<Plain<'_, 'a>> {
         self.succeeded = false;
-        let plain = self.order.is_none() && !self.aad;
-        plain.then(|| PlainPayloads::new(self.ops, self.of_one_session))
-    }
-
-    /// Authenticated bytes and place of the tag of each operation, if all are of sessions that
-    /// compute tags over a range, and as for [`Batch::plain_payloads`].
-    #[inline]
-    pub fn plain_tags<S: EngineSession>(
-        &mut self,
-        ciphertext: Ciphertext,
-    ) -> Option<PlainTags<'_, 'a, S>> {
-        self.succeeded = false;
-        let rules = &self.session().rules;
-        let plain = self.order.is_none() && !self.aad && rules.computes_tags();
-        // Only a cipher has something in the output.
-        let ciphertext = if rules.ciphers() {
-            ciphertext
-        } else {
-            Ciphertext::InInput
-        };
-        plain.then(|| PlainTags::new(self.ops, ciphertext))
-    }
-
-    /// The messages, if all are of sessions of an AEAD, and as for [`Batch::plain_payloads`] but
-    /// for additional data, which may be there, in slices of its own.
-    #[inline]
-    pub fn plain_aeads<S: EngineSession>(&mut self) -> Option<PlainAeads<'_, 'a, S>> {
-        self.succeeded = false;
-        let plain = self.order.is_none() && self.session().rules.is_of_aead();
-        plain.then(|| PlainAeads::new(self.ops))
+        self.plain
+            .then(|| Plain::new(self.ops, self.of_one_session))
     }
 
     /// Calls `f` with each operation, in the burst's order.
@@ -172,24 +145,32 @@ impl<'b, 'a> Batch<'b, 'a> {
             return f(self);
         }
         match self.order {
-            None => self
-                .ops
-                .chunks_mut(len)
-                .for_each(|ops| f(&mut Batch::alike(ops, self.aad, self.of_one_session))),
+            None => self.ops.chunks_mut(len).for_each(|ops| {
+                f(&mut Batch {
+                    ops,
+                    order: None,
+                    ..*self
+                })
+            }),
             Some(order) => order
                 .chunks(len)
                 .for_each(|order| f(&mut Batch::new(self.ops, order))),
         }
     }
 
-    /// Calls `f` with the operations that have no result so far, if there are any.
+    /// Calls `f` with the operations that have no result so far, if there are any. They stay plain
+    /// if that is all of them.
     pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
         self.succeeded = false;
+        let index_of = |n: usize| self.order.map_or(n, |order| order[n].into());
+        let is_pending = |n| self.ops[index_of(n)].status == Status::NotProcessed;
+        if (0..self.len()).all(is_pending) {
+            return f(self);
+        }
         let (mut order, mut len) = ([0; SLICE], 0);
         for (at, n) in (0_u16..).zip(0..self.len()) {
-            let index = self.order.map_or(at, |order| order[n]);
-            if self.ops[usize::from(index)].status == Status::NotProcessed {
-                order[len] = index;
+            if is_pending(n) {
+                order[len] = self.order.map_or(at, |order| order[n]);
                 len += 1;
             }
         }
@@ -328,10 +309,11 @@ impl Grouping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Capability, Engine, EngineSession};
+    use crate::engine::{Capability, Ciphertext, Engine, EngineSession};
     use crate::per_queue::QueueToken;
     use crate::session::SessionMemory;
-    use crate::{Buffer, Cipher, Device, Session, SessionError, Transform};
+    use crate::transform::Direction;
+    use crate::{Aead, Algorithm, Buffer, Cipher, Device, Mac, Session, SessionError, Transform};
 
     /// An engine that only chooses groups: that of a session is its key's first byte.
     struct Groups(u16);
@@ -434,8 +416,8 @@ mod tests {
     }
 
     fn payloads(batch: &mut Batch<'_, '_>) -> usize {
-        let payloads = batch.plain_payloads::<Groups>();
-        payloads.map_or(0, |payloads| payloads.columns().count)
+        let count = |mut plain: Plain<'_, '_>| plain.payloads::<Groups>().columns().count;
+        batch.plain().map_or(0, count)
     }
 
     #[test]
@@ -468,15 +450,101 @@ mod tests {
                 assert!(batch.has_succeeded());
                 lend(&mut batch);
             }
-            assert_eq!(batch.plain_payloads::<Groups>().is_some(), alike);
-            assert!(batch.plain_tags::<Groups>(Ciphertext::InOutput).is_none());
-            assert!(batch.plain_aeads::<Groups>().is_none());
+            assert_eq!(batch.plain().is_some(), alike);
         }
-        assert!(
-            Batch::alike(&mut ops, true, true)
-                .plain_payloads::<Groups>()
-                .is_none()
-        );
+    }
+
+    /// Operations of one session of `transform`.
+    fn with_ops(transform: Transform, f: impl FnOnce(&mut [Op<'_>])) {
+        let device = Device::builder().engine(Groups(0)).build();
+        let session = device.session(transform).unwrap();
+        let mut ops: Vec<_> = (0..3)
+            .map(|_| Op::new(&session, Buffer::in_place(&mut [0_u8; 0])))
+            .collect();
+        f(&mut ops);
+    }
+
+    #[test]
+    fn additional_data_is_plain_for_an_aead_alone() {
+        let aead = Transform::seal(Aead::AesGcm, &[0; 16]);
+        let mac = Transform::compute(Mac::AesCmac, &[0; 16]);
+        for (transform, with_aad) in [(aead, true), (mac, false)] {
+            with_ops(transform, |ops| {
+                for (aad, plain) in [(false, true), (true, with_aad)] {
+                    assert_eq!(Batch::alike(ops, aad, true).plain().is_some(), plain);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn stretches_are_as_plain_as_their_batch() {
+        with_ops(Transform::compute(Mac::AesCmac, &[0; 16]), |ops| {
+            for aad in [false, true] {
+                let mut lengths = Vec::new();
+                Batch::alike(ops, aad, true).for_each_stretch(2, |batch| {
+                    assert_eq!(batch.plain().is_some(), !aad);
+                    lengths.push(batch.len());
+                });
+                assert_eq!(lengths, [2, 1]);
+            }
+        });
+    }
+
+    #[test]
+    fn pending_operations_stay_plain_if_that_is_all_of_them() {
+        with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
+            let mut batch = Batch::alike(ops, false, true);
+            let mut found = Vec::new();
+            for done in 0..=3 {
+                batch.pending(|batch| found.push((batch.len(), batch.plain().is_some())));
+                if done < 3 {
+                    batch.get(done).complete(Status::AuthFailed);
+                }
+            }
+            assert_eq!(found, [(3, true), (2, false), (1, false)]);
+        });
+    }
+
+    #[test]
+    fn a_tag_to_compare_is_not_lent_for_writing() {
+        let (mut data, mut tags) = ([0; 16], [[0; 16]; 2]);
+        let [written, expected] = &mut tags;
+        for (direction, len) in [(Direction::Forward, 16), (Direction::Reverse, 0)] {
+            let algorithm = Algorithm::Mac(Mac::AesCmac);
+            let transform = Transform::new(algorithm, direction, &[0; 16], &[]);
+            let device = Device::builder().engine(Groups(0)).build();
+            let session = device.session(transform).unwrap();
+            let op = Op::new(&session, Buffer::in_place(&mut data));
+            let mut ops = [match direction {
+                Direction::Forward => op.tag(written),
+                Direction::Reverse => op.expected_tag(expected),
+            }];
+            let mut batch = Batch::alike(&mut ops, false, true);
+            let mut plain = batch.plain().expect("plain");
+            for found in plain.tags::<Groups>(Ciphertext::InInput) {
+                assert_eq!((found.message.len(), found.tag.len()), (16, len));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "sessions of a MAC, hash or chain")]
+    fn tags_are_of_sessions_that_authenticate_a_range() {
+        with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
+            let mut batch = Batch::alike(ops, false, true);
+            let mut plain = batch.plain().expect("plain");
+            let _tags = plain.tags::<Groups>(Ciphertext::InInput);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "sessions of an AEAD")]
+    fn messages_of_an_aead_are_of_its_sessions() {
+        with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
+            let mut batch = Batch::alike(ops, false, true);
+            let _messages = batch.plain().expect("plain").aeads::<Groups>();
+        });
     }
 
     #[test]

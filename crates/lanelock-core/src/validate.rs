@@ -103,16 +103,25 @@ impl Rules {
         self.has(Self::FORWARD)
     }
 
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        if self.is_forward() {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
     /// Whether the payload is rewritten, and gets or has a tag of its own.
     #[inline]
     pub(crate) fn is_of_aead(&self) -> bool {
         self.parts & (Self::CIPHER | Self::AUTH | Self::TAG) == Self::CIPHER | Self::TAG
     }
 
-    /// Whether a tag is computed over an authenticated range.
+    /// Whether there is a tag over an authenticated range.
     #[inline]
-    pub(crate) fn computes_tags(&self) -> bool {
-        self.has(Self::AUTH | Self::TAG | Self::FORWARD)
+    pub(crate) fn is_of_mac(&self) -> bool {
+        self.has(Self::AUTH | Self::TAG)
     }
 }
 

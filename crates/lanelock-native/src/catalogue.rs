@@ -7,11 +7,13 @@ use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac, Transform};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
 
-use crate::burst;
-use crate::cbc::{CbcDecrypt, CbcEncrypt};
+use crate::aead::AeadSession;
+use crate::cbc::{Cbc, CbcDecrypt, CbcEncrypt};
+use crate::cbc_hmac::CbcHmac;
 use crate::ccm::Ccm;
 use crate::chacha::{ChaCha20, ChaCha20Poly1305};
 use crate::chain::Chain;
+use crate::cipher::{self, CipherSession};
 use crate::cmac::Cmac;
 use crate::ctr::Ctr;
 use crate::ecb::{EcbDecrypt, EcbEncrypt};
@@ -19,8 +21,8 @@ use crate::gcm::{Gcm, Gmac};
 use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
-use crate::session::{CipherSession, TagSession};
-use crate::tier;
+use crate::mac::{self, MacSession};
+use crate::tier::Kit;
 use crate::xchacha::XChaCha20Poly1305;
 use crate::xts::{XtsDecrypt, XtsEncrypt};
 
@@ -133,65 +135,54 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         Algorithm::Mac(mac) => {
             let group = Group::of_mac(mac, key.len());
             match mac {
-                Mac::Hmac(hash) => with_hash!(hash, machine, |kernels| {
-                    TagSession::boxed(group, Hmac::new(kernels, key))
+                Mac::Hmac(hash) => with_hash!(hash, kit, |kernels| {
+                    MacSession::boxed(group, Hmac::new(kernels, key))
                 }),
-                Mac::AesCmac => Some(TagSession::boxed(group, Cmac::new(machine, key)?)),
-                Mac::AesGmac => Some(TagSession::boxed(group, Gmac::new(machine, key)?)),
+                Mac::AesCmac => Some(MacSession::boxed(group, Cmac::new(isa, key)?)),
+                Mac::AesGmac => Some(MacSession::boxed(group, Gmac::new(isa, key)?)),
                 _ => None,
             }
         }
-        Algorithm::Hash(hash) => with_hash!(hash, machine, |kernels| {
-            TagSession::boxed(Group::of_hash(hash), Digest::new(kernels))
+        Algorithm::Hash(hash) => with_hash!(hash, kit, |kernels| {
+            MacSession::boxed(Group::of_hash(hash), Digest::new(kernels))
         }),
         Algorithm::Aead(aead) => {
             let group = Group::of_aead(aead, key.len()).one_way(direction);
             let seal = direction == Direction::Forward;
             Some(match aead {
-                Aead::AesGcm => TagSession::boxed(group, Gcm::new(machine, key, seal)?),
+                Aead::AesGcm => AeadSession::boxed(group, Gcm::new(isa, key, seal)?),
                 Aead::AesCcm => {
-                    let ccm = Ccm::new(machine, key, seal, transform.tag_length())?;
-                    TagSession::boxed(group, ccm)
+                    let ccm = Ccm::new(isa, key, seal, transform.tag_length())?;
+                    AeadSession::boxed(group, ccm)
                 }
-                Aead::AesGcmSiv => TagSession::boxed(group, GcmSiv::new(machine, key, seal)?),
+                Aead::AesGcmSiv => AeadSession::boxed(group, GcmSiv::new(isa, key, seal)?),
                 Aead::ChaCha20Poly1305 => {
-                    let chacha = ChaCha20Poly1305::new(tier::chacha(machine)?, key, seal)?;
-                    TagSession::boxed(group, chacha)
+                    let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    AeadSession::boxed(group, chacha)
                 }
                 Aead::XChaCha20Poly1305 => {
-                    let xchacha = XChaCha20Poly1305::new(tier::chacha(machine)?, key, seal)?;
-                    TagSession::boxed(group, xchacha)
+                    let xchacha = XChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    AeadSession::boxed(group, xchacha)
                 }
                 _ => return None,
             })
         }
         Algorithm::Chain(order, cipher, mac) => {
-            let group = Group::of_cipher(cipher, key.len());
+            let mac_key = transform.mac_key();
+            let group = Group::of_cipher(cipher, key.len())
+                .chained(Group::of_mac(mac, mac_key.len()), order);
+            let halves = Halves {
+                kit,
+                group,
+                order,
+                direction,
+                mac,
+                mac_key,
+            };
             match (cipher, direction) {
-                (Cipher::AesCbc, Direction::Forward) => chain(
-                    machine,
-                    transform,
-                    group,
-                    CbcEncrypt::new(machine, key)?,
-                    mac,
-                    order,
-                ),
-                (Cipher::AesCbc, Direction::Reverse) => chain(
-                    machine,
-                    transform,
-                    group,
-                    CbcDecrypt::new(machine, key)?,
-                    mac,
-                    order,
-                ),
-                (Cipher::AesCtr, _) => chain(
-                    machine,
-                    transform,
-                    group,
-                    Ctr::new(machine, key)?,
-                    mac,
-                    order,
-                ),
+                (Cipher::AesCbc, Direction::Forward) => halves.with_cbc(CbcEncrypt::new(isa, key)?),
+                (Cipher::AesCbc, Direction::Reverse) => halves.with_cbc(CbcDecrypt::new(isa, key)?),
+                (Cipher::AesCtr, _) => halves.with_ctr(Ctr::new(isa, key)?),
                 _ => None,
             }
         }
@@ -199,32 +190,43 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
     }
 }
 
-/// The session of a chain whose cipher is keyed.
-fn chain<C: burst::Cipher>(
-    machine: Machine,
-    transform: &Transform,
+/// What is known of a chain before its cipher is keyed.
+struct Halves<'t> {
+    kit: Kit,
     group: Group,
-    cipher: C,
-    mac: Mac,
     order: Order,
-) -> Option<Box<dyn EngineSession>> {
-    let (key, direction) = (transform.mac_key(), transform.direction());
-    let group = group.chained(Group::of_mac(mac, key.len()), order);
-    match mac {
-        Mac::Hmac(hash) => with_hash!(hash, machine, |kernels| {
-            Chain::boxed(
-                machine,
-                group,
-                order,
-                direction,
-                cipher,
-                Hmac::new(kernels, key),
-            )
-        }),
-        Mac::AesCmac => {
-            let cmac = Cmac::new(machine, key)?;
-            Some(Chain::boxed(machine, group, order, direction, cipher, cmac))
+    direction: Direction,
+    mac: Mac,
+    mac_key: &'t [u8],
+}
+
+impl Halves<'_> {
+    fn with_cbc<C: Cbc>(&self, cipher: C) -> Option<Box<dyn EngineSession>> {
+        match self.mac {
+            Mac::Hmac(hash) => with_hash!(hash, self.kit, |kernels| {
+                CbcHmac::boxed(self.chain(cipher, Hmac::new(kernels, self.mac_key)))
+            }),
+            Mac::AesCmac => Some(Box::new(self.chain(cipher, self.cmac()?))),
+            _ => None,
         }
-        _ => None,
+    }
+
+    fn with_ctr(&self, cipher: Ctr) -> Option<Box<dyn EngineSession>> {
+        Some(match self.mac {
+            Mac::Hmac(hash) => with_hash!(hash, self.kit, |kernels| {
+                let chain = self.chain(cipher, Hmac::new(kernels, self.mac_key));
+                Box::new(chain) as Box<dyn EngineSession>
+            })?,
+            Mac::AesCmac => Box::new(self.chain(cipher, self.cmac()?)),
+            _ => return None,
+        })
+    }
+
+    fn cmac(&self) -> Option<Cmac> {
+        Cmac::new(self.kit.isa(), self.mac_key)
+    }
+
+    fn chain<C: cipher::Cipher, M: mac::Mac>(&self, cipher: C, mac: M) -> Chain<C, M> {
+        Chain::new(self.group, self.order, self.direction, cipher, mac)
     }
 }

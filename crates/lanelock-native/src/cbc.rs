@@ -3,15 +3,17 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use arrayvec::ArrayVec;
-use lanelock_kernels::Machine;
+use std::slice;
+
+use lanelock_core::cursor::Cursor;
 use lanelock_kernels::aes::cbc::{
-    DecryptJob, EncryptJob, decrypt_each, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
+    DecryptJob, EncryptJob, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
-use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
+use crate::burst::{Mapped, Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct CbcEncrypt {
     machine: Machine,
@@ -37,65 +39,86 @@ impl CbcDecrypt {
     }
 }
 
-macro_rules! cbc {
-    ($cipher:ty, $job:ident, $run:ident, $each:ident, $key:ident $(, $records:ident)?) => {
-        impl Cipher for $cipher {
-            type Job<'k> = $job<'k>;
-            const BLOCK: usize = BLOCK;
-
-            #[inline]
-            fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> $job<'k> {
-                $job {
-                    source: payload.source,
-                    target: payload.target,
-                    len: payload.len,
-                    key: &self.key,
-                    iv: iv.try_into().expect("an IV of one block"),
-                }
-            }
-
-            /// The kernel has left the last ciphertext block where it found the IV.
-            #[inline]
-            fn go_on(job: &mut $job<'_>, payload: Whole) {
-                (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
-            }
-
-            fn cbc(&self) -> Option<CbcKey<'_>> {
-                Some(CbcKey::$key(&self.key))
-            }
-
-            #[inline]
-            unsafe fn run(&self, jobs: &mut [$job<'_>]) {
-                // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.machine, jobs) }
-            }
-
-            #[inline]
-            unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-                let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
-                // SAFETY: the caller's promises are the kernel's; keys of one group have one
-                // size, and validation has seen to whole blocks and an IV of one.
-                unsafe { $each(self.machine, self.key.size(), messages) }
-            }
-            $(
-                #[inline]
-                unsafe fn run_plain<'k>(&self, messages: Plain<'_, 'k, Self>) {
-                    let mut keys = ArrayVec::new();
-                    let records = messages.keyed(&mut keys, |cipher| &cipher.key);
-                    // SAFETY: as in `run_whole`.
-                    unsafe { $records(self.machine, self.key.size(), &records) }
-                }
-            )?
-        }
-    };
+/// A cipher of CBC, as the kernel that interleaves it with a MAC takes it.
+pub(crate) trait Cbc: Cipher {
+    fn key(&self) -> CbcKey<'_>;
 }
 
-cbc!(CbcEncrypt, EncryptJob, encrypt_many, encrypt_each, Encrypt);
-cbc!(
-    CbcDecrypt,
-    DecryptJob,
-    decrypt_many,
-    decrypt_each,
-    Decrypt,
-    decrypt_records
-);
+impl Cbc for CbcEncrypt {
+    #[inline]
+    fn key(&self) -> CbcKey<'_> {
+        CbcKey::Encrypt(&self.key)
+    }
+}
+
+impl Cbc for CbcDecrypt {
+    #[inline]
+    fn key(&self) -> CbcKey<'_> {
+        CbcKey::Decrypt(&self.key)
+    }
+}
+
+impl Cipher for CbcEncrypt {
+    #[inline]
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+        let messages = Mapped::new(messages.each(), |message| {
+            message.keyed(|cipher: &Self| &cipher.key)
+        });
+        // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
+        // validation has seen to whole blocks and an IV of one.
+        unsafe { encrypt_each(self.isa, self.key.size(), messages) }
+    }
+
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+        let Text {
+            source,
+            target,
+            len,
+        } = Text::EMPTY;
+        let mut job = EncryptJob {
+            source,
+            target,
+            len,
+            key: &self.key,
+            iv: iv.try_into().expect("an IV of one block"),
+        };
+        // The kernel leaves the last ciphertext block where it found the IV.
+        for_each_block_run(payload, BLOCK, |text| {
+            (job.source, job.target, job.len) = (text.source, text.target, text.len);
+            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
+            unsafe { encrypt_many(self.isa, slice::from_mut(&mut job)) };
+        });
+    }
+}
+
+impl Cipher for CbcDecrypt {
+    #[inline]
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+        messages.in_records(
+            |cipher| &cipher.key,
+            // SAFETY: as for encryption.
+            |records| unsafe { decrypt_records(self.isa, self.key.size(), records) },
+        );
+    }
+
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+        let Text {
+            source,
+            target,
+            len,
+        } = Text::EMPTY;
+        let mut job = DecryptJob {
+            source,
+            target,
+            len,
+            key: &self.key,
+            iv: iv.try_into().expect("an IV of one block"),
+        };
+        // The kernel leaves the last ciphertext block where it found the IV.
+        for_each_block_run(payload, BLOCK, |text| {
+            (job.source, job.target, job.len) = (text.source, text.target, text.len);
+            // SAFETY: as for encryption.
+            unsafe { decrypt_many(self.isa, slice::from_mut(&mut job)) };
+        });
+    }
+}

@@ -6,14 +6,14 @@ use std::convert::Infallible;
 use std::slice;
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::{Ciphertext, ValidOp};
-use lanelock_kernels::Machine;
+use lanelock_core::engine::ValidOp;
 use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, ctr, mac};
 
-use crate::burst::{BURST, Pieces, Tagger, Whole};
+use crate::aead::{Aead, Message, TAG};
+use crate::burst::Text;
 use crate::carry::Carry;
 
 pub(crate) struct Ccm {
@@ -25,13 +25,12 @@ pub(crate) struct Ccm {
 
 /// A message and its nonce, which the kernel's job only refers to.
 pub(crate) struct Job<'k> {
-    text: Whole,
-    aad: *const u8,
-    aad_len: usize,
+    text: Text,
+    aad: *const [u8],
     key: &'k EncryptKey,
     nonce: Nonce,
     tag_len: usize,
-    tag: [u8; BLOCK],
+    tag: [u8; TAG],
 }
 
 type Nonce = ArrayVec<u8, 13>;
@@ -122,36 +121,20 @@ fn block(flags: usize, nonce: &[u8], number: usize) -> [u8; BLOCK] {
     block
 }
 
-fn nonce(op: &ValidOp<'_, '_>, scratch: &mut [u8; MAX_IV_LEN]) -> Nonce {
-    op.iv(scratch)
-        .try_into()
-        .expect("a nonce of 13 bytes at most")
-}
-
-impl Tagger for Ccm {
+impl Aead for Ccm {
     type Job<'k> = Job<'k>;
+    const PLACES: bool = false;
 
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k>, BURST>,
-    ) -> bool {
-        let Some(Pieces { text, aad }) = Pieces::of(op) else {
-            return false;
-        };
-        jobs.push(Job {
-            text,
-            aad: aad.cast(),
-            aad_len: aad.len(),
+    #[inline(always)]
+    fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
+        Job {
+            text: message.text,
+            aad: message.aad,
             key: &self.key,
-            nonce: nonce(op, iv),
+            nonce: nonce(message.iv),
             tag_len: self.tag_len,
-            tag: [0; BLOCK],
-        });
-        true
+            tag: [0; TAG],
+        }
     }
 
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
@@ -162,16 +145,15 @@ impl Tagger for Ccm {
                     source: job.text.source,
                     target: job.text.target,
                     len: job.text.len,
-                    aad: job.aad,
-                    aad_len: job.aad_len,
+                    aad: job.aad.cast(),
+                    aad_len: job.aad.len(),
                     key: job.key,
                     nonce: &job.nonce,
                     tag_len: job.tag_len,
                     tag: job.tag,
                 })
                 .collect();
-            // SAFETY: text and additional data were valid for their lengths and still are; the
-            // text is rewritten as the caller promises.
+            // SAFETY: the caller's promises are the kernels'.
             unsafe {
                 if self.seal {
                     encrypt_many(self.machine, &mut together);
@@ -187,19 +169,13 @@ impl Tagger for Ccm {
         }
     }
 
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+    #[inline(always)]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
         Some(&job.tag)
     }
 
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let nonce = nonce(op, iv);
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
+        let nonce = nonce(op.iv(&mut [0; MAX_IV_LEN]));
         let mut mac = self.authenticate(op, &nonce, op.payload_len());
         if self.seal {
             self.authenticate_text(op.payload(), &mut mac);
@@ -212,6 +188,11 @@ impl Tagger for Ccm {
                 .zip(mask)
                 .for_each(|(byte, mask)| *byte ^= mask);
         }
-        tag[..BLOCK].copy_from_slice(&mac);
+        mac
     }
+}
+
+#[inline]
+fn nonce(iv: &[u8]) -> Nonce {
+    iv.try_into().expect("a nonce of 13 bytes at most")
 }

@@ -3,17 +3,19 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
+use std::slice;
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::ValidOp;
 use lanelock_kernels::chacha::{
-    AeadJob, CipherJob, KEY, Kernels, Key, NONCE, TAG, TagStream, cipher_many, open_many, seal_many,
+    AeadJob, CipherJob, KEY, Kernels, Key, NONCE, TagStream, cipher_many, open_many, seal_many,
 };
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{BURST, Cipher, Pieces, Tagger, Whole, run_blocks};
+use crate::aead::{Aead, Message, TAG, nonce, nonce_of};
+use crate::burst::{BURST, Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
 
 /// Bytes of a block of keystream.
 const BLOCK: usize = 64;
@@ -51,30 +53,49 @@ impl ChaCha20Poly1305 {
 }
 
 impl Cipher for ChaCha20 {
-    type Job<'k> = CipherJob<'k>;
-    const BLOCK: usize = BLOCK;
-
     #[inline]
-    fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> CipherJob<'k> {
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        // SAFETY: the caller's promises are the kernel's; validation has seen to an IV of one block.
+        unsafe {
+            for message in messages.each() {
+                jobs.push(message.cipher.job(&message.iv.read(), message.text));
+            }
+            self.run_jobs(&mut jobs);
+        }
+    }
+
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+        let mut job = self.job(iv.try_into().expect("a counter and a nonce"), Text::EMPTY);
+        for_each_block_run(payload, BLOCK, |text| {
+            let blocks = job.len / BLOCK;
+            advance(&mut job, blocks);
+            (job.input, job.output, job.len) = (text.source, text.target, text.len);
+            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
+            unsafe { self.run_jobs(slice::from_mut(&mut job)) };
+        });
+    }
+}
+
+impl ChaCha20 {
+    /// `iv` is the counter, then the nonce.
+    #[inline(always)]
+    fn job(&self, iv: &[u8; 16], text: Text) -> CipherJob<'_> {
         let (counter, nonce) = iv.split_first_chunk().expect("a counter and a nonce");
         CipherJob {
             key: &self.key,
             nonce: nonce.try_into().expect("a counter and a nonce"),
             counter: u32::from_le_bytes(*counter),
-            input: payload.source,
-            output: payload.target,
-            len: payload.len,
+            input: text.source,
+            output: text.target,
+            len: text.len,
         }
     }
 
+    /// # Safety
+    /// As [`Cipher::run`].
     #[inline]
-    fn go_on(job: &mut CipherJob<'_>, payload: Whole) {
-        advance(job, job.len / BLOCK);
-        (job.input, job.output, job.len) = (payload.source, payload.target, payload.len);
-    }
-
-    #[inline]
-    unsafe fn run(&self, jobs: &mut [CipherJob<'_>]) {
+    unsafe fn run_jobs(&self, jobs: &mut [CipherJob<'_>]) {
         // SAFETY: the caller's promises are the kernel's.
         unsafe {
             if jobs
@@ -86,9 +107,7 @@ impl Cipher for ChaCha20 {
             cipher_many(&self.kernels, jobs);
         }
     }
-}
 
-impl ChaCha20 {
     /// Runs jobs of which some pass the end of the 32-bit counter: it carries into the nonce, as
     /// OpenSSL has it.
     ///
@@ -109,7 +128,7 @@ impl ChaCha20 {
                 ..*job
             };
             advance(&mut second, before / BLOCK);
-            // SAFETY: two parts of the job, one behind the other.
+            // SAFETY: two parts of the job, one after the other.
             unsafe { cipher_many(&self.kernels, &[first, second]) };
         }
     }
@@ -133,37 +152,31 @@ fn advance(job: &mut CipherJob<'_>, blocks: usize) {
     }
 }
 
-impl Tagger for ChaCha20Poly1305 {
+impl Aead for ChaCha20Poly1305 {
     type Job<'k> = AeadJob<'k>;
+    const PLACES: bool = false;
 
-    #[inline]
-    fn push<'k>(
+    #[inline(always)]
+    fn job<'k>(
         &'k self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<AeadJob<'k>, BURST>,
-    ) -> bool {
-        let Some(Pieces { text, aad }) = Pieces::of(op) else {
-            return false;
-        };
-        jobs.push(AeadJob {
+        message: Message<'_>,
+        expected: impl FnOnce() -> [u8; TAG],
+    ) -> AeadJob<'k> {
+        AeadJob {
             key: &self.cipher.key,
-            nonce: nonce(op, iv),
-            aad,
-            input: text.source,
-            output: text.target,
-            len: text.len,
-            tag: tag_before(op, self.seal),
+            nonce: nonce(message.iv),
+            aad: message.aad,
+            input: message.text.source,
+            output: message.text.target,
+            len: message.text.len,
+            tag: if self.seal { [0; TAG] } else { expected() },
             verified: self.seal,
-        });
-        true
+        }
     }
 
     #[inline]
     unsafe fn run(&self, jobs: &mut [AeadJob<'_>]) {
-        // SAFETY: text and additional data were valid for their lengths and still are; the text
-        // is rewritten as the caller promises.
+        // SAFETY: the caller's promises are the kernels'.
         unsafe {
             if self.seal {
                 seal_many(&self.cipher.kernels, jobs);
@@ -174,76 +187,45 @@ impl Tagger for ChaCha20Poly1305 {
     }
 
     /// The kernel compares before it decrypts.
-    #[inline]
-    fn tag<'j>(job: &'j AeadJob<'_>) -> Option<&'j [u8]> {
+    #[inline(always)]
+    fn tag<'j>(job: &'j AeadJob<'_>) -> Option<&'j [u8; TAG]> {
         job.verified.then_some(&job.tag)
     }
 
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let nonce = nonce(op, iv);
-        self.message(op, &nonce, tag);
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
+        let nonce = nonce_of(op);
+        self.run_under(op, &nonce)
     }
 }
 
 impl ChaCha20Poly1305 {
-    /// Runs a message by itself and leaves its tag in the first bytes of `tag`.
-    pub(crate) fn message(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        nonce: &[u8; NONCE],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
+    /// Runs a message in pieces by itself under `nonce`; returns its tag.
+    pub(crate) fn run_under(&self, op: &mut ValidOp<'_, '_>, nonce: &[u8; NONCE]) -> [u8; TAG] {
         let mut stream = TagStream::new(&self.cipher.kernels, &self.cipher.key, nonce);
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             stream.aad(piece);
             Ok(())
         });
-        if self.seal {
-            self.apply(nonce, op.payload());
-            absorb(&mut stream, op.output_payload());
-            tag[..TAG].copy_from_slice(&stream.finish());
-            return;
-        }
-        absorb(&mut stream, op.payload());
-        tag[..TAG].copy_from_slice(&stream.finish());
-        if declassify(op.tag_matches(tag)) {
-            self.apply(nonce, op.payload());
-        }
-    }
-
-    /// Encrypts or decrypts from block 1 on.
-    fn apply(&self, nonce: &[u8; NONCE], payload: Cursor<'_>) {
+        // From block 1 on.
         let mut iv = [0; 16];
         iv[0] = 1;
         iv[4..].copy_from_slice(nonce);
-        let mut job = self.cipher.job(&iv, Whole::EMPTY);
-        run_blocks(&self.cipher, &mut job, payload);
+        if self.seal {
+            self.cipher.run_pieces(&iv, op.payload());
+            absorb(&mut stream, op.output_payload());
+            return stream.finish();
+        }
+        absorb(&mut stream, op.payload());
+        let tag = stream.finish();
+        if declassify(op.tag_matches(&tag)) {
+            self.cipher.run_pieces(&iv, op.payload());
+        }
+        tag
     }
-}
-
-/// The tag that a kernel is given: the one to compare, unless it computes it.
-#[inline]
-pub(crate) fn tag_before(op: &ValidOp<'_, '_>, seal: bool) -> [u8; TAG] {
-    let mut tag = [0; TAG];
-    if !seal {
-        tag.copy_from_slice(op.expected_tag(&mut [0; MAX_TAG_LEN]));
-    }
-    tag
 }
 
 fn absorb(stream: &mut TagStream, mut ciphertext: Cursor<'_>) {
     while let Some(run) = ciphertext.next_run(usize::MAX) {
         stream.text(run.input_bytes());
     }
-}
-
-#[inline]
-fn nonce(op: &ValidOp<'_, '_>, scratch: &mut [u8; MAX_IV_LEN]) -> [u8; NONCE] {
-    op.iv(scratch).try_into().expect("a nonce of 12 bytes")
 }

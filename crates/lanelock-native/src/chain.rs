@@ -1,181 +1,181 @@
 //! A cipher and a MAC over independent ranges of one message: each step runs for every message of
-//! the burst before the next step begins. A message that would be alone in its lanes runs both
-//! steps interleaved instead.
+//! the burst before the next step begins.
 
 use lanelock_core::Status;
 use lanelock_core::algorithm::Order;
-use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken};
+use lanelock_core::engine::{Batch, Ciphertext, EngineSession, QueueToken, ValidOp};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_kernels::Machine;
-use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{
-    BURST, Cipher, Payload, Tagger, run_payloads, run_plain_tags, run_tags, settle,
-};
+use crate::burst::{BURST, memory};
+use crate::cipher::{self, Cipher, iv_of, run_payloads};
 use crate::group::Group;
-use crate::session::memory;
+use crate::mac::{self, Mac};
+use crate::tags::settle;
 
 /// Both halves, keyed for one direction.
-pub(crate) struct Chain<C, T> {
-    cipher: C,
-    mac: T,
-    order: Order,
-    direction: Direction,
+pub(crate) struct Chain<C, M> {
+    pub(crate) cipher: C,
+    pub(crate) mac: M,
+    pub(crate) order: Order,
+    pub(crate) direction: Direction,
     group: Group,
-    /// Given where cipher and MAC can be interleaved.
-    together: Option<Instructions>,
 }
 
-/// The longest message of a burst leaves the others' lanes if it has this many times as many bytes
-/// as the next one: it would be alone in them for most of its length.
-const LONG: usize = 3;
+/// A session that runs a chain.
+pub(crate) trait ChainSession: EngineSession + Sized {
+    type Cipher: Cipher;
+    type Mac: Mac;
 
-/// Below this many bytes, one pass gains less than it takes to begin and to end it.
-const SHORT: usize = 192;
+    fn chain(&self) -> &Chain<Self::Cipher, Self::Mac>;
+}
 
-impl<C: Cipher, T: Tagger> Chain<C, T> {
+impl<C: Cipher, M: Mac> Chain<C, M> {
     /// `group` is that of both halves.
-    pub(crate) fn boxed(
-        machine: Machine,
-        group: Group,
-        order: Order,
-        direction: Direction,
-        cipher: C,
-        mac: T,
-    ) -> Box<dyn EngineSession> {
-        let interleaves = T::INTERLEAVES && cipher.cbc().is_some();
-        Box::new(Self {
-            together: Instructions::of(machine).filter(|_| interleaves),
+    pub(crate) fn new(group: Group, order: Order, direction: Direction, cipher: C, mac: M) -> Self {
+        Self {
             cipher,
             mac,
             order,
             direction,
             group: group.one_way(direction),
-        })
-    }
-
-    fn encrypt_then_mac(batch: &mut Batch<'_, '_>) {
-        run_payloads(batch, Payload::FromInput, Self::cipher);
-        if run_plain_tags(batch, Ciphertext::InOutput, Self::mac) {
-            batch.complete(Status::Success);
-        } else {
-            run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
         }
     }
 
-    /// Nothing is decrypted unless its tag matches.
-    fn verify_then_decrypt(batch: &mut Batch<'_, '_>) {
-        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
-            if !tag.is_some_and(|tag| declassify(op.tag_matches(tag))) {
-                op.complete(Status::AuthFailed);
-            }
-        });
-        Self::decrypt_pending(batch);
+    pub(crate) fn group(&self) -> u16 {
+        self.group.number()
     }
 
-    fn decrypt_pending(batch: &mut Batch<'_, '_>) {
-        run_payloads(batch, Payload::OfPending, Self::cipher);
-        batch.for_each(|mut op| {
-            if op.is_pending() {
-                op.complete(Status::Success);
-            }
-        });
-    }
-
-    /// A tag that lies inside the payload is encrypted with it.
-    fn mac_then_encrypt(batch: &mut Batch<'_, '_>) {
-        run_tags(batch, Ciphertext::InInput, Self::mac, |mut op, tag| {
-            if op.tag_in_payload() {
-                // The input may be read-only.
-                op.copy_payload_to_output();
-            }
-            op.write_tag(tag.expect("a tag that is computed is there"));
-        });
-        run_payloads(batch, Payload::WithTag, Self::cipher);
-        batch.complete(Status::Success);
-    }
-
-    /// Plaintext is written before the tag is compared, and wiped unless it matches.
-    fn decrypt_then_verify(batch: &mut Batch<'_, '_>) {
-        run_payloads(batch, Payload::FromInput, Self::cipher);
-        run_tags(batch, Ciphertext::InOutput, Self::mac, settle);
-    }
-
-    /// Runs the one message that lanes would not help by [`Tagger::run_with_cbc`]; `false` if there
-    /// is none.
-    fn interleave(&self, batch: &mut Batch<'_, '_>) -> bool {
-        let (mut longest, mut next, mut index, mut at) = (0, 0, 0, 0);
-        if batch.len() > 1 {
-            // In lanes, those that are verified run no slower when they are decrypted behind that.
-            if self.verifies_first() {
-                return false;
-            }
-            batch.for_each(|op| {
-                let len = op.payload_len();
-                if len > longest {
-                    (next, longest, at) = (longest, len, index);
-                } else {
-                    next = next.max(len);
-                }
-                index += 1;
-            });
-            if longest < LONG * next {
-                return false;
-            }
+    /// Runs and completes at most [`BURST`] operations of sessions of type `S`. Each way is on its own,
+    /// so that none reserves the stack of another.
+    #[inline]
+    pub(crate) fn run<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        match (self.order, self.direction) {
+            (Order::EncryptThenMac, Direction::Forward) => self.encrypt_then_mac::<S>(batch),
+            (Order::EncryptThenMac, Direction::Reverse) => self.verify_then_decrypt::<S>(batch),
+            (Order::MacThenEncrypt, Direction::Forward) => self.mac_then_encrypt::<S>(batch),
+            (Order::MacThenEncrypt, Direction::Reverse) => self.decrypt_then_verify::<S>(batch),
         }
-        let op = batch.get(at);
-        if op.payload_len() < SHORT {
-            return false;
-        }
-        let Some(session) = op.session::<Self>() else {
-            return false;
-        };
-        let (Some(token), Some(key)) = (session.together, session.cipher.cbc()) else {
-            return false;
-        };
-        session.mac.run_with_cbc(token, key, session.order, op)
     }
 
-    /// Decryption has nothing to wait for: one pass would gain little, and give up that nothing is
-    /// decrypted unless its tag matches.
-    fn verifies_first(&self) -> bool {
+    /// Decryption has nothing to wait for, and nothing is decrypted unless its tag matches.
+    #[inline]
+    pub(crate) fn verifies_first(&self) -> bool {
         (self.order, self.direction) == (Order::EncryptThenMac, Direction::Reverse)
     }
 
-    #[inline]
-    fn cipher(&self) -> &C {
-        &self.cipher
+    #[inline(never)]
+    fn encrypt_then_mac<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        let from = Ciphertext::InOutput;
+        match batch.plain() {
+            Some(mut plain) => {
+                cipher::run_plain(&self.cipher, plain.payloads(), cipher_of::<S>);
+                mac::run_plain(&self.mac, plain.tags(from), mac_of::<S>);
+                batch.complete(Status::Success);
+            }
+            None => {
+                cipher::run_any(&self.cipher, batch, cipher_of::<S>);
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
+            }
+        }
     }
 
-    #[inline]
-    fn mac(&self) -> &T {
-        &self.mac
+    #[inline(never)]
+    fn verify_then_decrypt<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        let compare = |mut op: ValidOp<'_, '_>, tag: &[u8]| {
+            if !declassify(op.tag_matches(tag)) {
+                op.complete(Status::AuthFailed);
+            }
+        };
+        let from = Ciphertext::InInput;
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, compare);
+        self.cipher_pending::<S>(batch);
+    }
+
+    /// Encrypts or decrypts, and completes, what has no result so far.
+    pub(crate) fn cipher_pending<S: ChainSession<Cipher = C, Mac = M>>(
+        &self,
+        batch: &mut Batch<'_, '_>,
+    ) {
+        batch.pending(|batch| {
+            run_payloads(&self.cipher, batch, cipher_of::<S>);
+            batch.complete(Status::Success);
+        });
+    }
+
+    #[inline(never)]
+    fn mac_then_encrypt<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        let from = Ciphertext::InInput;
+        match batch.plain() {
+            Some(mut plain) => {
+                mac::run_plain(&self.mac, plain.tags(from), mac_of::<S>);
+                cipher::run_plain(&self.cipher, plain.payloads(), cipher_of::<S>);
+                batch.complete(Status::Success);
+            }
+            None => {
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, |mut op, tag| {
+                    if op.tag_in_payload() {
+                        encrypt_with_tag::<S>(op, tag);
+                    } else {
+                        op.write_tag(tag);
+                    }
+                });
+                self.cipher_pending::<S>(batch);
+            }
+        }
+    }
+
+    /// Plaintext is written before the tag is compared, and wiped unless it matches.
+    #[inline(never)]
+    fn decrypt_then_verify<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        run_payloads(&self.cipher, batch, cipher_of::<S>);
+        let from = Ciphertext::InOutput;
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
     }
 }
 
-impl<C: Cipher, T: Tagger> EngineSession for Chain<C, T> {
+/// Completes an operation whose tag lies inside the payload and is encrypted with it.
+#[inline(never)]
+fn encrypt_with_tag<S: ChainSession>(mut op: ValidOp<'_, '_>, tag: &[u8]) {
+    let session = op
+        .session::<S>()
+        .expect("the sessions of a group are of one type");
+    // The input may be read-only.
+    op.copy_payload_to_output();
+    op.write_tag(tag);
+    let iv = iv_of(&op);
+    session.chain().cipher.run_pieces(&iv, op.output_payload());
+    op.complete(Status::Success);
+}
+
+#[inline]
+fn cipher_of<S: ChainSession>(session: &S) -> &S::Cipher {
+    &session.chain().cipher
+}
+
+#[inline]
+fn mac_of<S: ChainSession>(session: &S) -> &S::Mac {
+    &session.chain().mac
+}
+
+impl<C: Cipher, M: Mac> ChainSession for Chain<C, M> {
+    type Cipher = C;
+    type Mac = M;
+
+    #[inline]
+    fn chain(&self) -> &Self {
+        self
+    }
+}
+
+impl<C: Cipher, M: Mac> EngineSession for Chain<C, M> {
     fn group(&self) -> u16 {
         self.group.number()
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        let run = match (self.order, self.direction) {
-            (Order::EncryptThenMac, Direction::Forward) => Self::encrypt_then_mac,
-            (Order::EncryptThenMac, Direction::Reverse) => Self::verify_then_decrypt,
-            (Order::MacThenEncrypt, Direction::Forward) => Self::mac_then_encrypt,
-            (Order::MacThenEncrypt, Direction::Reverse) => Self::decrypt_then_verify,
-        };
-        batch.for_each_stretch(BURST, |batch| {
-            if self.together.is_none() || !self.interleave(batch) {
-                run(batch);
-            } else if self.verifies_first() {
-                Self::decrypt_pending(batch);
-            } else if batch.len() > 1 {
-                batch.pending(run);
-            }
-        });
+        batch.for_each_stretch(BURST, |batch| self.run::<Self>(batch));
     }
 
     fn memory(&self) -> SessionMemory {

@@ -7,14 +7,13 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, EngineSession, PlainTag, PlainTags, ValidOp};
-use lanelock_kernels::Machine;
+use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
-use crate::burst::{BURST, Mapped, Tagger};
+use crate::burst::{BURST, Mapped};
 use crate::carry::Carry;
+use crate::mac::{Mac, Message};
 
 pub(crate) struct Cmac {
     machine: Machine,
@@ -48,49 +47,37 @@ impl Cmac {
     }
 }
 
-impl Tagger for Cmac {
-    type Job<'k> = Job<'k>;
-    const PLAIN: bool = true;
+impl Mac for Cmac {
+    const TAG: usize = BLOCK;
 
-    unsafe fn run_plain<'a, S: EngineSession>(
-        &self,
-        tags: PlainTags<'_, 'a, S>,
-        tagger: impl Fn(&'a S) -> &'a Self,
-    ) {
+    #[inline(always)]
+    unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
         // Tags that are shorter than a block are computed beside their places.
         let mut beside = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; BURST];
         let mut places = ArrayVec::<&mut [u8], BURST>::new();
-        let messages = Mapped::new(
-            tags,
-            |PlainTag {
-                 session,
-                 message,
-                 tag,
-             }| {
-                let tagger = tagger(session);
-                let chain: *mut _ = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
-                    Ok(tag) => {
-                        *tag = [0; BLOCK];
-                        tag
-                    }
-                    Err(_) => {
-                        places.push(tag);
-                        beside[places.len() - 1].write([0; BLOCK])
-                    }
-                };
-                mac::Message {
-                    source: message.as_ptr(),
-                    len: message.len(),
-                    key: &tagger.key,
-                    subkeys: Some(&tagger.subkeys),
-                    chain,
+        let messages = Mapped::new(messages, |Message { mac, text, tag, .. }| {
+            let chain: *mut _ = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
+                Ok(tag) => {
+                    *tag = [0; BLOCK];
+                    tag
                 }
-            },
-        );
-        // SAFETY: each source is a slice of the message's length, and each chaining value a block
-        // of its own, borrowed until the call returns; keys of one group have one size, and the
-        // caller promises one.
-        unsafe { authenticate_each(self.machine, self.key.size(), messages) };
+                Err(_) => {
+                    places.push(tag);
+                    beside[places.len() - 1].write([0; BLOCK])
+                }
+            };
+            mac::Message {
+                source: text.cast(),
+                len: text.len(),
+                key: &mac.key,
+                subkeys: Some(&mac.subkeys),
+                chain,
+            }
+        });
+        // SAFETY: each source is valid for the message's length, as the caller promises, and each
+        // chaining value a block of its own, borrowed until the call returns; keys of one group have
+        // one size, and the caller promises one.
+        unsafe { authenticate_each(self.isa, self.key.size(), messages) };
         for (tag, whole) in places.iter_mut().zip(&beside) {
             // SAFETY: written when its place was pushed.
             let whole = unsafe { whole.assume_init_ref() };
@@ -99,51 +86,13 @@ impl Tagger for Cmac {
         }
     }
 
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k>, BURST>,
-    ) -> bool {
-        let Some(message) = op.whole_authenticated(ciphertext) else {
-            return false;
-        };
-        jobs.push(Job {
-            source: message.as_ptr(),
-            len: message.len(),
-            key: &self.key,
-            subkeys: Some(&self.subkeys),
-            chain: [0; BLOCK],
-        });
-        true
-    }
-
-    #[inline]
-    unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        // SAFETY: each source was a slice of the job's length, as valid now as it was then.
-        unsafe { authenticate_many(self.machine, jobs) }
-    }
-
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
-        Some(&job.chain)
-    }
-
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
+    fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
         let (mut chain, mut carry) = ([0; BLOCK], Carry::default());
         let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
             carry.push(piece, |blocks| self.part(blocks, None, &mut chain));
             Ok(())
         });
         self.part(carry.last(), Some(&self.subkeys), &mut chain);
-        tag[..BLOCK].copy_from_slice(&chain);
+        tag.copy_from_slice(&chain);
     }
 }

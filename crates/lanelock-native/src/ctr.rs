@@ -2,12 +2,14 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use arrayvec::ArrayVec;
-use lanelock_kernels::Machine;
-use lanelock_kernels::aes::EncryptKey;
-use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many, apply_records};
+use std::slice;
 
-use crate::burst::{Cipher, Mapped, Message, Plain, Whole};
+use lanelock_core::cursor::Cursor;
+use lanelock_kernels::aes::ctr::{Job, apply_many, apply_records};
+use lanelock_kernels::aes::{EncryptKey, Isa};
+
+use crate::burst::{Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct Ctr {
     machine: Machine,
@@ -22,46 +24,35 @@ impl Ctr {
 }
 
 impl Cipher for Ctr {
-    type Job<'k> = Job<'k>;
-    /// The kernel remembers how much of a key stream block it has used.
-    const BLOCK: usize = 1;
-
     #[inline]
-    fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> Job<'k> {
-        Job {
-            source: payload.source,
-            target: payload.target,
-            len: payload.len,
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+        messages.in_records(
+            |cipher| &cipher.key,
+            // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
+            // validation has seen to a whole counter block.
+            |records| unsafe { apply_records(self.isa, self.key.size(), records) },
+        );
+    }
+
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+        let Text {
+            source,
+            target,
+            len,
+        } = Text::EMPTY;
+        let mut job = Job {
+            source,
+            target,
+            len,
             key: &self.key,
             counter: iv.try_into().expect("a whole counter block"),
             used: 0,
-        }
-    }
-
-    #[inline]
-    fn go_on(job: &mut Job<'_>, payload: Whole) {
-        (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
-    }
-
-    #[inline]
-    unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        // SAFETY: the caller's promises are the kernel's.
-        unsafe { apply_many(self.machine, jobs) }
-    }
-
-    #[inline]
-    unsafe fn run_whole<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = Mapped::new(messages, |message| message.keyed(|cipher| &cipher.key));
-        // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
-        // validation has seen to a whole counter block.
-        unsafe { apply_each(self.machine, self.key.size(), messages) }
-    }
-
-    #[inline]
-    unsafe fn run_plain<'k>(&self, messages: Plain<'_, 'k, Self>) {
-        let mut keys = ArrayVec::new();
-        let records = messages.keyed(&mut keys, |cipher| &cipher.key);
-        // SAFETY: as in `run_whole`.
-        unsafe { apply_records(self.machine, self.key.size(), &records) }
+        };
+        // The kernel remembers how much of a block of key stream it has used: any length will do.
+        for_each_block_run(payload, 1, |text| {
+            (job.source, job.target, job.len) = (text.source, text.target, text.len);
+            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
+            unsafe { apply_many(self.isa, slice::from_mut(&mut job)) };
+        });
     }
 }

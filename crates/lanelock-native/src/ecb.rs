@@ -2,11 +2,13 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use lanelock_kernels::Machine;
+use arrayvec::ArrayVec;
+use lanelock_core::cursor::Cursor;
 use lanelock_kernels::aes::ecb::{Job, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
-use crate::burst::{Cipher, Whole};
+use crate::burst::{BURST, Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct EcbEncrypt {
     machine: Machine,
@@ -34,29 +36,35 @@ impl EcbDecrypt {
 
 macro_rules! ecb {
     ($cipher:ty, $key:ty, $run:ident) => {
-        impl Cipher for $cipher {
-            type Job<'k> = Job<'k, $key>;
-            const BLOCK: usize = BLOCK;
-
-            #[inline]
-            fn job<'k>(&'k self, _: &[u8], payload: Whole) -> Job<'k, $key> {
+        impl $cipher {
+            #[inline(always)]
+            fn job(&self, text: Text) -> Job<'_, $key> {
                 Job {
-                    source: payload.source,
-                    target: payload.target,
-                    len: payload.len,
+                    source: text.source,
+                    target: text.target,
+                    len: text.len,
                     key: &self.key,
                 }
             }
+        }
 
+        impl Cipher for $cipher {
             #[inline]
-            fn go_on(job: &mut Job<'_, $key>, payload: Whole) {
-                (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
+            unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+                let mut jobs = ArrayVec::<_, BURST>::new();
+                for message in messages.each() {
+                    jobs.push(message.cipher.job(message.text));
+                }
+                // SAFETY: the caller's promises are the kernel's.
+                unsafe { $run(self.isa, &mut jobs) }
             }
 
-            #[inline]
-            unsafe fn run(&self, jobs: &mut [Job<'_, $key>]) {
-                // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.machine, jobs) }
+            fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
+                for_each_block_run(payload, BLOCK, |text| {
+                    // SAFETY: the piece is valid for its length; its input and output are alike or
+                    // disjoint.
+                    unsafe { $run(self.isa, &mut [self.job(text)]) };
+                });
             }
         }
     };

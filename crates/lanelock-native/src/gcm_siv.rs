@@ -4,17 +4,14 @@
 
 use std::convert::Infallible;
 
-use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::{Ciphertext, ValidOp};
-use lanelock_kernels::Machine;
-use lanelock_kernels::aes::gcm::siv::{Job, NONCE, Stream, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey};
+use lanelock_core::engine::ValidOp;
+use lanelock_kernels::aes::gcm::siv::{Job, Stream, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
 
-use crate::burst::{BURST, Pieces, Tagger};
+use crate::aead::{Aead, Message, TAG, expected_tag, nonce, nonce_of};
+use crate::burst::for_each_block_run;
 use crate::carry::Carry;
-use crate::chacha::tag_before;
 
 pub(crate) struct GcmSiv {
     machine: Machine,
@@ -30,37 +27,27 @@ impl GcmSiv {
     }
 }
 
-impl Tagger for GcmSiv {
+impl Aead for GcmSiv {
     type Job<'k> = Job<'k>;
+    const PLACES: bool = false;
 
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k>, BURST>,
-    ) -> bool {
-        let Some(Pieces { text, aad }) = Pieces::of(op) else {
-            return false;
-        };
-        jobs.push(Job {
-            source: text.source,
-            target: text.target,
-            len: text.len,
-            aad: aad.cast(),
-            aad_len: aad.len(),
+    #[inline(always)]
+    fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
+        Job {
+            source: message.text.source,
+            target: message.text.target,
+            len: message.text.len,
+            aad: message.aad.cast(),
+            aad_len: message.aad.len(),
             key: &self.key,
-            nonce: nonce(op, iv),
-            tag: tag_before(op, self.seal),
-        });
-        true
+            nonce: nonce(message.iv),
+            tag: if self.seal { [0; TAG] } else { expected() },
+        }
     }
 
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        // SAFETY: keys of one group have one size. Text and additional data were valid for their
-        // lengths and still are; the text is rewritten as the caller promises.
+        // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
         unsafe {
             if self.seal {
                 encrypt_many(self.machine, jobs);
@@ -70,19 +57,13 @@ impl Tagger for GcmSiv {
         }
     }
 
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+    #[inline(always)]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
         Some(&job.tag)
     }
 
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let mut stream = Stream::new(self.machine, &self.key, nonce(op, iv));
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
+        let mut stream = Stream::new(self.isa, &self.key, nonce_of(op));
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             carry.push(piece, |blocks| stream.absorb(blocks));
@@ -92,14 +73,13 @@ impl Tagger for GcmSiv {
         let (aad_len, len) = (op.aad_len(), op.payload_len());
         if self.seal {
             absorb(&mut stream, op.payload());
-            let computed = stream.tag(aad_len, len);
-            crypt(&mut stream, &computed, op.payload());
-            tag[..BLOCK].copy_from_slice(&computed);
+            let tag = stream.tag(aad_len, len);
+            crypt(&mut stream, &tag, op.payload());
+            tag
         } else {
-            let expected = tag_before(op, false);
-            crypt(&mut stream, &expected, op.payload());
+            crypt(&mut stream, &expected_tag(op), op.payload());
             absorb(&mut stream, op.output_payload());
-            tag[..BLOCK].copy_from_slice(&stream.tag(aad_len, len));
+            stream.tag(aad_len, len)
         }
     }
 }
@@ -113,14 +93,8 @@ fn absorb(stream: &mut Stream, mut plaintext: Cursor<'_>) {
 }
 
 fn crypt(stream: &mut Stream, tag: &[u8; BLOCK], text: Cursor<'_>) {
-    let _infallible: Result<(), Infallible> = text.for_each_block_run(BLOCK, |run| {
-        // SAFETY: a run is valid for its length; input and output are alike or disjoint.
-        unsafe { stream.crypt(tag, run.input(), run.output(), run.len()) };
-        Ok(())
+    for_each_block_run(text, BLOCK, |text| {
+        // SAFETY: a piece is valid for its length; input and output are alike or disjoint.
+        unsafe { stream.crypt(tag, text.source, text.target, text.len) };
     });
-}
-
-#[inline]
-fn nonce(op: &ValidOp<'_, '_>, scratch: &mut [u8; MAX_IV_LEN]) -> [u8; NONCE] {
-    op.iv(scratch).try_into().expect("a nonce of 12 bytes")
 }

@@ -5,203 +5,105 @@
 use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN, Order};
-use lanelock_core::engine::{Ciphertext, EngineSession, PlainTags, ValidOp};
-use lanelock_kernels::aes::interleave::Instructions;
-use lanelock_kernels::aes::interleave::{CbcKey, Interleave};
-use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Stream, hash_many};
+use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Stream, hash_many};
 
-use crate::burst::{BURST, Tagger};
-use crate::interleave;
+use crate::burst::BURST;
+use crate::mac::{MAX_PIECES, Mac, Message};
 
-pub(crate) struct Digest<A: Algorithm> {
+/// A hash: what computes it, and the key of its HMAC if it is one.
+pub(crate) struct Hasher<A: Algorithm, K> {
     kernels: &'static Kernels<A>,
+    key: K,
 }
 
-pub(crate) struct Hmac<A: Algorithm> {
-    kernels: &'static Kernels<A>,
-    key: HmacKey<A>,
+pub(crate) type Digest<A> = Hasher<A, NoKey>;
+
+pub(crate) type Hmac<A> = Hasher<A, HmacKey<A>>;
+
+/// Known from the type, not from a value, so that no message pays for the question.
+pub(crate) trait MaybeKey<A: Algorithm>: Send + Sync + 'static {
+    fn key(&self) -> Option<&HmacKey<A>>;
+}
+
+/// The key of a plain hash.
+pub(crate) struct NoKey;
+
+impl<A: Algorithm> MaybeKey<A> for NoKey {
+    #[inline(always)]
+    fn key(&self) -> Option<&HmacKey<A>> {
+        None
+    }
+}
+
+impl<A: Algorithm> MaybeKey<A> for HmacKey<A> {
+    #[inline(always)]
+    fn key(&self) -> Option<&Self> {
+        Some(self)
+    }
 }
 
 impl<A: Algorithm> Digest<A> {
     pub(crate) fn new(kernels: &'static Kernels<A>) -> Self {
-        Self { kernels }
+        let key = NoKey;
+        Self { kernels, key }
     }
 }
 
 impl<A: Algorithm> Hmac<A> {
     pub(crate) fn new(kernels: &'static Kernels<A>, key: &[u8]) -> Self {
-        Self {
-            kernels,
-            key: HmacKey::new(kernels, key),
-        }
+        let key = HmacKey::new(kernels, key);
+        Self { kernels, key }
+    }
+
+    #[inline]
+    pub(crate) fn key(&self) -> &HmacKey<A> {
+        &self.key
     }
 }
 
-/// What `op` authenticates, if that is in few enough pieces; its HMAC under `key`, if there is one.
-///
-/// # Safety
-/// The operation's memory stays as it is until the job has run or is dropped.
-#[inline(never)]
-unsafe fn job_of_pieces<'k, A: Algorithm>(
-    op: &ValidOp<'_, '_>,
-    ciphertext: Ciphertext,
-    key: Option<&'k HmacKey<A>>,
-) -> Option<Job<'k, A>> {
-    let mut job = Job::empty(key, None);
-    op.for_each_authenticated(ciphertext, |piece| {
-        // SAFETY: the caller's promise.
-        if unsafe { job.push(piece) } {
+impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
+    const TAG: usize = A::DIGEST;
+    const PIECES: usize = MAX_PARTS;
+
+    #[inline(always)]
+    unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        messages.for_each(|message| {
+            let Message {
+                mac,
+                text,
+                more,
+                tag,
+                ..
+            } = message;
+            // SAFETY: the caller's promise.
+            unsafe {
+                jobs.push(Job::of_raw(text, mac.key.key(), Some(tag)));
+                for &piece in more {
+                    let has_room = jobs.last_mut().is_some_and(|job| job.push(piece));
+                    debug_assert!(has_room, "no more pieces than a job has parts");
+                }
+            }
+        });
+        hash_many(self.kernels, &mut jobs);
+    }
+
+    fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
+        let key = self.key.key();
+        let mut stream = match key {
+            Some(key) => Stream::hmac(self.kernels, key),
+            None => Stream::new(self.kernels),
+        };
+        let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
+            stream.update(piece);
             Ok(())
-        } else {
-            Err(())
-        }
-    })
-    .ok()?;
-    Some(job)
-}
-
-/// Puts a message among the jobs, which have room for it; `false` if it is in too many pieces.
-///
-/// # Safety
-/// As for [`job_of_pieces`].
-#[inline(always)]
-unsafe fn push<'k, A: Algorithm>(
-    op: &mut ValidOp<'_, '_>,
-    ciphertext: Ciphertext,
-    key: Option<&'k HmacKey<A>>,
-    jobs: &mut ArrayVec<Job<'k, A>, BURST>,
-) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if let Some(message) = op.whole_authenticated(ciphertext) {
-            jobs.push(Job::of_raw(message, key, None));
-            return true;
-        }
-        let job = job_of_pieces(op, ciphertext, key);
-        job.map(|job| jobs.push(job)).is_some()
-    }
-}
-
-impl<A: Algorithm> Tagger for Digest<A> {
-    type Job<'k> = Job<'k, A>;
-    const PLAIN: bool = true;
-
-    unsafe fn run_plain<'a, S: EngineSession>(
-        &self,
-        tags: PlainTags<'_, 'a, S>,
-        _: impl Fn(&'a S) -> &'a Self,
-    ) {
-        let mut jobs = ArrayVec::<_, BURST>::new();
-        tags.for_each(|plain| {
-            // SAFETY: message and tag are borrowed from their operation for longer than this call.
-            jobs.push(unsafe { Job::of_raw(plain.message, None, Some(plain.tag)) });
         });
-        hash_many(self.kernels, &mut jobs);
-    }
-
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k, A>, BURST>,
-    ) -> bool {
-        // SAFETY: `Tagger::run` demands that what was taken from the operation stays valid.
-        unsafe { push(op, ciphertext, None, jobs) }
-    }
-
-    #[inline]
-    unsafe fn run(&self, jobs: &mut [Job<'_, A>]) {
-        hash_many(self.kernels, jobs);
-    }
-
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_, A>) -> Option<&'j [u8]> {
-        Some(job.digest())
-    }
-
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let mut stream = Stream::new(self.kernels);
-        absorb(&mut stream, op, ciphertext);
-        stream.finish(&mut tag[..A::DIGEST]);
+        match key {
+            Some(key) => stream.finish_hmac(key, tag),
+            None => stream.finish(tag),
+        }
     }
 }
 
-impl<A: Interleave> Tagger for Hmac<A> {
-    type Job<'k> = Job<'k, A>;
-    const PLAIN: bool = true;
-    const INTERLEAVES: bool = A::INTERLEAVES;
-
-    unsafe fn run_plain<'a, S: EngineSession>(
-        &self,
-        tags: PlainTags<'_, 'a, S>,
-        tagger: impl Fn(&'a S) -> &'a Self,
-    ) {
-        let mut jobs = ArrayVec::<_, BURST>::new();
-        tags.for_each(|plain| {
-            let key = &tagger(plain.session).key;
-            // SAFETY: as for a hash.
-            jobs.push(unsafe { Job::of_raw(plain.message, Some(key), Some(plain.tag)) });
-        });
-        hash_many(self.kernels, &mut jobs);
-    }
-
-    fn run_with_cbc(
-        &self,
-        token: Instructions,
-        key: CbcKey<'_>,
-        order: Order,
-        op: ValidOp<'_, '_>,
-    ) -> bool {
-        interleave::run(token, key, &self.key, order, op)
-    }
-
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k, A>, BURST>,
-    ) -> bool {
-        // SAFETY: `Tagger::run` demands that what was taken from the operation stays valid.
-        unsafe { push(op, ciphertext, Some(&self.key), jobs) }
-    }
-
-    #[inline]
-    unsafe fn run(&self, jobs: &mut [Job<'_, A>]) {
-        hash_many(self.kernels, jobs);
-    }
-
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_, A>) -> Option<&'j [u8]> {
-        Some(job.digest())
-    }
-
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        ciphertext: Ciphertext,
-        _: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let mut stream = Stream::hmac(self.kernels, &self.key);
-        absorb(&mut stream, op, ciphertext);
-        stream.finish_hmac(&self.key, &mut tag[..A::DIGEST]);
-    }
-}
-
-fn absorb<A: Algorithm>(stream: &mut Stream<A>, op: &ValidOp<'_, '_>, ciphertext: Ciphertext) {
-    let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
-        stream.update(piece);
-        Ok(())
-    });
-}
+const _: () = assert!(MAX_PARTS <= MAX_PIECES);

@@ -49,13 +49,16 @@
 
 #![deny(unsafe_code)]
 
+mod aead;
 mod burst;
 mod carry;
 mod catalogue;
 mod cbc;
+mod cbc_hmac;
 mod ccm;
 mod chacha;
 mod chain;
+mod cipher;
 mod cmac;
 mod ctr;
 mod ecb;
@@ -63,9 +66,9 @@ mod gcm;
 mod gcm_siv;
 mod group;
 mod hash;
-mod interleave;
+mod mac;
 mod public_key;
-mod session;
+mod tags;
 mod tier;
 mod xchacha;
 mod xts;

@@ -4,14 +4,14 @@
 #![allow(unsafe_code)] // calls kernels
 
 use arrayvec::ArrayVec;
-use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::ValidOp;
 use lanelock_kernels::chacha::{
-    AeadJob, ExtendedKeys, KEY, Kernels, Key, TAG, X_NONCE, extended_nonce, open_many, seal_many,
+    AeadJob, ExtendedKeys, KEY, Kernels, Key, X_NONCE, extended_nonce, open_many, seal_many,
 };
 
-use crate::burst::{BURST, Pieces, Tagger, Whole};
-use crate::chacha::{ChaCha20Poly1305, tag_before};
+use crate::aead::{Aead, Message, TAG, nonce, nonce_of};
+use crate::burst::Text;
+use crate::chacha::ChaCha20Poly1305;
 
 pub(crate) struct XChaCha20Poly1305 {
     kernels: Kernels,
@@ -24,7 +24,7 @@ pub(crate) struct Job<'k> {
     key: &'k Key,
     nonce: [u8; X_NONCE],
     aad: *const [u8],
-    text: Whole,
+    text: Text,
     tag: [u8; TAG],
     verified: bool,
 }
@@ -39,7 +39,7 @@ impl XChaCha20Poly1305 {
     /// Runs up to `N` jobs.
     ///
     /// # Safety
-    /// As [`Tagger::run`].
+    /// As [`Aead::run`].
     unsafe fn run_some<const N: usize>(&self, jobs: &mut [Job<'_>]) {
         let nonces = jobs.iter().map(|job| (job.key, &job.nonce));
         let keys = ExtendedKeys::<N>::new(&self.kernels, nonces);
@@ -57,8 +57,7 @@ impl XChaCha20Poly1305 {
                 verified: self.seal,
             })
             .collect();
-        // SAFETY: text and additional data were valid for their lengths and still are; the text
-        // is rewritten as the caller promises.
+        // SAFETY: the caller's promises are the kernels'.
         unsafe {
             if self.seal {
                 seal_many(&self.kernels, &mut inner);
@@ -72,29 +71,20 @@ impl XChaCha20Poly1305 {
     }
 }
 
-impl Tagger for XChaCha20Poly1305 {
+impl Aead for XChaCha20Poly1305 {
     type Job<'k> = Job<'k>;
+    const PLACES: bool = false;
 
-    #[inline]
-    fn push<'k>(
-        &'k self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        jobs: &mut ArrayVec<Job<'k>, BURST>,
-    ) -> bool {
-        let Some(Pieces { text, aad }) = Pieces::of(op) else {
-            return false;
-        };
-        jobs.push(Job {
+    #[inline(always)]
+    fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
+        Job {
             key: &self.key,
-            nonce: nonce(op, iv),
-            aad,
-            text,
-            tag: tag_before(op, self.seal),
+            nonce: nonce(message.iv),
+            aad: message.aad,
+            text: message.text,
+            tag: if self.seal { [0; TAG] } else { expected() },
             verified: self.seal,
-        });
-        true
+        }
     }
 
     #[inline]
@@ -111,29 +101,18 @@ impl Tagger for XChaCha20Poly1305 {
     }
 
     /// The kernel compares before it decrypts.
-    #[inline]
-    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8]> {
+    #[inline(always)]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
         job.verified.then_some(&job.tag)
     }
 
-    fn alone(
-        &self,
-        op: &mut ValidOp<'_, '_>,
-        _: Ciphertext,
-        iv: &mut [u8; MAX_IV_LEN],
-        tag: &mut [u8; MAX_TAG_LEN],
-    ) {
-        let nonce = nonce(op, iv);
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
+        let nonce = nonce_of(op);
         let [key] = ExtendedKeys::new(&self.kernels, [(&self.key, &nonce)].into_iter()).into();
         let inner = ChaCha20Poly1305::keyed(self.kernels, key, self.seal);
-        inner.message(op, &extended_nonce(&nonce), tag);
+        inner.run_under(op, &extended_nonce(&nonce))
     }
 }
 
 /// Jobs of one kernel call.
 const TOGETHER: usize = 32;
-
-#[inline]
-fn nonce(op: &ValidOp<'_, '_>, scratch: &mut [u8; MAX_IV_LEN]) -> [u8; X_NONCE] {
-    op.iv(scratch).try_into().expect("a nonce of 24 bytes")
-}

@@ -4,12 +4,14 @@
 
 use std::slice;
 
+use arrayvec::ArrayVec;
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::xts::{Job, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
-use crate::burst::{Cipher, Whole, run_blocks};
+use crate::burst::{BURST, Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct XtsEncrypt {
     machine: Machine,
@@ -49,50 +51,57 @@ impl XtsDecrypt {
 
 macro_rules! xts {
     ($cipher:ty, $key:ty, $run:ident) => {
-        impl Cipher for $cipher {
-            type Job<'k> = Job<'k, $key>;
-            const BLOCK: usize = BLOCK;
-
-            #[inline]
-            fn job<'k>(&'k self, iv: &[u8], payload: Whole) -> Job<'k, $key> {
+        impl $cipher {
+            #[inline(always)]
+            fn job(&self, tweak: [u8; BLOCK], text: Text) -> Job<'_, $key> {
                 Job {
-                    source: payload.source,
-                    target: payload.target,
-                    len: payload.len,
+                    source: text.source,
+                    target: text.target,
+                    len: text.len,
                     key: &self.key,
                     tweak_key: &self.tweak_key,
-                    tweak: iv.try_into().expect("a tweak of one block"),
+                    tweak,
                     begun: false,
                 }
             }
+        }
 
+        impl Cipher for $cipher {
             #[inline]
-            fn go_on(job: &mut Job<'_, $key>, payload: Whole) {
-                (job.source, job.target, job.len) = (payload.source, payload.target, payload.len);
+            unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+                let mut jobs = ArrayVec::<_, BURST>::new();
+                // SAFETY: the caller's promises are the kernel's; validation has seen to an IV of
+                // one block.
+                unsafe {
+                    for message in messages.each() {
+                        jobs.push(message.cipher.job(message.iv.read(), message.text));
+                    }
+                    $run(self.isa, &mut jobs);
+                }
             }
 
-            #[inline]
-            unsafe fn run(&self, jobs: &mut [Job<'_, $key>]) {
-                // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.machine, jobs) }
-            }
-
-            /// The last block gives a part of itself to the bytes behind it, so both run together.
-            fn run_pieces(&self, mut job: Job<'_, $key>, payload: Cursor<'_>) {
+            /// The last block gives a part of itself to the bytes after it, so both run together.
+            fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+                let tweak = iv.try_into().expect("a tweak of one block");
+                let mut job = self.job(tweak, Text::EMPTY);
+                let mut run = |text: Text| {
+                    (job.source, job.target, job.len) = (text.source, text.target, text.len);
+                    // SAFETY: a piece is valid for its length; its input and output are alike or
+                    // disjoint.
+                    unsafe { $run(self.isa, slice::from_mut(&mut job)) };
+                };
                 let len = payload.remaining();
                 let tail = match len % BLOCK {
                     0 => 0,
                     rest => BLOCK + rest,
                 };
                 let (blocks, mut end) = payload.split_at(len - tail);
-                run_blocks(self, &mut job, blocks);
+                for_each_block_run(blocks, BLOCK, &mut run);
                 if tail > 0 {
                     let mut last = [0; 2 * BLOCK];
                     let last = &mut last[..tail];
                     end.copy_in(last);
-                    Self::go_on(&mut job, Whole::of(&Run::in_place(last)));
-                    // SAFETY: a slice of our own, in place.
-                    unsafe { self.run(slice::from_mut(&mut job)) };
+                    run(Run::in_place(last).into());
                     end.copy_out(last);
                 }
             }

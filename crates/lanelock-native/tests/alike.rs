@@ -151,6 +151,13 @@ fn aes_cmac() {
 }
 
 #[test]
+fn aes_gmac() {
+    for (key, tag) in [(16, 16), (24, 12), (32, 4)] {
+        agree(Algorithm::Mac(Mac::AesGmac), key, 0, Some(tag), 1);
+    }
+}
+
+#[test]
 fn hmac() {
     for (hash, tag) in [(Hash::Sha1, 12), (Hash::Sha256, 16), (Hash::Sha512, 64)] {
         agree(Algorithm::Mac(Mac::Hmac(hash)), 20, 0, Some(tag), 1);
@@ -183,37 +190,71 @@ fn aes_gcm() {
     }
 }
 
-/// One forged message of a burst fails, and leaves zeros; the others are opened.
 #[test]
-fn aes_gcm_tells_a_forged_message_from_its_neighbours() {
+fn aes_ccm() {
+    for (key, tag) in [(16, 16), (24, 12), (32, 4)] {
+        agree(Algorithm::Aead(Aead::AesCcm), key, 0, Some(tag), 1);
+    }
+}
+
+#[test]
+fn chacha20_poly1305() {
+    agree(Algorithm::Aead(Aead::ChaCha20Poly1305), 32, 0, None, 1);
+}
+
+/// What a forged message leaves where its plaintext would be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Left {
+    /// It was decrypted before its tag was compared.
+    Zeros,
+    /// It was not decrypted.
+    Ciphertext,
+}
+
+/// One forged message of a burst fails; the others are opened.
+fn tells_a_forged_message_from_its_neighbours(
+    algorithm: Algorithm,
+    (key, mac_key): (usize, usize),
+    aad: &[u8],
+    left: Left,
+) {
     for tier in Tier::available() {
         let device = Device::builder()
             .engine(Native::with_tier(tier).unwrap())
             .build();
-        let session = |transform| device.session(transform).unwrap();
-        let seal = session(Transform::seal(Aead::AesGcm, &[3; 16]));
-        let open = session(Transform::open(Aead::AesGcm, &[3; 16]));
+        let session = |direction| {
+            let (key, mac_key) = (vec![3; key], vec![5; mac_key]);
+            device.session(Transform::new(algorithm, direction, &key, &mac_key))
+        };
+        let (Ok(seal), Ok(open)) = (session(Direction::Forward), session(Direction::Reverse))
+        else {
+            assert_eq!(tier, Tier::AesNi, "{algorithm:?}");
+            println!("tier {} does not have {algorithm:?}", tier.name());
+            continue;
+        };
+        let chain = matches!(algorithm, Algorithm::Chain(..));
         for len in [0, 5, 64, 100, 256, 576, 2000] {
+            let len = if chain { len / 16 * 16 } else { len };
             let plain: Vec<Vec<u8>> = (0..33_u8).map(|n| vec![n; len]).collect();
             let sealed = run(
                 &device,
                 slice::from_ref(&seal),
                 Layout::InPlace,
-                b"before",
+                aad,
                 &plain,
             );
             for forged in [0, 6, 32] {
                 let mut texts: Vec<_> = sealed.iter().map(|(text, _)| text.clone()).collect();
                 let mut tags: Vec<_> = sealed.iter().map(|(_, tag)| tag.clone()).collect();
-                tags[forged][15] ^= 1;
-                let ivs: Vec<[u8; 12]> = (0..33).map(|n| [n; 12]).collect();
+                *tags[forged].last_mut().unwrap() ^= 1;
+                let ivs: Vec<Vec<u8>> = (0..33).map(|n| vec![n; open.iv_len()]).collect();
                 let mut ops: Vec<_> = texts
                     .iter_mut()
                     .zip(&tags)
                     .zip(&ivs)
                     .map(|((text, tag), iv)| {
                         let op = Op::new(&open, Buffer::in_place(text));
-                        op.iv(iv).aad(b"before").expected_tag(tag)
+                        op.iv(iv).aad(aad).expected_tag(tag)
                     })
                     .collect();
                 let outcome = device.queue_pair(1).process(&mut ops);
@@ -221,17 +262,44 @@ fn aes_gcm_tells_a_forged_message_from_its_neighbours() {
                 assert_eq!(ops[forged].status(), Status::AuthFailed);
                 drop(ops);
                 for (n, text) in texts.iter().enumerate() {
-                    let expected = if n == forged {
-                        0
-                    } else {
-                        plain[n].first().copied().unwrap_or(0)
+                    let expected = match left {
+                        _ if n != forged => plain[n].clone(),
+                        Left::Zeros => vec![0; len],
+                        Left::Ciphertext => sealed[n].0.clone(),
                     };
-                    assert!(
-                        text.iter().all(|&byte| byte == expected),
-                        "{tier:?} {len} {n}"
-                    );
+                    assert!(*text == expected, "{tier:?} {algorithm:?} {len} {n}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn aeads_tell_a_forged_message_from_its_neighbours() {
+    for (aead, key, left) in [
+        (Aead::AesGcm, 16, Left::Zeros),
+        (Aead::AesCcm, 16, Left::Zeros),
+        (Aead::AesGcmSiv, 16, Left::Zeros),
+        (Aead::ChaCha20Poly1305, 32, Left::Ciphertext),
+        (Aead::XChaCha20Poly1305, 32, Left::Ciphertext),
+    ] {
+        let algorithm = Algorithm::Aead(aead);
+        tells_a_forged_message_from_its_neighbours(algorithm, (key, 0), b"before", left);
+    }
+}
+
+#[test]
+fn chains_tell_a_forged_message_from_its_neighbours() {
+    for (order, left) in [
+        (Order::EncryptThenMac, Left::Ciphertext),
+        (Order::MacThenEncrypt, Left::Zeros),
+    ] {
+        for (cipher, mac, mac_key) in [
+            (Cipher::AesCbc, Mac::Hmac(Hash::Sha1), 20),
+            (Cipher::AesCtr, Mac::AesCmac, 16),
+        ] {
+            let algorithm = Algorithm::Chain(order, cipher, mac);
+            tells_a_forged_message_from_its_neighbours(algorithm, (16, mac_key), b"", left);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use signature::Signature;
 
 pub use error::OpError;
-pub use plain::{Columns, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
+pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};

@@ -1,6 +1,6 @@
-//! Operations in the most common form: their ranges are the whole input, in one run; IV and tag
-//! are slices of their own, and so is additional data, which only [`PlainAeads`] may have; what is
-//! written goes to the start of the output.
+//! Plain operations: their ranges are the whole input, in one run; IV and tag are slices of their
+//! own, and so is additional data, which only those of an AEAD may have; what is written goes to the
+//! start of the output.
 
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
@@ -10,11 +10,22 @@ use std::slice;
 use super::{Ciphertext, LastSession, Op};
 use crate::cursor::Run;
 use crate::engine::EngineSession;
+use crate::transform::Direction;
+
+/// Operations that are all plain: their ranges are the whole input, in one run, IV and tag are slices
+/// of their own, and so is additional data, which only those of an AEAD have.
+///
+/// Invariant: there is at least one, each has been admitted by validation's `Whole`, and none has
+/// additional data unless it is of an AEAD; their sessions are of one kind.
+#[derive(Debug)]
+pub struct Plain<'w, 'a> {
+    ops: &'w mut [Op<'a>],
+    of_one_session: bool,
+}
 
 /// Operations one by one, each with the engine's part of its session.
 ///
-/// Invariant: each has passed validation in the most common form; their sessions are of one
-/// kind.
+/// Invariant: that of [`Plain`].
 #[derive(Debug)]
 struct Walk<'w, 'a, S> {
     ops: slice::IterMut<'w, Op<'a>>,
@@ -22,6 +33,8 @@ struct Walk<'w, 'a, S> {
 }
 
 /// Payloads and IVs, as they lie in their operations.
+///
+/// Invariant: that of [`Plain`].
 #[derive(Debug)]
 pub struct PlainPayloads<'w, 'a, S> {
     ops: &'w mut [Op<'a>],
@@ -54,11 +67,12 @@ pub struct Columns<'w> {
 
 /// What a MAC or hash authenticates, and where its tag goes.
 ///
-/// Invariant: the sessions authenticate and compute a tag.
+/// Invariant: the sessions have an authenticated range and a tag.
 #[derive(Debug)]
 pub struct PlainTags<'w, 'a, S> {
     walk: Walk<'w, 'a, S>,
     ciphertext: Ciphertext,
+    direction: Direction,
 }
 
 /// One of [`PlainTags`].
@@ -68,7 +82,9 @@ pub struct PlainTag<'w, 'a, S> {
     pub session: &'a S,
     /// What is authenticated.
     pub message: &'w [u8],
-    /// Where to write the tag.
+    /// As long as the session demands; empty for one without.
+    pub iv: &'w [u8],
+    /// Where to write the tag; empty for a session that verifies.
     pub tag: &'w mut [u8],
 }
 
@@ -91,6 +107,69 @@ pub struct PlainAead<'w, 'a, S> {
     pub aad: &'w [u8],
     /// Where to write the tag; empty for a session that verifies.
     pub tag: &'w mut [u8],
+    /// The tag to compare; empty for a session that computes.
+    pub expected: &'w [u8],
+}
+
+impl<'w, 'a> Plain<'w, 'a> {
+    /// Those of `ops`, for which the invariant holds.
+    #[inline(always)]
+    pub(crate) fn new(ops: &'w mut [Op<'a>], of_one_session: bool) -> Self {
+        Self {
+            ops,
+            of_one_session,
+        }
+    }
+
+    /// Whether the sessions protect or undo.
+    #[inline(always)]
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.ops[0].session.rules.direction()
+    }
+
+    /// Payloads and IVs, for sessions that encrypt or decrypt.
+    #[inline(always)]
+    pub fn payloads<S: EngineSession>(&mut self) -> PlainPayloads<'_, 'a, S> {
+        PlainPayloads {
+            ops: self.ops,
+            of_one_session: self.of_one_session,
+            engine: PhantomData,
+        }
+    }
+
+    /// What is authenticated, with the bytes that a cipher rewrites from where `ciphertext` says,
+    /// and the places of tags.
+    ///
+    /// # Panics
+    /// Unless the sessions have a tag over an authenticated range.
+    #[inline(always)]
+    pub fn tags<S: EngineSession>(&mut self, ciphertext: Ciphertext) -> PlainTags<'_, 'a, S> {
+        let rules = &self.ops[0].session.rules;
+        assert!(rules.is_of_mac(), "sessions of a MAC, hash or chain");
+        // Only a cipher has something in the output.
+        let ciphertext = if rules.ciphers() {
+            ciphertext
+        } else {
+            Ciphertext::InInput
+        };
+        PlainTags {
+            direction: self.direction(),
+            walk: Walk::new(self.ops),
+            ciphertext,
+        }
+    }
+
+    /// The messages of an AEAD.
+    ///
+    /// # Panics
+    /// Unless the sessions are of an AEAD.
+    #[inline(always)]
+    pub fn aeads<S: EngineSession>(&mut self) -> PlainAeads<'_, 'a, S> {
+        let rules = &self.ops[0].session.rules;
+        assert!(rules.is_of_aead(), "sessions of an AEAD");
+        PlainAeads(Walk::new(self.ops))
+    }
 }
 
 impl<'w, 'a, S: EngineSession> Walk<'w, 'a, S> {
@@ -116,16 +195,6 @@ impl<'w, 'a, S: EngineSession> Walk<'w, 'a, S> {
 }
 
 impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
-    /// Those of `ops`, at least one, for which the invariant of [`Walk`] holds.
-    #[inline(always)]
-    pub(crate) fn new(ops: &'w mut [Op<'a>], of_one_session: bool) -> Self {
-        Self {
-            ops,
-            of_one_session,
-            engine: PhantomData,
-        }
-    }
-
     /// Whether all operations are known to be of the same session.
     #[inline(always)]
     #[must_use]
@@ -168,17 +237,21 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
     }
 }
 
-/// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
-const LOW_HALF: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
-
-impl<'w, 'a, S: EngineSession> PlainTags<'w, 'a, S> {
-    /// Those of `ops`, for which the invariants hold.
+impl Op<'_> {
+    /// Bytes of the tag that may be written, and of the one to compare, for a session of
+    /// `direction`: one of them is 0.
     #[inline(always)]
-    pub(crate) fn new(ops: &'w mut [Op<'a>], ciphertext: Ciphertext) -> Self {
-        let walk = Walk::new(ops);
-        Self { walk, ciphertext }
+    fn tag_lens(&self, direction: Direction) -> (usize, usize) {
+        let len = self.tag.len() as usize;
+        match direction {
+            Direction::Forward => (len, 0),
+            Direction::Reverse => (0, len),
+        }
     }
 }
+
+/// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
+const LOW_HALF: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
 impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
     type Item = PlainTag<'w, 'a, S>;
@@ -191,23 +264,21 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
             Ciphertext::InInput => op.input.base,
         };
         // SAFETY: the invariant: the authenticated range is all of the input, in one run; where
-        // all of it is payload, the output holds as much, and otherwise is the input. The tag is
-        // a slice of its own that may be written. The operation is borrowed exclusively for 'w.
+        // all of it is payload, the output holds as much, and otherwise is the input. The IV, if
+        // there is one, is a slice of its own, and so is the tag, which may be written if the
+        // session computes it. The operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainTag {
                 session,
                 message: slice::from_raw_parts(base, op.auth.len() as usize),
-                tag: slice::from_raw_parts_mut(op.tag.base, op.tag.len() as usize),
+                iv: if op.iv.is_separate() {
+                    slice::from_raw_parts(op.iv.base, op.iv.len() as usize)
+                } else {
+                    &[]
+                },
+                tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens(self.direction).0),
             }
         })
-    }
-}
-
-impl<'w, 'a, S: EngineSession> PlainAeads<'w, 'a, S> {
-    /// Those of `ops`, for which the invariants hold.
-    #[inline(always)]
-    pub(crate) fn new(ops: &'w mut [Op<'a>]) -> Self {
-        Self(Walk::new(ops))
     }
 }
 
@@ -219,15 +290,11 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
         let (session, op) = self.0.next()?;
         let (input, output) = (op.input.base, op.output.base);
         let aad_len = op.aad.len() as usize;
-        let tag_len = if op.session.rules.is_forward() {
-            op.tag.len() as usize
-        } else {
-            0
-        };
+        let (tag_len, expected_len) = op.tag_lens(op.session.rules.direction());
         // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
         // as for `PlainPayloads`. IV and tag are slices of their own, and so is additional data,
-        // if there is any; the tag of a session that computes it may be written. The operation is
-        // borrowed exclusively for 'w.
+        // if there is any; the tag of a session that computes it may be written, and of tag and
+        // expected tag one is empty. The operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainAead {
                 session,
@@ -238,11 +305,8 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
                 } else {
                     &[]
                 },
-                tag: if tag_len > 0 {
-                    slice::from_raw_parts_mut(op.tag.base, tag_len)
-                } else {
-                    &mut []
-                },
+                tag: slice::from_raw_parts_mut(op.tag.base, tag_len),
+                expected: slice::from_raw_parts(op.tag.base, expected_len),
             }
         })
     }

@@ -99,11 +99,7 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn direction(&self) -> Direction {
-        if self.0.session.rules.is_forward() {
-            Direction::Forward
-        } else {
-            Direction::Reverse
-        }
+        self.0.session.rules.direction()
     }
 
     /// The payload: what a cipher or AEAD encrypts or decrypts. Empty for MACs and hashes.

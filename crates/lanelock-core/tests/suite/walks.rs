@@ -47,8 +47,10 @@ impl EngineSession for WalkerSession {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        let tags = batch.plain_tags::<Self>(Ciphertext::InInput);
-        let keys = tags.map(|tags| tags.map(|plain| plain.session.key).collect());
+        let keys = batch.plain().map(|mut plain| {
+            let tags = plain.tags::<Self>(Ciphertext::InInput);
+            tags.map(|tag| tag.session.key).collect()
+        });
         self.walks.lock().unwrap().push(keys);
         batch.complete(Status::Success);
     }

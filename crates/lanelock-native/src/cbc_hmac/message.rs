@@ -1,4 +1,4 @@
-//! AES-CBC and HMAC of one message, interleaved.
+//! One message, cipher and MAC interleaved.
 
 #![allow(unsafe_code)] // calls kernels
 
@@ -14,7 +14,8 @@ use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Interleave, Side};
 use lanelock_kernels::hash::HmacKey;
 
-use crate::burst::settle;
+use crate::burst::{Text, for_each_block_run};
+use crate::tags::settle;
 
 /// Runs are of multiples of this length, but for the last: blocks of the hash function.
 const RUN: usize = 64;
@@ -42,7 +43,7 @@ pub(crate) fn run<A: Interleave>(
         return false;
     };
     #[cfg(test)]
-    tests::RAN.set(tests::RAN.get() + 1);
+    super::tests::RAN.set(super::tests::RAN.get() + 1);
     match (order, op.direction()) {
         (Order::EncryptThenMac, Direction::Forward)
         | (Order::MacThenEncrypt, Direction::Reverse) => {
@@ -80,7 +81,7 @@ fn run_written<A: Interleave>(
     }
     authenticate_behind(message, &op);
     let tag = tag(message);
-    settle(op, Some(&tag));
+    settle(op, &tag);
 }
 
 /// The first `authenticated` bytes of the payload are authenticated as they are read; the tag may
@@ -137,19 +138,33 @@ fn tag<A: Interleave>(message: &mut CbcHmac<'_, A>) -> [u8; MAX_TAG_LEN] {
 }
 
 fn update<A: Interleave>(message: &mut CbcHmac<'_, A>, side: Side, payload: Cursor<'_>) {
-    let _infallible: Result<(), Infallible> = payload.for_each_block_run(RUN, |run| {
-        // SAFETY: the run is valid for its length; its input and output are alike or disjoint.
-        unsafe { message.update(side, run.input(), run.output(), run.len()) };
-        Ok(())
-    });
+    for_each_block_run(
+        payload,
+        RUN,
+        |Text {
+             source,
+             target,
+             len,
+         }| {
+            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
+            unsafe { message.update(side, source, target, len) };
+        },
+    );
 }
 
 fn cipher<A: Interleave>(message: &mut CbcHmac<'_, A>, payload: Cursor<'_>) {
-    let _infallible: Result<(), Infallible> = payload.for_each_block_run(RUN, |run| {
-        // SAFETY: as in `update`.
-        unsafe { message.cipher(run.input(), run.output(), run.len()) };
-        Ok(())
-    });
+    for_each_block_run(
+        payload,
+        RUN,
+        |Text {
+             source,
+             target,
+             len,
+         }| {
+            // SAFETY: as in `update`.
+            unsafe { message.cipher(source, target, len) };
+        },
+    );
 }
 
 fn authenticate<A: Interleave>(message: &mut CbcHmac<'_, A>, mut text: Cursor<'_>) {
@@ -157,6 +172,3 @@ fn authenticate<A: Interleave>(message: &mut CbcHmac<'_, A>, mut text: Cursor<'_
         message.authenticate(run.input_bytes());
     }
 }
-
-#[cfg(test)]
-mod tests;

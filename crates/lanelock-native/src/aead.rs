@@ -1,0 +1,222 @@
+//! AEADs: from the messages of a batch to one kernel call, and what becomes of their tags.
+
+#![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
+
+use std::ptr;
+
+use arrayvec::ArrayVec;
+use lanelock_core::Status;
+use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
+use lanelock_core::engine::{Batch, EngineSession, LastSession, PlainAeads, QueueToken, ValidOp};
+use lanelock_core::session::SessionMemory;
+use lanelock_core::transform::Direction;
+use lanelock_kernels::taint::declassify;
+
+use crate::burst::{BURST, Mapped, Text, memory, session_of};
+use crate::group::Group;
+use crate::tags::{self, Left};
+
+/// Bytes of a whole tag.
+pub(crate) const TAG: usize = 16;
+
+/// An AEAD, keyed for one direction.
+pub(crate) trait Aead: Send + Sync + 'static {
+    /// A message on its way through the kernel.
+    type Job<'k>;
+
+    /// Whether the kernel writes a whole tag to [`Message::place`], rather than leave it in the job.
+    const PLACES: bool;
+
+    /// A message in one piece. `expected` is the tag that came with one to open.
+    fn job<'k>(
+        &'k self,
+        message: Message<'_>,
+        expected: impl FnOnce() -> [u8; TAG],
+    ) -> Self::Job<'k>;
+
+    /// Runs at most [`BURST`] jobs.
+    ///
+    /// # Safety
+    /// The jobs are of this group. Text, additional data and place of each are valid. A target is its
+    /// own source or disjoint from it; targets and places are disjoint from each other and from what
+    /// other jobs read.
+    unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
+
+    /// The tag of a job that has run, unless it is in its place; `None` if the kernel has found the
+    /// one expected to be wrong, and written nothing.
+    fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8; TAG]>;
+
+    /// Runs a message in pieces by itself; returns its tag.
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG];
+}
+
+/// A message of an AEAD in one piece, without the borrow of its operation but for the IV.
+pub(crate) struct Message<'m> {
+    pub(crate) text: Text,
+    pub(crate) aad: *const [u8],
+    /// As long as the session demands.
+    pub(crate) iv: &'m [u8],
+    /// Where a whole tag goes; null for the job.
+    pub(crate) place: *mut [u8; TAG],
+}
+
+/// The session of an AEAD.
+pub(crate) struct AeadSession<A> {
+    aead: A,
+    group: Group,
+}
+
+impl<A: Aead> AeadSession<A> {
+    pub(crate) fn boxed(group: Group, aead: A) -> Box<dyn EngineSession> {
+        Box::new(Self { aead, group })
+    }
+
+    /// Runs plain messages. Tags are written; those to compare are left in the jobs.
+    #[inline(always)]
+    fn run_plain<'a>(
+        &self,
+        messages: PlainAeads<'_, 'a, Self>,
+        jobs: &mut ArrayVec<A::Job<'a>, BURST>,
+    ) {
+        let mut left = Left::new();
+        let mut number = 0;
+        // Extended, not collected: that would move them all.
+        jobs.extend(Mapped::new(messages, |message| {
+            let place = if A::PLACES {
+                left.unless_whole(number, message.tag)
+            } else {
+                if !message.tag.is_empty() {
+                    left.push(number, message.tag);
+                }
+                ptr::null_mut()
+            };
+            number += 1;
+            let whole = Message {
+                text: message.payload.into(),
+                aad: message.aad,
+                iv: message.iv,
+                place,
+            };
+            let expected = || message.expected.try_into().expect("a whole tag");
+            message.session.aead.job(whole, expected)
+        }));
+        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as
+        // long as the batch is borrowed. Input and output of a payload are alike or disjoint;
+        // outputs and tags of different operations are disjoint from each other and from what is
+        // read.
+        unsafe { self.aead.run(jobs) };
+        left.write(|number| A::tag(&jobs[number]).expect("a message that is sealed has a tag"));
+    }
+
+    /// Runs messages of any form, and ends their operations.
+    #[inline(never)]
+    fn run_any(&self, batch: &mut Batch<'_, '_>) {
+        let mut last = LastSession::<Self>::default();
+        let mut scratch = [0; MAX_IV_LEN];
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        batch.for_each(|mut op| {
+            let aead = &session_of(&op, &mut last).aead;
+            let text = op.whole_payload().map(Text::from);
+            match (text, op.whole_aad()) {
+                (Some(text), Some(aad)) => {
+                    let whole = Message {
+                        text,
+                        aad,
+                        iv: op.iv(&mut scratch),
+                        place: ptr::null_mut(),
+                    };
+                    jobs.push(aead.job(whole, || expected_tag(&op)));
+                }
+                _ => run_alone(aead, op),
+            }
+        });
+        // SAFETY: as in `run_plain`. What was written meanwhile belongs to operations that are not
+        // among the jobs.
+        unsafe { self.aead.run(&mut jobs) };
+        let mut jobs = jobs.iter();
+        batch.for_each(|op| {
+            if op.is_pending() {
+                let job = jobs.next().expect("a job for each that has not run alone");
+                settle(op, A::tag(job));
+            }
+        });
+    }
+}
+
+#[inline(never)]
+fn run_alone<A: Aead>(aead: &A, mut op: ValidOp<'_, '_>) {
+    let tag = aead.run_pieces(&mut op);
+    tags::settle(op, &tag);
+}
+
+/// Ends an operation by the tag of its job.
+#[inline]
+fn settle(mut op: ValidOp<'_, '_>, tag: Option<&[u8; TAG]>) {
+    match tag {
+        Some(tag) => tags::settle(op, tag),
+        None => op.complete(Status::AuthFailed),
+    }
+}
+
+/// Ends operations to open by the tags of their jobs, by one verdict if all are right.
+#[inline]
+fn settle_each<A: Aead>(batch: &mut Batch<'_, '_>, jobs: &[A::Job<'_>]) {
+    let (mut all, mut at) = (true, 0);
+    batch.for_each(|op| {
+        all &= A::tag(&jobs[at]).is_some_and(|tag| op.tag_matches(tag));
+        at += 1;
+    });
+    if declassify(all) {
+        return batch.complete(Status::Success);
+    }
+    at = 0;
+    batch.for_each(|op| {
+        settle(op, A::tag(&jobs[at]));
+        at += 1;
+    });
+}
+
+/// The tag that came with a message, for algorithms that cut none off.
+#[inline]
+pub(crate) fn expected_tag(op: &ValidOp<'_, '_>) -> [u8; TAG] {
+    let mut scratch = [0; MAX_TAG_LEN];
+    let tag = op.expected_tag(&mut scratch);
+    tag.try_into().expect("a whole tag")
+}
+
+/// The IV of an operation whose session demands `N` bytes.
+#[inline]
+pub(crate) fn nonce_of<const N: usize>(op: &ValidOp<'_, '_>) -> [u8; N] {
+    nonce(op.iv(&mut [0; MAX_IV_LEN]))
+}
+
+/// The IV of a session that demands `N` bytes.
+#[inline]
+pub(crate) fn nonce<const N: usize>(iv: &[u8]) -> [u8; N] {
+    iv.try_into().expect("as long as the session demands")
+}
+
+impl<A: Aead> EngineSession for AeadSession<A> {
+    fn group(&self) -> u16 {
+        self.group.number()
+    }
+
+    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| match batch.plain() {
+            Some(mut plain) => {
+                let direction = plain.direction();
+                let mut jobs = ArrayVec::new();
+                self.run_plain(plain.aeads(), &mut jobs);
+                match direction {
+                    Direction::Forward => batch.complete(Status::Success),
+                    Direction::Reverse => settle_each::<A>(batch, &jobs),
+                }
+            }
+            None => self.run_any(batch),
+        });
+    }
+
+    fn memory(&self) -> SessionMemory {
+        memory::<Self>()
+    }
+}

@@ -1,0 +1,278 @@
+//! Ciphers: from the payloads of a batch to one kernel call.
+
+#![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
+
+use arrayvec::ArrayVec;
+use lanelock_core::Status;
+use lanelock_core::algorithm::MAX_IV_LEN;
+use lanelock_core::cursor::Cursor;
+use lanelock_core::engine::{
+    Batch, Columns, EngineSession, LastSession, Ops, PlainPayloads, QueueToken, ValidOp,
+};
+use lanelock_core::session::SessionMemory;
+use lanelock_kernels::aes::{self, BLOCK, Records};
+
+use crate::burst::{BURST, Mapped, Text, memory, session_of};
+use crate::group::Group;
+
+/// A cipher, keyed for one direction.
+pub(crate) trait Cipher: Send + Sync + 'static {
+    /// Runs messages in one piece.
+    ///
+    /// # Safety
+    /// The ciphers of the messages are of one group, and so is this. IVs and texts are valid from
+    /// when a message is yielded until this returns. Each target is its own source or disjoint from
+    /// it, and disjoint from what other messages read or write.
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>)
+    where
+        Self: Sized;
+
+    /// Runs a message in pieces by itself. `iv` is as long as the session demands.
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>);
+}
+
+/// A message in one piece, without the borrow of its operation.
+pub(crate) struct Message<'k, C> {
+    pub(crate) cipher: &'k C,
+    /// Not valid for a cipher without one; all others have an IV of one block.
+    pub(crate) iv: *const [u8; BLOCK],
+    pub(crate) text: Text,
+}
+
+impl<'k, C> Message<'k, C> {
+    /// As the kernels of AES take it.
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "core bounds operations by 4 GiB"
+    )]
+    pub(crate) fn keyed<K>(self, key: impl Fn(&'k C) -> &'k K) -> aes::Message<'k, K> {
+        aes::Message {
+            source: self.text.source,
+            target: self.text.target,
+            len: self.text.len as u32,
+            key: key(self.cipher),
+            iv: self.iv,
+        }
+    }
+}
+
+/// At most [`BURST`] messages in one piece.
+pub(crate) trait Messages<'k, C: 'k>: Sized {
+    /// One by one.
+    fn each(self) -> impl Iterator<Item = Message<'k, C>>;
+
+    /// In records, for a kernel that reads each field where it lies.
+    #[inline(always)]
+    fn in_records<K: 'k>(self, key: impl Fn(&'k C) -> &'k K, run: impl FnOnce(&Records<'k, K>)) {
+        let mut written = ArrayVec::<_, BURST>::new();
+        for message in self.each() {
+            written.push(message.keyed(&key));
+        }
+        if let Some(records) = Records::of(&written) {
+            run(&records);
+        }
+    }
+}
+
+/// The messages of plain operations, where they lie.
+struct PlainMessages<'b, 'k, C> {
+    columns: Columns<'b>,
+    /// The only one, or one for each message.
+    ciphers: &'b [&'k C],
+}
+
+impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = Message<'k, C>> {
+        let each = usize::from(self.ciphers.len() > 1);
+        Mapped::new(0..self.columns.count, move |i| {
+            let at = i * self.columns.stride;
+            // SAFETY: there are as many operations, with these fields.
+            unsafe {
+                Message {
+                    cipher: self.ciphers[i * each],
+                    iv: self.columns.iv.byte_add(at).read().cast(),
+                    text: Text {
+                        source: self.columns.source.byte_add(at).read(),
+                        target: self.columns.target.byte_add(at).read(),
+                        len: self.columns.len.byte_add(at).read() as usize,
+                    },
+                }
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn in_records<K: 'k>(self, key: impl Fn(&'k C) -> &'k K, run: impl FnOnce(&Records<'k, K>)) {
+        let mut keys = ArrayVec::<&'k K, BURST>::new();
+        keys.extend(self.ciphers.iter().map(|cipher| key(cipher)));
+        let Columns {
+            source,
+            target,
+            len,
+            iv,
+            stride,
+            count,
+            ..
+        } = self.columns;
+        run(&Records {
+            source,
+            target,
+            len,
+            iv: iv.cast(),
+            key: keys.as_ptr(),
+            stride,
+            key_stride: if keys.len() == 1 { 0 } else { size_of::<&K>() },
+            count,
+        });
+    }
+}
+
+/// The messages of any operations. Those that are not in one piece run on the way.
+struct AnyMessages<'b, 'a, S, F> {
+    ops: Ops<'b, 'a>,
+    cipher: F,
+    last: LastSession<'a, S>,
+}
+
+impl<'a, S, C, F> Messages<'a, C> for AnyMessages<'_, 'a, S, F>
+where
+    S: EngineSession,
+    C: Cipher,
+    F: Fn(&'a S) -> &'a C,
+{
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = Message<'a, C>> {
+        self
+    }
+}
+
+impl<'a, S, C, F> Iterator for AnyMessages<'_, 'a, S, F>
+where
+    S: EngineSession,
+    C: Cipher,
+    F: Fn(&'a S) -> &'a C,
+{
+    type Item = Message<'a, C>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Message<'a, C>> {
+        loop {
+            let mut op = self.ops.next()?;
+            let cipher = (self.cipher)(session_of(&op, &mut self.last));
+            let text = op.whole_payload().map(Text::from);
+            match (text, op.whole_iv()) {
+                (Some(text), Some(iv)) => {
+                    return Some(Message {
+                        cipher,
+                        iv: iv.as_ptr().cast(),
+                        text,
+                    });
+                }
+                _ => run_alone(cipher, op),
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn run_alone<C: Cipher>(cipher: &C, mut op: ValidOp<'_, '_>) {
+    let iv = iv_of(&op);
+    cipher.run_pieces(&iv, op.payload());
+}
+
+/// A copy of the IV, for an operation whose payload is borrowed beside it.
+pub(crate) fn iv_of(op: &ValidOp<'_, '_>) -> ArrayVec<u8, BLOCK> {
+    let mut scratch = [0; MAX_IV_LEN];
+    let iv = op.iv(&mut scratch);
+    iv.try_into().expect("an IV of one block at most")
+}
+
+/// Runs the payloads of at most [`BURST`] operations. `any` is a cipher of their group.
+#[inline]
+pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
+    any: &C,
+    batch: &mut Batch<'_, 'a>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    match batch.plain() {
+        Some(mut plain) => run_plain(any, plain.payloads(), cipher),
+        None => run_any(any, batch, cipher),
+    }
+}
+
+/// [`run_payloads`], for operations that are plain.
+#[inline]
+pub(crate) fn run_plain<'a, S: EngineSession, C: Cipher>(
+    any: &C,
+    payloads: PlainPayloads<'_, 'a, S>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    let mut ciphers = ArrayVec::<&C, BURST>::new();
+    if payloads.is_of_one_session() {
+        ciphers.extend(payloads.sessions().next().map(&cipher));
+    } else {
+        ciphers.extend(payloads.sessions().map(&cipher));
+    }
+    let messages = PlainMessages {
+        ciphers: &ciphers,
+        columns: payloads.columns(),
+    };
+    // SAFETY: as in `run_any`.
+    unsafe { any.run(messages) };
+}
+
+/// [`run_payloads`], for operations that may be of any form.
+#[inline]
+pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
+    any: &C,
+    batch: &mut Batch<'_, 'a>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    let messages = AnyMessages {
+        ops: batch.ops(),
+        cipher,
+        last: LastSession::default(),
+    };
+    // SAFETY: the memory of IVs and texts is the operations' for as long as the batch is borrowed,
+    // and no reference to it was kept. Input and output of a text are alike or disjoint; outputs of
+    // different operations are disjoint from each other and from what is read, as they were
+    // borrowed exclusively (or promised to be, where raw pointers were given). A batch is of one
+    // group.
+    unsafe { any.run(messages) };
+}
+
+/// The session of a cipher.
+pub(crate) struct CipherSession<C> {
+    cipher: C,
+    group: Group,
+}
+
+impl<C: Cipher> CipherSession<C> {
+    pub(crate) fn boxed(group: Group, cipher: C) -> Box<dyn EngineSession> {
+        Box::new(Self { cipher, group })
+    }
+
+    #[inline]
+    fn cipher(&self) -> &C {
+        &self.cipher
+    }
+}
+
+impl<C: Cipher> EngineSession for CipherSession<C> {
+    fn group(&self) -> u16 {
+        self.group.number()
+    }
+
+    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| {
+            run_payloads(&self.cipher, batch, Self::cipher);
+            batch.complete(Status::Success);
+        });
+    }
+
+    fn memory(&self) -> SessionMemory {
+        memory::<Self>()
+    }
+}
