@@ -22,7 +22,7 @@ use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::mac::{self, MacSession};
-use crate::tier::Kit;
+use crate::tier;
 use crate::xchacha::XChaCha20Poly1305;
 use crate::xts::{XtsDecrypt, XtsEncrypt};
 
@@ -135,33 +135,33 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         Algorithm::Mac(mac) => {
             let group = Group::of_mac(mac, key.len());
             match mac {
-                Mac::Hmac(hash) => with_hash!(hash, kit, |kernels| {
+                Mac::Hmac(hash) => with_hash!(hash, machine, |kernels| {
                     MacSession::boxed(group, Hmac::new(kernels, key))
                 }),
-                Mac::AesCmac => Some(MacSession::boxed(group, Cmac::new(isa, key)?)),
-                Mac::AesGmac => Some(MacSession::boxed(group, Gmac::new(isa, key)?)),
+                Mac::AesCmac => Some(MacSession::boxed(group, Cmac::new(machine, key)?)),
+                Mac::AesGmac => Some(MacSession::boxed(group, Gmac::new(machine, key)?)),
                 _ => None,
             }
         }
-        Algorithm::Hash(hash) => with_hash!(hash, kit, |kernels| {
+        Algorithm::Hash(hash) => with_hash!(hash, machine, |kernels| {
             MacSession::boxed(Group::of_hash(hash), Digest::new(kernels))
         }),
         Algorithm::Aead(aead) => {
             let group = Group::of_aead(aead, key.len()).one_way(direction);
             let seal = direction == Direction::Forward;
             Some(match aead {
-                Aead::AesGcm => AeadSession::boxed(group, Gcm::new(isa, key, seal)?),
+                Aead::AesGcm => AeadSession::boxed(group, Gcm::new(machine, key, seal)?),
                 Aead::AesCcm => {
-                    let ccm = Ccm::new(isa, key, seal, transform.tag_length())?;
+                    let ccm = Ccm::new(machine, key, seal, transform.tag_length())?;
                     AeadSession::boxed(group, ccm)
                 }
-                Aead::AesGcmSiv => AeadSession::boxed(group, GcmSiv::new(isa, key, seal)?),
+                Aead::AesGcmSiv => AeadSession::boxed(group, GcmSiv::new(machine, key, seal)?),
                 Aead::ChaCha20Poly1305 => {
-                    let chacha = ChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    let chacha = ChaCha20Poly1305::new(tier::chacha(machine)?, key, seal)?;
                     AeadSession::boxed(group, chacha)
                 }
                 Aead::XChaCha20Poly1305 => {
-                    let xchacha = XChaCha20Poly1305::new(kit.chacha()?, key, seal)?;
+                    let xchacha = XChaCha20Poly1305::new(tier::chacha(machine)?, key, seal)?;
                     AeadSession::boxed(group, xchacha)
                 }
                 _ => return None,
@@ -172,7 +172,7 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
             let group = Group::of_cipher(cipher, key.len())
                 .chained(Group::of_mac(mac, mac_key.len()), order);
             let halves = Halves {
-                kit,
+                machine,
                 group,
                 order,
                 direction,
@@ -180,9 +180,13 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
                 mac_key,
             };
             match (cipher, direction) {
-                (Cipher::AesCbc, Direction::Forward) => halves.with_cbc(CbcEncrypt::new(isa, key)?),
-                (Cipher::AesCbc, Direction::Reverse) => halves.with_cbc(CbcDecrypt::new(isa, key)?),
-                (Cipher::AesCtr, _) => halves.with_ctr(Ctr::new(isa, key)?),
+                (Cipher::AesCbc, Direction::Forward) => {
+                    halves.with_cbc(CbcEncrypt::new(machine, key)?)
+                }
+                (Cipher::AesCbc, Direction::Reverse) => {
+                    halves.with_cbc(CbcDecrypt::new(machine, key)?)
+                }
+                (Cipher::AesCtr, _) => halves.with_ctr(Ctr::new(machine, key)?),
                 _ => None,
             }
         }
@@ -192,7 +196,7 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
 
 /// What is known of a chain before its cipher is keyed.
 struct Halves<'t> {
-    kit: Kit,
+    machine: Machine,
     group: Group,
     order: Order,
     direction: Direction,
@@ -203,8 +207,11 @@ struct Halves<'t> {
 impl Halves<'_> {
     fn with_cbc<C: Cbc>(&self, cipher: C) -> Option<Box<dyn EngineSession>> {
         match self.mac {
-            Mac::Hmac(hash) => with_hash!(hash, self.kit, |kernels| {
-                CbcHmac::boxed(self.chain(cipher, Hmac::new(kernels, self.mac_key)))
+            Mac::Hmac(hash) => with_hash!(hash, self.machine, |kernels| {
+                CbcHmac::boxed(
+                    self.machine,
+                    self.chain(cipher, Hmac::new(kernels, self.mac_key)),
+                )
             }),
             Mac::AesCmac => Some(Box::new(self.chain(cipher, self.cmac()?))),
             _ => None,
@@ -213,7 +220,7 @@ impl Halves<'_> {
 
     fn with_ctr(&self, cipher: Ctr) -> Option<Box<dyn EngineSession>> {
         Some(match self.mac {
-            Mac::Hmac(hash) => with_hash!(hash, self.kit, |kernels| {
+            Mac::Hmac(hash) => with_hash!(hash, self.machine, |kernels| {
                 let chain = self.chain(cipher, Hmac::new(kernels, self.mac_key));
                 Box::new(chain) as Box<dyn EngineSession>
             })?,
@@ -223,7 +230,7 @@ impl Halves<'_> {
     }
 
     fn cmac(&self) -> Option<Cmac> {
-        Cmac::new(self.kit.isa(), self.mac_key)
+        Cmac::new(self.machine, self.mac_key)
     }
 
     fn chain<C: cipher::Cipher, M: mac::Mac>(&self, cipher: C, mac: M) -> Chain<C, M> {

@@ -6,6 +6,7 @@
 use std::slice;
 
 use lanelock_core::cursor::Cursor;
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::cbc::{
     DecryptJob, EncryptJob, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
 };
@@ -66,7 +67,7 @@ impl Cipher for CbcEncrypt {
         });
         // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
         // validation has seen to whole blocks and an IV of one.
-        unsafe { encrypt_each(self.isa, self.key.size(), messages) }
+        unsafe { encrypt_each(self.machine, self.key.size(), messages) }
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
@@ -86,7 +87,7 @@ impl Cipher for CbcEncrypt {
         for_each_block_run(payload, BLOCK, |text| {
             (job.source, job.target, job.len) = (text.source, text.target, text.len);
             // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
-            unsafe { encrypt_many(self.isa, slice::from_mut(&mut job)) };
+            unsafe { encrypt_many(self.machine, slice::from_mut(&mut job)) };
         });
     }
 }
@@ -97,7 +98,7 @@ impl Cipher for CbcDecrypt {
         messages.in_records(
             |cipher| &cipher.key,
             // SAFETY: as for encryption.
-            |records| unsafe { decrypt_records(self.isa, self.key.size(), records) },
+            |records| unsafe { decrypt_records(self.machine, self.key.size(), records) },
         );
     }
 
@@ -118,7 +119,7 @@ impl Cipher for CbcDecrypt {
         for_each_block_run(payload, BLOCK, |text| {
             (job.source, job.target, job.len) = (text.source, text.target, text.len);
             // SAFETY: as for encryption.
-            unsafe { decrypt_many(self.isa, slice::from_mut(&mut job)) };
+            unsafe { decrypt_many(self.machine, slice::from_mut(&mut job)) };
         });
     }
 }

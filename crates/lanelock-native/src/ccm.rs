@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::ValidOp;
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, ctr, mac};
 

@@ -8,6 +8,7 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
@@ -77,7 +78,7 @@ impl Mac for Cmac {
         // SAFETY: each source is valid for the message's length, as the caller promises, and each
         // chaining value a block of its own, borrowed until the call returns; keys of one group have
         // one size, and the caller promises one.
-        unsafe { authenticate_each(self.isa, self.key.size(), messages) };
+        unsafe { authenticate_each(self.machine, self.key.size(), messages) };
         for (tag, whole) in places.iter_mut().zip(&beside) {
             // SAFETY: written when its place was pushed.
             let whole = unsafe { whole.assume_init_ref() };

@@ -5,8 +5,9 @@
 use std::slice;
 
 use lanelock_core::cursor::Cursor;
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::EncryptKey;
 use lanelock_kernels::aes::ctr::{Job, apply_many, apply_records};
-use lanelock_kernels::aes::{EncryptKey, Isa};
 
 use crate::burst::{Text, for_each_block_run};
 use crate::cipher::{Cipher, Messages};
@@ -30,7 +31,7 @@ impl Cipher for Ctr {
             |cipher| &cipher.key,
             // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
             // validation has seen to a whole counter block.
-            |records| unsafe { apply_records(self.isa, self.key.size(), records) },
+            |records| unsafe { apply_records(self.machine, self.key.size(), records) },
         );
     }
 
@@ -52,7 +53,7 @@ impl Cipher for Ctr {
         for_each_block_run(payload, 1, |text| {
             (job.source, job.target, job.len) = (text.source, text.target, text.len);
             // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
-            unsafe { apply_many(self.isa, slice::from_mut(&mut job)) };
+            unsafe { apply_many(self.machine, slice::from_mut(&mut job)) };
         });
     }
 }

@@ -4,6 +4,7 @@
 
 use arrayvec::ArrayVec;
 use lanelock_core::cursor::Cursor;
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ecb::{Job, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
 
@@ -56,14 +57,14 @@ macro_rules! ecb {
                     jobs.push(message.cipher.job(message.text));
                 }
                 // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.isa, &mut jobs) }
+                unsafe { $run(self.machine, &mut jobs) }
             }
 
             fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
                 for_each_block_run(payload, BLOCK, |text| {
                     // SAFETY: the piece is valid for its length; its input and output are alike or
                     // disjoint.
-                    unsafe { $run(self.isa, &mut [self.job(text)]) };
+                    unsafe { $run(self.machine, &mut [self.job(text)]) };
                 });
             }
         }

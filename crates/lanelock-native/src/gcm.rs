@@ -7,8 +7,9 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::BLOCK;
 use lanelock_kernels::aes::gcm::{Direction, Job, Key, Stream, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, Isa};
 
 use crate::aead::{Aead, Message, TAG};
 use crate::burst::{BURST, Text};
@@ -78,7 +79,7 @@ impl Aead for Gcm {
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
-        let j0 = self.key.j0(self.isa, message.iv);
+        let j0 = self.key.j0(self.machine, message.iv);
         job(&self.key, j0, message.text, message.aad, message.place)
     }
 
@@ -99,8 +100,8 @@ impl Aead for Gcm {
     }
 
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let j0 = self.key.j0(self.isa, op.iv(&mut [0; MAX_IV_LEN]));
-        let mut stream = Stream::new(self.isa, &self.key, j0);
+        let j0 = self.key.j0(self.machine, op.iv(&mut [0; MAX_IV_LEN]));
+        let mut stream = Stream::new(self.machine, &self.key, j0);
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             carry.push(piece, |blocks| stream.aad(blocks));
@@ -126,19 +127,19 @@ impl Mac for Gmac {
         for (number, message) in messages.enumerate() {
             let key = &message.mac.key;
             // SAFETY: an IV is as valid as its message.
-            let j0 = key.j0(self.isa, unsafe { &*message.iv });
+            let j0 = key.j0(self.machine, unsafe { &*message.iv });
             let place = left.unless_whole(number, message.tag);
             jobs.push(job(key, j0, Text::EMPTY, message.text, place));
         }
         // SAFETY: keys of one group have one size, and the caller promises one. Messages and tags are
         // valid until this returns; there is no text.
-        unsafe { encrypt_many(self.isa, &mut jobs) };
+        unsafe { encrypt_many(self.machine, &mut jobs) };
         left.write(|number| &jobs[number].tag);
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
-        let j0 = self.key.j0(self.isa, op.iv(&mut [0; MAX_IV_LEN]));
-        let mut stream = Stream::new(self.isa, &self.key, j0);
+        let j0 = self.key.j0(self.machine, op.iv(&mut [0; MAX_IV_LEN]));
+        let mut stream = Stream::new(self.machine, &self.key, j0);
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
             carry.push(piece, |blocks| stream.aad(blocks));

@@ -6,8 +6,9 @@ use std::convert::Infallible;
 
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::ValidOp;
+use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::siv::{Job, Stream, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, Isa};
+use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
 use crate::aead::{Aead, Message, TAG, expected_tag, nonce, nonce_of};
 use crate::burst::for_each_block_run;
@@ -63,7 +64,7 @@ impl Aead for GcmSiv {
     }
 
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let mut stream = Stream::new(self.isa, &self.key, nonce_of(op));
+        let mut stream = Stream::new(self.machine, &self.key, nonce_of(op));
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
             carry.push(piece, |blocks| stream.absorb(blocks));

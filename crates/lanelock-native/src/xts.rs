@@ -76,7 +76,7 @@ macro_rules! xts {
                     for message in messages.each() {
                         jobs.push(message.cipher.job(message.iv.read(), message.text));
                     }
-                    $run(self.isa, &mut jobs);
+                    $run(self.machine, &mut jobs);
                 }
             }
 
@@ -88,7 +88,7 @@ macro_rules! xts {
                     (job.source, job.target, job.len) = (text.source, text.target, text.len);
                     // SAFETY: a piece is valid for its length; its input and output are alike or
                     // disjoint.
-                    unsafe { $run(self.isa, slice::from_mut(&mut job)) };
+                    unsafe { $run(self.machine, slice::from_mut(&mut job)) };
                 };
                 let len = payload.remaining();
                 let tail = match len % BLOCK {

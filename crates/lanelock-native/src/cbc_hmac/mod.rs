@@ -5,8 +5,9 @@ mod message;
 
 use lanelock_core::engine::{Batch, EngineSession, QueueToken};
 use lanelock_core::session::SessionMemory;
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::aes::interleave::Interleave;
-use lanelock_kernels::cpu::ShaNi;
 
 use crate::burst::{BURST, memory};
 use crate::cbc::Cbc;
@@ -17,7 +18,7 @@ use crate::hash::Hmac;
 pub(crate) struct CbcHmac<C, A: Interleave> {
     chain: Chain<C, Hmac<A>>,
     /// Given where cipher and hash function can be interleaved.
-    together: Option<ShaNi>,
+    together: Option<Instructions>,
 }
 
 /// The longest message of a burst leaves the others' lanes if it has this many times as many bytes
@@ -28,14 +29,14 @@ const LONG: usize = 3;
 const SHORT: usize = 192;
 
 impl<C: Cbc, A: Interleave> CbcHmac<C, A> {
-    pub(crate) fn boxed(chain: Chain<C, Hmac<A>>) -> Box<dyn EngineSession> {
-        let together = A::INTERLEAVES.then(ShaNi::detect).flatten();
+    pub(crate) fn boxed(machine: Machine, chain: Chain<C, Hmac<A>>) -> Box<dyn EngineSession> {
+        let together = Instructions::of(machine).filter(|_| A::INTERLEAVES);
         Box::new(Self { chain, together })
     }
 
     /// Runs the one message that lanes would not help; whether there was one. It is completed, but
     /// for one to verify before it is decrypted: that has a result if its tag is wrong.
-    fn run_interleaved(&self, token: ShaNi, batch: &mut Batch<'_, '_>) -> bool {
+    fn run_interleaved(&self, token: Instructions, batch: &mut Batch<'_, '_>) -> bool {
         let (mut longest, mut next, mut index, mut at) = (0, 0, 0, 0);
         if batch.len() > 1 {
             // In lanes, those that are verified run no slower, with decryption after that.
