@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::io::Write as _;
 
-use comfy_table::Table;
 use lanelock::algorithm::{Algorithm, Spec};
 use lanelock::engine::{Capability, Engine, Features};
 use lanelock::session::Choice;
@@ -21,6 +20,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::report::json::{self, Schema};
+use crate::report::table::align;
 use family::family;
 use public_keys::KeyRow;
 
@@ -407,27 +407,26 @@ fn names(algorithm: Algorithm) -> Vec<String> {
 }
 
 fn algorithms(capabilities: &[Capability]) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(["  algorithm", "key", "IV", "tag", "AAD", "features"]);
-    for row in capabilities {
-        let sizes = |sizes: Sizes| match sizes.max() {
+    let sizes = |sizes: Sizes| match sizes.max() {
+        0 => "-".to_owned(),
+        _ => sizes.to_string(),
+    };
+    let rows = capabilities.iter().map(|row| {
+        let aad = match row.max_aad {
             0 => "-".to_owned(),
-            _ => sizes.to_string(),
+            max => format!("up to {max}"),
         };
-        table.add_row([
+        vec![
             format!("  {}", family(&names(row.algorithm))),
             sizes(row.key),
             sizes(row.iv),
             sizes(row.tag),
-            match row.max_aad {
-                0 => "-".to_owned(),
-                max => format!("up to {max}"),
-            },
+            aad,
             features(row.features),
-        ]);
-    }
-    table.trim_fmt()
+        ]
+    });
+    let titles = ["  algorithm", "key", "IV", "tag", "AAD", "features"];
+    align(&titles, |_| true, rows)
 }
 
 fn features(features: Features) -> String {

@@ -11,6 +11,7 @@ mod check;
 mod completions;
 mod engines;
 mod failure;
+mod figures;
 mod machine;
 mod perf;
 pub mod readers;

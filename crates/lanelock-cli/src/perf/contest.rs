@@ -101,7 +101,7 @@ impl Contest {
         &self,
         bench: &Bench,
         shape: &Shape,
-        mut left_out: impl FnMut(&str, &str),
+        left_out: &mut dyn FnMut(&str, &str),
     ) -> Result<Vec<Box<dyn Contestant>>, Failure> {
         let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
         for &peer in &self.peer {
@@ -113,7 +113,7 @@ impl Contest {
         for name in self.engines.names(bench)? {
             match EngineContestant::open(&bench.device, &name, shape)? {
                 Entry::Ready(ready) => contestants.push(Box::new(ready)),
-                // What a baseline is not written for, nobody expects of it.
+                // Baselines are not written for every algorithm.
                 Entry::NotOffered(_) if is_baseline(&name) => left_out(&name, ""),
                 Entry::NotOffered(why) => left_out(&name, &why),
             }

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use super::bench::Bench;
 use super::cells;
-use super::contest::Engines;
+use super::contest::{Engines, Pace};
 use super::contestant::Entry;
 use super::engine::EngineContestant;
 use super::latencies::Latencies;
+use super::measure::{self, Measurement};
 use super::number::seconds;
 use super::output::Output;
-use super::progress::Progress;
 use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::Latency;
 
 /// Arguments of `lanelock perf latency`.
 #[derive(Debug, clap::Args)]
@@ -53,6 +53,63 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(&bench, rows, columns::LATENCY, &args.output)
 }
 
+/// Engines one by one.
+struct Engine<'a> {
+    bench: &'a Bench,
+    engines: &'a [String],
+}
+
+impl Measurement for Engine<'_> {
+    type Cell = Shape;
+    type Contestant = (String, EngineContestant);
+    type Lap = Latencies;
+    type Row = Latency;
+
+    fn describe(&self, shape: &Shape) -> String {
+        cells::describe(shape)
+    }
+
+    fn enter(
+        &self,
+        shape: &Shape,
+        absent: &mut dyn FnMut(&str, &str),
+    ) -> Result<Vec<Self::Contestant>, Failure> {
+        let mut contestants = Vec::new();
+        for engine in self.engines {
+            match EngineContestant::open(&self.bench.device, engine, shape)? {
+                Entry::Ready(ready) => contestants.push((engine.clone(), ready)),
+                Entry::NotOffered(why) => absent(engine, &why),
+            }
+        }
+        match contestants.is_empty() {
+            true => Err(Failure::Failed("no contestant offers it".to_owned())),
+            false => Ok(contestants),
+        }
+    }
+
+    fn lap(
+        &self,
+        (_, contestant): &mut Self::Contestant,
+        span: Duration,
+    ) -> Result<Latencies, Failure> {
+        contestant.latencies(span)
+    }
+
+    fn rows(
+        &self,
+        shape: &Shape,
+        contestants: &[Self::Contestant],
+        laps: Vec<Vec<Latencies>>,
+    ) -> Result<Vec<Latency>, Failure> {
+        let row = |((engine, _), laps): (&Self::Contestant, &Vec<Latencies>)| Latency {
+            common: cells::common(shape, engine, Some(laps[0].lap().rate())),
+            messages: cells::messages(shape),
+            percentiles: laps[0].percentiles(),
+        };
+        Ok(contestants.iter().zip(&laps).map(row).collect())
+    }
+}
+
 /// Measures each engine in each cell.
 ///
 /// # Errors
@@ -62,32 +119,7 @@ pub(super) fn measure(
     engines: &[String],
     seconds: Duration,
     bench: &Bench,
-) -> Result<Vec<Row>, Failure> {
-    let progress = Progress::of(cells.len() * engines.len());
-    let mut rows = Vec::new();
-    for shape in cells {
-        progress.say(cells::describe(shape));
-        let before = rows.len();
-        for engine in engines {
-            match EngineContestant::open(&bench.device, engine, shape)? {
-                Entry::Ready(mut ready) => {
-                    let _warms_up = ready.latencies(seconds.min(Duration::from_millis(20)))?;
-                    rows.push(row(shape, engine, &ready.latencies(seconds)?));
-                }
-                Entry::NotOffered(why) => progress.note(&format!("{engine} is left out: {why}")),
-            }
-            progress.step();
-        }
-        if rows.len() == before {
-            let cell = cells::describe(shape);
-            return Err(Failure::Failed(format!("{cell}: no contestant offers it")));
-        }
-    }
-    Ok(rows)
-}
-
-fn row(shape: &Shape, engine: &str, latencies: &Latencies) -> Row {
-    let mut row = cells::row(shape, engine, latencies.lap().rate());
-    latencies.describe(&mut row);
-    row
+) -> Result<Vec<Latency>, Failure> {
+    let pace = Pace { seconds, rounds: 1 };
+    measure::measure(&Engine { bench, engines }, cells, pace)
 }

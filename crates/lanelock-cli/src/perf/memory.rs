@@ -6,24 +6,26 @@
 use std::env;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use lanelock::algorithm::Spec;
 use lanelock::{Buffer, Op, Session, SessionError, Status};
+use serde::Deserialize;
 
 use super::bench::{self, Bench};
 use super::cells;
 use super::contest::Engines;
 use super::drive;
+use super::measure::{self, Measurement, ONCE};
 use super::number::number;
 use super::output::Output;
 use super::pool::{Memory, Message};
-use super::progress::Progress;
 use super::publish;
 use super::shape::Shape;
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::{Report, Row};
+use crate::row;
 
 /// Arguments of `lanelock perf memory`.
 #[derive(Debug, clap::Args)]
@@ -60,49 +62,104 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     let bench = Bench::open()?;
     let engines = args.engines.names(&bench)?;
-    let cells = args.sessions.len() * args.algorithm.len() * engines.len();
-    let progress = Progress::of(if args.one_cell { 0 } else { cells });
-    let mut rows = Vec::new();
+    let mut cells = Vec::new();
     for &spec in &args.algorithm {
         for engine in &engines {
             for &sessions in &args.sessions {
-                progress.say(format!("{spec} on {engine}, {sessions} sessions"));
-                if args.one_cell {
-                    rows.extend(measure(&bench, spec, engine, sessions)?);
-                } else {
-                    rows.extend(in_own_process(spec, engine, sessions)?);
-                }
-                progress.step();
+                cells.push(Cell {
+                    spec,
+                    engine: engine.clone(),
+                    sessions,
+                });
             }
         }
     }
-    drop(progress);
+    let rows = match args.one_cell {
+        false => measure::measure(&InOwnProcess, &cells, ONCE)?,
+        true => cells
+            .iter()
+            .filter_map(|cell| measure(&bench, cell).transpose())
+            .collect::<Result<_, _>>()?,
+    };
     publish(&bench, rows, columns::MEMORY, &args.output)
 }
 
-/// Has another process measure one cell.
-fn in_own_process(spec: Spec, engine: &str, sessions: usize) -> Result<Vec<Row>, Failure> {
-    let broken = |why: String| Failure::Failed(format!("{spec} on {engine}: {why}"));
-    let executable = env::current_exe().map_err(|error| broken(error.to_string()))?;
-    let output = Command::new(executable)
-        .args(["perf", "memory", "--one-cell", "--json", "-"])
-        .args(["--algorithm", &spec.to_string(), "--engine", engine])
-        .args(["--sessions", &sessions.to_string()])
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| broken(error.to_string()))?;
-    if !output.status.success() {
-        return Err(broken(format!("its process ended with {}", output.status)));
+/// So many sessions on an engine.
+struct Cell {
+    spec: Spec,
+    engine: String,
+    sessions: usize,
+}
+
+/// Has another process measure each cell.
+struct InOwnProcess;
+
+/// What that process prints.
+#[derive(Deserialize)]
+struct OneCell {
+    results: Vec<row::Memory>,
+}
+
+impl Measurement for InOwnProcess {
+    type Cell = Cell;
+    type Contestant = Command;
+    type Lap = Vec<row::Memory>;
+    type Row = row::Memory;
+
+    fn describe(&self, cell: &Cell) -> String {
+        format!(
+            "{} on {}, {} sessions",
+            cell.spec, cell.engine, cell.sessions
+        )
     }
-    let report: Report =
-        serde_json::from_slice(&output.stdout).map_err(|error| broken(error.to_string()))?;
-    Ok(report.results)
+
+    fn enter(&self, cell: &Cell, _: &mut dyn FnMut(&str, &str)) -> Result<Vec<Command>, Failure> {
+        let executable = env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
+        let mut command = Command::new(executable);
+        command
+            .args(["perf", "memory", "--one-cell", "--json", "-"])
+            .args([
+                "--algorithm",
+                &cell.spec.to_string(),
+                "--engine",
+                &cell.engine,
+            ])
+            .args(["--sessions", &cell.sessions.to_string()])
+            .stderr(Stdio::inherit());
+        Ok(vec![command])
+    }
+
+    fn warm_up(&self, _: &mut Command, _: Duration) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn lap(&self, command: &mut Command, _: Duration) -> Result<Self::Lap, Failure> {
+        let broken = |why: String| Failure::Failed(why);
+        let output = command
+            .output()
+            .map_err(|error| broken(error.to_string()))?;
+        if !output.status.success() {
+            return Err(broken(format!("its process ended with {}", output.status)));
+        }
+        let printed = serde_json::from_slice::<OneCell>(&output.stdout);
+        Ok(printed.map_err(|error| broken(error.to_string()))?.results)
+    }
+
+    fn rows(
+        &self,
+        _: &Cell,
+        _: &[Command],
+        laps: Vec<Vec<Self::Lap>>,
+    ) -> Result<Vec<row::Memory>, Failure> {
+        Ok(laps.into_iter().flatten().flatten().collect())
+    }
 }
 
 /// Makes the sessions, then uses each once on one queue pair; no row if the engine does not offer
 /// the algorithm.
-fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Option<Row>, Failure> {
-    let mut shapes = Work::of(vec![spec]).cells()?;
+fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
+    let (engine, count) = (&*cell.engine, cell.sessions);
+    let mut shapes = Work::of(vec![cell.spec]).cells()?;
     let shape = Shape {
         burst: 1,
         pool: 1,
@@ -136,14 +193,17 @@ fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Opti
         (count >= 100).then(|| to.saturating_sub(from) / count as u64)
     };
     let counted = sessions[0].memory();
-    Ok(Some(Row {
-        sessions: count as u64,
-        bytes_per_session: Some(counted.session as u64),
-        bytes_per_context: Some(counted.per_queue_pair as u64),
+    Ok(Some(row::Memory {
+        common: row::Common {
+            sessions: count as u64,
+            ..cells::common(&shape, engine, None)
+        },
+        messages: cells::messages(&shape),
+        bytes_per_session: counted.session as u64,
+        bytes_per_context: counted.per_queue_pair as u64,
         grown_per_session: each(at_start, with_sessions),
         grown_per_context: each(with_sessions, with_contexts),
-        peak_rss_bytes: Some(status_bytes("VmHWM:")),
-        ..cells::untimed_row(&shape, engine)
+        peak_rss_bytes: status_bytes("VmHWM:"),
     }))
 }
 

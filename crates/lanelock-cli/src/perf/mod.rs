@@ -1,8 +1,10 @@
 //! `lanelock perf`: what engines, peers and baselines do in how much time and memory.
 //!
 //! ```text
-//! work → cells → contestants, prepared and checked against each other → rounds → rows → report
+//! work → cells → contestants, prepared and checked against each other → turns → rows → report
 //! ```
+//!
+//! [`measure`] has the loop, each measurement says what a turn of it is.
 //!
 //! Every contestant of a cell has the same keys and messages, made from seeds ([`content`]), so
 //! that answers are compared before they are timed. The timed loop ([`drive`]) builds the
@@ -23,6 +25,7 @@ mod form;
 mod latencies;
 mod latency;
 mod lengths;
+mod measure;
 mod memory;
 mod null_engine;
 mod number;
@@ -50,9 +53,10 @@ use std::io::Write;
 use clap::Subcommand;
 
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::report::columns::Column;
 use crate::report::table;
-use crate::row::{Report, Row};
+use crate::row::{Measured, Report};
 use bench::Bench;
 use output::Output;
 
@@ -106,33 +110,32 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// Prints the rows as tables with these columns, unless standard output is for something else, and
 /// writes the files.
-fn publish(
+fn publish<R: Measured>(
     bench: &Bench,
-    rows: Vec<Row>,
-    columns: &[Column],
+    rows: Vec<R>,
+    columns: &[Column<R>],
     output: &Output,
 ) -> Result<(), Failure> {
-    publish_as(bench, rows, |report| table::render(report, columns), output)
+    let table = |machine: &Machine, rows: &[R]| table::render(machine, rows, columns);
+    publish_as(bench, rows, table, output)
 }
 
 /// The same with tables of another kind.
-fn publish_as(
+fn publish_as<R: Measured>(
     bench: &Bench,
-    rows: Vec<Row>,
-    table: impl Fn(&Report) -> String,
+    rows: Vec<R>,
+    table: impl Fn(&Machine, &[R]) -> String,
     output: &Output,
 ) -> Result<(), Failure> {
-    let report = Report {
-        machine: bench.machine(),
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        results: rows,
-    };
+    let machine = bench.machine();
     if output.shows_table() {
-        let text = table(&report);
-        io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(Failure::stdout)?;
+        let text = table(&machine, &rows);
+        let written = io::stdout().lock().write_all(text.as_bytes());
+        written.map_err(Failure::stdout)?;
     }
-    output.write(&report)
+    output.write(&Report {
+        machine,
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        results: rows.into_iter().map(Into::into).collect(),
+    })
 }

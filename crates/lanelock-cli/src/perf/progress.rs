@@ -28,18 +28,16 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// Steps that need not be done.
-    pub fn skip(&self, steps: usize) {
-        self.0.inc(steps as u64);
-    }
-
     /// Writes a line for the user above the bar.
     pub fn note(&self, text: &str) {
-        self.0.suspend(|| {
-            use std::io::Write;
-            let _nowhere_else_to_say_it = writeln!(std::io::stderr(), "lanelock: {text}");
-        });
+        self.0.suspend(|| note(text));
     }
+}
+
+/// Writes a line for the user.
+pub fn note(text: &str) {
+    use std::io::Write;
+    let _nowhere_else_to_say_it = writeln!(std::io::stderr(), "lanelock: {text}");
 }
 
 impl Drop for Progress {

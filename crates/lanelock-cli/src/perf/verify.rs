@@ -4,6 +4,8 @@
 //! has to give one checksum: the one that two hand-written loops, over OpenSSL and libipsec-mb,
 //! agreed on when the table of known answers was made, and that a peer gives now.
 
+use std::time::Duration;
+
 use lanelock::algorithm::Spec;
 
 use super::bench::Bench;
@@ -12,6 +14,7 @@ use super::contest::{Contest, Engines};
 use super::contestant::{Contestant, Entry};
 use super::engine::EngineContestant;
 use super::lengths::{Lengths, Mix};
+use super::measure::{Measurement, ONCE, measure};
 use super::null_engine::NullEngine;
 use super::operation::Operation;
 use super::output::Output;
@@ -21,7 +24,7 @@ use super::shape::{Layout, Shape};
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::{Common, Verdict};
 
 /// Arguments of `lanelock perf verify`.
 #[derive(Debug, clap::Args)]
@@ -62,25 +65,34 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         reference: None,
     };
     contest.check(&bench)?;
-    let mut rows = Vec::new();
-    let mut failures = Vec::new();
-    for &spec in &args.algorithm {
-        for &operation in Operation::of(spec.algorithm) {
-            let expected = known(spec, operation);
-            for entrant in entrants(args, &bench)? {
-                let verdict = entrant.verify(&bench, spec, operation, expected)?;
-                let Some(wrong) = verdict else { continue };
-                let name = entrant.name();
-                failures.extend(wrong.iter().map(|why| format!("{name}: {why}")));
-                rows.push(row(spec, operation, name, wrong.is_empty()));
-            }
-        }
-    }
+    let operations = |&spec: &Spec| {
+        let operations = Operation::of(spec.algorithm).iter();
+        operations.map(move |&operation| (spec, operation))
+    };
+    let cells: Vec<_> = args.algorithm.iter().flat_map(operations).collect();
+    let rows = measure(
+        &Entrants {
+            args,
+            bench: &bench,
+        },
+        &cells,
+        ONCE,
+    )?;
+    let failures = rows.iter().flat_map(|row| {
+        let name = &row.common.contestant;
+        row.wrong.iter().map(move |why| format!("{name}: {why}"))
+    });
+    let failures: Vec<_> = failures.collect();
     publish(&bench, rows, columns::VERIFY, &args.output)?;
     match failures.is_empty() {
         true => Ok(()),
         false => Err(Failure::Failed(failures.join("\n"))),
     }
+}
+
+struct Entrants<'a> {
+    args: &'a Args,
+    bench: &'a Bench,
 }
 
 /// Whose work is looked at.
@@ -89,44 +101,51 @@ enum Entrant {
     Peer(Peer),
 }
 
-fn entrants(args: &Args, bench: &Bench) -> Result<Vec<Entrant>, Failure> {
-    let names = args.engines.names(bench)?.into_iter();
-    // The null engine has no results that could be right.
-    let engines = names
-        .filter(|name| name != NullEngine::NAME)
-        .map(Entrant::Engine);
-    Ok(args
-        .peer
-        .iter()
-        .copied()
-        .map(Entrant::Peer)
-        .chain(engines)
-        .collect())
-}
+impl Measurement for Entrants<'_> {
+    type Cell = (Spec, Operation);
+    type Contestant = (Entrant, Spec, Operation);
+    /// What is wrong, in words; `None` if the work is not on offer.
+    type Lap = Option<Vec<String>>;
+    type Row = Verdict;
 
-impl Entrant {
-    fn name(&self) -> &str {
-        match self {
-            Self::Engine(name) => name,
-            Self::Peer(peer) => peer.name(),
-        }
+    fn describe(&self, (spec, operation): &Self::Cell) -> String {
+        format!("{spec} {operation}")
     }
 
-    /// What is wrong, in words; `None` if the work is not on offer.
-    fn verify(
+    fn enter(
         &self,
-        bench: &Bench,
-        spec: Spec,
-        operation: Operation,
-        known: Option<u64>,
-    ) -> Result<Option<Vec<String>>, Failure> {
-        let mut expected = known;
+        &(spec, operation): &Self::Cell,
+        _: &mut dyn FnMut(&str, &str),
+    ) -> Result<Vec<Self::Contestant>, Failure> {
+        let names = self.args.engines.names(self.bench)?.into_iter();
+        // The null engine has no results that could be right.
+        let engines = names
+            .filter(|name| name != NullEngine::NAME)
+            .map(Entrant::Engine);
+        let peers = self.args.peer.iter().copied().map(Entrant::Peer);
+        Ok(peers
+            .chain(engines)
+            .map(|entrant| (entrant, spec, operation))
+            .collect())
+    }
+
+    fn warm_up(&self, _: &mut Self::Contestant, _: Duration) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn lap(
+        &self,
+        (entrant, spec, operation): &mut Self::Contestant,
+        _: Duration,
+    ) -> Result<Self::Lap, Failure> {
+        let mut expected = known(*spec, *operation);
         let mut wrong = Vec::new();
-        for shape in shapes(spec, operation)? {
-            let digest = match self {
-                Self::Peer(_) if shape.segments > 1 => continue,
-                Self::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
-                Self::Engine(name) => digest(EngineContestant::open(&bench.device, name, &shape)?),
+        for shape in shapes(*spec, *operation)? {
+            let device = &self.bench.device;
+            let digest = match entrant {
+                Entrant::Peer(_) if shape.segments > 1 => continue,
+                Entrant::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
+                Entrant::Engine(name) => digest(EngineContestant::open(device, name, &shape)?),
             };
             match digest {
                 Ok(Some(digest)) if digest == *expected.get_or_insert(digest) => {}
@@ -140,6 +159,37 @@ impl Entrant {
             }
         }
         Ok(Some(wrong))
+    }
+
+    fn rows(
+        &self,
+        (spec, operation): &Self::Cell,
+        entrants: &[Self::Contestant],
+        laps: Vec<Vec<Self::Lap>>,
+    ) -> Result<Vec<Verdict>, Failure> {
+        let rows = entrants.iter().zip(laps.into_iter().flatten());
+        let rows = rows.filter_map(|((entrant, ..), wrong)| {
+            let wrong = wrong?;
+            let contestant = match entrant {
+                Entrant::Engine(name) => name.clone(),
+                Entrant::Peer(peer) => peer.name().to_owned(),
+            };
+            let common = Common {
+                algorithm: spec.to_string(),
+                operation: operation.to_string(),
+                contestant,
+                burst: 5,
+                sessions: 3,
+                threads: 1,
+                ..Common::default()
+            };
+            Some(Verdict {
+                common,
+                passed: wrong.is_empty(),
+                wrong,
+            })
+        });
+        Ok(rows.collect())
     }
 }
 
@@ -179,19 +229,6 @@ fn shapes(spec: Spec, operation: Operation) -> Result<Vec<Shape>, Failure> {
         }
     }
     Ok(shapes)
-}
-
-fn row(spec: Spec, operation: Operation, contestant: &str, passed: bool) -> Row {
-    Row {
-        algorithm: spec.to_string(),
-        operation: operation.to_string(),
-        contestant: contestant.to_owned(),
-        passed: Some(passed),
-        burst: 5,
-        sessions: 3,
-        threads: 1,
-        ..Row::default()
-    }
 }
 
 /// The known checksum, if the table has one.

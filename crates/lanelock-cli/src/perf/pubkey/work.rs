@@ -8,7 +8,7 @@ use lanelock::{Device, Status};
 
 use super::who::Who;
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::Common;
 
 /// One operation with several keys.
 pub(super) struct KeyWork {
@@ -82,15 +82,18 @@ impl KeyWork {
             .collect()
     }
 
-    pub(super) fn row(&self, contestant: &str) -> Row {
-        Row {
+    /// What the row of a contestant has that does `rate` operations per second.
+    pub(super) fn common(&self, contestant: &str, rate: f64) -> Common {
+        Common {
             algorithm: self.name.clone(),
             operation: self.spec.operation.name().to_owned(),
             contestant: contestant.to_owned(),
             size: self.items[0].input.len() as u64,
             sessions: self.items.len() as u64,
             threads: 1,
-            ..Row::default()
+            ops_per_s: rate,
+            ns_per_op: 1e9 / rate,
+            ..Common::default()
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Servers with and without the provider, in turns on the same core.
 
-use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::contest::Pace;
 use super::super::contestant::Lap;
 use super::super::latencies::Latencies;
-use super::super::progress::Progress;
+use super::super::measure::{self, Measurement};
 use super::super::rounds::Score;
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
@@ -15,131 +16,197 @@ use super::load::{self, Plan, Tally, Until};
 use super::process;
 use super::target::{Target, Version};
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::{Common, Comparison, Handshakes};
 
-/// What is measured: a kind of key and a version, at several numbers of connections.
-#[derive(Clone, Debug)]
-pub(super) struct Cell<'a> {
+/// What is measured: a kind of key, a version, and a number of handshakes in flight.
+pub(super) struct Cell {
     pub(super) key: KeyKind,
+    pub(super) credentials: Credentials,
     pub(super) version: Version,
-    pub(super) connections: &'a [usize],
+    pub(super) connections: usize,
 }
 
-/// How long a turn is, and how many.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    pub(super) seconds: Duration,
-    pub(super) rounds: usize,
+/// HAProxy, alone and with the provider if there is one; the first is the reference.
+pub(super) struct Servers<'a> {
+    pub(super) program: PathBuf,
+    pub(super) module: Option<PathBuf>,
+    /// The module's parameter, in µs; `None` is its own default.
+    pub(super) deadline: Option<u64>,
+    pub(super) cores: &'a Cores,
 }
 
 /// A server that takes part.
-struct Contestant {
-    name: String,
+pub(super) struct Contestant {
+    name: &'static str,
     key: KeyKind,
+    connections: usize,
     server: Haproxy,
     target: Target,
 }
 
-/// What a contestant did with some number of connections.
-struct Record {
-    laps: Vec<Lap>,
+/// What a server did in one turn.
+pub(super) struct Turn {
+    lap: Lap,
     latencies: Latencies,
-    handshakes: u64,
-    /// Warm-up and end included, in contrast to `handshakes`.
+    /// Warm-up and end included, in contrast to the lap.
     all_handshakes: u64,
     lanes: Lanes,
     server_cpu: Duration,
     client_cpu: Duration,
-    elapsed: Duration,
 }
 
-/// Has the servers of `setups` do handshakes of `cell`, and checks that they did: each names
-/// itself, the first one is the reference.
-pub(super) fn measure(
-    setups: &[(String, Setup)],
-    cell: &Cell<'_>,
-    pace: Pace,
-    cores: &Cores,
-    progress: &Progress,
-) -> Result<Vec<Row>, Failure> {
-    let broken = |error: &dyn Display| Failure::Failed(format!("{}: {error}", cell.key.name()));
-    let credentials = Credentials::generate(cell.key).map_err(|error| broken(&error))?;
-    let shown = credentials
-        .certificate
-        .to_der()
-        .map_err(|error| broken(&error))?;
-    let mut contestants = Vec::new();
-    for (name, setup) in setups {
-        let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
-        contestants.push(Contestant {
-            target: Target::new(server.address(), cell.version, shown.clone())
-                .map_err(|error| broken(&error))?,
-            name: name.clone(),
-            key: cell.key,
-            server,
-        });
-    }
-    let mut rows = Vec::new();
-    for &connections in cell.connections {
-        progress.say(format!(
-            "{}, TLS {}, {connections} connections",
-            cell.key.name(),
-            cell.version.name()
-        ));
-        let records = alternate(&contestants, connections, pace, progress).map_err(|failure| {
-            failure.within(&format!("{}, TLS {}", cell.key.name(), cell.version.name()))
-        })?;
-        let rate = Score::of(&records[0].laps).rate;
-        for (contestant, record) in contestants.iter().zip(&records) {
-            let mut row = record.row();
-            row.algorithm = cell.key.name().to_owned();
-            row.operation = format!("tls-{}-handshake", cell.version.name());
-            row.contestant.clone_from(&contestant.name);
-            row.connections = Some(connections as u64);
-            row.server_core = cores.server();
-            if contestants.len() > 1 {
-                row.ratio = Some(row.ops_per_s / rate);
-                row.reference = Some(contestants[0].name.clone());
+/// Every key, version and number of connections, in this order.
+///
+/// # Errors
+/// [`Failure::Failed`] if no key can be made.
+pub(super) fn cells(
+    keys: &[KeyKind],
+    versions: &[Version],
+    connections: &[usize],
+) -> Result<Vec<Cell>, Failure> {
+    let mut cells = Vec::new();
+    for &key in keys {
+        let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
+        for &version in versions {
+            for &connections in connections {
+                let credentials = credentials.clone();
+                cells.push(Cell {
+                    key,
+                    credentials,
+                    version,
+                    connections,
+                });
             }
-            rows.push(row);
         }
     }
-    Ok(rows)
+    Ok(cells)
 }
 
-fn alternate(
-    contestants: &[Contestant],
-    connections: usize,
+/// Has the servers do handshakes, on the clients' core, and checks that they did.
+///
+/// # Errors
+/// [`Failure::Failed`] if a server cannot be started or a handshake failed.
+pub(super) fn measure(
+    servers: &Servers<'_>,
+    cells: &[Cell],
     pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Record>, Failure> {
-    let span = pace.seconds / u32::try_from(pace.rounds).unwrap_or(u32::MAX);
-    let plan = Plan {
-        connections,
-        until: Until::Elapsed {
-            warm_up: span / 4,
-            measured: span,
-        },
-        abort: 0.0,
-    };
-    let mut records: Vec<_> = contestants.iter().map(|_| Record::new()).collect();
-    for round in 0..pace.rounds {
-        for turn in 0..contestants.len() {
-            let who = (round + turn) % contestants.len();
-            contestants[who]
-                .lap(plan, &mut records[who])
-                .map_err(|failure| {
-                    let Contestant { name, .. } = &contestants[who];
-                    failure.within(&format!("{name}, {connections} connections"))
-                })?;
-            progress.step();
+) -> Result<Vec<Handshakes>, Failure> {
+    servers
+        .cores
+        .as_client(|| measure::measure(servers, cells, pace))
+}
+
+impl Servers<'_> {
+    /// Name and set-up of each.
+    pub(super) fn setups(
+        &self,
+        version: Version,
+        connections: usize,
+    ) -> Vec<(&'static str, Setup)> {
+        let setup = |provider| Setup {
+            program: self.program.clone(),
+            provider,
+            deadline: self.deadline,
+            version,
+            connections,
+        };
+        let mut setups = vec![("haproxy", setup(None))];
+        if self.module.is_some() {
+            setups.push(("haproxy+lanelock", setup(self.module.clone())));
         }
+        setups
     }
-    Ok(records)
+}
+
+impl Measurement for Servers<'_> {
+    type Cell = Cell;
+    type Contestant = Contestant;
+    type Lap = Turn;
+    type Row = Handshakes;
+
+    fn describe(&self, cell: &Cell) -> String {
+        let (key, version) = (cell.key.name(), cell.version.name());
+        format!("{key}, TLS {version}, {} connections", cell.connections)
+    }
+
+    fn enter(
+        &self,
+        cell: &Cell,
+        _: &mut dyn FnMut(&str, &str),
+    ) -> Result<Vec<Contestant>, Failure> {
+        let setups = self.setups(cell.version, cell.connections).into_iter();
+        let start = |(name, setup): (&'static str, Setup)| {
+            let server = self
+                .cores
+                .as_server(|| Haproxy::start(&setup, &cell.credentials))?;
+            let target = Target::new(server.address(), cell.version, cell.credentials.shown()?);
+            let (key, connections) = (cell.key, cell.connections);
+            let target = target.map_err(|error| key.failure(&error))?;
+            Ok(Contestant {
+                name,
+                key,
+                connections,
+                server,
+                target,
+            })
+        };
+        setups.map(start).collect()
+    }
+
+    /// Each turn has a part of its own that does not count.
+    fn warm_up(&self, _: &mut Contestant, _: Duration) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn lap(&self, contestant: &mut Contestant, span: Duration) -> Result<Turn, Failure> {
+        let turn = contestant.lap(span);
+        turn.map_err(|failure| failure.within(contestant.name))
+    }
+
+    fn rows(
+        &self,
+        cell: &Cell,
+        contestants: &[Contestant],
+        turns: Vec<Vec<Turn>>,
+    ) -> Result<Vec<Handshakes>, Failure> {
+        let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
+            let row = row(turns);
+            Handshakes {
+                common: Common {
+                    algorithm: cell.key.name().to_owned(),
+                    operation: format!("tls-{}-handshake", cell.version.name()),
+                    contestant: contestant.name.to_owned(),
+                    ..row.common
+                },
+                connections: cell.connections as u64,
+                server_core: self.cores.server(),
+                ..row
+            }
+        };
+        let mut rows: Vec<_> = contestants.iter().zip(&turns).map(row).collect();
+        if let [first, _, ..] = &rows[..] {
+            let (rate, reference) = (first.common.ops_per_s, first.common.contestant.clone());
+            for row in &mut rows {
+                row.comparison = Some(Comparison {
+                    ratio: row.common.ops_per_s / rate,
+                    reference: reference.clone(),
+                });
+            }
+        }
+        Ok(rows)
+    }
 }
 
 impl Contestant {
-    fn lap(&self, plan: Plan, record: &mut Record) -> Result<(), Failure> {
+    fn lap(&self, span: Duration) -> Result<Turn, Failure> {
+        let plan = Plan {
+            connections: self.connections,
+            until: Until::Elapsed {
+                warm_up: span / 4,
+                measured: span,
+            },
+            abort: 0.0,
+        };
         let broken = |error| Failure::Failed(format!("the server's process: {error}"));
         let pid = self.server.pid();
         let mut marks = Vec::with_capacity(2);
@@ -156,18 +223,50 @@ impl Contestant {
             after.handshakes - before.handshakes,
             after.resumed - before.resumed,
         )?;
-        record.lanes += Lanes::of(pid, self.key.name()) - lanes;
-        record.all_handshakes += tally.finished;
-        let lap = tally.latencies.lap();
-        record.handshakes += lap.ops;
-        record.elapsed += lap.elapsed;
-        if let [start, end] = marks[..] {
-            record.server_cpu += end.0.saturating_sub(start.0);
-            record.client_cpu += end.1.saturating_sub(start.1);
-        }
-        record.latencies.add(&tally.latencies);
-        record.laps.push(lap);
-        Ok(())
+        let (server_cpu, client_cpu) = match marks[..] {
+            [start, end] => (end.0.saturating_sub(start.0), end.1.saturating_sub(start.1)),
+            _ => (Duration::ZERO, Duration::ZERO),
+        };
+        Ok(Turn {
+            lap: tally.latencies.lap(),
+            latencies: tally.latencies,
+            all_handshakes: tally.finished,
+            lanes: Lanes::of(pid, self.key.name()) - lanes,
+            server_cpu,
+            client_cpu,
+        })
+    }
+}
+
+/// All turns of a server.
+fn row(turns: &[Turn]) -> Handshakes {
+    let score = Score::of(turns.iter().map(|turn| &turn.lap));
+    let (mut latencies, mut lanes) = (Latencies::new(), Lanes::default());
+    for turn in turns {
+        latencies.add(&turn.latencies);
+        lanes += turn.lanes;
+    }
+    let sum = |time: fn(&Turn) -> Duration| turns.iter().map(time).sum::<Duration>().as_secs_f64();
+    let elapsed = sum(|turn| turn.lap.elapsed);
+    let full_handshakes = turns.iter().map(|turn| turn.lap.ops).sum();
+    #[expect(clippy::cast_precision_loss, reason = "2^52 handshakes take ages")]
+    let handshakes = full_handshakes as f64;
+    Handshakes {
+        common: Common {
+            threads: 1,
+            ops_per_s: score.rate,
+            ns_per_op: 1e9 / score.rate,
+            ..Common::default()
+        },
+        lanes_filled: lanes.filled(),
+        full_handshakes,
+        server_cpu_ns_per_op: 1e9 * sum(|turn| turn.server_cpu) / handshakes,
+        server_busy_percent: 100.0 * sum(|turn| turn.server_cpu) / elapsed,
+        client_busy_percent: 100.0 * sum(|turn| turn.client_cpu) / elapsed,
+        batched_percent: lanes.share_percent(turns.iter().map(|turn| turn.all_handshakes).sum()),
+        spread_percent: score.spread_percent,
+        percentiles: latencies.percentiles(),
+        ..Handshakes::default()
     }
 }
 
@@ -189,43 +288,6 @@ fn accept(tally: &Tally, full_and_resumed: u64, resumed: u64) -> Result<(), Fail
         )));
     }
     Ok(())
-}
-
-impl Record {
-    fn new() -> Self {
-        Self {
-            laps: Vec::new(),
-            latencies: Latencies::new(),
-            handshakes: 0,
-            all_handshakes: 0,
-            lanes: Lanes::default(),
-            server_cpu: Duration::ZERO,
-            client_cpu: Duration::ZERO,
-            elapsed: Duration::ZERO,
-        }
-    }
-
-    fn row(&self) -> Row {
-        let score = Score::of(&self.laps);
-        let share = |cpu: Duration| 100.0 * cpu.as_secs_f64() / self.elapsed.as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "2^52 handshakes take ages")]
-        let handshakes = self.handshakes as f64;
-        let mut row = Row {
-            threads: 1,
-            ops_per_s: score.rate,
-            ns_per_op: 1e9 / score.rate,
-            spread_percent: Some(score.spread_percent),
-            lanes_filled: self.lanes.filled(),
-            batched_percent: self.lanes.share_percent(self.all_handshakes),
-            full_handshakes: Some(self.handshakes),
-            server_cpu_ns_per_op: Some(1e9 * self.server_cpu.as_secs_f64() / handshakes),
-            server_busy_percent: Some(share(self.server_cpu)),
-            client_busy_percent: Some(share(self.client_cpu)),
-            ..Row::default()
-        };
-        self.latencies.describe(&mut row);
-        row
-    }
 }
 
 #[cfg(test)]

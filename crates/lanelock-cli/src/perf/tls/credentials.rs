@@ -1,5 +1,6 @@
 //! A server's key, and a certificate that it signs itself.
 
+use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -57,6 +58,11 @@ impl KeyKind {
         }
     }
 
+    /// Why something with such a key does not work.
+    pub(super) fn failure(self, error: &impl Display) -> Failure {
+        Failure::Failed(format!("{}: {error}", self.name()))
+    }
+
     fn generate(self) -> Result<PKey<Private>, ErrorStack> {
         let curve = |nid| {
             let group = EcGroup::from_curve_name(nid)?;
@@ -108,6 +114,15 @@ impl Credentials {
             certificate: builder.build(),
             key,
         })
+    }
+
+    /// The certificate, as DER.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] with OpenSSL's.
+    pub(super) fn shown(&self) -> Result<Vec<u8>, Failure> {
+        let der = self.certificate.to_der();
+        der.map_err(|error| Failure::Failed(format!("certificate: {error}")))
     }
 
     /// Writes certificate and key to one file that its owner alone may read.

@@ -23,21 +23,21 @@ mod wire;
 pub use tour::Tour;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bench::Bench;
+use super::contest::Pace;
 use super::number::{number, seconds};
 use super::output::Output;
-use super::progress::Progress;
+use super::progress::note;
 use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
-use contest::{Cell, Pace};
+use contest::Servers;
 use cores::Cores;
 use credentials::KeyKind;
-use haproxy::Setup;
 use provider::Provider;
 use soak::{Outcome, Soak};
 use target::Version;
@@ -137,45 +137,31 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let certificate = credentials::read_certificate(path)?;
         return connect(args, address, &certificate, handshakes as u64);
     }
-    let provider = Provider::find(args.provider.as_ref())?;
+    let program = args.haproxy.clone().or_else(haproxy::find);
+    let servers = Servers {
+        program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
+        module: Provider::find(args.provider.as_ref())?,
+        deadline: args.deadline,
+        cores: &cores,
+    };
     if let Some(handshakes) = args.handshakes {
-        let soak = || soak(args, provider.as_deref(), &cores, handshakes as u64);
+        let soak = || soak(args, &servers, handshakes as u64);
         return cores.as_client(soak);
     }
-    let cells = args.key.len() * args.tls.len() * args.connections.len();
-    let turns = args.rounds * (1 + usize::from(provider.is_some()));
-    let progress = Progress::of(cells * turns);
     if cores.shared() {
-        progress.note("one core for server and clients: the figures are those of both together");
+        note("one core for server and clients: the figures are those of both together");
     }
-    let mut rows = Vec::new();
-    for &key in &args.key {
-        for &version in &args.tls {
-            let cell = Cell {
-                key,
-                version,
-                connections: &args.connections,
-            };
-            let pace = Pace {
-                seconds: args.seconds,
-                rounds: args.rounds,
-            };
-            let setups = args.setups(provider.as_deref(), version);
-            let measure = || contest::measure(&setups, &cell, pace, &cores, &progress);
-            rows.extend(cores.as_client(measure)?);
-        }
-    }
-    drop(progress);
+    let cells = contest::cells(&args.key, &args.tls, &args.connections)?;
+    let pace = Pace {
+        seconds: args.seconds,
+        rounds: args.rounds,
+    };
+    let rows = contest::measure(&servers, &cells, pace)?;
     publish(&bench, rows, columns::TLS, &args.output)
 }
 
 /// Does so many handshakes on every server, and checks that nothing stays behind.
-fn soak(
-    args: &Args,
-    provider: Option<&Path>,
-    cores: &Cores,
-    handshakes: u64,
-) -> Result<(), Failure> {
+fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
     for &key in &args.key {
         for &version in &args.tls {
@@ -186,10 +172,10 @@ fn soak(
                 handshakes,
                 abort: args.abort,
             };
-            let mut setups = args.setups(provider, version);
+            let mut setups = servers.setups(version, args.most());
             // The one with the provider, if there is one.
             let (name, setup) = setups.pop().expect("one at least");
-            let outcome = soak::run(&name, &setup, soak, cores)?;
+            let outcome = soak::run(name, &setup, soak, servers.cores)?;
             if args.output.shows_table() {
                 outcome.print()?;
             }
@@ -237,29 +223,6 @@ impl Args {
     fn most(&self) -> usize {
         self.connections.iter().copied().max().unwrap_or(1)
     }
-
-    /// HAProxy alone, and HAProxy with the provider.
-    fn setups(&self, provider: Option<&Path>, version: Version) -> Vec<(String, Setup)> {
-        let program = self.haproxy.clone().or_else(haproxy::find);
-        let setup = Setup {
-            program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
-            provider: None,
-            deadline: self.deadline,
-            version,
-            connections: self.most(),
-        };
-        setups(setup, provider)
-    }
-}
-
-/// HAProxy as it is set up, and with the provider if there is one.
-fn setups(setup: Setup, provider: Option<&Path>) -> Vec<(String, Setup)> {
-    let mut setups = vec![("haproxy".to_owned(), setup.clone())];
-    if let Some(provider) = provider {
-        let provider = Some(provider.to_owned());
-        setups.push(("haproxy+lanelock".to_owned(), Setup { provider, ..setup }));
-    }
-    setups
 }
 
 fn share(text: &str) -> Result<f64, String> {

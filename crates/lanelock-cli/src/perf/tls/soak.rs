@@ -1,7 +1,6 @@
 //! Many handshakes, a share of which clients abandon: the rest have to succeed, and the server has
 //! to be afterwards what it was before.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::thread;
@@ -70,15 +69,10 @@ pub(super) fn run(
     soak: Soak,
     cores: &Cores,
 ) -> Result<Outcome, Failure> {
-    let broken = |error: &dyn Display| Failure::Failed(format!("{}: {error}", soak.key.name()));
-    let credentials = Credentials::generate(soak.key).map_err(|error| broken(&error))?;
-    let shown = credentials
-        .certificate
-        .to_der()
-        .map_err(|error| broken(&error))?;
+    let credentials = Credentials::generate(soak.key).map_err(|error| soak.key.failure(&error))?;
     let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
-    let target =
-        Target::new(server.address(), soak.version, shown).map_err(|error| broken(&error))?;
+    let target = Target::new(server.address(), soak.version, credentials.shown()?);
+    let target = target.map_err(|error| soak.key.failure(&error))?;
     let mut plan = Plan {
         connections: soak.connections,
         until: Until::Count(soak.handshakes.div_ceil(10)),

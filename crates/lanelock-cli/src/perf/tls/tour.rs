@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::progress::Progress;
-use super::contest::{self, Cell, Pace};
+use super::super::contest::Pace;
+use super::contest::{self, Servers};
 use super::cores::Cores;
 use super::credentials::KeyKind;
-use super::haproxy::{self, Setup};
-use super::setups;
+use super::haproxy;
 use super::target::Version;
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::Handshakes;
 use crate::run::module;
 
 /// A HAProxy and the module, ready to be measured in some seconds.
@@ -42,22 +41,15 @@ impl Tour {
     ///
     /// # Errors
     /// [`Failure::Failed`] if a handshake failed.
-    pub fn measure(&self) -> Result<Vec<Row>, Failure> {
-        let cell = Cell {
-            key: KeyKind::Rsa2048,
-            version: Version::Tls13,
-            connections: &CONNECTIONS,
-        };
-        let setup = Setup {
-            program: self.program.clone(),
-            provider: None,
-            deadline: None,
-            version: cell.version,
-            connections: CONNECTIONS[CONNECTIONS.len() - 1],
-        };
-        let setups = setups(setup, Some(&self.module));
+    pub fn measure(&self) -> Result<Vec<Handshakes>, Failure> {
         let cores = Cores::choose();
-        let progress = Progress::of(CONNECTIONS.len() * PACE.rounds * setups.len());
-        cores.as_client(|| contest::measure(&setups, &cell, PACE, &cores, &progress))
+        let servers = Servers {
+            program: self.program.clone(),
+            module: Some(self.module.clone()),
+            deadline: None,
+            cores: &cores,
+        };
+        let cells = contest::cells(&[KeyKind::Rsa2048], &[Version::Tls13], &CONNECTIONS)?;
+        contest::measure(&servers, &cells, PACE)
     }
 }

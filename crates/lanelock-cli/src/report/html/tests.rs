@@ -2,7 +2,9 @@
 
 use super::render;
 use crate::machine::Machine;
-use crate::row::{Report, Row};
+use crate::row::{
+    Common, Cycles, Handshakes, Latency, Memory, Percentiles, Report, Row, Shares, Throughput,
+};
 
 fn report(results: Vec<Row>) -> Report {
     Report {
@@ -16,10 +18,10 @@ fn report(results: Vec<Row>) -> Report {
     }
 }
 
-fn row(contestant: &str, size: u64, threads: u64, ops_per_s: f64) -> Row {
+fn common(contestant: &str, size: u64, threads: u64, ops_per_s: f64) -> Common {
     #[expect(clippy::cast_precision_loss, reason = "a test")]
     let gbit_per_s = ops_per_s * size as f64 * 8e-9;
-    Row {
+    Common {
         algorithm: "aes-128-cbc".to_owned(),
         operation: "encrypt".to_owned(),
         contestant: contestant.to_owned(),
@@ -30,7 +32,14 @@ fn row(contestant: &str, size: u64, threads: u64, ops_per_s: f64) -> Row {
         ops_per_s,
         gbit_per_s,
         ns_per_op: 1e9 / ops_per_s,
-        ..Row::default()
+    }
+}
+
+fn row(contestant: &str, size: u64, threads: u64, ops_per_s: f64) -> Throughput {
+    let common = common(contestant, size, threads, ops_per_s);
+    Throughput {
+        common,
+        ..Throughput::default()
     }
 }
 
@@ -43,7 +52,7 @@ fn assert_balanced(html: &str) {
         let name = name.expect("a tag has a name").to_lowercase();
         if tag.starts_with('/') {
             assert_eq!(open.pop().as_deref(), Some(&*name), "{tag}");
-        } else if !tag.ends_with('/') && !matches!(&*name, "!doctype" | "meta") {
+        } else if !tag.ends_with('/') && !matches!(&*name, "!doctype" | "meta" | "link") {
             open.push(name);
         }
     }
@@ -53,40 +62,58 @@ fn assert_balanced(html: &str) {
 #[test]
 fn many_keys_and_mixes_have_charts_of_their_own() {
     let mut keys = row("native", 1024, 1, 1e6);
-    keys.sessions = 32;
+    keys.common.sessions = 32;
     let mut mix = row("ipsec-mb", 355, 1, 1e6);
-    (mix.sessions, mix.imix) = (32, Some("64:7,576:4,1504:1".to_owned()));
-    let html = render(&report(vec![keys, mix, row("native", 64, 1, 1e6)]));
+    mix.common.sessions = 32;
+    mix.messages.imix = Some("64:7,576:4,1504:1".to_owned());
+    let alone = row("native", 64, 1, 1e6);
+    let html = render(&report(vec![keys.into(), mix.into(), alone.clone().into()]));
     assert_balanced(&html);
     assert!(html.contains("Many keys and mixed lengths"));
     assert!(html.contains("mix 64:7,576:4,1504:1, 32 keys"));
     assert!(html.contains("1 KiB, 32 keys"), "{html}");
-    let html = render(&report(vec![row("native", 64, 1, 1e6)]));
+    let html = render(&report(vec![alone.into()]));
     assert!(!html.contains("Many keys and mixed lengths"));
 }
 
 #[test]
 fn the_page_is_well_formed_and_needs_no_network() {
-    let mut cycles = row("openssl", 64, 1, 1e6);
-    cycles.cycles_per_op = Some(1000.0);
-    cycles.framework_cycles_per_op = Some(30.0);
-    cycles.engine_cycles_per_op = Some(970.0);
-    let mut latency = row("openssl", 64, 1, 1e6);
-    latency.p50_ns = Some(100);
-    latency.latency_curve = Some(vec![(50.0, 100), (99.0, 300), (99.9, 900), (100.0, 9000)]);
+    let cycles = Cycles {
+        throughput: row("openssl", 64, 1, 1e6),
+        cycles_per_op: 1000.0,
+        core_cycles_per_op: 1000.0,
+        shares: Some(Shares {
+            framework_cycles_per_op: 30.0,
+            engine_cycles_per_op: 970.0,
+        }),
+    };
+    let latency = Latency {
+        common: common("openssl", 64, 1, 1e6),
+        percentiles: Percentiles {
+            latency_curve: vec![(50.0, 100), (99.0, 300), (99.9, 900), (100.0, 9000)],
+            ..Percentiles::default()
+        },
+        ..Latency::default()
+    };
     let mut uplift = row("clone-per-op", 64, 1, 1e6);
     uplift.uplift_percent = Some(95.0);
-    let mut memory = row("openssl", 0, 1, 0.0);
-    (memory.ns_per_op, memory.bytes_per_session) = (0.0, Some(400));
+    let memory = Memory {
+        common: Common {
+            ns_per_op: 0.0,
+            ..common("openssl", 0, 1, 0.0)
+        },
+        bytes_per_session: 400,
+        ..Memory::default()
+    };
     let html = render(&report(vec![
-        row("openssl", 64, 1, 2e6),
-        row("openssl", 256, 1, 2e6),
-        row("openssl", 1024, 1, 1e6),
-        row("openssl", 64, 2, 4e6),
-        cycles,
-        latency,
-        uplift,
-        memory,
+        row("openssl", 64, 1, 2e6).into(),
+        row("openssl", 256, 1, 2e6).into(),
+        row("openssl", 1024, 1, 1e6).into(),
+        row("openssl", 64, 2, 4e6).into(),
+        cycles.into(),
+        latency.into(),
+        uplift.into(),
+        memory.into(),
     ]));
     assert_balanced(&html);
     for heading in [
@@ -109,20 +136,20 @@ fn the_page_is_well_formed_and_needs_no_network() {
 
 #[test]
 fn handshakes_have_charts_of_their_own() {
-    let measured = |contestant: &str, connections| Row {
-        algorithm: "rsa-2048".to_owned(),
-        operation: "tls-1.3-handshake".to_owned(),
-        connections: Some(connections),
-        server_cpu_ns_per_op: Some(300_000.0),
-        p50_ns: Some(400_000),
-        p99_ns: Some(900_000),
-        latency_curve: Some(vec![(50.0, 400_000), (99.0, 900_000)]),
-        ..row(contestant, 0, 1, 3000.0)
+    let measured = |contestant: &str, connections| Handshakes {
+        common: Common {
+            algorithm: "rsa-2048".to_owned(),
+            operation: "tls-1.3-handshake".to_owned(),
+            ..common(contestant, 0, 1, 3000.0)
+        },
+        connections,
+        server_cpu_ns_per_op: 300_000.0,
+        ..Handshakes::default()
     };
     let html = render(&report(vec![
-        measured("haproxy", 1),
-        measured("haproxy", 200),
-        measured("haproxy+lanelock", 200),
+        measured("haproxy", 1).into(),
+        measured("haproxy", 200).into(),
+        measured("haproxy+lanelock", 200).into(),
     ]));
     assert_balanced(&html);
     assert!(html.contains("<h2>TLS handshakes</h2>"), "{html}");
@@ -135,11 +162,14 @@ fn handshakes_have_charts_of_their_own() {
         assert!(html.contains(&chart(of)), "{of}");
     }
     assert!(!html.contains(&chart("lanes filled")), "no row has any");
-    let batched = Row {
+    let batched = Handshakes {
         lanes_filled: Some(7.5),
         ..measured("haproxy+lanelock", 200)
     };
-    let html = render(&report(vec![measured("haproxy", 200), batched]));
+    let html = render(&report(vec![
+        measured("haproxy", 200).into(),
+        batched.into(),
+    ]));
     let lanes = html.split(&chart("lanes filled")).nth(1).expect("a chart");
     let lanes = lanes.split("</figure>").next().expect("its end");
     assert!(
