@@ -1,62 +1,15 @@
 //! Cells of messages: who takes part, and rows of throughput.
 
-use std::time::Duration;
-
 use super::bench::Bench;
 use super::contest::{Contest, Pace};
 use super::contestant::{Contestant, Lap};
 use super::lengths::Mix;
-use super::measure::{self, Measurement};
+use super::measure::{self, Absent};
 use super::progress::note;
 use super::rounds::{Score, agree};
 use super::shape::Shape;
 use crate::failure::Failure;
 use crate::row::{Common, Comparison, Messages, Throughput};
-
-/// Throughput of engines, peers and baselines.
-struct Timed<'a> {
-    bench: &'a Bench,
-    contest: &'a Contest,
-}
-
-impl Measurement for Timed<'_> {
-    type Cell = Shape;
-    type Contestant = Box<dyn Contestant>;
-    type Lap = Lap;
-    type Row = Throughput;
-
-    fn describe(&self, shape: &Shape) -> String {
-        describe(shape)
-    }
-
-    fn enter(
-        &self,
-        shape: &Shape,
-        absent: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Self::Contestant>, Failure> {
-        let mut contestants = self.contest.enter(self.bench, shape, absent)?;
-        agree(contestants.iter_mut().map(|contestant| &mut **contestant))?;
-        Ok(contestants)
-    }
-
-    fn lap(&self, contestant: &mut Self::Contestant, span: Duration) -> Result<Lap, Failure> {
-        contestant.lap(span)
-    }
-
-    fn rows(
-        &self,
-        shape: &Shape,
-        contestants: &[Self::Contestant],
-        laps: Vec<Vec<Lap>>,
-    ) -> Result<Vec<Throughput>, Failure> {
-        if contestants.is_empty() {
-            return Err(Failure::Failed("no contestant offers it".to_owned()));
-        }
-        let names: Vec<_> = contestants.iter().map(|one| one.name()).collect();
-        let reference = self.contest.reference_among(&names);
-        Ok(rows(shape, contestants, &laps, reference))
-    }
-}
 
 /// Measures every cell; the rows of a cell follow each other.
 ///
@@ -74,7 +27,24 @@ pub fn measure(
         peers.try_for_each(|peer| peer.accepts(shape))?;
     }
     contest.check(bench)?;
-    let rows = measure::measure(&Timed { bench, contest }, cells, pace)?;
+    let enter = |shape: &Shape, absent: &mut Absent<'_>| {
+        let mut contestants = contest.enter(bench, shape, absent)?;
+        agree(&mut contestants)?;
+        Ok(contestants)
+    };
+    let rows = |shape: &Shape, contestants: &[Box<dyn Contestant>], laps: Vec<Vec<Lap>>| {
+        let names: Vec<_> = contestants.iter().map(|one| one.name()).collect();
+        match names.is_empty() {
+            true => Err(Failure::Failed("no contestant offers it".to_owned())),
+            false => Ok(rows(
+                shape,
+                contestants,
+                &laps,
+                contest.reference_among(&names),
+            )),
+        }
+    };
+    let rows = measure::measure(cells, pace, describe, enter, rows)?;
     let widest = rows
         .iter()
         .map(|row| row.spread_percent)

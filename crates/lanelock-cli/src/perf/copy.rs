@@ -1,7 +1,5 @@
 //! `lanelock perf copy`: what a separate output saves over a copy that is rewritten in place.
 
-use std::time::Duration;
-
 use lanelock::algorithm::Spec;
 
 use super::bench::Bench;
@@ -10,7 +8,7 @@ use super::contest::{Engines, Pace};
 use super::contestant::{Contestant, Entry, Lap};
 use super::engine::EngineContestant;
 use super::lengths::Lengths;
-use super::measure::{Measurement, measure};
+use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
 use super::publish;
@@ -19,7 +17,6 @@ use super::shape::{Layout, Shape};
 use super::work::Work;
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Throughput;
 
 /// Arguments of `lanelock perf copy`.
 #[derive(Debug, clap::Args)]
@@ -81,7 +78,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             cells.extend(engines.iter().map(|engine| (shape.clone(), engine.clone())));
         }
     }
-    let rows = measure(&Copying { bench: &bench }, &cells, args.pace)?;
+    let describe = |(shape, _): &(Shape, String)| cells::describe(shape);
+    let enter = |cell: &(Shape, String), absent: &mut Absent<'_>| enter(&bench, cell, absent);
+    let rows = |(shape, _): &(Shape, String), contestants: &[_], laps: Vec<Vec<Lap>>| {
+        let mut rows = cells::rows(shape, contestants, &laps, 0);
+        for (row, layout) in rows.iter_mut().zip(WAYS) {
+            row.messages.layout = Some(layout.name().to_owned());
+        }
+        Ok(rows)
+    };
+    let rows = measure(&cells, args.pace, describe, enter, rows)?;
     publish(&bench, rows, columns::COPY, &args.output)
 }
 
@@ -96,63 +102,31 @@ impl Args {
     }
 }
 
-/// Both ways through one engine: the first copies.
-struct Copying<'a> {
-    bench: &'a Bench,
-}
-
 /// What a contestant that copies is called; the engine's own name is for the way without.
 const COPIES: &str = "copy-then-in-place";
 
 const WAYS: [Layout; 2] = [Layout::Copy, Layout::Separate];
 
-impl Measurement for Copying<'_> {
-    type Cell = (Shape, String);
-    type Contestant = Box<dyn Contestant>;
-    type Lap = Lap;
-    type Row = Throughput;
-
-    fn describe(&self, (shape, _): &Self::Cell) -> String {
-        cells::describe(shape)
-    }
-
-    fn enter(
-        &self,
-        (shape, engine): &Self::Cell,
-        absent: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Self::Contestant>, Failure> {
-        let mut contestants: Vec<Self::Contestant> = Vec::new();
-        for (layout, name) in WAYS.into_iter().zip([COPIES, engine]) {
-            let shape = Shape {
-                layout,
-                ..shape.clone()
-            };
-            match EngineContestant::open(&self.bench.device, engine, &shape)? {
-                Entry::Ready(ready) => contestants.push(Box::new(ready.named(name))),
-                Entry::NotOffered(why) => {
-                    absent(engine, &why);
-                    return Ok(Vec::new());
-                }
+/// Both ways through one engine; nobody if it does not offer the work.
+fn enter(
+    bench: &Bench,
+    (shape, engine): &(Shape, String),
+    absent: &mut Absent<'_>,
+) -> Result<Vec<Box<dyn Contestant>>, Failure> {
+    let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
+    for (layout, name) in WAYS.into_iter().zip([COPIES, engine]) {
+        let shape = Shape {
+            layout,
+            ..shape.clone()
+        };
+        match EngineContestant::open(&bench.device, engine, &shape)? {
+            Entry::Ready(ready) => contestants.push(Box::new(ready.named(name))),
+            Entry::NotOffered(why) => {
+                absent(engine, &why);
+                return Ok(Vec::new());
             }
         }
-        agree(contestants.iter_mut().map(|contestant| &mut **contestant))?;
-        Ok(contestants)
     }
-
-    fn lap(&self, contestant: &mut Self::Contestant, span: Duration) -> Result<Lap, Failure> {
-        contestant.lap(span)
-    }
-
-    fn rows(
-        &self,
-        (shape, _): &Self::Cell,
-        contestants: &[Self::Contestant],
-        laps: Vec<Vec<Lap>>,
-    ) -> Result<Vec<Throughput>, Failure> {
-        let mut rows = cells::rows(shape, contestants, &laps, 0);
-        for (row, layout) in rows.iter_mut().zip(WAYS) {
-            row.messages.layout = Some(layout.name().to_owned());
-        }
-        Ok(rows)
-    }
+    agree(&mut contestants)?;
+    Ok(contestants)
 }

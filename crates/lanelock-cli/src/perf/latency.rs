@@ -8,7 +8,7 @@ use super::contest::{Engines, Pace};
 use super::contestant::Entry;
 use super::engine::EngineContestant;
 use super::latencies::Latencies;
-use super::measure::{self, Measurement};
+use super::measure::{self, Absent, Turns};
 use super::number::seconds;
 use super::output::Output;
 use super::publish;
@@ -53,60 +53,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(&bench, rows, columns::LATENCY, &args.output)
 }
 
-/// Engines one by one.
-struct Engine<'a> {
-    bench: &'a Bench,
-    engines: &'a [String],
-}
+/// An engine by its name.
+struct Engine(String, EngineContestant);
 
-impl Measurement for Engine<'_> {
-    type Cell = Shape;
-    type Contestant = (String, EngineContestant);
+impl Turns for Engine {
     type Lap = Latencies;
-    type Row = Latency;
 
-    fn describe(&self, shape: &Shape) -> String {
-        cells::describe(shape)
-    }
-
-    fn enter(
-        &self,
-        shape: &Shape,
-        absent: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Self::Contestant>, Failure> {
-        let mut contestants = Vec::new();
-        for engine in self.engines {
-            match EngineContestant::open(&self.bench.device, engine, shape)? {
-                Entry::Ready(ready) => contestants.push((engine.clone(), ready)),
-                Entry::NotOffered(why) => absent(engine, &why),
-            }
-        }
-        match contestants.is_empty() {
-            true => Err(Failure::Failed("no contestant offers it".to_owned())),
-            false => Ok(contestants),
-        }
-    }
-
-    fn lap(
-        &self,
-        (_, contestant): &mut Self::Contestant,
-        span: Duration,
-    ) -> Result<Latencies, Failure> {
-        contestant.latencies(span)
-    }
-
-    fn rows(
-        &self,
-        shape: &Shape,
-        contestants: &[Self::Contestant],
-        laps: Vec<Vec<Latencies>>,
-    ) -> Result<Vec<Latency>, Failure> {
-        let row = |((engine, _), laps): (&Self::Contestant, &Vec<Latencies>)| Latency {
-            common: cells::common(shape, engine, Some(laps[0].lap().rate())),
-            messages: cells::messages(shape),
-            percentiles: laps[0].percentiles(),
-        };
-        Ok(contestants.iter().zip(&laps).map(row).collect())
+    fn turn(&mut self, span: Duration) -> Result<Latencies, Failure> {
+        self.1.latencies(span)
     }
 }
 
@@ -120,6 +74,27 @@ pub(super) fn measure(
     seconds: Duration,
     bench: &Bench,
 ) -> Result<Vec<Latency>, Failure> {
+    let enter = |shape: &Shape, absent: &mut Absent<'_>| {
+        let mut contestants = Vec::new();
+        for engine in engines {
+            match EngineContestant::open(&bench.device, engine, shape)? {
+                Entry::Ready(ready) => contestants.push(Engine(engine.clone(), ready)),
+                Entry::NotOffered(why) => absent(engine, &why),
+            }
+        }
+        match contestants.is_empty() {
+            true => Err(Failure::Failed("no contestant offers it".to_owned())),
+            false => Ok(contestants),
+        }
+    };
+    let rows = |shape: &Shape, contestants: &[Engine], laps: Vec<Vec<Latencies>>| {
+        let row = |(Engine(name, _), laps): (&Engine, &Vec<Latencies>)| Latency {
+            common: cells::common(shape, name, Some(laps[0].lap().rate())),
+            messages: cells::messages(shape),
+            percentiles: laps[0].percentiles(),
+        };
+        Ok(contestants.iter().zip(&laps).map(row).collect())
+    };
     let pace = Pace { seconds, rounds: 1 };
-    measure::measure(&Engine { bench, engines }, cells, pace)
+    measure::measure(cells, pace, cells::describe, enter, rows)
 }

@@ -4,58 +4,36 @@
 use std::time::Duration;
 
 use super::contest::Pace;
+use super::contestant::{Contestant, Lap};
 use super::progress::Progress;
 use crate::failure::Failure;
 
-/// A kind of measurement: who takes part in a cell, what a turn is, and what comes of the turns.
-pub trait Measurement {
-    /// A kind of work.
-    type Cell;
-    /// Something prepared for the work of one cell.
-    type Contestant;
+/// Something prepared for the work of one cell, that works when it is its turn.
+pub trait Turns {
     /// What it did in one turn.
     type Lap;
-    /// What is reported.
-    type Row;
-
-    /// The cell in words.
-    fn describe(&self, cell: &Self::Cell) -> String;
-
-    /// Prepares everybody who takes part, checked against each other. Who does not is passed to
-    /// `absent`, with the reason or, where none is expected to, without.
-    ///
-    /// # Errors
-    /// Those of the contestants.
-    fn enter(
-        &self,
-        cell: &Self::Cell,
-        absent: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Self::Contestant>, Failure>;
-
-    /// Works once before anything counts.
-    ///
-    /// # Errors
-    /// As [`Measurement::lap`].
-    fn warm_up(&self, contestant: &mut Self::Contestant, span: Duration) -> Result<(), Failure> {
-        self.lap(contestant, span.min(WARM_UP)).map(drop)
-    }
 
     /// Works for about `span`.
     ///
     /// # Errors
     /// [`Failure::Failed`] if an operation failed.
-    fn lap(&self, contestant: &mut Self::Contestant, span: Duration) -> Result<Self::Lap, Failure>;
+    fn turn(&mut self, span: Duration) -> Result<Self::Lap, Failure>;
 
-    /// The rows of a cell; `laps` has those of each contestant.
+    /// Works once before anything counts.
     ///
     /// # Errors
-    /// [`Failure::Failed`] for a cell without contestants that must have one.
-    fn rows(
-        &self,
-        cell: &Self::Cell,
-        contestants: &[Self::Contestant],
-        laps: Vec<Vec<Self::Lap>>,
-    ) -> Result<Vec<Self::Row>, Failure>;
+    /// As [`Turns::turn`].
+    fn warm_up(&mut self, span: Duration) -> Result<(), Failure> {
+        self.turn(span.min(WARM_UP)).map(drop)
+    }
+}
+
+impl<C: Contestant> Turns for C {
+    type Lap = Lap;
+
+    fn turn(&mut self, span: Duration) -> Result<Lap, Failure> {
+        self.lap(span)
+    }
 }
 
 const WARM_UP: Duration = Duration::from_millis(20);
@@ -66,115 +44,112 @@ pub const ONCE: Pace = Pace {
     rounds: 1,
 };
 
-/// Measures every cell; the rows of a cell follow each other. Who starts changes from round to
-/// round.
+/// Is told who does not take part, with the reason or, where nobody expects it to, without.
+pub type Absent<'a> = dyn FnMut(&str, &str) + 'a;
+
+/// Measures every cell; the rows of a cell follow each other. `describe` says what the cell is,
+/// `enter` prepares everybody who takes part, checked against each other, and `rows` makes of the
+/// turns of each what is reported. Who starts changes from round to round.
 ///
 /// # Errors
 /// The first failure of any contestant, with the cell in words.
-pub fn measure<M: Measurement>(
-    measurement: &M,
-    cells: &[M::Cell],
+pub fn measure<Cell, C: Turns, Row>(
+    cells: &[Cell],
     pace: Pace,
-) -> Result<Vec<M::Row>, Failure> {
+    describe: impl Fn(&Cell) -> String,
+    enter: impl Fn(&Cell, &mut Absent<'_>) -> Result<Vec<C>, Failure>,
+    rows: impl Fn(&Cell, &[C], Vec<Vec<C::Lap>>) -> Result<Vec<Row>, Failure>,
+) -> Result<Vec<Row>, Failure> {
     let span = pace.seconds / u32::try_from(pace.rounds).unwrap_or(u32::MAX);
     let progress = Progress::of(cells.len() * pace.rounds);
     let mut said = Vec::new();
-    let mut rows = Vec::new();
+    let mut absent = |name: &str, why: &str| {
+        let note = format!("{name} is left out: {why}");
+        if !why.is_empty() && !said.contains(&note) {
+            progress.note(&note);
+            said.push(note);
+        }
+    };
+    let mut work = |cell: &Cell| {
+        let mut contestants = enter(cell, &mut absent)?;
+        for contestant in &mut contestants {
+            contestant.warm_up(span)?;
+        }
+        let count = contestants.len();
+        let mut laps: Vec<_> = contestants.iter().map(|_| Vec::new()).collect();
+        for round in 0..pace.rounds {
+            for turn in 0..count {
+                let who = (round + turn) % count;
+                laps[who].push(contestants[who].turn(span)?);
+            }
+            progress.step();
+        }
+        rows(cell, &contestants, laps)
+    };
+    let mut all = Vec::new();
     for cell in cells {
-        progress.say(measurement.describe(cell));
-        let mut absent = |name: &str, why: &str| {
-            let note = format!("{name} is left out: {why}");
-            if !why.is_empty() && !said.contains(&note) {
-                progress.note(&note);
-                said.push(note);
-            }
-        };
-        let work = || {
-            let mut contestants = measurement.enter(cell, &mut absent)?;
-            for contestant in &mut contestants {
-                measurement.warm_up(contestant, span)?;
-            }
-            let count = contestants.len();
-            let mut laps: Vec<_> = contestants.iter().map(|_| Vec::new()).collect();
-            for round in 0..pace.rounds {
-                for turn in 0..count {
-                    let who = (round + turn) % count;
-                    laps[who].push(measurement.lap(&mut contestants[who], span)?);
-                }
-                progress.step();
-            }
-            measurement.rows(cell, &contestants, laps)
-        };
-        let cell = { work }().map_err(|failure| failure.within(&measurement.describe(cell)))?;
-        rows.extend(cell);
+        progress.say(describe(cell));
+        all.extend(work(cell).map_err(|failure| failure.within(&describe(cell)))?);
     }
-    Ok(rows)
+    Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::rc::Rc;
 
     use super::*;
 
-    /// Writes down whose turn it is.
-    struct Diary(RefCell<String>);
+    /// Writes down whose turn it is; `x` fails.
+    struct Writer(char, Rc<RefCell<String>>);
 
-    impl Measurement for Diary {
-        type Cell = &'static str;
-        type Contestant = char;
+    impl Turns for Writer {
         type Lap = char;
-        type Row = (char, usize);
 
-        fn describe(&self, cell: &&'static str) -> String {
-            format!("cell {cell}")
-        }
-
-        fn enter(
-            &self,
-            cell: &&'static str,
-            _: &mut dyn FnMut(&str, &str),
-        ) -> Result<Vec<char>, Failure> {
-            Ok(cell.chars().collect())
-        }
-
-        fn warm_up(&self, _: &mut char, _: Duration) -> Result<(), Failure> {
-            Ok(())
-        }
-
-        fn lap(&self, contestant: &mut char, _: Duration) -> Result<char, Failure> {
-            self.0.borrow_mut().push(*contestant);
-            match contestant {
+        fn turn(&mut self, _: Duration) -> Result<char, Failure> {
+            self.1.borrow_mut().push(self.0);
+            match self.0 {
                 'x' => Err(Failure::Failed("broken".to_owned())),
-                other => Ok(*other),
+                name => Ok(name),
             }
         }
 
-        fn rows(
-            &self,
-            _: &&'static str,
-            contestants: &[char],
-            laps: Vec<Vec<char>>,
-        ) -> Result<Vec<(char, usize)>, Failure> {
-            let mine = |(name, laps): (&char, &Vec<char>)| {
-                (*name, laps.iter().filter(|lap| *lap == name).count())
-            };
-            Ok(contestants.iter().zip(&laps).map(mine).collect())
+        fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
+            Ok(())
         }
+    }
+
+    /// The turns of cells whose letters are the contestants, and what each did.
+    fn turns(cells: &[&str], rounds: usize) -> Result<(String, Vec<String>), Failure> {
+        let diary = Rc::new(RefCell::default());
+        let enter = |cell: &&str, _: &mut Absent<'_>| {
+            Ok(cell
+                .chars()
+                .map(|name| Writer(name, diary.clone()))
+                .collect())
+        };
+        let rows = |_: &&str, _: &[Writer], laps: Vec<Vec<char>>| {
+            Ok(laps
+                .into_iter()
+                .map(|laps| laps.into_iter().collect())
+                .collect())
+        };
+        let describe = |cell: &&str| format!("cell {cell}");
+        let rows = measure(cells, Pace { rounds, ..ONCE }, describe, enter, rows)?;
+        Ok((diary.take(), rows))
     }
 
     #[test]
     fn who_starts_changes_from_round_to_round() {
-        let diary = Diary(RefCell::default());
-        let pace = Pace { rounds: 3, ..ONCE };
-        let rows = measure(&diary, &["abc", "", "d"], pace).expect("no failure");
-        assert_eq!(diary.0.take(), "abcbcacabddd");
-        assert_eq!(rows, [('a', 3), ('b', 3), ('c', 3), ('d', 3)]);
+        let (diary, rows) = turns(&["abc", "", "d"], 3).expect("no failure");
+        assert_eq!(diary, "abcbcacabddd");
+        assert_eq!(rows, ["aaa", "bbb", "ccc", "ddd"]);
     }
 
     #[test]
     fn a_failure_says_in_which_cell() {
-        let failure = measure(&Diary(RefCell::default()), &["a", "bx"], ONCE).unwrap_err();
+        let failure = turns(&["a", "bx"], 1).expect_err("x fails");
         assert_eq!(failure.to_string(), "cell bx: broken");
     }
 }

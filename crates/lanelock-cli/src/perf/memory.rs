@@ -16,7 +16,7 @@ use super::bench::{self, Bench};
 use super::cells;
 use super::contest::Engines;
 use super::drive;
-use super::measure::{self, Measurement, ONCE};
+use super::measure::{self, Absent, ONCE, Turns};
 use super::number::number;
 use super::output::Output;
 use super::pool::{Memory, Message};
@@ -75,7 +75,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let rows = match args.one_cell {
-        false => measure::measure(&InOwnProcess, &cells, ONCE)?,
+        false => {
+            let name = |cell: &Cell| {
+                let Cell {
+                    spec,
+                    engine,
+                    sessions,
+                } = cell;
+                format!("{spec} on {engine}, {sessions} sessions")
+            };
+            let enter = |cell: &Cell, _: &mut Absent<'_>| cell.own_process();
+            let rows = |_: &Cell, _: &[Command], laps: Vec<Vec<Vec<row::Memory>>>| {
+                Ok(laps.into_iter().flatten().flatten().collect())
+            };
+            measure::measure(&cells, ONCE, name, enter, rows)?
+        }
         true => cells
             .iter()
             .filter_map(|cell| measure(&bench, cell).transpose())
@@ -91,8 +105,24 @@ struct Cell {
     sessions: usize,
 }
 
-/// Has another process measure each cell.
-struct InOwnProcess;
+impl Cell {
+    /// What measures it alone.
+    fn own_process(&self) -> Result<Vec<Command>, Failure> {
+        let executable = env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
+        let mut command = Command::new(executable);
+        command
+            .args(["perf", "memory", "--one-cell", "--json", "-"])
+            .args([
+                "--algorithm",
+                &self.spec.to_string(),
+                "--engine",
+                &self.engine,
+            ])
+            .args(["--sessions", &self.sessions.to_string()])
+            .stderr(Stdio::inherit());
+        Ok(vec![command])
+    }
+}
 
 /// What that process prints.
 #[derive(Deserialize)]
@@ -100,58 +130,24 @@ struct OneCell {
     results: Vec<row::Memory>,
 }
 
-impl Measurement for InOwnProcess {
-    type Cell = Cell;
-    type Contestant = Command;
+impl Turns for Command {
     type Lap = Vec<row::Memory>;
-    type Row = row::Memory;
 
-    fn describe(&self, cell: &Cell) -> String {
-        format!(
-            "{} on {}, {} sessions",
-            cell.spec, cell.engine, cell.sessions
-        )
-    }
-
-    fn enter(&self, cell: &Cell, _: &mut dyn FnMut(&str, &str)) -> Result<Vec<Command>, Failure> {
-        let executable = env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
-        let mut command = Command::new(executable);
-        command
-            .args(["perf", "memory", "--one-cell", "--json", "-"])
-            .args([
-                "--algorithm",
-                &cell.spec.to_string(),
-                "--engine",
-                &cell.engine,
-            ])
-            .args(["--sessions", &cell.sessions.to_string()])
-            .stderr(Stdio::inherit());
-        Ok(vec![command])
-    }
-
-    fn warm_up(&self, _: &mut Command, _: Duration) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn lap(&self, command: &mut Command, _: Duration) -> Result<Self::Lap, Failure> {
-        let broken = |why: String| Failure::Failed(why);
-        let output = command
+    fn turn(&mut self, _: Duration) -> Result<Vec<row::Memory>, Failure> {
+        let output = self
             .output()
-            .map_err(|error| broken(error.to_string()))?;
+            .map_err(|error| Failure::Failed(error.to_string()))?;
         if !output.status.success() {
-            return Err(broken(format!("its process ended with {}", output.status)));
+            let status = output.status;
+            return Err(Failure::Failed(format!("its process ended with {status}")));
         }
         let printed = serde_json::from_slice::<OneCell>(&output.stdout);
-        Ok(printed.map_err(|error| broken(error.to_string()))?.results)
+        let printed = printed.map_err(|error| Failure::Failed(error.to_string()))?;
+        Ok(printed.results)
     }
 
-    fn rows(
-        &self,
-        _: &Cell,
-        _: &[Command],
-        laps: Vec<Vec<Self::Lap>>,
-    ) -> Result<Vec<row::Memory>, Failure> {
-        Ok(laps.into_iter().flatten().flatten().collect())
+    fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 //! work → cells → contestants, prepared and checked against each other → turns → rows → report
 //! ```
 //!
-//! [`measure`] has the loop, each measurement says what a turn of it is.
+//! [`measure`] has the loop; each measurement says who takes part, what a turn is and what is reported.
 //!
 //! Every contestant of a cell has the same keys and messages, made from seeds ([`content`]), so
 //! that answers are compared before they are timed. The timed loop ([`drive`]) builds the

@@ -16,9 +16,7 @@ pub struct Score {
 ///
 /// # Errors
 /// [`Failure::Failed`] names two that do not.
-pub fn agree<'c, C: Contestant + ?Sized + 'c>(
-    contestants: impl IntoIterator<Item = &'c mut C>,
-) -> Result<(), Failure> {
+pub fn agree(contestants: &mut [impl Contestant]) -> Result<(), Failure> {
     let mut first: Option<(String, u64)> = None;
     for contestant in contestants {
         let digest = contestant.digest()?;

@@ -14,7 +14,7 @@ use super::contest::{Contest, Engines};
 use super::contestant::{Contestant, Entry};
 use super::engine::EngineContestant;
 use super::lengths::{Lengths, Mix};
-use super::measure::{Measurement, ONCE, measure};
+use super::measure::{Absent, ONCE, Turns, measure};
 use super::null_engine::NullEngine;
 use super::operation::Operation;
 use super::output::Output;
@@ -70,14 +70,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         operations.map(move |&operation| (spec, operation))
     };
     let cells: Vec<_> = args.algorithm.iter().flat_map(operations).collect();
-    let rows = measure(
-        &Entrants {
-            args,
-            bench: &bench,
-        },
-        &cells,
-        ONCE,
-    )?;
+    let name = |(spec, operation): &(Spec, Operation)| format!("{spec} {operation}");
+    let enter = |cell: &(Spec, Operation), _: &mut Absent<'_>| entrants(args, &bench, *cell);
+    let rows = |_: &_, entrants: &[Entrant<'_>], laps: Vec<Vec<Option<Vec<String>>>>| {
+        let verdicts = entrants.iter().zip(laps.into_iter().flatten());
+        Ok(verdicts
+            .filter_map(|(who, wrong)| Some(who.row(wrong?)))
+            .collect())
+    };
+    let rows: Vec<Verdict> = measure(&cells, ONCE, name, enter, rows)?;
     let failures = rows.iter().flat_map(|row| {
         let name = &row.common.contestant;
         row.wrong.iter().map(move |why| format!("{name}: {why}"))
@@ -90,62 +91,53 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-struct Entrants<'a> {
-    args: &'a Args,
-    bench: &'a Bench,
-}
-
 /// Whose work is looked at.
-enum Entrant {
+enum Who {
     Engine(String),
     Peer(Peer),
 }
 
-impl Measurement for Entrants<'_> {
-    type Cell = (Spec, Operation);
-    type Contestant = (Entrant, Spec, Operation);
+/// Somebody at one kind of work.
+struct Entrant<'b> {
+    bench: &'b Bench,
+    who: Who,
+    spec: Spec,
+    operation: Operation,
+}
+
+fn entrants<'b>(
+    args: &Args,
+    bench: &'b Bench,
+    (spec, operation): (Spec, Operation),
+) -> Result<Vec<Entrant<'b>>, Failure> {
+    let names = args.engines.names(bench)?.into_iter();
+    // The null engine has no results that could be right.
+    let engines = names
+        .filter(|name| name != NullEngine::NAME)
+        .map(Who::Engine);
+    let all = args.peer.iter().copied().map(Who::Peer).chain(engines);
+    let entrant = |who| Entrant {
+        bench,
+        who,
+        spec,
+        operation,
+    };
+    Ok(all.map(entrant).collect())
+}
+
+impl Turns for Entrant<'_> {
     /// What is wrong, in words; `None` if the work is not on offer.
     type Lap = Option<Vec<String>>;
-    type Row = Verdict;
 
-    fn describe(&self, (spec, operation): &Self::Cell) -> String {
-        format!("{spec} {operation}")
-    }
-
-    fn enter(
-        &self,
-        &(spec, operation): &Self::Cell,
-        _: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Self::Contestant>, Failure> {
-        let names = self.args.engines.names(self.bench)?.into_iter();
-        // The null engine has no results that could be right.
-        let engines = names
-            .filter(|name| name != NullEngine::NAME)
-            .map(Entrant::Engine);
-        let peers = self.args.peer.iter().copied().map(Entrant::Peer);
-        Ok(peers
-            .chain(engines)
-            .map(|entrant| (entrant, spec, operation))
-            .collect())
-    }
-
-    fn warm_up(&self, _: &mut Self::Contestant, _: Duration) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn lap(
-        &self,
-        (entrant, spec, operation): &mut Self::Contestant,
-        _: Duration,
-    ) -> Result<Self::Lap, Failure> {
-        let mut expected = known(*spec, *operation);
+    fn turn(&mut self, _: Duration) -> Result<Self::Lap, Failure> {
+        let mut expected = known(self.spec, self.operation);
         let mut wrong = Vec::new();
-        for shape in shapes(*spec, *operation)? {
+        for shape in shapes(self.spec, self.operation)? {
             let device = &self.bench.device;
-            let digest = match entrant {
-                Entrant::Peer(_) if shape.segments > 1 => continue,
-                Entrant::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
-                Entrant::Engine(name) => digest(EngineContestant::open(device, name, &shape)?),
+            let digest = match &self.who {
+                Who::Peer(_) if shape.segments > 1 => continue,
+                Who::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
+                Who::Engine(name) => digest(EngineContestant::open(device, name, &shape)?),
             };
             match digest {
                 Ok(Some(digest)) if digest == *expected.get_or_insert(digest) => {}
@@ -161,35 +153,30 @@ impl Measurement for Entrants<'_> {
         Ok(Some(wrong))
     }
 
-    fn rows(
-        &self,
-        (spec, operation): &Self::Cell,
-        entrants: &[Self::Contestant],
-        laps: Vec<Vec<Self::Lap>>,
-    ) -> Result<Vec<Verdict>, Failure> {
-        let rows = entrants.iter().zip(laps.into_iter().flatten());
-        let rows = rows.filter_map(|((entrant, ..), wrong)| {
-            let wrong = wrong?;
-            let contestant = match entrant {
-                Entrant::Engine(name) => name.clone(),
-                Entrant::Peer(peer) => peer.name().to_owned(),
-            };
-            let common = Common {
-                algorithm: spec.to_string(),
-                operation: operation.to_string(),
-                contestant,
-                burst: 5,
-                sessions: 3,
-                threads: 1,
-                ..Common::default()
-            };
-            Some(Verdict {
-                common,
-                passed: wrong.is_empty(),
-                wrong,
-            })
-        });
-        Ok(rows.collect())
+    fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl Entrant<'_> {
+    fn row(&self, wrong: Vec<String>) -> Verdict {
+        let common = Common {
+            algorithm: self.spec.to_string(),
+            operation: self.operation.to_string(),
+            contestant: match &self.who {
+                Who::Engine(name) => name.clone(),
+                Who::Peer(peer) => peer.name().to_owned(),
+            },
+            burst: 5,
+            sessions: 3,
+            threads: 1,
+            ..Common::default()
+        };
+        Verdict {
+            common,
+            passed: wrong.is_empty(),
+            wrong,
+        }
     }
 }
 

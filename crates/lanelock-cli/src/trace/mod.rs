@@ -29,6 +29,8 @@ use crate::report::html;
 use crate::report::json::{self, Schema};
 use crate::run;
 use crate::shown;
+#[cfg(test)]
+pub use breakdown::{Algorithm, Batches};
 pub use breakdown::{Breakdown, Times};
 pub use event::Event;
 use interrupt::Interrupt;

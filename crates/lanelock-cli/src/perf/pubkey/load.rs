@@ -9,7 +9,7 @@ use lanelock::public_key::{FlushPolicy, KeyQueue, KeySession};
 
 use super::super::contest::Pace;
 use super::super::latencies::Latencies;
-use super::super::measure::{self, Measurement};
+use super::super::measure::{self, Absent, Turns};
 use super::super::progress::note;
 use super::arrivals::Arrivals;
 use super::who::Who;
@@ -121,7 +121,21 @@ pub(super) fn measure(
             });
         }
     }
-    measure::measure(&Loads { device }, &loads, Pace { rounds, ..pace })
+    let name = |load: &Load| format!("{}, {}/s", load.work.name, load.rate);
+    let enter = |load: &Load, _: &mut Absent<'_>| {
+        let servers = load
+            .ready
+            .iter()
+            .flat_map(|(name, sessions)| servers(device, name, &load.work, sessions, load.rate));
+        Ok(servers.collect())
+    };
+    let rows = |load: &Load, servers: &[Server], rounds: Vec<Vec<Round>>| {
+        let rows = servers.iter().zip(&rounds);
+        Ok(rows
+            .map(|(server, rounds)| load.row(server, rounds))
+            .collect())
+    };
+    measure::measure(&loads, Pace { rounds, ..pace }, name, enter, rows)
 }
 
 /// Operations of one kind that arrive at one rate.
@@ -134,60 +148,24 @@ struct Load {
     capacity: Option<Capacity>,
 }
 
-struct Loads<'a> {
-    device: &'a Device,
-}
-
-impl Measurement for Loads<'_> {
-    type Cell = Load;
-    type Contestant = Server;
-    type Lap = Round;
-    type Row = KeyLoad;
-
-    fn describe(&self, load: &Load) -> String {
-        format!("{}, {}/s", load.work.name, load.rate)
-    }
-
-    fn enter(&self, load: &Load, _: &mut dyn FnMut(&str, &str)) -> Result<Vec<Server>, Failure> {
-        let servers = load.ready.iter().flat_map(|(name, sessions)| {
-            servers(self.device, name, &load.work, sessions, load.rate)
-        });
-        Ok(servers.collect())
-    }
-
-    fn warm_up(&self, server: &mut Server, span: Duration) -> Result<(), Failure> {
-        server.lap(span).map(drop)
-    }
-
-    fn lap(&self, server: &mut Server, span: Duration) -> Result<Round, Failure> {
-        server.lap(span)
-    }
-
-    fn rows(
-        &self,
-        load: &Load,
-        servers: &[Server],
-        rounds: Vec<Vec<Round>>,
-    ) -> Result<Vec<KeyLoad>, Failure> {
-        let row = |(server, rounds): (&Server, &Vec<Round>)| {
-            let rate = median(rounds, |round| Some(round.ops_per_s)).unwrap_or_default();
-            KeyLoad {
-                common: Common {
-                    burst: 1,
-                    ..load.work.common(&server.name, rate)
-                },
-                offered_ops_per_s: load.rate,
-                load_percent: match load.offer {
-                    Offer::Rate(_) => None,
-                    Offer::Load(percent) => Some(percent as u64),
-                },
-                batch_ns: load.capacity.map(|capacity| nanoseconds(capacity.batch)),
-                policy: server.policy.name().to_owned(),
-                lanes_filled: median(rounds, |round| round.lanes_filled),
-                percentiles: medians(rounds),
-            }
-        };
-        Ok(servers.iter().zip(&rounds).map(row).collect())
+impl Load {
+    fn row(&self, server: &Server, rounds: &[Round]) -> KeyLoad {
+        let rate = median(rounds, |round| Some(round.ops_per_s)).unwrap_or_default();
+        KeyLoad {
+            common: Common {
+                burst: 1,
+                ..self.work.common(&server.name, rate)
+            },
+            offered_ops_per_s: self.rate,
+            load_percent: match self.offer {
+                Offer::Rate(_) => None,
+                Offer::Load(percent) => Some(percent as u64),
+            },
+            batch_ns: self.capacity.map(|capacity| nanoseconds(capacity.batch)),
+            policy: server.policy.name().to_owned(),
+            lanes_filled: median(rounds, |round| round.lanes_filled),
+            percentiles: medians(rounds),
+        }
     }
 }
 
@@ -262,27 +240,11 @@ fn rate(offer: Offer, work: &KeyWork, capacity: Option<Capacity>) -> Result<u64,
     }
 }
 
-impl Server {
-    /// Operations per second if batches are always full.
-    fn full_batches(&mut self, span: Duration) -> Result<f64, Failure> {
-        let lanes = self.sessions[0].lanes();
-        let mut latencies = Latencies::new();
-        let mut done = Vec::new();
-        let start = Instant::now();
-        while start.elapsed() < span {
-            for at in 0..lanes {
-                self.submit(at, Duration::ZERO, start)?;
-            }
-            self.queue.poll_one(start, None);
-            self.queue.dequeue(&mut done, usize::MAX);
-            self.settle(&mut done, start.elapsed(), &mut latencies)?;
-        }
-        latencies.took(start.elapsed());
-        Ok(latencies.lap().rate())
-    }
+impl Turns for Server {
+    type Lap = Round;
 
     /// Offers operations for `span` and finishes them.
-    fn lap(&mut self, span: Duration) -> Result<Round, Failure> {
+    fn turn(&mut self, span: Duration) -> Result<Round, Failure> {
         let mut latencies = Latencies::new();
         let mut done = Vec::new();
         let before = self.queue.stats();
@@ -324,6 +286,31 @@ impl Server {
             lanes_filled: (batches > 0).then_some(filled),
             percentiles: latencies.percentiles(),
         })
+    }
+
+    /// A whole round: queues grow at first.
+    fn warm_up(&mut self, span: Duration) -> Result<(), Failure> {
+        self.turn(span).map(drop)
+    }
+}
+
+impl Server {
+    /// Operations per second if batches are always full.
+    fn full_batches(&mut self, span: Duration) -> Result<f64, Failure> {
+        let lanes = self.sessions[0].lanes();
+        let mut latencies = Latencies::new();
+        let mut done = Vec::new();
+        let start = Instant::now();
+        while start.elapsed() < span {
+            for at in 0..lanes {
+                self.submit(at, Duration::ZERO, start)?;
+            }
+            self.queue.poll_one(start, None);
+            self.queue.dequeue(&mut done, usize::MAX);
+            self.settle(&mut done, start.elapsed(), &mut latencies)?;
+        }
+        latencies.took(start.elapsed());
+        Ok(latencies.lap().rate())
     }
 
     /// Enqueues the operation that arrived `at` after `start`.

@@ -8,7 +8,6 @@ mod who;
 mod work;
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use lanelock::Device;
@@ -16,7 +15,7 @@ use lanelock::Device;
 use super::bench::Bench;
 use super::contest::Pace;
 use super::contestant::{Contestant, Lap};
-use super::measure::{Measurement, measure};
+use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
 use super::rounds::Score;
@@ -105,14 +104,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let loads = args.load.iter().map(|&percent| Offer::Load(percent));
     let offers: Vec<_> = rates.chain(loads).collect();
     if offers.is_empty() {
-        let (device, uncounted) = (&bench.device, args.uncounted);
         let batches = |(work, who): &(Rc<KeyWork>, Vec<Who>)| {
             let (work, who) = (work.clone(), who.clone());
             let cell = move |&size| (work.clone(), who.clone(), size);
             args.batch.iter().map(cell).collect::<Vec<_>>()
         };
         let cells: Vec<_> = cells.iter().flat_map(batches).collect();
-        let rows = measure(&Batches { device, uncounted }, &cells, args.pace)?;
+        let name = |(work, _, batch): &Batches| format!("{}, {batch} at a time", work.name);
+        let enter = |cell: &Batches, absent: &mut Absent<'_>| enter(args, &bench, cell, absent);
+        let rows = |cell: &Batches, contestants: &[KeyContestant], laps: Vec<Vec<Lap>>| {
+            Ok(rows(args, cell, contestants, &laps))
+        };
+        let rows = measure(&cells, args.pace, name, enter, rows)?;
         return publish(&bench, rows, columns::PUBKEY, &args.output);
     }
     let rows = load::measure(&bench.device, cells, &offers, args.pace)?;
@@ -140,71 +143,54 @@ pub fn break_even(device: &Device, algorithm: &str) -> Result<Option<usize>, Fai
     Ok(session.break_even())
 }
 
-/// Batches of one operation.
-struct Batches<'a> {
-    device: &'a Device,
-    /// Whether each contestant takes part once more without its counters.
-    uncounted: bool,
+/// Operations of one kind, who runs them, and how many at a time.
+type Batches = (Rc<KeyWork>, Vec<Who>, usize);
+
+fn enter(
+    args: &Args,
+    bench: &Bench,
+    (work, who, batch): &Batches,
+    absent: &mut Absent<'_>,
+) -> Result<Vec<KeyContestant>, Failure> {
+    let mut contestants = Vec::new();
+    for who in who {
+        let open = || KeyContestant::open(&bench.device, who, work, *batch);
+        match open()? {
+            Some(ready) => contestants.push(ready),
+            None => absent(&who.name(), &format!("it does not offer {}", work.name)),
+        }
+        if args.uncounted {
+            contestants.extend(open()?.map(KeyContestant::uncounted));
+        }
+    }
+    rounds::agree(&mut contestants)?;
+    Ok(contestants)
 }
 
-impl Measurement for Batches<'_> {
-    type Cell = (Rc<KeyWork>, Vec<Who>, usize);
-    type Contestant = KeyContestant;
-    type Lap = Lap;
-    type Row = KeyBatch;
-
-    fn describe(&self, (work, _, batch): &Self::Cell) -> String {
-        format!("{}, {batch} at a time", work.name)
-    }
-
-    fn enter(
-        &self,
-        (work, who, batch): &Self::Cell,
-        absent: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<KeyContestant>, Failure> {
-        let mut contestants = Vec::new();
-        for who in who {
-            let open = || KeyContestant::open(self.device, who, work, *batch);
-            match open()? {
-                Some(ready) => contestants.push(ready),
-                None => absent(&who.name(), &format!("it does not offer {}", work.name)),
-            }
-            if self.uncounted {
-                contestants.extend(open()?.map(KeyContestant::uncounted));
-            }
-        }
-        rounds::agree(&mut contestants)?;
-        Ok(contestants)
-    }
-
-    fn lap(&self, contestant: &mut KeyContestant, span: Duration) -> Result<Lap, Failure> {
-        contestant.lap(span)
-    }
-
-    fn rows(
-        &self,
-        (work, _, batch): &Self::Cell,
-        contestants: &[KeyContestant],
-        laps: Vec<Vec<Lap>>,
-    ) -> Result<Vec<KeyBatch>, Failure> {
-        let scores: Vec<_> = laps.iter().map(Score::of).collect();
-        // Without counters there is what counting is compared with.
-        let named = contestants.iter().position(KeyContestant::is_reference);
-        let last = contestants.len().checked_sub(1);
-        let reference = named.filter(|_| !self.uncounted).or(last);
-        let reference = reference.filter(|_| contestants.len() > 1);
-        let row = |(contestant, score): (&KeyContestant, &Score)| KeyBatch {
-            common: Common {
-                burst: *batch as u64,
-                ..work.common(contestant.name(), score.rate)
-            },
-            batch: *batch as u64,
-            comparison: reference.map(|other| Comparison {
-                ratio: score.rate / scores[other].rate,
-                reference: contestants[other].name().to_owned(),
-            }),
-            spread_percent: score.spread_percent,
-        };
-        Ok(contestants.iter().zip(&scores).map(row).collect())
-    }
+fn rows(
+    args: &Args,
+    (work, _, batch): &Batches,
+    contestants: &[KeyContestant],
+    laps: &[Vec<Lap>],
+) -> Vec<KeyBatch> {
+    let scores: Vec<_> = laps.iter().map(Score::of).collect();
+    // Without counters there is what counting is compared with.
+    let named = contestants.iter().position(KeyContestant::is_reference);
+    let last = contestants.len().checked_sub(1);
+    let reference = named.filter(|_| !args.uncounted).or(last);
+    let reference = reference.filter(|_| contestants.len() > 1);
+    let batch = *batch as u64;
+    let row = |(contestant, score): (&KeyContestant, &Score)| KeyBatch {
+        common: Common {
+            burst: batch,
+            ..work.common(contestant.name(), score.rate)
+        },
+        batch,
+        comparison: reference.map(|other| Comparison {
+            ratio: score.rate / scores[other].rate,
+            reference: contestants[other].name().to_owned(),
+        }),
+        spread_percent: score.spread_percent,
+    };
+    contestants.iter().zip(&scores).map(row).collect()
 }

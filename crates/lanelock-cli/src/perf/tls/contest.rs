@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::contest::Pace;
 use super::super::contestant::Lap;
 use super::super::latencies::Latencies;
-use super::super::measure::{self, Measurement};
+use super::super::measure::{self, Absent, Turns};
 use super::super::rounds::Score;
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
@@ -91,9 +91,48 @@ pub(super) fn measure(
     cells: &[Cell],
     pace: Pace,
 ) -> Result<Vec<Handshakes>, Failure> {
-    servers
-        .cores
-        .as_client(|| measure::measure(servers, cells, pace))
+    let describe = |cell: &Cell| {
+        let (key, version) = (cell.key.name(), cell.version.name());
+        format!("{key}, TLS {version}, {} connections", cell.connections)
+    };
+    let enter = |cell: &Cell, _: &mut Absent<'_>| servers.start(cell);
+    let rows = |cell: &Cell, contestants: &[Contestant], turns: Vec<Vec<Turn>>| {
+        Ok(rows(servers, cell, contestants, &turns))
+    };
+    let measure = || measure::measure(cells, pace, describe, enter, rows);
+    servers.cores.as_client(measure)
+}
+
+fn rows(
+    servers: &Servers<'_>,
+    cell: &Cell,
+    contestants: &[Contestant],
+    turns: &[Vec<Turn>],
+) -> Vec<Handshakes> {
+    let rates: Vec<_> = turns.iter().map(|turns| score(turns).rate).collect();
+    let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
+        let row = row(turns);
+        Handshakes {
+            common: Common {
+                algorithm: cell.key.name().to_owned(),
+                operation: format!("tls-{}-handshake", cell.version.name()),
+                contestant: contestant.name.to_owned(),
+                ..row.common
+            },
+            connections: cell.connections as u64,
+            server_core: servers.cores.server(),
+            comparison: (rates.len() > 1).then(|| Comparison {
+                ratio: row.common.ops_per_s / rates[0],
+                reference: contestants[0].name.to_owned(),
+            }),
+            ..row
+        }
+    };
+    contestants.iter().zip(turns).map(row).collect()
+}
+
+fn score(turns: &[Turn]) -> Score {
+    Score::of(turns.iter().map(|turn| &turn.lap))
 }
 
 impl Servers<'_> {
@@ -116,24 +155,8 @@ impl Servers<'_> {
         }
         setups
     }
-}
 
-impl Measurement for Servers<'_> {
-    type Cell = Cell;
-    type Contestant = Contestant;
-    type Lap = Turn;
-    type Row = Handshakes;
-
-    fn describe(&self, cell: &Cell) -> String {
-        let (key, version) = (cell.key.name(), cell.version.name());
-        format!("{key}, TLS {version}, {} connections", cell.connections)
-    }
-
-    fn enter(
-        &self,
-        cell: &Cell,
-        _: &mut dyn FnMut(&str, &str),
-    ) -> Result<Vec<Contestant>, Failure> {
+    fn start(&self, cell: &Cell) -> Result<Vec<Contestant>, Failure> {
         let setups = self.setups(cell.version, cell.connections).into_iter();
         let start = |(name, setup): (&'static str, Setup)| {
             let server = self
@@ -141,59 +164,28 @@ impl Measurement for Servers<'_> {
                 .as_server(|| Haproxy::start(&setup, &cell.credentials))?;
             let target = Target::new(server.address(), cell.version, cell.credentials.shown()?);
             let (key, connections) = (cell.key, cell.connections);
-            let target = target.map_err(|error| key.failure(&error))?;
             Ok(Contestant {
                 name,
                 key,
                 connections,
                 server,
-                target,
+                target: target.map_err(|error| key.failure(&error))?,
             })
         };
         setups.map(start).collect()
     }
+}
+
+impl Turns for Contestant {
+    type Lap = Turn;
+
+    fn turn(&mut self, span: Duration) -> Result<Turn, Failure> {
+        self.lap(span).map_err(|failure| failure.within(self.name))
+    }
 
     /// Each turn has a part of its own that does not count.
-    fn warm_up(&self, _: &mut Contestant, _: Duration) -> Result<(), Failure> {
+    fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
         Ok(())
-    }
-
-    fn lap(&self, contestant: &mut Contestant, span: Duration) -> Result<Turn, Failure> {
-        let turn = contestant.lap(span);
-        turn.map_err(|failure| failure.within(contestant.name))
-    }
-
-    fn rows(
-        &self,
-        cell: &Cell,
-        contestants: &[Contestant],
-        turns: Vec<Vec<Turn>>,
-    ) -> Result<Vec<Handshakes>, Failure> {
-        let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
-            let row = row(turns);
-            Handshakes {
-                common: Common {
-                    algorithm: cell.key.name().to_owned(),
-                    operation: format!("tls-{}-handshake", cell.version.name()),
-                    contestant: contestant.name.to_owned(),
-                    ..row.common
-                },
-                connections: cell.connections as u64,
-                server_core: self.cores.server(),
-                ..row
-            }
-        };
-        let mut rows: Vec<_> = contestants.iter().zip(&turns).map(row).collect();
-        if let [first, _, ..] = &rows[..] {
-            let (rate, reference) = (first.common.ops_per_s, first.common.contestant.clone());
-            for row in &mut rows {
-                row.comparison = Some(Comparison {
-                    ratio: row.common.ops_per_s / rate,
-                    reference: reference.clone(),
-                });
-            }
-        }
-        Ok(rows)
     }
 }
 
@@ -240,7 +232,7 @@ impl Contestant {
 
 /// All turns of a server.
 fn row(turns: &[Turn]) -> Handshakes {
-    let score = Score::of(turns.iter().map(|turn| &turn.lap));
+    let score = score(turns);
     let (mut latencies, mut lanes) = (Latencies::new(), Lanes::default());
     for turn in turns {
         latencies.add(&turn.latencies);

@@ -114,10 +114,12 @@ impl LineChart {
         let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         let text = || TextStyle::from(("sans-serif", TEXT).into_font()).color(&SOFT);
         let mut chart = ChartBuilder::on(&area)
-            .margin_top(34)
-            .margin_right(60)
-            .x_label_area_size(190)
-            .y_label_area_size(270)
+            .margin_top(40)
+            .margin_right(100)
+            .margin_bottom(16)
+            .margin_left(30)
+            .x_label_area_size(170)
+            .y_label_area_size(240)
             .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
@@ -125,6 +127,7 @@ impl LineChart {
             .bold_line_style(LINE.stroke_width(4))
             .light_line_style(TRANSPARENT)
             .axis_style(SOFT.stroke_width(4))
+            .set_all_tick_mark_size(18)
             .label_style(text())
             .axis_desc_style(text())
             .x_desc(self.x.title)

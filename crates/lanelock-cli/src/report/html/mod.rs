@@ -157,4 +157,6 @@ fn cell(value: Option<&Value>) -> Markup {
 }
 
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod tests;

@@ -1,10 +1,12 @@
-//! The page as a whole.
+//! The pages as a whole.
 
 use super::render;
 use crate::machine::Machine;
 use crate::row::{
-    Common, Cycles, Handshakes, Latency, Memory, Percentiles, Report, Row, Shares, Throughput,
+    Common, Cycles, Handshakes, KeyBatch, KeyLoad, Latency, Memory, Percentiles, Report, Row,
+    Shares, Throughput,
 };
+use crate::trace::{Algorithm, Batches, Breakdown, Event, Times};
 
 fn report(results: Vec<Row>) -> Report {
     Report {
@@ -78,15 +80,7 @@ fn many_keys_and_mixes_have_charts_of_their_own() {
 
 #[test]
 fn the_page_is_well_formed_and_needs_no_network() {
-    let cycles = Cycles {
-        throughput: row("openssl", 64, 1, 1e6),
-        cycles_per_op: 1000.0,
-        core_cycles_per_op: 1000.0,
-        shares: Some(Shares {
-            framework_cycles_per_op: 30.0,
-            engine_cycles_per_op: 970.0,
-        }),
-    };
+    let cycles = cycles(row("openssl", 64, 1, 1e6));
     let latency = Latency {
         common: common("openssl", 64, 1, 1e6),
         percentiles: Percentiles {
@@ -177,6 +171,174 @@ fn handshakes_have_charts_of_their_own() {
         "{lanes}"
     );
     assert!(!html.contains("<h2>Latency</h2>"));
+}
+
+/// A page with every kind of chart.
+pub(super) fn all_kinds() -> String {
+    let mut rows: Vec<Row> = Vec::new();
+    let latencies = Percentiles {
+        p50_ns: 400_000,
+        p99_ns: 900_000,
+        latency_curve: vec![
+            (50.0, 100),
+            (90.0, 200),
+            (99.0, 300),
+            (99.9, 900),
+            (99.99, 9000),
+        ],
+        ..Percentiles::default()
+    };
+    let names = "aes-128-cbc,aes-256-gcm,hmac-sha1,sha256,aes-128-cbc+hmac-sha1,chacha20-poly1305";
+    for (n, algorithm) in (1..).zip(names.split(',')) {
+        for (size, rate) in [(16, 9e6), (64, 8e6), (1024, 3e6), (8192, 5e5)] {
+            for contestant in ["native", "openssl", "clone-per-op"] {
+                for (threads, sessions) in [(1, 1), (2, 1), (1, 32)] {
+                    let slow = if contestant == "native" { 1.0 } else { 3.3 };
+                    let rate = rate / slow / f64::from(n) * if threads > 1 { 1.9 } else { 1.0 };
+                    let mut row = row(contestant, size, threads, rate);
+                    algorithm.clone_into(&mut row.common.algorithm);
+                    row.common.sessions = sessions;
+                    row.uplift_percent = (slow > 1.0).then_some(if n == 2 { -12.0 } else { 230.0 });
+                    rows.push(row.clone().into());
+                    if threads == 1 && sessions == 1 && contestant == "native" {
+                        rows.push(cycles(row).into());
+                    }
+                }
+            }
+        }
+    }
+    let mut mix = row("ipsec-mb", 355, 1, 1e6);
+    (mix.common.sessions, mix.messages.imix) = (32, Some("64:7,576:4,1504:1".to_owned()));
+    rows.push(mix.into());
+    for burst in [1, 8, 32, 128] {
+        let common = Common {
+            burst,
+            ..common("native", 64, 1, 1e6)
+        };
+        let percentiles = latencies.clone();
+        rows.push(
+            Latency {
+                common,
+                percentiles,
+                ..Latency::default()
+            }
+            .into(),
+        );
+    }
+    for (connections, rate) in [(1, 900.0), (8, 2900.0), (64, 3900.0), (3000, 4000.0)] {
+        for contestant in ["haproxy", "haproxy+lanelock"] {
+            let common = Common {
+                algorithm: "rsa-2048".to_owned(),
+                operation: "tls-1.3-handshake".to_owned(),
+                ..common(contestant, 0, 1, rate)
+            };
+            let handshakes = Handshakes {
+                common: common.clone(),
+                connections,
+                lanes_filled: Some(3.5),
+                server_cpu_ns_per_op: 300_000.0,
+                percentiles: latencies.clone(),
+                ..Handshakes::default()
+            };
+            rows.push(handshakes.into());
+            let batch = KeyBatch {
+                common: common.clone(),
+                batch: connections,
+                ..KeyBatch::default()
+            };
+            rows.push(batch.into());
+            let load = KeyLoad {
+                common,
+                offered_ops_per_s: 10 * connections,
+                policy: "deadline".to_owned(),
+                percentiles: latencies.clone(),
+                ..KeyLoad::default()
+            };
+            rows.push(load.into());
+        }
+    }
+    for contestant in ["native", "openssl"] {
+        let memory = Memory {
+            common: Common {
+                ns_per_op: 0.0,
+                ..common(contestant, 0, 1, 0.0)
+            },
+            bytes_per_session: 400,
+            bytes_per_context: 1200,
+            ..Memory::default()
+        };
+        rows.push(memory.into());
+    }
+    let html = render(&report(rows));
+    assert_eq!(html.matches("<h2>").count(), 12, "every section");
+    html
+}
+
+fn cycles(throughput: Throughput) -> Cycles {
+    Cycles {
+        throughput,
+        cycles_per_op: 1000.0,
+        core_cycles_per_op: 1000.0,
+        shares: Some(Shares {
+            framework_cycles_per_op: 30.0,
+            engine_cycles_per_op: 970.0,
+        }),
+    }
+}
+
+/// A page of `lanelock trace` with every kind of chart.
+pub(super) fn all_of_a_trace() -> String {
+    let times = |count: u64| Times {
+        count,
+        average_us: 1000.0,
+        p50_us: 900,
+        p99_us: 1100,
+        total_us: 1000 * count,
+        distribution_us: (1..60).map(|us| (100 * us, count / 60)).collect(),
+    };
+    let mut breakdown = Breakdown {
+        program: "haproxy -f haproxy.cfg".to_owned(),
+        crypto_share: Some(0.25),
+        batches: Some(Batches {
+            done: 600,
+            failed: 0,
+            cancelled: 0,
+            algorithms: vec![Algorithm {
+                name: "rsa-2048-sign".to_owned(),
+                submitted: 600,
+                batches: 90,
+                lanes: (1..=8).map(|lanes| (lanes, 10 * lanes)).collect(),
+                lanes_average: 6.0,
+                average_us: 900.0,
+                total_us: 81_000.0,
+            }],
+            wait: Some(times(600)),
+        }),
+        ..Breakdown::default()
+    };
+    breakdown.handshakes.time = Some(times(600));
+    breakdown.handshakes.inside_calls = Some(times(300));
+    breakdown.handshakes.paused = Some(times(120));
+    let event = |(at, subject): (u64, u64), latency_us, result: &str| Event {
+        time_us: at,
+        pid: 4711,
+        tid: 4711,
+        comm: "haproxy".to_owned(),
+        subject: subject.to_string(),
+        what: "handshake".to_owned(),
+        latency_us: Some(latency_us),
+        result: result.to_owned(),
+    };
+    let events = (1..=30).flat_map(|n| {
+        [
+            event((2000 * n, n), 300, "later: paused"),
+            event((2000 * n + 900, n), 200, "later: read"),
+            event((2000 * n + 1900, n), 200, "done"),
+        ]
+    });
+    let html = super::trace(&breakdown, &events.collect::<Vec<_>>());
+    assert_eq!(html.matches("<h2>").count(), 5, "every section");
+    html
 }
 
 #[test]
