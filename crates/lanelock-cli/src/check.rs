@@ -7,8 +7,6 @@ mod bar;
 mod tables;
 mod timing;
 
-use std::io;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,6 +19,7 @@ use lanelock_conformance::suite::FileOutcome;
 use lanelock_conformance::{Level, Subject, differential, public_key, vectors, wycheproof};
 
 use crate::failure::Failure;
+use crate::terminal::print;
 use bar::Bar;
 
 /// Arguments of `lanelock check`.
@@ -85,7 +84,7 @@ struct Findings {
 /// # Errors
 /// [`Failure::Failed`] at a wrong result, [`Failure::Usage`] for names that do not exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let specs = args.specs()?;
     if args.timing.timing {
         return timing::run(
@@ -147,7 +146,7 @@ impl Args {
 /// # Errors
 /// [`Failure::Failed`] at a wrong result, with all that was found.
 pub fn brief() -> Result<String, Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let args = Args {
         quick: true,
         ..Args::default()
@@ -179,13 +178,11 @@ fn check(args: &Args, subject: &Subject, specs: &[Spec]) -> Result<usize, Failur
         )));
     }
     let seed = args.seed.unwrap_or_else(random_seed);
-    let mut out = io::stdout().lock();
-    let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::stdout);
     if args.vectors.is_empty() {
-        print(&format!("engine {engine}, seed {seed}\n"))?;
+        print(format_args!("engine {engine}, seed {seed}\n"))?;
     }
     let findings = find(args, subject, specs, seed)?;
-    print(&tables::render(&findings, seed))?;
+    print(tables::render(&findings, seed))?;
     Ok(findings.wrong())
 }
 
@@ -209,8 +206,8 @@ fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Fin
                     bursts,
                     seed,
                 };
-                findings.random_keys = public_key::random(device, random, &bar)
-                    .map_err(|error| Failure::Failed(error.to_string()))?;
+                findings.random_keys =
+                    public_key::random(device, random, &bar).map_err(Failure::of)?;
             }
         }
         let options = Options {

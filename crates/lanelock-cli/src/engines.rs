@@ -5,11 +5,9 @@ mod measure;
 mod public_keys;
 
 use std::fmt::Write as _;
-use std::io;
-use std::io::Write as _;
 
 use lanelock::algorithm::{Algorithm, Spec};
-use lanelock::engine::{Capability, Engine, Features};
+use lanelock::engine::{Capability, Features};
 use lanelock::session::Choice;
 use lanelock::sizes::Sizes;
 use lanelock::stand_in::Measured;
@@ -21,6 +19,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::report::json::{self, Schema};
 use crate::report::table::align;
+use crate::terminal::print;
 use family::family;
 use public_keys::KeyRow;
 
@@ -132,22 +131,18 @@ struct MeasuredRow {
 /// # Errors
 /// [`Failure::Failed`] if no engine can be opened, [`Failure::Output`] if nothing can be printed.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let inventory = Inventory::of(&device, args)?;
     let text = if args.json {
         json::render(Schema::Engines, &inventory)
     } else {
         inventory.render(&device, args.measure)
     };
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(Failure::stdout)
+    print(text)
 }
 
 impl Inventory {
     fn of(device: &Device, args: &Args) -> Result<Self, Failure> {
-        let openssl = device.engines().find(|engine| engine.name() == "openssl");
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
@@ -159,7 +154,7 @@ impl Inventory {
             .chain(chains.into_iter().flatten())
             .filter_map(|spec| ChoiceRow::of(device, &spec, args.measure).transpose());
         Ok(Self {
-            machine: Machine::detect(&openssl.map(Engine::version).unwrap_or_default()),
+            machine: Machine::detect(device),
             cpu_features: cpu_features(),
             engines: engines.collect(),
             choices: choices.collect::<Result<_, _>>()?,

@@ -65,6 +65,12 @@ pub fn bytes(value: f64) -> String {
     }
 }
 
+/// A count or a time as a real number.
+#[expect(clippy::cast_precision_loss, reason = "counts and times below 2^52")]
+pub fn float(value: u64) -> f64 {
+    value as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

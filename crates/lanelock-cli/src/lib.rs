@@ -14,12 +14,14 @@ mod failure;
 mod figures;
 mod machine;
 mod perf;
+mod programs;
 pub mod readers;
 mod report;
 mod row;
 mod run;
 mod shown;
 mod stats;
+mod terminal;
 mod tour;
 mod trace;
 

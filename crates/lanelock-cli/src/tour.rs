@@ -1,6 +1,5 @@
 //! `lanelock tour`: the short tour that `make run` ends with.
 
-use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -9,6 +8,7 @@ use crate::report::json::{self, Schema};
 use crate::report::table::{self, align};
 use crate::report::{columns, html};
 use crate::row::{Report, Row, Throughput};
+use crate::terminal::{print, save};
 use crate::{check, perf};
 
 /// Arguments of `lanelock tour`.
@@ -36,40 +36,29 @@ pub struct Args {
 /// [`Failure::Failed`] if a result is wrong or an operation failed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     print("checking every engine against known answers and an independent implementation\n")?;
-    print(&check::brief()?)?;
+    print(check::brief()?)?;
     let perf::Tour { report, skipped } = perf::tour(|what| {
-        let _nowhere_to_say_it = writeln!(io::stderr(), "measuring {what}");
+        // There may be no reader.
+        let _ = writeln!(std::io::stderr(), "measuring {what}");
     })?;
-    print(&format!(
+    print(format_args!(
         "\n{}\n{}\n\n{}\n",
         table::machine(&report.machine),
         throughput(&report),
         many_keys(&report)
     ))?;
-    print(&handshakes(&report))?;
+    print(handshakes(&report))?;
     for what in skipped {
-        print(&format!("\nskipped: {what}\n"))?;
+        print(format_args!("\nskipped: {what}\n"))?;
     }
-    html::write(&report, &args.html)?;
+    save(&args.html, &html::render(&report))?;
     if let Some(path) = &args.json {
-        std::fs::write(path, json::render(Schema::Perf, &report)).map_err(|error| {
-            Failure::Output {
-                to: path.display().to_string(),
-                error,
-            }
-        })?;
+        save(path, &json::render(Schema::Perf, &report))?;
     }
-    print(&format!(
+    print(format_args!(
         "\ncharts and all figures: {}\n",
         args.html.display()
     ))
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(Failure::stdout)
 }
 
 /// One line for each algorithm and engine: one thread, bursts of 32, short and long messages.

@@ -5,11 +5,11 @@ use super::contest::{Contest, Pace};
 use super::contestant::{Contestant, Lap};
 use super::lengths::Mix;
 use super::measure::{self, Absent};
-use super::progress::note;
 use super::rounds::{Score, agree};
 use super::shape::Shape;
 use crate::failure::Failure;
 use crate::row::{Common, Comparison, Messages, Throughput};
+use crate::terminal::say;
 
 /// Measures every cell; the rows of a cell follow each other.
 ///
@@ -50,7 +50,7 @@ pub fn measure(
         .map(|row| row.spread_percent)
         .max_by(f64::total_cmp);
     if let Some(percent) = widest.filter(|&percent| percent > QUIET_PERCENT) {
-        note(&format!(
+        say(&format!(
             "rounds differ by up to ±{percent:.0} %: something else keeps this machine busy; \
              repeat on an idle one, or raise --seconds and --rounds"
         ));

@@ -55,7 +55,7 @@ impl EngineContestant {
             Err(error @ SessionError::Unsupported { .. }) => {
                 return Ok(Entry::NotOffered(error.to_string()));
             }
-            Err(error) => return Err(Failure::Failed(error.to_string())),
+            Err(error) => return Err(Failure::of(error)),
         };
         let crew = Crew::hire(shape.threads, |_| {
             let (keys, shape, queue) = (keys.clone(), shape.clone(), device.queue_pair(1));

@@ -108,7 +108,7 @@ struct Cell {
 impl Cell {
     /// What measures it alone.
     fn own_process(&self) -> Result<Vec<Command>, Failure> {
-        let executable = env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
+        let executable = env::current_exe().map_err(Failure::of)?;
         let mut command = Command::new(executable);
         command
             .args(["perf", "memory", "--one-cell", "--json", "-"])
@@ -134,15 +134,13 @@ impl Turns for Command {
     type Lap = Vec<row::Memory>;
 
     fn turn(&mut self, _: Duration) -> Result<Vec<row::Memory>, Failure> {
-        let output = self
-            .output()
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let output = self.output().map_err(Failure::of)?;
         if !output.status.success() {
             let status = output.status;
             return Err(Failure::Failed(format!("its process ended with {status}")));
         }
         let printed = serde_json::from_slice::<OneCell>(&output.stdout);
-        let printed = printed.map_err(|error| Failure::Failed(error.to_string()))?;
+        let printed = printed.map_err(Failure::of)?;
         Ok(printed.results)
     }
 
@@ -167,7 +165,7 @@ fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
     let first = match open(0) {
         Ok(session) => [session],
         Err(SessionError::Unsupported { .. }) => return Ok(None),
-        Err(error) => return Err(Failure::Failed(error.to_string())),
+        Err(error) => return Err(Failure::of(error)),
     };
     let mut memory = Memory::new(&shape);
     let mut messages = memory.messages(&shape, &first);
@@ -176,7 +174,7 @@ fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
     let mut sessions = Vec::with_capacity(count);
     let at_start = resident();
     for n in 0..count {
-        let session = open(n).map_err(|error| Failure::Failed(error.to_string()))?;
+        let session = open(n).map_err(Failure::of)?;
         sessions.push(session);
     }
     let with_sessions = resident();

@@ -28,7 +28,7 @@ mod lengths;
 mod measure;
 mod memory;
 mod null_engine;
-mod number;
+pub(crate) mod number;
 mod operation;
 pub(crate) mod output;
 mod peer;
@@ -47,9 +47,6 @@ mod work;
 pub use pubkey::break_even;
 pub use tour::{Tour, tour};
 
-use std::io;
-use std::io::Write;
-
 use clap::Subcommand;
 
 use crate::failure::Failure;
@@ -57,6 +54,7 @@ use crate::machine::Machine;
 use crate::report::columns::Column;
 use crate::report::table;
 use crate::row::{Measured, Report};
+use crate::terminal::print;
 use bench::Bench;
 use output::Output;
 
@@ -129,9 +127,7 @@ fn publish_as<R: Measured>(
 ) -> Result<(), Failure> {
     let machine = bench.machine();
     if output.shows_table() {
-        let text = table(&machine, &rows);
-        let written = io::stdout().lock().write_all(text.as_bytes());
-        written.map_err(Failure::stdout)?;
+        print(table(&machine, &rows))?;
     }
     output.write(&Report {
         machine,

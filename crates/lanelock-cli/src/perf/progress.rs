@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::terminal::say;
+
 /// How far the measurements are.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
@@ -30,14 +32,8 @@ impl Progress {
 
     /// Writes a line for the user above the bar.
     pub fn note(&self, text: &str) {
-        self.0.suspend(|| note(text));
+        self.0.suspend(|| say(text));
     }
-}
-
-/// Writes a line for the user.
-pub fn note(text: &str) {
-    use std::io::Write;
-    let _nowhere_else_to_say_it = writeln!(std::io::stderr(), "lanelock: {text}");
 }
 
 impl Drop for Progress {

@@ -15,7 +15,6 @@ mod supervisor;
 mod user_config;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,6 +26,7 @@ use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
 use crate::readers::Linked;
+use crate::terminal::{print, say};
 use config::Config;
 use elf::Elf;
 use program::Program;
@@ -160,8 +160,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let module = module::find()?;
     let config = Config::new(&module, user.as_deref(), &found, &args.options)?;
     if args.show_config {
-        let written = std::io::stdout().lock().write_all(config.text.as_bytes());
-        return written.map_err(Failure::stdout);
+        return print(config.text);
     }
     configure(
         &mut command,
@@ -280,12 +279,6 @@ fn user_config(libcrypto: Option<&Path>) -> Option<PathBuf> {
     };
     // A configuration that is not there is none, as for OpenSSL.
     path.canonicalize().ok()
-}
-
-/// A sentence on standard error.
-fn say(text: &str) {
-    // There may be no reader.
-    let _unheard = writeln!(std::io::stderr(), "lanelock: {text}");
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use lanelock::public_key::{FlushPolicy, KeyQueue, KeySession};
 use super::super::contest::Pace;
 use super::super::latencies::Latencies;
 use super::super::measure::{self, Absent, Turns};
-use super::super::progress::note;
 use super::arrivals::Arrivals;
 use super::who::Who;
 use super::work::KeyWork;
 use crate::failure::Failure;
 use crate::row::{Common, KeyLoad, Percentiles};
+use crate::terminal::say;
 
 /// How much arrives.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ pub(super) fn measure(
         for who in contestants {
             match work.sessions(device, &who)? {
                 Some(sessions) => ready.push((who.name(), sessions)),
-                None => note(&format!("{}: {} does not offer it", work.name, who.name())),
+                None => say(&format!("{}: {} does not offer it", work.name, who.name())),
             }
         }
         let (ready, capacity) = (

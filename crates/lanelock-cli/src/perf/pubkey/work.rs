@@ -214,7 +214,7 @@ impl Item {
             Check::Status => true,
             Check::Is(expected) => result == expected,
             Check::Verifies(verify) => {
-                let session = device.key_session_on(MAKER, verify).map_err(failed)?;
+                let session = device.key_session_on(MAKER, verify).map_err(Failure::of)?;
                 let mut queue = device.key_queue(1, FlushPolicy::default());
                 let mut ops = [KeyOp::verify(&session, &self.input, result)];
                 queue.process(&mut ops).succeeded == 1
@@ -255,7 +255,7 @@ fn pair(
         _ => SecretKey::raw(kind, &secret)
             .and_then(|secret| Ok((secret, PublicKey::raw(kind, &public)?))),
     };
-    pair.map_err(failed)
+    pair.map_err(Failure::of)
 }
 
 /// Runs one operation on the engine that has everything.
@@ -264,7 +264,9 @@ fn run(
     transform: &KeyTransform,
     input: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), Failure> {
-    let session = device.key_session_on(MAKER, transform).map_err(failed)?;
+    let session = device
+        .key_session_on(MAKER, transform)
+        .map_err(Failure::of)?;
     let item = Item::of(transform.clone(), input.to_vec(), Check::Status);
     let mut output = vec![0; session.output_len(input.len())];
     let mut second = vec![0; session.second_output_len()];
@@ -283,8 +285,4 @@ fn run(
     output.truncate(written);
     second.truncate(more);
     Ok((output, second))
-}
-
-fn failed(error: impl ToString) -> Failure {
-    Failure::Failed(error.to_string())
 }

@@ -30,11 +30,11 @@ use super::bench::Bench;
 use super::contest::Pace;
 use super::number::{number, seconds};
 use super::output::Output;
-use super::progress::note;
 use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
+use crate::terminal::say;
 use contest::Servers;
 use cores::Cores;
 use credentials::KeyKind;
@@ -78,7 +78,7 @@ pub struct Args {
     connections: Vec<usize>,
 
     /// Seconds for each server at each number of connections.
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds(3600.0))]
     seconds: Duration,
 
     /// Turns in which servers alternate; the median counts.
@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return cores.as_client(soak);
     }
     if cores.shared() {
-        note("one core for server and clients: the figures are those of both together");
+        say("one core for server and clients: the figures are those of both together");
     }
     let cells = contest::cells(&args.key, &args.tls, &args.connections)?;
     let pace = Pace {

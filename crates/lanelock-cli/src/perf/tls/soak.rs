@@ -1,7 +1,6 @@
 //! Many handshakes, a share of which clients abandon: the rest have to succeed, and the server has
 //! to be afterwards what it was before.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +14,7 @@ use super::load::{self, Plan, Tally, Until};
 use super::process::Footprint;
 use super::target::{Target, Version};
 use crate::failure::Failure;
+use crate::terminal::print;
 
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug)]
@@ -112,8 +112,7 @@ pub(super) fn connect(
     certificate: Vec<u8>,
     soak: Soak,
 ) -> Result<Outcome, Failure> {
-    let broken = |error: rustls::Error| Failure::Failed(error.to_string());
-    let target = Target::new(address, soak.version, certificate).map_err(broken)?;
+    let target = Target::new(address, soak.version, certificate).map_err(Failure::of)?;
     let plan = Plan {
         connections: soak.connections,
         until: Until::Count(soak.handshakes),
@@ -216,9 +215,7 @@ impl Outcome {
                 descriptors[0], descriptors[1], jobs[0], jobs[1],
             );
         }
-        io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(Failure::stdout)
+        print(text)
     }
 }
 

@@ -9,13 +9,9 @@ mod line_chart;
 mod trace;
 mod waterfall;
 
-use std::fs;
-use std::path::Path;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::failure::Failure;
 use crate::figures::number;
 use crate::row::{self, Report, Row};
 pub use trace::render as trace;
@@ -29,19 +25,8 @@ struct Section {
     charts: Vec<Markup>,
 }
 
-/// Writes the page to `path`.
-///
-/// # Errors
-/// [`Failure::Output`] if it cannot be written.
-pub fn write(report: &Report, path: &Path) -> Result<(), Failure> {
-    fs::write(path, render(report)).map_err(|error| Failure::Output {
-        to: path.display().to_string(),
-        error,
-    })
-}
-
-/// The page.
-fn render(report: &Report) -> String {
+/// The page of measurements.
+pub fn render(report: &Report) -> String {
     let machine = &report.machine;
     let facts = [
         ("CPU", machine.cpu.clone()),

@@ -5,7 +5,7 @@ use maud::html;
 use super::bar_chart::{Bar, BarChart, Group};
 use super::line_chart::{Axis, LineChart, Series, Spread};
 use super::{Section, list, page, waterfall};
-use crate::figures::number;
+use crate::figures::{float, number};
 use crate::trace::{Breakdown, Event, Times};
 
 /// The page as markup.
@@ -199,11 +199,6 @@ fn lanes(breakdown: &Breakdown) -> Section {
 fn group(name: String, unit: &str, parts: &[(usize, f64)]) -> Group {
     let bars = vec![Bar::stacked(&name, unit, parts)];
     Group { name, bars }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts and times below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::bar_chart::{Bar, BarChart, Group, Piece};
+use crate::figures::float;
 use crate::trace::Event;
 
 /// What a handshake does for a while; the number is its colour.
@@ -117,11 +118,6 @@ fn handshakes(events: &[Event]) -> Vec<Handshake> {
     }
     ended.sort_by_key(|handshake| handshake.started_us);
     ended
-}
-
-#[expect(clippy::cast_precision_loss, reason = "microseconds below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

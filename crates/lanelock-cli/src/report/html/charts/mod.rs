@@ -7,7 +7,7 @@ mod throughput;
 use super::Section;
 use super::bar_chart::{Bar, BarChart, Group};
 use super::line_chart::{Axis, Series, Spread};
-use crate::figures::number;
+use crate::figures::{float, number};
 use crate::row::{Common, Measured, Row, Throughput};
 use maud::Markup;
 
@@ -186,9 +186,4 @@ fn work<R: Measured>(row: &R) -> String {
 fn counted(count: u64, unit: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!(", {count} {unit}{plural}")
-}
-
-#[expect(clippy::cast_precision_loss, reason = "lengths and times below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
 }
