@@ -255,10 +255,13 @@ pub struct Handshakes {
     /// Handshakes that the client checked and the server counted as full, each with a private-key
     /// operation.
     pub full_handshakes: u64,
-    /// Processor time that the server spends on one handshake, in nanoseconds.
-    pub server_cpu_ns_per_op: f64,
+    /// Processor time that the server spends on one handshake, in nanoseconds, if its process is
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cpu_ns_per_op: Option<f64>,
     /// Share of the time in which the server was on its core, in percent.
-    pub server_busy_percent: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_busy_percent: Option<f64>,
     /// Share of the time in which the clients were on theirs, in percent.
     pub client_busy_percent: f64,
     /// Handshakes whose private-key operation ran in a batch on lanes, in percent.

@@ -145,10 +145,7 @@ fn timing_refuses_what_it_cannot_time() {
         &["--timing", "--algorithm", "3des-cbc"],
         "no tier asked for has",
     );
-    refuse(
-        &["--timing", "--seconds", "0"],
-        "a number of seconds above 0",
-    );
+    refuse(&["--timing", "--seconds", "0"], "use seconds above 0");
     refuse(&["--timing", "--quick"], "cannot be used with");
     refuse(&["--seconds", "2"], "--timing");
 }

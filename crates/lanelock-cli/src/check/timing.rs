@@ -46,7 +46,7 @@ pub(super) struct Timing {
 
     /// Seconds for each algorithm, operation and tier.
     #[arg(long, value_name = "SECONDS", default_value = "1", requires = "timing",
-          value_parser = seconds(86_400.0))]
+          value_parser = seconds(0.0, 86_400.0))]
     seconds: Duration,
 
     /// Tiers to time [default: each that this machine has].

@@ -44,7 +44,7 @@ pub struct Engines {
 #[command(next_help_heading = "Contestants")]
 pub struct Pace {
     /// Seconds for each contestant in each cell.
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(3600.0))]
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(0.0, 3600.0))]
     pub seconds: Duration,
 
     /// Turns in which contestants alternate; the median counts.

@@ -33,7 +33,7 @@ pub struct Args {
     #[command(flatten)]
     engines: Engines,
     /// Seconds for each engine in each cell.
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(3600.0),
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(0.0, 3600.0),
           help_heading = "Contestants")]
     seconds: Duration,
     #[command(flatten)]

@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = number(1, 65536))]
     sessions: usize,
     /// Seconds for each contestant in each cell.
-    #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds(3600.0))]
+    #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds(0.0, 3600.0))]
     seconds: std::time::Duration,
     /// Turns in which contestants alternate; the median counts.
     #[arg(long, value_name = "N", default_value = "21", value_parser = number(1, 1000))]

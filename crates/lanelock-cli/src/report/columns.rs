@@ -59,14 +59,14 @@ pub const TLS: &[Column<Handshakes>] = &[
     Column("±%", |row| spread(row.spread_percent)),
     Column("ratio", |row| ratio(&row.comparison)),
     Column("server CPU µs", |row| {
-        digits(row.server_cpu_ns_per_op / 1e3)
+        some(row.server_cpu_ns_per_op, |ns| digits(ns / 1e3))
     }),
     Column("p50 µs", |row| microseconds(row.percentiles.p50_ns)),
     Column("p99 µs", |row| microseconds(row.percentiles.p99_ns)),
     Column("lanes filled", |row| some(row.lanes_filled, digits)),
     Column("batched %", |row| some(row.batched_percent, digits)),
     Column("full", |row| row.full_handshakes.to_string()),
-    Column("server busy %", |row| digits(row.server_busy_percent)),
+    Column("server busy %", |row| some(row.server_busy_percent, digits)),
     Column("client busy %", |row| digits(row.client_busy_percent)),
 ];
 

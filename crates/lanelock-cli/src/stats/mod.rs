@@ -51,7 +51,7 @@ pub struct Args {
 
     /// Print again every so many seconds, each time what has been counted since.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
-          value_parser = seconds(86_400.0), requires = "pid", conflicts_with_all = ["json", "prometheus"])]
+          value_parser = seconds(0.01, 86_400.0), requires = "pid", conflicts_with_all = ["json", "prometheus"])]
     watch: Option<Duration>,
 
     /// With --watch: end after so many times; without, when the process ends.

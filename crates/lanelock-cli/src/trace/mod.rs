@@ -65,7 +65,7 @@ pub struct Args {
 
     /// Stop after so many seconds, and end COMMAND with SIGTERM; default: when the program ends, or
     /// at Ctrl-C.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds(86_400.0))]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.0, 86_400.0))]
     seconds: Option<Duration>,
 
     /// Print a line for each call and each operation as well.

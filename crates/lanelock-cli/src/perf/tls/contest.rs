@@ -1,5 +1,7 @@
-//! Servers with and without the provider, in turns on the same core.
+//! Servers in turns: HAProxy with and without the provider on the same core, or those that run
+//! already.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,14 +18,16 @@ use super::load::{self, Plan, Tally, Until};
 use super::process;
 use super::target::{Target, Version};
 use crate::failure::Failure;
+use crate::figures::float;
 use crate::row::{Common, Comparison, Handshakes};
 
-/// What is measured: a kind of key, a version, and a number of handshakes in flight.
-pub(super) struct Cell {
-    pub(super) key: KeyKind,
-    pub(super) credentials: Credentials,
-    pub(super) version: Version,
-    pub(super) connections: usize,
+/// What is measured: a kind of key, what goes with it, a version, and a number of handshakes in
+/// flight.
+pub(super) struct Cell<K> {
+    name: String,
+    key: K,
+    version: Version,
+    connections: usize,
 }
 
 /// HAProxy, alone and with the provider if there is one; the first is the reference.
@@ -35,13 +39,23 @@ pub(super) struct Servers<'a> {
     pub(super) cores: &'a Cores,
 }
 
+/// A server that runs already.
+pub(super) struct Running {
+    pub(super) address: SocketAddr,
+    /// Its process, if its processor time is to be known.
+    pub(super) pid: Option<u32>,
+}
+
 /// A server that takes part.
 pub(super) struct Contestant {
-    name: &'static str,
-    key: KeyKind,
+    name: String,
+    /// What the names of its operations in lanes begin with.
+    key: String,
     connections: usize,
-    server: Haproxy,
     target: Target,
+    /// One of our own, which counts its handshakes.
+    server: Option<Haproxy>,
+    pid: Option<u32>,
 }
 
 /// What a server did in one turn.
@@ -51,84 +65,109 @@ pub(super) struct Turn {
     /// Warm-up and end included, in contrast to the lap.
     all_handshakes: u64,
     lanes: Lanes,
-    server_cpu: Duration,
+    server_cpu: Option<Duration>,
     client_cpu: Duration,
 }
 
-/// Every key, version and number of connections, in this order.
+/// A key of each kind, by its name.
 ///
 /// # Errors
-/// [`Failure::Failed`] if no key can be made.
-pub(super) fn cells(
-    keys: &[KeyKind],
-    versions: &[Version],
-    connections: &[usize],
-) -> Result<Vec<Cell>, Failure> {
-    let mut cells = Vec::new();
-    for &key in keys {
-        let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
-        for &version in versions {
-            for &connections in connections {
-                let credentials = credentials.clone();
-                cells.push(Cell {
-                    key,
-                    credentials,
-                    version,
-                    connections,
-                });
-            }
-        }
-    }
-    Ok(cells)
+/// [`Failure::Failed`] if one cannot be made.
+pub(super) fn keys(kinds: &[KeyKind]) -> Result<Vec<(String, Credentials)>, Failure> {
+    let key = |&kind: &KeyKind| {
+        let made = Credentials::generate(kind).map_err(|error| kind.failure(&error))?;
+        Ok((kind.name().to_owned(), made))
+    };
+    kinds.iter().map(key).collect()
 }
 
-/// Has the servers do handshakes, on the clients' core, and checks that they did.
+/// Every key, version and number of connections, in this order.
+pub(super) fn cells<K: Clone>(
+    keys: &[(String, K)],
+    versions: &[Version],
+    connections: &[usize],
+) -> Vec<Cell<K>> {
+    let mut cells = Vec::new();
+    for (name, key) in keys {
+        for &version in versions {
+            cells.extend(connections.iter().map(|&connections| Cell {
+                name: name.clone(),
+                key: key.clone(),
+                version,
+                connections,
+            }));
+        }
+    }
+    cells
+}
+
+/// Has the servers that `enter` a cell do handshakes, with clients on their own core, and checks that
+/// they did. The first one is the reference.
 ///
 /// # Errors
 /// [`Failure::Failed`] if a server cannot be started or a handshake failed.
-pub(super) fn measure(
-    servers: &Servers<'_>,
-    cells: &[Cell],
+pub(super) fn measure<K: Sync>(
+    cores: &Cores,
+    cells: &[Cell<K>],
     pace: Pace,
+    enter: impl Fn(&Cell<K>) -> Result<Vec<Contestant>, Failure> + Sync,
 ) -> Result<Vec<Handshakes>, Failure> {
-    let describe = |cell: &Cell| {
-        let (key, version) = (cell.key.name(), cell.version.name());
-        format!("{key}, TLS {version}, {} connections", cell.connections)
+    let describe = |cell: &Cell<K>| {
+        let Cell {
+            name,
+            version,
+            connections,
+            ..
+        } = cell;
+        format!("{name}, TLS {}, {connections} connections", version.name())
     };
-    let enter = |cell: &Cell, _: &mut Absent<'_>| servers.start(cell);
-    let rows = |cell: &Cell, contestants: &[Contestant], turns: Vec<Vec<Turn>>| {
-        Ok(rows(servers, cell, contestants, &turns))
+    let enter = |cell: &Cell<K>, _: &mut Absent<'_>| enter(cell);
+    let rows = |cell: &Cell<K>, contestants: &[Contestant], turns: Vec<Vec<Turn>>| {
+        let rates: Vec<_> = turns.iter().map(|turns| score(turns).rate).collect();
+        let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
+            let row = row(turns);
+            Handshakes {
+                common: Common {
+                    algorithm: cell.name.clone(),
+                    operation: format!("tls-{}-handshake", cell.version.name()),
+                    contestant: contestant.name.clone(),
+                    ..row.common
+                },
+                connections: cell.connections as u64,
+                server_core: cores.server().filter(|_| contestant.server.is_some()),
+                comparison: (rates.len() > 1).then(|| Comparison {
+                    ratio: row.common.ops_per_s / rates[0],
+                    reference: contestants[0].name.clone(),
+                }),
+                ..row
+            }
+        };
+        Ok(contestants.iter().zip(&turns).map(row).collect())
     };
-    let measure = || measure::measure(cells, pace, describe, enter, rows);
-    servers.cores.as_client(measure)
+    cores.as_client(|| measure::measure(cells, pace, describe, enter, rows))
 }
 
-fn rows(
-    servers: &Servers<'_>,
-    cell: &Cell,
-    contestants: &[Contestant],
-    turns: &[Vec<Turn>],
-) -> Vec<Handshakes> {
-    let rates: Vec<_> = turns.iter().map(|turns| score(turns).rate).collect();
-    let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
-        let row = row(turns);
-        Handshakes {
-            common: Common {
-                algorithm: cell.key.name().to_owned(),
-                operation: format!("tls-{}-handshake", cell.version.name()),
-                contestant: contestant.name.to_owned(),
-                ..row.common
-            },
-            connections: cell.connections as u64,
-            server_core: servers.cores.server(),
-            comparison: (rates.len() > 1).then(|| Comparison {
-                ratio: row.common.ops_per_s / rates[0],
-                reference: contestants[0].name.to_owned(),
-            }),
-            ..row
-        }
+/// Servers that run already and show this certificate (DER).
+///
+/// # Errors
+/// [`Failure::Failed`] if the client cannot be set up.
+pub(super) fn join(
+    servers: &[Running],
+    certificate: &[u8],
+    cell: &Cell<()>,
+) -> Result<Vec<Contestant>, Failure> {
+    let join = |server: &Running| {
+        let target = Target::new(server.address, cell.version, certificate.to_vec());
+        Ok(Contestant {
+            name: server.address.to_string(),
+            key: cell.name.clone(),
+            connections: cell.connections,
+            target: target.map_err(Failure::of)?,
+            server: None,
+            pid: server.pid,
+        })
     };
-    contestants.iter().zip(turns).map(row).collect()
+    servers.iter().map(join).collect()
 }
 
 fn score(turns: &[Turn]) -> Score {
@@ -156,20 +195,22 @@ impl Servers<'_> {
         setups
     }
 
-    fn start(&self, cell: &Cell) -> Result<Vec<Contestant>, Failure> {
+    /// Starts them for a cell.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if one does not start.
+    pub(super) fn start(&self, cell: &Cell<Credentials>) -> Result<Vec<Contestant>, Failure> {
         let setups = self.setups(cell.version, cell.connections).into_iter();
         let start = |(name, setup): (&'static str, Setup)| {
-            let server = self
-                .cores
-                .as_server(|| Haproxy::start(&setup, &cell.credentials))?;
-            let target = Target::new(server.address(), cell.version, cell.credentials.shown()?);
-            let (key, connections) = (cell.key, cell.connections);
+            let server = self.cores.as_server(|| Haproxy::start(&setup, &cell.key))?;
+            let target = Target::new(server.address(), cell.version, cell.key.shown()?);
             Ok(Contestant {
-                name,
-                key,
-                connections,
-                server,
-                target: target.map_err(|error| key.failure(&error))?,
+                name: name.to_owned(),
+                key: cell.name.clone(),
+                connections: cell.connections,
+                target: target.map_err(Failure::of)?,
+                pid: Some(server.pid()),
+                server: Some(server),
             })
         };
         setups.map(start).collect()
@@ -180,7 +221,7 @@ impl Turns for Contestant {
     type Lap = Turn;
 
     fn turn(&mut self, span: Duration) -> Result<Turn, Failure> {
-        self.lap(span).map_err(|failure| failure.within(self.name))
+        self.lap(span).map_err(|failure| failure.within(&self.name))
     }
 
     /// Each turn has a part of its own that does not count.
@@ -200,32 +241,38 @@ impl Contestant {
             abort: 0.0,
         };
         let broken = |error| Failure::Failed(format!("the server's process: {error}"));
-        let pid = self.server.pid();
+        let server_time = || self.pid.map(process::cpu_time).transpose().map_err(broken);
+        let counters = || self.server.as_ref().map(Haproxy::counters).transpose();
+        let lanes = || {
+            self.pid
+                .map_or_else(Lanes::default, |pid| Lanes::of(pid, &self.key))
+        };
         let mut marks = Vec::with_capacity(2);
-        let before = self.server.counters()?;
-        let lanes = Lanes::of(pid, self.key.name());
+        let (counted, in_lanes) = (counters()?, lanes());
         let tally = load::run(&self.target, plan, &mut || {
-            let server = process::cpu_time(pid).map_err(broken)?;
-            marks.push((server, process::own_cpu_time().map_err(broken)?));
+            marks.push((server_time()?, process::own_cpu_time().map_err(broken)?));
             Ok(())
         })?;
-        let after = self.server.counters()?;
-        accept(
-            &tally,
-            after.handshakes - before.handshakes,
-            after.resumed - before.resumed,
-        )?;
-        let (server_cpu, client_cpu) = match marks[..] {
-            [start, end] => (end.0.saturating_sub(start.0), end.1.saturating_sub(start.1)),
-            _ => (Duration::ZERO, Duration::ZERO),
+        let counted = counted.zip(counters()?);
+        let counted = counted.map(|(before, after)| {
+            let all = after.handshakes - before.handshakes;
+            (all, after.resumed - before.resumed)
+        });
+        accept(&tally, counted)?;
+        let (start, end) = match marks[..] {
+            [start, end] => (start, end),
+            _ => Default::default(),
         };
         Ok(Turn {
             lap: tally.latencies.lap(),
             latencies: tally.latencies,
             all_handshakes: tally.finished,
-            lanes: Lanes::of(pid, self.key.name()) - lanes,
-            server_cpu,
-            client_cpu,
+            lanes: lanes() - in_lanes,
+            server_cpu: start
+                .0
+                .zip(end.0)
+                .map(|(start, end)| end.saturating_sub(start)),
+            client_cpu: end.1.saturating_sub(start.1),
         })
     }
 }
@@ -240,9 +287,9 @@ fn row(turns: &[Turn]) -> Handshakes {
     }
     let sum = |time: fn(&Turn) -> Duration| turns.iter().map(time).sum::<Duration>().as_secs_f64();
     let elapsed = sum(|turn| turn.lap.elapsed);
+    let server: Option<Duration> = turns.iter().map(|turn| turn.server_cpu).sum();
+    let server = server.map(|time| time.as_secs_f64());
     let full_handshakes = turns.iter().map(|turn| turn.lap.ops).sum();
-    #[expect(clippy::cast_precision_loss, reason = "2^52 handshakes take ages")]
-    let handshakes = full_handshakes as f64;
     Handshakes {
         common: Common {
             threads: 1,
@@ -252,8 +299,8 @@ fn row(turns: &[Turn]) -> Handshakes {
         },
         lanes_filled: lanes.filled(),
         full_handshakes,
-        server_cpu_ns_per_op: 1e9 * sum(|turn| turn.server_cpu) / handshakes,
-        server_busy_percent: 100.0 * sum(|turn| turn.server_cpu) / elapsed,
+        server_cpu_ns_per_op: server.map(|time| 1e9 * time / float(full_handshakes)),
+        server_busy_percent: server.map(|time| 100.0 * time / elapsed),
         client_busy_percent: 100.0 * sum(|turn| turn.client_cpu) / elapsed,
         batched_percent: lanes.share_percent(turns.iter().map(|turn| turn.all_handshakes).sum()),
         spread_percent: score.spread_percent,
@@ -262,8 +309,9 @@ fn row(turns: &[Turn]) -> Handshakes {
     }
 }
 
-/// Every handshake has to be right, and to have cost the server a private-key operation.
-fn accept(tally: &Tally, full_and_resumed: u64, resumed: u64) -> Result<(), Failure> {
+/// Every handshake has to be right, and to have cost a server that counts a private-key operation;
+/// `counted` are all its handshakes, and those that resumed a session.
+fn accept(tally: &Tally, counted: Option<(u64, u64)>) -> Result<(), Failure> {
     let Tally {
         finished, failed, ..
     } = tally;
@@ -273,13 +321,13 @@ fn accept(tally: &Tally, full_and_resumed: u64, resumed: u64) -> Result<(), Fail
             finished + failed
         )));
     }
-    let full = full_and_resumed - resumed;
-    if full != *finished {
-        return Err(Failure::Failed(format!(
-            "{finished} handshakes, but the server counts {full} full ones and {resumed} resumed"
-        )));
+    match counted {
+        Some((all, resumed)) if all - resumed != *finished => Err(Failure::Failed(format!(
+            "{finished} handshakes, but the server counts {} full ones and {resumed} resumed",
+            all - resumed
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -298,9 +346,9 @@ mod tests {
 
     #[test]
     fn each_handshake_has_to_be_a_full_one_for_the_server_too() {
-        assert!(accept(&tally(5), 5, 0).is_ok());
+        assert!(accept(&tally(5), Some((5, 0))).is_ok());
         for (all, resumed) in [(4, 0), (6, 0), (5, 1)] {
-            let text = accept(&tally(5), all, resumed)
+            let text = accept(&tally(5), Some((all, resumed)))
                 .expect_err("not full")
                 .to_string();
             assert!(text.contains("5 handshakes"), "{text}");
@@ -311,7 +359,9 @@ mod tests {
     fn a_failed_handshake_fails_the_measurement() {
         let mut tally = tally(5);
         (tally.failed, tally.first_failure) = (2, Some("an alert".to_owned()));
-        let text = accept(&tally, 5, 0).expect_err("failed").to_string();
+        let text = accept(&tally, Some((5, 0)))
+            .expect_err("failed")
+            .to_string();
         assert!(text.contains("2 of 7") && text.contains("an alert"));
     }
 }

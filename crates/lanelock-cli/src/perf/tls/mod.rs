@@ -35,7 +35,7 @@ use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
 use crate::terminal::say;
-use contest::Servers;
+use contest::{Running, Servers};
 use cores::Cores;
 use credentials::KeyKind;
 use provider::Provider;
@@ -52,6 +52,7 @@ Examples:
   lanelock perf tls
   lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
   lanelock perf tls --deadline 100 --connections 4,8,16
+  lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
   lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
 pub struct Args {
     /// Keys of the server's certificate.
@@ -78,7 +79,7 @@ pub struct Args {
     connections: Vec<usize>,
 
     /// Seconds for each server at each number of connections.
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds(3600.0))]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds(0.0, 3600.0))]
     seconds: Duration,
 
     /// Turns in which servers alternate; the median counts.
@@ -96,14 +97,26 @@ pub struct Args {
           requires = "handshakes")]
     abort: f64,
 
-    /// Instead of a HAProxy of its own: a server that listens here already.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "handshakes", requires = "certificate",
+    /// Instead of a HAProxy of its own: servers that listen here already; ratios compare with the
+    /// first.
+    #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
           conflicts_with_all = ["key", "haproxy", "provider"])]
-    connect: Option<SocketAddr>,
+    connect: Vec<SocketAddr>,
 
-    /// With --connect: the certificate that the server shows, PEM.
+    /// With --connect: the certificate that they show, PEM.
     #[arg(long, value_name = "FILE", requires = "connect")]
     certificate: Option<PathBuf>,
+
+    /// With --connect: their processes, for the processor time of a handshake and the lanes that the
+    /// provider fills.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "PID,…",
+        requires = "connect",
+        conflicts_with = "handshakes"
+    )]
+    pid: Vec<u32>,
 
     /// HAProxy's program [default: haproxy of the PATH, or /usr/sbin/haproxy].
     #[arg(long, value_name = "FILE")]
@@ -131,11 +144,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     let bench = Bench::open()?;
     let cores = Cores::choose();
-    if let (Some(address), Some(path), Some(handshakes)) =
-        (args.connect, &args.certificate, args.handshakes)
-    {
-        let certificate = credentials::read_certificate(path)?;
-        return connect(args, address, &certificate, handshakes as u64);
+    let pace = Pace {
+        seconds: args.seconds,
+        rounds: args.rounds,
+    };
+    if let Some(path) = &args.certificate {
+        let (certificate, kind) = credentials::read_certificate(path)?;
+        if let Some(handshakes) = args.handshakes {
+            return connect(args, &certificate, handshakes as u64);
+        }
+        let (running, keys) = (args.running()?, [(kind, ())]);
+        let cells = contest::cells(&keys, &args.tls, &args.connections);
+        let join = |cell: &_| contest::join(&running, &certificate, cell);
+        let rows = contest::measure(&cores, &cells, pace, join)?;
+        return publish(&bench, rows, columns::TLS, &args.output);
     }
     let program = args.haproxy.clone().or_else(haproxy::find);
     let servers = Servers {
@@ -151,12 +173,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if cores.shared() {
         say("one core for server and clients: the figures are those of both together");
     }
-    let cells = contest::cells(&args.key, &args.tls, &args.connections)?;
-    let pace = Pace {
-        seconds: args.seconds,
-        rounds: args.rounds,
-    };
-    let rows = contest::measure(&servers, &cells, pace)?;
+    let cells = contest::cells(&contest::keys(&args.key)?, &args.tls, &args.connections);
+    let rows = contest::measure(&cores, &cells, pace, |cell| servers.start(cell))?;
     publish(&bench, rows, columns::TLS, &args.output)
 }
 
@@ -185,17 +203,13 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
     args.publish(&outcomes)
 }
 
-/// Does so many handshakes with a server that runs already.
-fn connect(
-    args: &Args,
-    address: SocketAddr,
-    certificate: &[u8],
-    handshakes: u64,
-) -> Result<(), Failure> {
+/// Does so many handshakes with servers that run already.
+fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
-    for &version in &args.tls {
+    let versions = |&address| args.tls.iter().map(move |&version| (address, version));
+    for (address, version) in args.connect.iter().flat_map(versions) {
         let soak = Soak {
-            key: args.key[0], // not the server's; nobody asks
+            key: args.key[0], // not the server's, and not used
             version,
             connections: args.most(),
             handshakes,
@@ -218,6 +232,26 @@ impl Args {
             }
             None => Ok(()),
         }
+    }
+
+    /// The servers of --connect.
+    fn running(&self) -> Result<Vec<Running>, Failure> {
+        if !self.pid.is_empty() && self.pid.len() != self.connect.len() {
+            let (servers, pids) = (self.connect.len(), self.pid.len());
+            return Err(Failure::Usage(format!(
+                "--pid: {pids} processes for {servers} servers of --connect; name one for each"
+            )));
+        }
+        let pids = self
+            .pid
+            .iter()
+            .copied()
+            .map(Some)
+            .chain(std::iter::repeat(None));
+        let running = self.connect.iter().zip(pids);
+        Ok(running
+            .map(|(&address, pid)| Running { address, pid })
+            .collect())
     }
 
     fn most(&self) -> usize {

@@ -49,7 +49,8 @@ impl Tour {
             deadline: None,
             cores: &cores,
         };
-        let cells = contest::cells(&[KeyKind::Rsa2048], &[Version::Tls13], &CONNECTIONS)?;
-        contest::measure(&servers, &cells, PACE)
+        let keys = contest::keys(&[KeyKind::Rsa2048])?;
+        let cells = contest::cells(&keys, &[Version::Tls13], &CONNECTIONS);
+        contest::measure(&cores, &cells, PACE, |cell| servers.start(cell))
     }
 }

@@ -137,7 +137,7 @@ fn handshakes_have_charts_of_their_own() {
             ..common(contestant, 0, 1, 3000.0)
         },
         connections,
-        server_cpu_ns_per_op: 300_000.0,
+        server_cpu_ns_per_op: Some(300_000.0),
         ..Handshakes::default()
     };
     let html = render(&report(vec![
@@ -236,7 +236,7 @@ pub(super) fn all_kinds() -> String {
                 common: common.clone(),
                 connections,
                 lanes_filled: Some(3.5),
-                server_cpu_ns_per_op: 300_000.0,
+                server_cpu_ns_per_op: Some(300_000.0),
                 percentiles: latencies.clone(),
                 ..Handshakes::default()
             };

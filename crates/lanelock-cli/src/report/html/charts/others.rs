@@ -89,7 +89,7 @@ pub(super) fn handshakes(rows: &[&Handshakes], colours: &Colours) -> Section {
     let values: [(&str, Value); 5] = [
         ("handshakes/s", |row| Some(row.common.ops_per_s)),
         ("server CPU, µs each", |row| {
-            Some(row.server_cpu_ns_per_op / 1e3)
+            row.server_cpu_ns_per_op.map(|ns| ns / 1e3)
         }),
         ("lanes filled", |row| row.lanes_filled),
         ("half within, µs", |row| {
