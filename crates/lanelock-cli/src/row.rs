@@ -4,6 +4,7 @@
 //! JSON, CSV and the page's table take names and order of the fields from here.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::machine::Machine;
 
@@ -279,22 +280,33 @@ pub struct Handshakes {
 }
 
 macro_rules! measured {
-    ($($kind:ident: $common:ident $(. $path:ident)* $(, $messages:ident $(. $rest:ident)*)?;)*) => {$(
-        impl Measured for $kind {
-            fn common(&self) -> &Common {
-                &self.$common $(.$path)*
+    ($($kind:ident: $($common:ident).+ $(, $($messages:ident).+)?;)*) => {
+        $(
+            impl Measured for $kind {
+                fn common(&self) -> &Common {
+                    &self.$($common).+
+                }
+                $(fn messages(&self) -> Option<&Messages> {
+                    Some(&self.$($messages).+)
+                })?
             }
-            $(fn messages(&self) -> Option<&Messages> {
-                Some(&self.$messages $(.$rest)*)
-            })?
-        }
 
-        impl From<$kind> for Row {
-            fn from(row: $kind) -> Self {
-                Self::$kind(row)
+            impl From<$kind> for Row {
+                fn from(row: $kind) -> Self {
+                    Self::$kind(row)
+                }
+            }
+        )*
+
+        impl Row {
+            /// What every row has.
+            pub fn common(&self) -> &Common {
+                match self {
+                    $(Self::$kind(row) => row.common(),)*
+                }
             }
         }
-    )*};
+    };
 }
 
 measured! {
@@ -309,37 +321,23 @@ measured! {
 }
 
 impl Row {
-    /// What every row has.
-    pub fn common(&self) -> &Common {
-        match self {
-            Self::Throughput(row) => row.common(),
-            Self::Cycles(row) => row.common(),
-            Self::Latency(row) => row.common(),
-            Self::Memory(row) => row.common(),
-            Self::Verdict(row) => row.common(),
-            Self::KeyBatch(row) => row.common(),
-            Self::KeyLoad(row) => row.common(),
-            Self::Handshakes(row) => row.common(),
-        }
-    }
-
     /// Fields by name, in the order of their declaration; lists, which have no place in a table,
     /// are left out.
-    pub fn fields(&self) -> serde_json::Map<String, serde_json::Value> {
+    pub fn fields(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
-            Ok(serde_json::Value::Object(mut fields)) => {
+            Ok(Value::Object(mut fields)) => {
                 fields.retain(|_, value| !value.is_array());
                 fields
             }
-            _ => serde_json::Map::new(),
+            _ => Map::new(),
         }
     }
 }
 
 /// The names of the rows' fields, each once, in the order of their first appearance.
-pub fn names(rows: &[serde_json::Map<String, serde_json::Value>]) -> Vec<&str> {
+pub fn names(rows: &[Map<String, Value>]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in rows.iter().flat_map(serde_json::Map::keys) {
+    for name in rows.iter().flat_map(Map::keys) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }

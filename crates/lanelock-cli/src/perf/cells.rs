@@ -5,7 +5,7 @@ use super::contest::{Contest, Pace};
 use super::contestant::{Contestant, Lap};
 use super::lengths::Mix;
 use super::measure::{self, Absent};
-use super::rounds::{Score, agree};
+use super::score::{Score, agree};
 use super::shape::Shape;
 use crate::failure::Failure;
 use crate::row::{Common, Comparison, Messages, Throughput};
@@ -73,7 +73,7 @@ pub fn rows(
         ratio: score.rate / scores[reference].rate,
         reference: contestants[reference].name().to_owned(),
     };
-    let row = |(contestant, score): (&Box<dyn Contestant>, &Score)| Throughput {
+    let row = |(contestant, score): (&dyn Contestant, &Score)| Throughput {
         common: common(shape, contestant.name(), Some(score.rate)),
         messages: messages(shape),
         route: contestant.route().map(str::to_owned),
@@ -81,7 +81,8 @@ pub fn rows(
         uplift_percent: None,
         spread_percent: score.spread_percent,
     };
-    contestants.iter().zip(&scores).map(row).collect()
+    let contestants = contestants.iter().map(|contestant| &**contestant);
+    contestants.zip(&scores).map(row).collect()
 }
 
 /// What the row of a contestant has that does `rate` operations per second, or whose speed is not

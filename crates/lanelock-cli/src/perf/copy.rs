@@ -12,7 +12,7 @@ use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
 use super::publish;
-use super::rounds::agree;
+use super::score::agree;
 use super::shape::{Layout, Shape};
 use super::work::Work;
 use crate::failure::Failure;

@@ -19,13 +19,8 @@ pub trait Turns {
     /// [`Failure::Failed`] if an operation failed.
     fn turn(&mut self, span: Duration) -> Result<Self::Lap, Failure>;
 
-    /// Works once before anything counts.
-    ///
-    /// # Errors
-    /// As [`Turns::turn`].
-    fn warm_up(&mut self, span: Duration) -> Result<(), Failure> {
-        self.turn(span.min(WARM_UP)).map(drop)
-    }
+    /// Longest turn that is taken before anything counts; none if 0.
+    const WARM_UP: Duration = Duration::from_millis(20);
 }
 
 impl<C: Contestant> Turns for C {
@@ -35,8 +30,6 @@ impl<C: Contestant> Turns for C {
         self.lap(span)
     }
 }
-
-const WARM_UP: Duration = Duration::from_millis(20);
 
 /// One turn for each contestant, however long it takes.
 pub const ONCE: Pace = Pace {
@@ -73,7 +66,9 @@ pub fn measure<Cell, C: Turns, Row>(
     let mut work = |cell: &Cell| {
         let mut contestants = enter(cell, &mut absent)?;
         for contestant in &mut contestants {
-            contestant.warm_up(span)?;
+            if !C::WARM_UP.is_zero() {
+                contestant.turn(span.min(C::WARM_UP))?;
+            }
         }
         let count = contestants.len();
         let mut laps: Vec<_> = contestants.iter().map(|_| Vec::new()).collect();
@@ -106,6 +101,7 @@ mod tests {
 
     impl Turns for Writer {
         type Lap = char;
+        const WARM_UP: Duration = Duration::ZERO;
 
         fn turn(&mut self, _: Duration) -> Result<char, Failure> {
             self.1.borrow_mut().push(self.0);
@@ -113,10 +109,6 @@ mod tests {
                 'x' => Err(Failure::Failed("broken".to_owned())),
                 name => Ok(name),
             }
-        }
-
-        fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
-            Ok(())
         }
     }
 

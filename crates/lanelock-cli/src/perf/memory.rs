@@ -8,18 +8,18 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use lanelock::SessionError;
 use lanelock::algorithm::Spec;
-use lanelock::{Buffer, Op, Session, SessionError, Status};
 use serde::Deserialize;
 
 use super::bench::{self, Bench};
 use super::cells;
 use super::contest::Engines;
-use super::drive;
+use super::drive::once;
 use super::measure::{self, Absent, ONCE, Turns};
 use super::number::number;
 use super::output::Output;
-use super::pool::{Memory, Message};
+use super::pool::Memory;
 use super::publish;
 use super::shape::Shape;
 use super::work::{SIX, Work};
@@ -132,6 +132,7 @@ struct OneCell {
 
 impl Turns for Command {
     type Lap = Vec<row::Memory>;
+    const WARM_UP: Duration = Duration::ZERO;
 
     fn turn(&mut self, _: Duration) -> Result<Vec<row::Memory>, Failure> {
         let output = self.output().map_err(Failure::of)?;
@@ -142,10 +143,6 @@ impl Turns for Command {
         let printed = serde_json::from_slice::<OneCell>(&output.stdout);
         let printed = printed.map_err(Failure::of)?;
         Ok(printed.results)
-    }
-
-    fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
-        Ok(())
     }
 }
 
@@ -169,7 +166,7 @@ fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
     };
     let mut memory = Memory::new(&shape);
     let mut messages = memory.messages(&shape, &first);
-    use_once(&mut queue, &first[0], &mut messages[0])?;
+    once(&mut queue, &first[0], &mut messages[0])?;
 
     let mut sessions = Vec::with_capacity(count);
     let at_start = resident();
@@ -179,7 +176,7 @@ fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
     }
     let with_sessions = resident();
     for session in &sessions {
-        use_once(&mut queue, session, &mut messages[0])?;
+        once(&mut queue, session, &mut messages[0])?;
     }
     let with_contexts = resident();
     let each = |from: u64, to: u64| {
@@ -199,26 +196,6 @@ fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
         grown_per_context: each(with_sessions, with_contexts),
         peak_rss_bytes: status_bytes("VmHWM:"),
     }))
-}
-
-fn use_once(
-    queue: &mut lanelock::QueuePair,
-    session: &Session,
-    message: &mut Message<'_>,
-) -> Result<(), Failure> {
-    let mut op = Op::new(session, Buffer::in_place(message.input.sink()));
-    if !message.iv.is_empty() {
-        op = op.iv(message.iv);
-    }
-    if !message.tag.is_empty() {
-        op = op.tag(message.tag);
-    }
-    let mut burst = [op];
-    let _looked_at = queue.process(&mut burst);
-    match burst[0].status() {
-        Status::Success => Ok(()),
-        _ => Err(drive::failed(&burst[0])),
-    }
 }
 
 /// Bytes of this process that are in memory.

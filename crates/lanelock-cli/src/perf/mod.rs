@@ -35,7 +35,7 @@ mod peer;
 mod pool;
 mod progress;
 mod pubkey;
-mod rounds;
+mod score;
 mod shape;
 mod throughput;
 mod tls;
@@ -44,6 +44,7 @@ mod uplift;
 mod verify;
 mod work;
 
+pub use drive::exercise;
 pub use pubkey::break_even;
 pub use tour::{Tour, tour};
 

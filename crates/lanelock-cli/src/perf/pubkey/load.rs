@@ -242,6 +242,8 @@ fn rate(offer: Offer, work: &KeyWork, capacity: Option<Capacity>) -> Result<u64,
 
 impl Turns for Server {
     type Lap = Round;
+    /// A whole round: queues grow at first.
+    const WARM_UP: Duration = Duration::MAX;
 
     /// Offers operations for `span` and finishes them.
     fn turn(&mut self, span: Duration) -> Result<Round, Failure> {
@@ -286,11 +288,6 @@ impl Turns for Server {
             lanes_filled: (batches > 0).then_some(filled),
             percentiles: latencies.percentiles(),
         })
-    }
-
-    /// A whole round: queues grow at first.
-    fn warm_up(&mut self, span: Duration) -> Result<(), Failure> {
-        self.turn(span).map(drop)
     }
 }
 

@@ -18,8 +18,8 @@ use super::contestant::{Contestant, Lap};
 use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
-use super::rounds::Score;
-use super::{publish, rounds};
+use super::publish;
+use super::score::{Score, agree};
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::row::{Common, Comparison, KeyBatch};
@@ -163,7 +163,7 @@ fn enter(
             contestants.extend(open()?.map(KeyContestant::uncounted));
         }
     }
-    rounds::agree(&mut contestants)?;
+    agree(&mut contestants)?;
     Ok(contestants)
 }
 

@@ -9,7 +9,7 @@ use super::super::contest::Pace;
 use super::super::contestant::Lap;
 use super::super::latencies::Latencies;
 use super::super::measure::{self, Absent, Turns};
-use super::super::rounds::Score;
+use super::super::score::Score;
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
 use super::haproxy::{Haproxy, Setup};
@@ -219,14 +219,11 @@ impl Servers<'_> {
 
 impl Turns for Contestant {
     type Lap = Turn;
+    /// Each turn has a part of its own that does not count.
+    const WARM_UP: Duration = Duration::ZERO;
 
     fn turn(&mut self, span: Duration) -> Result<Turn, Failure> {
         self.lap(span).map_err(|failure| failure.within(&self.name))
-    }
-
-    /// Each turn has a part of its own that does not count.
-    fn warm_up(&mut self, _: Duration) -> Result<(), Failure> {
-        Ok(())
     }
 }
 

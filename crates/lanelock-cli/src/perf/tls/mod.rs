@@ -14,7 +14,6 @@ mod haproxy;
 mod lanes;
 mod load;
 mod process;
-mod provider;
 mod soak;
 mod target;
 mod tour;
@@ -23,7 +22,7 @@ mod wire;
 pub use tour::Tour;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::bench::Bench;
@@ -34,11 +33,11 @@ use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
+use crate::run::module;
 use crate::terminal::say;
 use contest::{Running, Servers};
 use cores::Cores;
 use credentials::KeyKind;
-use provider::Provider;
 use soak::{Outcome, Soak};
 use target::Version;
 
@@ -124,7 +123,7 @@ pub struct Args {
 
     /// The provider's module; none measures HAProxy alone [default: as for `lanelock run`].
     #[arg(long, value_name = "FILE|none")]
-    provider: Option<Provider>,
+    provider: Option<PathBuf>,
 
     /// Longest wait of an operation for others, in µs [default: the module's own, 0, which is until
     /// HAProxy's event loop comes round].
@@ -162,7 +161,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let program = args.haproxy.clone().or_else(haproxy::find);
     let servers = Servers {
         program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
-        module: Provider::find(args.provider.as_ref())?,
+        module: provider(args.provider.as_deref())?,
         deadline: args.deadline,
         cores: &cores,
     };
@@ -183,21 +182,12 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
     let mut outcomes = Vec::new();
     for &key in &args.key {
         for &version in &args.tls {
-            let soak = Soak {
-                key,
-                version,
-                connections: args.most(),
-                handshakes,
-                abort: args.abort,
-            };
-            let mut setups = servers.setups(version, args.most());
+            let soak = args.soak(version, handshakes);
             // The one with the provider, if there is one.
-            let (name, setup) = setups.pop().expect("one at least");
-            let outcome = soak::run(name, &setup, soak, servers.cores)?;
-            if args.output.shows_table() {
-                outcome.print()?;
-            }
-            outcomes.push(outcome);
+            let setup = servers.setups(version, soak.connections).pop();
+            let (name, setup) = setup.expect("one at least");
+            let outcome = soak::run(name, &setup, key, soak, servers.cores)?;
+            outcomes.push(args.shown(outcome)?);
         }
     }
     args.publish(&outcomes)
@@ -206,20 +196,12 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
 /// Does so many handshakes with servers that run already.
 fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
-    let versions = |&address| args.tls.iter().map(move |&version| (address, version));
-    for (address, version) in args.connect.iter().flat_map(versions) {
-        let soak = Soak {
-            key: args.key[0], // not the server's, and not used
-            version,
-            connections: args.most(),
-            handshakes,
-            abort: args.abort,
-        };
-        let outcome = soak::connect(address, certificate.to_vec(), soak)?;
-        if args.output.shows_table() {
-            outcome.print()?;
+    for &address in &args.connect {
+        for &version in &args.tls {
+            let soak = args.soak(version, handshakes);
+            let outcome = soak::connect(address, certificate.to_vec(), soak)?;
+            outcomes.push(args.shown(outcome)?);
         }
-        outcomes.push(outcome);
     }
     args.publish(&outcomes)
 }
@@ -232,6 +214,23 @@ impl Args {
             }
             None => Ok(()),
         }
+    }
+
+    fn soak(&self, version: Version, handshakes: u64) -> Soak {
+        Soak {
+            version,
+            connections: self.connections.iter().copied().max().unwrap_or(1),
+            handshakes,
+            abort: self.abort,
+        }
+    }
+
+    /// Prints an outcome, unless standard output is for something else.
+    fn shown(&self, outcome: Outcome) -> Result<Outcome, Failure> {
+        if self.output.shows_table() {
+            outcome.print()?;
+        }
+        Ok(outcome)
     }
 
     /// The servers of --connect.
@@ -253,9 +252,22 @@ impl Args {
             .map(|(&address, pid)| Running { address, pid })
             .collect())
     }
+}
 
-    fn most(&self) -> usize {
-        self.connections.iter().copied().max().unwrap_or(1)
+/// The provider's module, `None` if there is to be none.
+fn provider(wanted: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = wanted else {
+        return module::find().map(Some);
+    };
+    // Servers change their folder.
+    match path.canonicalize() {
+        Ok(path) if path.is_file() => Ok(Some(path)),
+        _ if path == Path::new("none") => Ok(None),
+        _ => Err(Failure::Usage(format!(
+            "--provider {}: no such file; build it with `make build`, name it with --provider \
+             FILE, or measure without it with --provider none",
+            path.display()
+        ))),
     }
 }
 

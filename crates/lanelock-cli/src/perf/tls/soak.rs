@@ -19,7 +19,6 @@ use crate::terminal::print;
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Soak {
-    pub(super) key: KeyKind,
     pub(super) version: Version,
     pub(super) connections: usize,
     pub(super) handshakes: u64,
@@ -66,39 +65,26 @@ const SLACK: u64 = 2 << 20;
 pub(super) fn run(
     name: &str,
     setup: &Setup,
+    key: KeyKind,
     soak: Soak,
     cores: &Cores,
 ) -> Result<Outcome, Failure> {
-    let credentials = Credentials::generate(soak.key).map_err(|error| soak.key.failure(&error))?;
+    let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
     let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
     let target = Target::new(server.address(), soak.version, credentials.shown()?);
-    let target = target.map_err(|error| soak.key.failure(&error))?;
-    let mut plan = Plan {
-        connections: soak.connections,
-        until: Until::Count(soak.handshakes.div_ceil(10)),
-        abort: soak.abort,
-    };
-    load::run(&target, plan, &mut || Ok(()))?;
+    let target = target.map_err(|error| key.failure(&error))?;
+    soak.load(&target, soak.handshakes.div_ceil(10))?;
     let before = settle(&server, None)?;
-    plan.until = Until::Count(soak.handshakes);
-    let start = Instant::now();
-    let tally = load::run(&target, plan, &mut || Ok(()))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
     let after = settle(&server, Some(before))?;
     let outcome = Outcome {
-        contestant: name.to_owned(),
-        key: Some(soak.key.name()),
-        tls: soak.version.name(),
-        connections: soak.connections,
-        finished: tally.finished,
-        abandoned: tally.left,
-        failed: tally.failed,
-        seconds,
+        key: Some(key.name()),
         server: Some(Server {
             descriptors: [before.0.descriptors, after.0.descriptors],
             jobs: [before.1.jobs, after.1.jobs],
             resident_bytes: [before.0.resident, after.0.resident],
         }),
+        ..soak.outcome(name.to_owned(), &tally, seconds)
     };
     outcome.checked(&tally)
 }
@@ -113,25 +99,37 @@ pub(super) fn connect(
     soak: Soak,
 ) -> Result<Outcome, Failure> {
     let target = Target::new(address, soak.version, certificate).map_err(Failure::of)?;
-    let plan = Plan {
-        connections: soak.connections,
-        until: Until::Count(soak.handshakes),
-        abort: soak.abort,
-    };
-    let start = Instant::now();
-    let tally = load::run(&target, plan, &mut || Ok(()))?;
-    let outcome = Outcome {
-        contestant: address.to_string(),
-        key: None,
-        tls: soak.version.name(),
-        connections: soak.connections,
-        finished: tally.finished,
-        abandoned: tally.left,
-        failed: tally.failed,
-        seconds: start.elapsed().as_secs_f64(),
-        server: None,
-    };
+    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
+    let outcome = soak.outcome(address.to_string(), &tally, seconds);
     outcome.checked(&tally)
+}
+
+impl Soak {
+    /// What became of so many connections, in how many seconds.
+    fn load(&self, target: &Target, count: u64) -> Result<(Tally, f64), Failure> {
+        let plan = Plan {
+            connections: self.connections,
+            until: Until::Count(count),
+            abort: self.abort,
+        };
+        let start = Instant::now();
+        let tally = load::run(target, plan, &mut || Ok(()))?;
+        Ok((tally, start.elapsed().as_secs_f64()))
+    }
+
+    fn outcome(&self, contestant: String, tally: &Tally, seconds: f64) -> Outcome {
+        Outcome {
+            contestant,
+            key: None,
+            tls: self.version.name(),
+            connections: self.connections,
+            finished: tally.finished,
+            abandoned: tally.left,
+            failed: tally.failed,
+            seconds,
+            server: None,
+        }
+    }
 }
 
 /// Waits until the server has noticed that everybody has gone; with `before`, until it holds no

@@ -47,6 +47,7 @@ const TEXT: u32 = 60;
 
 /// Colours by what they stand for: the series' are 0 to 7. What plotters writes for them is replaced
 /// by a variable of the style.
+#[expect(clippy::cast_possible_truncation, reason = "eleven colours")]
 const fn colour(number: usize) -> RGBColor {
     RGBColor(0, 0, number as u8)
 }

@@ -80,45 +80,9 @@ fn many_keys_and_mixes_have_charts_of_their_own() {
 
 #[test]
 fn the_page_is_well_formed_and_needs_no_network() {
-    let cycles = cycles(row("openssl", 64, 1, 1e6));
-    let latency = Latency {
-        common: common("openssl", 64, 1, 1e6),
-        percentiles: Percentiles {
-            latency_curve: vec![(50.0, 100), (99.0, 300), (99.9, 900), (100.0, 9000)],
-            ..Percentiles::default()
-        },
-        ..Latency::default()
-    };
-    let mut uplift = row("clone-per-op", 64, 1, 1e6);
-    uplift.uplift_percent = Some(95.0);
-    let memory = Memory {
-        common: Common {
-            ns_per_op: 0.0,
-            ..common("openssl", 0, 1, 0.0)
-        },
-        bytes_per_session: 400,
-        ..Memory::default()
-    };
-    let html = render(&report(vec![
-        row("openssl", 64, 1, 2e6).into(),
-        row("openssl", 256, 1, 2e6).into(),
-        row("openssl", 1024, 1, 1e6).into(),
-        row("openssl", 64, 2, 4e6).into(),
-        cycles.into(),
-        latency.into(),
-        uplift.into(),
-        memory.into(),
-    ]));
+    let html = all_kinds();
     assert_balanced(&html);
-    for heading in [
-        "Uplift",
-        "Throughput by length",
-        "Where the cycles go",
-        "Latency",
-        "Threads",
-    ] {
-        assert!(html.contains(heading), "{heading}");
-    }
+    assert_balanced(&all_of_a_trace());
     for reference in ["http", "src=", "url(", "@import", "<script"] {
         assert!(!html.contains(reference), "{reference}");
     }
@@ -130,22 +94,8 @@ fn the_page_is_well_formed_and_needs_no_network() {
 
 #[test]
 fn handshakes_have_charts_of_their_own() {
-    let measured = |contestant: &str, connections| Handshakes {
-        common: Common {
-            algorithm: "rsa-2048".to_owned(),
-            operation: "tls-1.3-handshake".to_owned(),
-            ..common(contestant, 0, 1, 3000.0)
-        },
-        connections,
-        server_cpu_ns_per_op: Some(300_000.0),
-        ..Handshakes::default()
-    };
-    let html = render(&report(vec![
-        measured("haproxy", 1).into(),
-        measured("haproxy", 200).into(),
-        measured("haproxy+lanelock", 200).into(),
-    ]));
-    assert_balanced(&html);
+    let stock = handshakes("haproxy", 200, 3000.0);
+    let html = render(&report(vec![stock.clone().into()]));
     assert!(html.contains("<h2>TLS handshakes</h2>"), "{html}");
     let chart = |of: &str| format!("<figcaption>rsa-2048, tls 1.3 handshake: {of}</figcaption>");
     for of in [
@@ -158,12 +108,9 @@ fn handshakes_have_charts_of_their_own() {
     assert!(!html.contains(&chart("lanes filled")), "no row has any");
     let batched = Handshakes {
         lanes_filled: Some(7.5),
-        ..measured("haproxy+lanelock", 200)
+        ..handshakes("haproxy+lanelock", 200, 4000.0)
     };
-    let html = render(&report(vec![
-        measured("haproxy", 200).into(),
-        batched.into(),
-    ]));
+    let html = render(&report(vec![stock.into(), batched.into()]));
     let lanes = html.split(&chart("lanes filled")).nth(1).expect("a chart");
     let lanes = lanes.split("</figure>").next().expect("its end");
     assert!(
@@ -173,21 +120,39 @@ fn handshakes_have_charts_of_their_own() {
     assert!(!html.contains("<h2>Latency</h2>"));
 }
 
+fn handshakes(contestant: &str, connections: u64, rate: f64) -> Handshakes {
+    Handshakes {
+        common: Common {
+            algorithm: "rsa-2048".to_owned(),
+            operation: "tls-1.3-handshake".to_owned(),
+            ..common(contestant, 0, 1, rate)
+        },
+        connections,
+        server_cpu_ns_per_op: Some(300_000.0),
+        percentiles: percentiles(),
+        ..Handshakes::default()
+    }
+}
+
+fn percentiles() -> Percentiles {
+    let curve = [
+        (50.0, 100),
+        (90.0, 200),
+        (99.0, 300),
+        (99.9, 900),
+        (99.99, 9000),
+    ];
+    Percentiles {
+        p50_ns: 400_000,
+        p99_ns: 900_000,
+        latency_curve: curve.to_vec(),
+        ..Percentiles::default()
+    }
+}
+
 /// A page with every kind of chart.
 pub(super) fn all_kinds() -> String {
     let mut rows: Vec<Row> = Vec::new();
-    let latencies = Percentiles {
-        p50_ns: 400_000,
-        p99_ns: 900_000,
-        latency_curve: vec![
-            (50.0, 100),
-            (90.0, 200),
-            (99.0, 300),
-            (99.9, 900),
-            (99.99, 9000),
-        ],
-        ..Percentiles::default()
-    };
     let names = "aes-128-cbc,aes-256-gcm,hmac-sha1,sha256,aes-128-cbc+hmac-sha1,chacha20-poly1305";
     for (n, algorithm) in (1..).zip(names.split(',')) {
         for (size, rate) in [(16, 9e6), (64, 8e6), (1024, 3e6), (8192, 5e5)] {
@@ -211,47 +176,32 @@ pub(super) fn all_kinds() -> String {
     (mix.common.sessions, mix.messages.imix) = (32, Some("64:7,576:4,1504:1".to_owned()));
     rows.push(mix.into());
     for burst in [1, 8, 32, 128] {
-        let common = Common {
-            burst,
-            ..common("native", 64, 1, 1e6)
+        let mut latency = Latency {
+            common: common("native", 64, 1, 1e6),
+            percentiles: percentiles(),
+            ..Latency::default()
         };
-        let percentiles = latencies.clone();
-        rows.push(
-            Latency {
-                common,
-                percentiles,
-                ..Latency::default()
-            }
-            .into(),
-        );
+        latency.common.burst = burst;
+        rows.push(latency.into());
     }
     for (connections, rate) in [(1, 900.0), (8, 2900.0), (64, 3900.0), (3000, 4000.0)] {
         for contestant in ["haproxy", "haproxy+lanelock"] {
-            let common = Common {
-                algorithm: "rsa-2048".to_owned(),
-                operation: "tls-1.3-handshake".to_owned(),
-                ..common(contestant, 0, 1, rate)
-            };
-            let handshakes = Handshakes {
-                common: common.clone(),
-                connections,
-                lanes_filled: Some(3.5),
-                server_cpu_ns_per_op: Some(300_000.0),
-                percentiles: latencies.clone(),
-                ..Handshakes::default()
-            };
+            let mut handshakes = handshakes(contestant, connections, rate);
+            handshakes.lanes_filled = Some(3.5);
+            let Handshakes {
+                common,
+                percentiles,
+                ..
+            } = handshakes.clone();
             rows.push(handshakes.into());
-            let batch = KeyBatch {
-                common: common.clone(),
-                batch: connections,
-                ..KeyBatch::default()
-            };
+            let mut batch = KeyBatch::default();
+            (batch.common, batch.batch) = (common.clone(), connections);
             rows.push(batch.into());
             let load = KeyLoad {
                 common,
                 offered_ops_per_s: 10 * connections,
                 policy: "deadline".to_owned(),
-                percentiles: latencies.clone(),
+                percentiles,
                 ..KeyLoad::default()
             };
             rows.push(load.into());
@@ -259,10 +209,7 @@ pub(super) fn all_kinds() -> String {
     }
     for contestant in ["native", "openssl"] {
         let memory = Memory {
-            common: Common {
-                ns_per_op: 0.0,
-                ..common(contestant, 0, 1, 0.0)
-            },
+            common: common(contestant, 0, 1, 1.0),
             bytes_per_session: 400,
             bytes_per_context: 1200,
             ..Memory::default()

@@ -1,4 +1,4 @@
-//! What comes of the turns of one contestant.
+//! What comes of the turns of a contestant, and whether all of them do the same.
 
 use super::contestant::{Contestant, Lap};
 use crate::failure::Failure;
