@@ -14,6 +14,7 @@ use lanelock::stand_in::Measured;
 use lanelock::transform::Direction;
 use lanelock::{Device, SessionError, Transform};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
@@ -66,39 +67,7 @@ struct Inventory {
 struct EngineRow {
     name: &'static str,
     version: String,
-    algorithms: Vec<AlgorithmRow>,
-}
-
-/// One family on one engine. Lengths are in bytes.
-#[derive(Debug, Serialize)]
-struct AlgorithmRow {
-    /// The names that belong to the family.
-    names: Vec<String>,
-    key: Vec<Range>,
-    iv: Vec<Range>,
-    tag: Vec<Range>,
-    max_aad: usize,
-    features: FeatureRow,
-}
-
-/// Lengths from `min` to `max` in steps of `step`.
-#[derive(Debug, Serialize)]
-struct Range {
-    min: usize,
-    max: usize,
-    step: usize,
-}
-
-#[derive(Debug, Serialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent properties, named in JSON"
-)]
-struct FeatureRow {
-    chains: bool,
-    gathers_segments: bool,
-    allocates: bool,
-    rekeys: bool,
+    algorithms: Vec<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -146,7 +115,7 @@ impl Inventory {
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
-            algorithms: engine.capabilities().iter().map(AlgorithmRow::of).collect(),
+            algorithms: engine.capabilities().iter().map(algorithm).collect(),
         });
         let chains = args.measure.then(measure::chains);
         let choices = Spec::singles()
@@ -253,28 +222,27 @@ impl Inventory {
     }
 }
 
-impl AlgorithmRow {
-    fn of(capability: &Capability) -> Self {
-        let Features {
-            chains,
-            gathers_segments,
-            allocates,
-            rekeys,
-        } = capability.features;
-        Self {
-            names: names(capability.algorithm),
-            key: ranges(capability.key),
-            iv: ranges(capability.iv),
-            tag: ranges(capability.tag),
-            max_aad: capability.max_aad,
-            features: FeatureRow {
-                chains,
-                gathers_segments,
-                allocates,
-                rekeys,
-            },
-        }
-    }
+/// One family on one engine: the names that belong to it, and what lengths it takes, in bytes.
+fn algorithm(capability: &Capability) -> Value {
+    let Features {
+        chains,
+        gathers_segments,
+        allocates,
+        rekeys,
+    } = capability.features;
+    json!({
+        "names": names(capability.algorithm),
+        "key": ranges(capability.key),
+        "iv": ranges(capability.iv),
+        "tag": ranges(capability.tag),
+        "max_aad": capability.max_aad,
+        "features": {
+            "chains": chains,
+            "gathers_segments": gathers_segments,
+            "allocates": allocates,
+            "rekeys": rekeys,
+        },
+    })
 }
 
 impl ChoiceRow {
@@ -382,14 +350,11 @@ fn cpu_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-fn ranges(sizes: Sizes) -> Vec<Range> {
+/// Lengths from `min` to `max` in steps of `step`.
+fn ranges(sizes: Sizes) -> Value {
     let some = sizes.ranges().iter().filter(|range| range.max > 0);
-    some.map(|range| Range {
-        min: range.min,
-        max: range.max,
-        step: range.step,
-    })
-    .collect()
+    some.map(|range| json!({ "min": range.min, "max": range.max, "step": range.step }))
+        .collect()
 }
 
 /// The names of a family, one for each key length.

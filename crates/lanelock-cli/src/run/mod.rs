@@ -25,10 +25,9 @@ use clap::builder::RangedU64ValueParser;
 use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
-use crate::readers::Linked;
 use crate::terminal::{print, say};
 use config::Config;
-use elf::Elf;
+pub use elf::Elf;
 use program::Program;
 use user_config::UserConfig;
 
@@ -245,16 +244,6 @@ pub fn configuration(module: &Path, user: &Path) -> Result<String, Failure> {
         return Err(Failure::Usage(objection));
     }
     Config::new(module, Some(user), &found, &Options::default()).map(|config| config.text)
-}
-
-/// What the ELF file of these bytes, in folder `origin`, is linked with.
-pub fn linked(file: &[u8], origin: &Path) -> Option<Linked> {
-    let elf = Elf::parse(file, origin)?;
-    Some(Linked {
-        is_dynamic: elf.is_dynamic,
-        needed: elf.needed,
-        search: elf.search,
-    })
 }
 
 /// The program in the arguments of `lanelock run`, if they make sense.
