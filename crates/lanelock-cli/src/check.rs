@@ -3,7 +3,6 @@
 //! Known answers of the standards, Wycheproof's tests, and random messages compared with an
 //! independent implementation; see the `lanelock-conformance` crate.
 
-mod bar;
 mod tables;
 mod timing;
 
@@ -19,8 +18,8 @@ use lanelock_conformance::suite::FileOutcome;
 use lanelock_conformance::{Level, Subject, differential, public_key, vectors, wycheproof};
 
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::terminal::print;
-use bar::Bar;
 
 /// Arguments of `lanelock check`.
 #[derive(Debug, Default, clap::Args)]
@@ -188,7 +187,7 @@ fn check(args: &Args, subject: &Subject, specs: &[Spec]) -> Result<usize, Failur
 
 fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Findings, Failure> {
     let start = Instant::now();
-    let bar = Bar::new();
+    let bar = Progress::of_parts();
     let mut findings = Findings::default();
     if args.vectors.is_empty() {
         let family =

@@ -15,6 +15,7 @@ mod figures;
 mod machine;
 mod perf;
 mod programs;
+mod progress;
 pub mod readers;
 mod report;
 mod row;

@@ -19,11 +19,11 @@ use lanelock_conformance::{Progress, Subject as Engines};
 use lanelock_native::{Native, Tier};
 use serde::Serialize;
 
-use super::bar::Bar;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::perf::number::seconds;
 use crate::perf::output::Target;
+use crate::progress::Progress as Bar;
 use crate::report::json::{self, Schema};
 use crate::terminal::print;
 use canary::Canary;
@@ -142,7 +142,7 @@ pub(super) fn run(
         )));
     }
     stay_on_one_core();
-    let bar = Bar::new();
+    let bar = Bar::of_parts();
     bar.begin("timing", cells.len() as u64 + 2);
     let canaries = canaries(args.seconds, seed, &bar)?;
     let mut results = Vec::new();

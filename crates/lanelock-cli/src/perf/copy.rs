@@ -107,7 +107,7 @@ const COPIES: &str = "copy-then-in-place";
 
 const WAYS: [Layout; 2] = [Layout::Copy, Layout::Separate];
 
-/// Both ways through one engine; nobody if it does not offer the work.
+/// Both ways through one engine; none if it does not offer the work.
 fn enter(
     bench: &Bench,
     (shape, engine): &(Shape, String),

@@ -1,12 +1,12 @@
-//! The loop of every measurement: cell by cell, everybody is prepared and warm before the first
-//! turn, and works in turns: what disturbs the machine for a while disturbs all alike.
+//! The loop of every measurement: in each cell all contestants are prepared and warmed up, then
+//! work in turns: what disturbs the machine for a while disturbs all of them alike.
 
 use std::time::Duration;
 
 use super::contest::Pace;
 use super::contestant::{Contestant, Lap};
-use super::progress::Progress;
 use crate::failure::Failure;
+use crate::progress::Progress;
 
 /// Something prepared for the work of one cell, that works when it is its turn.
 pub trait Turns {
@@ -37,11 +37,12 @@ pub const ONCE: Pace = Pace {
     rounds: 1,
 };
 
-/// Is told who does not take part, with the reason or, where nobody expects it to, without.
+/// Called for each contestant that does not take part, with its name and the reason; an empty reason
+/// is not reported to the user.
 pub type Absent<'a> = dyn FnMut(&str, &str) + 'a;
 
 /// Measures every cell; the rows of a cell follow each other. `describe` says what the cell is,
-/// `enter` prepares everybody who takes part, checked against each other, and `rows` makes of the
+/// `enter` prepares the contestants, checked against each other, and `rows` makes of the
 /// turns of each what is reported. Who starts changes from round to round.
 ///
 /// # Errors

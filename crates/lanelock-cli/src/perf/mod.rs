@@ -33,7 +33,6 @@ mod operation;
 pub(crate) mod output;
 mod peer;
 mod pool;
-mod progress;
 mod pubkey;
 mod score;
 mod shape;

@@ -97,7 +97,7 @@ enum Who {
     Peer(Peer),
 }
 
-/// Somebody at one kind of work.
+/// A contestant and the work that it is asked for.
 struct Entrant<'b> {
     bench: &'b Bench,
     who: Who,

@@ -8,7 +8,7 @@ use super::columns::Column;
 use crate::machine::Machine;
 use crate::row::{Common, Measured, Messages};
 
-/// The machine, then the rows: `columns` behind those that tell the rows apart.
+/// The machine, then the rows: `columns` after those that tell the rows apart.
 pub fn render<R: Measured>(of: &Machine, rows: &[R], columns: &[Column<R>]) -> String {
     let mut text = machine(of);
     let key = |row: &R| {

@@ -23,7 +23,7 @@ pub(super) struct Group {
     pub(super) bars: Vec<Bar>,
 }
 
-/// Pieces in one line, and what is written behind the last.
+/// Pieces in one line, and the text after the last.
 pub(super) struct Bar {
     pub(super) pieces: Vec<Piece>,
     pub(super) said: String,
@@ -36,7 +36,7 @@ pub(super) struct Piece {
     pub(super) to: f64,
     /// Whether it is a line, not a box.
     pub(super) thin: bool,
-    /// What it says when it is pointed at.
+    /// Its tooltip.
     pub(super) title: String,
 }
 
@@ -78,7 +78,7 @@ impl BarChart {
 }
 
 impl Bar {
-    /// These colours and values one behind the other, their sum written at the end.
+    /// These colours and values one after the other, their sum written at the end.
     pub(super) fn stacked(name: &str, unit: &str, parts: &[(usize, f64)]) -> Self {
         let mut sum = 0.0;
         let pieces = parts.iter().map(|&(colour, value)| {

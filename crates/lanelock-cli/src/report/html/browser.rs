@@ -48,7 +48,7 @@ fn open(browser: &Path, page: &str, width: u32, dark: bool) -> Verdict {
     fs::write(&path, page.replace("</body>", &script)).expect("written");
     let scheme = if dark { 0 } else { 1 };
     let output = Command::new(browser)
-        // In containers there are no name spaces for the sandbox; the page is our own.
+        // A container has no name spaces for the sandbox; the page is this test's own.
         .args([
             "--headless",
             "--no-sandbox",

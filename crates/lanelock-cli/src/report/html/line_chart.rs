@@ -69,6 +69,17 @@ const VARIABLES: [&str; 11] = [
 ];
 
 impl LineChart {
+    /// A chart without a line for comparison.
+    pub(super) fn new(title: impl Into<String>, [x, y]: [Axis; 2], series: Vec<Series>) -> Self {
+        Self {
+            title: title.into(),
+            x,
+            y,
+            series,
+            guide: None,
+        }
+    }
+
     /// The chart with its title and legend.
     pub(super) fn render(&self) -> Markup {
         let mut svg = String::new();
@@ -78,7 +89,7 @@ impl LineChart {
         // Without the outer element, which has a size of its own.
         let (_, inside) = svg.split_once('>').expect("an element");
         let inside = inside.trim_end().trim_end_matches("</svg>");
-        // Points say what they stand for when they are pointed at.
+        // Each point gets a tooltip, which plotters does not have.
         let mut parts = inside.split("<circle ");
         let mut inside = parts.next().unwrap_or_default().to_owned();
         for part in parts {

@@ -121,16 +121,7 @@ fn latency(breakdown: &Breakdown) -> Section {
         title: "Latency",
         explanation: "How many took how long at most.",
         charts: charts
-            .map(|(title, series)| {
-                LineChart {
-                    title: title.to_owned(),
-                    x: MICROSECONDS,
-                    y: SHARE,
-                    series,
-                    guide: None,
-                }
-                .render()
-            })
+            .map(|(title, series)| LineChart::new(title, [MICROSECONDS, SHARE], series).render())
             .collect(),
     }
 }

@@ -34,19 +34,22 @@ pub(super) fn many(rows: &[&Throughput], colours: &Colours) -> Section {
     }
 }
 
+const BATCH: Axis = Axis {
+    title: "operations at a time",
+    spread: Spread::Logarithmic(2),
+    label: number,
+};
+
 /// A chart for each algorithm, a line for each contestant.
 pub(super) fn by_batch(rows: &[&KeyBatch], colours: &Colours) -> Section {
     let charts = grouped(rows, |row| row.common.algorithm.clone()).into_iter();
-    let charts = charts.map(|(title, rows)| LineChart {
-        title,
-        x: Axis {
-            title: "operations at a time",
-            spread: Spread::Logarithmic(2),
-            label: number,
-        },
-        y: ratios("operations per second"),
-        series: colours.lines(&rows, |row| Some((float(row.batch), row.common.ops_per_s))),
-        guide: None,
+    let charts = charts.map(|(title, rows)| {
+        let point = |row: &KeyBatch| Some((float(row.batch), row.common.ops_per_s));
+        LineChart::new(
+            title,
+            [BATCH, ratios("operations per second")],
+            colours.lines(&rows, point),
+        )
     });
     Section {
         title: "Public keys",
@@ -72,14 +75,11 @@ pub(super) fn under_load(rows: &[&KeyLoad]) -> Section {
             colour: at % COLOURS,
             points: rows.iter().map(point).collect(),
         });
-        LineChart {
-            title,
-            x: figures("operations offered per second"),
-            y: ratios("µs for 99 of 100, or less"),
-            series: series.collect(),
-            guide: None,
-        }
-        .render()
+        let axes = [
+            figures("operations offered per second"),
+            ratios("µs for 99 of 100, or less"),
+        ];
+        LineChart::new(title, axes, series.collect()).render()
     });
     Section {
         title: "Public keys under load",

@@ -6,6 +6,13 @@ use super::{COLOURS, Colours, Section, counted, figures, float, grouped, ratios,
 use crate::figures::length;
 use crate::row::{Cycles, Handshakes, Latency, Measured, Memory, Throughput};
 
+/// One operation in so many.
+const RARITY: Axis = Axis {
+    title: "of all operations",
+    spread: Spread::Logarithmic(10),
+    label: percent_from_rarity,
+};
+
 /// The curve up to each share of operations; a line for each burst and contestant.
 pub(super) fn latency(rows: &[&Latency]) -> Section {
     let key = |row: &Latency| (work(row), row.common.threads, row.common.size);
@@ -23,19 +30,7 @@ pub(super) fn latency(rows: &[&Latency]) -> Section {
                 colour: at % COLOURS,
                 points: points(row),
             });
-            LineChart {
-                title,
-                // One operation in so many.
-                x: Axis {
-                    title: "of all operations",
-                    spread: Spread::Logarithmic(10),
-                    label: percent_from_rarity,
-                },
-                y: ratios("ns, or less"),
-                series: series.collect(),
-                guide: None,
-            }
-            .render()
+            LineChart::new(title, [RARITY, ratios("ns, or less")], series.collect()).render()
         });
     Section {
         title: "Latency",
@@ -104,13 +99,9 @@ pub(super) fn handshakes(rows: &[&Handshakes], colours: &Colours) -> Section {
     for ((algorithm, operation), rows) in grouped(rows, key) {
         for (unit, value) in values {
             let point = |row: &Handshakes| Some((float(row.connections), value(row)?));
-            let chart = LineChart {
-                title: format!("{algorithm}, {}: {unit}", operation.replace('-', " ")),
-                x: ratios("handshakes in flight"),
-                y: figures(unit),
-                series: colours.lines(&rows, point),
-                guide: None,
-            };
+            let title = format!("{algorithm}, {}: {unit}", operation.replace('-', " "));
+            let axes = [ratios("handshakes in flight"), figures(unit)];
+            let chart = LineChart::new(title, axes, colours.lines(&rows, point));
             if !chart.series.is_empty() {
                 charts.push(chart.render());
             }

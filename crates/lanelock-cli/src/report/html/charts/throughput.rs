@@ -105,12 +105,13 @@ fn lines<R: Measured>(
     let rows: Vec<_> = rows.iter().filter(equal).copied().collect();
     let groups = grouped(&rows, setting).into_iter().map(|(_, group)| group);
     let charts = groups.filter(|group| variety(group, |row| row.common().size) >= 3);
-    let chart = |group: Vec<&R>| LineChart {
-        title: title(group[0], &rows),
-        x: LENGTH,
-        y,
-        series: colours.lines(&group, |row| Some((float(row.common().size), value(row)))),
-        guide: None,
+    let chart = |group: Vec<&R>| {
+        let point = |row: &R| Some((float(row.common().size), value(row)));
+        LineChart::new(
+            title(group[0], &rows),
+            [LENGTH, y],
+            colours.lines(&group, point),
+        )
     };
     charts.map(|group| chart(group).render()).collect()
 }
