@@ -45,8 +45,8 @@ pub(super) struct Series {
 const SIZE: (u32, u32) = (1680, 1120);
 const TEXT: u32 = 60;
 
-/// Colours by what they stand for: the series' are 0 to 7. What plotters writes for them is replaced
-/// by a variable of the style.
+/// Colours by number: the series' are 0 to 7. What plotters writes for them is replaced by a variable
+/// of the style, which has one for light and one for dark.
 #[expect(clippy::cast_possible_truncation, reason = "eleven colours")]
 const fn colour(number: usize) -> RGBColor {
     RGBColor(0, 0, number as u8)
@@ -54,19 +54,6 @@ const fn colour(number: usize) -> RGBColor {
 const SOFT: RGBColor = colour(8);
 const LINE: RGBColor = colour(9);
 const GUIDE: RGBColor = colour(10);
-const VARIABLES: [&str; 11] = [
-    "var(--c0)\"",
-    "var(--c1)\"",
-    "var(--c2)\"",
-    "var(--c3)\"",
-    "var(--c4)\"",
-    "var(--c5)\"",
-    "var(--c6)\"",
-    "var(--c7)\"",
-    "var(--soft)\"",
-    "var(--line)\"",
-    "var(--soft)\" stroke-dasharray=\"18 14\"",
-];
 
 impl LineChart {
     /// A chart without a line for comparison.
@@ -85,7 +72,7 @@ impl LineChart {
         let mut svg = String::new();
         self.draw(&mut svg)
             .expect("a string takes all that is drawn");
-        let mut titles = self.titles().into_iter();
+        let mut titles = self.titles();
         // Without the outer element, which has a size of its own.
         let (_, inside) = svg.split_once('>').expect("an element");
         let inside = inside.trim_end().trim_end_matches("</svg>");
@@ -97,37 +84,38 @@ impl LineChart {
             let title = html! { title { (titles.next().unwrap_or_default()) } };
             inside += &format!("<circle {attributes}>{}</circle>{rest}", title.0);
         }
-        for (number, variable) in VARIABLES.iter().enumerate() {
-            inside = inside.replace(&format!("#0000{number:02X}\""), variable);
+        for number in 0..=10 {
+            let variable = match number {
+                8 => "var(--soft)\"".to_owned(),
+                9 => "var(--line)\"".to_owned(),
+                10 => "var(--soft)\" stroke-dasharray=\"18 14\"".to_owned(),
+                series => format!("var(--c{series})\""),
+            };
+            inside = inside.replace(&format!("#0000{number:02X}\""), &variable);
         }
         let chart = html! {
             svg viewBox={ "0 0 " (SIZE.0) " " (SIZE.1) } role="img" aria-label=(self.title) {
                 (PreEscaped(inside))
             }
         };
-        let mut legend: Vec<_> = self
-            .series
-            .iter()
-            .map(|s| (s.name.clone(), s.colour))
+        let of_series = self.series.iter().map(|series| (series, series.colour));
+        let all = of_series.chain(self.guide.iter().map(|guide| (guide, DASHED)));
+        let legend: Vec<_> = all
+            .map(|(line, colour)| (line.name.clone(), colour))
             .collect();
-        legend.extend(self.guide.iter().map(|guide| (guide.name.clone(), DASHED)));
         figure(&self.title, &legend, &chart)
     }
 
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
-        let (x, y) = (
-            self.scale(self.x, |point| point.0),
-            self.scale(self.y, |point| point.1),
-        );
-        let x = match x.low < x.high {
-            true => x.tight(),
-            false => x,
-        };
+        let lines = || self.series.iter().chain(&self.guide);
+        let points = || lines().flat_map(|line| &line.points);
+        let x = Scale::new(points().map(|point| point.0), self.x).tight();
+        let y = Scale::new(points().map(|point| point.1), self.y);
         let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         let text = || TextStyle::from(("sans-serif", TEXT).into_font()).color(&SOFT);
         let mut chart = ChartBuilder::on(&area)
             .margin_top(40)
-            .margin_right(100)
+            .margin_right(140)
             .margin_bottom(16)
             .margin_left(30)
             .x_label_area_size(170)
@@ -145,8 +133,8 @@ impl LineChart {
             .x_desc(self.x.title)
             .y_desc(self.y.title)
             .draw()?;
-        for series in self.guide.iter() {
-            let points = series.points.iter().copied();
+        if let Some(guide) = &self.guide {
+            let points = guide.points.iter().copied();
             chart.draw_series(LineSeries::new(points, GUIDE.stroke_width(6)))?;
         }
         for series in &self.series {
@@ -161,27 +149,16 @@ impl LineChart {
         area.present()
     }
 
-    fn titles(&self) -> Vec<String> {
+    /// The tooltips of all points that are drawn, in their order.
+    fn titles(&self) -> impl Iterator<Item = String> {
         let (x, y) = (self.x, self.y);
         let measured = self.series.iter().filter(|series| series.is_measured());
-        let of_series = |series: &'_ Series| {
-            let title = |&(at, value): &(f64, f64)| {
+        measured.flat_map(move |Series { name, points, .. }| {
+            points.iter().map(move |&(at, value)| {
                 let (at, value) = ((x.label)(at), (y.label)(value));
-                format!("{}: {value} {} at {at} {}", series.name, y.title, x.title)
-            };
-            series.points.iter().map(title).collect::<Vec<_>>()
-        };
-        measured.flat_map(of_series).collect()
-    }
-
-    /// The axis for one coordinate of all points.
-    fn scale(&self, axis: Axis, coordinate: fn(&(f64, f64)) -> f64) -> Scale {
-        let all = self
-            .series
-            .iter()
-            .chain(&self.guide)
-            .flat_map(|s| &s.points);
-        Scale::covering(all.map(coordinate), axis)
+                format!("{name}: {value} {} at {at} {}", y.title, x.title)
+            })
+        })
     }
 }
 
@@ -206,7 +183,7 @@ struct Scale {
 
 impl Scale {
     /// An axis that holds every value, and 0 if it is linear, ending at ticks.
-    fn covering(values: impl Iterator<Item = f64>, axis: Axis) -> Self {
+    fn new(values: impl Iterator<Item = f64>, axis: Axis) -> Self {
         let linear = axis.spread == Spread::Linear;
         let values = values.filter(|value| value.is_finite() && (linear || *value > 0.0));
         let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| {
@@ -226,7 +203,11 @@ impl Scale {
             axis,
             values: least..most,
             low,
-            high: if high > low { high } else { 2.0 * low },
+            high: match high > low {
+                true => high,
+                false if low > 0.0 => 2.0 * low,
+                false => low + 1.0,
+            },
         }
     }
 
@@ -309,7 +290,7 @@ mod tests {
             spread,
             label: |value| value.to_string(),
         };
-        Scale::covering(values.iter().copied(), axis)
+        Scale::new(values.iter().copied(), axis)
     }
 
     #[test]

@@ -22,14 +22,13 @@ pub(super) fn overview(rows: &[&Throughput], colours: &Colours) -> Section {
     let engines = rows.iter().copied();
     let engines = engines.filter(|row| works(&row.common) && !is_other(row));
     let rows: Vec<_> = engines.filter(|row| row.messages.imix.is_none()).collect();
-    let threads = rows.iter().map(|row| row.common.threads).min();
-    let keys = rows.iter().map(|row| row.common.sessions).min();
+    let crowd = |row: &Throughput| (row.common.threads, row.common.sessions);
+    let least = rows.iter().map(|row| crowd(row)).min();
+    let alone = rows.into_iter().filter(|row| Some(crowd(row)) == least);
+    let rows: Vec<_> = alone.collect();
     let charts = ends(&rows).into_iter().map(|size| {
-        let chosen = rows.iter().copied().filter(|row| {
-            let common = &row.common;
-            (common.size, Some(common.threads), Some(common.sessions)) == (size, threads, keys)
-        });
-        let mut rows: Vec<_> = chosen.collect();
+        let of_size = rows.iter().copied().filter(|row| row.common.size == size);
+        let mut rows: Vec<_> = of_size.collect();
         rows.sort_by(|a, b| b.common.gbit_per_s.total_cmp(&a.common.gbit_per_s));
         let several = variety(&rows, |row| row.common.operation.clone()) > 2;
         let groups = grouped(&rows, |row| match several {
