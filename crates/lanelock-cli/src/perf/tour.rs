@@ -104,11 +104,8 @@ pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
     rows.extend(latency.into_iter().map(Row::from));
 
     let mut skipped = Vec::new();
-    match tls::Tour::prepare() {
-        Ok(tour) => {
-            say("TLS handshakes of a HAProxy, with and without the provider");
-            rows.extend(tour.measure()?.into_iter().map(Row::from));
-        }
+    match tls::tour(&say)? {
+        Ok(handshakes) => rows.extend(handshakes.into_iter().map(Row::from)),
         Err(why) => skipped.push(format!("TLS handshakes: {why}")),
     }
     Ok(Tour {

@@ -16,10 +16,7 @@ mod load;
 mod process;
 mod soak;
 mod target;
-mod tour;
 mod wire;
-
-pub use tour::Tour;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -33,6 +30,7 @@ use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
+use crate::row::Handshakes;
 use crate::run::module;
 use crate::terminal::say;
 use contest::{Running, Servers};
@@ -175,6 +173,34 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = contest::cells(&contest::keys(&args.key)?, &args.tls, &args.connections);
     let rows = contest::measure(&cores, &cells, pace, |cell| servers.start(cell))?;
     publish(&bench, rows, columns::TLS, &args.output)
+}
+
+/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key, with and without
+/// the provider; or what is missing for it.
+///
+/// # Errors
+/// [`Failure::Failed`] if a handshake failed.
+pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failure> {
+    let (program, module) = match (haproxy::find(), module::find()) {
+        (None, _) => return Ok(Err(format!("there is no HAProxy: {}", haproxy::REMEDY))),
+        (_, Err(failure)) => return Ok(Err(failure.to_string())),
+        (Some(program), Ok(module)) => (program, Some(module)),
+    };
+    say("TLS handshakes of a HAProxy, with and without the provider");
+    let cores = Cores::choose();
+    let servers = Servers {
+        program,
+        module,
+        deadline: None,
+        cores: &cores,
+    };
+    let pace = Pace {
+        seconds: Duration::from_millis(900),
+        rounds: 3,
+    };
+    let keys = contest::keys(&[KeyKind::Rsa2048])?;
+    let cells = contest::cells(&keys, &[Version::Tls13], &[1, 8, 64]);
+    contest::measure(&cores, &cells, pace, |cell| servers.start(cell)).map(Ok)
 }
 
 /// Does so many handshakes on every server, and checks that nothing stays behind.
