@@ -3,12 +3,9 @@
 //! Known answers of the standards, Wycheproof's tests, and random messages compared with an
 //! independent implementation; see the `lanelock-conformance` crate.
 
-mod bar;
 mod tables;
 mod timing;
 
-use std::io;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,7 +18,8 @@ use lanelock_conformance::suite::FileOutcome;
 use lanelock_conformance::{Level, Subject, differential, public_key, vectors, wycheproof};
 
 use crate::failure::Failure;
-use bar::Bar;
+use crate::progress::Progress;
+use crate::terminal::print;
 
 /// Arguments of `lanelock check`.
 #[derive(Debug, Default, clap::Args)]
@@ -85,7 +83,7 @@ struct Findings {
 /// # Errors
 /// [`Failure::Failed`] at a wrong result, [`Failure::Usage`] for names that do not exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let specs = args.specs()?;
     if args.timing.timing {
         return timing::run(
@@ -147,7 +145,7 @@ impl Args {
 /// # Errors
 /// [`Failure::Failed`] at a wrong result, with all that was found.
 pub fn brief() -> Result<String, Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let args = Args {
         quick: true,
         ..Args::default()
@@ -179,19 +177,17 @@ fn check(args: &Args, subject: &Subject, specs: &[Spec]) -> Result<usize, Failur
         )));
     }
     let seed = args.seed.unwrap_or_else(random_seed);
-    let mut out = io::stdout().lock();
-    let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::stdout);
     if args.vectors.is_empty() {
-        print(&format!("engine {engine}, seed {seed}\n"))?;
+        print(format_args!("engine {engine}, seed {seed}\n"))?;
     }
     let findings = find(args, subject, specs, seed)?;
-    print(&tables::render(&findings, seed))?;
+    print(tables::render(&findings, seed))?;
     Ok(findings.wrong())
 }
 
 fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Findings, Failure> {
     let start = Instant::now();
-    let bar = Bar::new();
+    let bar = Progress::of_parts();
     let mut findings = Findings::default();
     if args.vectors.is_empty() {
         let family =
@@ -209,8 +205,8 @@ fn find(args: &Args, subject: &Subject, specs: &[Spec], seed: u64) -> Result<Fin
                     bursts,
                     seed,
                 };
-                findings.random_keys = public_key::random(device, random, &bar)
-                    .map_err(|error| Failure::Failed(error.to_string()))?;
+                findings.random_keys =
+                    public_key::random(device, random, &bar).map_err(Failure::of)?;
             }
         }
         let options = Options {

@@ -1,12 +1,10 @@
 //! `lanelock completions`: a script that completes commands and options in a shell.
 
-use std::io;
-use std::io::Write;
-
 use clap_complete::Shell;
 
 use crate::args;
 use crate::failure::Failure;
+use crate::terminal::print;
 
 /// Arguments of `lanelock completions`.
 #[derive(Debug, clap::Args)]
@@ -26,8 +24,5 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::command(), "lanelock", &mut script);
-    io::stdout()
-        .lock()
-        .write_all(&script)
-        .map_err(Failure::stdout)
+    print(String::from_utf8_lossy(&script))
 }

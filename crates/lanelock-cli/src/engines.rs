@@ -5,22 +5,22 @@ mod measure;
 mod public_keys;
 
 use std::fmt::Write as _;
-use std::io;
-use std::io::Write as _;
 
-use comfy_table::Table;
 use lanelock::algorithm::{Algorithm, Spec};
-use lanelock::engine::{Capability, Engine, Features};
+use lanelock::engine::{Capability, Features};
 use lanelock::session::Choice;
 use lanelock::sizes::Sizes;
 use lanelock::stand_in::Measured;
 use lanelock::transform::Direction;
 use lanelock::{Device, SessionError, Transform};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::report::json::{self, Schema};
+use crate::report::table::align;
+use crate::terminal::print;
 use family::family;
 use public_keys::KeyRow;
 
@@ -67,39 +67,7 @@ struct Inventory {
 struct EngineRow {
     name: &'static str,
     version: String,
-    algorithms: Vec<AlgorithmRow>,
-}
-
-/// One family on one engine. Lengths are in bytes.
-#[derive(Debug, Serialize)]
-struct AlgorithmRow {
-    /// The names that belong to the family.
-    names: Vec<String>,
-    key: Vec<Range>,
-    iv: Vec<Range>,
-    tag: Vec<Range>,
-    max_aad: usize,
-    features: FeatureRow,
-}
-
-/// Lengths from `min` to `max` in steps of `step`.
-#[derive(Debug, Serialize)]
-struct Range {
-    min: usize,
-    max: usize,
-    step: usize,
-}
-
-#[derive(Debug, Serialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent properties, named in JSON"
-)]
-struct FeatureRow {
-    chains: bool,
-    gathers_segments: bool,
-    allocates: bool,
-    rekeys: bool,
+    algorithms: Vec<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -132,26 +100,22 @@ struct MeasuredRow {
 /// # Errors
 /// [`Failure::Failed`] if no engine can be opened, [`Failure::Output`] if nothing can be printed.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let device = lanelock::open().map_err(|error| Failure::Failed(error.to_string()))?;
+    let device = lanelock::open().map_err(Failure::of)?;
     let inventory = Inventory::of(&device, args)?;
     let text = if args.json {
         json::render(Schema::Engines, &inventory)
     } else {
         inventory.render(&device, args.measure)
     };
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(Failure::stdout)
+    print(text)
 }
 
 impl Inventory {
     fn of(device: &Device, args: &Args) -> Result<Self, Failure> {
-        let openssl = device.engines().find(|engine| engine.name() == "openssl");
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
-            algorithms: engine.capabilities().iter().map(AlgorithmRow::of).collect(),
+            algorithms: engine.capabilities().iter().map(algorithm).collect(),
         });
         let chains = args.measure.then(measure::chains);
         let choices = Spec::singles()
@@ -159,7 +123,7 @@ impl Inventory {
             .chain(chains.into_iter().flatten())
             .filter_map(|spec| ChoiceRow::of(device, &spec, args.measure).transpose());
         Ok(Self {
-            machine: Machine::detect(&openssl.map(Engine::version).unwrap_or_default()),
+            machine: Machine::detect(device),
             cpu_features: cpu_features(),
             engines: engines.collect(),
             choices: choices.collect::<Result<_, _>>()?,
@@ -258,28 +222,27 @@ impl Inventory {
     }
 }
 
-impl AlgorithmRow {
-    fn of(capability: &Capability) -> Self {
-        let Features {
-            chains,
-            gathers_segments,
-            allocates,
-            rekeys,
-        } = capability.features;
-        Self {
-            names: names(capability.algorithm),
-            key: ranges(capability.key),
-            iv: ranges(capability.iv),
-            tag: ranges(capability.tag),
-            max_aad: capability.max_aad,
-            features: FeatureRow {
-                chains,
-                gathers_segments,
-                allocates,
-                rekeys,
-            },
-        }
-    }
+/// One family on one engine: the names that belong to it, and what lengths it takes, in bytes.
+fn algorithm(capability: &Capability) -> Value {
+    let Features {
+        chains,
+        gathers_segments,
+        allocates,
+        rekeys,
+    } = capability.features;
+    json!({
+        "names": names(capability.algorithm),
+        "key": ranges(capability.key),
+        "iv": ranges(capability.iv),
+        "tag": ranges(capability.tag),
+        "max_aad": capability.max_aad,
+        "features": {
+            "chains": chains,
+            "gathers_segments": gathers_segments,
+            "allocates": allocates,
+            "rekeys": rekeys,
+        },
+    })
 }
 
 impl ChoiceRow {
@@ -387,14 +350,11 @@ fn cpu_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-fn ranges(sizes: Sizes) -> Vec<Range> {
+/// Lengths from `min` to `max` in steps of `step`.
+fn ranges(sizes: Sizes) -> Value {
     let some = sizes.ranges().iter().filter(|range| range.max > 0);
-    some.map(|range| Range {
-        min: range.min,
-        max: range.max,
-        step: range.step,
-    })
-    .collect()
+    some.map(|range| json!({ "min": range.min, "max": range.max, "step": range.step }))
+        .collect()
 }
 
 /// The names of a family, one for each key length.
@@ -407,27 +367,26 @@ fn names(algorithm: Algorithm) -> Vec<String> {
 }
 
 fn algorithms(capabilities: &[Capability]) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(["  algorithm", "key", "IV", "tag", "AAD", "features"]);
-    for row in capabilities {
-        let sizes = |sizes: Sizes| match sizes.max() {
+    let sizes = |sizes: Sizes| match sizes.max() {
+        0 => "-".to_owned(),
+        _ => sizes.to_string(),
+    };
+    let rows = capabilities.iter().map(|row| {
+        let aad = match row.max_aad {
             0 => "-".to_owned(),
-            _ => sizes.to_string(),
+            max => format!("up to {max}"),
         };
-        table.add_row([
+        vec![
             format!("  {}", family(&names(row.algorithm))),
             sizes(row.key),
             sizes(row.iv),
             sizes(row.tag),
-            match row.max_aad {
-                0 => "-".to_owned(),
-                max => format!("up to {max}"),
-            },
+            aad,
             features(row.features),
-        ]);
-    }
-    table.trim_fmt()
+        ]
+    });
+    let titles = ["  algorithm", "key", "IV", "tag", "AAD", "features"];
+    align(&titles, |_| true, rows)
 }
 
 fn features(features: Features) -> String {

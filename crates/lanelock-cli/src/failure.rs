@@ -27,12 +27,9 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// For `map_err` on writes to standard output.
-    pub fn stdout(error: io::Error) -> Self {
-        Self::Output {
-            to: "standard output".to_owned(),
-            error,
-        }
+    /// For `map_err` on what fails for a reason of its own.
+    pub fn of(error: impl fmt::Display) -> Self {
+        Self::Failed(error.to_string())
     }
 
     /// The same failure, saying in which part of the work it happened.

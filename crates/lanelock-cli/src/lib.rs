@@ -11,14 +11,18 @@ mod check;
 mod completions;
 mod engines;
 mod failure;
+mod figures;
 mod machine;
 mod perf;
+mod programs;
+mod progress;
 pub mod readers;
 mod report;
 mod row;
 mod run;
 mod shown;
 mod stats;
+mod terminal;
 mod tour;
 mod trace;
 

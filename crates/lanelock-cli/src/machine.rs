@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use lanelock::Device;
+use lanelock::engine::Engine;
 use lanelock_native::Tier;
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +25,16 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one; `openssl` is the version that the engine found.
-    pub fn detect(openssl: &str) -> Self {
+    /// This one, with the OpenSSL that `device` has found.
+    pub fn detect(device: &Device) -> Self {
+        let openssl = device.engines().find(|engine| engine.name() == "openssl");
         Self {
             cpu: cpu(),
             cores: std::thread::available_parallelism().map_or(1, Into::into),
             tiers: Tier::available()
                 .map(|tier| tier.name().to_owned())
                 .collect(),
-            openssl: openssl.to_owned(),
+            openssl: openssl.map(Engine::version).unwrap_or_default(),
             os: os(),
             kernel: read("/proc/sys/kernel/osrelease"),
         }

@@ -3,18 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub use crate::run::Elf as Linked;
 use crate::{run, trace};
-
-/// What a program asks the dynamic linker for.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Linked {
-    /// Whether it is loaded by the dynamic linker at all.
-    pub is_dynamic: bool,
-    /// Names of libraries.
-    pub needed: Vec<String>,
-    /// Folders that are searched first.
-    pub search: Vec<PathBuf>,
-}
 
 /// The configuration that `lanelock run` writes for a program that would read the file `user`.
 ///
@@ -27,7 +17,7 @@ pub fn configuration(module: &Path, user: &Path) -> Result<String, String> {
 /// Reads an ELF file that is in folder `origin`; `None` if it is none.
 #[must_use]
 pub fn linked(file: &[u8], origin: &Path) -> Option<Linked> {
-    run::linked(file, origin)
+    Linked::parse(file, origin)
 }
 
 /// The paths in what `ldd` or `ldconfig -p` has printed.

@@ -1,14 +1,14 @@
 //! `lanelock tour`: the short tour that `make run` ends with.
 
-use std::fmt::Write as _;
-use std::io;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::failure::Failure;
 use crate::report::json::{self, Schema};
-use crate::report::{columns, html, table};
-use crate::row::{Report, Row};
+use crate::report::table::{self, align};
+use crate::report::{columns, html};
+use crate::row::{Report, Row, Throughput};
+use crate::terminal::{print, save};
 use crate::{check, perf};
 
 /// Arguments of `lanelock tour`.
@@ -36,79 +36,49 @@ pub struct Args {
 /// [`Failure::Failed`] if a result is wrong or an operation failed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     print("checking every engine against known answers and an independent implementation\n")?;
-    print(&check::brief()?)?;
+    print(check::brief()?)?;
     let perf::Tour { report, skipped } = perf::tour(|what| {
-        let _nowhere_to_say_it = writeln!(io::stderr(), "measuring {what}");
+        // There may be no reader.
+        let _ = writeln!(std::io::stderr(), "measuring {what}");
     })?;
-    print(&format!(
+    print(format_args!(
         "\n{}\n{}\n\n{}\n",
         table::machine(&report.machine),
         throughput(&report),
         many_keys(&report)
     ))?;
-    print(&handshakes(&report))?;
+    print(handshakes(&report))?;
     for what in skipped {
-        print(&format!("\nskipped: {what}\n"))?;
+        print(format_args!("\nskipped: {what}\n"))?;
     }
-    html::write(&report, &args.html)?;
+    save(&args.html, &html::render(&report))?;
     if let Some(path) = &args.json {
-        std::fs::write(path, json::render(Schema::Perf, &report)).map_err(|error| {
-            Failure::Output {
-                to: path.display().to_string(),
-                error,
-            }
-        })?;
+        save(path, &json::render(Schema::Perf, &report))?;
     }
-    print(&format!(
+    print(format_args!(
         "\ncharts and all figures: {}\n",
         args.html.display()
     ))
 }
 
-fn print(text: &str) -> Result<(), Failure> {
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(Failure::stdout)
-}
-
 /// One line for each algorithm and engine: one thread, bursts of 32, short and long messages.
 fn throughput(report: &Report) -> String {
-    let row = |first: &Row, size: u64| {
-        report.results.iter().find(|row| {
-            let is_throughput = row.cycles_per_op.is_none() && row.p50_ns.is_none();
-            is_throughput
-                && (&row.algorithm, &row.operation) == (&first.algorithm, &first.operation)
-                && (&row.contestant, row.threads, row.size) == (&first.contestant, 1, size)
-                && row.sessions == 1
-                && row.imix.is_none()
-        })
-    };
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    for first in report.results.iter().filter(|row| row.threads == 1) {
-        let name = vec![
-            first.algorithm.clone(),
-            first.operation.clone(),
-            first.contestant.clone(),
-        ];
-        if lines.iter().any(|line| line[..3] == name) {
-            continue;
-        }
-        let (Some(short), Some(long)) = (row(first, 64), row(first, 8 << 10)) else {
-            continue;
-        };
-        let gain = match short.uplift_percent {
-            Some(percent) => format!("{percent:+.0} %"),
-            None => String::new(),
-        };
+    let rows = rows(report).filter(|row| row.common.threads == 1);
+    let rows = rows.filter(|row| row.common.sessions == 1 && row.messages.imix.is_none());
+    let lines = named(rows).into_iter().filter_map(|(name, rows)| {
+        let of_size = |size| rows.iter().find(|row| row.common.size == size);
+        let (short, long) = (of_size(64)?, of_size(8 << 10)?);
+        let gain = short
+            .uplift_percent
+            .map(|percent| format!("{percent:+.0} %"));
         let figures = [
-            format!("{:.0}", short.ns_per_op),
-            format!("{:.2}", short.gbit_per_s),
-            format!("{:.2}", long.gbit_per_s),
-            gain,
+            format!("{:.0}", short.common.ns_per_op),
+            format!("{:.2}", short.common.gbit_per_s),
+            format!("{:.2}", long.common.gbit_per_s),
+            gain.unwrap_or_default(),
         ];
-        lines.push(name.into_iter().chain(figures).collect());
-    }
+        Some(name.into_iter().chain(figures).collect())
+    });
     let titles = [
         "algorithm",
         "operation",
@@ -118,46 +88,31 @@ fn throughput(report: &Report) -> String {
         "at 8 KiB",
         "engine's gain at 64 B",
     ];
-    let mut text = String::new();
-    let _ = writeln!(text, "one thread, one session, bursts of 32, in place");
-    text.push_str(&align(&titles, lines));
-    text
+    format!(
+        "one thread, one session, bursts of 32, in place\n{}",
+        align(&titles, |at| at < 3, lines)
+    )
 }
 
 /// One line for each algorithm and contestant with many keys: equal lengths and the mix.
 fn many_keys(report: &Report) -> String {
-    let rows: Vec<&Row> = report
-        .results
-        .iter()
-        .filter(|row| row.sessions > 1 && row.threads == 1)
+    let rows: Vec<_> = rows(report)
+        .filter(|row| row.common.sessions > 1 && row.common.threads == 1)
         .collect();
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    for first in &rows {
-        let name = |row: &Row| {
-            let Row {
-                algorithm,
-                operation,
-                contestant,
-                ..
-            } = row;
-            vec![algorithm.clone(), operation.clone(), contestant.clone()]
+    let lines = named(rows.iter().copied()).into_iter().map(|(name, rows)| {
+        let speed = |wanted: &dyn Fn(&Throughput) -> bool| {
+            let found = rows.iter().find(|row| wanted(row));
+            found.map_or(String::new(), |row| format!("{:.2}", row.common.gbit_per_s))
         };
-        let names = name(first);
-        if lines.iter().any(|line| line[..3] == names) {
-            continue;
-        }
-        let speed = |wanted: &dyn Fn(&Row) -> bool| {
-            let found = rows.iter().find(|row| name(row) == names && wanted(row));
-            found.map_or(String::new(), |row| format!("{:.2}", row.gbit_per_s))
-        };
-        let of_size = |size| move |row: &Row| row.size == size && row.imix.is_none();
+        let of_size =
+            |size| move |row: &Throughput| row.common.size == size && row.messages.imix.is_none();
         let figures = [
             speed(&of_size(64)),
             speed(&of_size(1 << 10)),
-            speed(&|row| row.imix.is_some()),
+            speed(&|row| row.messages.imix.is_some()),
         ];
-        lines.push(names.into_iter().chain(figures).collect());
-    }
+        name.into_iter().chain(figures).collect()
+    });
     let titles = [
         "algorithm",
         "operation",
@@ -166,40 +121,46 @@ fn many_keys(report: &Report) -> String {
         "at 1 KiB",
         "at the mix",
     ];
-    let mix = rows.iter().find_map(|row| row.imix.as_deref());
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "one thread, {} sessions in turn, bursts of 32, in place; mix {}",
-        rows.first().map_or(0, |row| row.sessions),
-        mix.unwrap_or("not measured")
-    );
-    text.push_str(&align(&titles, lines));
-    text
+    let mix = rows.iter().find_map(|row| row.messages.imix.as_deref());
+    format!(
+        "one thread, {} sessions in turn, bursts of 32, in place; mix {}\n{}",
+        rows.first().map_or(0, |row| row.common.sessions),
+        mix.unwrap_or("not measured"),
+        align(&titles, |at| at < 3, lines)
+    )
+}
+
+fn rows(report: &Report) -> impl Iterator<Item = &Throughput> {
+    report.results.iter().filter_map(|row| match row {
+        Row::Throughput(row) => Some(row),
+        _ => None,
+    })
+}
+
+/// The rows of each algorithm, operation and contestant.
+fn named<'r>(
+    rows: impl Iterator<Item = &'r Throughput>,
+) -> Vec<([String; 3], Vec<&'r Throughput>)> {
+    let mut groups: Vec<([String; 3], Vec<&Throughput>)> = Vec::new();
+    for row in rows {
+        let common = &row.common;
+        let name = [&common.algorithm, &common.operation, &common.contestant].map(String::clone);
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, group)) => group.push(row),
+            None => groups.push((name, vec![row])),
+        }
+    }
+    groups
 }
 
 /// Handshakes of a server, if there were any.
 fn handshakes(report: &Report) -> String {
-    let rows = report
-        .results
-        .iter()
-        .filter(|row| row.connections.is_some());
-    let rows: Vec<Row> = rows.cloned().collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => table::section(&rows, columns::TLS),
+    let rows = report.results.iter().filter_map(|row| match row {
+        Row::Handshakes(row) => Some(row.clone()),
+        _ => None,
+    });
+    match &rows.collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        rows => table::section(rows, columns::TLS),
     }
-}
-
-/// Columns, the first three of them words.
-fn align(titles: &[&str], lines: Vec<Vec<String>>) -> String {
-    use comfy_table::{CellAlignment, Table, presets};
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(titles);
-    table.add_rows(lines);
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.trim_fmt()
 }

@@ -10,23 +10,8 @@ fn a_measurement_becomes_a_page_that_needs_nothing_else() {
     let path = folder.path().join("page.html");
     Command::cargo_bin("lanelock")
         .unwrap()
-        .args([
-            "perf",
-            "throughput",
-            "--algorithm",
-            "aes-128-ctr",
-            "--sizes",
-            "64,256,1k",
-        ])
-        .args([
-            "--engine",
-            "openssl",
-            "--seconds",
-            "0.01",
-            "--rounds",
-            "1",
-            "--html",
-        ])
+        .args("perf throughput --algorithm aes-128-ctr --sizes 64,256,1k".split(' '))
+        .args("--engine openssl --seconds 0.01 --rounds 1 --html".split(' '))
         .arg(&path)
         .assert()
         .success();

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table};
 use lanelock::Algorithm;
 use lanelock::algorithm::{Order, Spec};
 use lanelock_conformance::differential::{Row, Tally};
 use lanelock_conformance::suite::FileOutcome;
 
 use super::Findings;
+use crate::report::table::align;
 
 /// Everything, failures last.
 pub(super) fn render(findings: &Findings, seed: u64) -> String {
@@ -84,8 +84,8 @@ pub(super) fn verdict(findings: &Findings, seed: u64) -> String {
 }
 
 fn known_answers(files: &[FileOutcome]) -> String {
-    let mut table = aligned(&[
-        "file",
+    let titles = [
+        "  file",
         "tests",
         "right",
         "refused",
@@ -93,13 +93,13 @@ fn known_answers(files: &[FileOutcome]) -> String {
         "wrong",
         "operations",
         "tampered",
-    ]);
-    for file in files {
+    ];
+    let rows = files.iter().map(|file| {
         let name = match file.name == file.algorithm {
             true => file.name.clone(),
             false => format!("{} ({})", file.algorithm, file.name),
         };
-        table.add_row([
+        vec![
             format!("  {name}"),
             file.tests.to_string(),
             file.right.to_string(),
@@ -108,9 +108,9 @@ fn known_answers(files: &[FileOutcome]) -> String {
             file.failures.len().to_string(),
             file.operations.to_string(),
             file.tampered.to_string(),
-        ]);
-    }
-    table.trim_fmt()
+        ]
+    });
+    align(&titles, |at| at == 0, rows)
 }
 
 /// Why tests were skipped.
@@ -125,8 +125,8 @@ fn skips(files: &[FileOutcome]) -> String {
 }
 
 fn random(rows: &[Row]) -> String {
-    let mut table = aligned(&[
-        "algorithm",
+    let titles = [
+        "  algorithm",
         "operations",
         "right",
         "tampered",
@@ -135,8 +135,8 @@ fn random(rows: &[Row]) -> String {
         "separate",
         "guard page",
         "queued",
-    ]);
-    for Row { name, tally } in rows {
+    ];
+    let rows = rows.iter().map(|Row { name, tally }| {
         let Tally {
             operations,
             succeeded,
@@ -152,9 +152,9 @@ fn random(rows: &[Row]) -> String {
             operations, succeeded, tampered, refused, segmented, separate, guarded, queued,
         ];
         let counts = counts.map(ToString::to_string);
-        table.add_row([format!("  {name}")].into_iter().chain(counts));
-    }
-    table.trim_fmt()
+        [format!("  {name}")].into_iter().chain(counts).collect()
+    });
+    align(&titles, |at| at == 0, rows)
 }
 
 /// The rows, those of all chains of a cipher in one order as one.
@@ -187,20 +187,6 @@ fn label(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// A table whose first column is words and the others numbers.
-fn aligned(titles: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(titles.iter().enumerate().map(|(i, title)| match i {
-        0 => format!("  {title}"),
-        _ => (*title).to_owned(),
-    }));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }
 
 fn hex(bytes: &[u8]) -> String {

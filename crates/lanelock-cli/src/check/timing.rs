@@ -11,8 +11,6 @@ mod statistics;
 mod subject;
 mod table;
 
-use std::io;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use lanelock::Device;
@@ -21,11 +19,13 @@ use lanelock_conformance::{Progress, Subject as Engines};
 use lanelock_native::{Native, Tier};
 use serde::Serialize;
 
-use super::bar::Bar;
 use crate::failure::Failure;
 use crate::machine::Machine;
+use crate::perf::number::seconds;
 use crate::perf::output::Target;
+use crate::progress::Progress as Bar;
 use crate::report::json::{self, Schema};
+use crate::terminal::print;
 use canary::Canary;
 use statistics::Analysis;
 use subject::{Kind, Subject};
@@ -46,7 +46,7 @@ pub(super) struct Timing {
 
     /// Seconds for each algorithm, operation and tier.
     #[arg(long, value_name = "SECONDS", default_value = "1", requires = "timing",
-          value_parser = seconds)]
+          value_parser = seconds(0.0, 86_400.0))]
     seconds: Duration,
 
     /// Tiers to time [default: each that this machine has].
@@ -142,7 +142,7 @@ pub(super) fn run(
         )));
     }
     stay_on_one_core();
-    let bar = Bar::new();
+    let bar = Bar::of_parts();
     bar.begin("timing", cells.len() as u64 + 2);
     let canaries = canaries(args.seconds, seed, &bar)?;
     let mut results = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn run(
     }
     drop(bar);
     let report = Report {
-        machine: machine(device),
+        machine: Machine::detect(device),
         command: std::env::args().collect::<Vec<_>>().join(" "),
         seed,
         limit: LIMIT,
@@ -197,7 +197,7 @@ struct Cell {
 fn cells(tier: Tier, specs: &[Spec]) -> Vec<Result<Cell, Failure>> {
     let native = match Native::with_tier(tier) {
         Ok(native) => native,
-        Err(error) => return vec![Err(Failure::Failed(error.to_string()))],
+        Err(error) => return vec![Err(Failure::of(error))],
     };
     let device = Device::builder().engine(native).build();
     let offered = Engines::all(&device)
@@ -339,10 +339,7 @@ impl Report {
             self.seed,
             table::render(&self.results)
         );
-        io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(Failure::stdout)
+        print(text)
     }
 
     fn outcome(&self) -> Result<(), Failure> {
@@ -367,26 +364,12 @@ impl Report {
     }
 }
 
-/// This one; `device` has OpenSSL.
-fn machine(device: &Device) -> Machine {
-    let openssl = device.engines().find(|engine| engine.name() == "openssl");
-    let version = openssl.map(|engine| engine.version());
-    Machine::detect(&version.unwrap_or_default())
-}
-
 /// A thread that moves takes its counter and its caches with it.
 fn stay_on_one_core() {
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     if let Some(core) = cores.last() {
         core_affinity::set_for_current(*core);
     }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok();
-    let span = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
-    span.map(Duration::from_secs_f64)
-        .ok_or_else(|| "a number of seconds above 0, at most 86400".to_owned())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Bench {
     /// [`Failure::Failed`] if one cannot be opened.
     pub fn open() -> Result<Self, Failure> {
         let builder = lanelock::builder()
-            .map_err(|error| Failure::Failed(error.to_string()))?
+            .map_err(Failure::of)?
             .engine(NullEngine::new());
         let builder = Habit::ALL.into_iter().fold(builder, |builder, habit| {
             builder.engine(Baseline::new(habit))
@@ -49,11 +49,7 @@ impl Bench {
 
     /// The machine, with the OpenSSL that is loaded.
     pub fn machine(&self) -> Machine {
-        let openssl = self
-            .device
-            .engines()
-            .find(|engine| engine.name() == "openssl");
-        Machine::detect(&openssl.map(Engine::version).unwrap_or_default())
+        Machine::detect(&self.device)
     }
 }
 

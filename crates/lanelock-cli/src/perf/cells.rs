@@ -1,15 +1,15 @@
-//! From cells to rows: everybody in a cell is prepared, checked against each other, and measured
-//! in turns.
+//! Cells of messages: who takes part, and rows of throughput.
 
 use super::bench::Bench;
 use super::contest::{Contest, Pace};
-use super::contestant::Contestant;
+use super::contestant::{Contestant, Lap};
 use super::lengths::Mix;
-use super::progress::Progress;
-use super::rounds;
+use super::measure::{self, Absent};
+use super::score::{Score, agree};
 use super::shape::Shape;
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::{Common, Comparison, Messages, Throughput};
+use crate::terminal::say;
 
 /// Measures every cell; the rows of a cell follow each other.
 ///
@@ -21,36 +21,36 @@ pub fn measure(
     contest: &Contest,
     pace: Pace,
     bench: &Bench,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Throughput>, Failure> {
     for shape in cells {
-        contest
-            .peer
-            .iter()
-            .try_for_each(|peer| peer.accepts(shape))?;
+        let mut peers = contest.peer.iter();
+        peers.try_for_each(|peer| peer.accepts(shape))?;
     }
     contest.check(bench)?;
-    let entrants = contest.peer.len() + contest.engines.names(bench)?.len();
-    let progress = Progress::of(cells.len() * entrants * pace.rounds);
-    let mut rows = Vec::new();
-    let mut said = Vec::new();
-    for shape in cells {
-        progress.say(describe(shape));
-        let left_out = |name: &str, why: &str| {
-            progress.skip(pace.rounds);
-            let note = format!("{name} is left out: {why}");
-            if !why.is_empty() && !said.contains(&note) {
-                progress.note(&note);
-                said.push(note);
-            }
-        };
-        let cell = contest
-            .enter(bench, shape, left_out)
-            .and_then(|contestants| compete(contestants, contest, shape, pace, &progress))
-            .map_err(|failure| failure.within(&describe(shape)))?;
-        rows.extend(cell);
-    }
-    if let Some(percent) = widest_spread(&rows).filter(|&percent| percent > QUIET_PERCENT) {
-        progress.note(&format!(
+    let enter = |shape: &Shape, absent: &mut Absent<'_>| {
+        let mut contestants = contest.enter(bench, shape, absent)?;
+        agree(&mut contestants)?;
+        Ok(contestants)
+    };
+    let rows = |shape: &Shape, contestants: &[Box<dyn Contestant>], laps: Vec<Vec<Lap>>| {
+        let names: Vec<_> = contestants.iter().map(|one| one.name()).collect();
+        match names.is_empty() {
+            true => Err(Failure::Failed("no contestant offers it".to_owned())),
+            false => Ok(rows(
+                shape,
+                contestants,
+                &laps,
+                contest.reference_among(&names),
+            )),
+        }
+    };
+    let rows = measure::measure(cells, pace, describe, enter, rows)?;
+    let widest = rows
+        .iter()
+        .map(|row| row.spread_percent)
+        .max_by(f64::total_cmp);
+    if let Some(percent) = widest.filter(|&percent| percent > QUIET_PERCENT) {
+        say(&format!(
             "rounds differ by up to ±{percent:.0} %: something else keeps this machine busy; \
              repeat on an idle one, or raise --seconds and --rounds"
         ));
@@ -61,67 +61,41 @@ pub fn measure(
 /// Rounds on an idle machine differ by less.
 const QUIET_PERCENT: f64 = 10.0;
 
-fn widest_spread(rows: &[Row]) -> Option<f64> {
-    let spreads = rows.iter().filter_map(|row| row.spread_percent);
-    spreads.max_by(f64::total_cmp)
-}
-
-/// Measures one cell: its rows, with ratios.
-///
-/// # Errors
-/// As [`measure`].
-pub fn compete(
-    mut contestants: Vec<Box<dyn Contestant>>,
-    contest: &Contest,
+/// The rows of a cell; several are compared with the one at `reference`.
+pub fn rows(
     shape: &Shape,
-    pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Row>, Failure> {
-    rounds::agree(&mut contestants)?;
-    let scores = rounds::alternate(&mut contestants, pace, progress)?;
-    let names: Vec<_> = contestants
-        .iter()
-        .map(|contestant| contestant.name())
-        .collect();
-    let reference = contest.reference_among(&names);
-    let Some(reference_score) = scores.get(reference) else {
-        return Err(Failure::Failed("no contestant offers it".to_owned()));
+    contestants: &[Box<dyn Contestant>],
+    laps: &[Vec<Lap>],
+    reference: usize,
+) -> Vec<Throughput> {
+    let scores: Vec<_> = laps.iter().map(Score::of).collect();
+    let comparison = |score: &Score| Comparison {
+        ratio: score.rate / scores[reference].rate,
+        reference: contestants[reference].name().to_owned(),
     };
-    let several = scores.len() > 1;
-    let rows = contestants
-        .iter()
-        .zip(&scores)
-        .map(|(contestant, score)| Row {
-            route: contestant.route().map(str::to_owned),
-            ratio: several.then(|| score.rate / reference_score.rate),
-            reference: several.then(|| names[reference].to_owned()),
-            spread_percent: Some(score.spread_percent),
-            ..row(shape, contestant.name(), score.rate)
-        });
-    Ok(rows.collect())
+    let row = |(contestant, score): (&dyn Contestant, &Score)| Throughput {
+        common: common(shape, contestant.name(), Some(score.rate)),
+        messages: messages(shape),
+        route: contestant.route().map(str::to_owned),
+        comparison: (scores.len() > 1).then(|| comparison(score)),
+        uplift_percent: None,
+        spread_percent: score.spread_percent,
+    };
+    let contestants = contestants.iter().map(|contestant| &**contestant);
+    contestants.zip(&scores).map(row).collect()
 }
 
-/// The row of a contestant that does `rate` operations per second.
-pub fn row(shape: &Shape, contestant: &str, rate: f64) -> Row {
-    #[expect(clippy::cast_precision_loss, reason = "at most 1024 threads")]
-    let threads = shape.threads as f64;
-    Row {
-        ops_per_s: rate,
-        gbit_per_s: rate * shape.mix.mean() * 8.0 / 1e9,
-        ns_per_op: threads * 1e9 / rate,
-        ..untimed_row(shape, contestant)
-    }
-}
-
-/// The row of a contestant whose speed is not the point.
-pub fn untimed_row(shape: &Shape, contestant: &str) -> Row {
+/// What the row of a contestant has that does `rate` operations per second, or whose speed is not
+/// the point.
+pub fn common(shape: &Shape, contestant: &str, rate: Option<f64>) -> Common {
     #[expect(
         clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
         clippy::cast_sign_loss,
-        reason = "lengths are below 2^21"
+        reason = "lengths are below 2^21, and at most 1024 threads"
     )]
-    let size = shape.mix.mean().round() as u64;
-    Row {
+    let (size, threads) = (shape.mix.mean().round() as u64, shape.threads as f64);
+    Common {
         algorithm: shape.spec.to_string(),
         operation: shape.operation.to_string(),
         contestant: contestant.to_owned(),
@@ -129,15 +103,23 @@ pub fn untimed_row(shape: &Shape, contestant: &str) -> Row {
         burst: shape.burst as u64,
         sessions: shape.sessions as u64,
         threads: shape.threads as u64,
+        ops_per_s: rate.unwrap_or_default(),
+        gbit_per_s: rate.map_or(0.0, |rate| rate * shape.mix.mean() * 8.0 / 1e9),
+        ns_per_op: rate.map_or(0.0, |rate| threads * 1e9 / rate),
+    }
+}
+
+/// What its messages are like.
+pub fn messages(shape: &Shape) -> Messages {
+    Messages {
         imix: match &shape.mix {
             Mix::Equal(_) => None,
             Mix::Imix(imix) => Some(imix.to_string()),
         },
         layout: shape.has_output().then(|| shape.layout.name().to_owned()),
-        segments: Some(shape.segments as u64),
-        pool: Some(shape.pool as u64),
+        segments: shape.segments as u64,
+        pool: shape.pool as u64,
         aad: (shape.aad > 0).then_some(shape.aad as u64),
-        ..Row::default()
     }
 }
 

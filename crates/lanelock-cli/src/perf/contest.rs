@@ -44,7 +44,7 @@ pub struct Engines {
 #[command(next_help_heading = "Contestants")]
 pub struct Pace {
     /// Seconds for each contestant in each cell.
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(0.0, 3600.0))]
     pub seconds: Duration,
 
     /// Turns in which contestants alternate; the median counts.
@@ -101,7 +101,7 @@ impl Contest {
         &self,
         bench: &Bench,
         shape: &Shape,
-        mut left_out: impl FnMut(&str, &str),
+        left_out: &mut dyn FnMut(&str, &str),
     ) -> Result<Vec<Box<dyn Contestant>>, Failure> {
         let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
         for &peer in &self.peer {
@@ -113,7 +113,7 @@ impl Contest {
         for name in self.engines.names(bench)? {
             match EngineContestant::open(&bench.device, &name, shape)? {
                 Entry::Ready(ready) => contestants.push(Box::new(ready)),
-                // What a baseline is not written for, nobody expects of it.
+                // Baselines are not written for every algorithm.
                 Entry::NotOffered(_) if is_baseline(&name) => left_out(&name, ""),
                 Entry::NotOffered(why) => left_out(&name, &why),
             }

@@ -37,6 +37,24 @@ pub trait Contestant {
     }
 }
 
+impl<C: Contestant + ?Sized> Contestant for Box<C> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn digest(&mut self) -> Result<Option<u64>, Failure> {
+        (**self).digest()
+    }
+
+    fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {
+        (**self).lap(span)
+    }
+
+    fn route(&self) -> Option<&str> {
+        (**self).route()
+    }
+}
+
 /// An attempt to prepare a contestant.
 pub enum Entry<C> {
     /// It takes part.

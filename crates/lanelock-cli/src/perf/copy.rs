@@ -4,19 +4,19 @@ use lanelock::algorithm::Spec;
 
 use super::bench::Bench;
 use super::cells;
-use super::contest::{Contest, Engines, Pace};
-use super::contestant::{Contestant, Entry};
+use super::contest::{Engines, Pace};
+use super::contestant::{Contestant, Entry, Lap};
 use super::engine::EngineContestant;
 use super::lengths::Lengths;
+use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
-use super::progress::Progress;
 use super::publish;
+use super::score::agree;
 use super::shape::{Layout, Shape};
 use super::work::Work;
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
 
 /// Arguments of `lanelock perf copy`.
 #[derive(Debug, clap::Args)]
@@ -75,19 +75,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             shape.pool = ((mib << 20) / shape.stride())
                 .max(1)
                 .next_multiple_of(shape.burst);
-            cells.push(shape);
+            cells.extend(engines.iter().map(|engine| (shape.clone(), engine.clone())));
         }
     }
-    let progress = Progress::of(cells.len() * engines.len() * 2 * args.pace.rounds);
-    let mut rows = Vec::new();
-    for shape in &cells {
-        for engine in &engines {
-            progress.say(cells::describe(shape));
-            let cell = compare(&bench, engine, shape, args.pace, &progress);
-            rows.extend(cell.map_err(|failure| failure.within(&cells::describe(shape)))?);
+    let describe = |(shape, _): &(Shape, String)| cells::describe(shape);
+    let enter = |cell: &(Shape, String), absent: &mut Absent<'_>| enter(&bench, cell, absent);
+    let rows = |(shape, _): &(Shape, String), contestants: &[_], laps: Vec<Vec<Lap>>| {
+        let mut rows = cells::rows(shape, contestants, &laps, 0);
+        for (row, layout) in rows.iter_mut().zip(WAYS) {
+            row.messages.layout = Some(layout.name().to_owned());
         }
-    }
-    drop(progress);
+        Ok(rows)
+    };
+    let rows = measure(&cells, args.pace, describe, enter, rows)?;
     publish(&bench, rows, columns::COPY, &args.output)
 }
 
@@ -102,52 +102,31 @@ impl Args {
     }
 }
 
-/// Both ways through one engine.
-fn compare(
+/// What a contestant that copies is called; the engine's own name is for the way without.
+const COPIES: &str = "copy-then-in-place";
+
+const WAYS: [Layout; 2] = [Layout::Copy, Layout::Separate];
+
+/// Both ways through one engine; none if it does not offer the work.
+fn enter(
     bench: &Bench,
-    engine: &str,
-    shape: &Shape,
-    pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Row>, Failure> {
+    (shape, engine): &(Shape, String),
+    absent: &mut Absent<'_>,
+) -> Result<Vec<Box<dyn Contestant>>, Failure> {
     let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
-    for layout in [Layout::Copy, Layout::Separate] {
+    for (layout, name) in WAYS.into_iter().zip([COPIES, engine]) {
         let shape = Shape {
             layout,
             ..shape.clone()
         };
         match EngineContestant::open(&bench.device, engine, &shape)? {
-            Entry::Ready(ready) => {
-                contestants.push(Box::new(ready.named(name(layout, engine))));
-            }
+            Entry::Ready(ready) => contestants.push(Box::new(ready.named(name))),
             Entry::NotOffered(why) => {
-                progress.note(&format!("{engine} is left out: {why}"));
+                absent(engine, &why);
                 return Ok(Vec::new());
             }
         }
     }
-    let contest = Contest {
-        engines: Engines { engine: Vec::new() },
-        peer: Vec::new(),
-        reference: Some(name(Layout::Copy, engine).to_owned()),
-    };
-    let mut rows = cells::compete(contestants, &contest, shape, pace, progress)?;
-    for row in &mut rows {
-        let copies = row.contestant != engine;
-        let layout = if copies {
-            Layout::Copy
-        } else {
-            Layout::Separate
-        };
-        row.layout = Some(layout.name().to_owned());
-    }
-    Ok(rows)
-}
-
-/// The engine's own name is for the way without a copy.
-fn name(layout: Layout, engine: &str) -> &str {
-    match layout {
-        Layout::Copy => "copy-then-in-place",
-        _ => engine,
-    }
+    agree(&mut contestants)?;
+    Ok(contestants)
 }

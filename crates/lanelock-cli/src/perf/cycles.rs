@@ -11,7 +11,7 @@ use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::{Cycles, Shares, Throughput};
 
 /// Arguments of `lanelock perf cycles`.
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ pub(super) fn measure(
     contest: &Contest,
     pace: Pace,
     bench: &Bench,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Cycles>, Failure> {
     let mut contest = contest.clone();
     contest.engines.engine = contest.engines.names(bench)?;
     if !contest
@@ -66,59 +66,74 @@ pub(super) fn measure(
     {
         contest.engines.engine.push(NullEngine::NAME.to_owned());
     }
-    let mut rows = cells::measure(cells, &contest, pace, bench)?;
+    let rows = cells::measure(cells, &contest, pace, bench)?;
     let frequencies = Frequencies::measure();
-    for cell in rows.chunk_by_mut(same_cell) {
-        split(cell, frequencies);
-    }
-    Ok(rows)
+    let cells = rows.chunk_by(|a, b| cell(a) == cell(b));
+    Ok(cells.flat_map(|cell| split(cell, frequencies)).collect())
 }
 
-/// Fills in the cycles of one cell's rows.
-fn split(cell: &mut [Row], frequencies: Frequencies) {
-    let null = cell.iter().find(|row| row.contestant == NullEngine::NAME);
-    let framework = null.map(|row| row.ns_per_op * frequencies.counter);
-    for row in cell {
-        let cycles = row.ns_per_op * frequencies.counter;
-        row.cycles_per_op = Some(cycles);
-        row.core_cycles_per_op = Some(row.ns_per_op * frequencies.core);
+/// What rows of one cell have in common.
+fn cell(row: &Throughput) -> (&str, &str, [u64; 4]) {
+    let common = &row.common;
+    let counts = [common.size, common.burst, common.sessions, common.threads];
+    (&common.algorithm, &common.operation, counts)
+}
+
+/// The cycles of one cell's rows.
+fn split(cell: &[Throughput], frequencies: Frequencies) -> Vec<Cycles> {
+    let null = cell
+        .iter()
+        .find(|row| row.common.contestant == NullEngine::NAME);
+    let framework = null.map(|row| row.common.ns_per_op * frequencies.counter);
+    let cycles = |row: &Throughput| {
+        let cycles_per_op = row.common.ns_per_op * frequencies.counter;
         // A peer does without the framework.
-        if row.route.is_none() {
-            row.framework_cycles_per_op = framework;
-            row.engine_cycles_per_op = framework.map(|framework| (cycles - framework).max(0.0));
+        let framework = framework.filter(|_| row.route.is_none());
+        Cycles {
+            throughput: row.clone(),
+            cycles_per_op,
+            core_cycles_per_op: row.common.ns_per_op * frequencies.core,
+            shares: framework.map(|framework| Shares {
+                framework_cycles_per_op: framework,
+                engine_cycles_per_op: (cycles_per_op - framework).max(0.0),
+            }),
         }
-    }
-}
-
-fn same_cell(a: &Row, b: &Row) -> bool {
-    let key = |row: &Row| {
-        let numbers = (row.size, row.burst, row.sessions, row.threads);
-        (row.algorithm.clone(), row.operation.clone(), numbers)
     };
-    key(a) == key(b)
+    cell.iter().map(cycles).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Common;
 
     #[test]
     fn the_frameworks_share_is_the_null_engines_time() {
-        let row = |contestant: &str, ns_per_op| Row {
-            contestant: contestant.to_owned(),
-            ns_per_op,
-            ..Row::default()
+        let row = |contestant: &str, ns_per_op| Throughput {
+            common: Common {
+                contestant: contestant.to_owned(),
+                ns_per_op,
+                ..Common::default()
+            },
+            ..Throughput::default()
         };
-        let mut cell = [row("openssl", 100.0), row("null", 10.0)];
+        let cell = [row("openssl", 100.0), row("null", 10.0)];
         let frequencies = Frequencies {
             counter: 2.0,
             core: 3.0,
         };
-        split(&mut cell, frequencies);
-        assert_eq!(cell[0].cycles_per_op, Some(200.0));
-        assert_eq!(cell[0].core_cycles_per_op, Some(300.0));
-        assert_eq!(cell[0].framework_cycles_per_op, Some(20.0));
-        assert_eq!(cell[0].engine_cycles_per_op, Some(180.0));
-        assert_eq!(cell[1].engine_cycles_per_op, Some(0.0));
+        let rows = split(&cell, frequencies);
+        assert_eq!(
+            (rows[0].cycles_per_op, rows[0].core_cycles_per_op),
+            (200.0, 300.0)
+        );
+        let engine = rows
+            .iter()
+            .filter_map(|row| Some(row.shares?.engine_cycles_per_op));
+        assert_eq!(engine.collect::<Vec<_>>(), [180.0, 0.0]);
+        let framework = rows
+            .iter()
+            .filter_map(|row| Some(row.shares?.framework_cycles_per_op));
+        assert_eq!(framework.collect::<Vec<_>>(), [20.0, 20.0]);
     }
 }

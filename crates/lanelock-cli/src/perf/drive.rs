@@ -3,15 +3,17 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use lanelock::{Op, QueuePair, Status};
+use lanelock::{Buffer, Device, Op, QueuePair, Session, Status};
 
 use super::contestant::Lap;
 use super::form;
 use super::form::{ForForm, Form};
 use super::latencies::Latencies;
+use super::lengths::Lengths;
 use super::pool;
-use super::pool::Message;
+use super::pool::{Memory, Message};
 use super::shape::Shape;
+use super::work::Work;
 use crate::failure::Failure;
 
 /// A queue pair that walks over its messages.
@@ -139,9 +141,59 @@ fn step<'m, F: Form>(
     Err(failed(bad.expect("the queue pair has counted one")))
 }
 
+/// Runs `bursts` bursts of a session that protects: `ops` messages of `len` bytes each.
+///
+/// # Errors
+/// [`Failure::Failed`] if an operation failed.
+pub fn exercise(
+    device: &Device,
+    session: &Session,
+    ops: usize,
+    len: u32,
+    bursts: usize,
+) -> Result<(), Failure> {
+    let work = Work {
+        sizes: Lengths(vec![len]),
+        burst: vec![ops],
+        pool: Some(ops),
+        ..Work::of(vec![session.spec()])
+    };
+    let shape = work.cells()?.remove(0);
+    let (mut memory, sessions) = (Memory::new(&shape), [session.clone()]);
+    let messages = memory.messages(&shape, &sessions);
+    let mut driver = Driver::new(device.queue_pair(1), messages, &shape);
+    (0..bursts).try_for_each(|_| driver.burst())
+}
+
+/// Runs one operation of `session`, forward and in place, with what the message has.
+///
+/// # Errors
+/// [`Failure::Failed`] if it does not succeed.
+pub fn once(
+    queue: &mut QueuePair,
+    session: &Session,
+    message: &mut Message<'_>,
+) -> Result<(), Failure> {
+    let mut op = Op::new(session, Buffer::in_place(message.input.sink()));
+    if !message.iv.is_empty() {
+        op = op.iv(message.iv);
+    }
+    if !message.aad.is_empty() {
+        op = op.aad(message.aad);
+    }
+    if !message.tag.is_empty() {
+        op = op.tag(message.tag);
+    }
+    let mut burst = [op];
+    match queue.process(&mut burst).failed {
+        0 => Ok(()),
+        _ => Err(failed(&burst[0])),
+    }
+}
+
 /// What became of an operation that should have succeeded.
 #[cold]
-pub fn failed(op: &Op<'_>) -> Failure {
+fn failed(op: &Op<'_>) -> Failure {
     let why = op
         .error()
         .map(|error| format!(": {error}"))
@@ -178,11 +230,9 @@ fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
 mod tests {
     use lanelock::engine::{Batch, Capability, Engine, EngineSession, QueueToken};
     use lanelock::session::SessionMemory;
-    use lanelock::{Device, SessionError, Transform};
+    use lanelock::{SessionError, Transform};
 
     use super::*;
-    use crate::perf::pool::Memory;
-    use crate::perf::work::Work;
 
     /// Fails the last operation of each burst.
     struct Flawed;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lanelock::{Buffer, Device, Op, QueuePair, Session, SessionError, Status};
+use lanelock::{Device, QueuePair, Session, SessionError};
 
 use super::bench;
 use super::contestant::{Contestant, Entry, Lap};
 use super::crew::{Crew, Post};
-use super::drive::Driver;
+use super::drive::{Driver, once};
 use super::latencies::Latencies;
 use super::null_engine::NullEngine;
 use super::pool::{Memory, Message};
@@ -55,7 +55,7 @@ impl EngineContestant {
             Err(error @ SessionError::Unsupported { .. }) => {
                 return Ok(Entry::NotOffered(error.to_string()));
             }
-            Err(error) => return Err(Failure::Failed(error.to_string())),
+            Err(error) => return Err(Failure::of(error)),
         };
         let crew = Crew::hire(shape.threads, |_| {
             let (keys, shape, queue) = (keys.clone(), shape.clone(), device.queue_pair(1));
@@ -164,19 +164,7 @@ fn seal(
     sessions: &[Session],
 ) -> Result<(), Failure> {
     for (n, message) in messages.iter_mut().enumerate() {
-        let session = &sessions[n % sessions.len()];
-        let mut op = Op::new(session, Buffer::in_place(message.input.sink()));
-        if !message.iv.is_empty() {
-            op = op.iv(message.iv);
-        }
-        if !message.aad.is_empty() {
-            op = op.aad(message.aad);
-        }
-        let mut burst = [op.tag(message.tag)];
-        let _looked_at = queue.process(&mut burst);
-        if burst[0].status() != Status::Success {
-            return Err(super::drive::failed(&burst[0]));
-        }
+        once(queue, &sessions[n % sessions.len()], message)?;
     }
     Ok(())
 }

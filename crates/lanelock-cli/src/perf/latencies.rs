@@ -5,7 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::contestant::Lap;
-use crate::row::Row;
+use crate::row::Percentiles;
 
 /// Latencies of operations, in nanoseconds, and the time in which they were collected.
 #[derive(Clone, Debug)]
@@ -56,17 +56,19 @@ impl Latencies {
         }
     }
 
-    /// Writes percentiles and curve into `row`.
-    pub fn describe(&self, row: &mut Row) {
-        let at = |percentile| Some(self.histogram.value_at_percentile(percentile));
-        row.p50_ns = at(50.0);
-        row.p90_ns = at(90.0);
-        row.p99_ns = at(99.0);
-        row.p99_9_ns = at(99.9);
-        row.max_ns = Some(self.histogram.max());
-        let curve =
-            CURVE.map(|percentile| (percentile, self.histogram.value_at_percentile(percentile)));
-        row.latency_curve = Some(curve.to_vec());
+    /// Percentiles and curve.
+    pub fn percentiles(&self) -> Percentiles {
+        let at = |percentile| self.histogram.value_at_percentile(percentile);
+        Percentiles {
+            p50_ns: at(50.0),
+            p90_ns: at(90.0),
+            p99_ns: at(99.0),
+            p99_9_ns: at(99.9),
+            max_ns: self.histogram.max(),
+            latency_curve: CURVE
+                .map(|percentile| (percentile, at(percentile)))
+                .to_vec(),
+        }
     }
 }
 
@@ -89,10 +91,9 @@ mod tests {
         latencies.record(100, 90);
         latencies.record(1000, 9);
         latencies.record(5000, 1);
-        let mut row = Row::default();
-        latencies.describe(&mut row);
-        assert_eq!((row.p50_ns, row.p90_ns), (Some(100), Some(100)));
-        assert!(row.p99_ns.unwrap().abs_diff(1000) <= 1);
-        assert!(row.max_ns.unwrap().abs_diff(5000) <= 4);
+        let row = latencies.percentiles();
+        assert_eq!((row.p50_ns, row.p90_ns), (100, 100));
+        assert!(row.p99_ns.abs_diff(1000) <= 1);
+        assert!(row.max_ns.abs_diff(5000) <= 4);
     }
 }

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use super::bench::Bench;
 use super::cells;
-use super::contest::Engines;
+use super::contest::{Engines, Pace};
 use super::contestant::Entry;
 use super::engine::EngineContestant;
 use super::latencies::Latencies;
+use super::measure::{self, Absent, Turns};
 use super::number::seconds;
 use super::output::Output;
-use super::progress::Progress;
 use super::publish;
 use super::shape::Shape;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::Latency;
 
 /// Arguments of `lanelock perf latency`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub struct Args {
     #[command(flatten)]
     engines: Engines,
     /// Seconds for each engine in each cell.
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds,
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(0.0, 3600.0),
           help_heading = "Contestants")]
     seconds: Duration,
     #[command(flatten)]
@@ -53,6 +53,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(&bench, rows, columns::LATENCY, &args.output)
 }
 
+/// An engine by its name.
+struct Engine(String, EngineContestant);
+
+impl Turns for Engine {
+    type Lap = Latencies;
+
+    fn turn(&mut self, span: Duration) -> Result<Latencies, Failure> {
+        self.1.latencies(span)
+    }
+}
+
 /// Measures each engine in each cell.
 ///
 /// # Errors
@@ -62,32 +73,28 @@ pub(super) fn measure(
     engines: &[String],
     seconds: Duration,
     bench: &Bench,
-) -> Result<Vec<Row>, Failure> {
-    let progress = Progress::of(cells.len() * engines.len());
-    let mut rows = Vec::new();
-    for shape in cells {
-        progress.say(cells::describe(shape));
-        let before = rows.len();
+) -> Result<Vec<Latency>, Failure> {
+    let enter = |shape: &Shape, absent: &mut Absent<'_>| {
+        let mut contestants = Vec::new();
         for engine in engines {
             match EngineContestant::open(&bench.device, engine, shape)? {
-                Entry::Ready(mut ready) => {
-                    let _warms_up = ready.latencies(seconds.min(Duration::from_millis(20)))?;
-                    rows.push(row(shape, engine, &ready.latencies(seconds)?));
-                }
-                Entry::NotOffered(why) => progress.note(&format!("{engine} is left out: {why}")),
+                Entry::Ready(ready) => contestants.push(Engine(engine.clone(), ready)),
+                Entry::NotOffered(why) => absent(engine, &why),
             }
-            progress.step();
         }
-        if rows.len() == before {
-            let cell = cells::describe(shape);
-            return Err(Failure::Failed(format!("{cell}: no contestant offers it")));
+        match contestants.is_empty() {
+            true => Err(Failure::Failed("no contestant offers it".to_owned())),
+            false => Ok(contestants),
         }
-    }
-    Ok(rows)
-}
-
-fn row(shape: &Shape, engine: &str, latencies: &Latencies) -> Row {
-    let mut row = cells::row(shape, engine, latencies.lap().rate());
-    latencies.describe(&mut row);
-    row
+    };
+    let rows = |shape: &Shape, contestants: &[Engine], laps: Vec<Vec<Latencies>>| {
+        let row = |(Engine(name, _), laps): (&Engine, &Vec<Latencies>)| Latency {
+            common: cells::common(shape, name, Some(laps[0].lap().rate())),
+            messages: cells::messages(shape),
+            percentiles: laps[0].percentiles(),
+        };
+        Ok(contestants.iter().zip(&laps).map(row).collect())
+    };
+    let pace = Pace { seconds, rounds: 1 };
+    measure::measure(cells, pace, cells::describe, enter, rows)
 }

@@ -6,24 +6,26 @@
 use std::env;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use lanelock::SessionError;
 use lanelock::algorithm::Spec;
-use lanelock::{Buffer, Op, Session, SessionError, Status};
+use serde::Deserialize;
 
 use super::bench::{self, Bench};
 use super::cells;
 use super::contest::Engines;
-use super::drive;
+use super::drive::once;
+use super::measure::{self, Absent, ONCE, Turns};
 use super::number::number;
 use super::output::Output;
-use super::pool::{Memory, Message};
-use super::progress::Progress;
+use super::pool::Memory;
 use super::publish;
 use super::shape::Shape;
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::{Report, Row};
+use crate::row;
 
 /// Arguments of `lanelock perf memory`.
 #[derive(Debug, clap::Args)]
@@ -60,49 +62,95 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     let bench = Bench::open()?;
     let engines = args.engines.names(&bench)?;
-    let cells = args.sessions.len() * args.algorithm.len() * engines.len();
-    let progress = Progress::of(if args.one_cell { 0 } else { cells });
-    let mut rows = Vec::new();
+    let mut cells = Vec::new();
     for &spec in &args.algorithm {
         for engine in &engines {
             for &sessions in &args.sessions {
-                progress.say(format!("{spec} on {engine}, {sessions} sessions"));
-                if args.one_cell {
-                    rows.extend(measure(&bench, spec, engine, sessions)?);
-                } else {
-                    rows.extend(in_own_process(spec, engine, sessions)?);
-                }
-                progress.step();
+                cells.push(Cell {
+                    spec,
+                    engine: engine.clone(),
+                    sessions,
+                });
             }
         }
     }
-    drop(progress);
+    let rows = match args.one_cell {
+        false => {
+            let name = |cell: &Cell| {
+                let Cell {
+                    spec,
+                    engine,
+                    sessions,
+                } = cell;
+                format!("{spec} on {engine}, {sessions} sessions")
+            };
+            let enter = |cell: &Cell, _: &mut Absent<'_>| cell.own_process();
+            let rows = |_: &Cell, _: &[Command], laps: Vec<Vec<Vec<row::Memory>>>| {
+                Ok(laps.into_iter().flatten().flatten().collect())
+            };
+            measure::measure(&cells, ONCE, name, enter, rows)?
+        }
+        true => cells
+            .iter()
+            .filter_map(|cell| measure(&bench, cell).transpose())
+            .collect::<Result<_, _>>()?,
+    };
     publish(&bench, rows, columns::MEMORY, &args.output)
 }
 
-/// Has another process measure one cell.
-fn in_own_process(spec: Spec, engine: &str, sessions: usize) -> Result<Vec<Row>, Failure> {
-    let broken = |why: String| Failure::Failed(format!("{spec} on {engine}: {why}"));
-    let executable = env::current_exe().map_err(|error| broken(error.to_string()))?;
-    let output = Command::new(executable)
-        .args(["perf", "memory", "--one-cell", "--json", "-"])
-        .args(["--algorithm", &spec.to_string(), "--engine", engine])
-        .args(["--sessions", &sessions.to_string()])
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| broken(error.to_string()))?;
-    if !output.status.success() {
-        return Err(broken(format!("its process ended with {}", output.status)));
+/// So many sessions on an engine.
+struct Cell {
+    spec: Spec,
+    engine: String,
+    sessions: usize,
+}
+
+impl Cell {
+    /// What measures it alone.
+    fn own_process(&self) -> Result<Vec<Command>, Failure> {
+        let executable = env::current_exe().map_err(Failure::of)?;
+        let mut command = Command::new(executable);
+        command
+            .args(["perf", "memory", "--one-cell", "--json", "-"])
+            .args([
+                "--algorithm",
+                &self.spec.to_string(),
+                "--engine",
+                &self.engine,
+            ])
+            .args(["--sessions", &self.sessions.to_string()])
+            .stderr(Stdio::inherit());
+        Ok(vec![command])
     }
-    let report: Report =
-        serde_json::from_slice(&output.stdout).map_err(|error| broken(error.to_string()))?;
-    Ok(report.results)
+}
+
+/// What that process prints.
+#[derive(Deserialize)]
+struct OneCell {
+    results: Vec<row::Memory>,
+}
+
+impl Turns for Command {
+    type Lap = Vec<row::Memory>;
+    const WARM_UP: Duration = Duration::ZERO;
+
+    fn turn(&mut self, _: Duration) -> Result<Vec<row::Memory>, Failure> {
+        let output = self.output().map_err(Failure::of)?;
+        if !output.status.success() {
+            let status = output.status;
+            return Err(Failure::Failed(format!("its process ended with {status}")));
+        }
+        let printed = serde_json::from_slice::<OneCell>(&output.stdout);
+        let printed = printed.map_err(Failure::of)?;
+        Ok(printed.results)
+    }
 }
 
 /// Makes the sessions, then uses each once on one queue pair; no row if the engine does not offer
 /// the algorithm.
-fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Option<Row>, Failure> {
-    let mut shapes = Work::of(vec![spec]).cells()?;
+fn measure(bench: &Bench, cell: &Cell) -> Result<Option<row::Memory>, Failure> {
+    let (engine, count) = (&*cell.engine, cell.sessions);
+    let mut shapes = Work::of(vec![cell.spec]).cells()?;
     let shape = Shape {
         burst: 1,
         pool: 1,
@@ -114,21 +162,21 @@ fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Opti
     let first = match open(0) {
         Ok(session) => [session],
         Err(SessionError::Unsupported { .. }) => return Ok(None),
-        Err(error) => return Err(Failure::Failed(error.to_string())),
+        Err(error) => return Err(Failure::of(error)),
     };
     let mut memory = Memory::new(&shape);
     let mut messages = memory.messages(&shape, &first);
-    use_once(&mut queue, &first[0], &mut messages[0])?;
+    once(&mut queue, &first[0], &mut messages[0])?;
 
     let mut sessions = Vec::with_capacity(count);
     let at_start = resident();
     for n in 0..count {
-        let session = open(n).map_err(|error| Failure::Failed(error.to_string()))?;
+        let session = open(n).map_err(Failure::of)?;
         sessions.push(session);
     }
     let with_sessions = resident();
     for session in &sessions {
-        use_once(&mut queue, session, &mut messages[0])?;
+        once(&mut queue, session, &mut messages[0])?;
     }
     let with_contexts = resident();
     let each = |from: u64, to: u64| {
@@ -136,35 +184,18 @@ fn measure(bench: &Bench, spec: Spec, engine: &str, count: usize) -> Result<Opti
         (count >= 100).then(|| to.saturating_sub(from) / count as u64)
     };
     let counted = sessions[0].memory();
-    Ok(Some(Row {
-        sessions: count as u64,
-        bytes_per_session: Some(counted.session as u64),
-        bytes_per_context: Some(counted.per_queue_pair as u64),
+    Ok(Some(row::Memory {
+        common: row::Common {
+            sessions: count as u64,
+            ..cells::common(&shape, engine, None)
+        },
+        messages: cells::messages(&shape),
+        bytes_per_session: counted.session as u64,
+        bytes_per_context: counted.per_queue_pair as u64,
         grown_per_session: each(at_start, with_sessions),
         grown_per_context: each(with_sessions, with_contexts),
-        peak_rss_bytes: Some(status_bytes("VmHWM:")),
-        ..cells::untimed_row(&shape, engine)
+        peak_rss_bytes: status_bytes("VmHWM:"),
     }))
-}
-
-fn use_once(
-    queue: &mut lanelock::QueuePair,
-    session: &Session,
-    message: &mut Message<'_>,
-) -> Result<(), Failure> {
-    let mut op = Op::new(session, Buffer::in_place(message.input.sink()));
-    if !message.iv.is_empty() {
-        op = op.iv(message.iv);
-    }
-    if !message.tag.is_empty() {
-        op = op.tag(message.tag);
-    }
-    let mut burst = [op];
-    let _looked_at = queue.process(&mut burst);
-    match burst[0].status() {
-        Status::Success => Ok(()),
-        _ => Err(drive::failed(&burst[0])),
-    }
 }
 
 /// Bytes of this process that are in memory.

@@ -1,8 +1,10 @@
 //! `lanelock perf`: what engines, peers and baselines do in how much time and memory.
 //!
 //! ```text
-//! work → cells → contestants, prepared and checked against each other → rounds → rows → report
+//! work → cells → contestants, prepared and checked against each other → turns → rows → report
 //! ```
+//!
+//! [`measure`] has the loop; each measurement says who takes part, what a turn is and what is reported.
 //!
 //! Every contestant of a cell has the same keys and messages, made from seeds ([`content`]), so
 //! that answers are compared before they are timed. The timed loop ([`drive`]) builds the
@@ -23,16 +25,16 @@ mod form;
 mod latencies;
 mod latency;
 mod lengths;
+mod measure;
 mod memory;
 mod null_engine;
-mod number;
+pub(crate) mod number;
 mod operation;
 pub(crate) mod output;
 mod peer;
 mod pool;
-mod progress;
 mod pubkey;
-mod rounds;
+mod score;
 mod shape;
 mod throughput;
 mod tls;
@@ -41,18 +43,18 @@ mod uplift;
 mod verify;
 mod work;
 
+pub use drive::exercise;
 pub use pubkey::break_even;
 pub use tour::{Tour, tour};
-
-use std::io;
-use std::io::Write;
 
 use clap::Subcommand;
 
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::report::columns::Column;
 use crate::report::table;
-use crate::row::{Report, Row};
+use crate::row::{Measured, Report};
+use crate::terminal::print;
 use bench::Bench;
 use output::Output;
 
@@ -106,33 +108,30 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// Prints the rows as tables with these columns, unless standard output is for something else, and
 /// writes the files.
-fn publish(
+fn publish<R: Measured>(
     bench: &Bench,
-    rows: Vec<Row>,
-    columns: &[Column],
+    rows: Vec<R>,
+    columns: &[Column<R>],
     output: &Output,
 ) -> Result<(), Failure> {
-    publish_as(bench, rows, |report| table::render(report, columns), output)
+    let table = |machine: &Machine, rows: &[R]| table::render(machine, rows, columns);
+    publish_as(bench, rows, table, output)
 }
 
 /// The same with tables of another kind.
-fn publish_as(
+fn publish_as<R: Measured>(
     bench: &Bench,
-    rows: Vec<Row>,
-    table: impl Fn(&Report) -> String,
+    rows: Vec<R>,
+    table: impl Fn(&Machine, &[R]) -> String,
     output: &Output,
 ) -> Result<(), Failure> {
-    let report = Report {
-        machine: bench.machine(),
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        results: rows,
-    };
+    let machine = bench.machine();
     if output.shows_table() {
-        let text = table(&report);
-        io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(Failure::stdout)?;
+        print(table(&machine, &rows))?;
     }
-    output.write(&report)
+    output.write(&Report {
+        machine,
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        results: rows.into_iter().map(Into::into).collect(),
+    })
 }

@@ -13,11 +13,15 @@ pub fn number(
     }
 }
 
-/// A time in seconds.
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(s) if s > 0.0 && s <= 3600.0 => Ok(Duration::from_secs_f64(s)),
-        _ => Err(format!("'{text}': use seconds above 0, up to 3600")),
+/// A parser for times in seconds, above 0 or from `min` to `max`.
+pub fn seconds(
+    min: f64,
+    max: f64,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
+    move |text| match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && (min..=max).contains(&s) => Ok(Duration::from_secs_f64(s)),
+        _ if min > 0.0 => Err(format!("'{text}': use seconds from {min} to {max}")),
+        _ => Err(format!("'{text}': use seconds above 0, up to {max}")),
     }
 }
 
@@ -36,9 +40,9 @@ mod tests {
             number(1, 9)("x").unwrap_err(),
             "'x': use a number from 1 to 9"
         );
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds(0.0, 3600.0)("0.5"), Ok(Duration::from_millis(500)));
         for bad in ["0", "-1", "nan", "1e9", "soon"] {
-            assert!(seconds(bad).is_err(), "{bad}");
+            assert!(seconds(0.0, 3600.0)(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,9 +1,5 @@
 //! Where results go: the table on standard output, and files.
 
-use std::fmt;
-use std::fs;
-use std::io;
-use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -13,6 +9,7 @@ use crate::failure::Failure;
 use crate::report::json::{self, Schema};
 use crate::report::{csv, html};
 use crate::row::Report;
+use crate::terminal::{print, save};
 
 /// Forms other than the table.
 #[derive(Args, Clone, Debug)]
@@ -81,7 +78,7 @@ impl Output {
             target.write(&csv::render(report))?;
         }
         match &self.html {
-            Some(path) => html::write(report, path),
+            Some(path) => save(path, &html::render(report)),
             None => Ok(()),
         }
     }
@@ -93,14 +90,10 @@ impl Target {
     /// # Errors
     /// [`Failure::Output`].
     pub fn write(&self, text: &str) -> Result<(), Failure> {
-        let written = match self {
-            Self::Stdout => io::stdout().lock().write_all(text.as_bytes()),
-            Self::File(path) => fs::write(path, text),
-        };
-        written.map_err(|error| Failure::Output {
-            to: self.to_string(),
-            error,
-        })
+        match self {
+            Self::Stdout => print(text),
+            Self::File(path) => save(path, text),
+        }
     }
 }
 
@@ -112,14 +105,5 @@ impl FromStr for Target {
             "-" => Self::Stdout,
             path => Self::File(path.into()),
         })
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdout => f.write_str("standard output"),
-            Self::File(path) => path.display().fmt(f),
-        }
     }
 }

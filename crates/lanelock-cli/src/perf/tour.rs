@@ -12,7 +12,7 @@ use super::uplift;
 use super::work::{IMIX, SIX, Work};
 use super::{cells, cycles, latency, tls};
 use crate::failure::Failure;
-use crate::row::{Report, Row};
+use crate::row::{Report, Row, Throughput};
 
 /// The habit that most applications have.
 const BASELINE: &str = "clone-per-op";
@@ -72,49 +72,40 @@ pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
     say("six algorithms by length, beside a baseline and a hand-written loop");
     let work = work(&six, &[16, 64, 256, 1 << 10, 8 << 10], 1);
     let beside = beside(&engines);
-    let mut rows = cells::measure(&work.cells()?, &beside, QUICK, &bench)?;
+    let mut timed = cells::measure(&work.cells()?, &beside, QUICK, &bench)?;
     say("every other algorithm");
     let short = Pace {
         seconds: Duration::from_millis(80),
         ..QUICK
     };
     let work = self::work(&rest, &[64, 8 << 10], 1);
-    rows.extend(cells::measure(
-        &work.cells()?,
-        &alone(&engines),
-        short,
-        &bench,
-    )?);
+    let rest = cells::measure(&work.cells()?, &alone(&engines), short, &bench)?;
+    timed.extend(rest);
     if cores > 1 {
         say("all cores");
         let work = self::work(&six, &[64, 1 << 10], cores);
-        rows.extend(cells::measure(&work.cells()?, &beside, QUICK, &bench)?);
+        timed.extend(cells::measure(&work.cells()?, &beside, QUICK, &bench)?);
     }
-    compare(&mut rows, &engines);
+    compare(&mut timed, &engines);
     say("32 keys, short and long packets and a mix, beside ipsec-mb");
-    rows.extend(many_keys(&engines, short, &bench)?);
+    timed.extend(many_keys(&engines, short, &bench)?);
+    let mut rows: Vec<Row> = timed.into_iter().map(Row::from).collect();
     say("cycles");
     let work = self::work(&six, &[64, 256, 1 << 10], 1);
-    rows.extend(cycles::measure(
-        &work.cells()?,
-        &alone(&engines),
-        short,
-        &bench,
-    )?);
+    let cycles = cycles::measure(&work.cells()?, &alone(&engines), short, &bench)?;
+    rows.extend(cycles.into_iter().map(Row::from));
     say("latency");
     let work = Work {
         burst: vec![1, 8, 32, 128],
         ..self::work(&["aes-128-gcm".parse().expect("a name")], &[64, 1 << 10], 1)
     };
     let seconds = Duration::from_millis(300);
-    rows.extend(latency::measure(&work.cells()?, &engines, seconds, &bench)?);
+    let latency = latency::measure(&work.cells()?, &engines, seconds, &bench)?;
+    rows.extend(latency.into_iter().map(Row::from));
 
     let mut skipped = Vec::new();
-    match tls::Tour::prepare() {
-        Ok(tour) => {
-            say("TLS handshakes of a HAProxy, with and without the provider");
-            rows.extend(tour.measure()?);
-        }
+    match tls::tour(&say)? {
+        Ok(handshakes) => rows.extend(handshakes.into_iter().map(Row::from)),
         Err(why) => skipped.push(format!("TLS handshakes: {why}")),
     }
     Ok(Tour {
@@ -128,7 +119,7 @@ pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
 }
 
 /// A gateway's load, beside the library made for it (if its program is built).
-fn many_keys(engines: &[String], pace: Pace, bench: &Bench) -> Result<Vec<Row>, Failure> {
+fn many_keys(engines: &[String], pace: Pace, bench: &Bench) -> Result<Vec<Throughput>, Failure> {
     let specs: Vec<Spec> = MANY_KEYS
         .iter()
         .filter_map(|name| name.parse().ok())
@@ -191,17 +182,21 @@ fn is_offered(bench: &Bench, spec: &Spec) -> bool {
 }
 
 /// What the first engine gains over the baseline, in each cell that has both.
-fn compare(rows: &mut [Row], engines: &[String]) {
+fn compare(rows: &mut [Throughput], engines: &[String]) {
     let Some(engine) = engines.first() else {
         return;
     };
-    let cell = |row: &Row| {
-        let work = (row.algorithm.clone(), row.operation.clone());
-        (work, row.size, row.threads)
+    let cell = |row: &Throughput| {
+        let common = &row.common;
+        let work = (common.algorithm.clone(), common.operation.clone());
+        (work, common.size, common.threads)
     };
     for cell in rows.chunk_by_mut(|a, b| cell(a) == cell(b)) {
         uplift::compare(cell, engine);
-        for row in cell.iter_mut().filter(|row| row.contestant != BASELINE) {
+        for row in cell
+            .iter_mut()
+            .filter(|row| row.common.contestant != BASELINE)
+        {
             row.uplift_percent = None;
         }
     }

@@ -13,7 +13,7 @@ use super::publish_as;
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::uplift;
-use crate::row::Row;
+use crate::row::Throughput;
 
 /// Arguments of `lanelock perf uplift`.
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = number(1, 65536))]
     sessions: usize,
     /// Seconds for each contestant in each cell.
-    #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds(0.0, 3600.0))]
     seconds: std::time::Duration,
     /// Turns in which contestants alternate; the median counts.
     #[arg(long, value_name = "N", default_value = "21", value_parser = number(1, 1000))]
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let cells = args.work().cells()?;
     let bench = Bench::open()?;
     let mut rows = cells::measure(&cells, &args.contest(), args.pace(), &bench)?;
-    for cell in rows.chunk_by_mut(|a, _| a.contestant != args.engine) {
+    for cell in rows.chunk_by_mut(|a, _| a.common.contestant != args.engine) {
         compare(cell, &args.engine);
     }
     if !rows.iter().any(|row| row.uplift_percent.is_some()) {
@@ -131,13 +131,16 @@ impl Args {
 }
 
 /// Fills in by how much the engine is faster than each other row of its cell.
-pub(super) fn compare(cell: &mut [Row], engine: &str) {
-    let engines = cell.iter().find(|row| row.contestant == engine);
-    let Some(rate) = engines.map(|row| row.ops_per_s) else {
+pub(super) fn compare(cell: &mut [Throughput], engine: &str) {
+    let engines = cell.iter().find(|row| row.common.contestant == engine);
+    let Some(rate) = engines.map(|row| row.common.ops_per_s) else {
         return;
     };
-    for row in cell.iter_mut().filter(|row| row.contestant != engine) {
-        row.uplift_percent = Some(100.0 * (rate / row.ops_per_s - 1.0));
+    for row in cell
+        .iter_mut()
+        .filter(|row| row.common.contestant != engine)
+    {
+        row.uplift_percent = Some(100.0 * (rate / row.common.ops_per_s - 1.0));
     }
 }
 

@@ -4,6 +4,8 @@
 //! has to give one checksum: the one that two hand-written loops, over OpenSSL and libipsec-mb,
 //! agreed on when the table of known answers was made, and that a peer gives now.
 
+use std::time::Duration;
+
 use lanelock::algorithm::Spec;
 
 use super::bench::Bench;
@@ -12,6 +14,7 @@ use super::contest::{Contest, Engines};
 use super::contestant::{Contestant, Entry};
 use super::engine::EngineContestant;
 use super::lengths::{Lengths, Mix};
+use super::measure::{Absent, ONCE, Turns, measure};
 use super::null_engine::NullEngine;
 use super::operation::Operation;
 use super::output::Output;
@@ -21,7 +24,7 @@ use super::shape::{Layout, Shape};
 use super::work::{SIX, Work};
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::{Common, Verdict};
 
 /// Arguments of `lanelock perf verify`.
 #[derive(Debug, clap::Args)]
@@ -62,20 +65,25 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         reference: None,
     };
     contest.check(&bench)?;
-    let mut rows = Vec::new();
-    let mut failures = Vec::new();
-    for &spec in &args.algorithm {
-        for &operation in Operation::of(spec.algorithm) {
-            let expected = known(spec, operation);
-            for entrant in entrants(args, &bench)? {
-                let verdict = entrant.verify(&bench, spec, operation, expected)?;
-                let Some(wrong) = verdict else { continue };
-                let name = entrant.name();
-                failures.extend(wrong.iter().map(|why| format!("{name}: {why}")));
-                rows.push(row(spec, operation, name, wrong.is_empty()));
-            }
-        }
-    }
+    let operations = |&spec: &Spec| {
+        let operations = Operation::of(spec.algorithm).iter();
+        operations.map(move |&operation| (spec, operation))
+    };
+    let cells: Vec<_> = args.algorithm.iter().flat_map(operations).collect();
+    let name = |(spec, operation): &(Spec, Operation)| format!("{spec} {operation}");
+    let enter = |cell: &(Spec, Operation), _: &mut Absent<'_>| entrants(args, &bench, *cell);
+    let rows = |_: &_, entrants: &[Entrant<'_>], laps: Vec<Vec<Option<Vec<String>>>>| {
+        let verdicts = entrants.iter().zip(laps.into_iter().flatten());
+        Ok(verdicts
+            .filter_map(|(who, wrong)| Some(who.row(wrong?)))
+            .collect())
+    };
+    let rows: Vec<Verdict> = measure(&cells, ONCE, name, enter, rows)?;
+    let failures = rows.iter().flat_map(|row| {
+        let name = &row.common.contestant;
+        row.wrong.iter().map(move |why| format!("{name}: {why}"))
+    });
+    let failures: Vec<_> = failures.collect();
     publish(&bench, rows, columns::VERIFY, &args.output)?;
     match failures.is_empty() {
         true => Ok(()),
@@ -84,49 +92,53 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Whose work is looked at.
-enum Entrant {
+enum Who {
     Engine(String),
     Peer(Peer),
 }
 
-fn entrants(args: &Args, bench: &Bench) -> Result<Vec<Entrant>, Failure> {
+/// A contestant and the work that it is asked for.
+struct Entrant<'b> {
+    bench: &'b Bench,
+    who: Who,
+    spec: Spec,
+    operation: Operation,
+}
+
+fn entrants<'b>(
+    args: &Args,
+    bench: &'b Bench,
+    (spec, operation): (Spec, Operation),
+) -> Result<Vec<Entrant<'b>>, Failure> {
     let names = args.engines.names(bench)?.into_iter();
     // The null engine has no results that could be right.
     let engines = names
         .filter(|name| name != NullEngine::NAME)
-        .map(Entrant::Engine);
-    Ok(args
-        .peer
-        .iter()
-        .copied()
-        .map(Entrant::Peer)
-        .chain(engines)
-        .collect())
+        .map(Who::Engine);
+    let all = args.peer.iter().copied().map(Who::Peer).chain(engines);
+    let entrant = |who| Entrant {
+        bench,
+        who,
+        spec,
+        operation,
+    };
+    Ok(all.map(entrant).collect())
 }
 
-impl Entrant {
-    fn name(&self) -> &str {
-        match self {
-            Self::Engine(name) => name,
-            Self::Peer(peer) => peer.name(),
-        }
-    }
-
+impl Turns for Entrant<'_> {
     /// What is wrong, in words; `None` if the work is not on offer.
-    fn verify(
-        &self,
-        bench: &Bench,
-        spec: Spec,
-        operation: Operation,
-        known: Option<u64>,
-    ) -> Result<Option<Vec<String>>, Failure> {
-        let mut expected = known;
+    type Lap = Option<Vec<String>>;
+    const WARM_UP: Duration = Duration::ZERO;
+
+    fn turn(&mut self, _: Duration) -> Result<Self::Lap, Failure> {
+        let mut expected = known(self.spec, self.operation);
         let mut wrong = Vec::new();
-        for shape in shapes(spec, operation)? {
-            let digest = match self {
-                Self::Peer(_) if shape.segments > 1 => continue,
-                Self::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
-                Self::Engine(name) => digest(EngineContestant::open(&bench.device, name, &shape)?),
+        for shape in shapes(self.spec, self.operation)? {
+            let device = &self.bench.device;
+            let digest = match &self.who {
+                Who::Peer(_) if shape.segments > 1 => continue,
+                Who::Peer(peer) => digest(PeerContestant::open(*peer, &shape)?),
+                Who::Engine(name) => digest(EngineContestant::open(device, name, &shape)?),
             };
             match digest {
                 Ok(Some(digest)) if digest == *expected.get_or_insert(digest) => {}
@@ -140,6 +152,28 @@ impl Entrant {
             }
         }
         Ok(Some(wrong))
+    }
+}
+
+impl Entrant<'_> {
+    fn row(&self, wrong: Vec<String>) -> Verdict {
+        let common = Common {
+            algorithm: self.spec.to_string(),
+            operation: self.operation.to_string(),
+            contestant: match &self.who {
+                Who::Engine(name) => name.clone(),
+                Who::Peer(peer) => peer.name().to_owned(),
+            },
+            burst: 5,
+            sessions: 3,
+            threads: 1,
+            ..Common::default()
+        };
+        Verdict {
+            common,
+            passed: wrong.is_empty(),
+            wrong,
+        }
     }
 }
 
@@ -179,19 +213,6 @@ fn shapes(spec: Spec, operation: Operation) -> Result<Vec<Shape>, Failure> {
         }
     }
     Ok(shapes)
-}
-
-fn row(spec: Spec, operation: Operation, contestant: &str, passed: bool) -> Row {
-    Row {
-        algorithm: spec.to_string(),
-        operation: operation.to_string(),
-        contestant: contestant.to_owned(),
-        passed: Some(passed),
-        burst: 5,
-        sessions: 3,
-        threads: 1,
-        ..Row::default()
-    }
 }
 
 /// The known checksum, if the table has one.

@@ -104,16 +104,23 @@ impl Work {
         let mut cells = Vec::new();
         for &spec in &self.algorithm {
             for operation in self.operations(spec)? {
+                let layout = self.layout_of(spec, operation)?;
                 for &threads in &self.threads {
                     for &sessions in &self.sessions {
                         for &burst in &self.burst {
                             for mix in self.mixes() {
-                                let crowd = Crowd {
-                                    threads,
-                                    sessions,
+                                cells.push(self.cell(Shape {
+                                    spec,
+                                    operation,
+                                    mix,
                                     burst,
-                                };
-                                cells.push(self.cell(spec, operation, mix, crowd)?);
+                                    sessions,
+                                    threads,
+                                    segments: self.segments,
+                                    layout,
+                                    pool: 0,
+                                    aad: self.aad,
+                                })?);
                             }
                         }
                     }
@@ -123,37 +130,16 @@ impl Work {
         Ok(cells)
     }
 
-    fn cell(
-        &self,
-        spec: Spec,
-        operation: Operation,
-        mix: Mix,
-        crowd: Crowd,
-    ) -> Result<Shape, Failure> {
-        check_lengths(spec, &mix)?;
-        let Crowd {
-            threads,
-            sessions,
-            burst,
-        } = crowd;
-        let mut shape = Shape {
-            spec,
-            operation,
-            mix,
-            burst,
-            sessions: match spec.algorithm {
-                Algorithm::Hash(_) => 1, // without keys one is like the other
-                _ => sessions,
-            },
-            threads,
-            segments: self.segments,
-            layout: self.layout_of(spec, operation)?,
-            pool: 0,
-            aad: match spec.algorithm {
-                Algorithm::Aead(_) => self.aad,
-                _ => 0,
-            },
-        };
+    /// A cell of these options, as far as its algorithm has a use for them.
+    fn cell(&self, mut shape: Shape) -> Result<Shape, Failure> {
+        check_lengths(shape.spec, &shape.mix)?;
+        let sessions = shape.sessions;
+        if let Algorithm::Hash(_) = shape.spec.algorithm {
+            shape.sessions = 1; // without keys one is like the other
+        }
+        if !matches!(shape.spec.algorithm, Algorithm::Aead(_)) {
+            shape.aad = 0;
+        }
         shape.pool = match self.pool {
             Some(pool) if pool < shape.sessions => {
                 return Err(Failure::Usage(format!(
@@ -161,7 +147,7 @@ impl Work {
                      keys unused; use at least {sessions}"
                 )));
             }
-            Some(pool) => pool.next_multiple_of(burst),
+            Some(pool) => pool.next_multiple_of(shape.burst),
             None => shape.default_pool(),
         };
         Ok(shape)
@@ -207,14 +193,6 @@ impl Work {
             (Some(layout), _) => Ok(layout),
         }
     }
-}
-
-/// Who works on how many keys at a time.
-#[derive(Clone, Copy)]
-struct Crowd {
-    threads: usize,
-    sessions: usize,
-    burst: usize,
 }
 
 /// Refuses lengths that the algorithm's mode does not have.

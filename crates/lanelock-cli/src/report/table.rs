@@ -6,20 +6,27 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::columns::Column;
 use crate::machine::Machine;
-use crate::row::{Report, Row};
+use crate::row::{Common, Measured, Messages};
 
-/// The machine, then the rows: `columns` behind those that tell the rows apart.
-pub fn render(report: &Report, columns: &[Column]) -> String {
-    let mut text = machine(&report.machine);
-    let same = |a: &Row, b: &Row| (&a.algorithm, &a.operation) == (&b.algorithm, &b.operation);
-    for rows in report.results.chunk_by(same) {
+/// The machine, then the rows: `columns` after those that tell the rows apart.
+pub fn render<R: Measured>(of: &Machine, rows: &[R], columns: &[Column<R>]) -> String {
+    let mut text = machine(of);
+    let key = |row: &R| {
+        let Common {
+            algorithm,
+            operation,
+            ..
+        } = row.common();
+        (algorithm.clone(), operation.clone())
+    };
+    for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
         text.push_str(&section(rows, columns));
     }
     text
 }
 
 /// Rows of one algorithm and operation under a heading.
-pub fn section(rows: &[Row], columns: &[Column]) -> String {
+pub fn section<R: Measured>(rows: &[R], columns: &[Column<R>]) -> String {
     format!("\n{}\n{}\n", heading(rows), table(rows, columns))
 }
 
@@ -36,17 +43,21 @@ pub fn machine(machine: &Machine) -> String {
     format!("{cpu}, {cores} cores, {openssl}\n{os}, Linux {kernel}\n")
 }
 
-/// Text in columns: words to the left, figures to the right.
-pub fn align(titles: &[&str], rows: Vec<Vec<String>>) -> String {
+/// Text in columns, those to the left for which `is_words` says so by their number, the others,
+/// figures, to the right.
+pub fn align<T: ToString>(
+    titles: &[T],
+    is_words: impl Fn(usize) -> bool,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(titles);
+    table.set_header(titles.iter().map(ToString::to_string));
     table.add_rows(rows);
-    for (column, title) in table.column_iter_mut().zip(titles) {
-        column.set_cell_alignment(if WORDS.contains(title) {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_cell_alignment(match is_words(at) {
+            true => CellAlignment::Left,
+            false => CellAlignment::Right,
         });
     }
     table.trim_fmt()
@@ -56,120 +67,122 @@ pub fn align(titles: &[&str], rows: Vec<Vec<String>>) -> String {
 const WORDS: [&str; 3] = ["contestant", "route", "result"];
 
 /// What an option set for a row: a column where it varies, in the heading where it does not.
-struct Setting {
-    column: Column,
-    one: &'static str,
-    many: &'static str,
-}
-
 const SETTINGS: [Setting; 3] = [
-    Setting {
-        column: Column("threads", |row| row.threads.to_string()),
-        one: "thread",
-        many: "threads",
-    },
-    Setting {
-        column: Column("sessions", |row| row.sessions.to_string()),
-        one: "session",
-        many: "sessions",
-    },
-    Setting {
-        column: Column("burst", |row| row.burst.to_string()),
-        one: "op per burst",
-        many: "ops per burst",
-    },
+    ("thread", "threads", "threads", |row| row.threads),
+    ("session", "sessions", "sessions", |row| row.sessions),
+    ("op per burst", "ops per burst", "burst", |row| row.burst),
 ];
 
-const NAMES: [Column; 2] = [
-    Column("size (B)", |row| match row.imix {
-        Some(_) => format!("imix ~{}", row.size),
-        None if row.size == 0 => String::new(),
-        None => row.size.to_string(),
-    }),
-    Column("contestant", |row| row.contestant.clone()),
-];
+/// One, many, the column's title, the value.
+type Setting = (&'static str, &'static str, &'static str, fn(&Common) -> u64);
 
-const LAYOUT: Column = Column("layout", |row| row.layout.clone().unwrap_or_default());
-
-fn heading(rows: &[Row]) -> String {
-    let first = &rows[0];
+fn heading<R: Measured>(rows: &[R]) -> String {
+    let first = rows[0].common();
     let mut text = format!("{} {}", first.algorithm, first.operation);
-    let settings = SETTINGS
-        .iter()
-        .filter(|setting| !varies(rows, setting.column));
-    for Setting { column, one, many } in settings {
-        let count = column.1(first);
-        if count == "0" {
-            continue; // the measurement has no such thing
+    for (one, many, _, count) in SETTINGS {
+        if varies(rows, |row| count(row.common())) {
+            continue;
         }
-        let unit = if count == "1" { one } else { many };
         // Writing to a string succeeds, here and below.
-        let _ = write!(text, ", {count} {unit}");
+        let _ = match count(first) {
+            0 => Ok(()), // the measurement has no such thing
+            1 => write!(text, ", 1 {one}"),
+            count => write!(text, ", {count} {many}"),
+        };
     }
-    if let Some(layout) = first.layout.as_ref().filter(|_| !varies(rows, LAYOUT)) {
+    let layout = |row: &R| row.messages().and_then(|messages| messages.layout.clone());
+    if let Some(layout) = layout(&rows[0]).filter(|_| !varies(rows, layout)) {
         let _ = write!(text, ", {layout}");
     }
-    if let Some(segments @ 2..) = first.segments {
+    if let Some(Messages {
+        segments: segments @ 2..,
+        ..
+    }) = rows[0].messages()
+    {
         let _ = write!(text, ", {segments} segments");
     }
     text
 }
 
-fn table(rows: &[Row], columns: &[Column]) -> String {
-    let settings = SETTINGS.iter().map(|setting| setting.column);
-    let settings = settings.filter(|&column| varies(rows, column));
-    let filled = NAMES.iter().chain(columns).copied();
-    let filled = filled.filter(|column| rows.iter().any(|row| !column.1(row).is_empty()));
-    let columns: Vec<_> = settings.chain(filled).collect();
-    let titles: Vec<_> = columns.iter().map(|column| column.0).collect();
-    let cells = |row| columns.iter().map(|column| column.1(row)).collect();
-    align(&titles, rows.iter().map(cells).collect())
+fn table<R: Measured>(rows: &[R], columns: &[Column<R>]) -> String {
+    let mut titles = Vec::new();
+    let mut cells = vec![Vec::new(); rows.len()];
+    let mut add = |title, cell: &dyn Fn(&R) -> String| {
+        titles.push(title);
+        for (cells, row) in cells.iter_mut().zip(rows) {
+            cells.push(cell(row));
+        }
+    };
+    for (_, _, title, count) in SETTINGS {
+        if varies(rows, |row| count(row.common())) {
+            add(title, &|row| count(row.common()).to_string());
+        }
+    }
+    if rows.iter().any(|row| row.common().size > 0) {
+        add("size (B)", &size);
+    }
+    add("contestant", &|row| row.common().contestant.clone());
+    for Column(title, cell) in columns {
+        if rows.iter().any(|row| !cell(row).is_empty()) {
+            add(title, cell);
+        }
+    }
+    align(&titles, |at| WORDS.contains(&titles[at]), cells)
 }
 
-fn varies(rows: &[Row], column: Column) -> bool {
+fn size(row: &impl Measured) -> String {
+    let size = row.common().size;
+    match row.messages() {
+        Some(Messages { imix: Some(_), .. }) => format!("imix ~{size}"),
+        _ if size == 0 => String::new(),
+        _ => size.to_string(),
+    }
+}
+
+fn varies<R, T: PartialEq>(rows: &[R], value: impl Fn(&R) -> T) -> bool {
     rows.windows(2)
-        .any(|pair| column.1(&pair[0]) != column.1(&pair[1]))
+        .any(|pair| value(&pair[0]) != value(&pair[1]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Latency;
 
-    fn report(bursts: [u64; 2]) -> Report {
-        let row = |burst| Row {
-            algorithm: "aes-128-cbc".to_owned(),
-            operation: "encrypt".to_owned(),
-            contestant: "openssl".to_owned(),
-            size: 64,
-            burst,
-            sessions: 1,
-            threads: 2,
-            ..Row::default()
-        };
-        Report {
-            machine: Machine::default(),
-            command: String::new(),
-            results: bursts.map(row).to_vec(),
-        }
+    fn shown(bursts: [u64; 2], columns: &[Column<Latency>]) -> String {
+        let rows = bursts.map(|burst| Latency {
+            common: Common {
+                algorithm: "aes-128-cbc".to_owned(),
+                operation: "encrypt".to_owned(),
+                contestant: "openssl".to_owned(),
+                size: 64,
+                burst,
+                sessions: 1,
+                threads: 2,
+                ..Common::default()
+            },
+            ..Latency::default()
+        });
+        render(&Machine::default(), &rows, columns)
     }
 
     #[test]
     fn what_does_not_vary_is_in_the_heading() {
-        let text = render(&report([32, 32]), &[]);
+        let text = shown([32, 32], &[]);
         assert!(text.contains("aes-128-cbc encrypt, 2 threads, 1 session, 32 ops per burst\n"));
         assert!(!text.contains(" burst  "));
     }
 
     #[test]
     fn what_varies_is_a_column() {
-        let text = render(&report([1, 32]), &[]);
+        let text = shown([1, 32], &[]);
         assert!(text.contains("aes-128-cbc encrypt, 2 threads, 1 session\n"));
         assert!(text.contains(" burst  size (B)  contestant"), "{text}");
     }
 
     #[test]
     fn a_column_without_content_is_left_out() {
-        let text = render(&report([1, 1]), &[Column("ratio", |_| String::new())]);
+        let text = shown([1, 1], &[Column("ratio", |_| String::new())]);
         assert!(!text.contains("ratio"));
     }
 }

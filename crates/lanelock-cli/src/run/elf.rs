@@ -10,14 +10,14 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, StringTable};
 
 /// The dynamic section of a file, as far as it matters here.
-#[derive(Debug, Default, Eq, PartialEq)]
-pub(super) struct Elf {
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Elf {
     /// Whether it is loaded by the dynamic linker at all.
-    pub(super) is_dynamic: bool,
+    pub is_dynamic: bool,
     /// Names of libraries.
-    pub(super) needed: Vec<String>,
+    pub needed: Vec<String>,
     /// Folders that are searched first.
-    pub(super) search: Vec<PathBuf>,
+    pub search: Vec<PathBuf>,
 }
 
 impl Elf {
@@ -28,7 +28,7 @@ impl Elf {
     }
 
     /// Reads the bytes of a file in folder `origin`; `None` if they are no ELF file.
-    pub(super) fn parse(data: &[u8], origin: &Path) -> Option<Self> {
+    pub(crate) fn parse(data: &[u8], origin: &Path) -> Option<Self> {
         match data.get(4) {
             Some(&elf::ELFCLASS64) => parse::<FileHeader64<Endianness>>(data, origin),
             Some(&elf::ELFCLASS32) => parse::<FileHeader32<Endianness>>(data, origin),

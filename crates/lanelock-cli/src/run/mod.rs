@@ -15,7 +15,6 @@ mod supervisor;
 mod user_config;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,9 +25,9 @@ use clap::builder::RangedU64ValueParser;
 use lanelock::telemetry::reader::Listener;
 
 use crate::failure::Failure;
-use crate::readers::Linked;
+use crate::terminal::{print, say};
 use config::Config;
-use elf::Elf;
+pub use elf::Elf;
 use program::Program;
 use user_config::UserConfig;
 
@@ -160,8 +159,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let module = module::find()?;
     let config = Config::new(&module, user.as_deref(), &found, &args.options)?;
     if args.show_config {
-        let written = std::io::stdout().lock().write_all(config.text.as_bytes());
-        return written.map_err(Failure::stdout);
+        return print(config.text);
     }
     configure(
         &mut command,
@@ -248,16 +246,6 @@ pub fn configuration(module: &Path, user: &Path) -> Result<String, Failure> {
     Config::new(module, Some(user), &found, &Options::default()).map(|config| config.text)
 }
 
-/// What the ELF file of these bytes, in folder `origin`, is linked with.
-pub fn linked(file: &[u8], origin: &Path) -> Option<Linked> {
-    let elf = Elf::parse(file, origin)?;
-    Some(Linked {
-        is_dynamic: elf.is_dynamic,
-        needed: elf.needed,
-        search: elf.search,
-    })
-}
-
 /// The program in the arguments of `lanelock run`, if they make sense.
 pub fn program(arguments: &[OsString]) -> Option<OsString> {
     /// Arguments alone, without a command that they belong to.
@@ -280,12 +268,6 @@ fn user_config(libcrypto: Option<&Path>) -> Option<PathBuf> {
     };
     // A configuration that is not there is none, as for OpenSSL.
     path.canonicalize().ok()
-}
-
-/// A sentence on standard error.
-fn say(text: &str) {
-    // There may be no reader.
-    let _unheard = writeln!(std::io::stderr(), "lanelock: {text}");
 }
 
 #[cfg(test)]

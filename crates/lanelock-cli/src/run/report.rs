@@ -7,8 +7,8 @@ use lanelock::telemetry::Inactive;
 use lanelock::telemetry::reader::{Listener, Stats};
 
 use super::program::Program;
-use super::say;
 use crate::stats;
+use crate::terminal::say;
 
 /// How a server is told to enter asynchronous mode.
 const REMEDY: &str = "HAProxy has `ssl-mode-async` in the section global, Apache Traffic Server \

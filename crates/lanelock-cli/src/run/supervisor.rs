@@ -13,6 +13,8 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
+use crate::terminal::say;
+
 /// Where the manager listens: a path, or an abstract name after `@`.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
@@ -45,7 +47,7 @@ impl Supervisor {
         }
         let told = self.send(&format!("MAINPID={}", child.as_raw_nonzero()));
         if let Err(error) = told {
-            super::say(&format!("{SOCKET}={}: {error}", self.socket.display()));
+            say(&format!("{SOCKET}={}: {error}", self.socket.display()));
         }
         rustix::process::kill_process(child, Signal::CONT)?;
         Ok(())

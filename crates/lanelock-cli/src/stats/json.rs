@@ -5,174 +5,107 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanelock::telemetry::Histogram;
 use lanelock::telemetry::reader::{Owner, Snapshot, Stats};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::process::{Observed, word};
 use crate::report::json::{self, Schema};
 
-#[derive(Serialize)]
-struct Processes {
-    /// Those that have a page.
-    processes: Vec<Process>,
-}
-
-#[derive(Serialize)]
-struct Process {
-    pid: u32,
-    name: String,
-    /// When the process started, in seconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process_started: Option<u64>,
-    /// Why the page cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreadable: Option<String>,
-    #[serde(flatten)]
-    page: Option<Page>,
-}
-
-#[derive(Serialize)]
-struct Page {
-    /// When the process made the page, in seconds since 1970.
-    started: u64,
-    /// Whether the process has loaded the OpenSSL provider.
-    module: bool,
-    /// Whether the provider was given a private-key operation outside of asynchronous mode.
-    outside_jobs: bool,
-    /// Why the provider runs nothing in lanes.
-    inactive: Option<Inactive>,
-    /// Times that a thread found no room for an algorithm.
-    uncounted: u64,
-    algorithms: Vec<Row>,
-    /// The same by thread; without a thread: those that have ended.
-    threads: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Inactive {
-    reason: &'static str,
-    explanation: String,
-}
-
 /// One process.
 pub(super) fn process(process: &Observed) -> String {
-    json::render(Schema::Stats, &Process::of(process))
+    json::render(Schema::Stats, &of_process(process))
 }
 
-/// All of them.
+/// All that have a page.
 pub(super) fn processes(processes: &[Observed]) -> String {
-    let processes = processes.iter().map(Process::of).collect();
-    json::render(Schema::StatsProcesses, &Processes { processes })
+    let processes: Vec<_> = processes.iter().map(of_process).collect();
+    json::render(Schema::StatsProcesses, &json!({ "processes": processes }))
 }
 
-impl Process {
-    fn of(process: &Observed) -> Self {
-        Self {
-            pid: process.pid,
-            name: process.name.clone(),
-            process_started: process.started.map(seconds),
-            unreadable: process.page.as_ref().err().cloned(),
-            page: process.page.as_ref().ok().map(Page::of),
+/// Times are in seconds since 1970. Without a page it says why that cannot be read.
+fn of_process(process: &Observed) -> Value {
+    let mut value = json!({ "pid": process.pid, "name": process.name });
+    if let Some(started) = process.started {
+        value["process_started"] = seconds(started).into();
+    }
+    match &process.page {
+        Err(unreadable) => value["unreadable"] = (&**unreadable).into(),
+        Ok(page) => {
+            value["started"] = seconds(page.started).into();
+            // Whether the process has loaded the OpenSSL provider.
+            value["module"] = page.is_module.into();
+            // Whether the provider was given a private-key operation outside of asynchronous mode.
+            value["outside_jobs"] = page.outside_jobs.into();
+            // Why the provider runs nothing in lanes.
+            value["inactive"] = page.inactive.map_or(
+                Value::Null,
+                |reason| json!({ "reason": word(reason), "explanation": reason.to_string() }),
+            );
+            // Times that a thread found no room for an algorithm.
+            value["uncounted"] = page.uncounted.into();
+            value["algorithms"] = algorithms(page);
+            value["threads"] = threads(page);
         }
     }
+    value
 }
 
-impl Page {
-    fn of(snapshot: &Snapshot) -> Self {
-        let sums = snapshot.by_algorithm().into_iter();
-        Self {
-            started: seconds(snapshot.started),
-            module: snapshot.is_module,
-            outside_jobs: snapshot.outside_jobs,
-            inactive: snapshot.inactive.map(|reason| Inactive {
-                reason: word(reason),
-                explanation: reason.to_string(),
-            }),
-            uncounted: snapshot.uncounted,
-            algorithms: sums
-                .map(|(name, stats)| Row::of(None, &name, &stats))
-                .collect(),
-            threads: snapshot
-                .queues
-                .iter()
-                .map(|queue| {
-                    let thread = match queue.owner {
-                        Owner::Thread(thread) => Some(thread),
-                        Owner::Ended => None,
-                    };
-                    Row::of(thread, &queue.algorithm, &queue.stats)
-                })
-                .collect(),
-        }
+fn algorithms(page: &Snapshot) -> Value {
+    let sums = page.by_algorithm().into_iter();
+    sums.map(|(name, stats)| row(json!({}), &name, &stats))
+        .collect()
+}
+
+/// The same by thread; without a thread: those that have ended.
+fn threads(page: &Snapshot) -> Value {
+    let rows = page.queues.iter().map(|queue| {
+        let thread = match queue.owner {
+            Owner::Thread(thread) => json!({ "thread": thread }),
+            Owner::Ended => json!({}),
+        };
+        row(thread, &queue.algorithm, &queue.stats)
+    });
+    rows.collect()
+}
+
+/// What is counted of an algorithm, after what `value` has.
+fn row(mut value: Value, algorithm: &str, stats: &Stats) -> Value {
+    value["algorithm"] = algorithm.into();
+    for (name, count) in [
+        ("submitted", stats.submitted),
+        ("completed", stats.completed),
+        ("failed", stats.failed),
+        ("cancelled", stats.cancelled),
+        ("singles", stats.singles),
+        ("batches", stats.batches),
+        ("in_lanes", stats.in_lanes),
+    ] {
+        value[name] = count.into();
     }
+    if let Some(mean) = stats.mean_lanes() {
+        value["mean_lanes"] = mean.into();
+    }
+    // Batches by lanes filled.
+    let filled = stats.lanes_filled.iter().enumerate();
+    let filled = filled.filter(|(_, count)| **count > 0);
+    value["lanes_filled"] = json!(filled.collect::<BTreeMap<_, _>>());
+    value["wait_ns"] = times(&stats.wait);
+    value["compute_ns"] = times(&stats.compute);
+    value
+}
+
+fn times(histogram: &Histogram) -> Value {
+    json!({
+        "count": histogram.count(),
+        "sum": histogram.sum(),
+        "max": histogram.max(),
+        "p50": histogram.quantile(0.5),
+        "p90": histogram.quantile(0.9),
+        "p99": histogram.quantile(0.99),
+        "p999": histogram.quantile(0.999),
+    })
 }
 
 fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
-}
-
-#[derive(Serialize)]
-struct Row {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thread: Option<u32>,
-    algorithm: String,
-    submitted: u64,
-    completed: u64,
-    failed: u64,
-    cancelled: u64,
-    singles: u64,
-    batches: u64,
-    in_lanes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_lanes: Option<f64>,
-    /// Batches by lanes filled.
-    lanes_filled: BTreeMap<usize, u64>,
-    wait_ns: Times,
-    compute_ns: Times,
-}
-
-#[derive(Serialize)]
-struct Times {
-    count: u64,
-    sum: u64,
-    max: u64,
-    p50: u64,
-    p90: u64,
-    p99: u64,
-    p999: u64,
-}
-
-impl Row {
-    fn of(thread: Option<u32>, algorithm: &str, stats: &Stats) -> Self {
-        let filled = stats.lanes_filled.iter().copied().enumerate();
-        Self {
-            thread,
-            algorithm: algorithm.to_owned(),
-            submitted: stats.submitted,
-            completed: stats.completed,
-            failed: stats.failed,
-            cancelled: stats.cancelled,
-            singles: stats.singles,
-            batches: stats.batches,
-            in_lanes: stats.in_lanes,
-            mean_lanes: stats.mean_lanes(),
-            lanes_filled: filled.filter(|(_, count)| *count > 0).collect(),
-            wait_ns: Times::of(&stats.wait),
-            compute_ns: Times::of(&stats.compute),
-        }
-    }
-}
-
-impl Times {
-    fn of(histogram: &Histogram) -> Self {
-        Self {
-            count: histogram.count(),
-            sum: histogram.sum(),
-            max: histogram.max(),
-            p50: histogram.quantile(0.5),
-            p90: histogram.quantile(0.9),
-            p99: histogram.quantile(0.99),
-            p999: histogram.quantile(0.999),
-        }
-    }
+    let since = time.duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }

@@ -7,7 +7,7 @@ mod prometheus;
 mod table;
 mod textfile;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use lanelock::telemetry::reader::{FindError, Reader, Snapshot};
 
 use crate::failure::Failure;
+use crate::perf::number::seconds;
 use crate::shown;
+use crate::terminal::{print, say};
 use process::{All, Observed};
 
 pub use table::algorithms;
@@ -49,7 +51,7 @@ pub struct Args {
 
     /// Print again every so many seconds, each time what has been counted since.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
-          value_parser = seconds, requires = "pid", conflicts_with_all = ["json", "prometheus"])]
+          value_parser = seconds(0.01, 86_400.0), requires = "pid", conflicts_with_all = ["json", "prometheus"])]
     watch: Option<Duration>,
 
     /// With --watch: end after so many times; without, when the process ends.
@@ -97,12 +99,12 @@ fn one(args: &Args, pid: u32) -> Result<(), Failure> {
     }
     let process = Observed::new(pid, Ok(now));
     if args.json {
-        return print(&json::process(&process));
+        return print(json::process(&process));
     }
     if args.prometheus {
         return args.expose(&[process]);
     }
-    print(&table::process(&process, args.threads))
+    print(table::process(&process, args.threads))
 }
 
 /// Every process; one whose page makes no sense is no failure of this command.
@@ -114,14 +116,12 @@ fn all(args: &Args) -> Result<(), Failure> {
     }
     let All { processes, unseen } = All::find();
     if unseen > 0 {
-        // Without a reader there is nobody to tell.
-        let _unheard = writeln!(
-            io::stderr(),
-            "lanelock: {unseen} processes of other users were left out; root may read all"
-        );
+        say(&format!(
+            "{unseen} processes of other users were left out; root may read all"
+        ));
     }
     if args.json {
-        return print(&json::processes(&processes));
+        return print(json::processes(&processes));
     }
     if args.prometheus {
         return args.expose(&processes);
@@ -131,9 +131,9 @@ fn all(args: &Args) -> Result<(), Failure> {
         let pages: Vec<_> = pages
             .map(|process| table::process(process, args.threads))
             .collect();
-        return print(&pages.join("\n"));
+        return print(pages.join("\n"));
     }
-    print(&table::processes(&processes))
+    print(table::processes(&processes))
 }
 
 impl Args {
@@ -145,7 +145,7 @@ impl Args {
                 to: shown::name(path),
                 error,
             }),
-            None => print(&text),
+            None => print(text),
         }
     }
 }
@@ -170,9 +170,9 @@ fn watch(
             // Home, and what was there goes.
             text.insert_str(0, "\x1b[H\x1b[2J");
         }
-        print(&text)?;
+        print(text)?;
         if !is_alive(pid) {
-            return print(&format!("{name}: it has ended\n"));
+            return print(format_args!("{name}: it has ended\n"));
         }
         before = now;
         printed += 1;
@@ -187,19 +187,4 @@ fn read(reader: &Reader, pid: u32) -> Result<Snapshot, Failure> {
 
 fn is_alive(pid: u32) -> bool {
     std::path::Path::new(&format!("/proc/{pid}/fd")).exists()
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
-    let written = output.write_all(text.as_bytes());
-    written
-        .and_then(|()| output.flush())
-        .map_err(Failure::stdout)
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|s| (0.01..=86_400.0).contains(s));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "it is a number of seconds from 0.01 to 86400".to_owned())
 }

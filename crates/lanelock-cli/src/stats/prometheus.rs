@@ -49,6 +49,42 @@ const COUNTERS: [Counter; 7] = [
     }),
 ];
 
+/// A number about a page: its name and kind, what it is, and where it is.
+type OfPage = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&Snapshot) -> u64,
+);
+
+const PAGES: [OfPage; 4] = [
+    (
+        "lanelock_page_start_time_seconds",
+        "gauge",
+        "When the process began to count, in seconds since 1970.",
+        |page| since_1970(page.started),
+    ),
+    (
+        "lanelock_uncounted_total",
+        "counter",
+        "Times that a thread found no room for an algorithm, which is not counted there.",
+        |page| page.uncounted,
+    ),
+    (
+        "lanelock_provider_loaded",
+        "gauge",
+        "1 if the process has loaded the OpenSSL provider.",
+        |page| page.is_module.into(),
+    ),
+    (
+        "lanelock_outside_jobs",
+        "gauge",
+        "1 if the provider was given a private-key operation outside of asynchronous mode, which it \
+         does not batch.",
+        |page| page.outside_jobs.into(),
+    ),
+];
+
 /// Bounds of the buckets of times, in nanoseconds.
 const TIMES: [u64; 19] = [
     1_000,
@@ -148,38 +184,11 @@ fn about_processes(text: &mut Exposition, instances: &[Instance<'_>]) {
         let pages = instances.iter();
         pages.filter_map(|instance| Some((&instance.labels, instance.page?)))
     };
-    text.family(
-        "lanelock_page_start_time_seconds",
-        "gauge",
-        "When the process began to count, in seconds since 1970.",
-    );
-    for (labels, page) in pages() {
-        text.sample("", labels, since_1970(page.started));
-    }
-    text.family(
-        "lanelock_uncounted_total",
-        "counter",
-        "Times that a thread found no room for an algorithm, which is not counted there.",
-    );
-    for (labels, page) in pages() {
-        text.sample("", labels, page.uncounted);
-    }
-    text.family(
-        "lanelock_provider_loaded",
-        "gauge",
-        "1 if the process has loaded the OpenSSL provider.",
-    );
-    for (labels, page) in pages() {
-        text.sample("", labels, u8::from(page.is_module));
-    }
-    text.family(
-        "lanelock_outside_jobs",
-        "gauge",
-        "1 if the provider was given a private-key operation outside of asynchronous mode, which it \
-         does not batch.",
-    );
-    for (labels, page) in pages() {
-        text.sample("", labels, u8::from(page.outside_jobs));
+    for (name, kind, help, value) in PAGES {
+        text.family(name, kind, help);
+        for (labels, page) in pages() {
+            text.sample("", labels, value(page));
+        }
     }
     text.family(
         "lanelock_inactive",

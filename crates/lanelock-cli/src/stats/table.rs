@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
 use lanelock::telemetry::PAGE_NAME;
 use lanelock::telemetry::reader::{Owner, Snapshot, Stats};
 
 use super::process::Observed;
+use crate::figures::duration;
+use crate::report::table::align;
 
 /// All that one process has counted.
 pub(super) fn process(process: &Observed, threads: bool) -> String {
@@ -46,9 +47,7 @@ pub(super) fn processes(processes: &[Observed]) -> String {
         }
         row
     });
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
+    let titles = [
         "process",
         "name",
         "counted for",
@@ -56,16 +55,8 @@ pub(super) fn processes(processes: &[Observed]) -> String {
         "failed",
         "lanes filled",
         "note",
-    ]);
-    table.add_rows(rows);
-    for (at, column) in table.column_iter_mut().enumerate() {
-        if matches!(at, 0 | 2..=5) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text = table.trim_fmt();
-    text.push('\n');
-    text
+    ];
+    align(&titles, |at| matches!(at, 1 | 6), rows) + "\n"
 }
 
 /// What limits the numbers of a page.
@@ -137,7 +128,7 @@ pub fn algorithms(sums: &BTreeMap<String, Stats>, elapsed: Duration) -> String {
         row.extend(figures(stats, Some(elapsed)));
         row
     });
-    align(&["algorithm"], rows.collect(), true)
+    align(&titles(&["algorithm"], true), |at| at < 1, rows) + "\n"
 }
 
 fn each_thread(now: &Snapshot, before: Option<&Snapshot>) -> String {
@@ -164,7 +155,7 @@ fn each_thread(now: &Snapshot, before: Option<&Snapshot>) -> String {
         row.extend(figures(&stats, None));
         row
     });
-    align(&["thread", "algorithm"], rows.collect(), false)
+    align(&titles(&["thread", "algorithm"], false), |at| at < 2, rows) + "\n"
 }
 
 /// Titles of the columns of [`figures`]; the second only with a rate.
@@ -213,57 +204,18 @@ fn lanes(stats: &Stats) -> String {
         .map_or_else(String::new, |lanes| format!("{lanes:.2}"))
 }
 
-fn align(words: &[&str], rows: Vec<Vec<String>>, rate: bool) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let titles = TITLES.iter().enumerate();
-    let titles = titles.filter(|(at, _)| rate || *at != 1);
-    table.set_header(words.iter().chain(titles.map(|(_, title)| title)));
-    table.add_rows(rows);
-    for column in table.column_iter_mut().skip(words.len()) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut text = table.trim_fmt();
-    text.push('\n');
-    text
-}
-
-/// Three digits and a unit.
-pub(super) fn duration(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64();
-    let (value, unit) = match seconds {
-        s if s < 1e-6 => (s * 1e9, "ns"),
-        s if s < 1e-3 => (s * 1e6, "µs"),
-        s if s < 1.0 => (s * 1e3, "ms"),
-        s => (s, "s"),
-    };
-    let digits = match value {
-        v if unit == "ns" || v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.digits$} {unit}")
+fn titles(words: &[&'static str], rate: bool) -> Vec<&'static str> {
+    let figures = TITLES.iter().enumerate().filter(|(at, _)| rate || *at != 1);
+    words
+        .iter()
+        .copied()
+        .chain(figures.map(|(_, title)| *title))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_three_digits() {
-        let cases = [
-            (0, "0 ns"),
-            (999, "999 ns"),
-            (1_000, "1.00 µs"),
-            (12_345, "12.3 µs"),
-            (99_970, "100 µs"),
-            (1_234_000, "1.23 ms"),
-            (61_000_000_000, "61.0 s"),
-        ];
-        for (nanoseconds, expected) in cases {
-            assert_eq!(duration(Duration::from_nanos(nanoseconds)), expected);
-        }
-    }
 
     #[test]
     fn an_algorithm_has_a_row_with_its_rate() {

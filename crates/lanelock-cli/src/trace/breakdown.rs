@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::buckets;
 use super::output::{Stat, Totals};
+use crate::figures::float;
 
 /// Where handshakes spent their time.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -221,11 +222,6 @@ fn average(stat: Stat) -> f64 {
         0 => 0.0,
         count => float(stat.total) / float(count),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts and times below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

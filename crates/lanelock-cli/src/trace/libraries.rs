@@ -9,9 +9,9 @@ use std::process::Command;
 use lanelock::telemetry::reader::process::Process;
 
 use super::library::{Identity, Library};
-use super::requirements::find;
 use super::{elf, process};
 use crate::failure::Failure;
+use crate::programs::find;
 use crate::shown;
 
 /// The files of a program that its probes go to.

@@ -18,17 +18,17 @@ mod table;
 mod tracer;
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::perf::number::seconds;
 use crate::report::html;
 use crate::report::json::{self, Schema};
 use crate::run;
-use crate::shown;
+use crate::terminal::{print, save};
+#[cfg(test)]
+pub use breakdown::{Algorithm, Batches};
 pub use breakdown::{Breakdown, Times};
 pub use event::Event;
 use interrupt::Interrupt;
@@ -65,7 +65,7 @@ pub struct Args {
 
     /// Stop after so many seconds, and end COMMAND with SIGTERM; default: when the program ends, or
     /// at Ctrl-C.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.0, 86_400.0))]
     seconds: Option<Duration>,
 
     /// Print a line for each call and each operation as well.
@@ -177,24 +177,7 @@ impl Args {
         if let Some(path) = &self.html {
             save(path, &html::trace(breakdown, events))?;
         }
-        let text = table.unwrap_or_default();
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).map_err(Failure::stdout)
-    }
-}
-
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Output {
-        to: shown::name(path),
-        error,
-    })
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    match seconds {
-        s if s > 0.0 && s <= 86_400.0 => Ok(Duration::from_secs_f64(s)),
-        _ => Err("more than 0 and at most 86400 seconds".to_owned()),
+        print(table.unwrap_or_default())
     }
 }
 

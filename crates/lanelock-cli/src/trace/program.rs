@@ -9,8 +9,8 @@ use rustix::process::{Pid, Signal, kill_process, set_child_subreaper};
 
 use super::leash::leashed;
 use super::process;
-use super::requirements::find;
 use crate::failure::Failure;
+use crate::programs::find;
 use crate::shown;
 
 /// A process and its descendants.

@@ -1,9 +1,9 @@
 //! What tracing needs from the machine.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::programs::find;
 
 /// Checks all of it and returns the path of bpftrace.
 ///
@@ -39,16 +39,4 @@ pub(super) fn check() -> Result<PathBuf, Failure> {
             "bpftrace is not installed: apt-get install bpftrace (0.17 or later)".to_owned(),
         )
     })
-}
-
-/// A program of this name, or at this path.
-pub(super) fn find(name: impl AsRef<Path>) -> Option<PathBuf> {
-    let name = name.as_ref();
-    if name.components().count() > 1 {
-        return name.is_file().then(|| name.to_path_buf());
-    }
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|directory| directory.join(name))
-        .find(|candidate| candidate.is_file())
 }

@@ -1,7 +1,6 @@
 //! A trace from its first probe to its figures.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use super::script;
 use super::tracer::{EVENTS, Said, TOTALS, Tracer};
 use super::{Wants, elf};
 use crate::failure::Failure;
+use crate::terminal::print;
 
 /// Tracers, what they are for, and what they have said.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Session {
         }
         session.await_probes()?;
         if session.wants.print {
-            print(&Event::titles())?;
+            print(Event::titles() + "\n")?;
         }
         session.began = Instant::now();
         session.program.resume();
@@ -336,7 +336,7 @@ impl Session {
         };
         for event in self.waiting.drain(..settled) {
             if self.wants.print {
-                print(&event)?;
+                print(format_args!("{event}\n"))?;
             }
             if self.wants.keep && self.kept.len() < KEPT {
                 self.kept.push(event);
@@ -344,8 +344,4 @@ impl Session {
         }
         Ok(())
     }
-}
-
-fn print(line: &impl std::fmt::Display) -> Result<(), Failure> {
-    writeln!(io::stdout().lock(), "{line}").map_err(Failure::stdout)
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::breakdown::{Breakdown, Handshakes, Times};
+use crate::report::table::align;
 
 /// All of it, ending in a newline.
 pub(super) fn render(breakdown: &Breakdown) -> String {
@@ -154,17 +153,7 @@ fn table(text: &mut String, titles: &[&str], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(titles);
-    table.add_rows(rows);
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_cell_alignment(match i {
-            0 => CellAlignment::Left,
-            _ => CellAlignment::Right,
-        });
-    }
-    line(text, &table.trim_fmt());
+    line(text, &align(titles, |at| at == 0, rows));
 }
 
 fn line(text: &mut String, line: &str) {

@@ -15,16 +15,16 @@ mod tls;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// `lanelock perf` with these arguments.
-fn perf(arguments: &[&str]) -> Command {
+/// `lanelock perf` with these words.
+fn perf(words: impl AsRef<str>) -> Command {
     let mut command = Command::cargo_bin("lanelock").unwrap();
-    command.arg("perf").args(arguments);
+    command.arg("perf").args(words.as_ref().split_whitespace());
     command
 }
 
 /// The report of a measurement that succeeds, and its rows.
-fn report(arguments: &[&str]) -> (Value, Vec<Value>) {
-    let output = perf(arguments).args(["--json", "-"]).assert().success();
+fn report(words: impl AsRef<str>) -> (Value, Vec<Value>) {
+    let output = perf(words).args(["--json", "-"]).assert().success();
     let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
     assert_eq!(report["schema"], "lanelock-perf/1");
     let rows = report["results"].as_array().unwrap().clone();

@@ -6,24 +6,15 @@ use serde_json::Value;
 
 use crate::{perf, report, values};
 
-const TINY: [&str; 4] = ["--seconds", "0.01", "--rounds", "2"];
-
-fn tiny<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    [arguments, &TINY[..]].concat()
+fn tiny(words: &str) -> String {
+    format!("{words} --seconds 0.01 --rounds 2")
 }
 
 #[test]
 fn throughput_has_a_row_for_each_cell_under_stable_names() {
-    let arguments = tiny(&[
-        "throughput",
-        "--algorithm",
-        "aes-128-cbc,hmac-sha1",
-        "--sizes",
-        "64,1k",
-        "--engine",
-        "openssl,null",
-    ]);
-    let (report, rows) = report(&arguments);
+    let arguments =
+        tiny("throughput --algorithm aes-128-cbc,hmac-sha1 --sizes 64,1k --engine openssl,null");
+    let (report, rows) = report(arguments);
     for field in ["cpu", "tiers", "openssl", "cores", "kernel", "os"] {
         assert!(!report["machine"][field].is_null(), "{field}");
     }
@@ -54,81 +45,53 @@ fn throughput_has_a_row_for_each_cell_under_stable_names() {
 
 #[test]
 fn ratios_compare_with_the_reference() {
-    let arguments = ["throughput", "--algorithm", "sha256", "--sizes", "64"];
-    let arguments = tiny(&[&arguments[..], &["--engine", "openssl,null"]].concat());
-    let (_, rows) = report(&[&arguments[..], &["--reference", "null"]].concat());
+    let arguments = tiny("throughput --algorithm sha256 --sizes 64 --engine openssl,null");
+    let (_, rows) = report(format!("{arguments} --reference null"));
     assert_eq!(values(&rows, "reference"), ["null", "null"]);
     assert_eq!(rows[1]["ratio"], 1.0);
-    let (_, rows) = report(&arguments);
+    let (_, rows) = report(arguments);
     assert_eq!(rows[0]["ratio"], 1.0);
 }
 
 #[test]
 fn the_choice_of_a_session_that_names_no_engine_takes_part() {
-    let arguments = [
-        "throughput",
-        "--algorithm",
-        "xchacha20-poly1305",
-        "--sizes",
-        "64",
-    ];
-    let both = ["--engine", "auto,openssl", "--burst", "1"];
-    let (_, rows) = report(&tiny(&[&arguments[..], &both].concat()));
+    let arguments = "throughput --algorithm xchacha20-poly1305 --sizes 64 --burst 1";
+    let (_, rows) = report(tiny(&format!("{arguments} --engine auto,openssl")));
     assert_eq!(values(&rows, "contestant"), ["auto", "openssl"]);
 }
 
 #[test]
 fn a_mix_of_lengths_is_reported_with_its_mean() {
     let mix = "64:7,576:4,1500:1";
-    let arguments = ["throughput", "--algorithm", "aes-128-ctr", "--imix", mix];
-    let (_, rows) = report(&tiny(&arguments));
+    let arguments = format!("throughput --algorithm aes-128-ctr --imix {mix}");
+    let (_, rows) = report(tiny(&arguments));
     assert_eq!(rows[0]["size"], 354);
     assert_eq!(rows[0]["imix"], mix);
 }
 
 #[test]
 fn every_layout_and_operation_runs() {
-    let both = "encrypt,decrypt,compute,verify";
     let six = "aes-128-cbc,hmac-sha1,aes-128-gcm,aes-128-cbc+hmac-sha1,3des-ctr,aes-128-gmac";
-    let common = [
-        "throughput",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        six,
-        "--operation",
-        both,
-        "--sizes",
-        "128",
-    ];
-    for more in [
-        &["--layout", "separate"][..],
-        &["--segments", "3"],
-        &["--segments", "3", "--layout", "separate"],
-        &["--layout", "copy"],
-        &["--threads", "1,2", "--sessions", "1,40", "--burst", "1,7"],
+    let common = format!(
+        "throughput --engine openssl --algorithm {six} --sizes 128 --seconds 0.001 --rounds 1 \
+         --operation encrypt,decrypt,compute,verify"
+    );
+    for (more, cells) in [
+        ("--layout separate", 1),
+        ("--segments 3", 1),
+        ("--segments 3 --layout separate", 1),
+        ("--layout copy", 1),
+        ("--threads 1,2 --sessions 1,40 --burst 1,7", 8),
     ] {
-        let cells = if more.len() == 6 { 8 } else { 1 };
-        let arguments = [&common[..], more, &["--seconds", "0.001", "--rounds", "1"]].concat();
-        let (_, rows) = report(&arguments);
+        let (_, rows) = report(format!("{common} {more}"));
         assert_eq!(rows.len(), 12 * cells, "{more:?}");
     }
 }
 
 #[test]
 fn latency_percentiles_ascend() {
-    let arguments = [
-        "latency",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        "aes-128-gcm",
-        "--sizes",
-        "64",
-        "--burst",
-        "1,8",
-    ];
-    let (_, rows) = report(&[&arguments[..], &["--seconds", "0.01"]].concat());
+    let arguments = "latency --engine openssl --algorithm aes-128-gcm --sizes 64 --burst 1,8";
+    let (_, rows) = report(format!("{arguments} --seconds 0.01"));
     assert_eq!(rows.len(), 2);
     for row in &rows {
         let fields = ["p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"];
@@ -140,15 +103,9 @@ fn latency_percentiles_ascend() {
 
 #[test]
 fn cycles_split_into_framework_and_engine() {
-    let (_, rows) = report(&tiny(&[
-        "cycles",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        "hmac-sha1",
-        "--sizes",
-        "64",
-    ]));
+    let (_, rows) = report(tiny(
+        "cycles --engine openssl --algorithm hmac-sha1 --sizes 64",
+    ));
     assert_eq!(values(&rows, "contestant"), ["openssl", "null"]);
     let cycles = |row: &Value, field: &str| row[field].as_f64().unwrap();
     for row in &rows {
@@ -163,16 +120,8 @@ fn cycles_split_into_framework_and_engine() {
 
 #[test]
 fn memory_counts_sessions_and_contexts() {
-    let arguments = [
-        "memory",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        "aes-128-cbc",
-        "--sessions",
-        "1,500",
-    ];
-    let (_, rows) = report(&arguments);
+    let arguments = "memory --engine openssl --algorithm aes-128-cbc --sessions 1,500";
+    let (_, rows) = report(arguments);
     assert_eq!(values(&rows, "sessions"), [1, 500]);
     assert!(rows[0]["grown_per_session"].is_null());
     for field in [
@@ -192,7 +141,7 @@ fn verify_passes_for_every_known_answer() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     names.dedup();
-    let (_, rows) = report(&["verify", "--algorithm", &names.join(",")]);
+    let (_, rows) = report(format!("verify --algorithm {}", names.join(",")));
     // Engines that offer less are asked for what they offer.
     assert!(rows.len() >= known.lines().count());
     assert!(rows.iter().all(|row| row["passed"] == true));
@@ -200,14 +149,7 @@ fn verify_passes_for_every_known_answer() {
 
 #[test]
 fn uplift_compares_each_baseline_with_the_engine() {
-    let arguments = [
-        "uplift",
-        "--algorithm",
-        "aes-128-cbc,3des-ctr",
-        "--sizes",
-        "64",
-    ];
-    let arguments = tiny(&[&arguments[..], &["--threads", "2"]].concat());
+    let arguments = tiny("uplift --algorithm aes-128-cbc,3des-ctr --sizes 64 --threads 2");
     let (_, rows) = report(&arguments);
     let names = values(&rows, "contestant");
     let (cbc, counter) = names.split_at(4);
@@ -223,7 +165,7 @@ fn uplift_compares_each_baseline_with_the_engine() {
         let engine = row["contestant"] == "openssl";
         assert_eq!(row["uplift_percent"].is_null(), engine, "{row}");
     }
-    perf(&arguments)
+    perf(arguments)
         .assert()
         .success()
         .stdout(contains(
@@ -236,15 +178,7 @@ fn uplift_compares_each_baseline_with_the_engine() {
 
 #[test]
 fn copy_compares_a_copy_with_a_separate_output() {
-    let (_, rows) = report(&tiny(&[
-        "copy",
-        "--engine",
-        "openssl",
-        "--sizes",
-        "4k",
-        "--pool-mib",
-        "1",
-    ]));
+    let (_, rows) = report(tiny("copy --engine openssl --sizes 4k --pool-mib 1"));
     assert_eq!(
         values(&rows, "contestant"),
         ["copy-then-in-place", "openssl"]
@@ -254,16 +188,8 @@ fn copy_compares_a_copy_with_a_separate_output() {
 
 #[test]
 fn csv_has_the_names_of_json_as_its_header() {
-    let arguments = [
-        "throughput",
-        "--algorithm",
-        "sha1",
-        "--sizes",
-        "64",
-        "--csv",
-        "-",
-    ];
-    perf(&tiny(&arguments)).assert().success().stdout(
+    let arguments = "throughput --algorithm sha1 --sizes 64 --csv -";
+    perf(tiny(arguments)).assert().success().stdout(
         starts_with(
             "algorithm,operation,contestant,size,burst,sessions,threads,ops_per_s,gbit_per_s,\
              ns_per_op",
@@ -277,15 +203,9 @@ fn files_are_written_beside_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let (json, csv, html) = (file("r.json"), file("r.csv"), file("r.html"));
-    perf(&tiny(&[
-        "throughput",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        "sha1",
-        "--sizes",
-        "64",
-    ]))
+    perf(tiny(
+        "throughput --engine openssl --algorithm sha1 --sizes 64",
+    ))
     .arg("--json")
     .arg(&json)
     .arg("--csv")
@@ -310,16 +230,8 @@ fn files_are_written_beside_the_table() {
 
 #[test]
 fn every_measurement_has_help_with_examples() {
-    for name in [
-        "throughput",
-        "latency",
-        "cycles",
-        "memory",
-        "verify",
-        "uplift",
-        "copy",
-    ] {
-        perf(&[name, "--help"])
+    for name in "throughput latency cycles memory verify uplift copy".split(' ') {
+        perf(format!("{name} --help"))
             .assert()
             .success()
             .stdout(contains("Examples:").and(contains(format!("lanelock perf {name}"))));
@@ -328,10 +240,8 @@ fn every_measurement_has_help_with_examples() {
 
 #[test]
 fn a_mix_without_a_value_is_the_simple_imix() {
-    let arguments = ["throughput", "--algorithm", "aes-128-cbc", "--imix"];
-    let keys = ["--sessions", "32", "--engine", "openssl"];
-    let quick = ["--seconds", "0.001", "--rounds", "1"];
-    let (_, rows) = report(&[&arguments[..], &keys, &quick].concat());
+    let arguments = "throughput --algorithm aes-128-cbc --imix --sessions 32 --engine openssl";
+    let (_, rows) = report(tiny(arguments));
     assert_eq!(rows[0]["imix"], "64:7,576:4,1504:1");
     assert_eq!(rows[0]["sessions"], 32);
 }

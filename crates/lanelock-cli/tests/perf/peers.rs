@@ -10,17 +10,7 @@ use tempfile::TempDir;
 
 use crate::{perf, report, values};
 
-const CELL: [&str; 9] = [
-    "throughput",
-    "--algorithm",
-    "aes-128-cbc",
-    "--sizes",
-    "64",
-    "--seconds",
-    "0.01",
-    "--rounds",
-    "2",
-];
+const CELL: &str = "throughput --algorithm aes-128-cbc --sizes 64 --seconds 0.01 --rounds 2";
 
 /// A folder with an `evp` peer that answers `prepare`, `digest` and `run` with these lines.
 fn actor(prepare: &str, digest: &str, run: &str) -> TempDir {
@@ -42,7 +32,7 @@ fn a_peer_with_other_results_is_a_failure() {
         "digest fnv1a=00000000000000ff",
         "",
     );
-    perf(&CELL)
+    perf(CELL)
         .args(["--engine", "openssl", "--peer", "evp"])
         .env("LANELOCK_PEERS", peers.path())
         .assert()
@@ -55,7 +45,7 @@ fn a_peer_with_other_results_is_a_failure() {
 #[test]
 fn a_peer_that_refuses_is_quoted() {
     let peers = actor("error reason=\"no memory left\"", "", "");
-    perf(&CELL)
+    perf(CELL)
         .args(["--peer", "evp"])
         .env("LANELOCK_PEERS", peers.path())
         .assert()
@@ -66,7 +56,7 @@ fn a_peer_that_refuses_is_quoted() {
 #[test]
 fn a_peer_without_the_algorithm_is_left_out() {
     let peers = actor("unsupported reason=\"not this one\"", "", "");
-    perf(&CELL)
+    perf(CELL)
         .args(["--peer", "evp"])
         .env("LANELOCK_PEERS", peers.path())
         .assert()
@@ -84,7 +74,7 @@ fn a_peer_that_is_not_built_is_named_with_the_remedy() {
     for (peer, remedy) in [("evp", "make -C peers"), ("ipsec-mb", "libipsec-mb-dev")] {
         assert_cmd::Command::new(&copy)
             .arg("perf")
-            .args(CELL)
+            .args(CELL.split(' '))
             .args(["--peer", peer])
             .env_remove("LANELOCK_PEERS")
             .current_dir(folder.path())
@@ -106,29 +96,11 @@ fn real_peers_get_the_engines_results() {
     }
     let peers = names.join(",");
     let six = "aes-128-cbc,hmac-sha1,aes-128-cmac,aes-128-gcm,aes-128-cbc+hmac-sha1";
-    let both = "encrypt,decrypt,compute,verify";
-    let arguments = [
-        "throughput",
-        "--engine",
-        "openssl",
-        "--algorithm",
-        six,
-        "--operation",
-        both,
-        "--peer",
-        &peers,
-    ];
-    let tiny = [
-        "--sizes",
-        "64,1024",
-        "--sessions",
-        "3",
-        "--threads",
-        "2",
-        "--seconds",
-        "0.001",
-    ];
-    let (_, rows) = report(&[&arguments[..], &tiny, &["--rounds", "1"]].concat());
+    let (_, rows) = report(format!(
+        "throughput --engine openssl --algorithm {six} --peer {peers} --sizes 64,1024 \
+         --operation encrypt,decrypt,compute,verify --sessions 3 --threads 2 --seconds 0.001 \
+         --rounds 1"
+    ));
     assert_eq!(rows.len(), 5 * 2 * 2 * (names.len() + 1));
     assert_eq!(values(&rows[..names.len()], "contestant"), names);
     assert_eq!(values(&rows[..names.len()], "ratio")[0], 1.0);
@@ -153,15 +125,10 @@ fn real_peers_agree_with_native_on_many_keys_and_a_mix() {
     }
     let algorithms = "aes-128-cbc,aes-128-ctr,aes-128-cmac,aes-128-gcm,hmac-sha1,\
                       aes-128-cbc+hmac-sha1,aes-256-ctr+hmac-sha256";
-    let arguments = [
-        "throughput",
-        "--algorithm",
-        algorithms,
-        "--peer",
-        "ipsec-mb",
-    ];
-    let keys = ["--imix", "--sessions", "32", "--seconds", "0.001"];
-    let (_, rows) = report(&[&arguments[..], &keys, &["--rounds", "1"]].concat());
+    let (_, rows) = report(format!(
+        "throughput --algorithm {algorithms} --peer ipsec-mb --imix --sessions 32 --seconds 0.001 \
+         --rounds 1"
+    ));
     let of = |name| {
         rows.iter()
             .filter(move |row| row["contestant"] == name)

@@ -1,32 +1,21 @@
 //! `lanelock perf pubkey`.
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn pubkey(args: &[&str]) -> Value {
-    let output = Command::cargo_bin("lanelock")
-        .expect("the command")
-        .args(["perf", "pubkey", "--keys", "2", "--json", "-"])
-        .args(args)
-        .assert()
-        .success();
-    let report: Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
-    assert_eq!(report["schema"], "lanelock-perf/1");
-    report
+use crate::{perf, report};
+
+fn pubkey(words: &str) -> Vec<Value> {
+    report(format!("pubkey --keys 2 {words}")).1
 }
 
 #[test]
 fn each_operation_and_batch_has_a_row() {
-    let report = pubkey(&[
-        "--algorithm=x25519-derive,ed25519-sign,p256-sign,p256-verify",
-        "--engine=openssl",
-        "--batch=1,3",
-        "--seconds=0.01",
-        "--rounds=1",
-    ]);
-    let rows = report["results"].as_array().expect("rows");
+    let rows = pubkey(
+        "--algorithm=x25519-derive,ed25519-sign,p256-sign,p256-verify --engine=openssl \
+         --batch=1,3 --seconds=0.01 --rounds=1",
+    );
     assert_eq!(rows.len(), 8);
-    for row in rows {
+    for row in &rows {
         assert!(row["ops_per_s"].as_f64().expect("a rate") > 0.0);
         assert!([1, 3].contains(&row["batch"].as_u64().expect("a batch")));
     }
@@ -34,15 +23,10 @@ fn each_operation_and_batch_has_a_row() {
 
 #[test]
 fn an_engine_is_measured_without_its_counters_beside_itself() {
-    let report = pubkey(&[
-        "--algorithm=x25519-derive",
-        "--engine=openssl",
-        "--batch=1",
-        "--seconds=0.01",
-        "--rounds=1",
-        "--uncounted",
-    ]);
-    let rows = report["results"].as_array().expect("rows");
+    let rows = pubkey(
+        "--algorithm=x25519-derive --engine=openssl --batch=1 --seconds=0.01 --rounds=1 \
+         --uncounted",
+    );
     let names: Vec<_> = rows.iter().map(|row| row["contestant"].as_str()).collect();
     assert_eq!(names, [Some("openssl"), Some("openssl, uncounted")]);
     assert_eq!(rows[1]["ratio"].as_f64(), Some(1.0));
@@ -50,13 +34,8 @@ fn an_engine_is_measured_without_its_counters_beside_itself() {
 
 #[test]
 fn each_policy_has_its_latencies() {
-    let report = pubkey(&[
-        "--algorithm=x25519-derive",
-        "--engine=openssl,device",
-        "--rate=500,1000",
-        "--seconds=0.05",
-    ]);
-    let rows = report["results"].as_array().expect("rows");
+    let rows =
+        pubkey("--algorithm=x25519-derive --engine=openssl,device --rate=500,1000 --seconds=0.05");
     let found: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -88,10 +67,8 @@ fn each_policy_has_its_latencies() {
 #[test]
 fn a_load_is_a_share_of_what_full_batches_do() {
     let run = |engine: &str| {
-        let mut command = Command::cargo_bin("lanelock").expect("the command");
-        command.args(["perf", "pubkey", "--algorithm=ed25519-sign", "--keys=2"]);
-        command.args(["--load=1,2", "--seconds=0.02", "--json=-"]);
-        command.arg(format!("--engine={engine}")).assert()
+        let work = "pubkey --algorithm=ed25519-sign --keys=2 --load=1,2 --seconds=0.02 --json=-";
+        perf(format!("{work} --engine={engine}")).assert()
     };
     let refused = run("openssl").code(2);
     let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
@@ -114,14 +91,10 @@ fn a_load_is_a_share_of_what_full_batches_do() {
 
 #[test]
 fn blinded_and_unblinded_stand_side_by_side() {
-    let report = pubkey(&[
-        "--algorithm=rsa-2048-sign,ed25519-sign",
-        "--blinding=on,off",
-        "--batch=2",
-        "--seconds=0.01",
-        "--rounds=1",
-    ]);
-    let rows = report["results"].as_array().expect("rows");
+    let rows = pubkey(
+        "--algorithm=rsa-2048-sign,ed25519-sign --blinding=on,off --batch=2 --seconds=0.01 \
+         --rounds=1",
+    );
     let of = |algorithm: &str| -> Vec<&str> {
         let some = rows.iter().filter(|row| row["algorithm"] == algorithm);
         some.map(|row| row["contestant"].as_str().expect("a name"))
@@ -139,11 +112,7 @@ fn blinded_and_unblinded_stand_side_by_side() {
 
 #[test]
 fn an_unknown_operation_is_told_with_those_there_are() {
-    let output = Command::cargo_bin("lanelock")
-        .expect("the command")
-        .args(["perf", "pubkey", "--algorithm", "rsa-2048-dance"])
-        .assert()
-        .failure();
+    let output = perf("pubkey --algorithm rsa-2048-dance").assert().failure();
     let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert!(
         text.contains("rsa-2048-dance") && text.contains("x25519-derive"),

@@ -1,7 +1,11 @@
 //! `lanelock perf tls`, on servers without the provider.
 
 use std::fs::Permissions;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
@@ -16,15 +20,10 @@ fn every_handshake_is_a_full_one_on_the_server_too() {
     if haproxy().is_none() {
         return;
     }
-    let (_, rows) = report(&[
-        "tls",
-        "--provider=none",
-        "--key=p256,ed25519",
-        "--tls=1.2,1.3",
-        "--connections=1,3",
-        "--seconds=0.1",
-        "--rounds=1",
-    ]);
+    let (_, rows) = report(
+        "tls --provider=none --key=p256,ed25519 --tls=1.2,1.3 --connections=1,3 --seconds=0.1 \
+         --rounds=1",
+    );
     assert_eq!(rows.len(), 8);
     for row in &rows {
         assert_eq!(row["contestant"], "haproxy");
@@ -46,13 +45,8 @@ fn with_the_provider_handshakes_share_batches() {
     if haproxy().is_none() || !has_lanes() {
         return;
     }
-    let work = [
-        "--key=p256",
-        "--connections=16",
-        "--seconds=0.3",
-        "--rounds=1",
-    ];
-    let (_, rows) = report(&[&["tls", &provider()], &work[..]].concat());
+    let work = "--key=p256 --connections=16 --seconds=0.3 --rounds=1";
+    let (_, rows) = report(format!("tls {} {work}", provider()));
     let [stock, ours] = &rows[..] else {
         panic!("{rows:?}");
     };
@@ -81,14 +75,11 @@ fn the_deadline_is_in_the_modules_configuration() {
     );
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let program = format!("--haproxy={}", program.display());
-    let work = [
-        "--key=p256",
-        "--connections=4",
-        "--seconds=0.1",
-        "--rounds=1",
-    ];
-    report(&[&["tls", &provider(), &program, "--deadline=70"], &work[..]].concat());
+    let work = "--key=p256 --connections=4 --seconds=0.1 --rounds=1";
+    let (provider, program) = (provider(), program.display());
+    report(format!(
+        "tls {provider} --haproxy={program} --deadline=70 {work}"
+    ));
     let seen = std::fs::read_to_string(seen).unwrap();
     let lines: Vec<&str> = seen.lines().collect();
     assert!(lines.contains(&"deadline = 70"), "{seen}");
@@ -100,8 +91,8 @@ fn abandoned_connections_leave_nothing_behind() {
     if haproxy().is_none() {
         return;
     }
-    let output = perf(&["tls", "--provider=none", "--key=p256", "--connections=20"])
-        .args(["--handshakes=600", "--abort=0.4", "--json=-"])
+    let work = "--connections=20 --handshakes=600 --abort=0.4 --json=-";
+    let output = perf(format!("tls --provider=none --key=p256 {work}"))
         .assert()
         .success();
     let document: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
@@ -113,21 +104,94 @@ fn abandoned_connections_leave_nothing_behind() {
     assert_eq!(count("failed"), 0);
 }
 
+/// OpenSSL's own server, which ends with its handle.
+struct Server(Child, u16);
+
+impl Server {
+    fn start(folder: &Path) -> Self {
+        let any = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = any.local_addr().unwrap().port();
+        drop(any);
+        let address = format!("127.0.0.1:{port}");
+        let child = Command::new("openssl")
+            .args([
+                "s_server", "-quiet", "-www", "-cert", "cert.pem", "-key", "key.pem",
+            ])
+            .args(["-accept", &address])
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self(child, port);
+        for _ in 0..1000 {
+            if TcpStream::connect(&address).is_ok() {
+                return server;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("openssl s_server does not listen");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn servers_that_run_already_are_measured_in_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = Command::new("openssl")
+        .args("req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256".split(' '))
+        .args("-subj /CN=localhost -keyout key.pem -out cert.pem".split(' '))
+        .current_dir(folder.path())
+        .stderr(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+    let [one, other] = [(); 2].map(|()| Server::start(folder.path()));
+    let certificate = folder.path().join("cert.pem");
+    let servers = format!(
+        "tls --connect 127.0.0.1:{},127.0.0.1:{} --certificate {} --connections 2 --seconds 0.1 \
+         --rounds 1",
+        one.1,
+        other.1,
+        certificate.display()
+    );
+    let (_, rows) = report(format!("{servers} --pid {},{}", one.0.id(), other.0.id()));
+    assert_eq!(rows.len(), 2);
+    for (row, server) in rows.iter().zip([&one, &other]) {
+        assert_eq!(row["contestant"], format!("127.0.0.1:{}", server.1));
+        assert_eq!(row["reference"], format!("127.0.0.1:{}", one.1));
+        assert_eq!(row["algorithm"], "p256");
+        assert!(row["full_handshakes"].as_u64() > Some(0), "{row}");
+        assert!(row["server_cpu_ns_per_op"].as_f64() > Some(1e3), "{row}");
+    }
+    let (_, rows) = report(&servers);
+    assert_eq!(rows[0]["server_cpu_ns_per_op"], Value::Null);
+    perf(format!("{servers} --pid 1"))
+        .assert()
+        .code(2)
+        .stderr(contains("1 processes for 2 servers"));
+}
+
 #[test]
 fn what_is_missing_is_told_with_the_remedy() {
-    perf(&["tls", "--provider=none", "--haproxy=/nonexistent/haproxy"])
+    perf("tls --provider=none --haproxy=/nonexistent/haproxy")
         .assert()
         .code(1)
         .stderr(contains("/nonexistent/haproxy").and(contains("apt-get install haproxy")));
-    perf(&["tls", "--provider=/nonexistent.so"])
+    perf("tls --provider=/nonexistent.so")
         .assert()
         .code(2)
         .stderr(contains("/nonexistent.so").and(contains("--provider none")));
-    perf(&["tls", "--deadline=1000001"])
+    perf("tls --deadline=1000001")
         .assert()
         .code(2)
         .stderr(contains("--deadline").and(contains("1000000")));
-    perf(&["tls", "--handshakes=9", "--abort=1.5"])
+    perf("tls --handshakes=9 --abort=1.5")
         .assert()
         .code(2)
         .stderr(contains("'1.5'").and(contains("from 0 to 1")));

@@ -152,9 +152,7 @@ impl Subject {
         let (key, rest) = secret.split_at(self.spec.key_len);
         let mac_key = &rest[..self.spec.mac_key_len];
         let transform = Transform::new(self.spec.algorithm, direction, key, mac_key);
-        self.device
-            .session(transform)
-            .map_err(|error| Failure::Failed(error.to_string()))
+        self.device.session(transform).map_err(Failure::of)
     }
 }
 

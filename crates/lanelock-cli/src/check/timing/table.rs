@@ -16,7 +16,7 @@ pub(super) fn render(rows: &[Row]) -> String {
         "runs",
         "result",
     ];
-    let mut text = align(&titles, rows.iter().map(cells).collect());
+    let mut text = align(&titles, |at| at == 6, rows.iter().map(cells));
     text.push_str("\n\n");
     let leaks = rows.iter().filter(|row| row.verdict == Verdict::Leak);
     for row in leaks {

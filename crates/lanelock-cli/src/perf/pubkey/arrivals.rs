@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Moments of a Poisson process, the same ones in each run.
 pub(super) struct Arrivals {
-    state: u64,
+    random: fastrand::Rng,
     mean: f64,
     next: Duration,
 }
@@ -15,7 +15,7 @@ impl Arrivals {
         #[expect(clippy::cast_precision_loss, reason = "at most ten million")]
         let mean = 1.0 / rate as f64;
         let mut arrivals = Self {
-            state: 0x9e37_79b9_7f4a_7c15,
+            random: fastrand::Rng::with_seed(1),
             mean,
             next: Duration::ZERO,
         };
@@ -30,12 +30,7 @@ impl Arrivals {
 
     /// Goes on to the one after.
     pub(super) fn advance(&mut self) {
-        // xorshift64 (Marsaglia 2003)
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-        let uniform = ((self.state >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let uniform = 1.0 - self.random.f64();
         self.next += Duration::from_secs_f64(-uniform.ln() * self.mean);
     }
 

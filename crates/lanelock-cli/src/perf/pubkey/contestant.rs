@@ -15,6 +15,7 @@ use crate::failure::Failure;
 /// Sessions for each key, and memory for one batch.
 pub(super) struct KeyContestant {
     name: String,
+    is_reference: bool,
     work: Rc<KeyWork>,
     device: Device,
     queue: KeyQueue,
@@ -41,6 +42,7 @@ impl KeyContestant {
         };
         Ok(Some(Self {
             name: who.name(),
+            is_reference: who.is_reference(),
             work: work.clone(),
             device: device.clone(),
             queue: device.key_queue(1, FlushPolicy::default()),
@@ -55,6 +57,11 @@ impl KeyContestant {
         self.queue.set_observer(None);
         self.name.push_str(", uncounted");
         self
+    }
+
+    /// Whether others are compared with it.
+    pub(super) fn is_reference(&self) -> bool {
+        self.is_reference
     }
 
     /// Runs one batch, the keys in turn; `look` sees each finished operation.

@@ -9,12 +9,13 @@ use lanelock::public_key::{FlushPolicy, KeyQueue, KeySession};
 
 use super::super::contest::Pace;
 use super::super::latencies::Latencies;
-use super::super::progress::Progress;
+use super::super::measure::{self, Absent, Turns};
 use super::arrivals::Arrivals;
 use super::who::Who;
 use super::work::KeyWork;
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::{Common, KeyLoad, Percentiles};
+use crate::terminal::say;
 
 /// How much arrives.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +57,14 @@ struct Server {
     sessions: Vec<KeySession>,
     queue: KeyQueue,
     arrivals: Arrivals,
-    /// Rounds so far.
-    rounds: Vec<Row>,
+}
+
+/// What a server did in one round.
+#[derive(Clone, Debug, Default)]
+struct Round {
+    ops_per_s: f64,
+    lanes_filled: Option<f64>,
+    percentiles: Percentiles,
 }
 
 /// What full batches do.
@@ -71,7 +78,7 @@ struct Capacity {
 const ROUND: Duration = Duration::from_millis(100);
 
 /// Rounds that the seconds of `pace` have room for.
-pub(super) fn rounds(pace: Pace) -> usize {
+fn rounds(pace: Pace) -> usize {
     let room = pace.seconds.as_millis() / ROUND.as_millis();
     usize::try_from(room).map_or(pace.rounds, |room| room.clamp(1, pace.rounds))
 }
@@ -79,58 +86,87 @@ pub(super) fn rounds(pace: Pace) -> usize {
 /// One row for each contestant and policy, in turns; each figure the median of the rounds.
 ///
 /// # Errors
-/// [`Failure::Failed`] if an operation failed.
+/// [`Failure::Failed`] if an operation failed, [`Failure::Usage`] for a load where there are no
+/// lanes.
 pub(super) fn measure(
     device: &Device,
-    contestants: &[Who],
-    work: &Rc<KeyWork>,
+    cells: Vec<(Rc<KeyWork>, Vec<Who>)>,
     offers: &[Offer],
     pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Row>, Failure> {
-    let count = rounds(pace);
-    let span = pace.seconds / u32::try_from(count).unwrap_or(u32::MAX);
-    let mut ready = Vec::new();
-    for who in contestants {
-        match work.sessions(device, who)? {
-            Some(sessions) => ready.push((who.name(), sessions)),
-            None => progress.note(&format!("{}: {} does not offer it", work.name, who.name())),
+) -> Result<Vec<KeyLoad>, Failure> {
+    let rounds = rounds(pace);
+    let span = pace.seconds / u32::try_from(rounds).unwrap_or(u32::MAX);
+    let mut loads = Vec::new();
+    for (work, contestants) in cells {
+        let mut ready = Vec::new();
+        for who in contestants {
+            match work.sessions(device, &who)? {
+                Some(sessions) => ready.push((who.name(), sessions)),
+                None => say(&format!("{}: {} does not offer it", work.name, who.name())),
+            }
+        }
+        let (ready, capacity) = (
+            Rc::new(ready.clone()),
+            capacity(device, &work, &ready, span)?,
+        );
+        for &offer in offers {
+            let rate = rate(offer, &work, capacity)?;
+            let (work, ready) = (work.clone(), ready.clone());
+            loads.push(Load {
+                work,
+                ready,
+                offer,
+                rate,
+                capacity,
+            });
         }
     }
-    let capacity = capacity(device, work, &ready, span)?;
-    let mut rows = Vec::new();
-    for &offer in offers {
-        let rate = rate(offer, work, capacity)?;
-        progress.say(format!("{}, {rate}/s", work.name));
-        let mut servers: Vec<_> = ready
+    let name = |load: &Load| format!("{}, {}/s", load.work.name, load.rate);
+    let enter = |load: &Load, _: &mut Absent<'_>| {
+        let servers = load
+            .ready
             .iter()
-            .flat_map(|(name, sessions)| servers(device, name, work, sessions, rate))
-            .collect();
-        for server in &mut servers {
-            let _warms_up = server.lap(span)?;
-        }
-        for round in 0..count {
-            let turns = servers.len();
-            for turn in 0..turns {
-                let server = &mut servers[(round + turn) % turns];
-                let row = server.lap(span)?;
-                server.rounds.push(row);
-            }
-            progress.step();
-        }
-        rows.extend(servers.iter().map(|server| Row {
-            offered_ops_per_s: Some(rate),
-            load_percent: match offer {
+            .flat_map(|(name, sessions)| servers(device, name, &load.work, sessions, load.rate));
+        Ok(servers.collect())
+    };
+    let rows = |load: &Load, servers: &[Server], rounds: Vec<Vec<Round>>| {
+        let rows = servers.iter().zip(&rounds);
+        Ok(rows
+            .map(|(server, rounds)| load.row(server, rounds))
+            .collect())
+    };
+    measure::measure(&loads, Pace { rounds, ..pace }, name, enter, rows)
+}
+
+/// Operations of one kind that arrive at one rate.
+struct Load {
+    work: Rc<KeyWork>,
+    /// Who offers them, with sessions.
+    ready: Rc<Vec<(String, Vec<KeySession>)>>,
+    offer: Offer,
+    rate: u64,
+    capacity: Option<Capacity>,
+}
+
+impl Load {
+    fn row(&self, server: &Server, rounds: &[Round]) -> KeyLoad {
+        let rate = median(rounds, |round| Some(round.ops_per_s)).unwrap_or_default();
+        KeyLoad {
+            common: Common {
+                burst: 1,
+                ..self.work.common(&server.name, rate)
+            },
+            offered_ops_per_s: self.rate,
+            load_percent: match self.offer {
                 Offer::Rate(_) => None,
                 Offer::Load(percent) => Some(percent as u64),
             },
-            batch_ns: capacity.map(|capacity| nanoseconds(capacity.batch)),
-            policy: Some(server.policy.name().to_owned()),
-            burst: 1,
-            ..medians(&server.rounds, work.row(&server.name))
-        }));
+            batch_ns: self.capacity.map(|capacity| nanoseconds(capacity.batch)),
+            policy: server.policy.name().to_owned(),
+            lanes_filled: median(rounds, |round| round.lanes_filled),
+            percentiles: medians(rounds),
+        }
     }
-    Ok(rows)
 }
 
 /// The policies that make a difference.
@@ -153,7 +189,6 @@ fn servers(
         queue: queue(device),
         device: device.clone(),
         arrivals: Arrivals::new(rate),
-        rounds: Vec::new(),
     })
 }
 
@@ -205,27 +240,13 @@ fn rate(offer: Offer, work: &KeyWork, capacity: Option<Capacity>) -> Result<u64,
     }
 }
 
-impl Server {
-    /// Operations per second if batches are always full.
-    fn full_batches(&mut self, span: Duration) -> Result<f64, Failure> {
-        let lanes = self.sessions[0].lanes();
-        let mut latencies = Latencies::new();
-        let mut done = Vec::new();
-        let start = Instant::now();
-        while start.elapsed() < span {
-            for at in 0..lanes {
-                self.submit(at, Duration::ZERO, start)?;
-            }
-            self.queue.poll_one(start, None);
-            self.queue.dequeue(&mut done, usize::MAX);
-            self.settle(&mut done, start.elapsed(), &mut latencies)?;
-        }
-        latencies.took(start.elapsed());
-        Ok(latencies.lap().rate())
-    }
+impl Turns for Server {
+    type Lap = Round;
+    /// A whole round: queues grow at first.
+    const WARM_UP: Duration = Duration::MAX;
 
     /// Offers operations for `span` and finishes them.
-    fn lap(&mut self, span: Duration) -> Result<Row, Failure> {
+    fn turn(&mut self, span: Duration) -> Result<Round, Failure> {
         let mut latencies = Latencies::new();
         let mut done = Vec::new();
         let before = self.queue.stats();
@@ -262,13 +283,31 @@ impl Server {
         if overrun {
             self.queue = queue(&self.device);
         }
-        let mut row = Row {
+        Ok(Round {
             ops_per_s: lap.rate(),
             lanes_filled: (batches > 0).then_some(filled),
-            ..Row::default()
-        };
-        latencies.describe(&mut row);
-        Ok(row)
+            percentiles: latencies.percentiles(),
+        })
+    }
+}
+
+impl Server {
+    /// Operations per second if batches are always full.
+    fn full_batches(&mut self, span: Duration) -> Result<f64, Failure> {
+        let lanes = self.sessions[0].lanes();
+        let mut latencies = Latencies::new();
+        let mut done = Vec::new();
+        let start = Instant::now();
+        while start.elapsed() < span {
+            for at in 0..lanes {
+                self.submit(at, Duration::ZERO, start)?;
+            }
+            self.queue.poll_one(start, None);
+            self.queue.dequeue(&mut done, usize::MAX);
+            self.settle(&mut done, start.elapsed(), &mut latencies)?;
+        }
+        latencies.took(start.elapsed());
+        Ok(latencies.lap().rate())
     }
 
     /// Enqueues the operation that arrived `at` after `start`.
@@ -307,30 +346,31 @@ impl Server {
     }
 }
 
-/// Each figure the median of the rounds', the rest as in `row`.
-fn medians(rounds: &[Row], row: Row) -> Row {
-    let rate = median(rounds, |row| Some(row.ops_per_s)).unwrap_or_default();
-    let points = rounds[0].latency_curve.iter().flatten().enumerate();
+/// Each figure the median of the rounds'.
+fn medians(rounds: &[Round]) -> Percentiles {
+    let at = |value: fn(&Percentiles) -> u64| {
+        median(rounds, |round| Some(value(&round.percentiles))).unwrap_or_default()
+    };
+    let points = rounds[0].percentiles.latency_curve.iter().enumerate();
     let curve = points.filter_map(|(at, &(percent, _))| {
-        let time = |row: &Row| Some(row.latency_curve.as_ref()?.get(at)?.1);
+        let time = |round: &Round| Some(round.percentiles.latency_curve.get(at)?.1);
         Some((percent, median(rounds, time)?))
     });
-    Row {
-        ops_per_s: rate,
-        ns_per_op: 1e9 / rate,
-        lanes_filled: median(rounds, |row| row.lanes_filled),
-        p50_ns: median(rounds, |row| row.p50_ns),
-        p90_ns: median(rounds, |row| row.p90_ns),
-        p99_ns: median(rounds, |row| row.p99_ns),
-        p99_9_ns: median(rounds, |row| row.p99_9_ns),
-        max_ns: median(rounds, |row| row.max_ns),
-        latency_curve: Some(curve.collect()),
-        ..row
+    Percentiles {
+        p50_ns: at(|of| of.p50_ns),
+        p90_ns: at(|of| of.p90_ns),
+        p99_ns: at(|of| of.p99_ns),
+        p99_9_ns: at(|of| of.p99_9_ns),
+        max_ns: at(|of| of.max_ns),
+        latency_curve: curve.collect(),
     }
 }
 
 /// The middle one of what the rounds have, the lower of two.
-fn median<T: Copy + PartialOrd>(rounds: &[Row], value: impl Fn(&Row) -> Option<T>) -> Option<T> {
+fn median<T: Copy + PartialOrd>(
+    rounds: &[Round],
+    value: impl Fn(&Round) -> Option<T>,
+) -> Option<T> {
     let mut values: Vec<T> = rounds.iter().filter_map(value).collect();
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     values.get(values.len().saturating_sub(1) / 2).copied()
@@ -346,16 +386,18 @@ mod tests {
 
     #[test]
     fn a_figure_is_the_median_of_the_rounds() {
-        let rounds = [3, 900, 1].map(|p99| Row {
-            ops_per_s: 100.0,
-            p99_ns: Some(p99),
-            latency_curve: Some(vec![(50.0, p99), (99.0, 2 * p99)]),
-            ..Row::default()
+        let rounds = [3, 900, 1].map(|p99_ns| Round {
+            percentiles: Percentiles {
+                p99_ns,
+                latency_curve: vec![(50.0, p99_ns), (99.0, 2 * p99_ns)],
+                ..Percentiles::default()
+            },
+            ..Round::default()
         });
-        let row = medians(&rounds, Row::default());
-        assert_eq!((row.p99_ns, row.p50_ns), (Some(3), None));
-        assert_eq!(row.latency_curve, Some(vec![(50.0, 3), (99.0, 6)]));
-        assert_eq!(row.ns_per_op, 1e7);
+        let all = medians(&rounds);
+        assert_eq!(all.p99_ns, 3);
+        assert_eq!(all.latency_curve, [(50.0, 3), (99.0, 6)]);
+        assert_eq!(median(&rounds, |round| round.lanes_filled), None);
     }
 
     #[test]

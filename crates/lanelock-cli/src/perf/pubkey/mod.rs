@@ -14,14 +14,15 @@ use lanelock::Device;
 
 use super::bench::Bench;
 use super::contest::Pace;
-use super::contestant::Contestant;
+use super::contestant::{Contestant, Lap};
+use super::measure::{Absent, measure};
 use super::number::number;
 use super::output::Output;
-use super::progress::Progress;
-use super::{publish, rounds};
+use super::publish;
+use super::score::{Score, agree};
 use crate::failure::Failure;
 use crate::report::columns;
-use crate::row::Row;
+use crate::row::{Common, Comparison, KeyBatch};
 use contestant::KeyContestant;
 use load::Offer;
 use who::{Contestants, Who};
@@ -103,22 +104,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let loads = args.load.iter().map(|&percent| Offer::Load(percent));
     let offers: Vec<_> = rates.chain(loads).collect();
     if offers.is_empty() {
-        let rows = throughput(args, &bench, &cells)?;
+        let batches = |(work, who): &(Rc<KeyWork>, Vec<Who>)| {
+            let (work, who) = (work.clone(), who.clone());
+            let cell = move |&size| (work.clone(), who.clone(), size);
+            args.batch.iter().map(cell).collect::<Vec<_>>()
+        };
+        let cells: Vec<_> = cells.iter().flat_map(batches).collect();
+        let name = |(work, _, batch): &Batches| format!("{}, {batch} at a time", work.name);
+        let enter = |cell: &Batches, absent: &mut Absent<'_>| enter(args, &bench, cell, absent);
+        let rows = |cell: &Batches, contestants: &[KeyContestant], laps: Vec<Vec<Lap>>| {
+            Ok(rows(args, cell, contestants, &laps))
+        };
+        let rows = measure(&cells, args.pace, name, enter, rows)?;
         return publish(&bench, rows, columns::PUBKEY, &args.output);
     }
-    let progress = Progress::of(cells.len() * offers.len() * load::rounds(args.pace));
-    let mut rows = Vec::new();
-    for (work, contestants) in &cells {
-        let (device, pace) = (&bench.device, args.pace);
-        rows.extend(load::measure(
-            device,
-            contestants,
-            work,
-            &offers,
-            pace,
-            &progress,
-        )?);
-    }
+    let rows = load::measure(&bench.device, cells, &offers, args.pace)?;
     publish(&bench, rows, columns::PUBKEY_LATENCY, &args.output)
 }
 
@@ -143,59 +143,54 @@ pub fn break_even(device: &Device, algorithm: &str) -> Result<Option<usize>, Fai
     Ok(session.break_even())
 }
 
-fn throughput(
+/// Operations of one kind, who runs them, and how many at a time.
+type Batches = (Rc<KeyWork>, Vec<Who>, usize);
+
+fn enter(
     args: &Args,
     bench: &Bench,
-    cells: &[(Rc<KeyWork>, Vec<Who>)],
-) -> Result<Vec<Row>, Failure> {
-    let kinds = 1 + usize::from(args.uncounted);
-    let steps: usize = cells.iter().map(|(_, who)| who.len() * kinds).sum();
-    let progress = Progress::of(steps * args.batch.len() * args.pace.rounds);
-    let mut rows = Vec::new();
-    for (work, who) in cells {
-        for &batch in &args.batch {
-            let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
-            let mut reference = None;
-            for who in who {
-                match KeyContestant::open(&bench.device, who, work, batch)? {
-                    Some(ready) => {
-                        if who.is_reference() {
-                            reference = Some(contestants.len());
-                        }
-                        contestants.push(Box::new(ready));
-                        if args.uncounted {
-                            let more = KeyContestant::open(&bench.device, who, work, batch)?;
-                            let more = more.map(KeyContestant::uncounted);
-                            contestants.extend(more.map(|it| Box::new(it) as _));
-                        }
-                    }
-                    None => {
-                        progress.skip(kinds * args.pace.rounds);
-                        let name = who.name();
-                        progress.note(&format!("{}: {name} does not offer it", work.name));
-                    }
-                }
-            }
-            progress.say(format!("{}, {batch} at a time", work.name));
-            rounds::agree(&mut contestants)?;
-            let scores = rounds::alternate(&mut contestants, args.pace, &progress)?;
-            // Without counters there is what counting is compared with.
-            let last = contestants.len().checked_sub(1);
-            let reference = reference.filter(|_| !args.uncounted).or(last);
-            for (contestant, score) in contestants.iter().zip(&scores) {
-                let other = reference.filter(|_| contestants.len() > 1);
-                rows.push(Row {
-                    spread_percent: Some(score.spread_percent),
-                    ratio: other.map(|other| score.rate / scores[other].rate),
-                    reference: other.map(|other| contestants[other].name().to_owned()),
-                    ops_per_s: score.rate,
-                    ns_per_op: 1e9 / score.rate,
-                    batch: Some(batch as u64),
-                    burst: batch as u64,
-                    ..work.row(contestant.name())
-                });
-            }
+    (work, who, batch): &Batches,
+    absent: &mut Absent<'_>,
+) -> Result<Vec<KeyContestant>, Failure> {
+    let mut contestants = Vec::new();
+    for who in who {
+        let open = || KeyContestant::open(&bench.device, who, work, *batch);
+        match open()? {
+            Some(ready) => contestants.push(ready),
+            None => absent(&who.name(), &format!("it does not offer {}", work.name)),
+        }
+        if args.uncounted {
+            contestants.extend(open()?.map(KeyContestant::uncounted));
         }
     }
-    Ok(rows)
+    agree(&mut contestants)?;
+    Ok(contestants)
+}
+
+fn rows(
+    args: &Args,
+    (work, _, batch): &Batches,
+    contestants: &[KeyContestant],
+    laps: &[Vec<Lap>],
+) -> Vec<KeyBatch> {
+    let scores: Vec<_> = laps.iter().map(Score::of).collect();
+    // Without counters there is what counting is compared with.
+    let named = contestants.iter().position(KeyContestant::is_reference);
+    let last = contestants.len().checked_sub(1);
+    let reference = named.filter(|_| !args.uncounted).or(last);
+    let reference = reference.filter(|_| contestants.len() > 1);
+    let batch = *batch as u64;
+    let row = |(contestant, score): (&KeyContestant, &Score)| KeyBatch {
+        common: Common {
+            burst: batch,
+            ..work.common(contestant.name(), score.rate)
+        },
+        batch,
+        comparison: reference.map(|other| Comparison {
+            ratio: score.rate / scores[other].rate,
+            reference: contestants[other].name().to_owned(),
+        }),
+        spread_percent: score.spread_percent,
+    };
+    contestants.iter().zip(&scores).map(row).collect()
 }

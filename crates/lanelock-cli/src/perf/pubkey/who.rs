@@ -126,7 +126,7 @@ impl Who {
         match session {
             Ok(session) => Ok(Some(session)),
             Err(KeyError::Unsupported { .. }) => Ok(None),
-            Err(error) => Err(Failure::Failed(error.to_string())),
+            Err(error) => Err(Failure::of(error)),
         }
     }
 }

@@ -8,7 +8,7 @@ use lanelock::{Device, Status};
 
 use super::who::Who;
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::row::Common;
 
 /// One operation with several keys.
 pub(super) struct KeyWork {
@@ -82,15 +82,18 @@ impl KeyWork {
             .collect()
     }
 
-    pub(super) fn row(&self, contestant: &str) -> Row {
-        Row {
+    /// What the row of a contestant has that does `rate` operations per second.
+    pub(super) fn common(&self, contestant: &str, rate: f64) -> Common {
+        Common {
             algorithm: self.name.clone(),
             operation: self.spec.operation.name().to_owned(),
             contestant: contestant.to_owned(),
             size: self.items[0].input.len() as u64,
             sessions: self.items.len() as u64,
             threads: 1,
-            ..Row::default()
+            ops_per_s: rate,
+            ns_per_op: 1e9 / rate,
+            ..Common::default()
         }
     }
 }
@@ -211,7 +214,7 @@ impl Item {
             Check::Status => true,
             Check::Is(expected) => result == expected,
             Check::Verifies(verify) => {
-                let session = device.key_session_on(MAKER, verify).map_err(failed)?;
+                let session = device.key_session_on(MAKER, verify).map_err(Failure::of)?;
                 let mut queue = device.key_queue(1, FlushPolicy::default());
                 let mut ops = [KeyOp::verify(&session, &self.input, result)];
                 queue.process(&mut ops).succeeded == 1
@@ -252,7 +255,7 @@ fn pair(
         _ => SecretKey::raw(kind, &secret)
             .and_then(|secret| Ok((secret, PublicKey::raw(kind, &public)?))),
     };
-    pair.map_err(failed)
+    pair.map_err(Failure::of)
 }
 
 /// Runs one operation on the engine that has everything.
@@ -261,7 +264,9 @@ fn run(
     transform: &KeyTransform,
     input: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), Failure> {
-    let session = device.key_session_on(MAKER, transform).map_err(failed)?;
+    let session = device
+        .key_session_on(MAKER, transform)
+        .map_err(Failure::of)?;
     let item = Item::of(transform.clone(), input.to_vec(), Check::Status);
     let mut output = vec![0; session.output_len(input.len())];
     let mut second = vec![0; session.second_output_len()];
@@ -280,8 +285,4 @@ fn run(
     output.truncate(written);
     second.truncate(more);
     Ok((output, second))
-}
-
-fn failed(error: impl ToString) -> Failure {
-    Failure::Failed(error.to_string())
 }

@@ -1,12 +1,15 @@
-//! Servers with and without the provider, in turns on the same core.
+//! Servers in turns: HAProxy with and without the provider on the same core, or those that run
+//! already.
 
-use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::contest::Pace;
 use super::super::contestant::Lap;
 use super::super::latencies::Latencies;
-use super::super::progress::Progress;
-use super::super::rounds::Score;
+use super::super::measure::{self, Absent, Turns};
+use super::super::score::Score;
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
 use super::haproxy::{Haproxy, Setup};
@@ -15,164 +18,297 @@ use super::load::{self, Plan, Tally, Until};
 use super::process;
 use super::target::{Target, Version};
 use crate::failure::Failure;
-use crate::row::Row;
+use crate::figures::float;
+use crate::row::{Common, Comparison, Handshakes};
 
-/// What is measured: a kind of key and a version, at several numbers of connections.
-#[derive(Clone, Debug)]
-pub(super) struct Cell<'a> {
-    pub(super) key: KeyKind,
-    pub(super) version: Version,
-    pub(super) connections: &'a [usize],
+/// What is measured: a kind of key, what goes with it, a version, and a number of handshakes in
+/// flight.
+pub(super) struct Cell<K> {
+    name: String,
+    key: K,
+    version: Version,
+    connections: usize,
 }
 
-/// How long a turn is, and how many.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    pub(super) seconds: Duration,
-    pub(super) rounds: usize,
+/// HAProxy, alone and with the provider if there is one; the first is the reference.
+pub(super) struct Servers<'a> {
+    pub(super) program: PathBuf,
+    pub(super) module: Option<PathBuf>,
+    /// The module's parameter, in µs; `None` is its own default.
+    pub(super) deadline: Option<u64>,
+    pub(super) cores: &'a Cores,
+}
+
+/// A server that runs already.
+pub(super) struct Running {
+    pub(super) address: SocketAddr,
+    /// Its process, if its processor time is to be known.
+    pub(super) pid: Option<u32>,
 }
 
 /// A server that takes part.
-struct Contestant {
+pub(super) struct Contestant {
     name: String,
-    key: KeyKind,
-    server: Haproxy,
+    /// What the names of its operations in lanes begin with.
+    key: String,
+    connections: usize,
     target: Target,
+    /// One of our own, which counts its handshakes.
+    server: Option<Haproxy>,
+    pid: Option<u32>,
 }
 
-/// What a contestant did with some number of connections.
-struct Record {
-    laps: Vec<Lap>,
+/// What a server did in one turn.
+pub(super) struct Turn {
+    lap: Lap,
     latencies: Latencies,
-    handshakes: u64,
-    /// Warm-up and end included, in contrast to `handshakes`.
+    /// Warm-up and end included, in contrast to the lap.
     all_handshakes: u64,
     lanes: Lanes,
-    server_cpu: Duration,
+    server_cpu: Option<Duration>,
     client_cpu: Duration,
-    elapsed: Duration,
 }
 
-/// Has the servers of `setups` do handshakes of `cell`, and checks that they did: each names
-/// itself, the first one is the reference.
-pub(super) fn measure(
-    setups: &[(String, Setup)],
-    cell: &Cell<'_>,
-    pace: Pace,
-    cores: &Cores,
-    progress: &Progress,
-) -> Result<Vec<Row>, Failure> {
-    let broken = |error: &dyn Display| Failure::Failed(format!("{}: {error}", cell.key.name()));
-    let credentials = Credentials::generate(cell.key).map_err(|error| broken(&error))?;
-    let shown = credentials
-        .certificate
-        .to_der()
-        .map_err(|error| broken(&error))?;
-    let mut contestants = Vec::new();
-    for (name, setup) in setups {
-        let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
-        contestants.push(Contestant {
-            target: Target::new(server.address(), cell.version, shown.clone())
-                .map_err(|error| broken(&error))?,
-            name: name.clone(),
-            key: cell.key,
-            server,
-        });
-    }
-    let mut rows = Vec::new();
-    for &connections in cell.connections {
-        progress.say(format!(
-            "{}, TLS {}, {connections} connections",
-            cell.key.name(),
-            cell.version.name()
-        ));
-        let records = alternate(&contestants, connections, pace, progress).map_err(|failure| {
-            failure.within(&format!("{}, TLS {}", cell.key.name(), cell.version.name()))
-        })?;
-        let rate = Score::of(&records[0].laps).rate;
-        for (contestant, record) in contestants.iter().zip(&records) {
-            let mut row = record.row();
-            row.algorithm = cell.key.name().to_owned();
-            row.operation = format!("tls-{}-handshake", cell.version.name());
-            row.contestant.clone_from(&contestant.name);
-            row.connections = Some(connections as u64);
-            row.server_core = cores.server();
-            if contestants.len() > 1 {
-                row.ratio = Some(row.ops_per_s / rate);
-                row.reference = Some(contestants[0].name.clone());
-            }
-            rows.push(row);
-        }
-    }
-    Ok(rows)
-}
-
-fn alternate(
-    contestants: &[Contestant],
-    connections: usize,
-    pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Record>, Failure> {
-    let span = pace.seconds / u32::try_from(pace.rounds).unwrap_or(u32::MAX);
-    let plan = Plan {
-        connections,
-        until: Until::Elapsed {
-            warm_up: span / 4,
-            measured: span,
-        },
-        abort: 0.0,
+/// A key of each kind, by its name.
+///
+/// # Errors
+/// [`Failure::Failed`] if one cannot be made.
+pub(super) fn keys(kinds: &[KeyKind]) -> Result<Vec<(String, Credentials)>, Failure> {
+    let key = |&kind: &KeyKind| {
+        let made = Credentials::generate(kind).map_err(|error| kind.failure(&error))?;
+        Ok((kind.name().to_owned(), made))
     };
-    let mut records: Vec<_> = contestants.iter().map(|_| Record::new()).collect();
-    for round in 0..pace.rounds {
-        for turn in 0..contestants.len() {
-            let who = (round + turn) % contestants.len();
-            contestants[who]
-                .lap(plan, &mut records[who])
-                .map_err(|failure| {
-                    let Contestant { name, .. } = &contestants[who];
-                    failure.within(&format!("{name}, {connections} connections"))
-                })?;
-            progress.step();
+    kinds.iter().map(key).collect()
+}
+
+/// Every key, version and number of connections, in this order.
+pub(super) fn cells<K: Clone>(
+    keys: &[(String, K)],
+    versions: &[Version],
+    connections: &[usize],
+) -> Vec<Cell<K>> {
+    let mut cells = Vec::new();
+    for (name, key) in keys {
+        for &version in versions {
+            cells.extend(connections.iter().map(|&connections| Cell {
+                name: name.clone(),
+                key: key.clone(),
+                version,
+                connections,
+            }));
         }
     }
-    Ok(records)
+    cells
+}
+
+/// Has the servers that `enter` a cell do handshakes, with clients on their own core, and checks that
+/// they did. The first one is the reference.
+///
+/// # Errors
+/// [`Failure::Failed`] if a server cannot be started or a handshake failed.
+pub(super) fn measure<K: Sync>(
+    cores: &Cores,
+    cells: &[Cell<K>],
+    pace: Pace,
+    enter: impl Fn(&Cell<K>) -> Result<Vec<Contestant>, Failure> + Sync,
+) -> Result<Vec<Handshakes>, Failure> {
+    let describe = |cell: &Cell<K>| {
+        let Cell {
+            name,
+            version,
+            connections,
+            ..
+        } = cell;
+        format!("{name}, TLS {}, {connections} connections", version.name())
+    };
+    let enter = |cell: &Cell<K>, _: &mut Absent<'_>| enter(cell);
+    let rows = |cell: &Cell<K>, contestants: &[Contestant], turns: Vec<Vec<Turn>>| {
+        let rates: Vec<_> = turns.iter().map(|turns| score(turns).rate).collect();
+        let row = |(contestant, turns): (&Contestant, &Vec<Turn>)| {
+            let row = row(turns);
+            Handshakes {
+                common: Common {
+                    algorithm: cell.name.clone(),
+                    operation: format!("tls-{}-handshake", cell.version.name()),
+                    contestant: contestant.name.clone(),
+                    ..row.common
+                },
+                connections: cell.connections as u64,
+                server_core: cores.server().filter(|_| contestant.server.is_some()),
+                comparison: (rates.len() > 1).then(|| Comparison {
+                    ratio: row.common.ops_per_s / rates[0],
+                    reference: contestants[0].name.clone(),
+                }),
+                ..row
+            }
+        };
+        Ok(contestants.iter().zip(&turns).map(row).collect())
+    };
+    cores.as_client(|| measure::measure(cells, pace, describe, enter, rows))
+}
+
+/// Servers that run already and show this certificate (DER).
+///
+/// # Errors
+/// [`Failure::Failed`] if the client cannot be set up.
+pub(super) fn join(
+    servers: &[Running],
+    certificate: &[u8],
+    cell: &Cell<()>,
+) -> Result<Vec<Contestant>, Failure> {
+    let join = |server: &Running| {
+        let target = Target::new(server.address, cell.version, certificate.to_vec());
+        Ok(Contestant {
+            name: server.address.to_string(),
+            key: cell.name.clone(),
+            connections: cell.connections,
+            target: target.map_err(Failure::of)?,
+            server: None,
+            pid: server.pid,
+        })
+    };
+    servers.iter().map(join).collect()
+}
+
+fn score(turns: &[Turn]) -> Score {
+    Score::of(turns.iter().map(|turn| &turn.lap))
+}
+
+impl Servers<'_> {
+    /// Name and set-up of each.
+    pub(super) fn setups(
+        &self,
+        version: Version,
+        connections: usize,
+    ) -> Vec<(&'static str, Setup)> {
+        let setup = |provider| Setup {
+            program: self.program.clone(),
+            provider,
+            deadline: self.deadline,
+            version,
+            connections,
+        };
+        let mut setups = vec![("haproxy", setup(None))];
+        if self.module.is_some() {
+            setups.push(("haproxy+lanelock", setup(self.module.clone())));
+        }
+        setups
+    }
+
+    /// Starts them for a cell.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if one does not start.
+    pub(super) fn start(&self, cell: &Cell<Credentials>) -> Result<Vec<Contestant>, Failure> {
+        let setups = self.setups(cell.version, cell.connections).into_iter();
+        let start = |(name, setup): (&'static str, Setup)| {
+            let server = self.cores.as_server(|| Haproxy::start(&setup, &cell.key))?;
+            let target = Target::new(server.address(), cell.version, cell.key.shown()?);
+            Ok(Contestant {
+                name: name.to_owned(),
+                key: cell.name.clone(),
+                connections: cell.connections,
+                target: target.map_err(Failure::of)?,
+                pid: Some(server.pid()),
+                server: Some(server),
+            })
+        };
+        setups.map(start).collect()
+    }
+}
+
+impl Turns for Contestant {
+    type Lap = Turn;
+    /// Each turn has a part of its own that does not count.
+    const WARM_UP: Duration = Duration::ZERO;
+
+    fn turn(&mut self, span: Duration) -> Result<Turn, Failure> {
+        self.lap(span).map_err(|failure| failure.within(&self.name))
+    }
 }
 
 impl Contestant {
-    fn lap(&self, plan: Plan, record: &mut Record) -> Result<(), Failure> {
+    fn lap(&self, span: Duration) -> Result<Turn, Failure> {
+        let plan = Plan {
+            connections: self.connections,
+            until: Until::Elapsed {
+                warm_up: span / 4,
+                measured: span,
+            },
+            abort: 0.0,
+        };
         let broken = |error| Failure::Failed(format!("the server's process: {error}"));
-        let pid = self.server.pid();
+        let server_time = || self.pid.map(process::cpu_time).transpose().map_err(broken);
+        let counters = || self.server.as_ref().map(Haproxy::counters).transpose();
+        let lanes = || {
+            self.pid
+                .map_or_else(Lanes::default, |pid| Lanes::of(pid, &self.key))
+        };
         let mut marks = Vec::with_capacity(2);
-        let before = self.server.counters()?;
-        let lanes = Lanes::of(pid, self.key.name());
+        let (counted, in_lanes) = (counters()?, lanes());
         let tally = load::run(&self.target, plan, &mut || {
-            let server = process::cpu_time(pid).map_err(broken)?;
-            marks.push((server, process::own_cpu_time().map_err(broken)?));
+            marks.push((server_time()?, process::own_cpu_time().map_err(broken)?));
             Ok(())
         })?;
-        let after = self.server.counters()?;
-        accept(
-            &tally,
-            after.handshakes - before.handshakes,
-            after.resumed - before.resumed,
-        )?;
-        record.lanes += Lanes::of(pid, self.key.name()) - lanes;
-        record.all_handshakes += tally.finished;
-        let lap = tally.latencies.lap();
-        record.handshakes += lap.ops;
-        record.elapsed += lap.elapsed;
-        if let [start, end] = marks[..] {
-            record.server_cpu += end.0.saturating_sub(start.0);
-            record.client_cpu += end.1.saturating_sub(start.1);
-        }
-        record.latencies.add(&tally.latencies);
-        record.laps.push(lap);
-        Ok(())
+        let counted = counted.zip(counters()?);
+        let counted = counted.map(|(before, after)| {
+            let all = after.handshakes - before.handshakes;
+            (all, after.resumed - before.resumed)
+        });
+        accept(&tally, counted)?;
+        let (start, end) = match marks[..] {
+            [start, end] => (start, end),
+            _ => Default::default(),
+        };
+        Ok(Turn {
+            lap: tally.latencies.lap(),
+            latencies: tally.latencies,
+            all_handshakes: tally.finished,
+            lanes: lanes() - in_lanes,
+            server_cpu: start
+                .0
+                .zip(end.0)
+                .map(|(start, end)| end.saturating_sub(start)),
+            client_cpu: end.1.saturating_sub(start.1),
+        })
     }
 }
 
-/// Every handshake has to be right, and to have cost the server a private-key operation.
-fn accept(tally: &Tally, full_and_resumed: u64, resumed: u64) -> Result<(), Failure> {
+/// All turns of a server.
+fn row(turns: &[Turn]) -> Handshakes {
+    let score = score(turns);
+    let (mut latencies, mut lanes) = (Latencies::new(), Lanes::default());
+    for turn in turns {
+        latencies.add(&turn.latencies);
+        lanes += turn.lanes;
+    }
+    let sum = |time: fn(&Turn) -> Duration| turns.iter().map(time).sum::<Duration>().as_secs_f64();
+    let elapsed = sum(|turn| turn.lap.elapsed);
+    let server: Option<Duration> = turns.iter().map(|turn| turn.server_cpu).sum();
+    let server = server.map(|time| time.as_secs_f64());
+    let full_handshakes = turns.iter().map(|turn| turn.lap.ops).sum();
+    Handshakes {
+        common: Common {
+            threads: 1,
+            ops_per_s: score.rate,
+            ns_per_op: 1e9 / score.rate,
+            ..Common::default()
+        },
+        lanes_filled: lanes.filled(),
+        full_handshakes,
+        server_cpu_ns_per_op: server.map(|time| 1e9 * time / float(full_handshakes)),
+        server_busy_percent: server.map(|time| 100.0 * time / elapsed),
+        client_busy_percent: 100.0 * sum(|turn| turn.client_cpu) / elapsed,
+        batched_percent: lanes.share_percent(turns.iter().map(|turn| turn.all_handshakes).sum()),
+        spread_percent: score.spread_percent,
+        percentiles: latencies.percentiles(),
+        ..Handshakes::default()
+    }
+}
+
+/// Every handshake has to be right, and to have cost a server that counts a private-key operation;
+/// `counted` are all its handshakes, and those that resumed a session.
+fn accept(tally: &Tally, counted: Option<(u64, u64)>) -> Result<(), Failure> {
     let Tally {
         finished, failed, ..
     } = tally;
@@ -182,49 +318,12 @@ fn accept(tally: &Tally, full_and_resumed: u64, resumed: u64) -> Result<(), Fail
             finished + failed
         )));
     }
-    let full = full_and_resumed - resumed;
-    if full != *finished {
-        return Err(Failure::Failed(format!(
-            "{finished} handshakes, but the server counts {full} full ones and {resumed} resumed"
-        )));
-    }
-    Ok(())
-}
-
-impl Record {
-    fn new() -> Self {
-        Self {
-            laps: Vec::new(),
-            latencies: Latencies::new(),
-            handshakes: 0,
-            all_handshakes: 0,
-            lanes: Lanes::default(),
-            server_cpu: Duration::ZERO,
-            client_cpu: Duration::ZERO,
-            elapsed: Duration::ZERO,
-        }
-    }
-
-    fn row(&self) -> Row {
-        let score = Score::of(&self.laps);
-        let share = |cpu: Duration| 100.0 * cpu.as_secs_f64() / self.elapsed.as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "2^52 handshakes take ages")]
-        let handshakes = self.handshakes as f64;
-        let mut row = Row {
-            threads: 1,
-            ops_per_s: score.rate,
-            ns_per_op: 1e9 / score.rate,
-            spread_percent: Some(score.spread_percent),
-            lanes_filled: self.lanes.filled(),
-            batched_percent: self.lanes.share_percent(self.all_handshakes),
-            full_handshakes: Some(self.handshakes),
-            server_cpu_ns_per_op: Some(1e9 * self.server_cpu.as_secs_f64() / handshakes),
-            server_busy_percent: Some(share(self.server_cpu)),
-            client_busy_percent: Some(share(self.client_cpu)),
-            ..Row::default()
-        };
-        self.latencies.describe(&mut row);
-        row
+    match counted {
+        Some((all, resumed)) if all - resumed != *finished => Err(Failure::Failed(format!(
+            "{finished} handshakes, but the server counts {} full ones and {resumed} resumed",
+            all - resumed
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -244,9 +343,9 @@ mod tests {
 
     #[test]
     fn each_handshake_has_to_be_a_full_one_for_the_server_too() {
-        assert!(accept(&tally(5), 5, 0).is_ok());
+        assert!(accept(&tally(5), Some((5, 0))).is_ok());
         for (all, resumed) in [(4, 0), (6, 0), (5, 1)] {
-            let text = accept(&tally(5), all, resumed)
+            let text = accept(&tally(5), Some((all, resumed)))
                 .expect_err("not full")
                 .to_string();
             assert!(text.contains("5 handshakes"), "{text}");
@@ -257,7 +356,9 @@ mod tests {
     fn a_failed_handshake_fails_the_measurement() {
         let mut tally = tally(5);
         (tally.failed, tally.first_failure) = (2, Some("an alert".to_owned()));
-        let text = accept(&tally, 5, 0).expect_err("failed").to_string();
+        let text = accept(&tally, Some((5, 0)))
+            .expect_err("failed")
+            .to_string();
         assert!(text.contains("2 of 7") && text.contains("an alert"));
     }
 }

@@ -1,5 +1,6 @@
 //! A server's key, and a certificate that it signs itself.
 
+use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,7 +13,7 @@ use openssl::ec::{EcGroup, EcKey};
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
-use openssl::pkey::{PKey, Private};
+use openssl::pkey::{Id, PKey, Private};
 use openssl::rsa::Rsa;
 use openssl::x509::extension::SubjectAlternativeName;
 use openssl::x509::{X509, X509Builder, X509NameBuilder};
@@ -55,6 +56,11 @@ impl KeyKind {
             Self::P384 => "p384",
             Self::Ed25519 => "ed25519",
         }
+    }
+
+    /// Why something with such a key does not work.
+    pub(super) fn failure(self, error: &impl Display) -> Failure {
+        Failure::Failed(format!("{}: {error}", self.name()))
     }
 
     fn generate(self) -> Result<PKey<Private>, ErrorStack> {
@@ -110,6 +116,15 @@ impl Credentials {
         })
     }
 
+    /// The certificate, as DER.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] with OpenSSL's.
+    pub(super) fn shown(&self) -> Result<Vec<u8>, Failure> {
+        let der = self.certificate.to_der();
+        der.map_err(|error| Failure::Failed(format!("certificate: {error}")))
+    }
+
     /// Writes certificate and key to one file that its owner alone may read.
     ///
     /// # Errors
@@ -123,12 +138,22 @@ impl Credentials {
     }
 }
 
-/// Reads a certificate, as DER.
+/// Reads a certificate: as DER, and the kind of its key.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the file does not hold one.
-pub(super) fn read_certificate(path: &Path) -> Result<Vec<u8>, Failure> {
-    let read = || -> io::Result<Vec<u8>> { Ok(X509::from_pem(&fs::read(path)?)?.to_der()?) };
+pub(super) fn read_certificate(path: &Path) -> Result<(Vec<u8>, String), Failure> {
+    let read = || -> io::Result<_> {
+        let certificate = X509::from_pem(&fs::read(path)?)?;
+        let key = certificate.public_key()?;
+        let kind = match key.id() {
+            Id::RSA => format!("rsa-{}", key.bits()),
+            Id::EC => format!("p{}", key.bits()),
+            Id::ED25519 => "ed25519".to_owned(),
+            other => format!("key-{}", other.as_raw()),
+        };
+        Ok((certificate.to_der()?, kind))
+    };
     read().map_err(|error| {
         Failure::Usage(format!(
             "--certificate {}: {error}; name a file with the server's certificate in PEM",

@@ -47,53 +47,40 @@ impl Cut {
 #[derive(Clone, Debug)]
 pub(super) struct Cuts {
     share: f64,
-    state: u64,
+    random: fastrand::Rng,
 }
 
 /// Shorter than any ClientHello.
-const HELLO: u64 = 120;
+const HELLO: usize = 120;
 /// Shorter than what any server answers to it.
-const FLIGHT: u64 = 400;
+const FLIGHT: usize = 400;
 /// About as long as a handshake takes when hundreds are in flight, in microseconds.
 const LONGEST_STAY: u64 = 120_000;
 
 impl Cuts {
     /// Cuts this share of all connections, from 0 to 1.
-    pub(super) const fn new(share: f64) -> Self {
+    pub(super) fn new(share: f64) -> Self {
         Self {
             share,
-            state: 0x9e37_79b9_7f4a_7c15,
+            random: fastrand::Rng::with_seed(1),
         }
     }
 
     /// What becomes of the next connection.
     pub(super) fn next(&mut self) -> Option<Cut> {
-        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-        let uniform = (self.random() >> 11) as f64 / (1_u64 << 53) as f64;
-        if uniform >= self.share {
+        if self.random.f64() >= self.share {
             return None;
         }
-        let point = match self.random() % 8 {
+        let random = &mut self.random;
+        let point = match random.u8(..8) {
             0 => Point::Silent,
-            1 => Point::Hello(self.below(HELLO)),
+            1 => Point::Hello(random.usize(1..=HELLO)),
             2 => Point::Waiting(Duration::ZERO),
-            3..6 => Point::Waiting(Duration::from_micros(self.random() % LONGEST_STAY)),
-            _ => Point::Flight(self.below(FLIGHT)),
+            3..6 => Point::Waiting(Duration::from_micros(random.u64(..LONGEST_STAY))),
+            _ => Point::Flight(random.usize(1..=FLIGHT)),
         };
-        let reset = self.random().is_multiple_of(2);
+        let reset = random.bool();
         Some(Cut { point, reset })
-    }
-
-    fn below(&mut self, limit: u64) -> usize {
-        usize::try_from(self.random() % limit + 1).unwrap_or(1)
-    }
-
-    fn random(&mut self) -> u64 {
-        // xorshift64* (Vigna 2016)
-        self.state ^= self.state >> 12;
-        self.state ^= self.state << 25;
-        self.state ^= self.state >> 27;
-        self.state.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 }
 

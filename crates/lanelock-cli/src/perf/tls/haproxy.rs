@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::credentials::Credentials;
 use super::target::Version;
 use crate::failure::Failure;
-use crate::run;
+use crate::{programs, run};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -197,11 +197,7 @@ fn configuration(setup: &Setup, folder: &Path, address: SocketAddr) -> String {
 
 /// HAProxy's program: Debian's packages put it where only root's PATH leads.
 pub(super) fn find() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let beyond = PathBuf::from("/usr/sbin");
-    let folders = std::env::split_paths(&path).chain([beyond]);
-    let mut programs = folders.map(|folder| folder.join("haproxy"));
-    programs.find(|program| program.is_file())
+    programs::find("haproxy").or_else(|| programs::find("/usr/sbin/haproxy"))
 }
 
 /// What to do where there is none.

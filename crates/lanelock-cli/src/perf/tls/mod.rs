@@ -14,31 +14,28 @@ mod haproxy;
 mod lanes;
 mod load;
 mod process;
-mod provider;
 mod soak;
 mod target;
-mod tour;
 mod wire;
-
-pub use tour::Tour;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::bench::Bench;
+use super::contest::Pace;
 use super::number::{number, seconds};
 use super::output::Output;
-use super::progress::Progress;
 use super::publish;
 use crate::failure::Failure;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
-use contest::{Cell, Pace};
+use crate::row::Handshakes;
+use crate::run::module;
+use crate::terminal::say;
+use contest::{Running, Servers};
 use cores::Cores;
 use credentials::KeyKind;
-use haproxy::Setup;
-use provider::Provider;
 use soak::{Outcome, Soak};
 use target::Version;
 
@@ -52,6 +49,7 @@ Examples:
   lanelock perf tls
   lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
   lanelock perf tls --deadline 100 --connections 4,8,16
+  lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
   lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
 pub struct Args {
     /// Keys of the server's certificate.
@@ -78,7 +76,7 @@ pub struct Args {
     connections: Vec<usize>,
 
     /// Seconds for each server at each number of connections.
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds(0.0, 3600.0))]
     seconds: Duration,
 
     /// Turns in which servers alternate; the median counts.
@@ -96,14 +94,26 @@ pub struct Args {
           requires = "handshakes")]
     abort: f64,
 
-    /// Instead of a HAProxy of its own: a server that listens here already.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "handshakes", requires = "certificate",
+    /// Instead of a HAProxy of its own: servers that listen here already; ratios compare with the
+    /// first.
+    #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
           conflicts_with_all = ["key", "haproxy", "provider"])]
-    connect: Option<SocketAddr>,
+    connect: Vec<SocketAddr>,
 
-    /// With --connect: the certificate that the server shows, PEM.
+    /// With --connect: the certificate that they show, PEM.
     #[arg(long, value_name = "FILE", requires = "connect")]
     certificate: Option<PathBuf>,
+
+    /// With --connect: their processes, for the processor time of a handshake and the lanes that the
+    /// provider fills.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "PID,…",
+        requires = "connect",
+        conflicts_with = "handshakes"
+    )]
+    pid: Vec<u32>,
 
     /// HAProxy's program [default: haproxy of the PATH, or /usr/sbin/haproxy].
     #[arg(long, value_name = "FILE")]
@@ -111,7 +121,7 @@ pub struct Args {
 
     /// The provider's module; none measures HAProxy alone [default: as for `lanelock run`].
     #[arg(long, value_name = "FILE|none")]
-    provider: Option<Provider>,
+    provider: Option<PathBuf>,
 
     /// Longest wait of an operation for others, in µs [default: the module's own, 0, which is until
     /// HAProxy's event loop comes round].
@@ -131,95 +141,93 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     let bench = Bench::open()?;
     let cores = Cores::choose();
-    if let (Some(address), Some(path), Some(handshakes)) =
-        (args.connect, &args.certificate, args.handshakes)
-    {
-        let certificate = credentials::read_certificate(path)?;
-        return connect(args, address, &certificate, handshakes as u64);
+    let pace = Pace {
+        seconds: args.seconds,
+        rounds: args.rounds,
+    };
+    if let Some(path) = &args.certificate {
+        let (certificate, kind) = credentials::read_certificate(path)?;
+        if let Some(handshakes) = args.handshakes {
+            return connect(args, &certificate, handshakes as u64);
+        }
+        let (running, keys) = (args.running()?, [(kind, ())]);
+        let cells = contest::cells(&keys, &args.tls, &args.connections);
+        let join = |cell: &_| contest::join(&running, &certificate, cell);
+        let rows = contest::measure(&cores, &cells, pace, join)?;
+        return publish(&bench, rows, columns::TLS, &args.output);
     }
-    let provider = Provider::find(args.provider.as_ref())?;
+    let program = args.haproxy.clone().or_else(haproxy::find);
+    let servers = Servers {
+        program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
+        module: provider(args.provider.as_deref())?,
+        deadline: args.deadline,
+        cores: &cores,
+    };
     if let Some(handshakes) = args.handshakes {
-        let soak = || soak(args, provider.as_deref(), &cores, handshakes as u64);
+        let soak = || soak(args, &servers, handshakes as u64);
         return cores.as_client(soak);
     }
-    let cells = args.key.len() * args.tls.len() * args.connections.len();
-    let turns = args.rounds * (1 + usize::from(provider.is_some()));
-    let progress = Progress::of(cells * turns);
     if cores.shared() {
-        progress.note("one core for server and clients: the figures are those of both together");
+        say("one core for server and clients: the figures are those of both together");
     }
-    let mut rows = Vec::new();
-    for &key in &args.key {
-        for &version in &args.tls {
-            let cell = Cell {
-                key,
-                version,
-                connections: &args.connections,
-            };
-            let pace = Pace {
-                seconds: args.seconds,
-                rounds: args.rounds,
-            };
-            let setups = args.setups(provider.as_deref(), version);
-            let measure = || contest::measure(&setups, &cell, pace, &cores, &progress);
-            rows.extend(cores.as_client(measure)?);
-        }
-    }
-    drop(progress);
+    let cells = contest::cells(&contest::keys(&args.key)?, &args.tls, &args.connections);
+    let rows = contest::measure(&cores, &cells, pace, |cell| servers.start(cell))?;
     publish(&bench, rows, columns::TLS, &args.output)
 }
 
+/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key, with and without
+/// the provider; or what is missing for it.
+///
+/// # Errors
+/// [`Failure::Failed`] if a handshake failed.
+pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failure> {
+    let (program, module) = match (haproxy::find(), module::find()) {
+        (None, _) => return Ok(Err(format!("there is no HAProxy: {}", haproxy::REMEDY))),
+        (_, Err(failure)) => return Ok(Err(failure.to_string())),
+        (Some(program), Ok(module)) => (program, Some(module)),
+    };
+    say("TLS handshakes of a HAProxy, with and without the provider");
+    let cores = Cores::choose();
+    let servers = Servers {
+        program,
+        module,
+        deadline: None,
+        cores: &cores,
+    };
+    let pace = Pace {
+        seconds: Duration::from_millis(900),
+        rounds: 3,
+    };
+    let keys = contest::keys(&[KeyKind::Rsa2048])?;
+    let cells = contest::cells(&keys, &[Version::Tls13], &[1, 8, 64]);
+    contest::measure(&cores, &cells, pace, |cell| servers.start(cell)).map(Ok)
+}
+
 /// Does so many handshakes on every server, and checks that nothing stays behind.
-fn soak(
-    args: &Args,
-    provider: Option<&Path>,
-    cores: &Cores,
-    handshakes: u64,
-) -> Result<(), Failure> {
+fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
     for &key in &args.key {
         for &version in &args.tls {
-            let soak = Soak {
-                key,
-                version,
-                connections: args.most(),
-                handshakes,
-                abort: args.abort,
-            };
-            let mut setups = args.setups(provider, version);
+            let soak = args.soak(version, handshakes);
             // The one with the provider, if there is one.
-            let (name, setup) = setups.pop().expect("one at least");
-            let outcome = soak::run(&name, &setup, soak, cores)?;
-            if args.output.shows_table() {
-                outcome.print()?;
-            }
-            outcomes.push(outcome);
+            let setup = servers.setups(version, soak.connections).pop();
+            let (name, setup) = setup.expect("one at least");
+            let outcome = soak::run(name, &setup, key, soak, servers.cores)?;
+            outcomes.push(args.shown(outcome)?);
         }
     }
     args.publish(&outcomes)
 }
 
-/// Does so many handshakes with a server that runs already.
-fn connect(
-    args: &Args,
-    address: SocketAddr,
-    certificate: &[u8],
-    handshakes: u64,
-) -> Result<(), Failure> {
+/// Does so many handshakes with servers that run already.
+fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
-    for &version in &args.tls {
-        let soak = Soak {
-            key: args.key[0], // not the server's; nobody asks
-            version,
-            connections: args.most(),
-            handshakes,
-            abort: args.abort,
-        };
-        let outcome = soak::connect(address, certificate.to_vec(), soak)?;
-        if args.output.shows_table() {
-            outcome.print()?;
+    for &address in &args.connect {
+        for &version in &args.tls {
+            let soak = args.soak(version, handshakes);
+            let outcome = soak::connect(address, certificate.to_vec(), soak)?;
+            outcomes.push(args.shown(outcome)?);
         }
-        outcomes.push(outcome);
     }
     args.publish(&outcomes)
 }
@@ -234,32 +242,59 @@ impl Args {
         }
     }
 
-    fn most(&self) -> usize {
-        self.connections.iter().copied().max().unwrap_or(1)
+    fn soak(&self, version: Version, handshakes: u64) -> Soak {
+        Soak {
+            version,
+            connections: self.connections.iter().copied().max().unwrap_or(1),
+            handshakes,
+            abort: self.abort,
+        }
     }
 
-    /// HAProxy alone, and HAProxy with the provider.
-    fn setups(&self, provider: Option<&Path>, version: Version) -> Vec<(String, Setup)> {
-        let program = self.haproxy.clone().or_else(haproxy::find);
-        let setup = Setup {
-            program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
-            provider: None,
-            deadline: self.deadline,
-            version,
-            connections: self.most(),
-        };
-        setups(setup, provider)
+    /// Prints an outcome, unless standard output is for something else.
+    fn shown(&self, outcome: Outcome) -> Result<Outcome, Failure> {
+        if self.output.shows_table() {
+            outcome.print()?;
+        }
+        Ok(outcome)
+    }
+
+    /// The servers of --connect.
+    fn running(&self) -> Result<Vec<Running>, Failure> {
+        if !self.pid.is_empty() && self.pid.len() != self.connect.len() {
+            let (servers, pids) = (self.connect.len(), self.pid.len());
+            return Err(Failure::Usage(format!(
+                "--pid: {pids} processes for {servers} servers of --connect; name one for each"
+            )));
+        }
+        let pids = self
+            .pid
+            .iter()
+            .copied()
+            .map(Some)
+            .chain(std::iter::repeat(None));
+        let running = self.connect.iter().zip(pids);
+        Ok(running
+            .map(|(&address, pid)| Running { address, pid })
+            .collect())
     }
 }
 
-/// HAProxy as it is set up, and with the provider if there is one.
-fn setups(setup: Setup, provider: Option<&Path>) -> Vec<(String, Setup)> {
-    let mut setups = vec![("haproxy".to_owned(), setup.clone())];
-    if let Some(provider) = provider {
-        let provider = Some(provider.to_owned());
-        setups.push(("haproxy+lanelock".to_owned(), Setup { provider, ..setup }));
+/// The provider's module, `None` if there is to be none.
+fn provider(wanted: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = wanted else {
+        return module::find().map(Some);
+    };
+    // Servers change their folder.
+    match path.canonicalize() {
+        Ok(path) if path.is_file() => Ok(Some(path)),
+        _ if path == Path::new("none") => Ok(None),
+        _ => Err(Failure::Usage(format!(
+            "--provider {}: no such file; build it with `make build`, name it with --provider \
+             FILE, or measure without it with --provider none",
+            path.display()
+        ))),
     }
-    setups
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -1,8 +1,6 @@
 //! Many handshakes, a share of which clients abandon: the rest have to succeed, and the server has
 //! to be afterwards what it was before.
 
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,11 +14,11 @@ use super::load::{self, Plan, Tally, Until};
 use super::process::Footprint;
 use super::target::{Target, Version};
 use crate::failure::Failure;
+use crate::terminal::print;
 
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Soak {
-    pub(super) key: KeyKind,
     pub(super) version: Version,
     pub(super) connections: usize,
     pub(super) handshakes: u64,
@@ -67,44 +65,26 @@ const SLACK: u64 = 2 << 20;
 pub(super) fn run(
     name: &str,
     setup: &Setup,
+    key: KeyKind,
     soak: Soak,
     cores: &Cores,
 ) -> Result<Outcome, Failure> {
-    let broken = |error: &dyn Display| Failure::Failed(format!("{}: {error}", soak.key.name()));
-    let credentials = Credentials::generate(soak.key).map_err(|error| broken(&error))?;
-    let shown = credentials
-        .certificate
-        .to_der()
-        .map_err(|error| broken(&error))?;
+    let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
     let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
-    let target =
-        Target::new(server.address(), soak.version, shown).map_err(|error| broken(&error))?;
-    let mut plan = Plan {
-        connections: soak.connections,
-        until: Until::Count(soak.handshakes.div_ceil(10)),
-        abort: soak.abort,
-    };
-    load::run(&target, plan, &mut || Ok(()))?;
+    let target = Target::new(server.address(), soak.version, credentials.shown()?);
+    let target = target.map_err(|error| key.failure(&error))?;
+    soak.load(&target, soak.handshakes.div_ceil(10))?;
     let before = settle(&server, None)?;
-    plan.until = Until::Count(soak.handshakes);
-    let start = Instant::now();
-    let tally = load::run(&target, plan, &mut || Ok(()))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
     let after = settle(&server, Some(before))?;
     let outcome = Outcome {
-        contestant: name.to_owned(),
-        key: Some(soak.key.name()),
-        tls: soak.version.name(),
-        connections: soak.connections,
-        finished: tally.finished,
-        abandoned: tally.left,
-        failed: tally.failed,
-        seconds,
+        key: Some(key.name()),
         server: Some(Server {
             descriptors: [before.0.descriptors, after.0.descriptors],
             jobs: [before.1.jobs, after.1.jobs],
             resident_bytes: [before.0.resident, after.0.resident],
         }),
+        ..soak.outcome(name.to_owned(), &tally, seconds)
     };
     outcome.checked(&tally)
 }
@@ -118,27 +98,38 @@ pub(super) fn connect(
     certificate: Vec<u8>,
     soak: Soak,
 ) -> Result<Outcome, Failure> {
-    let broken = |error: rustls::Error| Failure::Failed(error.to_string());
-    let target = Target::new(address, soak.version, certificate).map_err(broken)?;
-    let plan = Plan {
-        connections: soak.connections,
-        until: Until::Count(soak.handshakes),
-        abort: soak.abort,
-    };
-    let start = Instant::now();
-    let tally = load::run(&target, plan, &mut || Ok(()))?;
-    let outcome = Outcome {
-        contestant: address.to_string(),
-        key: None,
-        tls: soak.version.name(),
-        connections: soak.connections,
-        finished: tally.finished,
-        abandoned: tally.left,
-        failed: tally.failed,
-        seconds: start.elapsed().as_secs_f64(),
-        server: None,
-    };
+    let target = Target::new(address, soak.version, certificate).map_err(Failure::of)?;
+    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
+    let outcome = soak.outcome(address.to_string(), &tally, seconds);
     outcome.checked(&tally)
+}
+
+impl Soak {
+    /// What became of so many connections, in how many seconds.
+    fn load(&self, target: &Target, count: u64) -> Result<(Tally, f64), Failure> {
+        let plan = Plan {
+            connections: self.connections,
+            until: Until::Count(count),
+            abort: self.abort,
+        };
+        let start = Instant::now();
+        let tally = load::run(target, plan, &mut || Ok(()))?;
+        Ok((tally, start.elapsed().as_secs_f64()))
+    }
+
+    fn outcome(&self, contestant: String, tally: &Tally, seconds: f64) -> Outcome {
+        Outcome {
+            contestant,
+            key: None,
+            tls: self.version.name(),
+            connections: self.connections,
+            finished: tally.finished,
+            abandoned: tally.left,
+            failed: tally.failed,
+            seconds,
+            server: None,
+        }
+    }
 }
 
 /// Waits until the server has noticed that everybody has gone; with `before`, until it holds no
@@ -222,9 +213,7 @@ impl Outcome {
                 descriptors[0], descriptors[1], jobs[0], jobs[1],
             );
         }
-        io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(Failure::stdout)
+        print(text)
     }
 }
 

@@ -1,12 +1,14 @@
-//! A chart with horizontal bars.
+//! A chart with horizontal bars, as boxes of the page: they take the width that there is, and their
+//! text keeps its size.
 
-use std::fmt::Write;
+use maud::{Markup, html};
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::Ranged;
 
-use super::scale::{Scale, Spread};
-use super::text::{escape, number};
+use super::figure;
+use crate::figures::number;
 
-/// Groups of bars, one below the other, with the values written at their ends.
-#[derive(Clone, Debug)]
+/// Groups of bars, one below the other, with something written at their ends.
 pub(super) struct BarChart {
     pub(super) title: String,
     pub(super) unit: &'static str,
@@ -16,125 +18,99 @@ pub(super) struct BarChart {
 }
 
 /// Bars of one thing.
-#[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) name: String,
-    /// Each bar as its parts from left to right: colour and value.
-    pub(super) bars: Vec<Vec<(usize, f64)>>,
+    pub(super) bars: Vec<Bar>,
 }
 
-const WIDTH: f64 = 560.0;
-const RIGHT: f64 = 64.0;
-const BAR: f64 = 13.0;
-const GAP: f64 = 9.0;
-const TOP: f64 = 4.0;
-const BOTTOM: f64 = 24.0;
-/// Width of a character of a group's name, about.
-const CHARACTER: f64 = 7.2;
+/// Pieces in one line, and the text after the last.
+pub(super) struct Bar {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) said: String,
+}
+
+/// A part of a bar.
+pub(super) struct Piece {
+    pub(super) colour: usize,
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// Whether it is a line, not a box.
+    pub(super) thin: bool,
+    /// Its tooltip.
+    pub(super) title: String,
+}
 
 impl BarChart {
-    pub(super) fn render(&self) -> String {
-        let longest = self.groups.iter().map(|g| g.name.chars().count()).max();
-        #[expect(clippy::cast_precision_loss, reason = "a name's length")]
-        let left = (longest.unwrap_or(0) as f64 * CHARACTER + 14.0).clamp(60.0, 230.0);
-        let height: f64 = self.groups.iter().map(Group::height).sum::<f64>() + TOP + BOTTOM;
-        let totals = self
-            .groups
-            .iter()
-            .flat_map(|g| g.bars.iter().map(|bar| total(bar)));
-        let x = Scale::covering(totals, Spread::Linear, (left, WIDTH - RIGHT));
-        let mut svg = format!(
-            "<figure><figcaption>{}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {height}\" \
-             role=\"img\" aria-label=\"{}\">\n",
-            escape(&self.title),
-            self.legend(),
-            escape(&self.title),
-        );
-        let bottom = height - BOTTOM;
-        for &tick in x.ticks() {
-            let at = x.at(tick);
-            let _ = writeln!(
-                svg,
-                "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>\
-                 <text class=\"tick\" x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                height - 8.0,
-                number(tick),
-            );
-        }
-        let _ = writeln!(
-            svg,
-            "<text class=\"name\" x=\"{WIDTH}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            height - 8.0,
-            escape(self.unit),
-        );
-        let mut top = TOP;
-        for group in &self.groups {
-            self.group(group, left, top, &x, &mut svg);
-            top += group.height();
-        }
-        svg.push_str("</svg></figure>\n");
-        svg
-    }
-
-    fn legend(&self) -> String {
-        if self.legend.is_empty() {
-            return String::new();
-        }
-        let items = self
-            .legend
-            .iter()
-            .fold(String::new(), |mut html, (name, colour)| {
-                let _ = write!(html, "<li><i class=\"c{colour}\"></i>{}</li>", escape(name));
-                html
-            });
-        format!("<ul class=\"legend\">{items}</ul>\n")
-    }
-
-    fn group(&self, group: &Group, left: f64, top: f64, x: &Scale, svg: &mut String) {
-        let middle = top + (group.height() - GAP) / 2.0 + GAP / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text class=\"label\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            left - 8.0,
-            middle + 4.0,
-            escape(&group.name),
-        );
-        let mut y = top + GAP / 2.0;
-        for bar in &group.bars {
-            let mut sum = 0.0;
-            for &(colour, value) in bar {
-                let (from, to) = (x.at(sum), x.at(sum + value));
-                let (start, width) = (from.min(to), (to - from).abs());
-                let _ = writeln!(
-                    svg,
-                    "<rect class=\"c{colour}\" x=\"{start:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
-                     height=\"{BAR}\" rx=\"2\"><title>{}: {} {}</title></rect>",
-                    escape(&group.name),
-                    number(value),
-                    escape(self.unit),
-                );
-                sum += value;
+    /// The chart with its title and legend.
+    pub(super) fn render(&self) -> Markup {
+        let (low, high) = self.range();
+        let at = |value: f64| 100.0 * (value - low) / (high - low);
+        let axis: RangedCoordf64 = (low..high).into();
+        let bars = html! {
+            div.bars role="img" aria-label=(self.title) {
+                @for group in &self.groups {
+                    span.name { (group.name) }
+                    div { @for bar in &group.bars { (bar.render(at)) } }
+                }
+                span.unit { (self.unit) }
+                div.ticks {
+                    @for tick in axis.key_points(6) {
+                        span style=(format!("left:{:.2}%", at(tick))) { (number(tick)) }
+                    }
+                }
             }
-            let _ = writeln!(
-                svg,
-                "<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x.at(sum.max(0.0)) + 6.0,
-                y + BAR - 2.5,
-                number(total(bar)),
-            );
-            y += BAR + 2.0;
+        };
+        figure(&self.title, &self.legend, &bars)
+    }
+
+    /// From the lowest value, or 0, to the highest.
+    fn range(&self) -> (f64, f64) {
+        let pieces = self.groups.iter().flat_map(|group| &group.bars);
+        let ends = pieces
+            .flat_map(|bar| &bar.pieces)
+            .flat_map(|piece| [piece.from, piece.to]);
+        let ends = ends.filter(|end| end.is_finite());
+        let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), end| {
+            (low.min(end), high.max(end))
+        });
+        (low, if high > low { high } else { low + 1.0 })
+    }
+}
+
+impl Bar {
+    /// These colours and values one after the other, their sum written at the end.
+    pub(super) fn stacked(name: &str, unit: &str, parts: &[(usize, f64)]) -> Self {
+        let mut sum = 0.0;
+        let pieces = parts.iter().map(|&(colour, value)| {
+            let from = sum;
+            sum += value;
+            Piece {
+                colour,
+                from,
+                to: sum,
+                thin: false,
+                title: format!("{name}: {} {unit}", number(value)),
+            }
+        });
+        Self {
+            pieces: pieces.collect(),
+            said: number(parts.iter().map(|(_, value)| value).sum()),
         }
     }
-}
 
-impl Group {
-    fn height(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few bars")]
-        let bars = self.bars.len() as f64;
-        bars * (BAR + 2.0) + GAP
+    fn render(&self, at: impl Fn(f64) -> f64) -> Markup {
+        let end = self.pieces.iter().map(|piece| at(piece.from.max(piece.to)));
+        let end = end.fold(0.0, f64::max);
+        html! {
+            div.bar {
+                @for piece in &self.pieces {
+                    @let (from, to) = (at(piece.from), at(piece.to));
+                    i class={ "c" (piece.colour) @if piece.thin { " thin" } }
+                        style=(format!("left:{:.2}%;width:{:.2}%", from.min(to), (to - from).abs()))
+                        title=(piece.title) {}
+                }
+                span style=(format!("left:{end:.2}%")) { (self.said) }
+            }
+        }
     }
-}
-
-fn total(bar: &[(usize, f64)]) -> f64 {
-    bar.iter().map(|(_, value)| value).sum()
 }

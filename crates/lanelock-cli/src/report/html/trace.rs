@@ -1,19 +1,31 @@
 //! The page of `lanelock trace`.
 
-use std::fmt::Write as _;
+use maud::html;
 
-use super::bar_chart::{BarChart, Group};
-use super::charts::Section;
-use super::line_chart::{Axis, LineChart, Series};
-use super::page;
-use super::scale::Spread;
-use super::text::{escape, number};
-use super::waterfall;
+use super::bar_chart::{Bar, BarChart, Group};
+use super::line_chart::{Axis, LineChart, Series, Spread};
+use super::{Section, list, page, waterfall};
+use crate::figures::{float, number};
 use crate::trace::{Breakdown, Event, Times};
 
 /// The page as markup.
 pub fn render(breakdown: &Breakdown, events: &[Event]) -> String {
-    let mut sections = vec![
+    let handshakes = &breakdown.handshakes;
+    let returned: u64 = handshakes.returned_for_later.values().sum();
+    let facts = [
+        ("seconds", format!("{:.1}", breakdown.seconds)),
+        ("handshakes completed", handshakes.completed.to_string()),
+        ("failed", handshakes.failed.to_string()),
+        ("cut off", handshakes.cut_off.to_string()),
+        ("returned for later", returned.to_string()),
+    ];
+    let header = html! {
+        h1 { "lanelock: trace" }
+        p { code { (breakdown.program) } }
+        (list(&facts))
+        @for note in &breakdown.notes { p { "Note: " (note) } }
+    };
+    let sections = vec![
         time(breakdown),
         latency(breakdown),
         crypto(breakdown),
@@ -24,38 +36,8 @@ pub fn render(breakdown: &Breakdown, events: &[Event]) -> String {
             charts: waterfall::render(events).into_iter().collect(),
         },
     ];
-    sections.retain(|section| !section.charts.is_empty());
-    page(
-        &format!("lanelock trace of {}", breakdown.program),
-        &header(breakdown),
-        &sections,
-        "",
-    )
-}
-
-fn header(breakdown: &Breakdown) -> String {
-    let handshakes = &breakdown.handshakes;
-    let returned: u64 = handshakes.returned_for_later.values().sum();
-    let facts = [
-        ("seconds", format!("{:.1}", breakdown.seconds)),
-        ("handshakes completed", handshakes.completed.to_string()),
-        ("failed", handshakes.failed.to_string()),
-        ("cut off", handshakes.cut_off.to_string()),
-        ("returned for later", returned.to_string()),
-    ];
-    let mut html = format!(
-        "<header>\n<h1>lanelock: trace</h1>\n<p><code>{}</code></p>\n<dl class=\"facts\">\n",
-        escape(&breakdown.program),
-    );
-    for (name, value) in facts {
-        // Writing to a string succeeds, here and below.
-        let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
-    }
-    html.push_str("</dl>\n");
-    for note in &breakdown.notes {
-        let _ = writeln!(html, "<p>Note: {}</p>", escape(note));
-    }
-    html + "</header>\n"
+    let title = format!("lanelock trace of {}", breakdown.program);
+    page(&title, &header, sections, &html! {})
 }
 
 /// An average handshake in parts.
@@ -77,17 +59,13 @@ fn time(breakdown: &Breakdown) -> Section {
         ];
         let parts = parts.into_iter().enumerate();
         let parts: Vec<_> = parts.filter(|(_, (_, us))| *us > 0.0).collect();
+        let bar: Vec<_> = parts.iter().map(|(i, (_, us))| (*i, *us)).collect();
+        let legend = parts.iter().map(|(i, (name, _))| ((*name).to_owned(), *i));
         BarChart {
             title: "An average handshake".to_owned(),
             unit: "µs",
-            groups: vec![Group {
-                name: "handshake".to_owned(),
-                bars: vec![parts.iter().map(|(i, (_, us))| (*i, *us)).collect()],
-            }],
-            legend: parts
-                .iter()
-                .map(|(i, (name, _))| ((*name).to_owned(), *i))
-                .collect(),
+            groups: vec![group("handshake".to_owned(), "µs", &bar)],
+            legend: legend.collect(),
         }
         .render()
     });
@@ -143,16 +121,7 @@ fn latency(breakdown: &Breakdown) -> Section {
         title: "Latency",
         explanation: "How many took how long at most.",
         charts: charts
-            .map(|(title, series)| {
-                LineChart {
-                    title: title.to_owned(),
-                    x: MICROSECONDS,
-                    y: SHARE,
-                    series,
-                    guide: None,
-                }
-                .render()
-            })
+            .map(|(title, series)| LineChart::new(title, [MICROSECONDS, SHARE], series).render())
             .collect(),
     }
 }
@@ -178,10 +147,7 @@ fn crypto(breakdown: &Breakdown) -> Section {
     let batches = batches.map(|algorithm| (&algorithm.name, algorithm.total_us));
     let groups: Vec<_> = functions
         .chain(batches)
-        .map(|(name, us)| Group {
-            name: name.clone(),
-            bars: vec![vec![(0, us / 1000.0)]],
-        })
+        .map(|(name, us)| group(name.clone(), "ms", &[(0, us / 1000.0)]))
         .collect();
     let chart = BarChart {
         title: "Time in public-key operations".to_owned(),
@@ -209,10 +175,7 @@ fn lanes(breakdown: &Breakdown) -> Section {
             groups: algorithm
                 .lanes
                 .iter()
-                .map(|(lanes, count)| Group {
-                    name: lanes.to_string(),
-                    bars: vec![vec![(0, float(*count))]],
-                })
+                .map(|(lanes, count)| group(lanes.to_string(), "batches", &[(0, float(*count))]))
                 .collect(),
         }
         .render()
@@ -224,9 +187,9 @@ fn lanes(breakdown: &Breakdown) -> Section {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
+fn group(name: String, unit: &str, parts: &[(usize, f64)]) -> Group {
+    let bars = vec![Bar::stacked(&name, unit, parts)];
+    Group { name, bars }
 }
 
 #[cfg(test)]
@@ -261,7 +224,11 @@ mod tests {
     #[test]
     fn the_parts_of_a_handshake_add_up() {
         let html = render(&breakdown(), &[]);
-        for part in ["100 µs", "300 µs", "600 µs"] {
+        for part in [
+            "handshake: 100 µs",
+            "handshake: 300 µs",
+            "handshake: 600 µs",
+        ] {
             assert!(html.contains(part), "{part}\n{html}");
         }
         assert!(!html.contains("paused for an operation"));

@@ -1,10 +1,11 @@
 //! Single handshakes on a time line: calls, pauses, waits.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-use super::scale::{Scale, Spread};
-use super::text::{escape, number};
+use maud::{Markup, html};
+
+use super::bar_chart::{Bar, BarChart, Group, Piece};
+use crate::figures::float;
 use crate::trace::Event;
 
 /// What a handshake does for a while; the number is its colour.
@@ -34,98 +35,43 @@ struct Handshake {
 
 /// Handshakes drawn.
 const ROWS: usize = 60;
-const WIDTH: f64 = 1120.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 70.0;
-const ROW: f64 = 15.0;
-const BAR: f64 = 9.0;
-const BOTTOM: f64 = 26.0;
 
 /// The chart of the first handshakes that ended; none if none did.
-pub(super) fn render(events: &[Event]) -> Option<String> {
+pub(super) fn render(events: &[Event]) -> Option<Markup> {
     let rows = handshakes(events);
-    if rows.is_empty() {
-        return None;
-    }
-    let ends = rows.iter().map(|row| float(row.length()));
-    let x = Scale::covering(ends, Spread::Linear, (LEFT, WIDTH - RIGHT));
-    #[expect(clippy::cast_precision_loss, reason = "at most 60 rows")]
-    let bottom = rows.len() as f64 * ROW + 4.0;
-    let mut svg = format!(
-        "<figure style=\"grid-column: 1 / -1\"><figcaption>The first {}</figcaption>\n\
-         <ul class=\"legend\"><li><i class=\"c{}\"></i>call</li><li><i class=\"c{}\"></i>paused \
-         for an operation</li><li><i class=\"c{}\"></i>waiting for the peer</li></ul>\n\
-         <svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"handshakes\">\n",
-        rows.len(),
-        Does::Call as u8,
-        Does::Pause as u8,
-        Does::Wait as u8,
-        bottom + BOTTOM,
-    );
-    for &tick in x.ticks() {
-        let at = x.at(tick);
-        // Writing to a string succeeds, here and below.
-        let _ = writeln!(
-            svg,
-            "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"0\" y2=\"{bottom}\"/>\
-             <text class=\"tick\" x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            bottom + 16.0,
-            number(tick),
-        );
-    }
-    let _ = writeln!(
-        svg,
-        "<text class=\"name\" x=\"{WIDTH}\" y=\"{}\" text-anchor=\"end\">µs</text>",
-        bottom + 16.0
-    );
-    let mut top = 2.0;
-    for row in &rows {
-        draw(row, top, &x, &mut svg);
-        top += ROW;
-    }
-    Some(svg + "</svg></figure>\n")
-}
-
-fn draw(row: &Handshake, top: f64, x: &Scale, svg: &mut String) {
-    let _ = writeln!(
-        svg,
-        "<text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{} at {:.3} s</text>",
-        LEFT - 8.0,
-        top + BAR,
-        escape(&row.name),
-        float(row.started_us) / 1e6,
-    );
-    for span in &row.spans {
-        let (from, to) = (x.at(float(span.from)), x.at(float(span.to)));
-        // A wait is a thin line between thick calls.
-        let (y, height) = match span.does {
-            Does::Wait => (top + BAR / 2.0 - 0.5, 1.0),
-            Does::Call | Does::Pause => (top, BAR),
-        };
-        let _ = writeln!(
-            svg,
-            "<rect class=\"c{}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{height}\">\
-             <title>{:?}, {} µs</title></rect>",
-            span.does as u8,
-            (to - from).max(0.6),
-            span.does,
-            span.to - span.from,
-        );
-    }
-    if let Some((_, said)) = &row.last {
-        let _ = writeln!(
-            svg,
-            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            x.at(float(row.length())) + 5.0,
-            top + BAR,
-            escape(said),
-        );
-    }
+    let legend = [
+        ("call", Does::Call),
+        ("paused for an operation", Does::Pause),
+        ("waiting for the peer", Does::Wait),
+    ];
+    let chart = BarChart {
+        title: format!("The first {}", rows.len()),
+        unit: "µs",
+        legend: legend
+            .map(|(name, does)| (name.to_owned(), does as usize))
+            .to_vec(),
+        groups: rows.iter().map(Handshake::group).collect(),
+    };
+    (!rows.is_empty()).then(|| html! { div.wide { (chart.render()) } })
 }
 
 impl Handshake {
-    fn length(&self) -> u64 {
-        self.spans.last().map_or(0, |span| span.to)
+    fn group(&self) -> Group {
+        let piece = |span: &Span| Piece {
+            colour: span.does as usize,
+            from: float(span.from),
+            to: float(span.to),
+            thin: span.does == Does::Wait,
+            title: format!("{:?}, {} µs", span.does, span.to - span.from),
+        };
+        let said = self.last.as_ref().map(|(_, said)| said.clone());
+        Group {
+            name: format!("{} at {:.3} s", self.name, float(self.started_us) / 1e6),
+            bars: vec![Bar {
+                pieces: self.spans.iter().map(piece).collect(),
+                said: said.unwrap_or_default(),
+            }],
+        }
     }
 
     /// Takes in a call that ended; the time since the last one was a pause or a wait.
@@ -174,11 +120,6 @@ fn handshakes(events: &[Event]) -> Vec<Handshake> {
     ended
 }
 
-#[expect(clippy::cast_precision_loss, reason = "microseconds below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,8 +166,9 @@ mod tests {
     #[test]
     fn an_address_that_is_used_again_is_another_handshake() {
         let events = [event(100, "a", 10, "done"), event(300, "a", 10, "failed")];
-        let lengths: Vec<_> = handshakes(&events).iter().map(Handshake::length).collect();
-        assert_eq!(lengths, [10, 10]);
+        let rows = handshakes(&events);
+        let ends: Vec<_> = rows.iter().map(|row| row.spans[0].to).collect();
+        assert_eq!(ends, [10, 10]);
         assert!(render(&events).is_some() && render(&[]).is_none());
     }
 }

@@ -1,46 +1,91 @@
-//! Many keys at a time: equal lengths, and mixes of lengths.
+//! Many keys at a time, and public keys: by batch, and under load.
 
-use super::super::text::length;
-use super::{Colours, Section, float, grouped, speeds};
-use crate::row::Row;
+use super::super::line_chart::{Axis, LineChart, Series, Spread};
+use super::{COLOURS, Colours, Section, counted, figures, float, grouped, ratios, work, works};
+use crate::figures::{length, number};
+use crate::row::{KeyBatch, KeyLoad, Throughput};
 
 /// A chart for each number of keys and each length or mix, every algorithm in it.
-pub(super) fn section(rows: &[Row], colours: &Colours) -> Section {
-    let charts = grouped(rows.iter().filter(|row| belongs(row)), |row| {
-        let work = (row.sessions, row.threads, row.burst);
-        (work, row.size, row.imix.clone())
+pub(super) fn many(rows: &[&Throughput], colours: &Colours) -> Section {
+    // A mix has no place on an axis of lengths.
+    let belongs = |row: &&Throughput| row.common.sessions > 1 || row.messages.imix.is_some();
+    let rows: Vec<_> = rows.iter().copied().filter(belongs).collect();
+    let rows: Vec<_> = rows.into_iter().filter(|row| works(&row.common)).collect();
+    let groups = grouped(&rows, |row| {
+        let common = &row.common;
+        let counts = [common.sessions, common.threads, common.burst, common.size];
+        (counts, row.messages.imix.clone())
     });
+    let charts = groups
+        .into_iter()
+        .map(|(([keys, threads, _, size], imix), rows)| {
+            let lengths = imix.map_or_else(|| length(float(size)), |imix| format!("mix {imix}"));
+            let mut title = lengths + &counted(keys, "key");
+            if threads > 1 {
+                title += &counted(threads, "thread");
+            }
+            colours.speeds(title, grouped(&rows, work))
+        });
     Section {
         title: "Many keys and mixed lengths",
         explanation: "A gateway's load: the messages of a burst use different keys in turn. A mix \
                       is written as length:weight.",
-        charts: charts
-            .into_iter()
-            .map(|(_, group)| chart(&group, colours))
-            .collect(),
+        charts: charts.collect(),
     }
 }
 
-/// Whether it is shown here: several keys, or a mix, which has no place on an axis of lengths.
-pub(super) fn belongs(row: &Row) -> bool {
-    let timed = row.gbit_per_s > 0.0 && row.p50_ns.is_none() && row.cycles_per_op.is_none();
-    timed && (row.sessions > 1 || row.imix.is_some()) && row.contestant != "null"
-}
+const BATCH: Axis = Axis {
+    title: "operations at a time",
+    spread: Spread::Logarithmic(2),
+    label: number,
+};
 
-fn chart(rows: &[&Row], colours: &Colours) -> String {
-    let first = rows[0];
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
-    let lengths = match &first.imix {
-        Some(imix) => format!("mix {imix}"),
-        None => length(float(first.size)),
-    };
-    let (keys, threads) = (first.sessions, first.threads);
-    let mut title = format!("{lengths}, {keys} key{}", plural(keys));
-    if threads > 1 {
-        title += &format!(", {threads} threads");
-    }
-    let works = grouped(rows.iter().copied(), |row| {
-        format!("{} {}", row.algorithm, row.operation)
+/// A chart for each algorithm, a line for each contestant.
+pub(super) fn by_batch(rows: &[&KeyBatch], colours: &Colours) -> Section {
+    let charts = grouped(rows, |row| row.common.algorithm.clone()).into_iter();
+    let charts = charts.map(|(title, rows)| {
+        let point = |row: &KeyBatch| Some((float(row.batch), row.common.ops_per_s));
+        LineChart::new(
+            title,
+            [BATCH, ratios("operations per second")],
+            colours.lines(&rows, point),
+        )
     });
-    speeds(title, works, colours)
+    Section {
+        title: "Public keys",
+        explanation: "Operations handed over together, the keys in turn.",
+        charts: charts.map(|chart| chart.render()).collect(),
+    }
+}
+
+/// A chart for each algorithm, a line for each contestant and policy.
+pub(super) fn under_load(rows: &[&KeyLoad]) -> Section {
+    let charts = grouped(rows, |row| row.common.algorithm.clone()).into_iter();
+    let charts = charts.map(|(title, rows)| {
+        let point = |row: &&KeyLoad| {
+            (
+                float(row.offered_ops_per_s),
+                float(row.percentiles.p99_ns) / 1e3,
+            )
+        };
+        let name = |row: &KeyLoad| format!("{}, {}", row.common.contestant, row.policy);
+        let lines = grouped(&rows, name).into_iter().enumerate();
+        let series = lines.map(|(at, (name, rows))| Series {
+            name,
+            colour: at % COLOURS,
+            points: rows.iter().map(point).collect(),
+        });
+        let axes = [
+            figures("operations offered per second"),
+            ratios("µs for 99 of 100, or less"),
+        ];
+        LineChart::new(title, axes, series.collect()).render()
+    });
+    Section {
+        title: "Public keys under load",
+        explanation: "Operations arrive at random, whether or not those before are done. single: \
+                      one at a time; deadline: full batches, and partial ones after 200 µs; \
+                      adaptive: what has arrived, as soon as nothing runs.",
+        charts: charts.collect(),
+    }
 }

@@ -1,47 +1,68 @@
 //! Which charts the rows call for.
 
 mod keys;
-mod latency;
-mod public_keys;
-mod scaling;
+mod others;
 mod throughput;
-mod tls;
-mod uplift;
 
-use super::bar_chart::{BarChart, Group};
-use crate::row::Row;
-
-/// Charts of one kind under a heading.
-#[derive(Clone, Debug)]
-pub(super) struct Section {
-    pub(super) title: &'static str,
-    pub(super) explanation: &'static str,
-    /// Each as markup.
-    pub(super) charts: Vec<String>,
-}
+use super::Section;
+use super::bar_chart::{Bar, BarChart, Group};
+use super::line_chart::{Axis, Series, Spread};
+use crate::figures::{float, number};
+use crate::row::{Common, Measured, Row, Throughput};
+use maud::Markup;
 
 /// Colours there are.
 const COLOURS: usize = 8;
 
-/// The sections with anything in them.
+/// An axis of figures, equal distances for equal ratios.
+const fn ratios(title: &'static str) -> Axis {
+    Axis {
+        title,
+        spread: Spread::Logarithmic(10),
+        label: number,
+    }
+}
+
+/// An axis of figures that begins at 0.
+const fn figures(title: &'static str) -> Axis {
+    Axis {
+        title,
+        spread: Spread::Linear,
+        label: number,
+    }
+}
+
+/// The rows of one kind.
+macro_rules! only {
+    ($rows:expr, $kind:ident) => {
+        $rows
+            .iter()
+            .filter_map(|row| match row {
+                Row::$kind(row) => Some(row),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+    };
+}
+
+/// Every section, some of them without charts.
 pub(super) fn sections(rows: &[Row]) -> Vec<Section> {
     let colours = Colours::of(rows);
-    let mut sections = vec![
-        uplift::section(rows, &colours),
-        throughput::overview(rows, &colours),
-        throughput::by_size(rows, &colours),
-        keys::section(rows, &colours),
-        throughput::cycles(rows, &colours),
-        throughput::shares(rows),
-        latency::section(rows),
-        public_keys::by_batch(rows, &colours),
-        public_keys::under_load(rows),
-        tls::section(rows, &colours),
-        scaling::section(rows, &colours),
-        scaling::memory(rows),
-    ];
-    sections.retain(|section| !section.charts.is_empty());
-    sections
+    let (timed, cycles) = (only!(rows, Throughput), only!(rows, Cycles));
+    vec![
+        throughput::uplift(&timed, &colours),
+        throughput::overview(&timed, &colours),
+        throughput::by_size(&timed, &colours),
+        keys::many(&timed, &colours),
+        throughput::cycles(&cycles, &colours),
+        throughput::shares(&cycles),
+        others::latency(&only!(rows, Latency)),
+        keys::by_batch(&only!(rows, KeyBatch), &colours),
+        keys::under_load(&only!(rows, KeyLoad)),
+        others::handshakes(&only!(rows, Handshakes), &colours),
+        others::threads(&timed, &cycles, &colours),
+        others::memory(&only!(rows, Memory)),
+    ]
 }
 
 /// One colour for each contestant, on the whole page; engines have the first ones.
@@ -50,36 +71,93 @@ struct Colours(Vec<String>);
 impl Colours {
     fn of(rows: &[Row]) -> Self {
         let mut names: Vec<String> = Vec::new();
-        let (others, engines): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| is_other(row));
+        let (others, engines): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| match row {
+            Row::Throughput(row) => is_other(row),
+            Row::Cycles(row) => is_other(&row.throughput),
+            _ => false,
+        });
         for row in engines.into_iter().chain(others) {
-            if !names.contains(&row.contestant) {
-                names.push(row.contestant.clone());
+            let name = &row.common().contestant;
+            if !names.contains(name) {
+                names.push(name.clone());
             }
         }
         Self(names)
     }
 
     fn get(&self, contestant: &str) -> usize {
-        self.0
-            .iter()
-            .position(|name| name == contestant)
-            .unwrap_or(0)
-            % COLOURS
+        let at = self.0.iter().position(|name| name == contestant);
+        at.unwrap_or(0) % COLOURS
+    }
+
+    /// A line for each contestant through its points.
+    fn lines<R: Measured>(
+        &self,
+        rows: &[&R],
+        point: impl Fn(&R) -> Option<(f64, f64)>,
+    ) -> Vec<Series> {
+        let lines = grouped(rows, |row| row.common().contestant.clone()).into_iter();
+        let lines = lines.map(|(name, rows)| Series {
+            colour: self.get(&name),
+            points: rows.iter().filter_map(|row| point(row)).collect(),
+            name,
+        });
+        lines.filter(|line| !line.points.is_empty()).collect()
+    }
+
+    /// What the bars of contestants mean, each named once.
+    fn legend(&self, rows: &[&Throughput]) -> Vec<(String, usize)> {
+        let names = grouped(rows, |row| row.common.contestant.clone()).into_iter();
+        names
+            .map(|(name, _)| (name.clone(), self.get(&name)))
+            .collect()
+    }
+
+    /// Bars of a value for each kind of work, one for each contestant.
+    fn bars(
+        &self,
+        works: Vec<(String, Vec<&Throughput>)>,
+        unit: &str,
+        value: impl Fn(&Throughput) -> f64,
+    ) -> Vec<Group> {
+        let bar = |name: &str, row: &Throughput| {
+            let part = (self.get(&row.common.contestant), value(row));
+            Bar::stacked(name, unit, &[part])
+        };
+        let group = |(name, rows): (String, Vec<&Throughput>)| Group {
+            bars: rows.iter().map(|row| bar(&name, row)).collect(),
+            name,
+        };
+        works.into_iter().map(group).collect()
+    }
+
+    /// The speeds of contestants at each kind of work.
+    fn speeds(&self, title: String, works: Vec<(String, Vec<&Throughput>)>) -> Markup {
+        let rows: Vec<_> = works.iter().flat_map(|(_, rows)| rows).copied().collect();
+        BarChart {
+            title,
+            unit: "Gbit/s",
+            legend: self.legend(&rows),
+            groups: self.bars(works, "Gbit/s", |row| row.common.gbit_per_s),
+        }
+        .render()
     }
 }
 
 /// Whether it is a peer's or a baseline's.
-fn is_other(row: &Row) -> bool {
-    row.route.is_some() || row.contestant.ends_with("-per-op")
+fn is_other(row: &Throughput) -> bool {
+    row.route.is_some() || row.common.contestant.ends_with("-per-op")
+}
+
+/// The null engine touches no byte, so that bytes per second mean nothing.
+fn works(row: &Common) -> bool {
+    row.contestant != "null"
 }
 
 /// Rows with equal keys together, in the order of their first appearance.
-fn grouped<'r, K: PartialEq>(
-    rows: impl IntoIterator<Item = &'r Row>,
-    key: impl Fn(&Row) -> K,
-) -> Vec<(K, Vec<&'r Row>)> {
-    let mut groups: Vec<(K, Vec<&Row>)> = Vec::new();
-    for row in rows {
+fn grouped<'r, R, K: PartialEq>(rows: &[&'r R], key: impl Fn(&R) -> K) -> Vec<(K, Vec<&'r R>)> {
+    let mut groups: Vec<(K, Vec<&R>)> = Vec::new();
+    for &row in rows {
         let key = key(row);
         match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, group)) => group.push(row),
@@ -89,75 +167,23 @@ fn grouped<'r, K: PartialEq>(
     groups
 }
 
-/// Bars of a speed for each kind of work, one for each contestant.
-fn speeds(title: String, works: Vec<(String, Vec<&Row>)>, colours: &Colours) -> String {
-    let rows = works.iter().flat_map(|(_, rows)| rows.iter().copied());
-    let contestants = grouped(rows, |row| row.contestant.clone());
-    BarChart {
-        title,
-        unit: "Gbit/s",
-        legend: contestants
-            .into_iter()
-            .map(|(name, _)| (name.clone(), colours.get(&name)))
-            .collect(),
-        groups: works
-            .into_iter()
-            .map(|(name, rows)| Group {
-                name,
-                bars: rows
-                    .iter()
-                    .map(|row| vec![(colours.get(&row.contestant), row.gbit_per_s)])
-                    .collect(),
-            })
-            .collect(),
-    }
-    .render()
-}
-
 /// Number of different values among the rows.
-fn variety<K: PartialEq>(rows: &[&Row], key: impl Fn(&Row) -> K) -> usize {
-    grouped(rows.iter().copied(), key).len()
+fn variety<R, K: PartialEq>(rows: &[&R], key: impl Fn(&R) -> K) -> usize {
+    grouped(rows, key).len()
 }
 
-/// What a chart of rows with the same algorithm and operation is called; settings are named where
-/// they differ between the charts.
-fn title(row: &Row, all: &[&Row]) -> String {
-    let mut text = format!("{} {}", row.algorithm, row.operation);
-    let mut add = |count: u64, unit: &str, varies: bool| {
-        if varies {
-            let plural = if count == 1 { "" } else { "s" };
-            text.push_str(&format!(", {count} {unit}{plural}"));
-        }
-    };
-    add(row.threads, "thread", variety(all, |r| r.threads) > 1);
-    add(row.sessions, "session", variety(all, |r| r.sessions) > 1);
-    let segments = row.segments.unwrap_or(1);
-    add(segments, "segment", variety(all, |r| r.segments) > 1);
-    if variety(all, |r| r.burst) > 1 {
-        text.push_str(&format!(", bursts of {}", row.burst));
-    }
-    let with_output: Vec<&Row> = all.iter().copied().filter(|r| r.layout.is_some()).collect();
-    let layouts = variety(&with_output, |r| r.layout.clone());
-    if let (Some(layout), true) = (&row.layout, layouts > 1) {
-        text.push_str(&format!(", {layout}"));
-    }
-    text
+/// Algorithm and operation.
+fn work<R: Measured>(row: &R) -> String {
+    let Common {
+        algorithm,
+        operation,
+        ..
+    } = row.common();
+    format!("{algorithm} {operation}")
 }
 
-/// What has to be equal for rows to share a chart over lengths.
-fn setting(row: &Row) -> (String, String, u64, u64, u64, Option<u64>, Option<String>) {
-    (
-        row.algorithm.clone(),
-        row.operation.clone(),
-        row.threads,
-        row.sessions,
-        row.burst,
-        row.segments,
-        row.layout.clone(),
-    )
-}
-
-#[expect(clippy::cast_precision_loss, reason = "lengths and times below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
+/// `, 2 threads`, say.
+fn counted(count: u64, unit: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!(", {count} {unit}{plural}")
 }

@@ -1,11 +1,12 @@
-//! Throughput and cycles by length.
+//! Throughput and cycles by length, and what an engine gains.
 
-use super::super::bar_chart::{BarChart, Group};
-use super::super::line_chart::{Axis, LineChart, Series};
-use super::super::scale::Spread;
-use super::super::text::{bytes, length, number};
-use super::{Colours, Section, float, grouped, is_other, setting, speeds, title, variety};
-use crate::row::Row;
+use maud::Markup;
+
+use super::super::bar_chart::{Bar, BarChart, Group};
+use super::super::line_chart::{Axis, LineChart, Spread};
+use super::{Colours, Section, counted, float, grouped, is_other, ratios, variety, work, works};
+use crate::figures::{bytes, length};
+use crate::row::{Cycles, Measured, Throughput};
 
 /// Algorithms from which on an overview comes first.
 const MANY: usize = 5;
@@ -16,182 +17,207 @@ const LENGTH: Axis = Axis {
     label: bytes,
 };
 
-const GBIT_PER_S: Axis = Axis {
-    title: "Gbit/s",
-    spread: Spread::Logarithmic(10),
-    label: number,
-};
-
-const CYCLES: Axis = Axis {
-    title: "cycles per operation",
-    spread: Spread::Logarithmic(10),
-    label: number,
-};
-
 /// Every algorithm side by side, at the shortest and at the longest length.
-pub(super) fn overview(rows: &[Row], colours: &Colours) -> Section {
-    let measured: Vec<&Row> = timed(rows).filter(|row| is_engine(row)).collect();
-    let mut section = Section {
+pub(super) fn overview(rows: &[&Throughput], colours: &Colours) -> Section {
+    let engines = rows.iter().copied();
+    let engines = engines.filter(|row| works(&row.common) && !is_other(row));
+    let rows: Vec<_> = engines.filter(|row| row.messages.imix.is_none()).collect();
+    let crowd = |row: &Throughput| (row.common.threads, row.common.sessions);
+    let least = rows.iter().map(|row| crowd(row)).min();
+    let alone = rows.into_iter().filter(|row| Some(crowd(row)) == least);
+    let rows: Vec<_> = alone.collect();
+    let charts = ends(&rows).into_iter().map(|size| {
+        let of_size = rows.iter().copied().filter(|row| row.common.size == size);
+        let mut rows: Vec<_> = of_size.collect();
+        rows.sort_by(|a, b| b.common.gbit_per_s.total_cmp(&a.common.gbit_per_s));
+        let several = variety(&rows, |row| row.common.operation.clone()) > 2;
+        let groups = grouped(&rows, |row| match several {
+            true => work(row),
+            false => row.common.algorithm.clone(),
+        });
+        colours.speeds(length(float(size)), groups)
+    });
+    Section {
         title: "All algorithms",
         explanation: "One thread, messages of one length, the fastest first.",
-        charts: Vec::new(),
-    };
-    if variety(&measured, |row| row.algorithm.clone()) < MANY {
-        return section;
+        charts: match variety(&rows, |row| row.common.algorithm.clone()) < MANY {
+            true => Vec::new(),
+            false => charts.collect(),
+        },
     }
-    let one_thread = measured.iter().map(|row| row.threads).min().unwrap_or(1);
-    let fewest_keys = measured.iter().map(|row| row.sessions).min().unwrap_or(1);
-    let ends = common_sizes(&measured);
-    for size in ends {
-        let chosen = measured
-            .iter()
-            .copied()
-            .filter(|row| row.size == size && row.threads == one_thread)
-            .filter(|row| row.sessions == fewest_keys);
-        section.charts.push(bars(size, chosen, colours));
-    }
-    section
 }
 
 /// The shortest and the longest of the lengths that most algorithms were measured at.
-fn common_sizes(rows: &[&Row]) -> Vec<u64> {
-    let counts: Vec<(u64, usize)> = grouped(rows.iter().copied(), |row| row.size)
-        .into_iter()
-        .map(|(size, rows)| (size, variety(&rows, |row| row.algorithm.clone())))
+fn ends(rows: &[&Throughput]) -> Vec<u64> {
+    let sizes = grouped(rows, |row| row.common.size).into_iter();
+    let counts: Vec<_> = sizes
+        .map(|(size, rows)| (variety(&rows, |row| row.common.algorithm.clone()), size))
         .collect();
-    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let most = counts.iter().map(|(count, _)| *count).max();
     let common = || {
         counts
             .iter()
-            .filter(|(_, count)| *count == most)
-            .map(|(size, _)| *size)
+            .filter(|(count, _)| Some(*count) == most)
+            .map(|(_, size)| *size)
     };
-    let mut ends: Vec<u64> = common().min().into_iter().chain(common().max()).collect();
+    let mut ends: Vec<_> = common().min().into_iter().chain(common().max()).collect();
     ends.dedup();
     ends
 }
 
-fn bars<'r>(size: u64, rows: impl Iterator<Item = &'r Row>, colours: &Colours) -> String {
-    let mut rows: Vec<&Row> = rows.collect();
-    rows.sort_by(|a, b| b.gbit_per_s.total_cmp(&a.gbit_per_s));
-    let several_ways = variety(&rows, |row| row.operation.clone()) > 2;
-    let name = |row: &Row| match several_ways {
-        true => format!("{} {}", row.algorithm, row.operation),
-        false => row.algorithm.clone(),
-    };
-    let groups = grouped(rows.iter().copied(), name);
-    speeds(length(float(size)), groups, colours)
-}
-
 /// Lines over the length, a chart for each setting.
-pub(super) fn by_size(rows: &[Row], colours: &Colours) -> Section {
-    let charts = lines(rows, colours, &GBIT_PER_S, |row| {
-        Some(row.gbit_per_s).filter(|_| row.cycles_per_op.is_none() && works(row))
-    });
+pub(super) fn by_size(rows: &[&Throughput], colours: &Colours) -> Section {
+    let some = rows.iter().copied().filter(|row| works(&row.common));
+    let some: Vec<_> = some.collect();
     Section {
         title: "Throughput by length",
         explanation: "Both axes are logarithmic: a straight slope is a fixed cost per operation, \
                       the flat end is the cipher itself.",
-        charts,
+        charts: lines(&some, colours, ratios("Gbit/s"), |row| {
+            row.common.gbit_per_s
+        }),
     }
 }
 
-pub(super) fn cycles(rows: &[Row], colours: &Colours) -> Section {
+/// The same for cycles.
+pub(super) fn cycles(rows: &[&Cycles], colours: &Colours) -> Section {
     Section {
         title: "Cycles by length",
         explanation: "Ticks of the time-stamp counter that one thread spends on one operation. \
                       Lower is better.",
-        charts: lines(rows, colours, &CYCLES, |row| row.cycles_per_op),
+        charts: lines(rows, colours, ratios("cycles per operation"), |row| {
+            row.cycles_per_op
+        }),
     }
 }
 
-fn lines(
-    rows: &[Row],
+fn lines<R: Measured>(
+    rows: &[&R],
     colours: &Colours,
-    y: &Axis,
-    value: impl Fn(&Row) -> Option<f64>,
-) -> Vec<String> {
-    let rows: Vec<&Row> = timed(rows).filter(|row| value(row).is_some()).collect();
-    let mut charts = Vec::new();
-    for (_, group) in grouped(rows.iter().copied(), setting) {
-        if variety(&group, |row| row.size) < 3 {
-            continue;
-        }
-        let series = grouped(group.iter().copied(), |row| row.contestant.clone());
-        let chart = LineChart {
-            title: title(group[0], &rows),
-            x: LENGTH,
-            y: y.clone(),
-            series: series
-                .into_iter()
-                .map(|(name, rows)| Series {
-                    colour: colours.get(&name),
-                    name,
-                    points: rows
-                        .iter()
-                        .filter_map(|row| Some((float(row.size), value(row)?)))
-                        .collect(),
-                })
-                .collect(),
-            guide: None,
-        };
-        charts.push(chart.render());
-    }
-    charts
+    y: Axis,
+    value: fn(&R) -> f64,
+) -> Vec<Markup> {
+    let equal = |row: &&&R| {
+        row.messages()
+            .is_some_and(|messages| messages.imix.is_none())
+    };
+    let rows: Vec<_> = rows.iter().filter(equal).copied().collect();
+    let groups = grouped(&rows, setting).into_iter().map(|(_, group)| group);
+    let charts = groups.filter(|group| variety(group, |row| row.common().size) >= 3);
+    let chart = |group: Vec<&R>| {
+        let point = |row: &R| Some((float(row.common().size), value(row)));
+        LineChart::new(
+            title(group[0], &rows),
+            [LENGTH, y],
+            colours.lines(&group, point),
+        )
+    };
+    charts.map(|group| chart(group).render()).collect()
 }
 
 /// The framework's and the engine's part of each operation.
-pub(super) fn shares(rows: &[Row]) -> Section {
-    let split: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.framework_cycles_per_op.is_some() && row.contestant != "null")
-        .collect();
-    let charts = grouped(split.iter().copied(), setting)
-        .into_iter()
-        .map(|(_, group)| {
-            let several = variety(&group, |row| row.contestant.clone()) > 1;
-            let name = |row: &Row| match several {
-                true => format!("{} {}", row.contestant, length(float(row.size))),
-                false => length(float(row.size)),
+pub(super) fn shares(rows: &[&Cycles]) -> Section {
+    let some = rows.iter().copied();
+    let split = some.filter(|row| row.shares.is_some() && works(row.common()));
+    let split: Vec<_> = split.collect();
+    let charts = grouped(&split, setting).into_iter().map(|(_, group)| {
+        let several = variety(&group, |row| row.common().contestant.clone()) > 1;
+        let bars = group.iter().filter_map(|row| {
+            let size = length(float(row.common().size));
+            let name = match several {
+                true => format!("{} {size}", row.common().contestant),
+                false => size,
             };
-            BarChart {
-                title: title(group[0], &split),
-                unit: "cycles",
-                legend: vec![("framework".to_owned(), 1), ("engine".to_owned(), 0)],
-                groups: group
-                    .iter()
-                    .map(|row| Group {
-                        name: name(row),
-                        bars: vec![vec![
-                            (1, row.framework_cycles_per_op.unwrap_or(0.0)),
-                            (0, row.engine_cycles_per_op.unwrap_or(0.0)),
-                        ]],
-                    })
-                    .collect(),
-            }
-            .render()
-        })
-        .collect();
+            let shares = row.shares?;
+            let parts = [
+                (1, shares.framework_cycles_per_op),
+                (0, shares.engine_cycles_per_op),
+            ];
+            let bars = vec![Bar::stacked(&name, "cycles", &parts)];
+            Some(Group { name, bars })
+        });
+        BarChart {
+            title: title(group[0], &split),
+            unit: "cycles",
+            legend: vec![("framework".to_owned(), 1), ("engine".to_owned(), 0)],
+            groups: bars.collect(),
+        }
+        .render()
+    });
     Section {
         title: "Where the cycles go",
         explanation: "Framework: building the operation, validation, grouping, reading the \
                       status, as the null engine takes them. Engine: the rest.",
-        charts,
+        charts: charts.collect(),
     }
 }
 
-/// Neither a peer nor a baseline, nor measured for something else.
-fn is_engine(row: &Row) -> bool {
-    works(row) && !is_other(row) && row.cycles_per_op.is_none()
+/// What an engine gains over baselines.
+pub(super) fn uplift(rows: &[&Throughput], colours: &Colours) -> Section {
+    let some = rows.iter().copied();
+    let compared: Vec<_> = some.filter(|row| row.uplift_percent.is_some()).collect();
+    let charts = grouped(&compared, |row| (work(row), row.common.sessions)).into_iter();
+    let charts = charts.map(|((mut title, sessions), group)| {
+        if variety(&compared, |row| row.common.sessions) > 1 {
+            title += &counted(sessions, "session");
+        }
+        let mut legend = colours.legend(&group);
+        if let [(only, _)] = &legend[..] {
+            title += &format!(", over {only}");
+            legend.clear();
+        }
+        let works = grouped(&group, |row| {
+            let size = length(float(row.common.size));
+            match row.common.threads {
+                1 => size,
+                threads => size + &counted(threads, "thread"),
+            }
+        });
+        let groups = colours.bars(works, "%", |row| row.uplift_percent.unwrap_or_default());
+        BarChart {
+            title,
+            unit: "%",
+            legend,
+            groups,
+        }
+        .render()
+    });
+    Section {
+        title: "Uplift",
+        explanation: "By how much the engine is faster than the same work with one habit repeated \
+                      for every operation, in percent.",
+        charts: charts.collect(),
+    }
 }
 
-/// The null engine touches no byte, so that bytes per second mean nothing.
-fn works(row: &Row) -> bool {
-    row.contestant != "null"
+/// What has to be equal for rows to share a chart over lengths.
+fn setting<R: Measured>(row: &R) -> (String, [u64; 4], Option<String>) {
+    let (common, messages) = (row.common(), row.messages());
+    let segments = messages.map_or(1, |messages| messages.segments);
+    let counts = [common.threads, common.sessions, common.burst, segments];
+    (
+        work(row),
+        counts,
+        messages.and_then(|messages| messages.layout.clone()),
+    )
 }
 
-/// Rows that say how much was done in how much time, one operation's latency apart.
-fn timed(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    rows.iter()
-        .filter(|row| row.gbit_per_s > 0.0 && row.p50_ns.is_none() && row.imix.is_none())
+/// What a chart of rows with the same setting is called: its parts are named where they differ
+/// between the charts.
+fn title<R: Measured>(row: &R, all: &[&R]) -> String {
+    let (mut text, counts, layout) = setting(row);
+    for (at, unit) in ["thread", "session", "", "segment"].into_iter().enumerate() {
+        match variety(all, |row| setting(row).1[at]) {
+            1 => {}
+            _ if unit.is_empty() => text += &format!(", bursts of {}", counts[at]),
+            _ => text += &counted(counts[at], unit),
+        }
+    }
+    let with_output = all.iter().copied().filter(|row| setting(*row).2.is_some());
+    match layout {
+        Some(layout) if variety(&with_output.collect::<Vec<_>>(), |row| setting(row).2) > 1 => {
+            text + ", " + &layout
+        }
+        _ => text,
+    }
 }

@@ -1,8 +1,6 @@
-//! Contestants in turns: what disturbs the machine for a while disturbs all of them alike.
+//! What comes of the turns of a contestant, and whether all of them do the same.
 
-use super::contest::Pace;
 use super::contestant::{Contestant, Lap};
-use super::progress::Progress;
 use crate::failure::Failure;
 
 /// What a contestant reached.
@@ -18,7 +16,7 @@ pub struct Score {
 ///
 /// # Errors
 /// [`Failure::Failed`] names two that do not.
-pub fn agree(contestants: &mut [Box<dyn Contestant>]) -> Result<(), Failure> {
+pub fn agree(contestants: &mut [impl Contestant]) -> Result<(), Failure> {
     let mut first: Option<(String, u64)> = None;
     for contestant in contestants {
         let digest = contestant.digest()?;
@@ -38,37 +36,10 @@ pub fn agree(contestants: &mut [Box<dyn Contestant>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the contestants work in turns, who starts changing from round to round.
-///
-/// # Errors
-/// The first failure of any.
-pub fn alternate(
-    contestants: &mut [Box<dyn Contestant>],
-    pace: Pace,
-    progress: &Progress,
-) -> Result<Vec<Score>, Failure> {
-    let turns = u32::try_from(pace.rounds).unwrap_or(u32::MAX);
-    let span = pace.seconds / turns;
-    for contestant in contestants.iter_mut() {
-        let _warms_up = contestant.lap(span.min(WARM_UP))?;
-    }
-    let mut laps = vec![Vec::with_capacity(pace.rounds); contestants.len()];
-    for round in 0..pace.rounds {
-        for turn in 0..contestants.len() {
-            let who = (round + turn) % contestants.len();
-            laps[who].push(contestants[who].lap(span)?);
-            progress.step();
-        }
-    }
-    Ok(laps.iter().map(|laps| Score::of(laps)).collect())
-}
-
-const WARM_UP: std::time::Duration = std::time::Duration::from_millis(20);
-
 impl Score {
     /// Of one contestant's laps, of which there is at least one.
-    pub fn of(laps: &[Lap]) -> Self {
-        let mut rates: Vec<_> = laps.iter().map(Lap::rate).collect();
+    pub fn of<'l>(laps: impl IntoIterator<Item = &'l Lap>) -> Self {
+        let mut rates: Vec<_> = laps.into_iter().map(Lap::rate).collect();
         rates.sort_by(f64::total_cmp);
         let rate = quantile(&rates, 2);
         Self {
