@@ -3,7 +3,6 @@
 
 mod lone;
 
-use super::rounds::OfSize;
 use super::{BLOCK, EncryptKey, ctr, mac};
 use crate::arrays::from_fn;
 use crate::machine::Machine;
@@ -49,9 +48,7 @@ pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
             match jobs.len() {
                 _ if one_by_one(jobs) => {
                     for job in jobs {
-                        machine
-                            .blocks
-                            .run(OfSize(job.key.size(), Lone::<true>(job)));
+                        machine.blocks.run_sized(job.key.size(), Lone::<true>(job));
                     }
                 }
                 ..=8 => encrypt_group::<8>(machine, jobs),
@@ -75,9 +72,7 @@ pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
             match jobs.len() {
                 _ if one_by_one(jobs) => {
                     for job in jobs {
-                        machine
-                            .blocks
-                            .run(OfSize(job.key.size(), Lone::<false>(job)));
+                        machine.blocks.run_sized(job.key.size(), Lone::<false>(job));
                     }
                 }
                 ..=8 => decrypt_group::<8>(machine, jobs),

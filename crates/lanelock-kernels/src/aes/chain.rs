@@ -12,7 +12,7 @@ mod step;
 
 use core::mem::MaybeUninit;
 
-use super::rounds::{OfSize, PerRounds};
+use super::rounds::{PerRounds, number_of_rounds};
 use super::{BLOCK, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -97,7 +97,7 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
 #[inline(always)]
 pub(crate) unsafe fn run_chains<T: Tail>(machine: Machine, size: KeySize, chains: &mut Chains<T>) {
     // SAFETY: the caller's promises.
-    unsafe { machine.blocks.run(OfSize(size, Lanes(chains))) }
+    unsafe { machine.blocks.run_sized(size, Lanes(chains)) }
 }
 
 struct Lanes<'c, T>(&'c mut Chains<T>);
@@ -215,9 +215,14 @@ impl<T: Tail> Chains<T> {
                 self.len = 0;
                 return;
             }
-            let mut keys = LaneKeys::<ROUNDS>::new();
+            let rounds = number_of_rounds::<ROUNDS>(self.key[0].assume_init());
+            let mut keys = LaneKeys::new(rounds);
             let mut lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
-            let width = if self.collide() { GROUPS / 2 } else { GROUPS } * V::BLOCKS;
+            let width = match self.collide() {
+                _ if const { !V::SIDE_BY_SIDE } => 1,
+                true => GROUPS / 2 * V::BLOCKS,
+                false => GROUPS * V::BLOCKS,
+            };
             while self.next < self.len {
                 self.first = self.next;
                 let live = (self.len - self.first).min(width);
@@ -227,7 +232,7 @@ impl<T: Tail> Chains<T> {
                 } else {
                     self.extremes_of(live)
                 };
-                self.run_lanes::<V, ROUNDS>(live, extremes, &mut keys, &mut lines);
+                self.run_lanes::<V>(live, extremes, rounds, &mut keys, &mut lines);
             }
             keys.wipe::<V>();
         }
@@ -239,11 +244,12 @@ impl<T: Tail> Chains<T> {
     /// # Safety
     /// As [`Chains::run`]; that many entries from `first` on.
     #[inline(always)]
-    unsafe fn run_lanes<V: Vector, const ROUNDS: usize>(
+    unsafe fn run_lanes<V: Vector>(
         &mut self,
         mut live: usize,
         (mut least, mut most): (usize, usize),
-        keys: &mut LaneKeys<ROUNDS>,
+        rounds: usize,
+        keys: &mut LaneKeys,
         lines: &mut [MaybeUninit<Line>; LANES],
     ) {
         keys.stale = u32::MAX;
@@ -274,9 +280,10 @@ impl<T: Tail> Chains<T> {
                     } else {
                         keys.gather::<V>(key, groups)
                     },
+                    rounds,
                     blocks: least,
                 };
-                step.run::<V, T, ROUNDS>(groups, self.one_key);
+                step.run::<V, T>(groups, self.one_key);
                 if least == most {
                     return;
                 }

@@ -1,7 +1,7 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
 use super::message::{in_records, length};
-use super::rounds::{OfSize, PerRounds, Rounds, each_round};
+use super::rounds::{PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
 use super::{BLOCK, EncryptKey, KeySize, Message, Records};
 use crate::arch::blocks::{Kernel, Vector};
@@ -90,7 +90,7 @@ pub unsafe fn apply_each<'k>(
 #[inline(never)]
 pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run(OfSize(size, Apply(records))) }
+    unsafe { machine.blocks.run_sized(size, Apply(records)) }
 }
 
 struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);
@@ -103,7 +103,7 @@ impl PerRounds for Apply<'_, '_> {
         // SAFETY: `apply_records`' contract.
         unsafe {
             while first < records.count {
-                first = V::enter(Plain::<ROUNDS>(records, first));
+                first = Plain::<ROUNDS>(records, first).run::<V>();
                 if first < records.count {
                     V::enter(Carrying::<ROUNDS>(records.get(first)));
                     first += 1;
@@ -117,14 +117,14 @@ impl PerRounds for Apply<'_, '_> {
 /// A loop without calls, which would cost it the registers of its round keys.
 struct Plain<'m, 'k, const ROUNDS: usize>(&'m Records<'k, EncryptKey>, usize);
 
-impl<const ROUNDS: usize> Kernel for Plain<'_, '_, ROUNDS> {
-    type Output = usize;
-
+impl<const ROUNDS: usize> Plain<'_, '_, ROUNDS> {
+    /// # Safety
+    /// Runs under [`Vector::enter`]; keys have `ROUNDS` rounds, and `apply_records`' contract.
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) -> Self::Output {
+    unsafe fn run<V: Vector>(self) -> usize {
         let Self(records, mut number) = self;
         while number < records.count {
-            // SAFETY: keys have `ROUNDS` rounds; `apply_records`' contract.
+            // SAFETY: the caller's promises.
             unsafe {
                 let mut next = records.get(number);
                 let key = next.key;
@@ -256,7 +256,7 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
                 [self.counters] = next;
             }
             self.rounds.begin(&mut blocks);
-            each_round!(ROUNDS, |r| {
+            each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut blocks);
                 // Else one register's rounds may come behind all others', and then wait.
                 V::pin(&mut blocks);

@@ -1,6 +1,6 @@
 //! ECB (SP 800-38A, section 6.1).
 
-use super::rounds::{OfSize, PerRounds, Rounds};
+use super::rounds::{PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
@@ -36,7 +36,7 @@ pub unsafe fn encrypt_many(machine: Machine, jobs: &[Job<'_, EncryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run(OfSize(size, EncryptMany(jobs))) }
+    unsafe { machine.blocks.run_sized(size, EncryptMany(jobs)) }
 }
 
 /// Decrypts every job.
@@ -54,7 +54,7 @@ pub unsafe fn decrypt_many(machine: Machine, jobs: &[Job<'_, DecryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run(OfSize(size, DecryptMany(jobs))) }
+    unsafe { machine.blocks.run_sized(size, DecryptMany(jobs)) }
 }
 
 fn fits(len: usize, size: KeySize, expected: KeySize) -> bool {

@@ -13,7 +13,7 @@ pub use key::Key;
 pub use stream::Stream;
 
 use super::BLOCK;
-use super::rounds::{OfSize, PerRounds};
+use super::rounds::{PerRounds, WithRounds};
 use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 use crate::machine::Machine;
@@ -125,6 +125,15 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
     };
     let (key, len, aad_len) = (first.key, first.len, first.aad_len);
     let size = key.cipher().size();
+    if jobs.len() == 1 {
+        let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..1]);
+        // SAFETY: the caller's contract.
+        return unsafe {
+            machine
+                .blocks
+                .run_sized(size, InTurn::<ENCRYPT> { jobs, list })
+        };
+    }
     let (mut one_key, mut apart) = (true, 0);
     for job in &*jobs {
         one_key &= core::ptr::eq(job.key, key);
@@ -138,7 +147,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
         alike,
     };
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run(OfSize(size, many)) }
+    unsafe { machine.blocks.run_sized(size, many) }
 }
 
 struct Many<'a, 'k, const ENCRYPT: bool> {
@@ -152,13 +161,20 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         for jobs in self.jobs.chunks_mut(SORTED) {
-            let few = V::BLOCKS == 1 || jobs.len() < V::BLOCKS;
+            if const { V::BLOCKS == 1 } {
+                // Nothing shares a register, and the code that would need not be compiled.
+                let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
+                // SAFETY: `encrypt_many`'s contract.
+                unsafe { V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list })) }
+                continue;
+            }
+            let few = jobs.len() < V::BLOCKS;
             // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
             unsafe {
                 if few || self.alike && class::<V>(&jobs[0]) == REGISTERS {
                     let list = &IN_ORDER[..jobs.len()];
                     let jobs = jobs.as_mut_ptr();
-                    V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list });
+                    V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }));
                 } else if self.alike {
                     let class = class::<V>(&jobs[0]);
                     let list = &IN_ORDER[..jobs.len()];
@@ -166,7 +182,10 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                     let jobs = jobs.as_mut_ptr();
                     together::<V, ROUNDS, ENCRYPT>(class, self.one_key, jobs, lots);
                     if !rest.is_empty() {
-                        V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list: rest });
+                        V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> {
+                            jobs,
+                            list: rest,
+                        }));
                     }
                 } else {
                     sorted::<V, ROUNDS, ENCRYPT>(jobs, self.one_key);
@@ -305,7 +324,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     }
     let list = &lists[REGISTERS][..counts[REGISTERS]];
     // SAFETY: as above.
-    unsafe { V::enter(InTurn::<ROUNDS, ENCRYPT> { jobs, list }) }
+    unsafe { V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list })) }
 }
 
 #[cfg(test)]

@@ -196,5 +196,9 @@ impl Drop for DecryptKey {
 /// The round keys of AES-256, rounded up to whole cache lines.
 pub(crate) const ROUND_KEYS: usize = 16;
 
+/// Where the size is, in both schedules.
+pub(crate) const SIZE: usize = core::mem::offset_of!(EncryptKey, size);
+
+const _: () = assert!(core::mem::offset_of!(DecryptKey, size) == SIZE);
 const _: () = assert!(size_of::<EncryptKey>() == BLOCK * ROUND_KEYS);
 const _: () = assert!(size_of::<DecryptKey>() == BLOCK * ROUND_KEYS);

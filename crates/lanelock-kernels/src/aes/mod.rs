@@ -18,7 +18,7 @@ pub mod key;
 pub mod mac;
 mod message;
 pub mod reference;
-mod rounds;
+pub(crate) mod rounds;
 mod sweep;
 pub mod xts;
 

@@ -1,7 +1,7 @@
 //! The rounds of AES on several registers at once.
 
-use super::key::ROUND_KEYS;
-use super::{EncryptKey, KeySize};
+use super::KeySize;
+use super::key::{ROUND_KEYS, SIZE};
 use crate::arch::blocks::{Kernel, Vector};
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
@@ -33,40 +33,22 @@ pub(crate) struct Rounds<V, const ROUNDS: usize> {
 /// A number of rounds that is known when a key is.
 pub(crate) const ANY: usize = 0;
 
-impl<V: Vector> Rounds<V, ANY> {
-    /// # Safety
-    /// Runs under [`Vector::enter`].
-    #[inline(always)]
-    pub unsafe fn of(key: &EncryptKey) -> Self {
-        // SAFETY: as above; a schedule has room for the keys of 14 rounds.
-        unsafe {
-            let (from, rounds) = (key.as_ptr(), key.size().rounds());
-            let mut keys = [V::zero(); ROUND_KEYS];
-            for (r, key) in keys[..14].iter_mut().enumerate() {
-                *key = V::broadcast(from.add(16 * r));
-            }
-            let last = V::broadcast(from.add(16 * rounds));
-            Self { keys, last, rounds }
-        }
-    }
-}
-
 impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` points to a schedule of `ROUNDS` rounds, not [`ANY`].
+    /// Runs under [`Vector::enter`]; `from` points to a schedule, of `ROUNDS` rounds unless that is
+    /// [`ANY`].
     #[inline(always)]
     pub unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: a schedule has `ROUNDS + 1` round keys.
+        // SAFETY: a schedule has `ROUNDS + 1` round keys, and room for those of 14 rounds.
         unsafe {
+            let rounds = number_of_rounds::<ROUNDS>(from);
             let mut keys = [V::zero(); ROUND_KEYS];
             keys[0] = V::broadcast(from);
-            each_round!(ROUNDS, |r| { keys[r] = V::broadcast(from.add(16 * r)) });
-            let last = V::broadcast(from.add(16 * ROUNDS));
-            Self {
-                keys,
-                last,
-                rounds: ROUNDS,
-            }
+            each_round!(if ROUNDS == ANY { 14 } else { ROUNDS }, |r| {
+                keys[r] = V::broadcast(from.add(16 * r))
+            });
+            let last = V::broadcast(from.add(16 * rounds));
+            Self { keys, last, rounds }
         }
     }
 
@@ -122,14 +104,16 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         }
     }
 
-    /// The key of round `r`, 0 for the one before the first.
+    /// The key of round `r` but the last, 0 for the one before the first.
     #[inline(always)]
     pub fn at(&self, r: usize) -> V {
-        if r == self.count() {
-            self.last
-        } else {
-            self.keys[r]
-        }
+        self.keys[r]
+    }
+
+    /// The key of the last round.
+    #[inline(always)]
+    pub fn last(&self) -> V {
+        self.last
     }
 
     /// The equivalent inverse cipher.
@@ -159,33 +143,29 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
 /// A kernel that is compiled once per number of rounds.
 pub(crate) trait PerRounds {
     /// # Safety
-    /// As for [`Kernel::run`]; every key has `ROUNDS` rounds.
+    /// As for [`Kernel::run`]; every key has `ROUNDS` rounds, unless that is [`ANY`].
     unsafe fn run<V: Vector, const ROUNDS: usize>(self);
 }
 
-/// Runs a kernel with the number of rounds of a key size.
+/// `ROUNDS`, or, if that is [`ANY`], those of the schedule.
 ///
 /// # Safety
-/// The kernel's contract; every key of it has this size.
-pub(crate) struct OfSize<K>(pub KeySize, pub K);
-
-impl<K: PerRounds> Kernel for OfSize<K> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        // SAFETY: the creator's promise, in each case.
-        unsafe {
-            match self.0 {
-                KeySize::Aes128 => V::enter(WithRounds::<K, 10>(self.1)),
-                KeySize::Aes192 => V::enter(WithRounds::<K, 12>(self.1)),
-                KeySize::Aes256 => V::enter(WithRounds::<K, 14>(self.1)),
-            }
-        }
+/// `schedule` points to one.
+#[inline(always)]
+pub(crate) unsafe fn number_of_rounds<const ROUNDS: usize>(schedule: *const u8) -> usize {
+    if ROUNDS == ANY {
+        // SAFETY: the size follows the round keys.
+        unsafe { schedule.add(SIZE).cast::<KeySize>().read().rounds() }
+    } else {
+        ROUNDS
     }
 }
 
-struct WithRounds<K, const ROUNDS: usize>(K);
+/// A kernel for a number of rounds; of a schedule of any size if that is [`ANY`].
+///
+/// # Safety
+/// The kernel's contract; every key of it has `ROUNDS` rounds, unless that is [`ANY`].
+pub(crate) struct WithRounds<K, const ROUNDS: usize>(pub K);
 
 impl<K: PerRounds, const ROUNDS: usize> Kernel for WithRounds<K, ROUNDS> {
     type Output = ();

@@ -26,6 +26,14 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
     let mut done = 0;
     // SAFETY: each access lies below `len`.
     unsafe {
+        if const { !V::SIDE_BY_SIDE } {
+            while done < len {
+                let (source, target) = (source.add(done), target.add(done));
+                last::<V, T, 1>(transform, source, target, V::BYTES.min(len - done));
+                done += V::BYTES;
+            }
+            return;
+        }
         if len == V::BYTES {
             // Spares the shortest common message the way below.
             return last::<V, T, 1>(transform, source, target, V::BYTES);

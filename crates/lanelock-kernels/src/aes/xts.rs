@@ -1,6 +1,6 @@
 //! XTS (IEEE 1619), with ciphertext stealing.
 
-use super::rounds::{OfSize, PerRounds, Rounds};
+use super::rounds::{PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
@@ -45,7 +45,7 @@ pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_, EncryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run(OfSize(size, EncryptMany(jobs))) }
+    unsafe { machine.blocks.run_sized(size, EncryptMany(jobs)) }
 }
 
 /// Decrypts every job.
@@ -64,7 +64,7 @@ pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_, DecryptKey>]) {
         "{MISFIT}"
     );
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run(OfSize(size, DecryptMany(jobs))) }
+    unsafe { machine.blocks.run_sized(size, DecryptMany(jobs)) }
 }
 
 fn fits<Key>(job: &Job<'_, Key>, size: KeySize, expected: KeySize) -> bool {

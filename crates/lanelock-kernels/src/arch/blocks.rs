@@ -13,6 +13,9 @@ pub(crate) trait Vector: Copy {
     const BYTES: usize = 16 * Self::BLOCKS;
     /// Whether loads and stores of some bytes cost no more than those of whole registers.
     const MASKS: bool = false;
+    /// Whether registers in flight side by side are faster than one after the other. Where they are
+    /// not, the code for several of them is not compiled: a condition on this is a constant.
+    const SIDE_BY_SIDE: bool = true;
     /// The register of one block.
     type Single: Vector;
 

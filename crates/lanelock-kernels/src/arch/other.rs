@@ -8,6 +8,8 @@ use core::fmt;
 
 use super::Block;
 use super::blocks::{Kernel, Vector};
+use crate::aes::KeySize;
+use crate::aes::rounds::{ANY, PerRounds, WithRounds};
 use crate::machine::{Machine, Tier};
 
 /// No tier but the portable one.
@@ -40,6 +42,15 @@ impl BlockSet {
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: no instructions are needed; the kernel's contract is the caller's.
         unsafe { Block::enter(kernel) }
+    }
+
+    /// As [`Self::run`], for any key size.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    pub(crate) unsafe fn run_sized<K: PerRounds>(self, _: KeySize, kernel: K) {
+        // SAFETY: as in `run`.
+        unsafe { Block::enter(WithRounds::<K, ANY>(kernel)) }
     }
 
     /// Blocks of a register.

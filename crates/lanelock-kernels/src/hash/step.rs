@@ -10,9 +10,6 @@ use crate::arch::Integers;
 use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
 use crate::hash::{Algorithm, Compress, SCHEDULE};
 
-/// Bytes of an outer HMAC block that the padding code may need at most.
-const OUTER_BLOCK: usize = 128;
-
 /// The compression for at most `up_to` messages in flight.
 pub(super) struct Step<A: Algorithm> {
     pub(super) up_to: usize,
@@ -314,21 +311,20 @@ unsafe fn outer_bytes<A: Algorithm>(
     let mut first = 0;
     while first < lanes {
         let group = (lanes - first).min(4);
-        let mut padded = [[0; OUTER_BLOCK]; 4];
+        // What a lane does not use is not written: a lone message has one block.
+        let mut padded = [const { MaybeUninit::<[A::Word; 16]>::uninit() }; 4];
         let mut at = [core::ptr::null(); 4];
         for lane in 0..group {
             // SAFETY: `first + lane` is below the caller's `lanes`.
             let words = unsafe { &*inner.add(first + lane) };
-            let block = &mut padded[lane][..A::BLOCK];
-            for (word, to) in words
-                .iter()
-                .zip(block[..A::DIGEST].chunks_exact_mut(A::Word::BYTES))
-            {
-                word.write_be(to);
+            let digest = A::DIGEST / A::Word::BYTES;
+            let mut block = [A::Word::default(); 16];
+            for (to, word) in block[..digest].iter_mut().zip(words) {
+                *to = word.to_be();
             }
-            block[A::DIGEST] = 0x80;
-            A::Word::from_bits(outer_bits::<A>()).write_be(&mut block[A::BLOCK - A::Word::BYTES..]);
-            at[lane] = block.as_ptr();
+            block[digest] = A::Word::END.to_be();
+            block[15] = A::Word::from_bits(outer_bits::<A>()).to_be();
+            at[lane] = core::ptr::from_ref(padded[lane].write(block)).cast();
         }
         // SAFETY: `group` rows from `first` are the caller's; each pointer is to one block.
         unsafe { blocks(chain.add(first), at.as_ptr(), group, 1) };

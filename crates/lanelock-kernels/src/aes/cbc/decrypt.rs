@@ -1,7 +1,7 @@
 //! CBC decryption: the blocks of a message in parallel.
 
 use crate::aes::message::{in_records, length};
-use crate::aes::rounds::{OfSize, PerRounds, Rounds};
+use crate::aes::rounds::{PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::{BLOCK, DecryptKey, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
@@ -83,7 +83,7 @@ pub unsafe fn decrypt_each<'k>(
 #[inline(never)]
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run(OfSize(size, Decrypt(records))) }
+    unsafe { machine.blocks.run_sized(size, Decrypt(records)) }
 }
 
 struct Decrypt<'m, 'k>(&'m Records<'k, DecryptKey>);

@@ -81,7 +81,7 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
             let first = S::load(first.as_ptr());
             Self {
                 rounds,
-                seam: rounds.at(ROUNDS).xor(rounds.at(0)),
+                seam: rounds.last().xor(rounds.at(0)),
                 state: S::load(block).xor(rounds.at(0)),
                 first,
                 counter: first.reverse(),
@@ -98,7 +98,9 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             let mut states = [self.state];
-            each_round!(ROUNDS, |r| { self.rounds.middle(r, &mut states) });
+            each_round!(self.rounds.count(), |r| {
+                self.rounds.middle(r, &mut states)
+            });
             self.state = states[0].aes_enc_last(self.seam.xor(block));
         }
     }
@@ -130,7 +132,7 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             let (state, mask) = self.beside(self.first);
-            state.aes_enc_last(self.rounds.at(ROUNDS).xor(mask))
+            state.aes_enc_last(self.rounds.last().xor(mask))
         }
     }
 
@@ -143,8 +145,10 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
         // SAFETY: as above.
         unsafe {
             let mut states = [self.state, block.xor(self.rounds.at(0))];
-            each_round!(ROUNDS, |r| { self.rounds.middle(r, &mut states) });
-            (states[0], states[1].aes_enc_last(self.rounds.at(ROUNDS)))
+            each_round!(self.rounds.count(), |r| {
+                self.rounds.middle(r, &mut states)
+            });
+            (states[0], states[1].aes_enc_last(self.rounds.last()))
         }
     }
 }

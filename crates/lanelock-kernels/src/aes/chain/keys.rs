@@ -8,8 +8,10 @@ use crate::arch::blocks::Vector;
 
 /// Round keys of each lane, transposed per register of lanes.
 #[repr(C, align(64))]
-pub(super) struct LaneKeys<const ROUNDS: usize> {
+pub(super) struct LaneKeys {
     bytes: [MaybeUninit<[u8; BLOCK * MOST]>; LANES],
+    /// Round keys that each keeps.
+    kept: usize,
     /// Lanes that have had keys.
     used: usize,
     /// Lanes whose key is not the one last gathered, a bit each.
@@ -24,10 +26,12 @@ pub(super) const fn kept(rounds: usize) -> usize {
     (rounds + 1).next_multiple_of(4)
 }
 
-impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
+impl LaneKeys {
+    /// For schedules of `rounds` rounds.
     #[inline(always)]
-    pub fn new() -> Self {
+    pub fn new(rounds: usize) -> Self {
         Self {
+            kept: kept(rounds),
             bytes: [const { MaybeUninit::uninit() }; LANES],
             used: 0,
             stale: 0,
@@ -38,7 +42,7 @@ impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
     ///
     /// # Safety
     /// Runs under [`Vector::enter`]; `key` is valid for the pointers of that many registers of
-    /// lanes, each to a schedule of `ROUNDS` rounds.
+    /// lanes, each to a schedule of that number of rounds.
     #[inline(always)]
     pub unsafe fn gather<V: Vector>(&mut self, key: *const *const u8, groups: usize) -> *const u8 {
         self.used = self.used.max(groups * V::BLOCKS);
@@ -53,8 +57,8 @@ impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
             // for their round keys, one register each.
             unsafe {
                 let room = self.bytes.as_mut_ptr().cast::<u8>();
-                let room = room.add(V::BYTES * kept(ROUNDS) * group);
-                for line in 0..kept(ROUNDS) / 4 {
+                let room = room.add(V::BYTES * self.kept * group);
+                for line in 0..self.kept / 4 {
                     let round_keys = V::load_lines(key.add(first), 64 * line, 4);
                     for (i, round_key) in round_keys.into_iter().enumerate() {
                         round_key.store(room.add(V::BYTES * (4 * line + i)));
@@ -70,7 +74,7 @@ impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
     #[inline(always)]
     pub unsafe fn wipe<V: Vector>(&mut self) {
         let room: *mut u8 = self.bytes.as_mut_ptr().cast();
-        for offset in (0..self.used * BLOCK * kept(ROUNDS)).step_by(V::BYTES) {
+        for offset in (0..self.used * BLOCK * self.kept).step_by(V::BYTES) {
             // SAFETY: `used` counts the lanes that have room, each a multiple of a register.
             unsafe { V::zero().store(room.add(offset)) };
         }

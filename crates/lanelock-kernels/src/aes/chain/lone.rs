@@ -68,12 +68,12 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
             let rounds = self.rounds;
             // The last round key and the first of the next block go in with that block, which
             // takes no time of its own then: nothing but rounds waits for the block before.
-            let seam = rounds.at(ROUNDS).xor(rounds.at(0));
+            let seam = rounds.last().xor(rounds.at(0));
             let mut states = [S::load(source).xor(rounds.at(0)).xor(self.before)];
             let mut n = 0;
             loop {
-                each_round!(ROUNDS, |r| { rounds.middle(r, &mut states) });
-                self.before = states[0].aes_enc_last(rounds.at(ROUNDS));
+                each_round!(rounds.count(), |r| { rounds.middle(r, &mut states) });
+                self.before = states[0].aes_enc_last(rounds.last());
                 take(n, self.before);
                 n += 1;
                 if n == blocks {

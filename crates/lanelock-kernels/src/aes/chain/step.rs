@@ -41,6 +41,8 @@ pub(super) struct Step {
     pub chaining: *const *mut u8,
     /// One schedule for all lanes, or per register of lanes as many registers as are [`kept`].
     pub keys: *const u8,
+    /// Of every schedule.
+    pub rounds: usize,
     /// At least one.
     pub blocks: usize,
 }
@@ -51,32 +53,40 @@ impl Step {
     /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
     /// or disjoint from every source.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(self, groups: usize, one_key: bool) {
+    pub unsafe fn run<V: Vector, T: Tail>(self, groups: usize, one_key: bool) {
         // SAFETY: the caller's promises.
         unsafe {
+            if const { !V::SIDE_BY_SIDE } {
+                return match (T::WRITES, one_key) {
+                    (true, true) => V::enter(Shape::<1, true, true>(self)),
+                    (true, false) => V::enter(Shape::<1, false, true>(self)),
+                    (false, true) => V::enter(Shape::<1, true, false>(self)),
+                    (false, false) => V::enter(Shape::<1, false, false>(self)),
+                };
+            }
             match (T::WRITES, groups, one_key) {
-                (true, 1, true) => V::enter(Shape::<1, ROUNDS, true, true>(self)),
-                (true, 1, false) => V::enter(Shape::<1, ROUNDS, false, true>(self)),
-                (true, 4, true) => V::enter(Shape::<4, ROUNDS, true, true>(self)),
-                (true, 4, false) => V::enter(Shape::<4, ROUNDS, false, true>(self)),
-                (true, _, true) => V::enter(Shape::<GROUPS, ROUNDS, true, true>(self)),
-                (true, _, false) => V::enter(Shape::<GROUPS, ROUNDS, false, true>(self)),
-                (false, 1, true) => V::enter(Shape::<1, ROUNDS, true, false>(self)),
-                (false, 1, false) => V::enter(Shape::<1, ROUNDS, false, false>(self)),
-                (false, 4, true) => V::enter(Shape::<4, ROUNDS, true, false>(self)),
-                (false, 4, false) => V::enter(Shape::<4, ROUNDS, false, false>(self)),
-                (false, _, true) => V::enter(Shape::<GROUPS, ROUNDS, true, false>(self)),
-                (false, _, false) => V::enter(Shape::<GROUPS, ROUNDS, false, false>(self)),
+                (true, 1, true) => V::enter(Shape::<1, true, true>(self)),
+                (true, 1, false) => V::enter(Shape::<1, false, true>(self)),
+                (true, 4, true) => V::enter(Shape::<4, true, true>(self)),
+                (true, 4, false) => V::enter(Shape::<4, false, true>(self)),
+                (true, _, true) => V::enter(Shape::<GROUPS, true, true>(self)),
+                (true, _, false) => V::enter(Shape::<GROUPS, false, true>(self)),
+                (false, 1, true) => V::enter(Shape::<1, true, false>(self)),
+                (false, 1, false) => V::enter(Shape::<1, false, false>(self)),
+                (false, 4, true) => V::enter(Shape::<4, true, false>(self)),
+                (false, 4, false) => V::enter(Shape::<4, false, false>(self)),
+                (false, _, true) => V::enter(Shape::<GROUPS, true, false>(self)),
+                (false, _, false) => V::enter(Shape::<GROUPS, false, false>(self)),
             }
         }
     }
 }
 
-struct Shape<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: bool>(Step);
+/// Whatever the number of rounds: to know it would spare two branches for each block, which none
+/// of the rounds waits for, and take three times as much code.
+struct Shape<const G: usize, const ONE_KEY: bool, const WRITES: bool>(Step);
 
-impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: bool> Kernel
-    for Shape<G, ROUNDS, ONE_KEY, WRITES>
-{
+impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G, ONE_KEY, WRITES> {
     type Output = ();
 
     /// Lines of four blocks are transposed while others run: between the blocks of one line, the
@@ -89,21 +99,24 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
         // SAFETY: `Step::run`'s contract: G registers of lanes, valid for `blocks` blocks, which
         // `full` lines and `rest` blocks are.
         unsafe {
+            let rounds = step.rounds;
+            let stride = V::BYTES * kept(rounds);
             let mut common = [V::zero(); ROUND_KEYS];
+            let mut last = V::zero();
             if ONE_KEY {
-                common[0] = V::broadcast(step.keys);
-                each_round!(ROUNDS, |r| {
-                    common[r] = V::broadcast(step.keys.add(16 * r))
-                });
-                common[ROUNDS] = V::broadcast(step.keys.add(16 * ROUNDS));
+                for r in 0..14 {
+                    common[r] = V::broadcast(step.keys.add(16 * r));
+                }
+                last = V::broadcast(step.keys.add(16 * rounds));
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
                     common[r]
                 } else {
-                    V::load(step.keys.add(V::BYTES * (kept(ROUNDS) * group + r)))
+                    V::load(step.keys.add(stride * group + V::BYTES * r))
                 }
             };
+            let last_key = |group: usize| if ONE_KEY { last } else { key(group, rounds) };
             let mut state = [V::zero(); G];
             for g in 0..G {
                 state[g] = V::gather(step.chaining.add(V::BLOCKS * g));
@@ -114,14 +127,14 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                     for g in 0..G {
                         state[g] = state[g].xor3((*$lines.add(g))[$j], key(g, 0));
                     }
-                    each_round!(ROUNDS, |r| {
+                    each_round!(rounds, |r| {
                         for g in 0..G {
                             state[g] = state[g].aes_enc(key(g, r));
                         }
                         V::pin(&mut state);
                     });
                     for g in 0..G {
-                        state[g] = state[g].aes_enc_last(key(g, ROUNDS));
+                        state[g] = state[g].aes_enc_last(last_key(g));
                         if WRITES {
                             (*$lines.add(g))[$j] = state[g];
                         }

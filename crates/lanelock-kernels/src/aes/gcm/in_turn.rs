@@ -6,24 +6,23 @@ use super::ghash::Ghash;
 use super::text::{Beside, Nothing, Text};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
-use crate::arch::blocks::{Kernel, Vector};
+use crate::aes::rounds::PerRounds;
+use crate::arch::blocks::Vector;
 use crate::arrays::map;
 
 /// The jobs that `list` names.
 ///
 /// # Safety
 /// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
-/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds.
-pub(super) struct InTurn<'l, 'k, const ROUNDS: usize, const ENCRYPT: bool> {
+/// contract of [`encrypt_many`](super::encrypt_many).
+pub(super) struct InTurn<'l, 'k, const ENCRYPT: bool> {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
 }
 
-impl<const ROUNDS: usize, const ENCRYPT: bool> Kernel for InTurn<'_, '_, ROUNDS, ENCRYPT> {
-    type Output = ();
-
+impl<const ENCRYPT: bool> PerRounds for InTurn<'_, '_, ENCRYPT> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
         let mut behind: Option<Behind<V, ENCRYPT>> = None;
         for &number in self.list {
             // SAFETY: the creator's promises.

@@ -9,7 +9,6 @@ use core::{array, fmt};
 
 use zeroize::Zeroize;
 
-use crate::aes::rounds::OfSize;
 use crate::aes::{BLOCK, EncryptKey};
 use crate::machine::Machine;
 use keys::{Keys, encrypt_each};
@@ -160,7 +159,7 @@ impl Stream {
         unsafe {
             self.machine
                 .blocks
-                .run(OfSize(key.size(), Crypt([text].into_iter())))
+                .run_sized(key.size(), Crypt([text].into_iter()))
         };
         // A message has fewer than 2^32 blocks (RFC 8452, 6).
         #[expect(clippy::cast_possible_truncation, reason = "the counter wraps")]
@@ -260,7 +259,7 @@ unsafe fn crypt(machine: Machine, jobs: &[Job<'_>], keys: &Keys) {
         counter: first_counter(&job.tag),
     });
     // SAFETY: the caller's promise; a message's key has the size of the one it is derived from.
-    unsafe { machine.blocks.run(OfSize(size, Crypt(texts))) }
+    unsafe { machine.blocks.run_sized(size, Crypt(texts)) }
 }
 
 #[cfg(test)]

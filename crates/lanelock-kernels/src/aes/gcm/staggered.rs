@@ -39,7 +39,7 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
         // SAFETY: the creator's promises.
         unsafe {
             let mut job = jobs.add(first.into());
-            let mut rounds = Rounds::<V, ANY>::of((*job).key.cipher());
+            let mut rounds = Rounds::<V, ANY>::load((*job).key.cipher().as_ptr());
             let mut rows = [Sum::zero(); 4];
             // Of the lot: all in one register, or one by one.
             let (mut masks, mut own) = (V::zero(), [V::Single::zero(); 4]);
@@ -50,7 +50,7 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
                 job = jobs.add(list[n].into());
                 let mut mask = V::zero();
                 if !ONE_KEY {
-                    rounds = Rounds::of((*job).key.cipher());
+                    rounds = Rounds::load((*job).key.cipher().as_ptr());
                     mask = V::broadcast((*job).j0.as_ptr());
                 }
                 let sum =

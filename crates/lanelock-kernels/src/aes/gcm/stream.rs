@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use super::ghash::{Absorb, Ghash};
 use super::text::{Counters, Text};
 use super::{Direction, Key};
-use crate::aes::rounds::{OfSize, PerRounds, Rounds};
+use crate::aes::rounds::{PerRounds, Rounds};
 use crate::aes::{BLOCK, ecb};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -89,8 +89,8 @@ impl<'k> Stream<'k> {
                     len: whole,
                 };
                 match direction {
-                    Direction::Encrypt => machine.blocks.run(OfSize(size, Turned::<true>(blocks))),
-                    Direction::Decrypt => machine.blocks.run(OfSize(size, Turned::<false>(blocks))),
+                    Direction::Encrypt => machine.blocks.run_sized(size, Turned::<true>(blocks)),
+                    Direction::Decrypt => machine.blocks.run_sized(size, Turned::<false>(blocks)),
                 }
                 self.len += whole;
             }

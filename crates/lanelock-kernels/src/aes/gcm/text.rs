@@ -181,7 +181,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             }
             let mut stream = self.counters.next::<G>();
             self.rounds.begin(&mut stream);
-            each_round!(ROUNDS, |r| {
+            each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
                     V::pin(&mut stream);
@@ -217,7 +217,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             let mut stream = self.counters.next::<8>();
             self.rounds.begin(&mut stream);
-            each_round!(ROUNDS, |r| {
+            each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 V::pin(&mut stream);
                 if r.is_multiple_of(2) && r <= 8 {

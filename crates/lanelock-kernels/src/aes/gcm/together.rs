@@ -127,13 +127,13 @@ unsafe fn turn<
         }
         // Round keys: those of all, in registers, or each job's own, in memory.
         macro_rules! round {
-            ($step:ident, $r:expr) => {
+            ($step:ident, $r:expr, $common:expr) => {
                 if ONE_KEY {
-                    together = together.$step(common.at($r));
+                    together = together.$step($common);
                 }
                 for m in 0..V::BLOCKS {
                     let key = if ONE_KEY {
-                        common.at($r)
+                        $common
                     } else {
                         V::broadcast((*jobs[m]).key.cipher().as_ptr().add(BLOCK * $r))
                     };
@@ -146,11 +146,11 @@ unsafe fn turn<
                 }
             };
         }
-        round!(xor, 0);
-        each_round!(ROUNDS, |r| {
-            round!(aes_enc, r);
+        round!(xor, 0, common.at(0));
+        each_round!(common.count(), |r| {
+            round!(aes_enc, r, common.at(r));
         });
-        round!(aes_enc_last, ROUNDS);
+        round!(aes_enc_last, common.count(), common.last());
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
             texts[m] = xor::<V, ENCRYPT, G>(job, states[m]);

@@ -12,6 +12,7 @@ pub(crate) struct Block(u128);
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Vector for Block {
     const BLOCKS: usize = 1;
+    const SIDE_BY_SIDE: bool = false;
     type Single = Self;
 
     #[inline(never)]

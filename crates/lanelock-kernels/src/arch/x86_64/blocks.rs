@@ -11,6 +11,8 @@ use zmm::Zmm;
 use core::arch::x86_64::{_mm_aeskeygenassist_si128, _mm_cvtsi128_si32, _mm_set1_epi32};
 
 use super::detect::{AesNi, Avx512, Vaes256};
+use crate::aes::KeySize;
+use crate::aes::rounds::{ANY, PerRounds, WithRounds};
 use crate::arch::Block;
 use crate::arch::blocks::{Kernel, Vector};
 
@@ -34,16 +36,39 @@ impl BlockSet {
     /// The contract of `kernel`.
     #[inline]
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        match self {
-            // SAFETY: the token in each variant proves that the CPU has the register's
-            // instructions; the kernel's contract is the caller's.
-            Self::Zmm(_) => unsafe { Zmm::enter(kernel) },
-            // SAFETY: as above.
-            Self::Ymm(_) => unsafe { Ymm::enter(kernel) },
-            // SAFETY: as above.
-            Self::Xmm(_) => unsafe { Xmm::enter(kernel) },
-            // SAFETY: as above, without instructions.
-            Self::Portable => unsafe { Block::enter(kernel) },
+        // SAFETY: the token in each variant proves that the CPU has the register's instructions;
+        // the kernel's contract is the caller's.
+        unsafe {
+            match self {
+                Self::Zmm(_) => Zmm::enter(kernel),
+                Self::Ymm(_) => Ymm::enter(kernel),
+                Self::Xmm(_) => Xmm::enter(kernel),
+                Self::Portable => Block::enter(kernel),
+            }
+        }
+    }
+
+    /// Runs `kernel` compiled for these registers, and for the rounds of a key size where speed
+    /// depends on that.
+    ///
+    /// # Safety
+    /// The contract of `kernel`; every key of it has this size.
+    #[inline]
+    pub(crate) unsafe fn run_sized<K: PerRounds>(self, size: KeySize, kernel: K) {
+        // SAFETY: as in `run`.
+        unsafe {
+            match (self, size) {
+                (Self::Zmm(_), KeySize::Aes128) => Zmm::enter(WithRounds::<K, 10>(kernel)),
+                (Self::Zmm(_), KeySize::Aes192) => Zmm::enter(WithRounds::<K, 12>(kernel)),
+                (Self::Zmm(_), KeySize::Aes256) => Zmm::enter(WithRounds::<K, 14>(kernel)),
+                (Self::Ymm(_), KeySize::Aes128) => Ymm::enter(WithRounds::<K, 10>(kernel)),
+                (Self::Ymm(_), KeySize::Aes192) => Ymm::enter(WithRounds::<K, 12>(kernel)),
+                (Self::Ymm(_), KeySize::Aes256) => Ymm::enter(WithRounds::<K, 14>(kernel)),
+                (Self::Xmm(_), KeySize::Aes128) => Xmm::enter(WithRounds::<K, 10>(kernel)),
+                (Self::Xmm(_), KeySize::Aes192) => Xmm::enter(WithRounds::<K, 12>(kernel)),
+                (Self::Xmm(_), KeySize::Aes256) => Xmm::enter(WithRounds::<K, 14>(kernel)),
+                (Self::Portable, _) => Block::enter(WithRounds::<K, ANY>(kernel)),
+            }
         }
     }
 

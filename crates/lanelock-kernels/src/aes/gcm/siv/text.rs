@@ -3,7 +3,7 @@
 use crate::aes::rounds::{PerRounds, Rounds};
 use crate::aes::sweep::{Transform, sweep};
 use crate::aes::{BLOCK, EncryptKey};
-use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::blocks::Vector;
 
 /// A text and where its key stream begins.
 pub(super) struct Text<'k> {
@@ -20,18 +20,6 @@ pub(super) struct Crypt<I>(pub(super) I);
 impl<'k, I: Iterator<Item = Text<'k>>> PerRounds for Crypt<I> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        // SAFETY: the creator's promise.
-        unsafe { V::enter(CryptEach::<I, ROUNDS>(self.0)) }
-    }
-}
-
-struct CryptEach<I, const ROUNDS: usize>(I);
-
-impl<'k, I: Iterator<Item = Text<'k>>, const ROUNDS: usize> Kernel for CryptEach<I, ROUNDS> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
         for text in self.0 {
             // SAFETY: the creator's promise; runs under `enter`.
             unsafe {
