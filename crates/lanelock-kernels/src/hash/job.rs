@@ -181,13 +181,7 @@ impl<'m, A: Algorithm> Job<'m, A> {
             None => (self.digest.as_mut_ptr().cast(), A::DIGEST),
         };
         // SAFETY: at most a digest, which both hold; the place is borrowed exclusively.
-        unsafe {
-            if len == A::DIGEST {
-                copy_short(digest, to, A::DIGEST); // moves of known sizes
-            } else {
-                copy_short(digest, to, len);
-            }
-        }
+        unsafe { copy_short(digest, to, len) }
     }
 }
 
