@@ -38,8 +38,8 @@ impl BlockSet {
     /// # Safety
     /// The contract of `kernel`.
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: no instructions are needed; the kernel's contract is the caller's.
-        unsafe { Block::enter(kernel) }
+        // SAFETY: the kernel's contract is the caller's.
+        unsafe { Block::enter((), kernel) }
     }
 
     /// Blocks of a register.

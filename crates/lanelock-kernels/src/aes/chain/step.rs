@@ -47,26 +47,31 @@ pub(super) struct Step {
 
 impl Step {
     /// # Safety
-    /// Runs under [`Vector::enter`]. `groups` is 1, 4 or 8; there are that many registers of
+    /// `groups` is 1, 4 or 8; there are that many registers of
     /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
     /// or disjoint from every source.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(self, groups: usize, one_key: bool) {
+    pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(
+        self,
+        proof: V::Proof,
+        groups: usize,
+        one_key: bool,
+    ) {
         // SAFETY: the caller's promises.
         unsafe {
             match (T::WRITES, groups, one_key) {
-                (true, 1, true) => V::enter(Shape::<1, ROUNDS, true, true>(self)),
-                (true, 1, false) => V::enter(Shape::<1, ROUNDS, false, true>(self)),
-                (true, 4, true) => V::enter(Shape::<4, ROUNDS, true, true>(self)),
-                (true, 4, false) => V::enter(Shape::<4, ROUNDS, false, true>(self)),
-                (true, _, true) => V::enter(Shape::<GROUPS, ROUNDS, true, true>(self)),
-                (true, _, false) => V::enter(Shape::<GROUPS, ROUNDS, false, true>(self)),
-                (false, 1, true) => V::enter(Shape::<1, ROUNDS, true, false>(self)),
-                (false, 1, false) => V::enter(Shape::<1, ROUNDS, false, false>(self)),
-                (false, 4, true) => V::enter(Shape::<4, ROUNDS, true, false>(self)),
-                (false, 4, false) => V::enter(Shape::<4, ROUNDS, false, false>(self)),
-                (false, _, true) => V::enter(Shape::<GROUPS, ROUNDS, true, false>(self)),
-                (false, _, false) => V::enter(Shape::<GROUPS, ROUNDS, false, false>(self)),
+                (true, 1, true) => V::enter(proof, Shape::<1, ROUNDS, true, true>(self)),
+                (true, 1, false) => V::enter(proof, Shape::<1, ROUNDS, false, true>(self)),
+                (true, 4, true) => V::enter(proof, Shape::<4, ROUNDS, true, true>(self)),
+                (true, 4, false) => V::enter(proof, Shape::<4, ROUNDS, false, true>(self)),
+                (true, _, true) => V::enter(proof, Shape::<GROUPS, ROUNDS, true, true>(self)),
+                (true, _, false) => V::enter(proof, Shape::<GROUPS, ROUNDS, false, true>(self)),
+                (false, 1, true) => V::enter(proof, Shape::<1, ROUNDS, true, false>(self)),
+                (false, 1, false) => V::enter(proof, Shape::<1, ROUNDS, false, false>(self)),
+                (false, 4, true) => V::enter(proof, Shape::<4, ROUNDS, true, false>(self)),
+                (false, 4, false) => V::enter(proof, Shape::<4, ROUNDS, false, false>(self)),
+                (false, _, true) => V::enter(proof, Shape::<GROUPS, ROUNDS, true, false>(self)),
+                (false, _, false) => V::enter(proof, Shape::<GROUPS, ROUNDS, false, false>(self)),
             }
         }
     }
@@ -84,29 +89,29 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
     /// once, however the messages collide in the cache, and lanes may repeat each other: no line
     /// is read after it may have been written.
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         let step = self.0;
         // SAFETY: `Step::run`'s contract: G registers of lanes, valid for `blocks` blocks, which
         // `full` lines and `rest` blocks are.
         unsafe {
-            let mut common = [V::zero(); ROUND_KEYS];
+            let mut common = [V::zero(proof); ROUND_KEYS];
             if ONE_KEY {
-                common[0] = V::broadcast(step.keys);
+                common[0] = V::broadcast(proof, step.keys);
                 each_round!(ROUNDS, |r| {
-                    common[r] = V::broadcast(step.keys.add(16 * r))
+                    common[r] = V::broadcast(proof, step.keys.add(16 * r))
                 });
-                common[ROUNDS] = V::broadcast(step.keys.add(16 * ROUNDS));
+                common[ROUNDS] = V::broadcast(proof, step.keys.add(16 * ROUNDS));
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
                     common[r]
                 } else {
-                    V::load(step.keys.add(V::BYTES * (kept(ROUNDS) * group + r)))
+                    V::load(proof, step.keys.add(V::BYTES * (kept(ROUNDS) * group + r)))
                 }
             };
-            let mut state = [V::zero(); G];
+            let mut state = [V::zero(proof); G];
             for g in 0..G {
-                state[g] = V::gather(step.chaining.add(V::BLOCKS * g));
+                state[g] = V::gather(proof, step.chaining.add(V::BLOCKS * g));
             }
             // Block `j` of each lane.
             macro_rules! chain {
@@ -129,7 +134,7 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 };
             }
             let load = |g: usize, offset: usize, blocks: usize| {
-                V::load_lines(step.source.add(V::BLOCKS * g), offset, blocks)
+                V::load_lines(proof, step.source.add(V::BLOCKS * g), offset, blocks)
             };
             let store = |lines: [V; 4], g: usize, offset: usize, blocks: usize| {
                 V::store_lines(lines, step.target.add(V::BLOCKS * g), offset, blocks);
@@ -188,9 +193,9 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                 for g in 0..G {
                     let block = here.add(g).cast::<V>().add(rest - 1);
                     if padded {
-                        block.write(V::gather(last.add(V::BLOCKS * g).cast()));
+                        block.write(V::gather(proof, last.add(V::BLOCKS * g).cast()));
                     }
-                    let added = V::gather(added.add(V::BLOCKS * g).cast());
+                    let added = V::gather(proof, added.add(V::BLOCKS * g).cast());
                     block.write(block.read().xor(added));
                 }
             }

@@ -14,6 +14,7 @@ macro_rules! with_steps {
             ($key:ident, $rounds:literal, $encrypt:literal) => {{
                 let keys = $key.as_ptr();
                 let $steps = Steps::<Registers, $rounds, $encrypt>::new(
+                    $self.instructions.0.blocks(),
                     keys,
                     $source,
                     $target,
@@ -57,10 +58,10 @@ impl<A: Interleave> CbcHmac<'_, A> {
         }
         // SAFETY: the caller's promises, and the token, which includes AES-NI.
         unsafe {
-            with_steps!(self, source, target, |steps| Registers::enter(Lone(
-                steps,
-                len / BLOCK
-            )))
+            with_steps!(self, source, target, |steps| Registers::enter(
+                self.instructions.0.blocks(),
+                Lone(steps, len / BLOCK)
+            ))
         };
     }
 

@@ -1,5 +1,18 @@
 //! Registers of one, two and four AES blocks.
 
+/// Operations that are one expression of intrinsics over the registers of the operands.
+macro_rules! operations {
+    ($($name:ident = |$a:ident $(, $b:ident)*| $result:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $b: Self)*) -> Self {
+            let $a = self.0;
+            $(let $b = $b.0;)*
+            // SAFETY: `self.1` is the proof of the instructions.
+            Self(unsafe { $result }, self.1)
+        }
+    )*};
+}
+
 mod xmm;
 mod ymm;
 mod zmm;
@@ -35,15 +48,14 @@ impl BlockSet {
     #[inline]
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
-            // SAFETY: the token in each variant proves that the CPU has the register's
-            // instructions; the kernel's contract is the caller's.
-            Self::Zmm(_) => unsafe { Zmm::enter(kernel) },
+            // SAFETY: the kernel's contract is the caller's.
+            Self::Zmm(token) => unsafe { Zmm::enter(token, kernel) },
             // SAFETY: as above.
-            Self::Ymm(_) => unsafe { Ymm::enter(kernel) },
+            Self::Ymm(token) => unsafe { Ymm::enter(token, kernel) },
             // SAFETY: as above.
-            Self::Xmm(_) => unsafe { Xmm::enter(kernel) },
-            // SAFETY: as above, without instructions.
-            Self::Portable => unsafe { Block::enter(kernel) },
+            Self::Xmm(token) => unsafe { Xmm::enter(token, kernel) },
+            // SAFETY: as above.
+            Self::Portable => unsafe { Block::enter((), kernel) },
         }
     }
 
