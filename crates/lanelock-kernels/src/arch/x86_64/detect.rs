@@ -88,6 +88,7 @@ impl Avx512 {
     ///
     /// # Safety
     /// The CPU has these instructions.
+    #[inline(always)]
     pub(super) unsafe fn assume() -> Self {
         Self(())
     }
@@ -98,6 +99,7 @@ impl Avx2 {
     ///
     /// # Safety
     /// The CPU has these instructions.
+    #[inline(always)]
     pub(super) unsafe fn assume() -> Self {
         Self(())
     }
