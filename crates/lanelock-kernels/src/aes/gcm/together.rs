@@ -296,6 +296,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
 #[inline(always)]
 fn lengths<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V {
     const {
+        assert!(V::BLOCKS == 1);
         assert!(core::mem::offset_of!(Job<'_>, aad_len) == core::mem::offset_of!(Job<'_>, len) + 8);
     }
     // SAFETY: two numbers of eight bytes that follow each other in the job.

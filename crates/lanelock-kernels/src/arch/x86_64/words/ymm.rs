@@ -177,7 +177,7 @@ unsafe impl WordLanes for U32x8 {
                     let words = at.add(lane).read().add(offset + 32 * half).cast();
                     lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
                     columns[8 * half + i] = Self(words[i], proof);
                 }
@@ -203,7 +203,7 @@ unsafe impl WordLanes for U32x8 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(part));
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
                     columns[8 * part + i] = Self(words[i], proof);
                 }
@@ -221,7 +221,7 @@ unsafe impl WordLanes for U32x8 {
             }
             // SAFETY: `columns` are the proof of AVX2; the caller promises 8 double rows.
             unsafe {
-                let lines = transpose_eight(words);
+                let lines = transpose_eight(columns[0].1, words);
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m256i>();
                     _mm256_storeu_si256(row.add(part), lines[lane]);
@@ -238,7 +238,7 @@ unsafe impl WordLanes for U32x8 {
             for lane in 0..8 {
                 lines[lane] = _mm256_loadu_si256(rows.add(lane).cast());
             }
-            let words = transpose_eight(lines);
+            let words = transpose_eight(proof, lines);
             let mut columns = [Self(words[0], proof); 8];
             for i in 1..8 {
                 columns[i] = Self(words[i], proof);
@@ -255,7 +255,7 @@ unsafe impl WordLanes for U32x8 {
             for i in 1..8 {
                 words[i] = columns[i].0;
             }
-            let lines = transpose_eight(words);
+            let lines = transpose_eight(columns[0].1, words);
             for lane in 0..8 {
                 _mm256_storeu_si256(rows.add(lane).cast(), lines[lane]);
             }
@@ -264,16 +264,13 @@ unsafe impl WordLanes for U32x8 {
 }
 
 /// Transposes 8 × 8 words of 32 bits.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_eight(r: [__m256i; 8]) -> [__m256i; 8] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_eight(proof: Avx2, r: [__m256i; 8]) -> [__m256i; 8] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let (top, bottom) = (
-            transpose_halves([r[0], r[1], r[2], r[3]]),
-            transpose_halves([r[4], r[5], r[6], r[7]]),
+            transpose_halves(proof, [r[0], r[1], r[2], r[3]]),
+            transpose_halves(proof, [r[4], r[5], r[6], r[7]]),
         );
         let mut words = r;
         for i in 0..4 {
@@ -285,12 +282,9 @@ unsafe fn transpose_eight(r: [__m256i; 8]) -> [__m256i; 8] {
 }
 
 /// Transposes 4 × 4 words of 32 bits inside each 128-bit half.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_halves([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_halves(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let ab_low = _mm256_unpacklo_epi32(a, b);
         let ab_high = _mm256_unpackhi_epi32(a, b);
@@ -333,7 +327,7 @@ unsafe impl WordLanes for U64x4 {
                     let words = at.add(lane).read().add(offset + 32 * quarter).cast();
                     lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
                     columns[4 * quarter + i] = Self(words[i], proof);
                 }
@@ -359,7 +353,7 @@ unsafe impl WordLanes for U64x4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(part));
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
                     columns[4 * part + i] = Self(words[i], proof);
                 }
@@ -377,7 +371,7 @@ unsafe impl WordLanes for U64x4 {
             }
             // SAFETY: `columns` are the proof of AVX2; the caller promises 4 double rows.
             unsafe {
-                let lines = transpose_four(words);
+                let lines = transpose_four(columns[0].1, words);
                 for lane in 0..4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     _mm256_storeu_si256(row.add(part), lines[lane]);
@@ -397,7 +391,7 @@ unsafe impl WordLanes for U64x4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(half));
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
                     columns[4 * half + i] = Self(words[i], proof);
                 }
@@ -412,8 +406,8 @@ unsafe impl WordLanes for U64x4 {
         // SAFETY: `columns` are the proof of AVX2; the caller promises 4 rows of 64 bytes.
         unsafe {
             let (low, high) = (
-                transpose_four([a.0, b.0, c.0, d.0]),
-                transpose_four([e.0, f.0, g.0, h.0]),
+                transpose_four(columns[0].1, [a.0, b.0, c.0, d.0]),
+                transpose_four(columns[0].1, [e.0, f.0, g.0, h.0]),
             );
             for lane in 0..4 {
                 let row = rows.add(lane).cast::<__m256i>();
@@ -425,12 +419,9 @@ unsafe impl WordLanes for U64x4 {
 }
 
 /// Transposes 4 × 4 words of 64 bits.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_four([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let ab_even = _mm256_unpacklo_epi64(a, b);
         let ab_odd = _mm256_unpackhi_epi64(a, b);

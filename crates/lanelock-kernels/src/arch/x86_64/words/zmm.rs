@@ -213,14 +213,14 @@ unsafe impl WordLanes for U32x16 {
             for j in 0..2 {
                 let (a, b, c, d) = (pairs[j], pairs[j + 2], pairs[j + 4], pairs[j + 6]);
                 // Both halves of lanes 2j, 2j+4, 2j+8, 2j+12, then of their odd neighbours.
-                let words = gather_quarters([a, b, c, d]);
+                let words = gather_quarters(proof, [a, b, c, d]);
                 halves[0][2 * j] = words[0];
                 halves[1][2 * j] = words[1];
                 halves[0][2 * j + 1] = words[2];
                 halves[1][2 * j + 1] = words[3];
             }
-            let low = transpose_quarters(halves[0]);
-            let high = transpose_quarters(halves[1]);
+            let low = transpose_quarters(proof, halves[0]);
+            let high = transpose_quarters(proof, halves[1]);
             let mut columns = [Self(low[0], proof); 8];
             for i in 0..4 {
                 columns[i] = Self(low[i], proof);
@@ -235,8 +235,8 @@ unsafe impl WordLanes for U32x16 {
         let [a, b, c, d, e, f, g, h] = columns;
         // SAFETY: `columns` are the proof of AVX-512; the caller promises 16 rows of 32 bytes.
         unsafe {
-            let low = transpose_quarters([a.0, b.0, c.0, d.0]);
-            let high = transpose_quarters([e.0, f.0, g.0, h.0]);
+            let low = transpose_quarters(columns[0].1, [a.0, b.0, c.0, d.0]);
+            let high = transpose_quarters(columns[0].1, [e.0, f.0, g.0, h.0]);
             // Quarter q of low[j] and of high[j] are the halves of row 4q + j.
             for j in 0..2 {
                 let (even, odd) = (2 * j, 2 * j + 1);
@@ -259,25 +259,22 @@ unsafe impl WordLanes for U32x16 {
 }
 
 /// Transposes 16 × 16 words.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
         let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
         for j in 0..4 {
             let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
-            let words = gather_quarters([a, b, c, d]);
+            let words = gather_quarters(proof, [a, b, c, d]);
             for group in 0..4 {
                 quarters[group][j] = words[group];
             }
         }
         let mut columns = [U32x16(_mm512_setzero_si512(), proof); 16];
         for group in 0..4 {
-            let words = transpose_quarters(quarters[group]);
+            let words = transpose_quarters(proof, quarters[group]);
             for i in 0..4 {
                 columns[4 * group + i] = U32x16(words[i], proof);
             }
@@ -287,12 +284,9 @@ unsafe fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16]
 }
 
 /// Transposes 4 × 4 words inside each 128-bit quarter.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_unpacklo_epi32(a, b);
         let ab_high = _mm512_unpackhi_epi32(a, b);
@@ -337,7 +331,7 @@ unsafe impl WordLanes for U64x8 {
                     let words = at.add(lane).read().add(offset + 64 * half).cast();
                     lines[lane] = _mm512_shuffle_epi8(_mm512_loadu_si512(words), swap);
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
                     columns[8 * half + i] = Self(words[i], proof);
                 }
@@ -363,7 +357,7 @@ unsafe impl WordLanes for U64x8 {
                     let row = rows.add(lane).cast::<__m512i>();
                     lines[lane] = _mm512_loadu_si512(row.add(half));
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
                     columns[8 * half + i] = Self(words[i], proof);
                 }
@@ -381,7 +375,7 @@ unsafe impl WordLanes for U64x8 {
             }
             // SAFETY: `columns` are the proof of AVX-512; the caller promises 8 double rows.
             unsafe {
-                let lines = transpose_eight(words);
+                let lines = transpose_eight(columns[0].1, words);
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m512i>();
                     _mm512_storeu_si512(row.add(half), lines[lane]);
@@ -398,7 +392,7 @@ unsafe impl WordLanes for U64x8 {
             for lane in 0..8 {
                 lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
             }
-            let words = transpose_eight(lines);
+            let words = transpose_eight(proof, lines);
             let mut columns = [Self(words[0], proof); 8];
             for i in 1..8 {
                 columns[i] = Self(words[i], proof);
@@ -415,7 +409,7 @@ unsafe impl WordLanes for U64x8 {
             for i in 1..8 {
                 words[i] = columns[i].0;
             }
-            let lines = transpose_eight(words);
+            let lines = transpose_eight(columns[0].1, words);
             for lane in 0..8 {
                 _mm512_storeu_si512(rows.add(lane).cast(), lines[lane]);
             }
@@ -424,12 +418,9 @@ unsafe impl WordLanes for U64x8 {
 }
 
 /// Transposes 8 × 8 words.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_eight(r: [__m512i; 8]) -> [__m512i; 8] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_eight(proof: Avx512, r: [__m512i; 8]) -> [__m512i; 8] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Pairs of words of neighbouring rows, in each quarter.
         let mut even = [_mm512_setzero_si512(); 4];
@@ -438,18 +429,15 @@ unsafe fn transpose_eight(r: [__m512i; 8]) -> [__m512i; 8] {
             even[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
             odd[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
         }
-        let (e, o) = (gather_quarters(even), gather_quarters(odd));
+        let (e, o) = (gather_quarters(proof, even), gather_quarters(proof, odd));
         [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
     }
 }
 
 /// Transposes 4 × 4 quarters of 128 bits.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn gather_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the caller promises AVX-512 F.
+fn gather_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
         let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
