@@ -36,7 +36,7 @@ pub(crate) const ANY: usize = 0;
 impl<V: Vector> Rounds<V, ANY> {
     #[inline(always)]
     pub fn of(proof: V::Proof, key: &EncryptKey) -> Self {
-        // SAFETY: as above; a schedule has room for the keys of 14 rounds.
+        // SAFETY: a schedule has room for the keys of 14 rounds.
         unsafe {
             let (from, rounds) = (key.as_ptr(), key.size().rounds());
             let mut keys = [V::zero(proof); ROUND_KEYS];
@@ -144,7 +144,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
 /// A kernel that is compiled once per number of rounds.
 pub(crate) trait PerRounds {
     /// # Safety
-    /// As for [`Kernel::run`]; every key has `ROUNDS` rounds.
+    /// The kernel's contract; every key has `ROUNDS` rounds.
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof);
 }
 

@@ -37,8 +37,8 @@ impl<const ROUNDS: usize> LaneKeys<ROUNDS> {
     /// Brings the transposed keys of the first `groups` registers up to date.
     ///
     /// # Safety
-    /// `key` is valid for the pointers of that many registers of
-    /// lanes, each to a schedule of `ROUNDS` rounds.
+    /// `key` is valid for the pointers of that many registers of lanes, each to a schedule of
+    /// `ROUNDS` rounds.
     #[inline(always)]
     pub unsafe fn gather<V: Vector>(
         &mut self,

@@ -47,9 +47,9 @@ pub(super) struct Step {
 
 impl Step {
     /// # Safety
-    /// `groups` is 1, 4 or 8; there are that many registers of
-    /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
-    /// or disjoint from every source.
+    /// `groups` is 1, 4 or 8; there are that many registers of lanes. Chaining values are valid;
+    /// sources and targets are so for `blocks` blocks, and a target is identical with or disjoint
+    /// from every source.
     #[inline(always)]
     pub unsafe fn run<V: Vector, T: Tail, const ROUNDS: usize>(
         self,
@@ -133,8 +133,10 @@ impl<const G: usize, const ROUNDS: usize, const ONE_KEY: bool, const WRITES: boo
                     }
                 };
             }
-            let load = |g: usize, offset: usize, blocks: usize| {
-                V::load_lines(proof, step.source.add(V::BLOCKS * g), offset, blocks)
+            // By move: a proof that is captured by reference takes up the place of an address.
+            let source = &step.source;
+            let load = move |g: usize, offset: usize, blocks: usize| {
+                V::load_lines(proof, source.add(V::BLOCKS * g), offset, blocks)
             };
             let store = |lines: [V; 4], g: usize, offset: usize, blocks: usize| {
                 V::store_lines(lines, step.target.add(V::BLOCKS * g), offset, blocks);

@@ -257,7 +257,7 @@ pub(super) struct Counters<V>(V);
 impl<V: Vector> Counters<V> {
     #[inline(always)]
     pub fn after(proof: V::Proof, block: &[u8; BLOCK]) -> Self {
-        // SAFETY: as above; a block is read.
+        // SAFETY: a block is read.
         unsafe {
             let block = V::broadcast(proof, block.as_ptr()).reverse();
             Self(block.add32(V::ramp(proof)).add32(V::splat(proof, 1)))

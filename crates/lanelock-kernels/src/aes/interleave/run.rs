@@ -56,7 +56,7 @@ impl<A: Interleave> CbcHmac<'_, A> {
         if len == 0 {
             return;
         }
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
+        // SAFETY: the caller's promises.
         unsafe {
             with_steps!(self, source, target, |steps| Registers::enter(
                 self.instructions.0.blocks(),
@@ -77,7 +77,7 @@ impl<A: Interleave> CbcHmac<'_, A> {
         target: *mut u8,
         blocks: usize,
     ) {
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
+        // SAFETY: the caller's promises.
         unsafe {
             with_steps!(self, source, target, |steps| {
                 A::compress_beside(self.instructions, &mut self.chain, data, blocks, steps)

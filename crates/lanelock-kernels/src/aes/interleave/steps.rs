@@ -134,8 +134,7 @@ impl<W: Vector, const ROUNDS: usize, const ENCRYPT: bool> Kernel for Lone<'_, W,
     #[inline(always)]
     unsafe fn run<V: Vector>(self, _: V::Proof) {
         let Self(mut steps, blocks) = self;
-        // SAFETY: the creator's promise: the invariant for that many blocks, and that the registers
-        // are those of the steps.
+        // SAFETY: the creator's promise: the invariant for that many blocks.
         unsafe {
             steps.begin();
             for _ in 0..blocks {

@@ -29,15 +29,15 @@ fn each(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
     result
 }
 
+// What takes some instructions is a function: the kernels inline everything, and this is not the
+// code that has to be fast.
 impl Register for Portable {
     type Proof = ();
 
-    #[inline(always)]
+    #[inline(never)]
     fn proof(self) {}
 }
 
-// What takes some instructions is a function: the kernels inline everything, and this is not the
-// code that has to be fast.
 impl DigitLanes for Portable {
     type Mask = PortableMask;
 

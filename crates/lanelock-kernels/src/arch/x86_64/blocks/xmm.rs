@@ -198,10 +198,8 @@ impl Vector for Xmm {
     #[inline(always)]
     fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of PCLMULQDQ.
-        Self(
-            unsafe { _mm_clmulepi64_si128::<HALVES>(self.0, other.0) },
-            self.1,
-        )
+        let result = unsafe { _mm_clmulepi64_si128::<HALVES>(self.0, other.0) };
+        Self(result, self.1)
     }
 
     #[inline(always)]

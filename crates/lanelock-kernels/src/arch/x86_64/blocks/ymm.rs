@@ -231,10 +231,8 @@ impl Vector for Ymm {
     #[inline(always)]
     fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of VPCLMULQDQ.
-        Self(
-            unsafe { _mm256_clmulepi64_epi128::<HALVES>(self.0, other.0) },
-            self.1,
-        )
+        let result = unsafe { _mm256_clmulepi64_epi128::<HALVES>(self.0, other.0) };
+        Self(result, self.1)
     }
 
     #[inline(always)]
@@ -278,10 +276,8 @@ impl Vector for Ymm {
     #[inline(always)]
     fn pair(proof: Vaes256, a: Xmm, b: Xmm) -> Self {
         // SAFETY: the token is the proof of AVX2.
-        Self(
-            unsafe { _mm256_set_m128i(b.register(), a.register()) },
-            proof,
-        )
+        let result = unsafe { _mm256_set_m128i(b.register(), a.register()) };
+        Self(result, proof)
     }
 
     #[inline(always)]

@@ -210,10 +210,8 @@ impl Vector for Zmm {
     #[inline(always)]
     fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of VPCLMULQDQ.
-        Self(
-            unsafe { _mm512_clmulepi64_epi128::<HALVES>(self.0, other.0) },
-            self.1,
-        )
+        let result = unsafe { _mm512_clmulepi64_epi128::<HALVES>(self.0, other.0) };
+        Self(result, self.1)
     }
 
     #[inline(always)]
@@ -233,10 +231,8 @@ impl Vector for Zmm {
     #[inline(always)]
     fn shift_in(self, before: Self) -> Self {
         // SAFETY: `self.1` is the proof of AVX-512 F.
-        Self(
-            unsafe { _mm512_alignr_epi64::<6>(self.0, before.0) },
-            self.1,
-        )
+        let result = unsafe { _mm512_alignr_epi64::<6>(self.0, before.0) };
+        Self(result, self.1)
     }
 
     #[inline(always)]

@@ -65,24 +65,20 @@ macro_rules! arithmetic {
         #[inline(always)]
         fn choose(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(
-                unsafe {
-                    _mm256_xor_si256(c.0, _mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)))
-                },
-                self.1,
-            )
+            let result = unsafe {
+                _mm256_xor_si256(c.0, _mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)))
+            };
+            Self(result, self.1)
         }
 
         #[inline(always)]
         fn majority(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(
-                unsafe {
-                    let either = _mm256_or_si256(self.0, b.0);
-                    _mm256_or_si256(_mm256_and_si256(self.0, b.0), _mm256_and_si256(either, c.0))
-                },
-                self.1,
-            )
+            let result = unsafe {
+                let either = _mm256_or_si256(self.0, b.0);
+                _mm256_or_si256(_mm256_and_si256(self.0, b.0), _mm256_and_si256(either, c.0))
+            };
+            Self(result, self.1)
         }
 
         #[inline(always)]
@@ -110,10 +106,8 @@ macro_rules! arithmetic {
         #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
-            Self(
-                unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) },
-                self.1,
-            )
+            let result = unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) };
+            Self(result, self.1)
         }
 
         #[inline(always)]
