@@ -1,5 +1,5 @@
 //! Instruction sets. The traits of registers that kernels are written over ([`blocks`], [`words`],
-//! [`digits`]), their implementations, and whatever else only one architecture has: nothing outside
+//! [`digits`], of one family: [`register`]), their implementations, and whatever else only one architecture has: nothing outside
 //! this folder names one.
 //!
 //! An architecture is a module that gives: a set of registers of each kind ([`BlockSet`],
@@ -13,6 +13,7 @@
 pub(crate) mod blocks;
 pub(crate) mod digits;
 mod portable;
+pub(crate) mod register;
 pub(crate) mod words;
 
 #[cfg(target_arch = "x86_64")]

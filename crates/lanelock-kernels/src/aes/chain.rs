@@ -59,8 +59,8 @@ pub(crate) trait Tail: Copy {
     /// Pads the last block, which starts at `at` and lacks some bytes.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `line` is valid for writes; the message is that of the tail.
-    unsafe fn pad<V: Vector>(self, at: *const u8, line: *mut Line);
+    /// `line` is valid for writes; the message is that of the tail.
+    unsafe fn pad<V: Vector>(self, proof: V::Proof, at: *const u8, line: *mut Line);
 }
 
 /// Four blocks.
@@ -104,9 +104,9 @@ struct Lanes<'c, T>(&'c mut Chains<T>);
 
 impl<T: Tail> PerRounds for Lanes<'_, T> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: `run_chains`' contract.
-        unsafe { self.0.run::<V, ROUNDS>() }
+        unsafe { self.0.run::<V, ROUNDS>(proof) }
     }
 }
 
@@ -205,13 +205,13 @@ impl<T: Tail> Chains<T> {
     /// Runs all messages to their ends.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; every key has `ROUNDS` rounds.
+    /// Every key has `ROUNDS` rounds.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self) {
+    pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
             if self.len == 1 {
-                self.run_lone::<V, ROUNDS>();
+                self.run_lone::<V, ROUNDS>(proof);
                 self.len = 0;
                 return;
             }
@@ -232,9 +232,9 @@ impl<T: Tail> Chains<T> {
                 } else {
                     self.extremes_of(live)
                 };
-                self.run_lanes::<V>(live, extremes, rounds, &mut keys, &mut lines);
+                self.run_lanes::<V>(proof, live, extremes, rounds, &mut keys, &mut lines);
             }
-            keys.wipe::<V>();
+            keys.wipe::<V>(proof);
         }
     }
 
@@ -246,6 +246,7 @@ impl<T: Tail> Chains<T> {
     #[inline(always)]
     unsafe fn run_lanes<V: Vector>(
         &mut self,
+        proof: V::Proof,
         mut live: usize,
         (mut least, mut most): (usize, usize),
         rounds: usize,
@@ -264,7 +265,7 @@ impl<T: Tail> Chains<T> {
                 };
                 let mut ends = Ends::new();
                 if !T::WRITES {
-                    self.ends::<V>(live, groups * V::BLOCKS, least, &mut ends, lines);
+                    self.ends::<V>(proof, live, groups * V::BLOCKS, least, &mut ends, lines);
                 }
                 for lane in live..groups * V::BLOCKS {
                     self.copy(self.first, self.first + lane, &mut keys.stale);
@@ -278,12 +279,12 @@ impl<T: Tail> Chains<T> {
                     keys: if self.one_key {
                         *key
                     } else {
-                        keys.gather::<V>(key, groups)
+                        keys.gather::<V>(proof, key, groups)
                     },
                     rounds,
                     blocks: least,
                 };
-                step.run::<V, T>(groups, self.one_key);
+                step.run::<V, T>(proof, groups, self.one_key);
                 if least == most {
                     return;
                 }
@@ -336,6 +337,7 @@ impl<T: Tail> Chains<T> {
     #[inline(always)]
     unsafe fn ends<V: Vector>(
         &self,
+        proof: V::Proof,
         live: usize,
         lanes: usize,
         blocks: usize,
@@ -354,7 +356,7 @@ impl<T: Tail> Chains<T> {
                     added = tail.added();
                     if tail.lacks() > 0 {
                         let line = lines[lane].as_mut_ptr();
-                        tail.pad::<V>(last, line);
+                        tail.pad::<V>(proof, last, line);
                         last = line.cast_const().cast();
                         ends.padded = true;
                     }

@@ -97,15 +97,15 @@ struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);
 
 impl PerRounds for Apply<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let Self(records) = self;
         let mut first = 0;
         // SAFETY: `apply_records`' contract.
         unsafe {
             while first < records.count {
-                first = Plain::<ROUNDS>(records, first).run::<V>();
+                first = Plain::<ROUNDS>(records, first).run::<V>(proof);
                 if first < records.count {
-                    V::enter(Carrying::<ROUNDS>(records.get(first)));
+                    V::enter(proof, Carrying::<ROUNDS>(records.get(first)));
                     first += 1;
                 }
             }
@@ -121,21 +121,27 @@ impl<const ROUNDS: usize> Plain<'_, '_, ROUNDS> {
     /// # Safety
     /// Runs under [`Vector::enter`]; keys have `ROUNDS` rounds, and `apply_records`' contract.
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) -> usize {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) -> usize {
         let Self(records, mut number) = self;
         while number < records.count {
             // SAFETY: the caller's promises.
             unsafe {
                 let mut next = records.get(number);
                 let key = next.key;
-                let rounds = Rounds::<V, ROUNDS>::load(key.as_ptr());
+                let rounds = Rounds::<V, ROUNDS>::load(proof, key.as_ptr());
                 while core::ptr::eq(next.key, key) {
                     // Below 2^56 blocks, the low half of a counter that does not begin so has room.
                     if (*next.iv)[8] == 0xff {
                         return number;
                     }
                     let mut stream = KeyStream::start(rounds, next.iv);
-                    sweep(&mut stream, next.source, next.target, next.len as usize);
+                    sweep(
+                        proof,
+                        &mut stream,
+                        next.source,
+                        next.target,
+                        next.len as usize,
+                    );
                     number += 1;
                     if number == records.count {
                         return number;
@@ -155,11 +161,11 @@ impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         let message = self.0;
         // SAFETY: `apply_each`'s contract.
         unsafe {
-            let rounds = Rounds::<V, ROUNDS>::load(message.key.as_ptr());
+            let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.as_ptr());
             let mut next = u128::from_be_bytes(message.iv.read());
             let mut done = 0;
             let len = message.len as usize;
@@ -171,7 +177,7 @@ impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
                 let counter = next.to_be_bytes();
                 let mut stream = KeyStream::start(rounds, &raw const counter);
                 let (source, target) = (message.source.add(done), message.target.add(done));
-                sweep(&mut stream, source, target, now);
+                sweep(proof, &mut stream, source, target, now);
                 next = next.wrapping_add(now.div_ceil(BLOCK) as u128);
                 done += now;
             }
@@ -225,16 +231,19 @@ struct KeyStream<V, const ROUNDS: usize> {
 
 impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; the counter block is valid for reads.
+    /// The counter block is valid for reads.
     #[inline(always)]
     unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: *const [u8; BLOCK]) -> Self {
-        // SAFETY: as above.
+        let proof = rounds.proof();
+        // SAFETY: the caller's block.
         unsafe {
-            let counters = V::broadcast(counter.cast()).reverse().add64(V::ramp());
+            let counters = V::broadcast(proof, counter.cast())
+                .reverse()
+                .add64(V::ramp(proof));
             Self {
                 rounds,
                 counters,
-                step: V::splat(V::BLOCKS as u128),
+                step: V::splat(proof, V::BLOCKS as u128),
             }
         }
     }
@@ -242,31 +251,28 @@ impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
 
 impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe {
-            let mut blocks = [V::zero(); G];
-            for block in &mut blocks {
-                *block = self.counters.reverse();
-                let mut next = [self.counters.add64(self.step)];
-                if V::BLOCKS == 4 {
-                    // Else each distance from the first would take up a register, of 32.
-                    V::pin(&mut next);
-                }
-                [self.counters] = next;
+    fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
+        let mut blocks = [V::zero(self.rounds.proof()); G];
+        for block in &mut blocks {
+            *block = self.counters.reverse();
+            let mut next = [self.counters.add64(self.step)];
+            if V::BLOCKS == 4 {
+                // Else each distance from the first would take up a register, of 32.
+                V::pin(&mut next);
             }
-            self.rounds.begin(&mut blocks);
-            each_round!(self.rounds.count(), |r| {
-                self.rounds.middle(r, &mut blocks);
-                // Else one register's rounds may come behind all others', and then wait.
-                V::pin(&mut blocks);
-            });
-            self.rounds.end(&mut blocks);
-            for (data, stream) in data.iter_mut().zip(blocks) {
-                *data = data.xor(stream);
-            }
-            data
+            [self.counters] = next;
         }
+        self.rounds.begin(&mut blocks);
+        each_round!(self.rounds.count(), |r| {
+            self.rounds.middle(r, &mut blocks);
+            // Else one register's rounds may come behind all others', and then wait.
+            V::pin(&mut blocks);
+        });
+        self.rounds.end(&mut blocks);
+        for (data, stream) in data.iter_mut().zip(blocks) {
+            *data = data.xor(stream);
+        }
+        data
     }
 }
 

@@ -68,12 +68,12 @@ struct DecryptMany<'a, 'k>(&'a [Job<'k, DecryptKey>]);
 
 impl PerRounds for EncryptMany<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for job in self.0 {
             // SAFETY: `encrypt_many`'s contract.
             unsafe {
-                let mut encrypt = Encrypt(Rounds::<V, ROUNDS>::load(job.key.as_ptr()));
-                sweep(&mut encrypt, job.source, job.target, job.len);
+                let mut encrypt = Encrypt(Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr()));
+                sweep(proof, &mut encrypt, job.source, job.target, job.len);
             }
         }
     }
@@ -81,12 +81,12 @@ impl PerRounds for EncryptMany<'_, '_> {
 
 impl PerRounds for DecryptMany<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for job in self.0 {
             // SAFETY: `decrypt_many`'s contract.
             unsafe {
-                let mut decrypt = Decrypt(Rounds::<V, ROUNDS>::load(job.key.as_ptr()));
-                sweep(&mut decrypt, job.source, job.target, job.len);
+                let mut decrypt = Decrypt(Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr()));
+                sweep(proof, &mut decrypt, job.source, job.target, job.len);
             }
         }
     }
@@ -97,17 +97,15 @@ struct Decrypt<V, const ROUNDS: usize>(Rounds<V, ROUNDS>);
 
 impl<V: Vector, const ROUNDS: usize> Transform<V> for Encrypt<V, ROUNDS> {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe { self.0.encrypt(data) }
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        self.0.encrypt(data)
     }
 }
 
 impl<V: Vector, const ROUNDS: usize> Transform<V> for Decrypt<V, ROUNDS> {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe { self.0.decrypt(data) }
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        self.0.decrypt(data)
     }
 }
 

@@ -58,15 +58,15 @@ pub struct Job<'k> {
 /// Additional data of at most a block, zeros behind it.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; the job's additional data is valid.
+/// The job's additional data is valid.
 #[inline(always)]
-unsafe fn aad_of<V: Vector>(job: &Job<'_>) -> V::Single {
+unsafe fn aad_of<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V::Single {
     // SAFETY: the caller's promise.
     unsafe {
         if !V::MASKS && job.aad_len == BLOCK {
-            V::Single::load(job.aad)
+            V::Single::load(V::single(proof), job.aad)
         } else {
-            V::load_rest(job.aad, job.aad_len.min(BLOCK)).first()
+            V::load_rest(proof, job.aad, job.aad_len.min(BLOCK)).first()
         }
     }
 }
@@ -159,13 +159,18 @@ struct Many<'a, 'k, const ENCRYPT: bool> {
 
 impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for jobs in self.jobs.chunks_mut(SORTED) {
             if const { V::BLOCKS == 1 } {
                 // Nothing shares a register, and the code that would need not be compiled.
                 let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
                 // SAFETY: `encrypt_many`'s contract.
-                unsafe { V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list })) }
+                unsafe {
+                    V::enter(
+                        proof,
+                        WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+                    )
+                }
                 continue;
             }
             let few = jobs.len() < V::BLOCKS;
@@ -174,21 +179,24 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 if few || self.alike && class::<V>(&jobs[0]) == REGISTERS {
                     let list = &IN_ORDER[..jobs.len()];
                     let jobs = jobs.as_mut_ptr();
-                    V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }));
+                    V::enter(
+                        proof,
+                        WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+                    );
                 } else if self.alike {
                     let class = class::<V>(&jobs[0]);
                     let list = &IN_ORDER[..jobs.len()];
                     let (lots, rest) = list.split_at(in_lots::<V>(class, list.len()));
                     let jobs = jobs.as_mut_ptr();
-                    together::<V, ROUNDS, ENCRYPT>(class, self.one_key, jobs, lots);
+                    together::<V, ROUNDS, ENCRYPT>(proof, class, self.one_key, jobs, lots);
                     if !rest.is_empty() {
-                        V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> {
-                            jobs,
-                            list: rest,
-                        }));
+                        V::enter(
+                            proof,
+                            WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list: rest }),
+                        );
                     }
                 } else {
-                    sorted::<V, ROUNDS, ENCRYPT>(jobs, self.one_key);
+                    sorted::<V, ROUNDS, ENCRYPT>(proof, jobs, self.one_key);
                 }
             }
         }
@@ -249,6 +257,7 @@ fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
 /// The contract of [`Together`] and [`Staggered`].
 #[inline(always)]
 unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
     class: usize,
     one_key: bool,
     jobs: *mut Job<'_>,
@@ -259,9 +268,9 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             // SAFETY: the caller's promise.
             unsafe {
                 if one_key {
-                    V::enter($kernel::<$($parameter,)* true> { jobs, list })
+                    V::enter(proof, $kernel::<$($parameter,)* true> { jobs, list })
                 } else {
-                    V::enter($kernel::<$($parameter,)* false> { jobs, list })
+                    V::enter(proof, $kernel::<$($parameter,)* false> { jobs, list })
                 }
             }
         };
@@ -286,6 +295,7 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 /// The contract of [`encrypt_many`]; the keys have `ROUNDS` rounds.
 #[inline(always)]
 unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
     jobs: &mut [Job<'_>],
     one_key: bool,
 ) {
@@ -314,7 +324,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         if lots > 0 {
             let list = &lists[class][..lots];
             // SAFETY: every number is in one list, once.
-            unsafe { together::<V, ROUNDS, ENCRYPT>(class, one_key, jobs, list) };
+            unsafe { together::<V, ROUNDS, ENCRYPT>(proof, class, one_key, jobs, list) };
         }
         // What does not fill a register runs with the others.
         for n in lots..count {
@@ -324,7 +334,12 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     }
     let list = &lists[REGISTERS][..counts[REGISTERS]];
     // SAFETY: as above.
-    unsafe { V::enter(WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list })) }
+    unsafe {
+        V::enter(
+            proof,
+            WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+        )
+    }
 }
 
 #[cfg(test)]

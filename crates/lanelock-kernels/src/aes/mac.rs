@@ -179,14 +179,14 @@ impl Tail for End<'_> {
     }
 
     #[inline(always)]
-    unsafe fn pad<V: Vector>(self, at: *const u8, line: *mut Line) {
+    unsafe fn pad<V: Vector>(self, proof: V::Proof, at: *const u8, line: *mut Line) {
         let len = BLOCK - self.lacks;
         // SAFETY: the message has `len` bytes, fewer than a block, from `at` on; the padding
         // between zeros and the line are at least 64 bytes long from where they start.
         unsafe {
-            let mut data = V::load_rest(at, len);
+            let mut data = V::load_rest(proof, at, len);
             if self.subkeys.is_some() {
-                data = data.xor(V::load(PADDING.as_ptr().add(63 - len)));
+                data = data.xor(V::load(proof, PADDING.as_ptr().add(63 - len)));
             }
             data.store(line.cast());
         }

@@ -35,21 +35,27 @@ pub(crate) const ANY: usize = 0;
 
 impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` points to a schedule, of `ROUNDS` rounds unless that is
+    /// `from` points to a schedule, of `ROUNDS` rounds unless that is
     /// [`ANY`].
     #[inline(always)]
-    pub unsafe fn load(from: *const u8) -> Self {
+    pub unsafe fn load(proof: V::Proof, from: *const u8) -> Self {
         // SAFETY: a schedule has `ROUNDS + 1` round keys, and room for those of 14 rounds.
         unsafe {
             let rounds = number_of_rounds::<ROUNDS>(from);
-            let mut keys = [V::zero(); ROUND_KEYS];
-            keys[0] = V::broadcast(from);
+            let mut keys = [V::zero(proof); ROUND_KEYS];
+            keys[0] = V::broadcast(proof, from);
             each_round!(if ROUNDS == ANY { 14 } else { ROUNDS }, |r| {
-                keys[r] = V::broadcast(from.add(16 * r))
+                keys[r] = V::broadcast(proof, from.add(16 * r))
             });
-            let last = V::broadcast(from.add(16 * rounds));
+            let last = V::broadcast(proof, from.add(16 * rounds));
             Self { keys, last, rounds }
         }
+    }
+
+    /// The proof of its registers.
+    #[inline(always)]
+    pub fn proof(&self) -> V::Proof {
+        self.last.proof()
     }
 
     /// How many rounds there are.
@@ -58,49 +64,34 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
         if ROUNDS == ANY { self.rounds } else { ROUNDS }
     }
 
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn encrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
-        // SAFETY: as above.
-        unsafe {
-            self.begin(&mut state);
-            each_round!(self.count(), |r| { self.middle(r, &mut state) });
-            self.end(&mut state);
-        }
+    pub fn encrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
+        self.begin(&mut state);
+        each_round!(self.count(), |r| { self.middle(r, &mut state) });
+        self.end(&mut state);
         state
     }
 
     /// Before the first round of encryption; then [`Rounds::middle`] from 1 to `ROUNDS - 1`,
     /// then [`Rounds::end`].
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn begin<const G: usize>(&self, state: &mut [V; G]) {
+    pub fn begin<const G: usize>(&self, state: &mut [V; G]) {
         for s in state {
-            // SAFETY: as above.
-            *s = unsafe { s.xor(self.keys[0]) };
+            *s = s.xor(self.keys[0]);
         }
     }
 
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
+    pub fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
         for s in state {
-            // SAFETY: as above.
-            *s = unsafe { s.aes_enc(self.keys[r]) };
+            *s = s.aes_enc(self.keys[r]);
         }
     }
 
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn end<const G: usize>(&self, state: &mut [V; G]) {
+    pub fn end<const G: usize>(&self, state: &mut [V; G]) {
         for s in state {
-            // SAFETY: as above.
-            *s = unsafe { s.aes_enc_last(self.last) };
+            *s = s.aes_enc_last(self.last);
         }
     }
 
@@ -117,24 +108,18 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     }
 
     /// The equivalent inverse cipher.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`]; the schedule is one for decryption.
     #[inline(always)]
-    pub unsafe fn decrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
-        // SAFETY: as above.
-        unsafe {
+    pub fn decrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
+        for s in &mut state {
+            *s = s.xor(self.keys[0]);
+        }
+        each_round!(self.count(), |r| {
             for s in &mut state {
-                *s = s.xor(self.keys[0]);
+                *s = s.aes_dec(self.keys[r]);
             }
-            each_round!(self.count(), |r| {
-                for s in &mut state {
-                    *s = s.aes_dec(self.keys[r]);
-                }
-            });
-            for s in &mut state {
-                *s = s.aes_dec_last(self.last);
-            }
+        });
+        for s in &mut state {
+            *s = s.aes_dec_last(self.last);
         }
         state
     }
@@ -144,7 +129,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
 pub(crate) trait PerRounds {
     /// # Safety
     /// As for [`Kernel::run`]; every key has `ROUNDS` rounds, unless that is [`ANY`].
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self);
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof);
 }
 
 /// `ROUNDS`, or, if that is [`ANY`], those of the schedule.
@@ -171,8 +156,8 @@ impl<K: PerRounds, const ROUNDS: usize> Kernel for WithRounds<K, ROUNDS> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         // SAFETY: the creator's promise.
-        unsafe { self.0.run::<V, ROUNDS>() }
+        unsafe { self.0.run::<V, ROUNDS>(proof) }
     }
 }

@@ -5,19 +5,18 @@ use crate::arch::blocks::Vector;
 
 /// What a mode does to consecutive registers of a message.
 pub(crate) trait Transform<V: Vector> {
-    /// # Safety
-    /// Runs under [`Vector::enter`].
-    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
 }
 
 /// Applies `transform` to a message. What lies beyond `len` in the last register is zero before
 /// and dropped after.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; `source` is valid for reads and `target` for writes of `len`
-/// bytes, and they are identical or disjoint.
+/// `source` is valid for reads and `target` for writes of `len` bytes, and they are identical or
+/// disjoint.
 #[inline(always)]
 pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
+    proof: V::Proof,
     transform: &mut T,
     source: *const u8,
     target: *mut u8,
@@ -29,19 +28,19 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
         if const { !V::SIDE_BY_SIDE } {
             while done < len {
                 let (source, target) = (source.add(done), target.add(done));
-                last::<V, T, 1>(transform, source, target, V::BYTES.min(len - done));
+                last::<V, T, 1>(proof, transform, source, target, V::BYTES.min(len - done));
                 done += V::BYTES;
             }
             return;
         }
         if len == V::BYTES {
             // Spares the shortest common message the way below.
-            return last::<V, T, 1>(transform, source, target, V::BYTES);
+            return last::<V, T, 1>(proof, transform, source, target, V::BYTES);
         }
         while len - done >= 8 * V::BYTES {
-            let mut data = [V::zero(); 8];
+            let mut data = [V::zero(proof); 8];
             for (i, register) in data.iter_mut().enumerate() {
-                *register = V::load(source.add(done + V::BYTES * i));
+                *register = V::load(proof, source.add(done + V::BYTES * i));
             }
             for (i, register) in transform.apply(data).into_iter().enumerate() {
                 register.store(target.add(done + V::BYTES * i));
@@ -51,14 +50,14 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
         let (source, target, rest) = (source.add(done), target.add(done), len - done);
         match rest.div_ceil(V::BYTES) {
             0 => {}
-            1 => last::<V, T, 1>(transform, source, target, rest),
-            2 => last::<V, T, 2>(transform, source, target, rest),
-            3 => last::<V, T, 3>(transform, source, target, rest),
-            4 => last::<V, T, 4>(transform, source, target, rest),
-            5 => last::<V, T, 5>(transform, source, target, rest),
-            6 => last::<V, T, 6>(transform, source, target, rest),
-            7 => last::<V, T, 7>(transform, source, target, rest),
-            _ => last::<V, T, 8>(transform, source, target, rest),
+            1 => last::<V, T, 1>(proof, transform, source, target, rest),
+            2 => last::<V, T, 2>(proof, transform, source, target, rest),
+            3 => last::<V, T, 3>(proof, transform, source, target, rest),
+            4 => last::<V, T, 4>(proof, transform, source, target, rest),
+            5 => last::<V, T, 5>(proof, transform, source, target, rest),
+            6 => last::<V, T, 6>(proof, transform, source, target, rest),
+            7 => last::<V, T, 7>(proof, transform, source, target, rest),
+            _ => last::<V, T, 8>(proof, transform, source, target, rest),
         }
     }
 }
@@ -69,6 +68,7 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
 /// As for [`sweep`]; `len` ends in the last of `G` registers.
 #[inline(always)]
 unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
+    proof: V::Proof,
     transform: &mut T,
     source: *const u8,
     target: *mut u8,
@@ -77,14 +77,14 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
     let (end, within) = (V::BYTES * (G - 1), len - V::BYTES * (G - 1));
     // SAFETY: accesses to the last register are cut off at `len`.
     unsafe {
-        let mut data = [V::zero(); G];
+        let mut data = [V::zero(proof); G];
         for (i, register) in data[..G - 1].iter_mut().enumerate() {
-            *register = V::load(source.add(V::BYTES * i));
+            *register = V::load(proof, source.add(V::BYTES * i));
         }
         data[G - 1] = if within == V::BYTES {
-            V::load(source.add(end))
+            V::load(proof, source.add(end))
         } else {
-            V::load_bytes(source.add(end), within)
+            V::load_bytes(proof, source.add(end), within)
         };
         let mut data = transform.apply(data);
         // Else the rounds of each register would move to where it is stored.

@@ -78,15 +78,15 @@ struct DecryptMany<'a, 'k>(&'a mut [Job<'k, DecryptKey>]);
 
 impl PerRounds for EncryptMany<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for job in self.0 {
             // SAFETY: `encrypt_many`'s contract. The last whole block is turned first, then
             // gives its head to the tail and is turned again with the tail's input.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
+                let rounds = Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr());
                 let rest = job.len % BLOCK;
                 let whole = job.len - rest;
-                begin::<V, _, ROUNDS>(job);
+                begin::<V, _, ROUNDS>(proof, job);
                 units::<V, _, ROUNDS, true>(&rounds, job, whole);
                 if rest > 0 {
                     let (source, target) = (job.source.add(whole), job.target.add(whole));
@@ -105,15 +105,15 @@ impl PerRounds for EncryptMany<'_, '_> {
 
 impl PerRounds for DecryptMany<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for job in self.0 {
             // SAFETY: `decrypt_many`'s contract. With a tail, the last whole block is turned by
             // the last tweak, and what it is put together to by the one before.
             unsafe {
-                let rounds = Rounds::<V, ROUNDS>::load(job.key.as_ptr());
+                let rounds = Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr());
                 let rest = job.len % BLOCK;
                 let whole = job.len - rest - if rest > 0 { BLOCK } else { 0 };
-                begin::<V, _, ROUNDS>(job);
+                begin::<V, _, ROUNDS>(proof, job);
                 units::<V, _, ROUNDS, false>(&rounds, job, whole);
                 if rest > 0 {
                     let (source, target) = (job.source.add(whole), job.target.add(whole));
@@ -154,16 +154,13 @@ impl Partial {
 }
 
 /// Encrypts the data unit's number, unless a previous part did.
-///
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn begin<V: Vector, Key, const ROUNDS: usize>(job: &mut Job<'_, Key>) {
+unsafe fn begin<V: Vector, Key, const ROUNDS: usize>(proof: V::Proof, job: &mut Job<'_, Key>) {
     if !job.begun {
         // SAFETY: the tweak's schedule; a block is loaded and stored.
         unsafe {
-            let rounds = Rounds::<V, ROUNDS>::load(job.tweak_key.as_ptr());
-            let [tweak] = rounds.encrypt([V::broadcast(job.tweak.as_ptr())]);
+            let rounds = Rounds::<V, ROUNDS>::load(proof, job.tweak_key.as_ptr());
+            let [tweak] = rounds.encrypt([V::broadcast(proof, job.tweak.as_ptr())]);
             tweak.first().store(job.tweak.as_mut_ptr());
         }
         job.begun = true;
@@ -173,20 +170,22 @@ unsafe fn begin<V: Vector, Key, const ROUNDS: usize>(job: &mut Job<'_, Key>) {
 /// Turns `len` bytes, whole blocks; the job's tweak moves on.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; source and target are valid for `len` bytes.
+/// Source and target are valid for `len` bytes.
 #[inline(always)]
 unsafe fn units<V: Vector, Key, const ROUNDS: usize, const ENCRYPT: bool>(
     rounds: &Rounds<V, ROUNDS>,
     job: &mut Job<'_, Key>,
     len: usize,
 ) {
+    let proof = rounds.proof();
     // SAFETY: the caller's promises.
     unsafe {
         let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, job.tweak);
         let chunks = len - len % (8 * V::BYTES);
-        sweep(&mut mask, job.source, job.target, chunks);
+        sweep(proof, &mut mask, job.source, job.target, chunks);
         mask.next.first().store(job.tweak.as_mut_ptr());
         sweep(
+            proof,
             &mut mask,
             job.source.add(chunks),
             job.target.add(chunks),
@@ -200,18 +199,17 @@ unsafe fn units<V: Vector, Key, const ROUNDS: usize, const ENCRYPT: bool>(
     }
 }
 
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     rounds: &Rounds<V, ROUNDS>,
     block: &mut [u8; BLOCK],
     tweak: [u8; BLOCK],
 ) {
+    let proof = rounds.proof();
     // SAFETY: a block is loaded and stored.
     unsafe {
         let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, tweak);
-        let [turned] = mask.apply([V::broadcast(block.as_ptr())]);
+        let [turned] = mask.apply([V::broadcast(proof, block.as_ptr())]);
         turned.first().store(block.as_mut_ptr());
     }
 }
@@ -229,17 +227,15 @@ struct Mask<V, const ROUNDS: usize, const ENCRYPT: bool> {
 }
 
 impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYPT> {
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn start(rounds: &Rounds<V, ROUNDS>, tweak: [u8; BLOCK]) -> Self {
+    fn start(rounds: &Rounds<V, ROUNDS>, tweak: [u8; BLOCK]) -> Self {
         let mut tweaks = [u128::from_le_bytes(tweak); 4];
         for i in 1..V::BLOCKS {
             tweaks[i] = double(tweaks[i - 1]);
         }
         let tweaks = map(tweaks, u128::to_le_bytes);
         // SAFETY: four blocks are no less than a register.
-        let next = unsafe { V::load(tweaks.as_ptr().cast()) };
+        let next = unsafe { V::load(rounds.proof(), tweaks.as_ptr().cast()) };
         Self {
             rounds: *rounds,
             next,
@@ -251,43 +247,34 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
     for Mask<V, ROUNDS, ENCRYPT>
 {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe {
-            let mut tweaks = [self.next; G];
-            for (data, (i, tweak)) in data.iter_mut().zip(tweaks.iter_mut().enumerate()) {
-                *tweak = times_x(self.next, V::BLOCKS * i);
-                *data = data.xor(*tweak);
-            }
-            self.next = times_x(self.next, V::BLOCKS * G);
-            let mut turned = if ENCRYPT {
-                self.rounds.encrypt(data)
-            } else {
-                self.rounds.decrypt(data)
-            };
-            for (turned, tweak) in turned.iter_mut().zip(tweaks) {
-                *turned = turned.xor(tweak);
-            }
-            turned
+    fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
+        let mut tweaks = [self.next; G];
+        for (data, (i, tweak)) in data.iter_mut().zip(tweaks.iter_mut().enumerate()) {
+            *tweak = times_x(self.next, V::BLOCKS * i);
+            *data = data.xor(*tweak);
         }
+        self.next = times_x(self.next, V::BLOCKS * G);
+        let mut turned = if ENCRYPT {
+            self.rounds.encrypt(data)
+        } else {
+            self.rounds.decrypt(data)
+        };
+        for (turned, tweak) in turned.iter_mut().zip(tweaks) {
+            *turned = turned.xor(tweak);
+        }
+        turned
     }
 }
 
 /// Multiplies each block by x to the power of `n`, at most 32.
-///
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn times_x<V: Vector>(blocks: V, n: usize) -> V {
+fn times_x<V: Vector>(blocks: V, n: usize) -> V {
     debug_assert!(n <= 32);
     #[expect(clippy::cast_possible_truncation)]
     let n = n as u32;
-    // SAFETY: as above.
-    unsafe {
-        let carries = blocks.shr64(64 - n);
-        let reduced = carries.clmul::<0x01>(V::splat(0x87));
-        blocks.shl64(n).xor3(carries.low_to_high(), reduced)
-    }
+    let carries = blocks.shr64(64 - n);
+    let reduced = carries.clmul::<0x01>(V::splat(blocks.proof(), 0x87));
+    blocks.shl64(n).xor3(carries.low_to_high(), reduced)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! What the kernels need from an instruction set: registers of one, two or four AES blocks.
 
-/// A register of [`Vector::BLOCKS`] blocks and the operations on it, block by block.
-///
-/// # Safety
-/// Every function is unsafe because it needs the CPU features of its implementation: it may only
-/// run under [`Vector::enter`], whose caller holds the token. This is not repeated per function.
-/// Loads and stores need no alignment.
-pub(crate) trait Vector: Copy {
+use super::register::Register;
+
+/// A register of [`Vector::BLOCKS`] blocks and the operations on it, block by block. Loads and
+/// stores need no alignment.
+pub(crate) trait Vector: Register {
     /// Blocks per register.
     const BLOCKS: usize;
     /// Bytes per register.
@@ -19,21 +17,24 @@ pub(crate) trait Vector: Copy {
     /// The register of one block.
     type Single: Vector;
 
+    /// The proof for registers of one block, which this register's contains.
+    fn single(proof: Self::Proof) -> ProofOf<Self::Single>;
+
     /// Runs `kernel` compiled for this instruction set, as one call.
     ///
     /// # Safety
-    /// The CPU has the instructions (the caller holds the token), and the kernel's own contract.
-    unsafe fn enter<K: Kernel>(kernel: K) -> K::Output;
+    /// The kernel's contract.
+    unsafe fn enter<K: Kernel>(proof: Self::Proof, kernel: K) -> K::Output;
 
-    unsafe fn zero() -> Self;
+    fn zero(proof: Self::Proof) -> Self;
     /// The same `block` everywhere.
-    unsafe fn splat(block: u128) -> Self;
+    fn splat(proof: Self::Proof, block: u128) -> Self;
     /// Block `i` is the number `i`.
-    unsafe fn ramp() -> Self;
+    fn ramp(proof: Self::Proof) -> Self;
 
     /// # Safety
     /// `from` is valid for reads of [`Vector::BYTES`].
-    unsafe fn load(from: *const u8) -> Self;
+    unsafe fn load(proof: Self::Proof, from: *const u8) -> Self;
     /// # Safety
     /// `to` is valid for writes of [`Vector::BYTES`].
     unsafe fn store(self, to: *mut u8);
@@ -41,35 +42,38 @@ pub(crate) trait Vector: Copy {
     ///
     /// # Safety
     /// `from` is valid for reads of `bytes`.
-    unsafe fn load_bytes(from: *const u8, bytes: usize) -> Self;
+    unsafe fn load_bytes(proof: Self::Proof, from: *const u8, bytes: usize) -> Self;
     /// As [`Vector::load_bytes`], where there may be no byte: an empty slice may point anywhere,
     /// and even a masked load of nothing takes hundreds of cycles where no memory is mapped.
     ///
     /// # Safety
     /// As for [`Vector::load_bytes`].
     #[inline(always)]
-    unsafe fn load_rest(from: *const u8, bytes: usize) -> Self {
+    unsafe fn load_rest(proof: Self::Proof, from: *const u8, bytes: usize) -> Self {
         static MAPPED: [u8; 64] = [0; 64];
         let from = if bytes == 0 { MAPPED.as_ptr() } else { from };
         // SAFETY: the caller's promise.
-        unsafe { Self::load_bytes(from, bytes) }
+        unsafe { Self::load_bytes(proof, from, bytes) }
     }
     /// # Safety
     /// `to` is valid for writes of `bytes`, at most [`Vector::BYTES`].
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize);
-    /// Zero from byte `bytes` on; at most [`Vector::BYTES`].
+    /// Zero from byte `bytes` on.
+    ///
+    /// # Safety
+    /// `bytes` is at most [`Vector::BYTES`].
     unsafe fn keep_bytes(self, bytes: usize) -> Self;
     /// The same block everywhere.
     ///
     /// # Safety
     /// `from` is valid for reads of 16 bytes.
-    unsafe fn broadcast(from: *const u8) -> Self;
+    unsafe fn broadcast(proof: Self::Proof, from: *const u8) -> Self;
 
     /// One block from each of [`Vector::BLOCKS`] pointers.
     ///
     /// # Safety
     /// Each pointer is valid for reads of 16 bytes.
-    unsafe fn gather(from: *const *mut u8) -> Self;
+    unsafe fn gather(proof: Self::Proof, from: *const *mut u8) -> Self;
     /// One block to each of [`Vector::BLOCKS`] pointers.
     ///
     /// # Safety
@@ -82,7 +86,12 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// `from` points to [`Vector::BLOCKS`] pointers, each valid at `offset` for reads of
     /// `16 * blocks` bytes; `blocks` is 1 to 4.
-    unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4];
+    unsafe fn load_lines(
+        proof: Self::Proof,
+        from: *const *const u8,
+        offset: usize,
+        blocks: usize,
+    ) -> [Self; 4];
     /// The inverse of [`Vector::load_lines`].
     ///
     /// # Safety
@@ -91,58 +100,63 @@ pub(crate) trait Vector: Copy {
 
     /// Keeps the instructions that write the registers before this point and those that use them
     /// after it: interleaving that the compiler would otherwise undo.
-    unsafe fn pin<const G: usize>(registers: &mut [Self; G]);
+    fn pin<const G: usize>(registers: &mut [Self; G]);
 
-    unsafe fn xor(self, other: Self) -> Self;
-    unsafe fn xor3(self, b: Self, c: Self) -> Self;
-    unsafe fn aes_enc(self, key: Self) -> Self;
-    unsafe fn aes_enc_last(self, key: Self) -> Self;
-    unsafe fn aes_dec(self, key: Self) -> Self;
-    unsafe fn aes_dec_last(self, key: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn xor3(self, b: Self, c: Self) -> Self;
+    fn aes_enc(self, key: Self) -> Self;
+    fn aes_enc_last(self, key: Self) -> Self;
+    fn aes_dec(self, key: Self) -> Self;
+    fn aes_dec_last(self, key: Self) -> Self;
 
     /// Reverses the bytes of each block.
-    unsafe fn reverse(self) -> Self;
+    fn reverse(self) -> Self;
     /// Adds the four 32-bit words of each block.
-    unsafe fn add32(self, other: Self) -> Self;
+    fn add32(self, other: Self) -> Self;
     /// Adds the two 64-bit halves of each block.
-    unsafe fn add64(self, other: Self) -> Self;
+    fn add64(self, other: Self) -> Self;
 
     /// Carry-less product of the halves that `HALVES` selects: bit 0 the high half of `self`,
     /// bit 4 the high half of `other`.
-    unsafe fn clmul<const HALVES: i32>(self, other: Self) -> Self;
+    fn clmul<const HALVES: i32>(self, other: Self) -> Self;
     /// Exchanges the halves of each block.
-    unsafe fn swap_halves(self) -> Self;
+    fn swap_halves(self) -> Self;
     /// Moves the low half of each block to the high half; the low half becomes zero.
-    unsafe fn low_to_high(self) -> Self;
+    fn low_to_high(self) -> Self;
     /// Moves the high half of each block to the low half; the high half becomes zero.
-    unsafe fn high_to_low(self) -> Self;
+    fn high_to_low(self) -> Self;
     /// Shifts each 64-bit half to the left; zero from 64 bits on.
-    unsafe fn shl64(self, bits: u32) -> Self;
+    fn shl64(self, bits: u32) -> Self;
     /// Shifts each 64-bit half to the right; zero from 64 bits on.
-    unsafe fn shr64(self, bits: u32) -> Self;
+    fn shr64(self, bits: u32) -> Self;
 
     /// Moves each block up by one place; the last block of `before` becomes block 0.
-    unsafe fn shift_in(self, before: Self) -> Self;
+    fn shift_in(self, before: Self) -> Self;
 
     /// The exclusive or of all blocks.
-    unsafe fn fold(self) -> Self::Single;
+    fn fold(self) -> Self::Single;
     /// Block 0.
-    unsafe fn first(self) -> Self::Single;
+    fn first(self) -> Self::Single;
     /// `a` in block 0, `b` in block 1, zero elsewhere; only for registers of at least two.
-    unsafe fn pair(a: Self::Single, b: Self::Single) -> Self;
+    fn pair(proof: Self::Proof, a: Self::Single, b: Self::Single) -> Self;
     /// Block `i` is the exclusive or of all blocks of row `i`.
-    unsafe fn fold_rows(rows: [Self; 4]) -> Self;
+    fn fold_rows(rows: [Self; 4]) -> Self;
     /// Block `i` is `singles[i]`.
-    unsafe fn from_singles(singles: [Self::Single; 4]) -> Self;
+    fn from_singles(proof: Self::Proof, singles: [Self::Single; 4]) -> Self;
     /// `single` in block 0, zero elsewhere.
-    unsafe fn from_single(single: Self::Single) -> Self;
+    fn from_single(proof: Self::Proof, single: Self::Single) -> Self;
 }
+
+/// The proof of a register.
+pub(crate) type ProofOf<V> = <V as Register>::Proof;
 
 /// Code that is compiled once per instruction set.
 pub(crate) trait Kernel {
     type Output;
 
+    /// Always inlined, into [`Vector::enter`].
+    ///
     /// # Safety
-    /// Only called by [`Vector::enter`]; further conditions are the kernel's.
-    unsafe fn run<V: Vector>(self) -> Self::Output;
+    /// The kernel's contract.
+    unsafe fn run<V: Vector>(self, proof: V::Proof) -> Self::Output;
 }

@@ -10,6 +10,7 @@ mod tests;
 
 pub(crate) use super::portable::Portable;
 
+use super::register::Register;
 use crate::wipe::Plain;
 
 /// How many lanes.
@@ -23,12 +24,8 @@ pub(crate) type Words = [u64; LANES];
 
 /// A register of eight 64-bit words.
 ///
-/// A value exists only where its instructions do: the constructors take the proof, and a value
-/// gives it back. Every method is inlined into a function that enables the instructions, and no
-/// method's time or addresses depend on a value.
-pub(crate) trait DigitLanes: Plain + core::fmt::Debug {
-    /// The proof that the instructions of this register exist.
-    type Proof: Copy + core::fmt::Debug;
+/// No method's time or addresses depend on a value.
+pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// A choice for each lane.
     type Mask: Mask;
 
@@ -46,9 +43,6 @@ pub(crate) trait DigitLanes: Plain + core::fmt::Debug {
 
     /// The inverse of [`Self::load`].
     fn store(self, words: &mut Words);
-
-    /// The proof that this value is.
-    fn proof(self) -> Self::Proof;
 
     /// Sum modulo 2⁶⁴.
     #[must_use]

@@ -40,8 +40,8 @@ impl BlockSet {
     /// # Safety
     /// The contract of `kernel`.
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: no instructions are needed; the kernel's contract is the caller's.
-        unsafe { Block::enter(kernel) }
+        // SAFETY: the kernel's contract is the caller's.
+        unsafe { Block::enter((), kernel) }
     }
 
     /// As [`Self::run`], for any key size.
@@ -50,7 +50,7 @@ impl BlockSet {
     /// The contract of `kernel`.
     pub(crate) unsafe fn run_sized<K: PerRounds>(self, _: KeySize, kernel: K) {
         // SAFETY: as in `run`.
-        unsafe { Block::enter(WithRounds::<K, ANY>(kernel)) }
+        unsafe { Block::enter((), WithRounds::<K, ANY>(kernel)) }
     }
 
     /// Blocks of a register.

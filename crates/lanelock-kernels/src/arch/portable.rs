@@ -18,8 +18,17 @@ pub struct Integers;
 impl Registers for Integers {
     const NAME: &'static str = "portable";
     const BITS: usize = 64;
+    type Proof = ();
     type U32 = u32;
     type U64 = u64;
     type Rows = Quad;
     type Moves = Moves;
+
+    #[inline(always)]
+    unsafe fn assume() {}
+
+    #[inline(always)]
+    fn moves((): ()) -> Moves {
+        Moves
+    }
 }

@@ -11,6 +11,7 @@ pub(crate) use beside::{Alone, Beside};
 pub(crate) use pad::{Moves, Pad, pad_in_place};
 pub(crate) use pair::Pair;
 
+use super::register::Register;
 use crate::wipe::Plain;
 
 /// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
@@ -86,14 +87,25 @@ pub trait Registers: Copy + 'static {
     const NAME: &'static str;
     /// Size of a register.
     const BITS: usize;
+    /// The proof of their instructions, which is also that of plain integers.
+    type Proof: Copy + core::fmt::Debug + Into<()>;
     /// A register of 32-bit words.
-    type U32: WordLanes<Word = u32>;
+    type U32: WordLanes<Word = u32, Proof = Self::Proof>;
     /// A register of 64-bit words.
-    type U64: WordLanes<Word = u64>;
+    type U64: WordLanes<Word = u64, Proof = Self::Proof>;
     /// A register of rows of four 32-bit words.
-    type Rows: Rows;
+    type Rows: Rows<Proof = Self::Proof>;
     /// How short ends of messages are best put together.
     type Moves: Pad;
+
+    /// The proof, in code that is compiled for these registers.
+    ///
+    /// # Safety
+    /// The CPU has the instructions.
+    unsafe fn assume() -> Self::Proof;
+
+    /// How short ends of messages are best put together.
+    fn moves(proof: Self::Proof) -> Self::Moves;
 }
 
 /// A compression function: of `lanes` rows, the number of blocks behind each pointer.
@@ -101,9 +113,9 @@ pub type Compression<W> =
     unsafe fn(rows: *mut Row<W>, at: *const *const u8, lanes: usize, blocks: usize);
 
 /// A word that there are registers for. Public for the sealed algorithm traits only.
-pub trait WideWord: Word + WordLanes<Word = Self> {
+pub trait WideWord: Word + WordLanes<Word = Self, Proof = ()> {
     /// Its register.
-    type In<S: Registers>: WordLanes<Word = Self>;
+    type In<S: Registers>: WordLanes<Word = Self, Proof = S::Proof>;
 }
 impl WideWord for u32 {
     type In<S: Registers> = S::U32;
@@ -114,13 +126,9 @@ impl WideWord for u64 {
 
 /// One register of words. Public for the sealed algorithm traits only.
 ///
-/// A value exists only where its instructions do: the constructors (`splat` and the loads) are
-/// `unsafe` and their callers hold the CPU token. Every method is inlined into a function that
-/// enables the instructions.
-///
 /// # Safety
 /// `COUNT` is the number of lanes that the loads read and the stores write.
-pub unsafe trait WordLanes: Copy {
+pub unsafe trait WordLanes: Register {
     /// The word of one lane.
     type Word: Word;
     /// How many lanes.
@@ -130,10 +138,7 @@ pub unsafe trait WordLanes: Copy {
     const SHA2: Option<Compression<Self::Word>> = None;
 
     /// The same word in every lane.
-    ///
-    /// # Safety
-    /// The CPU has the instructions of this register.
-    unsafe fn splat(word: Self::Word) -> Self;
+    fn splat(proof: Self::Proof, word: Self::Word) -> Self;
 
     /// Sum, wrapping.
     #[must_use]
@@ -177,22 +182,24 @@ pub unsafe trait WordLanes: Copy {
     /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register; `at` is valid for reading `COUNT` pointers
+    /// `at` is valid for reading `COUNT` pointers
     /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16];
+    unsafe fn load_block(proof: Self::Proof, at: *const *const u8, offset: usize) -> [Self; 16];
 
     /// `COUNT` words that lie in memory in the order of the lanes.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register and `words` is valid for reading `COUNT`.
-    unsafe fn load(words: *const Self::Word) -> Self;
+    /// `words` is valid for reading `COUNT`.
+    unsafe fn load(proof: Self::Proof, words: *const Self::Word) -> Self;
 
     /// One double row of native words per lane, transposed.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT`
-    /// double rows.
-    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16];
+    /// `rows` is valid for reading `COUNT` double rows.
+    unsafe fn load_double_rows(
+        proof: Self::Proof,
+        rows: *const DoubleRow<Self::Word>,
+    ) -> [Self; 16];
 
     /// The inverse of [`Self::load_double_rows`].
     ///
@@ -206,15 +213,15 @@ pub unsafe trait WordLanes: Copy {
     /// and gather what lies side by side.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register; all are valid for 64 bytes, `output` for
-    /// writing; it is the same memory as `input` or disjoint from it.
-    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8);
+    /// All are valid for 64 bytes, `output` for writing; it is the same memory as `input` or
+    /// disjoint from it.
+    unsafe fn xor_block(proof: Self::Proof, mask: *const u8, input: *const u8, output: *mut u8);
 
     /// One row of native words per lane, transposed.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register and `rows` is valid for reading `COUNT` rows.
-    unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8];
+    /// `rows` is valid for reading `COUNT` rows.
+    unsafe fn load_rows(proof: Self::Proof, rows: *const Row<Self::Word>) -> [Self; 8];
 
     /// The inverse of [`Self::load_rows`].
     ///
@@ -231,8 +238,8 @@ pub unsafe trait Rows: WordLanes<Word = u32> {
     /// The same row everywhere.
     ///
     /// # Safety
-    /// The CPU has the instructions of this register and `row` is valid for reading four words.
-    unsafe fn broadcast_row(row: *const u32) -> Self;
+    /// `row` is valid for reading four words.
+    unsafe fn broadcast_row(proof: Self::Proof, row: *const u32) -> Self;
     /// Moves the words within each row: two bits of `ORDER` for each say where it comes from.
     #[must_use]
     fn turn<const ORDER: i32>(self) -> Self;

@@ -44,14 +44,18 @@ pub(super) fn block<V: WordLanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
 /// Replaces each lane's state by its block of keystream, in native words.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `rows` is valid for `lanes` rounded up to `V::COUNT`.
+/// `rows` is valid for `lanes` rounded up to `V::COUNT`.
 #[inline(always)]
-pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(rows: *mut DoubleRow<u32>, lanes: usize) {
+pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(
+    proof: V::Proof,
+    rows: *mut DoubleRow<u32>,
+    lanes: usize,
+) {
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside what the caller vouches for.
         unsafe {
             let rows = rows.add(first);
-            V::store_double_rows(block(V::load_double_rows(rows)), rows);
+            V::store_double_rows(block(V::load_double_rows(proof, rows)), rows);
         }
     }
 }
@@ -59,10 +63,11 @@ pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(rows: *mut DoubleRow<u32>,
 /// One message: XORs `blocks` blocks of keystream from the state's counter on.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `input` is valid for reading and `output` for writing
-/// `blocks` blocks; they are the same memory or disjoint; `scratch` is valid for `V::COUNT` rows.
+/// `input` is valid for reading and `output` for writing `blocks` blocks; they are the same memory
+/// or disjoint; `scratch` is valid for `V::COUNT` rows.
 #[inline(always)]
 pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
+    proof: V::Proof,
     state: &DoubleRow<u32>,
     input: *const u8,
     output: *mut u8,
@@ -74,15 +79,13 @@ pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
         25, 26, 27, 28, 29, 30, 31,
     ];
     const { assert!(V::COUNT <= 32) };
-    // SAFETY: the caller promises the instructions; `numbers` has `V::COUNT` words at least.
-    let (mut x, step) = unsafe {
-        let mut x = [V::splat(0); 16];
-        for i in 0..16 {
-            x[i] = V::splat(state[i]);
-        }
-        x[COUNTER] = x[COUNTER].add(V::load(numbers.as_ptr()));
-        (x, V::splat(numbers[V::COUNT - 1] + 1))
-    };
+    let mut x = [V::splat(proof, 0); 16];
+    for i in 0..16 {
+        x[i] = V::splat(proof, state[i]);
+    }
+    // SAFETY: `numbers` has `V::COUNT` words at least.
+    x[COUNTER] = x[COUNTER].add(unsafe { V::load(proof, numbers.as_ptr()) });
+    let step = V::splat(proof, numbers[V::COUNT - 1] + 1);
     let mut done = 0;
     while done < blocks {
         let count = V::COUNT.min(blocks - done);
@@ -91,7 +94,7 @@ pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
             V::store_double_rows(block(x), scratch);
             for i in 0..count {
                 let at = (done + i) * BLOCK;
-                V::xor_block(scratch.add(i).cast(), input.add(at), output.add(at));
+                V::xor_block(proof, scratch.add(i).cast(), input.add(at), output.add(at));
             }
         }
         x[COUNTER] = x[COUNTER].add(step);

@@ -132,8 +132,8 @@ macro_rules! compiled {
                 rows: *mut DoubleRow<u32>,
                 blocks: usize,
             ) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { lone::consecutive::<<Self as Registers>::Rows>(state, rows, blocks) }
+                // SAFETY: the caller promises the instructions, and the rest.
+                unsafe { lone::consecutive::<<Self as Registers>::Rows>(Self::assume(), state, rows, blocks) }
             }
 
             $(#[$enable])?
@@ -141,11 +141,12 @@ macro_rules! compiled {
                 type One = <$set as Registers>::U32;
                 crate::frame::align();
                 let whole = lanes.div_ceil(One::COUNT) / 2 * (2 * One::COUNT);
-                // SAFETY: both parts lie inside the caller's rows.
+                // SAFETY: the caller promises the instructions; both parts lie inside its rows.
                 unsafe {
-                    block::blocks::<Pair<One>>(rows, whole);
+                    let proof = Self::assume();
+                    block::blocks::<Pair<One>>(proof, rows, whole);
                     if whole < lanes {
-                        block::blocks::<One>(rows.add(whole), lanes - whole);
+                        block::blocks::<One>(proof, rows.add(whole), lanes - whole);
                     }
                 }
             }
@@ -160,12 +161,13 @@ macro_rules! compiled {
             ) {
                 type One = <$set as Registers>::U32;
                 crate::frame::align();
-                // SAFETY: the caller's promise, passed on.
+                // SAFETY: the caller promises the instructions, and the rest.
                 unsafe {
+                    let proof = Self::assume();
                     if blocks > One::COUNT {
-                        block::run::<Pair<One>>(state, input, output, blocks, scratch);
+                        block::run::<Pair<One>>(proof, state, input, output, blocks, scratch);
                     } else {
-                        block::run::<One>(state, input, output, blocks, scratch);
+                        block::run::<One>(proof, state, input, output, blocks, scratch);
                     }
                 }
             }

@@ -95,10 +95,10 @@ impl Drop for Lone {
 /// register for each of its words.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `rows` is valid for writing [`ROOM`] rows, and `blocks` is
-/// at most [`MOST`].
+/// `rows` is valid for writing [`ROOM`] rows, and `blocks` is at most [`MOST`].
 #[inline(always)]
 pub(super) unsafe fn consecutive<V: Rows>(
+    proof: V::Proof,
     state: &DoubleRow<u32>,
     rows: *mut DoubleRow<u32>,
     blocks: usize,
@@ -111,12 +111,12 @@ pub(super) unsafe fn consecutive<V: Rows>(
             let rows = rows.add(done);
             let left = blocks - done;
             done += match left {
-                _ if left <= one => group::<V, 1>(state, done, rows),
-                _ if left <= 2 * one => group::<V, 2>(state, done, rows),
-                _ if V::COUNT < 16 => group::<V, 4>(state, done, rows),
-                9..=16 => columns::<V>(state, done, rows),
-                17.. => group::<V, 5>(state, done, rows),
-                _ => group::<V, 4>(state, done, rows),
+                _ if left <= one => group::<V, 1>(proof, state, done, rows),
+                _ if left <= 2 * one => group::<V, 2>(proof, state, done, rows),
+                _ if V::COUNT < 16 => group::<V, 4>(proof, state, done, rows),
+                9..=16 => columns::<V>(proof, state, done, rows),
+                17.. => group::<V, 5>(proof, state, done, rows),
+                _ => group::<V, 4>(proof, state, done, rows),
             };
         }
     }
@@ -125,22 +125,22 @@ pub(super) unsafe fn consecutive<V: Rows>(
 /// A register for each word of the state; how many blocks.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `rows` is valid for writing so many rows.
+/// `rows` is valid for writing so many rows.
 #[inline(always)]
 unsafe fn columns<V: Rows>(
+    proof: V::Proof,
     state: &DoubleRow<u32>,
     first: usize,
     rows: *mut DoubleRow<u32>,
 ) -> usize {
     const NUMBERS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-    // SAFETY: the caller promises the instructions and the rows; a register has at most sixteen
-    // words.
+    // SAFETY: the caller promises the rows; a register has at most sixteen words.
     unsafe {
-        let mut x = [V::splat(0); 16];
+        let mut x = [V::splat(proof, 0); 16];
         for i in 0..16 {
-            x[i] = V::splat(state[i]);
+            x[i] = V::splat(proof, state[i]);
         }
-        let numbers = V::load(NUMBERS.as_ptr()).add(V::splat(counter(first)));
+        let numbers = V::load(proof, NUMBERS.as_ptr()).add(V::splat(proof, counter(first)));
         x[COUNTER] = x[COUNTER].add(numbers);
         V::store_double_rows(block(x), rows);
     }
@@ -168,24 +168,24 @@ macro_rules! rounds {
 /// `N` registers of each row; how many blocks.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`; `rows` is valid for writing so many rows.
+/// `rows` is valid for writing so many rows.
 #[inline(always)]
 unsafe fn group<V: Rows, const N: usize>(
+    proof: V::Proof,
     state: &DoubleRow<u32>,
     first: usize,
     rows: *mut DoubleRow<u32>,
 ) -> usize {
     const NUMBERS: [u32; 16] = [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0];
     let one = V::COUNT / 4;
-    // SAFETY: the caller promises the instructions and the rows; a register has at most sixteen
-    // words.
+    // SAFETY: the caller promises the rows; a register has at most sixteen words.
     unsafe {
-        let row = |i: usize| V::broadcast_row(state.as_ptr().add(4 * i));
+        let row = |i: usize| V::broadcast_row(proof, state.as_ptr().add(4 * i));
         let (a0, b0, c0) = (row(0), row(1), row(2));
-        let mut d0 = [row(3).add(V::load(NUMBERS.as_ptr())); N];
+        let mut d0 = [row(3).add(V::load(proof, NUMBERS.as_ptr())); N];
         for (n, d) in d0.iter_mut().enumerate() {
             let step = [counter(first + n * one), 0, 0, 0];
-            *d = d.add(V::broadcast_row(step.as_ptr()));
+            *d = d.add(V::broadcast_row(proof, step.as_ptr()));
         }
         let (mut a, mut b, mut c, mut d) = ([a0; N], [b0; N], [c0; N], d0);
         for _ in 0..10 {

@@ -22,17 +22,21 @@ pub(super) trait Compiled: Registers {
         at: *const *const u8,
         lanes: usize,
         count: usize,
-    );
+    ) where
+        Self::Proof: Into<V::Proof>;
 
     /// See [`Step::outer`](step::Step::outer).
     unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
         chain: *mut Row<A::Word>,
         inner: *const Row<A::Word>,
         lanes: usize,
-    );
+    ) where
+        Self::Proof: Into<V::Proof>;
 
     /// See [`Ends`].
-    unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>);
+    unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>)
+    where
+        Self::Proof: Into<V::Proof>;
 
     /// See [`Compress::compress`](super::Compress::compress). One copy for all callers: the code of
     /// a compression is long.
@@ -44,7 +48,9 @@ macro_rules! compiled {
         impl Compiled for $set {
             $(#[$enable])?
             unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
-                schedule::run_many::<A, Self>(kernels, messages);
+                // SAFETY: the caller promises the instructions.
+                let proof = unsafe { Self::assume() };
+                schedule::run_many::<A, Self>(proof, kernels, messages);
             }
 
             $(#[$enable])?
@@ -53,9 +59,9 @@ macro_rules! compiled {
                 at: *const *const u8,
                 lanes: usize,
                 count: usize,
-            ) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { step::blocks::<A, V>(rows, at, lanes, count, Self::compress::<A, V>) }
+            ) where Self::Proof: Into<V::Proof>, {
+                // SAFETY: the caller promises the instructions, and the rest.
+                unsafe { step::blocks::<A, V>(Self::assume().into(), rows, at, lanes, count, Self::compress::<A, V>) }
             }
 
             $(#[$enable])?
@@ -63,15 +69,15 @@ macro_rules! compiled {
                 chain: *mut Row<A::Word>,
                 inner: *const Row<A::Word>,
                 lanes: usize,
-            ) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { step::outer::<A, V>(chain, inner, lanes, Self::compress::<A, V>) }
+            ) where Self::Proof: Into<V::Proof>, {
+                // SAFETY: the caller promises the instructions, and the rest.
+                unsafe { step::outer::<A, V>(Self::assume().into(), chain, inner, lanes, Self::compress::<A, V>) }
             }
 
             $(#[$enable])?
-            unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { step::ends::<A, V>(these, Self::compress::<A, V>) }
+            unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>) where Self::Proof: Into<V::Proof>, {
+                // SAFETY: the caller promises the instructions, and the rest.
+                unsafe { step::ends::<A, V>(Self::assume().into(), these, Self::compress::<A, V>) }
             }
 
             #[inline(never)]

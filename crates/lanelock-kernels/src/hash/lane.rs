@@ -49,30 +49,35 @@ impl Lane {
 
     /// The first run of a message.
     #[inline(always)]
-    pub(super) fn first_run<A: Algorithm, T: Pad>(&mut self, message: &mut Job<'_, A>) -> Run {
+    pub(super) fn first_run<A: Algorithm>(
+        &mut self,
+        moves: impl Pad,
+        message: &mut Job<'_, A>,
+    ) -> Run {
         if let Some(part) = message.next_part() {
             self.take(part);
         }
-        self.run::<A, T>(message)
+        self.run(moves, message)
     }
 
     /// The next run, of one block at least; `None` when the padding was returned before.
     ///
     /// The run is valid for reading until the next call, as [`Job`] promises.
     #[inline(always)]
-    pub(super) fn next_run<A: Algorithm, T: Pad>(
+    pub(super) fn next_run<A: Algorithm>(
         &mut self,
+        moves: impl Pad,
         message: &mut Job<'_, A>,
     ) -> Option<Run> {
         match self.ending {
-            None => Some(self.run::<A, T>(message)),
+            None => Some(self.run(moves, message)),
             Some(0) => None,
             Some(blocks) => Some(self.end(blocks)),
         }
     }
 
     #[inline(always)]
-    fn run<A: Algorithm, T: Pad>(&mut self, message: &mut Job<'_, A>) -> Run {
+    fn run<A: Algorithm>(&mut self, moves: impl Pad, message: &mut Job<'_, A>) -> Run {
         let whole = Run {
             at: self.part,
             blocks: self.len / A::BLOCK,
@@ -84,8 +89,8 @@ impl Lane {
         // once, instead of one by one as they get there.
         self.skip(whole.blocks * A::BLOCK);
         // SAFETY: `len` readable bytes, less than a block, and two blocks of scratch, which hold
-        // nothing any more; the instructions are those that the scheduler was compiled for.
-        let blocks = unsafe { T::pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
+        // nothing any more.
+        let blocks = unsafe { moves.pad(self.part, self.len, self.total, self.scratch, A::BLOCK) };
         if whole.blocks == 0 {
             return self.end(blocks);
         }

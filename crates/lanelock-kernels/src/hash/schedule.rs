@@ -64,11 +64,11 @@ fn run_one<A: Algorithm>(kernels: &Kernels<A>, message: &mut Job<'_, A>) {
     // SAFETY: the scratch has its size, and no other lane.
     let mut lane = unsafe { Lane::new(message.before(), scratch.as_mut_ptr().cast()) };
     let mut row = message.chain();
-    let mut next = Some(lane.first_run::<A, Moves>(message));
+    let mut next = Some(lane.first_run(Moves, message));
     while let Some(run) = next {
         // SAFETY: the run is valid for its blocks.
         unsafe { kernels.one(&mut row, run.at, run.blocks) };
-        next = lane.next_run::<A, Moves>(message);
+        next = lane.next_run(Moves, message);
     }
     if let Some(outer) = message.outer() {
         let mut inner = row;
@@ -84,19 +84,21 @@ fn run_one<A: Algorithm>(kernels: &Kernels<A>, message: &mut Job<'_, A>) {
 /// Several messages, in code compiled for the registers `S`: moves and shuffles are as wide as they.
 #[inline(always)]
 pub(super) fn run_many<A: Algorithm, S: Registers>(
+    proof: S::Proof,
     kernels: &Kernels<A>,
     messages: &mut [Job<'_, A>],
 ) {
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let mut board = Board::<A>::new();
+    let moves = S::moves(proof);
     let lanes = messages.len().min(kernels.capacity());
     let mut next = 0;
     while next < lanes {
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
         let lane = unsafe { Lane::new(messages[next].before(), scratch.add(next * 2 * A::BLOCK)) };
-        board.start::<S::Moves>(next, lane, next, messages);
+        board.start(moves, next, lane, next, messages);
         next += 1;
     }
     board.active = lanes;
@@ -108,10 +110,10 @@ pub(super) fn run_many<A: Algorithm, S: Registers>(
         // From the last lane down: the one that fills a gap has been looked at, and those that
         // end together leave none.
         for lane in (0..board.active).rev() {
-            if board.left[lane] == 0 && !board.resume::<S::Moves>(lane, messages) {
+            if board.left[lane] == 0 && !board.resume(moves, lane, messages) {
                 board.complete(kernels, lane, messages);
                 if next < messages.len() {
-                    board.restart::<S::Moves>(lane, next, messages);
+                    board.restart(moves, lane, next, messages);
                     next += 1;
                 } else {
                     board.remove(lane);
@@ -144,8 +146,9 @@ impl<A: Algorithm> Board<A> {
 
     /// Puts message `index` into `slot`.
     #[inline(always)]
-    fn start<T: Pad>(
+    fn start(
         &mut self,
+        moves: impl Pad,
         slot: usize,
         lane: Lane,
         index: usize,
@@ -155,14 +158,14 @@ impl<A: Algorithm> Board<A> {
         self.rows.0[slot].write(message.chain());
         self.message[slot] = index;
         // Made in place: a copy would wait for the lane's fields to arrive in memory.
-        let run = self.lane[slot].write(lane).first_run::<A, T>(message);
+        let run = self.lane[slot].write(lane).first_run(moves, message);
         self.at[slot] = run.at;
         self.left[slot] = run.blocks;
     }
 
     /// Puts message `index` into the lane of one that ended.
     #[inline(always)]
-    fn restart<T: Pad>(&mut self, slot: usize, index: usize, messages: &mut [Job<'_, A>]) {
+    fn restart(&mut self, moves: impl Pad, slot: usize, index: usize, messages: &mut [Job<'_, A>]) {
         // SAFETY: `slot` < `active`, so its lane is initialised; its last run was compressed, so
         // its scratch is free.
         let lane = unsafe {
@@ -171,7 +174,7 @@ impl<A: Algorithm> Board<A> {
                 self.lane[slot].assume_init().scratch(),
             )
         };
-        self.start::<T>(slot, lane, index, messages);
+        self.start(moves, slot, lane, index, messages);
     }
 
     /// Compresses the shortest run of all lanes.
@@ -271,10 +274,10 @@ impl<A: Algorithm> Board<A> {
 
     /// The next run of a lane that has nothing left; `false` if its message ended.
     #[inline(always)]
-    fn resume<T: Pad>(&mut self, slot: usize, messages: &mut [Job<'_, A>]) -> bool {
+    fn resume(&mut self, moves: impl Pad, slot: usize, messages: &mut [Job<'_, A>]) -> bool {
         // SAFETY: `slot` < `active`, so its lane is initialised.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
-        match lane.next_run::<A, T>(&mut messages[self.message[slot]]) {
+        match lane.next_run(moves, &mut messages[self.message[slot]]) {
             Some(run) => {
                 self.at[slot] = run.at;
                 self.left[slot] = run.blocks;

@@ -1,6 +1,6 @@
 //! SHA-1 compression over any lane type (FIPS 180-4, section 6.1.2).
 
-#![allow(unsafe_code)] // constants and schedule words enter registers
+#![allow(unsafe_code)] // the schedule is raw memory
 
 use crate::arch::words::WordLanes;
 
@@ -20,8 +20,15 @@ const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 pub(crate) unsafe fn compress<V: WordLanes<Word = u32>>(state: &mut [V; 8], mut w: *mut V) {
     let [a, b, c, d, e, ..] = *state;
     let mut s = [a, b, c, d, e];
+    let proof = a.proof();
+    let [k0, k1, k2, k3] = [
+        V::splat(proof, K[0]),
+        V::splat(proof, K[1]),
+        V::splat(proof, K[2]),
+        V::splat(proof, K[3]),
+    ];
     // SAFETY: 80 rounds read one word each, and the first 64 of them write the one 16 further on
-    // from words before it. `state` holds values of `V`, so its instructions exist.
+    // from words before it.
     unsafe {
         macro_rules! rounds {
             ($count:literal, $k:ident, $function:ident, $extend:literal) => {
@@ -31,12 +38,6 @@ pub(crate) unsafe fn compress<V: WordLanes<Word = u32>>(state: &mut [V; 8], mut 
                 }
             };
         }
-        let [k0, k1, k2, k3] = [
-            V::splat(K[0]),
-            V::splat(K[1]),
-            V::splat(K[2]),
-            V::splat(K[3]),
-        ];
         rounds!(4, k0, CHOOSE, 5);
         rounds!(4, k1, PARITY, 5);
         rounds!(4, k2, MAJORITY, 5);

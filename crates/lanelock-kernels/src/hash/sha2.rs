@@ -1,6 +1,6 @@
 //! SHA-2 compression over any lane type (FIPS 180-4, sections 6.2.2 and 6.4.2).
 
-#![allow(unsafe_code)] // constants enter registers through `WordLanes::splat`
+#![allow(unsafe_code)] // the schedule is raw memory
 
 use crate::arch::words::WordLanes;
 
@@ -50,11 +50,12 @@ macro_rules! sha2 {
             k: &[$word; 8],
         ) -> [V; 8] {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+            let proof = a.proof();
             macro_rules! round {
                 ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-                    // SAFETY: `$t` + 16 < 24; the words before that were written by earlier
-                    // rounds. `state` holds values of `V`, so its instructions exist.
-                    let (word, constant) = unsafe { (w.add($t).read(), V::splat(k[$t])) };
+                    // SAFETY: `$t` + 16 < 24; the words before that were written by earlier rounds.
+                    let word = unsafe { w.add($t).read() };
+                    let constant = V::splat(proof, k[$t]);
                     if EXTEND {
                         // SAFETY: as above.
                         unsafe {

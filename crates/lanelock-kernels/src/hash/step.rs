@@ -51,7 +51,10 @@ impl<A: Algorithm> Step<A> {
     };
 
     /// Registers `V`, in code compiled for the set `S`.
-    pub(super) const fn of<S: Compiled, V: WordLanes<Word = A::Word>>() -> Self {
+    pub(super) const fn of<S: Compiled, V: WordLanes<Word = A::Word>>() -> Self
+    where
+        S::Proof: Into<V::Proof>,
+    {
         assert!(V::COUNT.is_power_of_two());
         Self {
             up_to: V::COUNT,
@@ -141,9 +144,10 @@ impl<A: Algorithm> Step<A> {
 }
 
 /// # Safety
-/// As [`Step::blocks`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+/// As [`Step::blocks`] with `V::COUNT` for the group; `compress` is that of `V`.
 #[inline(always)]
 pub(super) unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
+    proof: V::Proof,
     rows: *mut Row<A::Word>,
     at: *const *const u8,
     lanes: usize,
@@ -160,13 +164,14 @@ pub(super) unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
         outer: core::ptr::null(),
     };
     // SAFETY: the caller's promises are the invariant.
-    unsafe { ends::<A, V>(&these, compress) }
+    unsafe { ends::<A, V>(proof, &these, compress) }
 }
 
 /// # Safety
-/// As [`Step::outer`] with `V::COUNT` for the group, and the CPU has the instructions of `V`.
+/// As [`Step::outer`] with `V::COUNT` for the group; `compress` is that of `V`.
 #[inline(always)]
 pub(super) unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
+    proof: V::Proof,
     chain: *mut Row<A::Word>,
     inner: *const Row<A::Word>,
     lanes: usize,
@@ -178,7 +183,7 @@ pub(super) unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
         // SAFETY: whole groups are inside the caller's `touched(lanes)`.
         unsafe {
             let (chain, inner) = (chain.add(first), inner.add(first));
-            let state = outer_of::<A, V>(V::load_rows(inner), chain, w, compress);
+            let state = outer_of::<A, V>(V::load_rows(proof, inner), chain, w, compress);
             V::store_rows(state, chain);
         }
     }
@@ -187,9 +192,10 @@ pub(super) unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
 /// See [`Ends`].
 ///
 /// # Safety
-/// The CPU has the instructions of `V`, which has the step's group of lanes.
+/// `V` has the step's group of lanes; `compress` is its own.
 #[inline(always)]
 pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
+    proof: V::Proof,
     these: &Ends<A>,
     compress: CompressFn<V>,
 ) {
@@ -199,7 +205,7 @@ pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
         // SAFETY: the invariant of `Ends`; whole groups are inside its `touched(lanes)`.
         unsafe {
             let rows = these.rows.add(first);
-            let mut state = V::load_rows(rows);
+            let mut state = V::load_rows(proof, rows);
             for (at, blocks) in [
                 (these.at, these.blocks),
                 (these.ending_at, these.ending_blocks),
@@ -217,8 +223,8 @@ pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
 /// Compresses `count` blocks behind each pointer.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`. `at` is valid for its lanes, each pointer for `count`
-/// blocks, and `w` for a schedule.
+/// `at` is valid for the lanes of `V`, each pointer for `count` blocks, and `w` for a schedule;
+/// `compress` is that of `V`.
 #[inline(always)]
 unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
     state: &mut [V; 8],
@@ -231,7 +237,7 @@ unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
         // SAFETY: the offset is a block inside the `count` behind each pointer.
         unsafe {
             w.cast::<[V; 16]>()
-                .write(V::load_block(at, block * A::BLOCK));
+                .write(V::load_block(state[0].proof(), at, block * A::BLOCK));
             compress(state, w);
         }
     }
@@ -240,8 +246,7 @@ unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
 /// The outer hash over `inner` digests, from the keys' outer states.
 ///
 /// # Safety
-/// The CPU has the instructions of `V`. `chain` is valid for the rows of its lanes, `w` for a
-/// schedule.
+/// `chain` is valid for the rows of the lanes of `V`, `w` for a schedule; `compress` is that of `V`.
 #[inline(always)]
 unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
     inner: [V; 8],
@@ -250,13 +255,14 @@ unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
     compress: CompressFn<V>,
 ) -> [V; 8] {
     let digest = A::DIGEST / A::Word::BYTES;
+    let proof = inner[0].proof();
     // SAFETY: the caller's promises.
     unsafe {
-        let mut block = [V::splat(A::Word::default()); 16];
+        let mut block = [V::splat(proof, A::Word::default()); 16];
         block[..digest].copy_from_slice(&inner[..digest]);
-        block[digest] = V::splat(A::Word::END);
-        block[15] = V::splat(A::Word::from_bits(outer_bits::<A>()));
-        let mut state = V::load_rows(chain);
+        block[digest] = V::splat(proof, A::Word::END);
+        block[15] = V::splat(proof, A::Word::from_bits(outer_bits::<A>()));
+        let mut state = V::load_rows(proof, chain);
         w.cast::<[V; 16]>().write(block);
         compress(&mut state, w);
         state

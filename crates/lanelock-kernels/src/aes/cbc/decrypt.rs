@@ -90,17 +90,17 @@ struct Decrypt<'m, 'k>(&'m Records<'k, DecryptKey>);
 
 impl PerRounds for Decrypt<'_, '_> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for i in 0..self.0.count {
             // SAFETY: `decrypt_records`' contract.
             unsafe {
                 let message = self.0.get(i);
                 let mut unchain = Unchain {
-                    rounds: Rounds::<V, ROUNDS>::load(message.key.as_ptr()),
-                    before: V::broadcast(message.iv.cast()),
+                    rounds: Rounds::<V, ROUNDS>::load(proof, message.key.as_ptr()),
+                    before: V::broadcast(proof, message.iv.cast()),
                 };
                 let len = message.len as usize;
-                sweep(&mut unchain, message.source, message.target, len);
+                sweep(proof, &mut unchain, message.source, message.target, len);
             }
         }
     }
@@ -114,15 +114,12 @@ struct Unchain<V, const ROUNDS: usize> {
 
 impl<V: Vector, const ROUNDS: usize> Transform<V> for Unchain<V, ROUNDS> {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe {
-            let mut plain = self.rounds.decrypt(data);
-            for (plain, data) in plain.iter_mut().zip(data) {
-                *plain = plain.xor(data.shift_in(self.before));
-                self.before = data;
-            }
-            plain
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        let mut plain = self.rounds.decrypt(data);
+        for (plain, data) in plain.iter_mut().zip(data) {
+            *plain = plain.xor(data.shift_in(self.before));
+            self.before = data;
         }
+        plain
     }
 }

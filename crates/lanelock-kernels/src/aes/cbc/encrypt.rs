@@ -111,5 +111,5 @@ impl Tail for Written {
     }
 
     #[inline(always)]
-    unsafe fn pad<V: Vector>(self, _: *const u8, _: *mut Line) {}
+    unsafe fn pad<V: Vector>(self, _: V::Proof, _: *const u8, _: *mut Line) {}
 }

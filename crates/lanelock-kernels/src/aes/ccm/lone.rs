@@ -16,36 +16,36 @@ pub(super) struct Lone<'a, 'k, const ENCRYPT: bool>(pub &'a mut Job<'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Lone<'_, '_, ENCRYPT> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
-        let job = self.0;
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let (job, single) = (self.0, V::single(proof));
         // SAFETY: the creator's promise; each access is within its part, or cut off at its end.
         unsafe {
             let (prefix, prefix_len, head) = job.prefix();
-            let mut chain = Chain::<V::Single, ROUNDS>::start(job, prefix.as_ptr());
+            let mut chain = Chain::<V::Single, ROUNDS>::start(single, job, prefix.as_ptr());
             if prefix_len > BLOCK {
-                chain.push(V::Single::load(prefix.as_ptr().add(BLOCK)));
+                chain.push(V::Single::load(single, prefix.as_ptr().add(BLOCK)));
             }
             let (mut aad, mut left) = (job.aad.wrapping_add(head), job.aad_len - head);
             while left >= BLOCK {
-                chain.push(V::Single::load(aad));
+                chain.push(V::Single::load(single, aad));
                 (aad, left) = (aad.add(BLOCK), left - BLOCK);
             }
             if left > 0 {
-                chain.push(V::load_bytes(aad, left).first());
+                chain.push(V::load_bytes(proof, aad, left).first());
             }
             let (mut source, mut target, mut left) = (job.source, job.target, job.len);
             while left >= BLOCK {
-                let data = V::Single::load(source);
+                let data = V::Single::load(single, source);
                 let turned = chain.turn::<ENCRYPT>(data, |turned| turned);
                 turned.store(target);
                 (source, target) = (source.add(BLOCK), target.add(BLOCK));
                 left -= BLOCK;
             }
             if left > 0 {
-                let data = V::load_bytes(source, left).first();
-                let cut = |turned| V::from_single(turned).keep_bytes(left).first();
+                let data = V::load_bytes(proof, source, left).first();
+                let cut = |turned| V::from_single(proof, turned).keep_bytes(left).first();
                 let turned = chain.turn::<ENCRYPT>(data, cut);
-                V::from_single(turned).store_bytes(target, left);
+                V::from_single(proof, turned).store_bytes(target, left);
             }
             chain.tag().store(job.tag.as_mut_ptr());
         }
@@ -71,18 +71,18 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
     /// Begins with the block at `block`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; the key has `ROUNDS` rounds, and `block` is a block.
+    /// The key has `ROUNDS` rounds, and `block` is a block.
     #[inline(always)]
-    unsafe fn start(job: &Job<'_>, block: *const u8) -> Self {
+    unsafe fn start(proof: S::Proof, job: &Job<'_>, block: *const u8) -> Self {
         let first = job.block(14 - job.nonce.len(), 0);
         // SAFETY: as above.
         unsafe {
-            let rounds = Rounds::<S, ROUNDS>::load(job.key.as_ptr());
-            let first = S::load(first.as_ptr());
+            let rounds = Rounds::<S, ROUNDS>::load(proof, job.key.as_ptr());
+            let first = S::load(proof, first.as_ptr());
             Self {
                 rounds,
                 seam: rounds.last().xor(rounds.at(0)),
-                state: S::load(block).xor(rounds.at(0)),
+                state: S::load(proof, block).xor(rounds.at(0)),
                 first,
                 counter: first.reverse(),
             }
@@ -90,65 +90,41 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
     }
 
     /// Chains a block.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn push(&mut self, block: S) {
-        // SAFETY: as above.
-        unsafe {
-            let mut states = [self.state];
-            each_round!(self.rounds.count(), |r| {
-                self.rounds.middle(r, &mut states)
-            });
-            self.state = states[0].aes_enc_last(self.seam.xor(block));
-        }
+    fn push(&mut self, block: S) {
+        let mut states = [self.state];
+        each_round!(self.rounds.count(), |r| {
+            self.rounds.middle(r, &mut states)
+        });
+        self.state = states[0].aes_enc_last(self.seam.xor(block));
     }
 
     /// Encrypts or decrypts a block of the text, the plaintext of which is chained; `cut` makes
     /// zeros of what is behind it.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn turn<const ENCRYPT: bool>(&mut self, data: S, cut: impl Fn(S) -> S) -> S {
-        // SAFETY: as above.
-        unsafe {
-            self.counter = self.counter.add64(S::splat(1));
-            let (state, stream) = self.beside(self.counter.reverse());
-            let turned = data.xor(stream);
-            let plaintext = if ENCRYPT { data } else { cut(turned) };
-            self.state = state.aes_enc_last(self.seam.xor(plaintext));
-            turned
-        }
+    fn turn<const ENCRYPT: bool>(&mut self, data: S, cut: impl Fn(S) -> S) -> S {
+        self.counter = self.counter.add64(S::splat(self.first.proof(), 1));
+        let (state, stream) = self.beside(self.counter.reverse());
+        let turned = data.xor(stream);
+        let plaintext = if ENCRYPT { data } else { cut(turned) };
+        self.state = state.aes_enc_last(self.seam.xor(plaintext));
+        turned
     }
 
     /// The tag, untruncated.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn tag(&self) -> S {
-        // SAFETY: as above.
-        unsafe {
-            let (state, mask) = self.beside(self.first);
-            state.aes_enc_last(self.rounds.last().xor(mask))
-        }
+    fn tag(&self) -> S {
+        let (state, mask) = self.beside(self.first);
+        state.aes_enc_last(self.rounds.last().xor(mask))
     }
 
     /// The chain before its last round, and `block` encrypted.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn beside(&self, block: S) -> (S, S) {
-        // SAFETY: as above.
-        unsafe {
-            let mut states = [self.state, block.xor(self.rounds.at(0))];
-            each_round!(self.rounds.count(), |r| {
-                self.rounds.middle(r, &mut states)
-            });
-            (states[0], states[1].aes_enc_last(self.rounds.last()))
-        }
+    fn beside(&self, block: S) -> (S, S) {
+        let mut states = [self.state, block.xor(self.rounds.at(0))];
+        each_round!(self.rounds.count(), |r| {
+            self.rounds.middle(r, &mut states)
+        });
+        (states[0], states[1].aes_enc_last(self.rounds.last()))
     }
 }

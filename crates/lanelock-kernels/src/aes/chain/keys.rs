@@ -44,7 +44,12 @@ impl LaneKeys {
     /// Runs under [`Vector::enter`]; `key` is valid for the pointers of that many registers of
     /// lanes, each to a schedule of that number of rounds.
     #[inline(always)]
-    pub unsafe fn gather<V: Vector>(&mut self, key: *const *const u8, groups: usize) -> *const u8 {
+    pub unsafe fn gather<V: Vector>(
+        &mut self,
+        proof: V::Proof,
+        key: *const *const u8,
+        groups: usize,
+    ) -> *const u8 {
         self.used = self.used.max(groups * V::BLOCKS);
         for group in 0..groups {
             let first = group * V::BLOCKS;
@@ -59,7 +64,7 @@ impl LaneKeys {
                 let room = self.bytes.as_mut_ptr().cast::<u8>();
                 let room = room.add(V::BYTES * self.kept * group);
                 for line in 0..self.kept / 4 {
-                    let round_keys = V::load_lines(key.add(first), 64 * line, 4);
+                    let round_keys = V::load_lines(proof, key.add(first), 64 * line, 4);
                     for (i, round_key) in round_keys.into_iter().enumerate() {
                         round_key.store(room.add(V::BYTES * (4 * line + i)));
                     }
@@ -69,14 +74,13 @@ impl LaneKeys {
         self.bytes.as_ptr().cast()
     }
 
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn wipe<V: Vector>(&mut self) {
+    /// Wipes the keys of all lanes that have had any.
+    pub fn wipe<V: Vector>(&mut self, proof: V::Proof) {
         let room: *mut u8 = self.bytes.as_mut_ptr().cast();
         for offset in (0..self.used * BLOCK * self.kept).step_by(V::BYTES) {
             // SAFETY: `used` counts the lanes that have room, each a multiple of a register.
-            unsafe { V::zero().store(room.add(offset)) };
+            unsafe { V::zero(proof).store(room.add(offset)) };
         }
         if self.used > 0 {
             crate::aes::keep(room);

@@ -13,7 +13,8 @@ impl<T: Tail> Chains<T> {
     /// # Safety
     /// As [`Chains::run`]; there is one message.
     #[inline(always)]
-    pub(super) unsafe fn run_lone<V: Vector, const ROUNDS: usize>(&mut self) {
+    pub(super) unsafe fn run_lone<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof) {
+        let single = V::single(proof);
         // SAFETY: entry 0 is initialised; its message has at least one block, and what
         // `Link` promises.
         unsafe {
@@ -21,8 +22,8 @@ impl<T: Tail> Chains<T> {
             let source = self.source[0].assume_init();
             let chaining = self.chaining[0].assume_init();
             let mut chain = Chain::<V::Single, ROUNDS> {
-                rounds: Rounds::load(self.key[0].assume_init()),
-                before: V::Single::load(chaining),
+                rounds: Rounds::load(single, self.key[0].assume_init()),
+                before: V::Single::load(single, chaining),
             };
             if T::WRITES {
                 let target = self.target[0].assume_init();
@@ -38,11 +39,13 @@ impl<T: Tail> Chains<T> {
             let mut last = source.wrapping_add(BLOCK * (blocks - 1));
             let mut line = MaybeUninit::<Line>::uninit();
             if tail.lacks() > 0 {
-                tail.pad::<V>(last, line.as_mut_ptr());
+                tail.pad::<V>(proof, last, line.as_mut_ptr());
                 last = line.as_ptr().cast();
             }
             // What is added to the last block may as well be added to what it is chained to.
-            chain.before = chain.before.xor(V::Single::load(tail.added().cast()));
+            chain.before = chain
+                .before
+                .xor(V::Single::load(single, tail.added().cast()));
             chain.run(last, 1, |_, _| {});
             chain.before.store(chaining);
         }
@@ -60,16 +63,16 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
     /// Chains `blocks` blocks and hands each ciphertext block to `take`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `source` is valid for reads of that many blocks, at least one.
+    /// `source` is valid for reads of that many blocks, at least one.
     #[inline(always)]
     unsafe fn run(&mut self, source: *const u8, blocks: usize, take: impl Fn(usize, S)) {
         // SAFETY: the caller's promise.
         unsafe {
-            let rounds = self.rounds;
+            let (rounds, proof) = (self.rounds, self.before.proof());
             // The last round key and the first of the next block go in with that block, which
             // takes no time of its own then: nothing but rounds waits for the block before.
             let seam = rounds.last().xor(rounds.at(0));
-            let mut states = [S::load(source).xor(rounds.at(0)).xor(self.before)];
+            let mut states = [S::load(proof, source).xor(rounds.at(0)).xor(self.before)];
             let mut n = 0;
             loop {
                 each_round!(rounds.count(), |r| { rounds.middle(r, &mut states) });
@@ -79,7 +82,7 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
                 if n == blocks {
                     return;
                 }
-                let next = S::load(source.add(BLOCK * n)).xor(seam);
+                let next = S::load(proof, source.add(BLOCK * n)).xor(seam);
                 states[0] = states[0].aes_enc_last(next);
             }
         }

@@ -49,34 +49,34 @@ pub(super) struct Step {
 
 impl Step {
     /// # Safety
-    /// Runs under [`Vector::enter`]. `groups` is 1, 4 or 8; there are that many registers of
-    /// lanes. Chaining values are valid; sources and targets are so for `blocks` blocks, and a target is identical with
-    /// or disjoint from every source.
+    /// `groups` is 1, 4 or 8; there are that many registers of lanes. Chaining values are valid;
+    /// sources and targets are so for `blocks` blocks, and a target is identical with or disjoint
+    /// from every source.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, T: Tail>(self, groups: usize, one_key: bool) {
+    pub unsafe fn run<V: Vector, T: Tail>(self, proof: V::Proof, groups: usize, one_key: bool) {
         // SAFETY: the caller's promises.
         unsafe {
             if const { !V::SIDE_BY_SIDE } {
                 return match (T::WRITES, one_key) {
-                    (true, true) => V::enter(Shape::<1, true, true>(self)),
-                    (true, false) => V::enter(Shape::<1, false, true>(self)),
-                    (false, true) => V::enter(Shape::<1, true, false>(self)),
-                    (false, false) => V::enter(Shape::<1, false, false>(self)),
+                    (true, true) => V::enter(proof, Shape::<1, true, true>(self)),
+                    (true, false) => V::enter(proof, Shape::<1, false, true>(self)),
+                    (false, true) => V::enter(proof, Shape::<1, true, false>(self)),
+                    (false, false) => V::enter(proof, Shape::<1, false, false>(self)),
                 };
             }
             match (T::WRITES, groups, one_key) {
-                (true, 1, true) => V::enter(Shape::<1, true, true>(self)),
-                (true, 1, false) => V::enter(Shape::<1, false, true>(self)),
-                (true, 4, true) => V::enter(Shape::<4, true, true>(self)),
-                (true, 4, false) => V::enter(Shape::<4, false, true>(self)),
-                (true, _, true) => V::enter(Shape::<GROUPS, true, true>(self)),
-                (true, _, false) => V::enter(Shape::<GROUPS, false, true>(self)),
-                (false, 1, true) => V::enter(Shape::<1, true, false>(self)),
-                (false, 1, false) => V::enter(Shape::<1, false, false>(self)),
-                (false, 4, true) => V::enter(Shape::<4, true, false>(self)),
-                (false, 4, false) => V::enter(Shape::<4, false, false>(self)),
-                (false, _, true) => V::enter(Shape::<GROUPS, true, false>(self)),
-                (false, _, false) => V::enter(Shape::<GROUPS, false, false>(self)),
+                (true, 1, true) => V::enter(proof, Shape::<1, true, true>(self)),
+                (true, 1, false) => V::enter(proof, Shape::<1, false, true>(self)),
+                (true, 4, true) => V::enter(proof, Shape::<4, true, true>(self)),
+                (true, 4, false) => V::enter(proof, Shape::<4, false, true>(self)),
+                (true, _, true) => V::enter(proof, Shape::<GROUPS, true, true>(self)),
+                (true, _, false) => V::enter(proof, Shape::<GROUPS, false, true>(self)),
+                (false, 1, true) => V::enter(proof, Shape::<1, true, false>(self)),
+                (false, 1, false) => V::enter(proof, Shape::<1, false, false>(self)),
+                (false, 4, true) => V::enter(proof, Shape::<4, true, false>(self)),
+                (false, 4, false) => V::enter(proof, Shape::<4, false, false>(self)),
+                (false, _, true) => V::enter(proof, Shape::<GROUPS, true, false>(self)),
+                (false, _, false) => V::enter(proof, Shape::<GROUPS, false, false>(self)),
             }
         }
     }
@@ -94,32 +94,32 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
     /// once, however the messages collide in the cache, and lanes may repeat each other: no line
     /// is read after it may have been written.
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         let step = self.0;
         // SAFETY: `Step::run`'s contract: G registers of lanes, valid for `blocks` blocks, which
         // `full` lines and `rest` blocks are.
         unsafe {
             let rounds = step.rounds;
             let stride = V::BYTES * kept(rounds);
-            let mut common = [V::zero(); ROUND_KEYS];
-            let mut last = V::zero();
+            let mut common = [V::zero(proof); ROUND_KEYS];
+            let mut last = V::zero(proof);
             if ONE_KEY {
                 for r in 0..14 {
-                    common[r] = V::broadcast(step.keys.add(16 * r));
+                    common[r] = V::broadcast(proof, step.keys.add(16 * r));
                 }
-                last = V::broadcast(step.keys.add(16 * rounds));
+                last = V::broadcast(proof, step.keys.add(16 * rounds));
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
                     common[r]
                 } else {
-                    V::load(step.keys.add(stride * group + V::BYTES * r))
+                    V::load(proof, step.keys.add(stride * group + V::BYTES * r))
                 }
             };
             let last_key = |group: usize| if ONE_KEY { last } else { key(group, rounds) };
-            let mut state = [V::zero(); G];
+            let mut state = [V::zero(proof); G];
             for g in 0..G {
-                state[g] = V::gather(step.chaining.add(V::BLOCKS * g));
+                state[g] = V::gather(proof, step.chaining.add(V::BLOCKS * g));
             }
             // Block `j` of each lane.
             macro_rules! chain {
@@ -141,8 +141,10 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                     }
                 };
             }
-            let load = |g: usize, offset: usize, blocks: usize| {
-                V::load_lines(step.source.add(V::BLOCKS * g), offset, blocks)
+            // By move: a proof that is captured by reference takes up the place of an address.
+            let source = &step.source;
+            let load = move |g: usize, offset: usize, blocks: usize| {
+                V::load_lines(proof, source.add(V::BLOCKS * g), offset, blocks)
             };
             let store = |lines: [V; 4], g: usize, offset: usize, blocks: usize| {
                 V::store_lines(lines, step.target.add(V::BLOCKS * g), offset, blocks);
@@ -201,9 +203,9 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                 for g in 0..G {
                     let block = here.add(g).cast::<V>().add(rest - 1);
                     if padded {
-                        block.write(V::gather(last.add(V::BLOCKS * g).cast()));
+                        block.write(V::gather(proof, last.add(V::BLOCKS * g).cast()));
                     }
-                    let added = V::gather(added.add(V::BLOCKS * g).cast());
+                    let added = V::gather(proof, added.add(V::BLOCKS * g).cast());
                     block.write(block.read().xor(added));
                 }
             }

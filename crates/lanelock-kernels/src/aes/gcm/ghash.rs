@@ -46,54 +46,39 @@ pub(super) struct Sum<V> {
 }
 
 impl<V: Vector> Sum<V> {
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn zero() -> Self {
-        // SAFETY: as above.
-        let zero = unsafe { V::zero() };
+    pub fn zero(proof: V::Proof) -> Self {
+        let zero = V::zero(proof);
         let (low, middle, high) = (zero, zero, zero);
         Self { low, middle, high }
     }
 
     /// Adds the product of `x`, blocks reversed, and the powers `h`, whose halves add up to
     /// `h_sum`.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn add(&mut self, x: V, h: V, h_sum: V) {
-        // SAFETY: as above.
-        unsafe {
-            let product = Self::product(x, h, h_sum);
-            self.low = self.low.xor(product.low);
-            self.high = self.high.xor(product.high);
-            self.middle = self.middle.xor(product.middle);
-        }
+    pub fn add(&mut self, x: V, h: V, h_sum: V) {
+        let product = Self::product(x, h, h_sum);
+        self.low = self.low.xor(product.low);
+        self.high = self.high.xor(product.high);
+        self.middle = self.middle.xor(product.middle);
     }
 
     /// The sum of one product.
-    ///
-    /// # Safety
-    /// As for [`Sum::add`].
     #[inline(always)]
-    unsafe fn product(x: V, h: V, h_sum: V) -> Self {
-        // SAFETY: as above.
-        unsafe {
-            let x_sum = x.xor(x.swap_halves());
-            Self {
-                low: x.clmul::<0x00>(h),
-                middle: x_sum.clmul::<0x00>(h_sum),
-                high: x.clmul::<0x11>(h),
-            }
+    fn product(x: V, h: V, h_sum: V) -> Self {
+        let x_sum = x.xor(x.swap_halves());
+        Self {
+            low: x.clmul::<0x00>(h),
+            middle: x_sum.clmul::<0x00>(h_sum),
+            high: x.clmul::<0x11>(h),
         }
     }
 
     /// Adds registers that follow each other, not reversed yet, the first at `power`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key; each register begins at
-    /// a power of 1 to [`POWERS`]; blocks past the end are zero.
+    /// `powers` is the [`Table`] of a key; each register begins at a power of 1 to [`POWERS`].
+    /// Blocks past the end are zero.
     #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(
         &mut self,
@@ -103,9 +88,10 @@ impl<V: Vector> Sum<V> {
     ) {
         // SAFETY: as above.
         unsafe {
-            let mut products = [Self::zero(); G];
+            let proof = self.low.proof();
+            let mut products = [Self::zero(proof); G];
             for i in 0..G {
-                let (h, h_sum) = powers_from(powers, power - V::BLOCKS * i);
+                let (h, h_sum) = powers_from(proof, powers, power - V::BLOCKS * i);
                 products[i] = Self::product(data[i].reverse(), h, h_sum);
             }
             for i in 0..G / 2 {
@@ -118,129 +104,90 @@ impl<V: Vector> Sum<V> {
     }
 
     /// Keeps the products in their place, as [`Vector::pin`] does.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn pin(&mut self) {
+    pub fn pin(&mut self) {
         let mut registers = [self.low, self.middle, self.high];
-        // SAFETY: as above.
-        unsafe { V::pin(&mut registers) };
+        V::pin(&mut registers);
         [self.low, self.middle, self.high] = registers;
     }
 
     /// Adds a sum.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn add_product(&mut self, a: Self) {
-        // SAFETY: as above.
-        unsafe {
-            self.low = self.low.xor(a.low);
-            self.middle = self.middle.xor(a.middle);
-            self.high = self.high.xor(a.high);
-        }
+    fn add_product(&mut self, a: Self) {
+        self.low = self.low.xor(a.low);
+        self.middle = self.middle.xor(a.middle);
+        self.high = self.high.xor(a.high);
     }
 
     /// Adds two sums.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn add_products(&mut self, a: Self, b: Self) {
-        // SAFETY: as above.
-        unsafe {
-            self.low = self.low.xor3(a.low, b.low);
-            self.middle = self.middle.xor3(a.middle, b.middle);
-            self.high = self.high.xor3(a.high, b.high);
-        }
+    fn add_products(&mut self, a: Self, b: Self) {
+        self.low = self.low.xor3(a.low, b.low);
+        self.middle = self.middle.xor3(a.middle, b.middle);
+        self.high = self.high.xor3(a.high, b.high);
     }
 
     /// Block `i` is the sum of this sum's block `i` and of all blocks of row `i`.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn add_rows(&mut self, rows: [Self; 4]) {
-        // SAFETY: as above.
-        unsafe {
-            self.low = self.low.xor(V::fold_rows(map(rows, |row| row.low)));
-            self.middle = self.middle.xor(V::fold_rows(map(rows, |row| row.middle)));
-            self.high = self.high.xor(V::fold_rows(map(rows, |row| row.high)));
-        }
+    pub fn add_rows(&mut self, rows: [Self; 4]) {
+        self.low = self.low.xor(V::fold_rows(map(rows, |row| row.low)));
+        self.middle = self.middle.xor(V::fold_rows(map(rows, |row| row.middle)));
+        self.high = self.high.xor(V::fold_rows(map(rows, |row| row.high)));
     }
 
     /// The low and the high halves of the sums.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn halves(self) -> (V, V) {
-        // SAFETY: as above.
-        unsafe {
-            let middle = self.middle.xor3(self.low, self.high);
-            let low = self.low.xor(middle.low_to_high());
-            let high = self.high.xor(middle.high_to_low());
-            (low, high)
-        }
+    fn halves(self) -> (V, V) {
+        let middle = self.middle.xor3(self.low, self.high);
+        let low = self.low.xor(middle.low_to_high());
+        let high = self.high.xor(middle.high_to_low());
+        (low, high)
     }
 
     /// The hash whose sum each block is, in memory order.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn values(self) -> V {
-        // SAFETY: as above.
-        unsafe {
-            let (low, high) = self.halves();
-            reduce(low, high).reverse()
-        }
+    pub fn values(self) -> V {
+        let (low, high) = self.halves();
+        reduce(low, high).reverse()
     }
 }
 
 /// x⁻¹²⁸ times a polynomial, block by block.
-///
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn reduce<V: Vector>(low: V, high: V) -> V {
-    // SAFETY: as above.
-    unsafe {
-        let polynomial = V::splat(0xc2 << 120 | 1);
-        let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-        let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-        low.xor(high)
-    }
+fn reduce<V: Vector>(low: V, high: V) -> V {
+    let polynomial = V::splat(low.proof(), 0xc2 << 120 | 1);
+    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+    low.xor(high)
 }
 
 /// The powers from `power` down to where the register ends, and the sums of their halves.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
+/// `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
 #[inline(always)]
-pub(super) unsafe fn powers_from<V: Vector>(powers: *const u8, power: usize) -> (V, V) {
+pub(super) unsafe fn powers_from<V: Vector>(
+    proof: V::Proof,
+    powers: *const u8,
+    power: usize,
+) -> (V, V) {
     debug_assert!((1..=POWERS).contains(&power));
     // SAFETY: as above; the spare blocks make the load valid at any power.
     unsafe {
         let h = powers.add(BLOCK * (POWERS - power));
-        (V::load(h), V::load(h.add(SUMS)))
+        (V::load(proof, h), V::load(proof, h.add(SUMS)))
     }
 }
 
 impl<V: Vector> Ghash<V> {
     /// # Safety
-    /// Runs under [`Vector::enter`]; `powers` is the [`Table`] of a key.
+    /// `powers` is the [`Table`] of a key, for as long as the hash is used.
     #[inline(always)]
-    pub unsafe fn start(powers: *const u8) -> Self {
-        // SAFETY: as above.
-        unsafe {
-            Self {
-                powers,
-                reduced: V::Single::zero(),
-                sum: Sum::zero(),
-            }
+    pub unsafe fn start(proof: V::Proof, powers: *const u8) -> Self {
+        Self {
+            powers,
+            reduced: V::Single::zero(V::single(proof)),
+            sum: Sum::zero(proof),
         }
     }
 
@@ -249,39 +196,41 @@ impl<V: Vector> Ghash<V> {
     /// # Safety
     /// As for [`Ghash::start`].
     #[inline(always)]
-    pub unsafe fn resume(powers: *const u8, value: &[u8; BLOCK]) -> Self {
+    pub unsafe fn resume(proof: V::Proof, powers: *const u8, value: &[u8; BLOCK]) -> Self {
         // SAFETY: as above; a block is read.
         unsafe {
-            let reduced = V::Single::load(value.as_ptr()).reverse();
+            let reduced = V::Single::load(V::single(proof), value.as_ptr()).reverse();
             Self {
                 reduced,
-                ..Self::start(powers)
+                ..Self::start(proof, powers)
             }
         }
     }
 
-    /// The hash of everything so far, if no sum is open.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
+    /// The proof of its registers.
     #[inline(always)]
-    pub unsafe fn value(self) -> V::Single {
-        // SAFETY: as above.
-        unsafe { self.reduced.reverse() }
+    fn proof(&self) -> V::Proof {
+        self.sum.low.proof()
+    }
+
+    /// The hash of everything so far, if no sum is open.
+    #[inline(always)]
+    pub fn value(self) -> V::Single {
+        self.reduced.reverse()
     }
 
     /// Adds to the sum a register whose first block is the `power`-th from the sum's end. With
     /// `OPENS`, that block is the first of the sum and takes up the previous one.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`]; blocks past the end are zero.
+    /// `power` is 1 to [`POWERS`]; blocks past the end are zero.
     #[inline(always)]
     pub unsafe fn add<const OPENS: bool>(&mut self, data: V, power: usize) {
         // SAFETY: as above.
         unsafe {
             let mut x = data.reverse();
             if OPENS {
-                x = x.xor(V::from_single(self.reduced));
+                x = x.xor(V::from_single(self.proof(), self.reduced));
             }
             self.multiply(x, power);
         }
@@ -297,11 +246,11 @@ impl<V: Vector> Ghash<V> {
         unsafe {
             let [mut x, y] = map(data, |data| data.reverse());
             if OPENS {
-                x = x.xor(V::from_single(self.reduced));
+                x = x.xor(V::from_single(self.proof(), self.reduced));
             }
-            let (h, h_sum) = powers_from(self.powers, power);
+            let (h, h_sum) = powers_from(self.proof(), self.powers, power);
             let x = Sum::product(x, h, h_sum);
-            let (h, h_sum) = powers_from(self.powers, power - V::BLOCKS);
+            let (h, h_sum) = powers_from(self.proof(), self.powers, power - V::BLOCKS);
             self.sum.add_products(x, Sum::product(y, h, h_sum));
         }
     }
@@ -310,22 +259,23 @@ impl<V: Vector> Ghash<V> {
     /// is its last register, zero behind the text; the others are at `from`.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` is valid for reads of the whole registers before the
-    /// last; the text and `after` have 1 to [`POWERS`] blocks.
+    /// `from` is valid for reads of the whole registers before the last; the text and `after` have 1
+    /// to [`POWERS`] blocks.
     #[inline(always)]
     pub unsafe fn add_text(&mut self, from: *const u8, len: usize, last: V, after: usize) {
+        let proof = self.proof();
         let mut power = len.div_ceil(BLOCK) + after;
         let (mut at, end) = (0, (len - 1) / V::BYTES * V::BYTES);
         // SAFETY: as above.
         unsafe {
             while end - at >= 2 * V::BYTES {
-                let data = map([at, at + V::BYTES], |at| V::load(from.add(at)));
+                let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
                 self.add_two::<false>(data, power);
                 at += 2 * V::BYTES;
                 power -= 2 * V::BLOCKS;
             }
             if at < end {
-                self.add_two::<false>([V::load(from.add(at)), last], power);
+                self.add_two::<false>([V::load(proof, from.add(at)), last], power);
             } else {
                 self.add::<false>(last, power);
             }
@@ -335,18 +285,17 @@ impl<V: Vector> Ghash<V> {
     /// Opens a sum of `blocks` blocks by itself: for sums whose first register is not known.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `blocks` is 1 to [`POWERS`].
+    /// `blocks` is 1 to [`POWERS`].
     #[inline(always)]
     pub unsafe fn open(&mut self, blocks: usize) {
         // SAFETY: as above.
-        unsafe { self.multiply(V::from_single(self.reduced), blocks) }
+        unsafe { self.multiply(V::from_single(self.proof(), self.reduced), blocks) }
     }
 
     /// Adds registers that follow each other, the first at `power`; zero behind the last block.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`], and each register begins at 1 or
-    /// above.
+    /// `power` is 1 to [`POWERS`], and each register begins at 1 or above.
     #[inline(always)]
     pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], power: usize) {
         for (i, data) in data.into_iter().enumerate() {
@@ -358,66 +307,56 @@ impl<V: Vector> Ghash<V> {
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `power` is 1 to [`POWERS`].
+    /// `power` is 1 to [`POWERS`].
     #[inline(always)]
     pub unsafe fn add_ends(&mut self, first: V::Single, power: usize, last: V::Single) {
         debug_assert!((1..=POWERS).contains(&power));
         // SAFETY: both tables hold a block at each power.
         unsafe {
             if V::BLOCKS == 1 {
-                self.multiply(V::from_single(first), power);
-                return self.multiply(V::from_single(last), 1);
+                self.multiply(V::from_single(self.proof(), first), power);
+                return self.multiply(V::from_single(self.proof(), last), 1);
             }
-            let (h, h_sum) = powers_from::<V::Single>(self.powers, power);
-            let (one, one_sum) = powers_from::<V::Single>(self.powers, 1);
-            let (h, h_sum) = (V::pair(h, one), V::pair(h_sum, one_sum));
-            self.sum.add(V::pair(first, last), h, h_sum);
+            let proof = self.proof();
+            let single = V::single(proof);
+            let (h, h_sum) = powers_from::<V::Single>(single, self.powers, power);
+            let (one, one_sum) = powers_from::<V::Single>(single, self.powers, 1);
+            let (h, h_sum) = (V::pair(proof, h, one), V::pair(proof, h_sum, one_sum));
+            self.sum.add(V::pair(proof, first, last), h, h_sum);
         }
     }
 
     /// The value of all whole sums, reversed: the next sum's first block takes it up.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn reduced(&self) -> V::Single {
+    pub fn reduced(&self) -> V::Single {
         self.reduced
     }
 
     /// Keeps the products of the open sum in their place, as [`Vector::pin`] does.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn pin(&mut self) {
-        // SAFETY: as above.
-        unsafe { self.sum.pin() };
+    pub fn pin(&mut self) {
+        self.sum.pin();
     }
 
     /// Ends the sum: reduces it.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn close(&mut self) {
-        // SAFETY: as above.
-        unsafe {
-            let (low, high) = self.sum.halves();
-            self.reduced = reduce(low.fold(), high.fold());
-            self.sum = Sum::zero();
-        }
+    pub fn close(&mut self) {
+        let (low, high) = self.sum.halves();
+        self.reduced = reduce(low.fold(), high.fold());
+        self.sum = Sum::zero(self.proof());
     }
 
     /// Adds registers `i` and `i + 1` of a chunk of eight that ends the sum. The first two take up
     /// the previous one: they come last, as nothing else waits for it.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` is valid for reads of eight registers; `i` is below 7.
+    /// `from` is valid for reads of eight registers; `i` is below 7.
     #[inline(always)]
     pub unsafe fn add_of_chunk(&mut self, from: *const u8, i: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            let data = map([i, i + 1], |i| V::load(from.add(V::BYTES * i)));
+            let proof = self.proof();
+            let data = map([i, i + 1], |i| V::load(proof, from.add(V::BYTES * i)));
             let power = V::BLOCKS * (8 - i);
             if i == 0 {
                 self.add_two::<true>(data, power);
@@ -430,7 +369,7 @@ impl<V: Vector> Ghash<V> {
     /// Hashes eight registers and ends the sum, which may hold products of what lies before them.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` is valid for reads of eight registers.
+    /// `from` is valid for reads of eight registers.
     #[inline(always)]
     pub unsafe fn absorb_chunk(&mut self, from: *const u8) {
         // SAFETY: the caller's promise.
@@ -445,10 +384,10 @@ impl<V: Vector> Ghash<V> {
     /// Hashes `len` bytes, the last block padded with zeros. No sum is open before or after.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; `from` is valid for reads of `len` bytes.
+    /// `from` is valid for reads of `len` bytes.
     #[inline(always)]
     pub unsafe fn absorb(&mut self, from: *const u8, len: usize) {
-        let mut done = 0;
+        let (proof, mut done) = (self.proof(), 0);
         // SAFETY: each load lies below `len`; a sum has at most eight registers.
         unsafe {
             while done < len {
@@ -458,9 +397,9 @@ impl<V: Vector> Ghash<V> {
                 for at in (0..rest).step_by(V::BYTES) {
                     let within = (rest - at).min(V::BYTES);
                     let data = if within == V::BYTES {
-                        V::load(from.add(done + at))
+                        V::load(proof, from.add(done + at))
                     } else {
-                        V::load_bytes(from.add(done + at), within)
+                        V::load_bytes(proof, from.add(done + at), within)
                     };
                     self.add::<false>(data, power - at / BLOCK);
                 }
@@ -474,7 +413,7 @@ impl<V: Vector> Ghash<V> {
     unsafe fn multiply(&mut self, x: V, power: usize) {
         // SAFETY: the caller's promise; the table is a key's.
         unsafe {
-            let (h, h_sum) = powers_from(self.powers, power);
+            let (h, h_sum) = powers_from(self.proof(), self.powers, power);
             self.sum.add(x, h, h_sum);
         }
     }
@@ -490,22 +429,23 @@ impl Kernel for Powers<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         // x·H, by masks: H is secret.
         let carry = (self.h >> 127).wrapping_neg();
         let h = self.h << 1 ^ carry & (0xc2 << 120 | 1);
         let mut power = h.to_le_bytes();
+        let single = V::single(proof);
         for n in (0..POWERS).rev() {
-            // SAFETY: runs under `enter`; a sum of one block, at power 1, which is known from
-            // the second round on.
+            // SAFETY: a sum of one block, at power 1, which is known from the second round on.
             unsafe {
                 if n < POWERS - 1 {
-                    let mut product = Ghash::<V::Single>::start(self.powers.as_ptr().cast());
-                    product.multiply(Vector::load(power.as_ptr()), 1);
+                    let mut product =
+                        Ghash::<V::Single>::start(single, self.powers.as_ptr().cast());
+                    product.multiply(Vector::load(single, power.as_ptr()), 1);
                     product.close();
                     product.reduced.store(power.as_mut_ptr());
                 }
-                let single = V::Single::load(power.as_ptr());
+                let single = V::Single::load(single, power.as_ptr());
                 single
                     .xor(single.swap_halves())
                     .store(self.powers[1][n].as_mut_ptr());
@@ -531,10 +471,10 @@ impl Kernel for Absorb<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         // SAFETY: the creator's promise.
         unsafe {
-            let mut hash = Ghash::<V>::resume(self.powers, self.hashed);
+            let mut hash = Ghash::<V>::resume(proof, self.powers, self.hashed);
             hash.absorb(self.from, self.len);
             hash.value().store(self.hashed.as_mut_ptr());
         }

@@ -22,17 +22,17 @@ pub(super) struct InTurn<'l, 'k, const ENCRYPT: bool> {
 
 impl<const ENCRYPT: bool> PerRounds for InTurn<'_, '_, ENCRYPT> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let mut behind: Option<Behind<V, ENCRYPT>> = None;
         for &number in self.list {
             // SAFETY: the creator's promises.
             unsafe {
                 let job = &mut *self.jobs.add(number.into());
-                behind = Some(turn::<V, ROUNDS, ENCRYPT>(job, behind));
+                behind = Some(turn::<V, ROUNDS, ENCRYPT>(proof, job, behind));
             }
         }
         if let Some(behind) = behind {
-            // SAFETY: runs under `enter`.
+            // SAFETY: the creator's promises.
             unsafe { behind.finish() }
         }
     }
@@ -64,26 +64,27 @@ struct Behind<V: Vector, const ENCRYPT: bool> {
 /// message before.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; the contract of [`InTurn`].
+/// The contract of [`InTurn`].
 #[inline(always)]
 unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
     job: &mut Job<'_>,
     mut before: Option<Behind<V, ENCRYPT>>,
 ) -> Behind<V, ENCRYPT> {
     // SAFETY: the caller's promises.
     unsafe {
-        let mut hash = Ghash::<V>::start(job.key.powers());
-        let mut text = Text::<V, ROUNDS, ENCRYPT>::of(job);
-        let mut mask = text.rounds.encrypt([V::broadcast(job.j0.as_ptr())]);
+        let mut hash = Ghash::<V>::start(proof, job.key.powers());
+        let mut text = Text::<V, ROUNDS, ENCRYPT>::of(proof, job);
+        let mut mask = text.rounds.encrypt([V::broadcast(proof, job.j0.as_ptr())]);
         V::pin(&mut mask);
         let chunk = Text::<V, ROUNDS, ENCRYPT>::CHUNK;
         let mut aad = None;
         if job.aad_len > BLOCK {
             hash.absorb(job.aad, job.aad_len);
         } else if text.len < chunk || ENCRYPT && text.len == chunk {
-            aad = Some(aad_of::<V>(job).reverse());
+            aad = Some(aad_of::<V>(proof, job).reverse());
         }
-        let mut last = V::zero();
+        let mut last = V::zero(proof);
         if text.len < chunk {
             last = text.last_alone(&mut hash, 1, &mut before);
             if let Some(before) = before {
@@ -97,7 +98,10 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
                 before.finish();
             }
             if aad.is_none() && (1..=BLOCK).contains(&job.aad_len) {
-                hash.add::<false>(V::from_single(aad_of::<V>(job)), 8 * V::BLOCKS + 1);
+                hash.add::<false>(
+                    V::from_single(proof, aad_of::<V>(proof, job)),
+                    8 * V::BLOCKS + 1,
+                );
             }
             text.chunks(&mut hash);
             if text.len > 0 {
@@ -111,7 +115,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
                 }
             } else if ENCRYPT {
                 text.back();
-                last = V::load(text.target.add(text.len - V::BYTES));
+                last = V::load(proof, text.target.add(text.len - V::BYTES));
             }
         }
         Behind {
@@ -122,7 +126,10 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             blocks: text.len.div_ceil(BLOCK),
             power: text.len.div_ceil(BLOCK) + 1,
             aad,
-            lengths: V::Single::splat((8 * job.aad_len as u128) << 64 | 8 * job.len as u128),
+            lengths: V::Single::splat(
+                V::single(proof),
+                (8 * job.aad_len as u128) << 64 | 8 * job.len as u128,
+            ),
             mask: mask[0].first(),
             tag: place_of(job),
         }
@@ -133,7 +140,7 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
     /// Hashes what is left and writes the tag.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; the message is one of [`InTurn`].
+    /// The message is one of [`InTurn`].
     #[inline(always)]
     unsafe fn finish(self) {
         let Self { mut hash, len, .. } = self;
@@ -170,14 +177,10 @@ impl<V: Vector> Chunk<V> {
     }
 
     /// The hash behind the chunk, all of whose steps have run.
-    ///
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    unsafe fn close(mut self) -> Ghash<V> {
+    fn close(mut self) -> Ghash<V> {
         debug_assert!(self.left == 0);
-        // SAFETY: the caller's promise.
-        unsafe { self.hash.close() };
+        self.hash.close();
         self.hash
     }
 }
@@ -204,7 +207,9 @@ impl<V: Vector, const ENCRYPT: bool> Beside for Option<Behind<V, ENCRYPT>> {
                 && let Some(behind) = self
                 && behind.len > 2 * V::BYTES
             {
-                let data = map([0, V::BYTES], |at| V::load(behind.from.add(at)));
+                let data = map([0, V::BYTES], |at| {
+                    V::load(behind.last.proof(), behind.from.add(at))
+                });
                 behind.hash.add_two::<false>(data, behind.power);
                 behind.hash.pin();
                 behind.from = behind.from.add(2 * V::BYTES);

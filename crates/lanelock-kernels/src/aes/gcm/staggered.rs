@@ -31,27 +31,28 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         let Self { jobs, list } = self;
+        let single = V::single(proof);
         let Some(&first) = list.first() else {
             return;
         };
         // SAFETY: the creator's promises.
         unsafe {
             let mut job = jobs.add(first.into());
-            let mut rounds = Rounds::<V, ANY>::load((*job).key.cipher().as_ptr());
-            let mut rows = [Sum::zero(); 4];
+            let mut rounds = Rounds::<V, ANY>::load(proof, (*job).key.cipher().as_ptr());
+            let mut rows = [Sum::zero(proof); 4];
             // Of the lot: all in one register, or one by one.
-            let (mut masks, mut own) = (V::zero(), [V::Single::zero(); 4]);
+            let (mut masks, mut own) = (V::zero(proof), [V::Single::zero(single); 4]);
             // Not hashed yet; before the first message it is nobody's, and its row is overwritten.
-            let mut text = [V::zero(); G];
+            let mut text = [V::zero(proof); G];
             for n in 0..list.len() {
                 let (before, i) = (job, n % V::BLOCKS);
                 job = jobs.add(list[n].into());
-                let mut mask = V::zero();
+                let mut mask = V::zero(proof);
                 if !ONE_KEY {
-                    rounds = Rounds::load((*job).key.cipher().as_ptr());
-                    mask = V::broadcast((*job).j0.as_ptr());
+                    rounds = Rounds::load(proof, (*job).key.cipher().as_ptr());
+                    mask = V::broadcast(proof, (*job).j0.as_ptr());
                 }
                 let sum =
                     turn::<V, ENCRYPT, G, ONE_KEY>(&rounds, &*job, &*before, &mut text, &mut mask);
@@ -65,18 +66,18 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
                         let end = list.len().min(n + V::BLOCKS);
                         let last = jobs.add(list[end - 1].into());
                         let lot: Lot<'_> = lot(jobs, &list[n..end], last);
-                        let mut blocks = [V::Single::zero(); 4];
+                        let mut blocks = [V::Single::zero(single); 4];
                         for i in 0..V::BLOCKS {
-                            blocks[i] = V::Single::load((*lot[i]).j0.as_ptr());
+                            blocks[i] = V::Single::load(single, (*lot[i]).j0.as_ptr());
                         }
-                        [masks] = rounds.encrypt([V::from_singles(blocks)]);
+                        [masks] = rounds.encrypt([V::from_singles(proof, blocks)]);
                     }
                 }
                 if !ONE_KEY {
                     own[i] = mask.first();
                 }
             }
-            let mut sum = Sum::zero();
+            let mut sum = Sum::zero(proof);
             let power = (*job).len.div_ceil(BLOCK) + 1;
             sum.add_registers(text, (*job).key.powers(), power);
             // Those behind the last message repeat it.
@@ -92,20 +93,14 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
 }
 
 /// The masks of a lot's tags.
-///
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single; 4]) -> V {
+fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single; 4]) -> V {
     if ONE_KEY {
         return masks;
     }
-    // SAFETY: runs under `enter`.
-    unsafe {
-        // Loads that would be merged into one would wait for their stores to leave the queue.
-        V::Single::pin(&mut own);
-        V::from_singles(own)
-    }
+    // Loads that would be merged into one would wait for their stores to leave the queue.
+    V::Single::pin(&mut own);
+    V::from_singles(masks.proof(), own)
 }
 
 /// Encrypts or decrypts the text of `job`, and `mask` unless it has another place, and hashes the
@@ -124,10 +119,11 @@ unsafe fn turn<V: Vector, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
 ) -> Sum<V> {
     // SAFETY: the caller's promises.
     unsafe {
-        let mut sum = Sum::zero();
+        let proof = rounds.proof();
+        let mut sum = Sum::zero(proof);
         let powers = before.key.powers();
         let power = before.len.div_ceil(BLOCK) + 1;
-        let mut stream = Counters::after(&job.j0).next::<G>();
+        let mut stream = Counters::after(proof, &job.j0).next::<G>();
         let mut masks = [*mask];
         rounds.begin(&mut stream);
         if !ONE_KEY {

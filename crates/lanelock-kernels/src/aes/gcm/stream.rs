@@ -216,7 +216,7 @@ struct Turned<'a, 'k, const ENCRYPT: bool>(Blocks<'a, 'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Turned<'_, '_, ENCRYPT> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let Blocks {
             stream,
             source,
@@ -225,10 +225,10 @@ impl<const ENCRYPT: bool> PerRounds for Turned<'_, '_, ENCRYPT> {
         } = self.0;
         // SAFETY: `Stream::update`'s contract.
         unsafe {
-            let mut hash = Ghash::<V>::resume(stream.key.powers(), &stream.hashed);
+            let mut hash = Ghash::<V>::resume(proof, stream.key.powers(), &stream.hashed);
             let mut text = Text::<V, ROUNDS, ENCRYPT> {
-                rounds: Rounds::load(stream.key.cipher().as_ptr()),
-                counters: Counters::after(&stream.counter),
+                rounds: Rounds::load(proof, stream.key.cipher().as_ptr()),
+                counters: Counters::after(proof, &stream.counter),
                 source,
                 target,
                 len,

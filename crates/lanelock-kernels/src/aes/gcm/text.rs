@@ -9,7 +9,7 @@ use crate::arch::blocks::Vector;
 /// What runs between the rounds of a text, in four steps.
 pub(super) trait Beside {
     /// # Safety
-    /// Runs under [`Vector::enter`].
+    /// What the implementation was made with is valid.
     unsafe fn step(&mut self);
 }
 
@@ -35,14 +35,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub const CHUNK: usize = 8 * V::BYTES;
 
     /// # Safety
-    /// Runs under [`Vector::enter`]; the key has `ROUNDS` rounds.
+    /// The key has `ROUNDS` rounds.
     #[inline(always)]
-    pub unsafe fn of(job: &Job<'_>) -> Self {
+    pub unsafe fn of(proof: V::Proof, job: &Job<'_>) -> Self {
         // SAFETY: as above.
         unsafe {
             Self {
-                rounds: Rounds::load(job.key.cipher().as_ptr()),
-                counters: Counters::after(&job.j0),
+                rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
+                counters: Counters::after(proof, &job.j0),
                 source: job.source,
                 target: job.target,
                 len: job.len,
@@ -53,7 +53,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     /// Processes chunks of eight registers while there are any. No sum is open before or after.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; source and target are valid for `len` bytes.
+    /// Source and target are valid for `len` bytes.
     #[inline(always)]
     pub unsafe fn bulk(&mut self, hash: &mut Ghash<V>) {
         if self.len < Self::CHUNK {
@@ -81,7 +81,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             let stream = self.rounds.encrypt(self.counters.next::<8>());
             for (i, stream) in stream.into_iter().enumerate() {
-                let data = V::load(self.source.add(V::BYTES * i));
+                let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
             }
         }
@@ -143,7 +143,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: the caller's promises.
         unsafe {
             match self.len.div_ceil(V::BYTES) {
-                0 => V::zero(),
+                0 => V::zero(self.rounds.proof()),
                 1 => self.registers::<1>(hash, after, beside),
                 2 => self.registers::<2>(hash, after, beside),
                 3 => self.registers::<3>(hash, after, beside),
@@ -167,14 +167,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: the last register's accesses are cut off at the end of the text.
         unsafe {
             let (end, within) = (V::BYTES * (G - 1), self.len - V::BYTES * (G - 1));
-            let mut data = [V::zero(); G];
+            let mut data = [V::zero(self.rounds.proof()); G];
             for (i, data) in data[..G - 1].iter_mut().enumerate() {
-                *data = V::load(self.source.add(V::BYTES * i));
+                *data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
             }
             data[G - 1] = if within == V::BYTES {
-                V::load(self.source.add(end))
+                V::load(self.rounds.proof(), self.source.add(end))
             } else {
-                V::load_bytes(self.source.add(end), within)
+                V::load_bytes(self.rounds.proof(), self.source.add(end), within)
             };
             if !ENCRYPT {
                 hash.add_last(data, self.len.div_ceil(BLOCK) + after);
@@ -228,7 +228,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             hash.close();
             self.rounds.end(&mut stream);
             for (i, stream) in stream.into_iter().enumerate() {
-                let data = V::load(self.source.add(V::BYTES * i));
+                let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
             }
         }
@@ -255,31 +255,24 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
 pub(super) struct Counters<V>(V);
 
 impl<V: Vector> Counters<V> {
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn after(block: &[u8; BLOCK]) -> Self {
-        // SAFETY: as above; a block is read.
+    pub fn after(proof: V::Proof, block: &[u8; BLOCK]) -> Self {
+        // SAFETY: a block is read.
         unsafe {
-            let block = V::broadcast(block.as_ptr()).reverse();
-            Self(block.add32(V::ramp()).add32(V::splat(1)))
+            let block = V::broadcast(proof, block.as_ptr()).reverse();
+            Self(block.add32(V::ramp(proof)).add32(V::splat(proof, 1)))
         }
     }
 
-    /// # Safety
-    /// Runs under [`Vector::enter`].
     #[inline(always)]
-    pub unsafe fn next<const G: usize>(&mut self) -> [V; G] {
-        // SAFETY: as above.
-        unsafe {
-            let step = V::splat(V::BLOCKS as u128);
-            let mut blocks = [self.0; G];
-            for block in &mut blocks {
-                *block = self.0.reverse();
-                self.0 = self.0.add32(step);
-            }
-            blocks
+    pub fn next<const G: usize>(&mut self) -> [V; G] {
+        let step = V::splat(self.0.proof(), V::BLOCKS as u128);
+        let mut blocks = [self.0; G];
+        for block in &mut blocks {
+            *block = self.0.reverse();
+            self.0 = self.0.add32(step);
         }
+        blocks
     }
 }
 

@@ -37,7 +37,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
 
     /// The hash of each lot waits until the next one's rounds are under way.
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         let Self { jobs, list } = self;
         // SAFETY: the creator's promises.
         unsafe {
@@ -57,7 +57,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
             let nobody = &raw mut nobody;
             let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
             let mut lot_jobs: Lot<'_> = lot(jobs, first, nobody);
-            let common = Rounds::<V, ROUNDS>::load((*lot_jobs[0]).key.cipher().as_ptr());
+            let common = Rounds::<V, ROUNDS>::load(proof, (*lot_jobs[0]).key.cipher().as_ptr());
             let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, lot_jobs);
             for list in rest.chunks(V::BLOCKS) {
                 let next = lot(jobs, list, nobody);
@@ -107,22 +107,24 @@ unsafe fn turn<
 ) -> Turned<V, G> {
     // SAFETY: the caller's promises.
     unsafe {
-        let mut texts = [[V::zero(); G]; 4];
-        let mut masks = [V::Single::zero(); 4];
-        let mut together = V::zero();
+        let proof = common.proof();
+        let single = V::single(proof);
+        let mut texts = [[V::zero(proof); G]; 4];
+        let mut masks = [V::Single::zero(single); 4];
+        let mut together = V::zero(proof);
         if ONE_KEY {
             for i in 0..V::BLOCKS {
-                masks[i] = V::Single::load((*jobs[i]).j0.as_ptr());
+                masks[i] = V::Single::load(single, (*jobs[i]).j0.as_ptr());
             }
-            together = V::from_singles(masks);
+            together = V::from_singles(proof, masks);
         }
-        let mut own = [V::zero(); 4];
-        let mut states = [[V::zero(); G]; 4];
+        let mut own = [V::zero(proof); 4];
+        let mut states = [[V::zero(proof); G]; 4];
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
-            states[m] = Counters::after(&job.j0).next();
+            states[m] = Counters::after(proof, &job.j0).next();
             if !ONE_KEY {
-                own[m] = V::broadcast(job.j0.as_ptr());
+                own[m] = V::broadcast(proof, job.j0.as_ptr());
             }
         }
         // Round keys: those of all, in registers, or each job's own, in memory.
@@ -135,7 +137,7 @@ unsafe fn turn<
                     let key = if ONE_KEY {
                         $common
                     } else {
-                        V::broadcast((*jobs[m]).key.cipher().as_ptr().add(BLOCK * $r))
+                        V::broadcast(proof, (*jobs[m]).key.cipher().as_ptr().add(BLOCK * $r))
                     };
                     for state in &mut states[m] {
                         *state = state.$step(key);
@@ -161,7 +163,7 @@ unsafe fn turn<
         let mut masks = [if ONE_KEY {
             together
         } else {
-            V::from_singles(masks)
+            V::from_singles(proof, masks)
         }];
         // Else its rounds would move to where it is used, and wait there.
         V::pin(&mut masks);
@@ -183,18 +185,19 @@ pub(super) unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
     // SAFETY: the text reaches the last register; there `within` cuts loads and stores off at its
     // end.
     unsafe {
+        let proof = stream[0].proof();
         let mut ciphertext = stream;
         for g in 0..G {
             let from = source.wrapping_add(V::BYTES * g);
             let to = target.wrapping_add(V::BYTES * g);
             let within = len.saturating_sub(V::BYTES * g).min(V::BYTES);
             if g < G - 1 || !V::MASKS && within == V::BYTES {
-                let data = V::load(from);
+                let data = V::load(proof, from);
                 let turned = data.xor(stream[g]);
                 turned.store(to);
                 ciphertext[g] = if ENCRYPT { turned } else { data };
             } else {
-                let data = V::load_bytes(from, within);
+                let data = V::load_bytes(proof, from, within);
                 let turned = data.xor(stream[g]);
                 turned.store_bytes(to, within);
                 ciphertext[g] = if ENCRYPT {
@@ -219,7 +222,7 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        let mut rows = [Sum::zero(); 4];
+        let mut rows = [Sum::zero(turned.masks.proof()); 4];
         for i in 0..V::BLOCKS {
             let job = &*jobs[i];
             let power = job.len.div_ceil(BLOCK) + 1;
@@ -242,7 +245,9 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
 ) {
     // SAFETY: the caller's promises. A text has at most two blocks less than there are powers.
     unsafe {
-        let zero = V::Single::zero();
+        let proof = masks.proof();
+        let single = V::single(proof);
+        let zero = V::Single::zero(single);
         // Per message: a block, its power, the sum of the power's halves.
         let (mut aad, mut last) = ([[zero; 4]; 3], [[zero; 4]; 3]);
         for i in 0..V::BLOCKS {
@@ -250,24 +255,36 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
             let powers = job.key.powers();
             // Behind the text comes one block, before it another.
             let highest = job.len.div_ceil(BLOCK) + 2;
-            aad[0][i] = aad_of::<V>(job);
-            (aad[1][i], aad[2][i]) = powers_from(powers, highest);
-            last[0][i] = lengths(job);
+            aad[0][i] = aad_of::<V>(proof, job);
+            (aad[1][i], aad[2][i]) = powers_from(single, powers, highest);
+            last[0][i] = lengths(single, job);
             if !ONE_KEY {
-                (last[1][i], last[2][i]) = powers_from(powers, 1);
+                (last[1][i], last[2][i]) = powers_from(single, powers, 1);
             }
         }
-        let mut sum = Sum::zero();
+        let mut sum = Sum::zero(proof);
         let [aad, h, h_sum] = aad;
-        let aad = V::from_singles(aad).reverse();
-        sum.add(aad, V::from_singles(h), V::from_singles(h_sum));
+        let aad = V::from_singles(proof, aad).reverse();
+        sum.add(
+            aad,
+            V::from_singles(proof, h),
+            V::from_singles(proof, h_sum),
+        );
         let [lengths, h, h_sum] = last;
-        let lengths = V::from_singles(lengths).shl64(3);
+        let lengths = V::from_singles(proof, lengths).shl64(3);
         if ONE_KEY {
             let one = (*jobs[0]).key.powers().add(BLOCK * (POWERS - 1));
-            sum.add(lengths, V::broadcast(one), V::broadcast(one.add(SUMS)));
+            sum.add(
+                lengths,
+                V::broadcast(proof, one),
+                V::broadcast(proof, one.add(SUMS)),
+            );
         } else {
-            sum.add(lengths, V::from_singles(h), V::from_singles(h_sum));
+            sum.add(
+                lengths,
+                V::from_singles(proof, h),
+                V::from_singles(proof, h_sum),
+            );
         }
         sum.add_rows(rows);
         let tags = sum.values().xor(masks);
@@ -276,17 +293,16 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
 }
 
 /// The last block that is hashed, reversed, an eighth of it in each half.
-///
-/// # Safety
-/// Runs under [`Vector::enter`].
 #[inline(always)]
-unsafe fn lengths<V: Vector>(job: &Job<'_>) -> V {
+fn lengths<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V {
     const {
+        assert!(V::BLOCKS == 1);
         assert!(core::mem::offset_of!(Job<'_>, aad_len) == core::mem::offset_of!(Job<'_>, len) + 8);
     }
     // SAFETY: two numbers of eight bytes that follow each other in the job.
     unsafe {
         V::load(
+            proof,
             (&raw const *job)
                 .byte_add(core::mem::offset_of!(Job<'_>, len))
                 .cast(),

@@ -14,6 +14,7 @@ macro_rules! with_steps {
             ($key:ident, $rounds:literal, $encrypt:literal) => {{
                 let keys = $key.as_ptr();
                 let $steps = Steps::<Registers, $rounds, $encrypt>::new(
+                    $self.instructions.0.blocks(),
                     keys,
                     $source,
                     $target,
@@ -55,12 +56,12 @@ impl<A: Interleave> CbcHmac<'_, A> {
         if len == 0 {
             return;
         }
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
+        // SAFETY: the caller's promises.
         unsafe {
-            with_steps!(self, source, target, |steps| Registers::enter(Lone(
-                steps,
-                len / BLOCK
-            )))
+            with_steps!(self, source, target, |steps| Registers::enter(
+                self.instructions.0.blocks(),
+                Lone(steps, len / BLOCK)
+            ))
         };
     }
 
@@ -76,7 +77,7 @@ impl<A: Interleave> CbcHmac<'_, A> {
         target: *mut u8,
         blocks: usize,
     ) {
-        // SAFETY: the caller's promises, and the token, which includes AES-NI.
+        // SAFETY: the caller's promises.
         unsafe {
             with_steps!(self, source, target, |steps| {
                 A::compress_beside(self.instructions, &mut self.chain, data, blocks, steps)

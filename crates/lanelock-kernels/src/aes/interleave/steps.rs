@@ -30,16 +30,16 @@ const BLOCKS: usize = 4;
 
 impl<'v, V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, V, ROUNDS, ENCRYPT> {
     /// # Safety
-    /// The CPU has the instructions of `V`; the invariant.
+    /// The invariant.
     #[inline(always)]
     pub unsafe fn new(
+        proof: V::Proof,
         keys: *const u8,
         source: *const u8,
         target: *mut u8,
         iv: &'v mut [u8; BLOCK],
     ) -> Self {
-        // SAFETY: the caller promises the instructions.
-        let zero = unsafe { V::zero() };
+        let zero = V::zero(proof);
         Self {
             keys,
             source,
@@ -54,14 +54,14 @@ impl<'v, V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, V, ROUND
     /// Round `r` of the `block`-th block from here; 0 reads it, the last one writes it.
     ///
     /// # Safety
-    /// Runs under [`Vector::enter`]; the invariant.
+    /// The invariant.
     #[inline(always)]
     unsafe fn step(&mut self, block: usize, r: usize) {
         // SAFETY: the invariant: `ROUNDS + 1` round keys, and a block on both sides.
         unsafe {
-            let key = V::load(self.keys.add(BLOCK * r));
+            let key = V::load(self.state.proof(), self.keys.add(BLOCK * r));
             if r == 0 {
-                let text = V::load(self.source.add(BLOCK * block));
+                let text = V::load(self.state.proof(), self.source.add(BLOCK * block));
                 self.state = text.xor(key);
                 if ENCRYPT {
                     self.state = self.state.xor(self.before);
@@ -97,9 +97,9 @@ impl<'v, V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Steps<'v, V, ROUND
 
 impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, V, ROUNDS, ENCRYPT> {
     #[inline(always)]
-    unsafe fn begin(&mut self) {
+    fn begin(&mut self) {
         // SAFETY: the IV is a block.
-        self.before = unsafe { V::load(self.iv.as_ptr()) };
+        self.before = unsafe { V::load(self.state.proof(), self.iv.as_ptr()) };
     }
 
     /// The steps of four blocks, spread evenly over the groups of one. The first block is written
@@ -116,7 +116,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Beside for Steps<'_, V
         }
     }
     #[inline(always)]
-    unsafe fn end(&mut self) {
+    fn end(&mut self) {
         // SAFETY: the IV is a block.
         unsafe { self.before.store(self.iv.as_mut_ptr()) }
     }
@@ -132,10 +132,9 @@ impl<W: Vector, const ROUNDS: usize, const ENCRYPT: bool> Kernel for Lone<'_, W,
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, _: V::Proof) {
         let Self(mut steps, blocks) = self;
-        // SAFETY: the creator's promise: the invariant for that many blocks, and that the registers
-        // are those of the steps.
+        // SAFETY: the creator's promise: the invariant for that many blocks.
         unsafe {
             steps.begin();
             for _ in 0..blocks {

@@ -2,53 +2,65 @@
 
 use crate::aes::reference;
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::register::Register;
 
 /// A block; its first byte is the least significant one.
 #[derive(Clone, Copy)]
 pub(crate) struct Block(u128);
 
-// SAFETY (every block below): no instruction is needed that a CPU might lack; pointers are valid
-// for the bytes that the trait's contract states for the function.
-#[allow(clippy::undocumented_unsafe_blocks)]
+impl Register for Block {
+    type Proof = ();
+
+    #[inline(always)]
+    fn proof(self) {}
+}
+
 impl Vector for Block {
     const BLOCKS: usize = 1;
     const SIDE_BY_SIDE: bool = false;
     type Single = Self;
 
+    fn single((): ()) {}
+
     #[inline(never)]
-    unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
-        unsafe { kernel.run::<Self>() }
+    unsafe fn enter<K: Kernel>((): (), kernel: K) -> K::Output {
+        // SAFETY: the kernel's contract is the caller's.
+        unsafe { kernel.run::<Self>(()) }
     }
 
-    unsafe fn zero() -> Self {
+    fn zero((): ()) -> Self {
         Self(0)
     }
 
-    unsafe fn splat(block: u128) -> Self {
+    fn splat((): (), block: u128) -> Self {
         Self(block)
     }
 
-    unsafe fn ramp() -> Self {
+    fn ramp((): ()) -> Self {
         Self(0)
     }
 
-    unsafe fn load(from: *const u8) -> Self {
+    unsafe fn load((): (), from: *const u8) -> Self {
+        // SAFETY: the caller's 16 bytes.
         Self(u128::from_le_bytes(unsafe {
             from.cast::<[u8; 16]>().read()
         }))
     }
 
     unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's 16 bytes.
         unsafe { to.cast::<[u8; 16]>().write(self.0.to_le_bytes()) }
     }
 
-    unsafe fn load_bytes(from: *const u8, bytes: usize) -> Self {
+    unsafe fn load_bytes((): (), from: *const u8, bytes: usize) -> Self {
         let mut padded = [0; 16];
+        // SAFETY: the caller's bytes, 16 at most.
         unsafe { from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes) };
         Self(u128::from_le_bytes(padded))
     }
 
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
+        // SAFETY: the caller's bytes, 16 at most.
         unsafe { to.copy_from_nonoverlapping(self.0.to_le_bytes().as_ptr(), bytes) }
     }
 
@@ -58,63 +70,73 @@ impl Vector for Block {
         Self(u128::from_le_bytes(kept))
     }
 
-    unsafe fn broadcast(from: *const u8) -> Self {
-        unsafe { Self::load(from) }
+    unsafe fn broadcast((): (), from: *const u8) -> Self {
+        // SAFETY: the caller's pointer, passed on.
+        unsafe { Self::load((), from) }
     }
 
-    unsafe fn gather(from: *const *mut u8) -> Self {
-        unsafe { Self::load(*from) }
+    unsafe fn gather((): (), from: *const *mut u8) -> Self {
+        // SAFETY: the caller's pointer, passed on.
+        unsafe { Self::load((), *from) }
     }
 
     unsafe fn scatter(self, to: *const *mut u8) {
+        // SAFETY: the caller's pointer, passed on.
         unsafe { self.store(*to) }
     }
 
-    unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
+    unsafe fn load_lines(
+        (): (),
+        from: *const *const u8,
+        offset: usize,
+        blocks: usize,
+    ) -> [Self; 4] {
         let mut lines = [Self(0); 4];
         for (j, line) in lines[..blocks].iter_mut().enumerate() {
-            *line = unsafe { Self::load((*from).add(offset + 16 * j)) };
+            // SAFETY: block `j` of the caller's line.
+            *line = unsafe { Self::load((), (*from).add(offset + 16 * j)) };
         }
         lines
     }
 
     unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize) {
         for (j, line) in lines[..blocks].iter().enumerate() {
+            // SAFETY: block `j` of the caller's line.
             unsafe { line.store((*to).add(offset + 16 * j)) };
         }
     }
 
-    unsafe fn pin<const G: usize>(_: &mut [Self; G]) {}
+    fn pin<const G: usize>(_: &mut [Self; G]) {}
 
-    unsafe fn xor(self, other: Self) -> Self {
+    fn xor(self, other: Self) -> Self {
         Self(self.0 ^ other.0)
     }
 
-    unsafe fn xor3(self, b: Self, c: Self) -> Self {
+    fn xor3(self, b: Self, c: Self) -> Self {
         Self(self.0 ^ b.0 ^ c.0)
     }
 
-    unsafe fn aes_enc(self, key: Self) -> Self {
+    fn aes_enc(self, key: Self) -> Self {
         Self(reference::round(self.0) ^ key.0)
     }
 
-    unsafe fn aes_enc_last(self, key: Self) -> Self {
+    fn aes_enc_last(self, key: Self) -> Self {
         Self(reference::last_round(self.0) ^ key.0)
     }
 
-    unsafe fn aes_dec(self, key: Self) -> Self {
+    fn aes_dec(self, key: Self) -> Self {
         Self(reference::inverse_round(self.0) ^ key.0)
     }
 
-    unsafe fn aes_dec_last(self, key: Self) -> Self {
+    fn aes_dec_last(self, key: Self) -> Self {
         Self(reference::inverse_last_round(self.0) ^ key.0)
     }
 
-    unsafe fn reverse(self) -> Self {
+    fn reverse(self) -> Self {
         Self(self.0.swap_bytes())
     }
 
-    unsafe fn add32(self, other: Self) -> Self {
+    fn add32(self, other: Self) -> Self {
         let mut sum = 0;
         for shift in [0, 32, 64, 96] {
             let word = (self.0 >> shift).wrapping_add(other.0 >> shift) & 0xffff_ffff;
@@ -123,65 +145,65 @@ impl Vector for Block {
         Self(sum)
     }
 
-    unsafe fn add64(self, other: Self) -> Self {
+    fn add64(self, other: Self) -> Self {
         let [a, b] = halves(self.0);
         let [c, d] = halves(other.0);
         Self(join(a.wrapping_add(c), b.wrapping_add(d)))
     }
 
-    unsafe fn clmul<const HALVES: i32>(self, other: Self) -> Self {
+    fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         let a = halves(self.0)[usize::from(HALVES & 1 != 0)];
         let b = halves(other.0)[usize::from(HALVES & 16 != 0)];
         Self(carryless_product(a, b))
     }
 
-    unsafe fn swap_halves(self) -> Self {
+    fn swap_halves(self) -> Self {
         Self(self.0.rotate_left(64))
     }
 
-    unsafe fn low_to_high(self) -> Self {
+    fn low_to_high(self) -> Self {
         Self(self.0 << 64)
     }
 
-    unsafe fn high_to_low(self) -> Self {
+    fn high_to_low(self) -> Self {
         Self(self.0 >> 64)
     }
 
-    unsafe fn shl64(self, bits: u32) -> Self {
+    fn shl64(self, bits: u32) -> Self {
         let [low, high] = halves(self.0).map(|half| half.checked_shl(bits).unwrap_or(0));
         Self(join(low, high))
     }
 
-    unsafe fn shr64(self, bits: u32) -> Self {
+    fn shr64(self, bits: u32) -> Self {
         let [low, high] = halves(self.0).map(|half| half.checked_shr(bits).unwrap_or(0));
         Self(join(low, high))
     }
 
-    unsafe fn shift_in(self, before: Self) -> Self {
+    fn shift_in(self, before: Self) -> Self {
         before
     }
 
-    unsafe fn fold(self) -> Self {
+    fn fold(self) -> Self {
         self
     }
 
-    unsafe fn first(self) -> Self {
+    fn first(self) -> Self {
         self
     }
 
-    unsafe fn pair(_: Self, _: Self) -> Self {
+    fn pair((): (), _: Self, _: Self) -> Self {
         unreachable!("one block per register")
     }
 
-    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+    fn fold_rows(rows: [Self; 4]) -> Self {
         rows[0]
     }
 
-    unsafe fn from_singles(singles: [Self; 4]) -> Self {
+    fn from_singles((): (), singles: [Self; 4]) -> Self {
         singles[0]
     }
 
-    unsafe fn from_single(single: Self) -> Self {
+    fn from_single((): (), single: Self) -> Self {
         single
     }
 }

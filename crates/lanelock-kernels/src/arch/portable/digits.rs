@@ -2,6 +2,7 @@
 //! run on.
 
 use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::register::Register;
 use crate::wipe::Plain;
 
 /// Eight lanes in an array.
@@ -30,8 +31,14 @@ fn each(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
 
 // What takes some instructions is a function: the kernels inline everything, and this is not the
 // code that has to be fast.
-impl DigitLanes for Portable {
+impl Register for Portable {
     type Proof = ();
+
+    #[inline(never)]
+    fn proof(self) {}
+}
+
+impl DigitLanes for Portable {
     type Mask = PortableMask;
 
     #[inline(never)]
@@ -48,9 +55,6 @@ impl DigitLanes for Portable {
     fn store(self, words: &mut Words) {
         *words = self.0;
     }
-
-    #[inline(never)]
-    fn proof(self) {}
 
     #[inline(never)]
     fn add(self, other: Self) -> Self {

@@ -1,16 +1,24 @@
 //! One lane in a plain integer, and a row of four words in an array of them.
 
+use crate::arch::register::Register;
 use crate::arch::words::{DoubleRow, Row, Rows, WordLanes};
 
 macro_rules! portable {
     ($word:ident) => {
+        impl Register for $word {
+            type Proof = ();
+
+            #[inline(always)]
+            fn proof(self) {}
+        }
+
         // SAFETY: one lane is read and written.
         unsafe impl WordLanes for $word {
             type Word = $word;
             const COUNT: usize = 1;
 
             #[inline(always)]
-            unsafe fn splat(word: $word) -> Self {
+            fn splat((): (), word: $word) -> Self {
                 word
             }
 
@@ -51,7 +59,7 @@ macro_rules! portable {
             }
 
             #[inline(always)]
-            unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+            unsafe fn load_block((): (), at: *const *const u8, offset: usize) -> [Self; 16] {
                 // SAFETY: the one pointer is valid for 16 words from `offset`.
                 let block = unsafe { at.read().add(offset) };
                 // SAFETY: as above; no alignment is needed.
@@ -60,13 +68,13 @@ macro_rules! portable {
             }
 
             #[inline(always)]
-            unsafe fn load(words: *const $word) -> Self {
+            unsafe fn load((): (), words: *const $word) -> Self {
                 // SAFETY: the caller's `words` is valid for one.
                 unsafe { words.read() }
             }
 
             #[inline(always)]
-            unsafe fn load_double_rows(rows: *const DoubleRow<$word>) -> [Self; 16] {
+            unsafe fn load_double_rows((): (), rows: *const DoubleRow<$word>) -> [Self; 16] {
                 // SAFETY: the caller's `rows` is valid for one.
                 unsafe { rows.read() }
             }
@@ -78,13 +86,13 @@ macro_rules! portable {
             }
 
             #[inline(always)]
-            unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+            unsafe fn xor_block((): (), mask: *const u8, input: *const u8, output: *mut u8) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { crate::bytes::xor_block(mask, input, output) }
             }
 
             #[inline(always)]
-            unsafe fn load_rows(rows: *const Row<$word>) -> [Self; 8] {
+            unsafe fn load_rows((): (), rows: *const Row<$word>) -> [Self; 8] {
                 // SAFETY: the caller's `rows` is valid for one row.
                 unsafe { rows.read() }
             }
@@ -112,12 +120,18 @@ impl Quad {
     }
 }
 
+impl Register for Quad {
+    type Proof = ();
+
+    fn proof(self) {}
+}
+
 // SAFETY: four lanes are read and written.
 unsafe impl WordLanes for Quad {
     type Word = u32;
     const COUNT: usize = 4;
 
-    unsafe fn splat(word: u32) -> Self {
+    fn splat((): (), word: u32) -> Self {
         Self([word; 4])
     }
 
@@ -150,18 +164,18 @@ unsafe impl WordLanes for Quad {
         self.each(self, |word, _| word >> N)
     }
 
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+    unsafe fn load_block((): (), at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the caller's four pointers, each valid for 16 words from `offset`.
-        let blocks = [0, 1, 2, 3].map(|lane| unsafe { u32::load_block(at.add(lane), offset) });
+        let blocks = [0, 1, 2, 3].map(|lane| unsafe { u32::load_block((), at.add(lane), offset) });
         columns(&blocks)
     }
 
-    unsafe fn load(words: *const u32) -> Self {
+    unsafe fn load((): (), words: *const u32) -> Self {
         // SAFETY: the caller's `words` is valid for four.
         Self(unsafe { words.cast::<[u32; 4]>().read() })
     }
 
-    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
+    unsafe fn load_double_rows((): (), rows: *const DoubleRow<u32>) -> [Self; 16] {
         // SAFETY: the caller's `rows` is valid for four.
         columns(unsafe { &*rows.cast::<[DoubleRow<u32>; 4]>() })
     }
@@ -173,12 +187,12 @@ unsafe impl WordLanes for Quad {
         }
     }
 
-    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+    unsafe fn xor_block((): (), mask: *const u8, input: *const u8, output: *mut u8) {
         // SAFETY: the caller's promise, passed on.
         unsafe { crate::bytes::xor_block(mask, input, output) }
     }
 
-    unsafe fn load_rows(rows: *const Row<u32>) -> [Self; 8] {
+    unsafe fn load_rows((): (), rows: *const Row<u32>) -> [Self; 8] {
         // SAFETY: the caller's `rows` is valid for four.
         columns(unsafe { &*rows.cast::<[Row<u32>; 4]>() })
     }
@@ -198,9 +212,9 @@ fn columns<const N: usize>(rows: &[[u32; N]; 4]) -> [Quad; N] {
 
 // SAFETY: one row is read and written.
 unsafe impl Rows for Quad {
-    unsafe fn broadcast_row(row: *const u32) -> Self {
+    unsafe fn broadcast_row((): (), row: *const u32) -> Self {
         // SAFETY: the caller's `row` is valid for four words.
-        unsafe { Self::load(row) }
+        unsafe { Self::load((), row) }
     }
 
     fn turn<const ORDER: i32>(self) -> Self {

@@ -3,14 +3,15 @@
 use crate::bytes::{copy_short, zero};
 
 /// How a tail is put together: by the widest moves that the caller is compiled for.
-pub trait Pad {
+pub trait Pad: Copy {
     /// Pads the `count` bytes at `from` into `scratch`; returns the number of blocks, 1 or 2.
     /// `total` is the length of the message in bytes.
     ///
     /// # Safety
     /// `from` is valid for reading `count` < `block` bytes and `scratch` for writing two blocks;
-    /// `block` is 64 or 128; the CPU has the instructions.
+    /// `block` is 64 or 128.
     unsafe fn pad(
+        self,
         from: *const u8,
         count: usize,
         total: u64,
@@ -26,11 +27,13 @@ pub(in crate::arch) fn blocks(count: usize, block: usize) -> usize {
 }
 
 /// Moves of any CPU.
+#[derive(Clone, Copy)]
 pub struct Moves;
 
 impl Pad for Moves {
     #[inline(always)]
     unsafe fn pad(
+        self,
         from: *const u8,
         count: usize,
         total: u64,

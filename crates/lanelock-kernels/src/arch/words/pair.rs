@@ -1,10 +1,21 @@
 //! Two registers as one of twice the lanes.
 
+use crate::arch::register::Register;
+
 use super::{DoubleRow, Row, WordLanes};
 
 /// Lanes of `.0`, then lanes of `.1`.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<V>(V, V);
+
+impl<V: WordLanes> Register for Pair<V> {
+    type Proof = V::Proof;
+
+    #[inline(always)]
+    fn proof(self) -> V::Proof {
+        self.0.proof()
+    }
+}
 
 // SAFETY: both halves read and write their own `V::COUNT` lanes.
 unsafe impl<V: WordLanes> WordLanes for Pair<V> {
@@ -12,9 +23,8 @@ unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     const COUNT: usize = 2 * V::COUNT;
 
     #[inline(always)]
-    unsafe fn splat(word: Self::Word) -> Self {
-        // SAFETY: the caller promises the instructions of `V`.
-        let half = unsafe { V::splat(word) };
+    fn splat(proof: V::Proof, word: Self::Word) -> Self {
+        let half = V::splat(proof, word);
         Self(half, half)
     }
 
@@ -60,30 +70,30 @@ unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
+    unsafe fn load_block(proof: V::Proof, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the caller's `at` holds 2 · `V::COUNT` pointers, one half for each call.
         let (low, high) = unsafe {
             (
-                V::load_block(at, offset),
-                V::load_block(at.add(V::COUNT), offset),
+                V::load_block(proof, at, offset),
+                V::load_block(proof, at.add(V::COUNT), offset),
             )
         };
         join(low, high)
     }
 
     #[inline(always)]
-    unsafe fn load(words: *const Self::Word) -> Self {
+    unsafe fn load(proof: V::Proof, words: *const Self::Word) -> Self {
         // SAFETY: the caller's `words` holds 2 · `V::COUNT`, one half for each call.
-        unsafe { Self(V::load(words), V::load(words.add(V::COUNT))) }
+        unsafe { Self(V::load(proof, words), V::load(proof, words.add(V::COUNT))) }
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(rows: *const DoubleRow<Self::Word>) -> [Self; 16] {
+    unsafe fn load_double_rows(proof: V::Proof, rows: *const DoubleRow<Self::Word>) -> [Self; 16] {
         // SAFETY: the caller's `rows` holds 2 · `V::COUNT`, one half for each call.
         let (low, high) = unsafe {
             (
-                V::load_double_rows(rows),
-                V::load_double_rows(rows.add(V::COUNT)),
+                V::load_double_rows(proof, rows),
+                V::load_double_rows(proof, rows.add(V::COUNT)),
             )
         };
         join(low, high)
@@ -100,15 +110,20 @@ unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
+    unsafe fn xor_block(proof: V::Proof, mask: *const u8, input: *const u8, output: *mut u8) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { V::xor_block(mask, input, output) }
+        unsafe { V::xor_block(proof, mask, input, output) }
     }
 
     #[inline(always)]
-    unsafe fn load_rows(rows: *const Row<Self::Word>) -> [Self; 8] {
+    unsafe fn load_rows(proof: V::Proof, rows: *const Row<Self::Word>) -> [Self; 8] {
         // SAFETY: the caller's `rows` holds 2 · `V::COUNT` rows, one half for each call.
-        let (low, high) = unsafe { (V::load_rows(rows), V::load_rows(rows.add(V::COUNT))) };
+        let (low, high) = unsafe {
+            (
+                V::load_rows(proof, rows),
+                V::load_rows(proof, rows.add(V::COUNT)),
+            )
+        };
         join(low, high)
     }
 

@@ -1,5 +1,18 @@
 //! Registers of one, two and four AES blocks.
 
+/// Operations that are one expression of intrinsics over the registers of the operands.
+macro_rules! operations {
+    ($($name:ident = |$a:ident $(, $b:ident)*| $result:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $b: Self)*) -> Self {
+            let $a = self.0;
+            $(let $b = $b.0;)*
+            // SAFETY: `self.1` is the proof of the instructions.
+            Self(unsafe { $result }, self.1)
+        }
+    )*};
+}
+
 mod xmm;
 mod ymm;
 mod zmm;
@@ -40,10 +53,10 @@ impl BlockSet {
         // the kernel's contract is the caller's.
         unsafe {
             match self {
-                Self::Zmm(_) => Zmm::enter(kernel),
-                Self::Ymm(_) => Ymm::enter(kernel),
-                Self::Xmm(_) => Xmm::enter(kernel),
-                Self::Portable => Block::enter(kernel),
+                Self::Zmm(proof) => Zmm::enter(proof, kernel),
+                Self::Ymm(proof) => Ymm::enter(proof, kernel),
+                Self::Xmm(proof) => Xmm::enter(proof, kernel),
+                Self::Portable => Block::enter((), kernel),
             }
         }
     }
@@ -58,16 +71,34 @@ impl BlockSet {
         // SAFETY: as in `run`.
         unsafe {
             match (self, size) {
-                (Self::Zmm(_), KeySize::Aes128) => Zmm::enter(WithRounds::<K, 10>(kernel)),
-                (Self::Zmm(_), KeySize::Aes192) => Zmm::enter(WithRounds::<K, 12>(kernel)),
-                (Self::Zmm(_), KeySize::Aes256) => Zmm::enter(WithRounds::<K, 14>(kernel)),
-                (Self::Ymm(_), KeySize::Aes128) => Ymm::enter(WithRounds::<K, 10>(kernel)),
-                (Self::Ymm(_), KeySize::Aes192) => Ymm::enter(WithRounds::<K, 12>(kernel)),
-                (Self::Ymm(_), KeySize::Aes256) => Ymm::enter(WithRounds::<K, 14>(kernel)),
-                (Self::Xmm(_), KeySize::Aes128) => Xmm::enter(WithRounds::<K, 10>(kernel)),
-                (Self::Xmm(_), KeySize::Aes192) => Xmm::enter(WithRounds::<K, 12>(kernel)),
-                (Self::Xmm(_), KeySize::Aes256) => Xmm::enter(WithRounds::<K, 14>(kernel)),
-                (Self::Portable, _) => Block::enter(WithRounds::<K, ANY>(kernel)),
+                (Self::Zmm(proof), KeySize::Aes128) => {
+                    Zmm::enter(proof, WithRounds::<K, 10>(kernel))
+                }
+                (Self::Zmm(proof), KeySize::Aes192) => {
+                    Zmm::enter(proof, WithRounds::<K, 12>(kernel))
+                }
+                (Self::Zmm(proof), KeySize::Aes256) => {
+                    Zmm::enter(proof, WithRounds::<K, 14>(kernel))
+                }
+                (Self::Ymm(proof), KeySize::Aes128) => {
+                    Ymm::enter(proof, WithRounds::<K, 10>(kernel))
+                }
+                (Self::Ymm(proof), KeySize::Aes192) => {
+                    Ymm::enter(proof, WithRounds::<K, 12>(kernel))
+                }
+                (Self::Ymm(proof), KeySize::Aes256) => {
+                    Ymm::enter(proof, WithRounds::<K, 14>(kernel))
+                }
+                (Self::Xmm(proof), KeySize::Aes128) => {
+                    Xmm::enter(proof, WithRounds::<K, 10>(kernel))
+                }
+                (Self::Xmm(proof), KeySize::Aes192) => {
+                    Xmm::enter(proof, WithRounds::<K, 12>(kernel))
+                }
+                (Self::Xmm(proof), KeySize::Aes256) => {
+                    Xmm::enter(proof, WithRounds::<K, 14>(kernel))
+                }
+                (Self::Portable, _) => Block::enter((), WithRounds::<K, ANY>(kernel)),
             }
         }
     }

@@ -38,7 +38,7 @@ macro_rules! token {
     ($(#[$doc:meta])* $name:ident, $bits:expr, implies $($method:ident: $lower:ident),*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        pub(crate) struct $name(());
+        pub struct $name(());
 
         impl $name {
             /// The proof, if this CPU and its operating system support every instruction of it.
@@ -49,6 +49,7 @@ macro_rules! token {
 
             $(
                 /// The narrower proof this one contains.
+                #[inline(always)]
                 pub(crate) fn $method(self) -> $lower {
                     $lower(())
                 }
@@ -71,7 +72,7 @@ token! {
 }
 token! {
     /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
-    Avx512, AESNI | AVX2 | VAES | AVX512, implies
+    Avx512, AESNI | AVX2 | VAES | AVX512, implies aesni: AesNi
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].
@@ -79,7 +80,41 @@ token! {
 }
 token! {
     /// SHA-1 and SHA-256 rounds, on top of [`AesNi`].
-    ShaNi, AESNI | SHANI, implies
+    ShaNi, AESNI | SHANI, implies blocks: AesNi
+}
+
+impl Avx512 {
+    /// The proof, of what the caller knows.
+    ///
+    /// # Safety
+    /// The CPU has these instructions.
+    #[inline(always)]
+    pub(super) unsafe fn assume() -> Self {
+        Self(())
+    }
+}
+
+impl Avx2 {
+    /// The proof, of what the caller knows.
+    ///
+    /// # Safety
+    /// The CPU has these instructions.
+    #[inline(always)]
+    pub(super) unsafe fn assume() -> Self {
+        Self(())
+    }
+}
+
+/// Plain integers are part of every instruction set.
+impl From<Avx512> for () {
+    #[inline(always)]
+    fn from(_: Avx512) {}
+}
+
+/// Plain integers are part of every instruction set.
+impl From<Avx2> for () {
+    #[inline(always)]
+    fn from(_: Avx2) {}
 }
 
 const AESNI: u32 = 1;

@@ -4,6 +4,7 @@ use core::arch::x86_64::*;
 
 use super::detect::Ifma as Token;
 use crate::arch::digits::{DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::register::Register;
 use crate::wipe::Plain;
 
 /// Which registers of digits kernels run on, with the proof that this CPU has them.
@@ -62,8 +63,18 @@ pub(crate) struct IfmaMask(__mmask8);
 // SAFETY: integers and a value of no size.
 unsafe impl Plain for Ifma {}
 
-impl DigitLanes for Ifma {
+impl Register for Ifma {
     type Proof = Token;
+
+    #[inline(always)]
+    fn proof(self) -> Token {
+        self.1
+    }
+}
+
+const _: () = assert!(size_of::<Ifma>() == 64);
+
+impl DigitLanes for Ifma {
     type Mask = IfmaMask;
 
     #[inline(always)]
@@ -82,11 +93,6 @@ impl DigitLanes for Ifma {
     fn store(self, words: &mut Words) {
         // SAFETY: `self.1` is the proof of AVX-512 F; the array is as long as the register.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
-    }
-
-    #[inline(always)]
-    fn proof(self) -> Token {
-        self.1
     }
 
     #[inline(always)]

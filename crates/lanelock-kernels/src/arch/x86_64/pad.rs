@@ -2,23 +2,26 @@
 
 use core::arch::x86_64::*;
 
+use super::detect::Avx512;
 use crate::arch::words::Pad;
 use crate::arch::words::pad::blocks;
 
 /// Masked moves of whole lines: no branch on the length, and one store per line, which the
 /// kernel's load of that line can take over.
-pub struct MaskedMoves;
+#[derive(Clone, Copy)]
+pub struct MaskedMoves(pub(super) Avx512);
 
 impl Pad for MaskedMoves {
     #[inline(always)]
     unsafe fn pad(
+        self,
         from: *const u8,
         count: usize,
         total: u64,
         scratch: *mut u8,
         block: usize,
     ) -> usize {
-        // SAFETY: the caller's promise, AVX-512 among it.
+        // SAFETY: the value is the proof of AVX-512; the rest is the caller's promise.
         unsafe { pad_masked(from, count, total, scratch, block) }
     }
 }
@@ -26,7 +29,7 @@ impl Pad for MaskedMoves {
 /// See [`MaskedMoves`].
 ///
 /// # Safety
-/// As [`Pad::pad`].
+/// As [`Pad::pad`], and the CPU has the instructions.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 unsafe fn pad_masked(

@@ -107,8 +107,7 @@ unsafe fn sha1_group<const N: usize, B: Beside>(
             data[n] = at.add(n).read().cast();
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { beside.begin() };
+    beside.begin();
     for _ in 0..blocks {
         let (abcd_before, e_before) = (abcd, e);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -155,8 +154,7 @@ unsafe fn sha1_group<const N: usize, B: Beside>(
             _mm_storeu_si128(row.add(1), _mm_srli_si128::<12>(e[n]));
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { beside.end() };
+    beside.end();
 }
 
 /// SHA-256 of `N` lanes.
@@ -185,8 +183,7 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
             data[n] = at.add(n).read().cast();
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { beside.begin() };
+    beside.begin();
     for _ in 0..blocks {
         let (abef_before, cdgh_before) = (abef, cdgh);
         let mut w = [[_mm_setzero_si128(); 4]; N];
@@ -236,6 +233,5 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
             _mm_storeu_si128(row.add(1), _mm_alignr_epi8::<8>(dchg, feba));
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { beside.end() };
+    beside.end();
 }

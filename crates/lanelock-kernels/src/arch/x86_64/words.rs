@@ -29,19 +29,43 @@ pub struct Ymm;
 impl Registers for Zmm {
     const NAME: &'static str = "avx512";
     const BITS: usize = 512;
+    type Proof = Avx512;
     type U32 = zmm::U32x16;
     type U64 = zmm::U64x8;
     type Rows = zmm::U32x16;
     type Moves = MaskedMoves;
+
+    #[inline(always)]
+    unsafe fn assume() -> Avx512 {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Avx512::assume() }
+    }
+
+    #[inline(always)]
+    fn moves(proof: Avx512) -> MaskedMoves {
+        MaskedMoves(proof)
+    }
 }
 
 impl Registers for Ymm {
     const NAME: &'static str = "avx2";
     const BITS: usize = 256;
+    type Proof = Avx2;
     type U32 = ymm::U32x8;
     type U64 = ymm::U64x4;
     type Rows = ymm::U32x8;
     type Moves = Moves;
+
+    #[inline(always)]
+    unsafe fn assume() -> Avx2 {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Avx2::assume() }
+    }
+
+    #[inline(always)]
+    fn moves(_: Avx2) -> Moves {
+        Moves
+    }
 }
 
 /// Evaluates `$compile!` for each set of word registers: with the attribute that enables its

@@ -31,14 +31,14 @@ impl Kernel for Polyval<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         for hashes in self.0.chunks_mut(4 * V::BLOCKS) {
-            // SAFETY: the creator's promise; runs under `enter`.
+            // SAFETY: the creator's promise.
             unsafe {
                 match hashes.len().div_ceil(V::BLOCKS) {
-                    1 => polyval::<V, 1>(hashes),
-                    2 => polyval::<V, 2>(hashes),
-                    _ => polyval::<V, 4>(hashes),
+                    1 => polyval::<V, 1>(proof, hashes),
+                    2 => polyval::<V, 2>(proof, hashes),
+                    _ => polyval::<V, 4>(proof, hashes),
                 }
             }
         }
@@ -113,9 +113,9 @@ fn blocks_of(hash: &Hash<'_>) -> usize {
 /// [`Polyval`] of at most `G` registers.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]; the contract of [`Polyval`].
+/// The contract of [`Polyval`].
 #[inline(always)]
-unsafe fn polyval<V: Vector, const G: usize>(hashes: &mut [Hash<'_>]) {
+unsafe fn polyval<V: Vector, const G: usize>(proof: V::Proof, hashes: &mut [Hash<'_>]) {
     let blocks = hashes.iter().map(blocks_of).max().unwrap_or(0);
     let mut padded = [[[0; BLOCK]; 3]; LOT];
     let mut walks = [Walk::IDLE; LOT];
@@ -128,10 +128,14 @@ unsafe fn polyval<V: Vector, const G: usize>(hashes: &mut [Hash<'_>]) {
             walks[i] = Walk::new(hash, blocks, &mut padded[i]);
             (sums[i], keys[i]) = (hash.sum, *hash.key);
         }
-        let (mut sum, mut key, mut key_sum) = ([V::zero(); G], [V::zero(); G], [V::zero(); G]);
+        let (mut sum, mut key, mut key_sum) = (
+            [V::zero(proof); G],
+            [V::zero(proof); G],
+            [V::zero(proof); G],
+        );
         for g in 0..G {
-            sum[g] = V::load(sums[V::BLOCKS * g..].as_ptr().cast());
-            key[g] = V::load(keys[V::BLOCKS * g..].as_ptr().cast());
+            sum[g] = V::load(proof, sums[V::BLOCKS * g..].as_ptr().cast());
+            key[g] = V::load(proof, keys[V::BLOCKS * g..].as_ptr().cast());
             key_sum[g] = key[g].xor(key[g].swap_halves());
         }
         for _ in 0..blocks {
@@ -140,8 +144,8 @@ unsafe fn polyval<V: Vector, const G: usize>(hashes: &mut [Hash<'_>]) {
                 *from = walk.next();
             }
             for g in 0..G {
-                let data = V::gather(from[V::BLOCKS * g..].as_ptr());
-                let mut product = Sum::<V>::zero();
+                let data = V::gather(proof, from[V::BLOCKS * g..].as_ptr());
+                let mut product = Sum::<V>::zero(proof);
                 product.add(sum[g].xor(data), key[g], key_sum[g]);
                 // Of GHASH's blocks, which are reversed.
                 sum[g] = product.values().reverse();

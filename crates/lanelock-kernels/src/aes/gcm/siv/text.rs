@@ -19,15 +19,15 @@ pub(super) struct Crypt<I>(pub(super) I);
 
 impl<'k, I: Iterator<Item = Text<'k>>> PerRounds for Crypt<I> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         for text in self.0 {
-            // SAFETY: the creator's promise; runs under `enter`.
+            // SAFETY: the creator's promise.
             unsafe {
                 let mut stream = KeyStream {
-                    rounds: Rounds::<V, ROUNDS>::load(text.key.as_ptr()),
-                    next: V::broadcast(text.counter.as_ptr()).add32(V::ramp()),
+                    rounds: Rounds::<V, ROUNDS>::load(proof, text.key.as_ptr()),
+                    next: V::broadcast(proof, text.counter.as_ptr()).add32(V::ramp(proof)),
                 };
-                sweep(&mut stream, text.source, text.target, text.len);
+                sweep(proof, &mut stream, text.source, text.target, text.len);
             }
         }
     }
@@ -41,21 +41,19 @@ struct KeyStream<V, const ROUNDS: usize> {
 
 impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
     #[inline(always)]
-    unsafe fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        // SAFETY: runs under `enter`.
-        unsafe {
-            let step = V::splat(V::BLOCKS as u128);
-            let mut counters = [V::zero(); G];
-            for counter in &mut counters {
-                *counter = self.next;
-                self.next = self.next.add32(step);
-            }
-            let stream = self.rounds.encrypt(counters);
-            let mut output = data;
-            for (output, stream) in output.iter_mut().zip(stream) {
-                *output = output.xor(stream);
-            }
-            output
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        let proof = self.rounds.proof();
+        let step = V::splat(proof, V::BLOCKS as u128);
+        let mut counters = [V::zero(proof); G];
+        for counter in &mut counters {
+            *counter = self.next;
+            self.next = self.next.add32(step);
         }
+        let stream = self.rounds.encrypt(counters);
+        let mut output = data;
+        for (output, stream) in output.iter_mut().zip(stream) {
+            *output = output.xor(stream);
+        }
+        output
     }
 }

@@ -3,68 +3,93 @@
 use core::arch::x86_64::*;
 
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::register::Register;
+use crate::arch::x86_64::detect::AesNi;
 
+/// A register of 128 bits, and the proof of its instructions.
 #[derive(Clone, Copy)]
-pub(crate) struct Xmm(__m128i);
+pub(crate) struct Xmm(__m128i, AesNi);
 
-// SAFETY (every block below): the instructions are there because `enter` was called with the
-// token; pointers are valid for the bytes that the trait's contract states for the function.
-#[allow(clippy::undocumented_unsafe_blocks)]
+const _: () = assert!(size_of::<Xmm>() == 16);
+
+impl Register for Xmm {
+    type Proof = AesNi;
+
+    #[inline(always)]
+    fn proof(self) -> AesNi {
+        self.1
+    }
+}
+
 impl Vector for Xmm {
     const BLOCKS: usize = 1;
     type Single = Self;
 
     #[inline(always)]
-    unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
+    fn single(proof: AesNi) -> AesNi {
+        proof
+    }
+
+    #[inline(always)]
+    unsafe fn enter<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
         #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1")]
-        unsafe fn compiled<K: Kernel>(kernel: K) -> K::Output {
-            unsafe { kernel.run::<Xmm>() }
+        unsafe fn compiled<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
+            // SAFETY: the kernel's contract is the caller's.
+            unsafe { kernel.run::<Xmm>(proof) }
         }
         // rustc 1.95 ignores `inline(never)` on functions with target features.
         #[inline(never)]
-        unsafe fn boundary<K: Kernel>(kernel: K) -> K::Output {
-            unsafe { compiled(kernel) }
+        unsafe fn boundary<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
+            // SAFETY: the token is the proof of these instructions; the contract is passed on.
+            unsafe { compiled(proof, kernel) }
         }
-        unsafe { boundary(kernel) }
+        // SAFETY: the kernel's contract is the caller's.
+        unsafe { boundary(proof, kernel) }
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self {
-        unsafe { Self(_mm_setzero_si128()) }
+    fn zero(proof: AesNi) -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        Self(unsafe { _mm_setzero_si128() }, proof)
     }
 
     #[inline(always)]
-    unsafe fn splat(block: u128) -> Self {
-        unsafe { Self::load(block.to_le_bytes().as_ptr()) }
+    fn splat(proof: AesNi, block: u128) -> Self {
+        // SAFETY: a block is read.
+        unsafe { Self::load(proof, block.to_le_bytes().as_ptr()) }
     }
 
     #[inline(always)]
-    unsafe fn ramp() -> Self {
-        unsafe { Self::zero() }
+    fn ramp(proof: AesNi) -> Self {
+        Self::zero(proof)
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
-        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    unsafe fn load(proof: AesNi, from: *const u8) -> Self {
+        // SAFETY: the caller's 16 bytes.
+        Self(unsafe { _mm_loadu_si128(from.cast()) }, proof)
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's 16 bytes.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
     }
 
     #[inline(always)]
-    unsafe fn load_bytes(from: *const u8, bytes: usize) -> Self {
+    unsafe fn load_bytes(proof: AesNi, from: *const u8, bytes: usize) -> Self {
         let mut padded = [0_u8; 16];
+        // SAFETY: the caller's bytes, 16 at most.
         unsafe {
             from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes);
-            Self::load(padded.as_ptr())
+            Self::load(proof, padded.as_ptr())
         }
     }
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
         let mut padded = [0_u8; 16];
+        // SAFETY: the caller's bytes, 16 at most.
         unsafe {
             self.store(padded.as_mut_ptr());
             to.copy_from_nonoverlapping(padded.as_ptr(), bytes);
@@ -74,43 +99,54 @@ impl Vector for Xmm {
     #[inline(always)]
     unsafe fn keep_bytes(self, bytes: usize) -> Self {
         let mut padded = [0_u8; 16];
+        // SAFETY: the caller's promise: 16 bytes at most.
         unsafe {
             self.store_bytes(padded.as_mut_ptr(), bytes);
-            Self::load(padded.as_ptr())
+            Self::load(self.1, padded.as_ptr())
         }
     }
 
     #[inline(always)]
-    unsafe fn broadcast(from: *const u8) -> Self {
-        unsafe { Self::load(from) }
+    unsafe fn broadcast(proof: AesNi, from: *const u8) -> Self {
+        // SAFETY: the caller's 16 bytes.
+        unsafe { Self::load(proof, from) }
     }
 
     #[inline(always)]
-    unsafe fn gather(from: *const *mut u8) -> Self {
-        unsafe { Self::load(*from) }
+    unsafe fn gather(proof: AesNi, from: *const *mut u8) -> Self {
+        // SAFETY: the caller's one pointer, to 16 bytes.
+        unsafe { Self::load(proof, *from) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, to: *const *mut u8) {
+        // SAFETY: the caller's one pointer, to 16 bytes.
         unsafe { self.store(*to) }
     }
 
     #[inline(always)]
-    unsafe fn load_lines(from: *const *const u8, offset: usize, blocks: usize) -> [Self; 4] {
+    unsafe fn load_lines(
+        proof: AesNi,
+        from: *const *const u8,
+        offset: usize,
+        blocks: usize,
+    ) -> [Self; 4] {
+        let mut lines = [Self::zero(proof); 4];
+        // SAFETY: the caller's `blocks` blocks behind the one pointer.
         unsafe {
             let line = (*from).add(offset);
-            let mut lines = [Self::zero(); 4];
             for j in 0..4 {
                 if j < blocks {
-                    lines[j] = Self::load(line.add(16 * j));
+                    lines[j] = Self::load(proof, line.add(16 * j));
                 }
             }
-            lines
         }
+        lines
     }
 
     #[inline(always)]
     unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize) {
+        // SAFETY: the caller's `blocks` blocks behind the one pointer.
         unsafe {
             let line = (*to).add(offset);
             for j in 0..4 {
@@ -122,10 +158,11 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
-    unsafe fn pin<const G: usize>(registers: &mut [Self; G]) {
+    fn pin<const G: usize>(registers: &mut [Self; G]) {
         #[inline]
         #[target_feature(enable = "sse2")]
-        unsafe fn here(register: &mut __m128i) {
+        fn here(register: &mut __m128i) {
+            // SAFETY: no instruction is emitted; the register keeps its value.
             unsafe {
                 core::arch::asm!(
                     "/* {0} */",
@@ -135,120 +172,82 @@ impl Vector for Xmm {
             }
         }
         for register in registers {
+            // SAFETY: SSE2 is part of x86-64.
             unsafe { here(&mut register.0) }
         }
     }
 
-    #[inline(always)]
-    unsafe fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm_xor_si128(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn xor3(self, b: Self, c: Self) -> Self {
-        unsafe { self.xor(b.xor(c)) }
-    }
-
-    #[inline(always)]
-    unsafe fn aes_enc(self, key: Self) -> Self {
-        unsafe { Self(_mm_aesenc_si128(self.0, key.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn aes_enc_last(self, key: Self) -> Self {
-        unsafe { Self(_mm_aesenclast_si128(self.0, key.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn aes_dec(self, key: Self) -> Self {
-        unsafe { Self(_mm_aesdec_si128(self.0, key.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn aes_dec_last(self, key: Self) -> Self {
-        unsafe { Self(_mm_aesdeclast_si128(self.0, key.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn reverse(self) -> Self {
-        unsafe {
+    operations! {
+        xor = |a, b| _mm_xor_si128(a, b);
+        xor3 = |a, b, c| _mm_xor_si128(a, _mm_xor_si128(b, c));
+        aes_enc = |a, key| _mm_aesenc_si128(a, key);
+        aes_enc_last = |a, key| _mm_aesenclast_si128(a, key);
+        aes_dec = |a, key| _mm_aesdec_si128(a, key);
+        aes_dec_last = |a, key| _mm_aesdeclast_si128(a, key);
+        reverse = |a| {
             let order = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            Self(_mm_shuffle_epi8(self.0, order))
-        }
+            _mm_shuffle_epi8(a, order)
+        };
+        add32 = |a, b| _mm_add_epi32(a, b);
+        add64 = |a, b| _mm_add_epi64(a, b);
+        swap_halves = |a| _mm_shuffle_epi32::<0x4e>(a);
+        low_to_high = |a| _mm_slli_si128::<8>(a);
+        high_to_low = |a| _mm_srli_si128::<8>(a);
     }
 
     #[inline(always)]
-    unsafe fn add32(self, other: Self) -> Self {
-        unsafe { Self(_mm_add_epi32(self.0, other.0)) }
+    fn clmul<const HALVES: i32>(self, other: Self) -> Self {
+        // SAFETY: `self.1` is the proof of PCLMULQDQ.
+        let result = unsafe { _mm_clmulepi64_si128::<HALVES>(self.0, other.0) };
+        Self(result, self.1)
     }
 
     #[inline(always)]
-    unsafe fn add64(self, other: Self) -> Self {
-        unsafe { Self(_mm_add_epi64(self.0, other.0)) }
+    fn shl64(self, bits: u32) -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        let shifted = unsafe { _mm_sll_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed())) };
+        Self(shifted, self.1)
     }
 
     #[inline(always)]
-    unsafe fn clmul<const HALVES: i32>(self, other: Self) -> Self {
-        unsafe { Self(_mm_clmulepi64_si128::<HALVES>(self.0, other.0)) }
+    fn shr64(self, bits: u32) -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        let shifted = unsafe { _mm_srl_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed())) };
+        Self(shifted, self.1)
     }
 
     #[inline(always)]
-    unsafe fn swap_halves(self) -> Self {
-        unsafe { Self(_mm_shuffle_epi32::<0x4e>(self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn low_to_high(self) -> Self {
-        unsafe { Self(_mm_slli_si128::<8>(self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn high_to_low(self) -> Self {
-        unsafe { Self(_mm_srli_si128::<8>(self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn shl64(self, bits: u32) -> Self {
-        unsafe { Self(_mm_sll_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
-    }
-
-    #[inline(always)]
-    unsafe fn shr64(self, bits: u32) -> Self {
-        unsafe { Self(_mm_srl_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed()))) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_in(self, before: Self) -> Self {
+    fn shift_in(self, before: Self) -> Self {
         before
     }
 
     #[inline(always)]
-    unsafe fn fold(self) -> Self {
+    fn fold(self) -> Self {
         self
     }
 
     #[inline(always)]
-    unsafe fn first(self) -> Self {
+    fn first(self) -> Self {
         self
     }
 
     #[inline(always)]
-    unsafe fn pair(_: Self, _: Self) -> Self {
+    fn pair(_: AesNi, _: Self, _: Self) -> Self {
         unreachable!("one block per register")
     }
 
     #[inline(always)]
-    unsafe fn fold_rows(rows: [Self; 4]) -> Self {
+    fn fold_rows(rows: [Self; 4]) -> Self {
         rows[0]
     }
 
     #[inline(always)]
-    unsafe fn from_singles(singles: [Self; 4]) -> Self {
+    fn from_singles(_: AesNi, singles: [Self; 4]) -> Self {
         singles[0]
     }
 
     #[inline(always)]
-    unsafe fn from_single(single: Self) -> Self {
+    fn from_single(_: AesNi, single: Self) -> Self {
         single
     }
 }
@@ -260,7 +259,7 @@ impl Xmm {
     }
 
     #[inline(always)]
-    pub(super) fn of(register: __m128i) -> Self {
-        Self(register)
+    pub(super) fn of(proof: AesNi, register: __m128i) -> Self {
+        Self(register, proof)
     }
 }

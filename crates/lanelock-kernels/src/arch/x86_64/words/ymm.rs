@@ -3,36 +3,58 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
+use crate::arch::register::Register;
 use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
+use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
 
 /// Eight lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U32x8(__m256i);
+pub struct U32x8(__m256i, Avx2);
 
 /// Four lanes of 64 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U64x4(__m256i);
+pub struct U64x4(__m256i, Avx2);
+
+const _: () = assert!(size_of::<U32x8>() == 32 && size_of::<U64x4>() == 32);
+
+impl Register for U32x8 {
+    type Proof = Avx2;
+
+    #[inline(always)]
+    fn proof(self) -> Avx2 {
+        self.1
+    }
+}
+
+impl Register for U64x4 {
+    type Proof = Avx2;
+
+    #[inline(always)]
+    fn proof(self) -> Avx2 {
+        self.1
+    }
+}
 
 /// The functions of [`WordLanes`] that have the same shape for both widths.
 macro_rules! arithmetic {
     ($splat:ident, $add:ident, $left:ident, $right:ident) => {
         #[inline(always)]
-        unsafe fn splat(word: Self::Word) -> Self {
-            // SAFETY: the caller promises AVX2.
-            Self(unsafe { $splat(word.cast_signed()) })
+        fn splat(proof: Avx2, word: Self::Word) -> Self {
+            // SAFETY: the token is the proof of AVX2.
+            Self(unsafe { $splat(word.cast_signed()) }, proof)
         }
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: a value exists only where AVX2 does (see `WordLanes`).
-            Self(unsafe { $add(self.0, other.0) })
+            // SAFETY: `self.1` is the proof of AVX2.
+            Self(unsafe { $add(self.0, other.0) }, self.1)
         }
 
         #[inline(always)]
         fn xor(self, other: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { _mm256_xor_si256(self.0, other.0) })
+            Self(unsafe { _mm256_xor_si256(self.0, other.0) }, self.1)
         }
 
         #[inline(always)]
@@ -43,23 +65,25 @@ macro_rules! arithmetic {
         #[inline(always)]
         fn choose(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe {
+            let result = unsafe {
                 _mm256_xor_si256(c.0, _mm256_and_si256(self.0, _mm256_xor_si256(b.0, c.0)))
-            })
+            };
+            Self(result, self.1)
         }
 
         #[inline(always)]
         fn majority(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe {
+            let result = unsafe {
                 let either = _mm256_or_si256(self.0, b.0);
                 _mm256_or_si256(_mm256_and_si256(self.0, b.0), _mm256_and_si256(either, c.0))
-            })
+            };
+            Self(result, self.1)
         }
 
         #[inline(always)]
-        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
-            // SAFETY: the caller promises the instructions and 64 bytes each.
+        unsafe fn xor_block(_: Avx2, mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the token is the proof of AVX2; the caller promises 64 bytes each.
             unsafe {
                 for part in 0..2 {
                     let mask = _mm256_loadu_si256(mask.cast::<__m256i>().add(part));
@@ -76,19 +100,20 @@ macro_rules! arithmetic {
         fn tie(self, other: Self) -> (Self, Self) {
             // SAFETY: as above.
             let (a, b) = unsafe { tie(self.0, other.0) };
-            (Self(a), Self(b))
+            (Self(a, self.1), Self(b, self.1))
         }
 
         #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) })
+            let result = unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) };
+            Self(result, self.1)
         }
 
         #[inline(always)]
         fn shift<const N: i32>(self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $right::<N>(self.0) })
+            Self(unsafe { $right::<N>(self.0) }, self.1)
         }
     };
 }
@@ -96,15 +121,20 @@ macro_rules! arithmetic {
 // SAFETY: the loads and stores are of one register.
 unsafe impl Rows for U32x8 {
     #[inline(always)]
-    unsafe fn broadcast_row(row: *const u32) -> Self {
-        // SAFETY: the caller promises AVX2 and four words.
-        unsafe { Self(_mm256_broadcastsi128_si256(_mm_loadu_si128(row.cast()))) }
+    unsafe fn broadcast_row(proof: Avx2, row: *const u32) -> Self {
+        // SAFETY: the token is the proof of AVX2; the caller promises four words.
+        unsafe {
+            Self(
+                _mm256_broadcastsi128_si256(_mm_loadu_si128(row.cast())),
+                proof,
+            )
+        }
     }
 
     #[inline(always)]
     fn turn<const ORDER: i32>(self) -> Self {
-        // SAFETY: a register exists only where AVX2 does.
-        Self(unsafe { _mm256_shuffle_epi32::<ORDER>(self.0) })
+        // SAFETY: `self.1` is the proof of AVX2.
+        Self(unsafe { _mm256_shuffle_epi32::<ORDER>(self.0) }, self.1)
     }
 
     #[inline(always)]
@@ -127,23 +157,23 @@ unsafe impl WordLanes for U32x8 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
-        // SAFETY: the caller promises AVX2, 8 pointers, and 64 bytes behind each.
+    unsafe fn load_block(proof: Avx2, at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 8 pointers, and 64 bytes behind each.
         unsafe {
             let swap = _mm256_broadcastsi128_si256(_mm_set_epi64x(
                 0x0c0d_0e0f_0809_0a0b,
                 0x0405_0607_0001_0203,
             ));
-            let mut columns = [Self(swap); 16];
+            let mut columns = [Self(swap, proof); 16];
             for half in 0..2 {
                 let mut lines = [swap; 8];
                 for lane in 0..8 {
                     let words = at.add(lane).read().add(offset + 32 * half).cast();
                     lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
-                    columns[8 * half + i] = Self(words[i]);
+                    columns[8 * half + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -151,25 +181,25 @@ unsafe impl WordLanes for U32x8 {
     }
 
     #[inline(always)]
-    unsafe fn load(words: *const u32) -> Self {
-        // SAFETY: the caller promises AVX2 and 8 words, one register.
-        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    unsafe fn load(proof: Avx2, words: *const u32) -> Self {
+        // SAFETY: the token is the proof of AVX2; the caller promises 8 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
-        // SAFETY: the caller promises AVX2 and 8 double rows of 2 registers.
+    unsafe fn load_double_rows(proof: Avx2, rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 8 double rows of 2 registers.
         unsafe {
-            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            let mut columns = [Self(_mm256_setzero_si256(), proof); 16];
             for part in 0..2 {
                 let mut lines = [_mm256_setzero_si256(); 8];
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(part));
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
-                    columns[8 * part + i] = Self(words[i]);
+                    columns[8 * part + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -183,9 +213,9 @@ unsafe impl WordLanes for U32x8 {
             for i in 1..8 {
                 words[i] = columns[8 * part + i].0;
             }
-            // SAFETY: a value exists, so AVX2 does; the caller promises 8 double rows.
+            // SAFETY: `columns` are the proof of AVX2; the caller promises 8 double rows.
             unsafe {
-                let lines = transpose_eight(words);
+                let lines = transpose_eight(columns[0].1, words);
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m256i>();
                     _mm256_storeu_si256(row.add(part), lines[lane]);
@@ -195,17 +225,17 @@ unsafe impl WordLanes for U32x8 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(rows: *const Row<u32>) -> [Self; 8] {
-        // SAFETY: the caller promises AVX2 and 8 rows of 32 bytes.
+    unsafe fn load_rows(proof: Avx2, rows: *const Row<u32>) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 8 rows of 32 bytes.
         unsafe {
             let mut lines = [_mm256_setzero_si256(); 8];
             for lane in 0..8 {
                 lines[lane] = _mm256_loadu_si256(rows.add(lane).cast());
             }
-            let words = transpose_eight(lines);
-            let mut columns = [Self(words[0]); 8];
+            let words = transpose_eight(proof, lines);
+            let mut columns = [Self(words[0], proof); 8];
             for i in 1..8 {
-                columns[i] = Self(words[i]);
+                columns[i] = Self(words[i], proof);
             }
             columns
         }
@@ -213,13 +243,13 @@ unsafe impl WordLanes for U32x8 {
 
     #[inline(always)]
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u32>) {
-        // SAFETY: a value exists, so AVX2 does; the caller promises 8 rows of 32 bytes.
+        // SAFETY: `columns` are the proof of AVX2; the caller promises 8 rows of 32 bytes.
         unsafe {
             let mut words = [columns[0].0; 8];
             for i in 1..8 {
                 words[i] = columns[i].0;
             }
-            let lines = transpose_eight(words);
+            let lines = transpose_eight(columns[0].1, words);
             for lane in 0..8 {
                 _mm256_storeu_si256(rows.add(lane).cast(), lines[lane]);
             }
@@ -228,16 +258,13 @@ unsafe impl WordLanes for U32x8 {
 }
 
 /// Transposes 8 × 8 words of 32 bits.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_eight(r: [__m256i; 8]) -> [__m256i; 8] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_eight(proof: Avx2, r: [__m256i; 8]) -> [__m256i; 8] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let (top, bottom) = (
-            transpose_halves([r[0], r[1], r[2], r[3]]),
-            transpose_halves([r[4], r[5], r[6], r[7]]),
+            transpose_halves(proof, [r[0], r[1], r[2], r[3]]),
+            transpose_halves(proof, [r[4], r[5], r[6], r[7]]),
         );
         let mut words = r;
         for i in 0..4 {
@@ -249,12 +276,9 @@ unsafe fn transpose_eight(r: [__m256i; 8]) -> [__m256i; 8] {
 }
 
 /// Transposes 4 × 4 words of 32 bits inside each 128-bit half.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_halves([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_halves(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let ab_low = _mm256_unpacklo_epi32(a, b);
         let ab_high = _mm256_unpackhi_epi32(a, b);
@@ -283,23 +307,23 @@ unsafe impl WordLanes for U64x4 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
-        // SAFETY: the caller promises AVX2, 4 pointers, and 128 bytes behind each.
+    unsafe fn load_block(proof: Avx2, at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 pointers, and 128 bytes behind each.
         unsafe {
             let swap = _mm256_broadcastsi128_si256(_mm_set_epi64x(
                 0x0809_0a0b_0c0d_0e0f,
                 0x0001_0203_0405_0607,
             ));
-            let mut columns = [Self(swap); 16];
+            let mut columns = [Self(swap, proof); 16];
             for quarter in 0..4 {
                 let mut lines = [swap; 4];
                 for lane in 0..4 {
                     let words = at.add(lane).read().add(offset + 32 * quarter).cast();
                     lines[lane] = _mm256_shuffle_epi8(_mm256_loadu_si256(words), swap);
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
-                    columns[4 * quarter + i] = Self(words[i]);
+                    columns[4 * quarter + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -307,25 +331,25 @@ unsafe impl WordLanes for U64x4 {
     }
 
     #[inline(always)]
-    unsafe fn load(words: *const u64) -> Self {
-        // SAFETY: the caller promises AVX2 and 4 words, one register.
-        Self(unsafe { _mm256_loadu_si256(words.cast()) })
+    unsafe fn load(proof: Avx2, words: *const u64) -> Self {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 words, one register.
+        Self(unsafe { _mm256_loadu_si256(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
-        // SAFETY: the caller promises AVX2 and 4 double rows of 4 registers.
+    unsafe fn load_double_rows(proof: Avx2, rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 double rows of 4 registers.
         unsafe {
-            let mut columns = [Self(_mm256_setzero_si256()); 16];
+            let mut columns = [Self(_mm256_setzero_si256(), proof); 16];
             for part in 0..4 {
                 let mut lines = [_mm256_setzero_si256(); 4];
                 for lane in 0..4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(part));
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
-                    columns[4 * part + i] = Self(words[i]);
+                    columns[4 * part + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -339,9 +363,9 @@ unsafe impl WordLanes for U64x4 {
             for i in 1..4 {
                 words[i] = columns[4 * part + i].0;
             }
-            // SAFETY: a value exists, so AVX2 does; the caller promises 4 double rows.
+            // SAFETY: `columns` are the proof of AVX2; the caller promises 4 double rows.
             unsafe {
-                let lines = transpose_four(words);
+                let lines = transpose_four(columns[0].1, words);
                 for lane in 0..4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     _mm256_storeu_si256(row.add(part), lines[lane]);
@@ -351,19 +375,19 @@ unsafe impl WordLanes for U64x4 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(rows: *const Row<u64>) -> [Self; 8] {
-        // SAFETY: the caller promises AVX2 and 4 rows of 64 bytes, two halves each.
+    unsafe fn load_rows(proof: Avx2, rows: *const Row<u64>) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 rows of 64 bytes, two halves each.
         unsafe {
-            let mut columns = [Self(_mm256_setzero_si256()); 8];
+            let mut columns = [Self(_mm256_setzero_si256(), proof); 8];
             for half in 0..2 {
                 let mut lines = [_mm256_setzero_si256(); 4];
                 for lane in 0..4 {
                     let row = rows.add(lane).cast::<__m256i>();
                     lines[lane] = _mm256_loadu_si256(row.add(half));
                 }
-                let words = transpose_four(lines);
+                let words = transpose_four(proof, lines);
                 for i in 0..4 {
-                    columns[4 * half + i] = Self(words[i]);
+                    columns[4 * half + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -373,11 +397,11 @@ unsafe impl WordLanes for U64x4 {
     #[inline(always)]
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u64>) {
         let [a, b, c, d, e, f, g, h] = columns;
-        // SAFETY: a value exists, so AVX2 does; the caller promises 4 rows of 64 bytes.
+        // SAFETY: `columns` are the proof of AVX2; the caller promises 4 rows of 64 bytes.
         unsafe {
             let (low, high) = (
-                transpose_four([a.0, b.0, c.0, d.0]),
-                transpose_four([e.0, f.0, g.0, h.0]),
+                transpose_four(columns[0].1, [a.0, b.0, c.0, d.0]),
+                transpose_four(columns[0].1, [e.0, f.0, g.0, h.0]),
             );
             for lane in 0..4 {
                 let row = rows.add(lane).cast::<__m256i>();
@@ -389,12 +413,9 @@ unsafe impl WordLanes for U64x4 {
 }
 
 /// Transposes 4 × 4 words of 64 bits.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose_four([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller promises AVX2.
+fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the token is the proof of AVX2.
     unsafe {
         let ab_even = _mm256_unpacklo_epi64(a, b);
         let ab_odd = _mm256_unpackhi_epi64(a, b);

@@ -7,60 +7,82 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
+use crate::arch::register::Register;
 use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
+use crate::arch::x86_64::detect::Avx512;
 use crate::arch::x86_64::sha512;
 
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U32x16(__m512i);
+pub struct U32x16(__m512i, Avx512);
 
 /// Eight lanes of 64 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U64x8(__m512i);
+pub struct U64x8(__m512i, Avx512);
+
+const _: () = assert!(size_of::<U32x16>() == 64 && size_of::<U64x8>() == 64);
+
+impl Register for U32x16 {
+    type Proof = Avx512;
+
+    #[inline(always)]
+    fn proof(self) -> Avx512 {
+        self.1
+    }
+}
+
+impl Register for U64x8 {
+    type Proof = Avx512;
+
+    #[inline(always)]
+    fn proof(self) -> Avx512 {
+        self.1
+    }
+}
 
 /// The functions of [`WordLanes`] that have the same shape for both widths.
 macro_rules! arithmetic {
     ($splat:ident($word:ident), $add:ident, $xor:ident, $ternary:ident, $rotate:ident,
      $shift:ident) => {
         #[inline(always)]
-        unsafe fn splat(word: Self::Word) -> Self {
-            // SAFETY: the caller promises AVX-512 F.
-            Self(unsafe { $splat(word.cast_signed()) })
+        fn splat(proof: Avx512, word: Self::Word) -> Self {
+            // SAFETY: the token is the proof of AVX-512 F.
+            Self(unsafe { $splat(word.cast_signed()) }, proof)
         }
 
         #[inline(always)]
         fn add(self, other: Self) -> Self {
-            // SAFETY: a value exists only where AVX-512 F does (see `WordLanes`).
-            Self(unsafe { $add(self.0, other.0) })
+            // SAFETY: `self.1` is the proof of AVX-512 F.
+            Self(unsafe { $add(self.0, other.0) }, self.1)
         }
 
         #[inline(always)]
         fn xor(self, other: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $xor(self.0, other.0) })
+            Self(unsafe { $xor(self.0, other.0) }, self.1)
         }
 
         #[inline(always)]
         fn xor3(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $ternary::<0x96>(self.0, b.0, c.0) })
+            Self(unsafe { $ternary::<0x96>(self.0, b.0, c.0) }, self.1)
         }
 
         #[inline(always)]
         fn choose(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $ternary::<0xca>(self.0, b.0, c.0) })
+            Self(unsafe { $ternary::<0xca>(self.0, b.0, c.0) }, self.1)
         }
 
         #[inline(always)]
         fn majority(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $ternary::<0xe8>(self.0, b.0, c.0) })
+            Self(unsafe { $ternary::<0xe8>(self.0, b.0, c.0) }, self.1)
         }
 
         #[inline(always)]
-        unsafe fn xor_block(mask: *const u8, input: *const u8, output: *mut u8) {
-            // SAFETY: the caller promises the instructions and 64 bytes each.
+        unsafe fn xor_block(_: Avx512, mask: *const u8, input: *const u8, output: *mut u8) {
+            // SAFETY: the token is the proof of AVX-512; the caller promises 64 bytes each.
             unsafe {
                 for part in 0..1 {
                     let mask = _mm512_loadu_si512(mask.cast::<__m512i>().add(part));
@@ -77,19 +99,19 @@ macro_rules! arithmetic {
         fn tie(self, other: Self) -> (Self, Self) {
             // SAFETY: as above.
             let (a, b) = unsafe { tie(self.0, other.0) };
-            (Self(a), Self(b))
+            (Self(a, self.1), Self(b, self.1))
         }
 
         #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
-            Self(unsafe { $rotate::<R>(self.0) })
+            Self(unsafe { $rotate::<R>(self.0) }, self.1)
         }
 
         #[inline(always)]
         fn shift<const N: i32>(self) -> Self {
             // SAFETY: as above. The count is a constant, so this is the immediate form.
-            Self(unsafe { $shift(self.0, _mm_cvtsi32_si128(N)) })
+            Self(unsafe { $shift(self.0, _mm_cvtsi32_si128(N)) }, self.1)
         }
     };
 }
@@ -97,15 +119,15 @@ macro_rules! arithmetic {
 // SAFETY: the loads and stores are of one register.
 unsafe impl Rows for U32x16 {
     #[inline(always)]
-    unsafe fn broadcast_row(row: *const u32) -> Self {
-        // SAFETY: the caller promises AVX-512 and four words.
-        unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(row.cast()))) }
+    unsafe fn broadcast_row(proof: Avx512, row: *const u32) -> Self {
+        // SAFETY: the token is the proof of AVX-512; the caller promises four words.
+        unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(row.cast())), proof) }
     }
 
     #[inline(always)]
     fn turn<const ORDER: i32>(self) -> Self {
-        // SAFETY: a register exists only where AVX-512 does.
-        Self(unsafe { _mm512_shuffle_epi32::<ORDER>(self.0) })
+        // SAFETY: `self.1` is the proof of AVX-512.
+        Self(unsafe { _mm512_shuffle_epi32::<ORDER>(self.0) }, self.1)
     }
 
     #[inline(always)]
@@ -130,8 +152,8 @@ unsafe impl WordLanes for U32x16 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
-        // SAFETY: the caller promises AVX-512, 16 pointers, and 64 bytes behind each.
+    unsafe fn load_block(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 16 pointers, and 64 bytes behind each.
         unsafe {
             let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
                 0x0c0d_0e0f_0809_0a0b,
@@ -142,25 +164,25 @@ unsafe impl WordLanes for U32x16 {
                 let words = _mm512_loadu_si512(at.add(lane).read().add(offset).cast());
                 lines[lane] = _mm512_shuffle_epi8(words, swap);
             }
-            transpose_sixteen(lines)
+            transpose_sixteen(proof, lines)
         }
     }
 
     #[inline(always)]
-    unsafe fn load(words: *const u32) -> Self {
-        // SAFETY: the caller promises AVX-512 and 16 words, one register.
-        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    unsafe fn load(proof: Avx512, words: *const u32) -> Self {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 16 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(rows: *const DoubleRow<u32>) -> [Self; 16] {
-        // SAFETY: the caller promises AVX-512 and 16 double rows of 64 bytes.
+    unsafe fn load_double_rows(proof: Avx512, rows: *const DoubleRow<u32>) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 16 double rows of 64 bytes.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 16];
             for lane in 0..16 {
                 lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
             }
-            transpose_sixteen(lines)
+            transpose_sixteen(proof, lines)
         }
     }
 
@@ -170,9 +192,9 @@ unsafe impl WordLanes for U32x16 {
         for i in 1..16 {
             words[i] = columns[i].0;
         }
-        // SAFETY: a value exists, so AVX-512 does; the caller promises 16 double rows.
+        // SAFETY: `columns` are the proof of AVX-512; the caller promises 16 double rows.
         unsafe {
-            let lines = transpose_sixteen(words);
+            let lines = transpose_sixteen(columns[0].1, words);
             for lane in 0..16 {
                 _mm512_storeu_si512(rows.add(lane).cast(), lines[lane].0);
             }
@@ -180,8 +202,8 @@ unsafe impl WordLanes for U32x16 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(rows: *const Row<u32>) -> [Self; 8] {
-        // SAFETY: the caller promises AVX-512 and 16 rows of 32 bytes, 8 registers.
+    unsafe fn load_rows(proof: Avx512, rows: *const Row<u32>) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 16 rows of 32 bytes, 8 registers.
         unsafe {
             let mut pairs = [_mm512_setzero_si512(); 8];
             for i in 0..8 {
@@ -191,18 +213,18 @@ unsafe impl WordLanes for U32x16 {
             for j in 0..2 {
                 let (a, b, c, d) = (pairs[j], pairs[j + 2], pairs[j + 4], pairs[j + 6]);
                 // Both halves of lanes 2j, 2j+4, 2j+8, 2j+12, then of their odd neighbours.
-                let words = gather_quarters([a, b, c, d]);
+                let words = gather_quarters(proof, [a, b, c, d]);
                 halves[0][2 * j] = words[0];
                 halves[1][2 * j] = words[1];
                 halves[0][2 * j + 1] = words[2];
                 halves[1][2 * j + 1] = words[3];
             }
-            let low = transpose_quarters(halves[0]);
-            let high = transpose_quarters(halves[1]);
-            let mut columns = [Self(low[0]); 8];
+            let low = transpose_quarters(proof, halves[0]);
+            let high = transpose_quarters(proof, halves[1]);
+            let mut columns = [Self(low[0], proof); 8];
             for i in 0..4 {
-                columns[i] = Self(low[i]);
-                columns[4 + i] = Self(high[i]);
+                columns[i] = Self(low[i], proof);
+                columns[4 + i] = Self(high[i], proof);
             }
             columns
         }
@@ -211,10 +233,10 @@ unsafe impl WordLanes for U32x16 {
     #[inline(always)]
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u32>) {
         let [a, b, c, d, e, f, g, h] = columns;
-        // SAFETY: a value exists, so AVX-512 does; the caller promises 16 rows of 32 bytes.
+        // SAFETY: `columns` are the proof of AVX-512; the caller promises 16 rows of 32 bytes.
         unsafe {
-            let low = transpose_quarters([a.0, b.0, c.0, d.0]);
-            let high = transpose_quarters([e.0, f.0, g.0, h.0]);
+            let low = transpose_quarters(columns[0].1, [a.0, b.0, c.0, d.0]);
+            let high = transpose_quarters(columns[0].1, [e.0, f.0, g.0, h.0]);
             // Quarter q of low[j] and of high[j] are the halves of row 4q + j.
             for j in 0..2 {
                 let (even, odd) = (2 * j, 2 * j + 1);
@@ -237,27 +259,24 @@ unsafe impl WordLanes for U32x16 {
 }
 
 /// Transposes 16 × 16 words.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_sixteen(lines: [__m512i; 16]) -> [U32x16; 16] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
         let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
         for j in 0..4 {
             let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
-            let words = gather_quarters([a, b, c, d]);
+            let words = gather_quarters(proof, [a, b, c, d]);
             for group in 0..4 {
                 quarters[group][j] = words[group];
             }
         }
-        let mut columns = [U32x16(_mm512_setzero_si512()); 16];
+        let mut columns = [U32x16(_mm512_setzero_si512(), proof); 16];
         for group in 0..4 {
-            let words = transpose_quarters(quarters[group]);
+            let words = transpose_quarters(proof, quarters[group]);
             for i in 0..4 {
-                columns[4 * group + i] = U32x16(words[i]);
+                columns[4 * group + i] = U32x16(words[i], proof);
             }
         }
         columns
@@ -265,12 +284,9 @@ unsafe fn transpose_sixteen(lines: [__m512i; 16]) -> [U32x16; 16] {
 }
 
 /// Transposes 4 × 4 words inside each 128-bit quarter.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_unpacklo_epi32(a, b);
         let ab_high = _mm512_unpackhi_epi32(a, b);
@@ -301,23 +317,23 @@ unsafe impl WordLanes for U64x8 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(at: *const *const u8, offset: usize) -> [Self; 16] {
-        // SAFETY: the caller promises AVX-512, 8 pointers, and 128 bytes behind each.
+    unsafe fn load_block(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 128 bytes behind each.
         unsafe {
             let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
                 0x0809_0a0b_0c0d_0e0f,
                 0x0001_0203_0405_0607,
             ));
-            let mut columns = [Self(swap); 16];
+            let mut columns = [Self(swap, proof); 16];
             for half in 0..2 {
                 let mut lines = [swap; 8];
                 for lane in 0..8 {
                     let words = at.add(lane).read().add(offset + 64 * half).cast();
                     lines[lane] = _mm512_shuffle_epi8(_mm512_loadu_si512(words), swap);
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
-                    columns[8 * half + i] = Self(words[i]);
+                    columns[8 * half + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -325,25 +341,25 @@ unsafe impl WordLanes for U64x8 {
     }
 
     #[inline(always)]
-    unsafe fn load(words: *const u64) -> Self {
-        // SAFETY: the caller promises AVX-512 and 8 words, one register.
-        Self(unsafe { _mm512_loadu_si512(words.cast()) })
+    unsafe fn load(proof: Avx512, words: *const u64) -> Self {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 words, one register.
+        Self(unsafe { _mm512_loadu_si512(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(rows: *const DoubleRow<u64>) -> [Self; 16] {
-        // SAFETY: the caller promises AVX-512 and 8 double rows of 128 bytes, two lines each.
+    unsafe fn load_double_rows(proof: Avx512, rows: *const DoubleRow<u64>) -> [Self; 16] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 double rows of 128 bytes, two lines each.
         unsafe {
-            let mut columns = [Self(_mm512_setzero_si512()); 16];
+            let mut columns = [Self(_mm512_setzero_si512(), proof); 16];
             for half in 0..2 {
                 let mut lines = [_mm512_setzero_si512(); 8];
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m512i>();
                     lines[lane] = _mm512_loadu_si512(row.add(half));
                 }
-                let words = transpose_eight(lines);
+                let words = transpose_eight(proof, lines);
                 for i in 0..8 {
-                    columns[8 * half + i] = Self(words[i]);
+                    columns[8 * half + i] = Self(words[i], proof);
                 }
             }
             columns
@@ -357,9 +373,9 @@ unsafe impl WordLanes for U64x8 {
             for i in 1..8 {
                 words[i] = columns[8 * half + i].0;
             }
-            // SAFETY: a value exists, so AVX-512 does; the caller promises 8 double rows.
+            // SAFETY: `columns` are the proof of AVX-512; the caller promises 8 double rows.
             unsafe {
-                let lines = transpose_eight(words);
+                let lines = transpose_eight(columns[0].1, words);
                 for lane in 0..8 {
                     let row = rows.add(lane).cast::<__m512i>();
                     _mm512_storeu_si512(row.add(half), lines[lane]);
@@ -369,17 +385,17 @@ unsafe impl WordLanes for U64x8 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(rows: *const Row<u64>) -> [Self; 8] {
-        // SAFETY: the caller promises AVX-512 and 8 rows of 64 bytes.
+    unsafe fn load_rows(proof: Avx512, rows: *const Row<u64>) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 rows of 64 bytes.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 8];
             for lane in 0..8 {
                 lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
             }
-            let words = transpose_eight(lines);
-            let mut columns = [Self(words[0]); 8];
+            let words = transpose_eight(proof, lines);
+            let mut columns = [Self(words[0], proof); 8];
             for i in 1..8 {
-                columns[i] = Self(words[i]);
+                columns[i] = Self(words[i], proof);
             }
             columns
         }
@@ -387,13 +403,13 @@ unsafe impl WordLanes for U64x8 {
 
     #[inline(always)]
     unsafe fn store_rows(columns: [Self; 8], rows: *mut Row<u64>) {
-        // SAFETY: a value exists, so AVX-512 does; the caller promises 8 rows of 64 bytes.
+        // SAFETY: `columns` are the proof of AVX-512; the caller promises 8 rows of 64 bytes.
         unsafe {
             let mut words = [columns[0].0; 8];
             for i in 1..8 {
                 words[i] = columns[i].0;
             }
-            let lines = transpose_eight(words);
+            let lines = transpose_eight(columns[0].1, words);
             for lane in 0..8 {
                 _mm512_storeu_si512(rows.add(lane).cast(), lines[lane]);
             }
@@ -402,12 +418,9 @@ unsafe impl WordLanes for U64x8 {
 }
 
 /// Transposes 8 × 8 words.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn transpose_eight(r: [__m512i; 8]) -> [__m512i; 8] {
-    // SAFETY: the caller promises AVX-512 F.
+fn transpose_eight(proof: Avx512, r: [__m512i; 8]) -> [__m512i; 8] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Pairs of words of neighbouring rows, in each quarter.
         let mut even = [_mm512_setzero_si512(); 4];
@@ -416,18 +429,15 @@ unsafe fn transpose_eight(r: [__m512i; 8]) -> [__m512i; 8] {
             even[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
             odd[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
         }
-        let (e, o) = (gather_quarters(even), gather_quarters(odd));
+        let (e, o) = (gather_quarters(proof, even), gather_quarters(proof, odd));
         [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
     }
 }
 
 /// Transposes 4 × 4 quarters of 128 bits.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
 #[inline(always)]
-unsafe fn gather_quarters([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the caller promises AVX-512 F.
+fn gather_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
         let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
