@@ -215,6 +215,10 @@ impl<T: Tail> Chains<T> {
                 self.len = 0;
                 return;
             }
+            if self.len == 0 {
+                // What came before has taken the last message: there is no key to ask.
+                return;
+            }
             let rounds = number_of_rounds::<ROUNDS>(self.key[0].assume_init());
             let mut keys = LaneKeys::new(rounds);
             let mut lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
