@@ -1,6 +1,6 @@
 //! AES: key schedules, the block cipher on vectors, and the modes built from it.
 //!
-//! Each mode is written once over [`Vector`](crate::arch::blocks::Vector) (one, two or four blocks per register) and
+//! Each mode is written once over `Vector` (one, two or four blocks per register) and
 //! instantiated per instruction set. [`reference`](mod@reference) is the portable counterpart
 //! every instantiation is tested against.
 
