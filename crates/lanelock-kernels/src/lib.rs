@@ -16,6 +16,7 @@ mod arch;
 mod arrays;
 mod bytes;
 mod frame;
+mod lockstep;
 mod machine;
 mod poly1305;
 mod wipe;

@@ -1,9 +1,7 @@
-//! Cipher block chaining over many messages: lanes, and the loop that keeps them full.
+//! Cipher block chaining over many messages: in lanes.
 //!
-//! A chained message cannot be run in parallel with itself, so each lane carries one message. All
-//! lanes advance by the same number of blocks: what the shortest of them has left. Its lane is
-//! then given the next message that waits. When none waits, the last lane moves into the gap and
-//! fewer registers run. Lanes that would be empty repeat the first: same loads, same results, same
+//! A chained message cannot be run in parallel with itself, so each lane carries one message
+//! ([`lockstep`]). Lanes that would be empty repeat the first: same loads, same results, same
 //! stores. A message that is alone from the start has no lane, but registers of one block.
 
 mod keys;
@@ -15,6 +13,7 @@ use core::mem::MaybeUninit;
 use super::rounds::{PerRounds, number_of_rounds};
 use super::{BLOCK, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
+use crate::lockstep::{self, Board};
 use crate::machine::Machine;
 use keys::LaneKeys;
 use step::{Ends, Step};
@@ -97,12 +96,12 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
 #[inline(always)]
 pub(crate) unsafe fn run_chains<T: Tail>(machine: Machine, size: KeySize, chains: &mut Chains<T>) {
     // SAFETY: the caller's promises.
-    unsafe { machine.blocks.run_sized(size, Lanes(chains)) }
+    unsafe { machine.blocks.run_sized(size, Run(chains)) }
 }
 
-struct Lanes<'c, T>(&'c mut Chains<T>);
+struct Run<'c, T>(&'c mut Chains<T>);
 
-impl<T: Tail> PerRounds for Lanes<'_, T> {
+impl<T: Tail> PerRounds for Run<'_, T> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: `run_chains`' contract.
@@ -220,173 +219,24 @@ impl<T: Tail> Chains<T> {
                 return;
             }
             let rounds = number_of_rounds::<ROUNDS>(self.key[0].assume_init());
-            let mut keys = LaneKeys::new(rounds);
-            let mut lines = [const { MaybeUninit::<Line>::uninit() }; LANES];
             let width = match self.collide() {
                 _ if const { !V::SIDE_BY_SIDE } => 1,
                 true => GROUPS / 2 * V::BLOCKS,
                 false => GROUPS * V::BLOCKS,
             };
-            while self.next < self.len {
-                self.first = self.next;
-                let live = (self.len - self.first).min(width);
-                self.next += live;
-                let extremes = if live == self.len {
-                    self.extremes
-                } else {
-                    self.extremes_of(live)
-                };
-                self.run_lanes::<V>(proof, live, extremes, rounds, &mut keys, &mut lines);
+            let mut lanes = Lanes::<V, T> {
+                proof,
+                rounds,
+                chains: self,
+                live: 0,
+                keys: LaneKeys::new(rounds),
+                lines: [const { MaybeUninit::uninit() }; LANES],
+            };
+            while lanes.chains.next < lanes.chains.len {
+                lanes.start(width);
             }
-            keys.wipe::<V>(proof);
+            lanes.keys.wipe::<V>(proof);
         }
-    }
-
-    /// Runs `live` lanes, refilled from the messages that wait, until all are empty at once. At
-    /// first they have `least` to `most` blocks left.
-    ///
-    /// # Safety
-    /// As [`Chains::run`]; that many entries from `first` on.
-    #[inline(always)]
-    unsafe fn run_lanes<V: Vector>(
-        &mut self,
-        proof: V::Proof,
-        mut live: usize,
-        (mut least, mut most): (usize, usize),
-        rounds: usize,
-        keys: &mut LaneKeys,
-        lines: &mut [MaybeUninit<Line>; LANES],
-    ) {
-        keys.stale = u32::MAX;
-        // SAFETY: `run`'s contract. Lanes below `live`, and those that are copies of the first,
-        // are initialised; a step is no longer than what any of them has left.
-        unsafe {
-            while live > 0 {
-                let groups = match live.div_ceil(V::BLOCKS) {
-                    1 => 1,
-                    2..=4 => 4,
-                    _ => GROUPS,
-                };
-                let mut ends = Ends::new();
-                if !T::WRITES {
-                    self.ends::<V>(proof, live, groups * V::BLOCKS, least, &mut ends, lines);
-                }
-                for lane in live..groups * V::BLOCKS {
-                    self.copy(self.first, self.first + lane, &mut keys.stale);
-                }
-                let key = self.key.as_ptr().add(self.first).cast();
-                let step = Step {
-                    source: self.source.as_ptr().add(self.first).cast(),
-                    ends: &raw const ends,
-                    target: self.target.as_ptr().add(self.first).cast(),
-                    chaining: self.chaining.as_ptr().add(self.first).cast(),
-                    keys: if self.one_key {
-                        *key
-                    } else {
-                        keys.gather::<V>(proof, key, groups)
-                    },
-                    rounds,
-                    blocks: least,
-                };
-                step.run::<V, T>(proof, groups, self.one_key);
-                if least == most {
-                    return;
-                }
-                live = self.advance(live, least, &mut keys.stale);
-                (least, most) = self.extremes_of(live);
-            }
-        }
-    }
-
-    /// Steps over `done` blocks in each lane, and fills those that are at their end; returns how
-    /// many are left. From the last lane down: the one that fills a gap has already advanced.
-    ///
-    /// # Safety
-    /// As [`Chains::run_lanes`]; `live` lanes have at least `done` blocks left.
-    #[inline(always)]
-    unsafe fn advance(&mut self, mut live: usize, done: usize, stale: &mut u32) -> usize {
-        for lane in (0..live).rev() {
-            let n = self.first + lane;
-            // SAFETY: `n` is a live lane; entries from `next` to `len` wait.
-            unsafe {
-                let left = self.blocks[n].assume_init() - done;
-                if left > 0 {
-                    let bytes = BLOCK * done;
-                    let source = self.source[n].assume_init();
-                    let target = self.target[n].assume_init();
-                    self.blocks[n].write(left);
-                    self.source[n].write(source.wrapping_add(bytes));
-                    self.target[n].write(target.wrapping_add(bytes));
-                    if T::WRITES {
-                        self.chaining[n].write(target.wrapping_add(bytes - BLOCK));
-                    }
-                } else if self.next < self.len {
-                    self.copy(self.next, n, stale);
-                    self.next += 1;
-                } else {
-                    live -= 1;
-                    if lane < live {
-                        self.copy(self.first + live, n, stale);
-                    }
-                }
-            }
-        }
-        live
-    }
-
-    /// The last block of each lane in a step of `blocks` blocks.
-    ///
-    /// # Safety
-    /// As [`Chains::run_lanes`].
-    #[inline(always)]
-    unsafe fn ends<V: Vector>(
-        &self,
-        proof: V::Proof,
-        live: usize,
-        lanes: usize,
-        blocks: usize,
-        ends: &mut Ends,
-        lines: &mut [MaybeUninit<Line>; LANES],
-    ) {
-        for lane in 0..live {
-            let n = self.first + lane;
-            // SAFETY: `n` is a live lane, which has at least `blocks` blocks left.
-            unsafe {
-                let at = self.source[n].assume_init();
-                let mut last = at.wrapping_add(BLOCK * (blocks - 1));
-                let mut added: *const _ = &NOTHING;
-                if self.blocks[n].assume_init() == blocks {
-                    let tail = self.tail[n].assume_init();
-                    added = tail.added();
-                    if tail.lacks() > 0 {
-                        let line = lines[lane].as_mut_ptr();
-                        tail.pad::<V>(proof, last, line);
-                        last = line.cast_const().cast();
-                        ends.padded = true;
-                    }
-                }
-                ends.last[lane].write(last);
-                ends.added[lane].write(added);
-            }
-        }
-        for lane in live..lanes {
-            ends.last[lane] = ends.last[0];
-            ends.added[lane] = ends.added[0];
-        }
-    }
-
-    /// The fewest and the most blocks that a lane has left.
-    ///
-    /// # Safety
-    /// As [`Chains::run_lanes`].
-    #[inline(always)]
-    unsafe fn extremes_of(&self, live: usize) -> (usize, usize) {
-        let lanes = &self.blocks[self.first..][..live];
-        lanes.iter().fold((usize::MAX, 0), |(least, most), blocks| {
-            // SAFETY: live lanes are initialised.
-            let blocks = unsafe { blocks.assume_init() };
-            (least.min(blocks), most.max(blocks))
-        })
     }
 
     /// # Safety
@@ -427,6 +277,169 @@ impl<T: Tail> Chains<T> {
             let set = |n: usize| self.source[n].assume_init().addr() / 64 % 64;
             let same = (0..self.len.min(LANES)).filter(|&n| set(n) == set(0));
             same.count() > LANES / 3
+        }
+    }
+}
+
+/// The lanes of some messages. Each is an entry of [`Chains`], from `first` on.
+struct Lanes<'c, V: Vector, T> {
+    proof: V::Proof,
+    /// Of every key.
+    rounds: usize,
+    chains: &'c mut Chains<T>,
+    live: usize,
+    keys: LaneKeys,
+    /// Padded ends of messages.
+    lines: [MaybeUninit<Line>; LANES],
+}
+
+impl<V: Vector, T: Tail> Lanes<'_, V, T> {
+    /// Runs the next messages, `width` at most, and those that take over their lanes, until no
+    /// lane is left or all end at once.
+    ///
+    /// # Safety
+    /// As [`Chains::run`]; messages wait.
+    #[inline(always)]
+    unsafe fn start(&mut self, width: usize) {
+        let chains = &mut *self.chains;
+        chains.first = chains.next;
+        self.live = (chains.len - chains.first).min(width);
+        chains.next += self.live;
+        self.keys.stale = u32::MAX;
+        let extremes = if self.live == chains.len {
+            chains.extremes
+        } else {
+            lockstep::extremes(self.left())
+        };
+        // SAFETY: the invariant of `Chains`.
+        unsafe { lockstep::run(self, extremes) };
+    }
+
+    /// The last block of each lane in a step of `blocks` blocks, as many as `lanes` repeat it.
+    ///
+    /// # Safety
+    /// As [`Board::step`].
+    #[inline(always)]
+    unsafe fn ends(&mut self, lanes: usize, blocks: usize, ends: &mut Ends) {
+        for lane in 0..self.live {
+            let n = self.chains.first + lane;
+            // SAFETY: `n` is a live lane, which has at least `blocks` blocks left.
+            unsafe {
+                let at = self.chains.source[n].assume_init();
+                let mut last = at.wrapping_add(BLOCK * (blocks - 1));
+                let mut added: *const _ = &NOTHING;
+                if self.chains.blocks[n].assume_init() == blocks {
+                    let tail = self.chains.tail[n].assume_init();
+                    added = tail.added();
+                    if tail.lacks() > 0 {
+                        let line = self.lines[lane].as_mut_ptr();
+                        tail.pad::<V>(self.proof, last, line);
+                        last = line.cast_const().cast();
+                        ends.padded = true;
+                    }
+                }
+                ends.last[lane].write(last);
+                ends.added[lane].write(added);
+            }
+        }
+        for lane in self.live..lanes {
+            ends.last[lane] = ends.last[0];
+            ends.added[lane] = ends.added[0];
+        }
+    }
+}
+
+impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
+    #[inline(always)]
+    fn left(&mut self) -> &mut [usize] {
+        let lanes = &mut self.chains.blocks[self.chains.first..][..self.live];
+        // SAFETY: the entries of live lanes are initialised.
+        unsafe { core::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast(), lanes.len()) }
+    }
+
+    /// What waits begins anew, in lanes that need not be filled one by one.
+    #[inline(always)]
+    unsafe fn end_together(&mut self, blocks: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.step(blocks) };
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn step(&mut self, blocks: usize) {
+        let groups = match self.live.div_ceil(V::BLOCKS) {
+            1 => 1,
+            2..=4 => 4,
+            _ => GROUPS,
+        };
+        // SAFETY: `Chains::run`'s contract. Lanes below `live`, and those that are copies of the
+        // first, are initialised; the step is no longer than what any of them has left.
+        unsafe {
+            let mut ends = Ends::new();
+            if !T::WRITES {
+                self.ends(groups * V::BLOCKS, blocks, &mut ends);
+            }
+            let chains = &mut *self.chains;
+            for lane in self.live..groups * V::BLOCKS {
+                chains.copy(chains.first, chains.first + lane, &mut self.keys.stale);
+            }
+            let key = chains.key.as_ptr().add(chains.first).cast();
+            let step = Step {
+                source: chains.source.as_ptr().add(chains.first).cast(),
+                ends: &raw const ends,
+                target: chains.target.as_ptr().add(chains.first).cast(),
+                chaining: chains.chaining.as_ptr().add(chains.first).cast(),
+                keys: if chains.one_key {
+                    *key
+                } else {
+                    self.keys.gather::<V>(self.proof, key, groups)
+                },
+                rounds: self.rounds,
+                blocks,
+            };
+            step.run::<V, T>(self.proof, groups, chains.one_key);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn advance(&mut self, lane: usize, blocks: usize) {
+        let (chains, bytes) = (&mut *self.chains, BLOCK * blocks);
+        let n = chains.first + lane;
+        // SAFETY: `n` is a live lane.
+        unsafe {
+            let source = chains.source[n].assume_init();
+            let target = chains.target[n].assume_init();
+            chains.source[n].write(source.wrapping_add(bytes));
+            chains.target[n].write(target.wrapping_add(bytes));
+            if T::WRITES {
+                chains.chaining[n].write(target.wrapping_add(bytes - BLOCK));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn refill(&mut self, lane: usize) -> bool {
+        let chains = &mut *self.chains;
+        let next = chains.next;
+        if next == chains.len {
+            return false;
+        }
+        chains.next += 1;
+        // SAFETY: entries from `next` to `len` wait.
+        unsafe { chains.copy(next, chains.first + lane, &mut self.keys.stale) };
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn close(&mut self, lane: usize) {
+        self.live -= 1;
+        if lane < self.live {
+            let first = self.chains.first;
+            // SAFETY: the last lane is a live one.
+            unsafe {
+                self.chains
+                    .copy(first + self.live, first + lane, &mut self.keys.stale);
+            }
         }
     }
 }

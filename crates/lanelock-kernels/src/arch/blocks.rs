@@ -1,6 +1,6 @@
 //! What the kernels need from an instruction set: registers of one, two or four AES blocks.
 
-use super::register::Register;
+use super::register::{Code, Proof, Register};
 
 /// A register of [`Vector::BLOCKS`] blocks and the operations on it, block by block. Loads and
 /// stores need no alignment.
@@ -24,7 +24,10 @@ pub(crate) trait Vector: Register {
     ///
     /// # Safety
     /// The kernel's contract.
-    unsafe fn enter<K: Kernel>(proof: Self::Proof, kernel: K) -> K::Output;
+    #[inline(always)]
+    unsafe fn enter<K: Kernel>(proof: Self::Proof, kernel: K) -> K::Output {
+        proof.enter(On::<Self, K>(proof, kernel))
+    }
 
     fn zero(proof: Self::Proof) -> Self;
     /// The same `block` everywhere.
@@ -149,6 +152,19 @@ pub(crate) trait Vector: Register {
 
 /// The proof of a register.
 pub(crate) type ProofOf<V> = <V as Register>::Proof;
+
+/// A kernel on registers; its contract holds.
+struct On<V: Register, K>(V::Proof, K);
+
+impl<V: Vector, K: Kernel> Code for On<V, K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn run(self) -> K::Output {
+        // SAFETY: the promise of whoever called `Vector::enter`.
+        unsafe { self.1.run::<V>(self.0) }
+    }
+}
 
 /// Code that is compiled once per instruction set.
 pub(crate) trait Kernel {

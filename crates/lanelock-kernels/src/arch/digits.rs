@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use super::portable::Portable;
 
-use super::register::Register;
+use super::register::{Code, Proof, Register};
 use crate::wipe::Plain;
 
 /// How many lanes.
@@ -108,29 +108,15 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// Whether values stay in registers, so that short functions are best inlined.
     const IN_REGISTERS: bool;
 
-    /// Runs `work` in a function of its own that enables the instructions: for what is long and used
-    /// in several places.
-    fn outlined<W: Work>(proof: Self::Proof, work: W) -> W::Output;
-
-    /// Runs `work` in place where values stay in registers, else as [`Self::outlined`].
+    /// Runs `code` in place where values stay in registers, else by [`Proof::enter`].
     #[inline(always)]
-    fn run<W: Work>(proof: Self::Proof, work: W) -> W::Output {
+    fn run<C: Code>(proof: Self::Proof, code: C) -> C::Output {
         if Self::IN_REGISTERS {
-            work.run()
+            code.run()
         } else {
-            Self::outlined(proof, work)
+            proof.enter(code)
         }
     }
-}
-
-/// A function and its arguments, for [`DigitLanes::outlined`]. A closure will not do: it is compiled
-/// without the instructions before it is inlined, if it is at all.
-pub(crate) trait Work {
-    /// What it returns.
-    type Output;
-
-    /// The function; always inlined.
-    fn run(self) -> Self::Output;
 }
 
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on

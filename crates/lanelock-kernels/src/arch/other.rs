@@ -6,8 +6,10 @@ pub(crate) use sha::Sha;
 
 use core::fmt;
 
-use super::Block;
 use super::blocks::{Kernel, Vector};
+use super::register::Proof;
+use super::words;
+use super::{Block, Integers};
 use crate::aes::KeySize;
 use crate::aes::rounds::{ANY, PerRounds, WithRounds};
 use crate::machine::{Machine, Tier};
@@ -85,13 +87,15 @@ impl DigitSet {
     }
 }
 
-/// Evaluates `$compile!` for each set of word registers.
-macro_rules! each_word_set {
-    ($compile:ident) => {
-        $compile!($crate::arch::Integers);
-    };
+impl WordSet {
+    /// Runs `kernel` on these registers.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    pub(crate) unsafe fn run<K: words::Kernel>(self, kernel: K) {
+        ().enter(words::On::<Integers, K>((), kernel));
+    }
 }
-pub(crate) use each_word_set;
 
 /// Evaluates an expression with a name for the registers of a set.
 macro_rules! of_words {

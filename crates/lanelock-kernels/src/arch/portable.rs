@@ -9,7 +9,16 @@ pub(crate) use blocks::Block;
 pub(crate) use digits::Portable;
 use words::Quad;
 
+use super::register::{Code, Proof};
 use super::words::{Moves, Registers};
+
+/// Plain integers need no proof.
+impl Proof for () {
+    #[inline(never)]
+    fn enter<C: Code>(self, code: C) -> C::Output {
+        code.run()
+    }
+}
 
 /// Words in plain integers.
 #[derive(Clone, Copy, Debug)]

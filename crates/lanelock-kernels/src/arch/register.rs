@@ -1,14 +1,30 @@
 //! What registers of every kind have in common: a value is the proof of its instructions.
 
+/// The proof that instructions exist: a value of no size, which only asking the CPU makes.
+pub trait Proof: Copy + core::fmt::Debug {
+    /// Runs `code` compiled for these instructions, as one call.
+    fn enter<C: Code>(self, code: C) -> C::Output;
+}
+
+/// A function and its arguments, to be compiled for the instructions of a [`Proof`]. A closure will
+/// not do: it is compiled without the instructions before it is inlined, if it is at all.
+pub trait Code {
+    /// What it returns.
+    type Output;
+
+    /// The function; always inlined.
+    fn run(self) -> Self::Output;
+}
+
 /// A register.
 ///
 /// A value exists only where its instructions do: constructors take the proof, and a value gives it
 /// back. So operations on values are safe; what is unsafe states the pointers it reads or writes.
 /// Proofs have no size, and a register that holds one is no larger than without. Everything is
-/// inlined into functions that enable the instructions.
+/// inlined into functions that enable the instructions: [`Proof::enter`] is the way into one.
 pub trait Register: Copy {
     /// The proof that the instructions of this register exist.
-    type Proof: Copy + core::fmt::Debug;
+    type Proof: Proof;
 
     /// The proof that this value is.
     fn proof(self) -> Self::Proof;

@@ -11,7 +11,7 @@ pub(crate) use beside::{Alone, Beside};
 pub(crate) use pad::{Moves, Pad, pad_in_place};
 pub(crate) use pair::Pair;
 
-use super::register::Register;
+use super::register::{Code, Proof, Register};
 use crate::wipe::Plain;
 
 /// The chaining state of one message, in words; algorithms with fewer words leave the rest unused.
@@ -88,7 +88,7 @@ pub trait Registers: Copy + 'static {
     /// Size of a register.
     const BITS: usize;
     /// The proof of their instructions, which is also that of plain integers.
-    type Proof: Copy + core::fmt::Debug + Into<()>;
+    type Proof: Proof + Into<()>;
     /// A register of 32-bit words.
     type U32: WordLanes<Word = u32, Proof = Self::Proof>;
     /// A register of 64-bit words.
@@ -106,6 +106,28 @@ pub trait Registers: Copy + 'static {
 
     /// How short ends of messages are best put together.
     fn moves(proof: Self::Proof) -> Self::Moves;
+}
+
+/// Code that is compiled once per set of registers.
+pub(crate) trait Kernel {
+    /// Always inlined, into [`Proof::enter`].
+    ///
+    /// # Safety
+    /// The kernel's contract.
+    unsafe fn run<S: Registers>(self, proof: S::Proof);
+}
+
+/// A kernel on a set of registers; its contract holds.
+pub(super) struct On<S: Registers, K>(pub(super) S::Proof, pub(super) K);
+
+impl<S: Registers, K: Kernel> Code for On<S, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: the promise of whoever made it.
+        unsafe { self.1.run::<S>(self.0) }
+    }
 }
 
 /// A compression function: of `lanes` rows, the number of blocks behind each pointer.

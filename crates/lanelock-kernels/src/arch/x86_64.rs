@@ -12,7 +12,7 @@ pub(crate) use blocks::BlockSet;
 pub(crate) use detect::{Ifma as IfmaToken, machine};
 pub(crate) use digits::{DigitSet, Ifma, on};
 pub(crate) use sha::Sha;
-pub(crate) use words::{WordSet, Ymm, Zmm, each_word_set, of_words};
+pub(crate) use words::{WordSet, Ymm, Zmm, of_words};
 
 use core::fmt;
 

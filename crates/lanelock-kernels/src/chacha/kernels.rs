@@ -1,10 +1,10 @@
-//! Which block function runs on a machine.
+//! The block function on the registers of a machine.
 
-#![allow(unsafe_code)] // functions that enable instructions
+#![allow(unsafe_code)] // kernels on raw rows
 
 use super::{block, lone};
-use crate::arch::words::{DoubleRow, Pair, Registers, WordLanes};
-use crate::arch::{DigitSet, each_word_set, of_words};
+use crate::arch::words::{DoubleRow, Kernel, Pair, Registers, WordLanes};
+use crate::arch::{DigitSet, WordSet, of_words};
 use crate::machine::Machine;
 
 /// Rows that [`Kernels::blocks`] may read and write, whatever the number of lanes.
@@ -15,13 +15,8 @@ pub(super) const ROWS: usize = 32;
 /// A value of this type is the proof that its instructions exist.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
-    blocks: unsafe fn(*mut DoubleRow<u32>, usize),
-    run: unsafe fn(&DoubleRow<u32>, *const u8, *mut u8, usize, *mut DoubleRow<u32>),
-    consecutive: unsafe fn(&DoubleRow<u32>, *mut DoubleRow<u32>, usize),
-    /// Blocks of one message that fill two registers.
-    wide: usize,
+    words: WordSet,
     digits: DigitSet,
-    name: &'static str,
 }
 
 impl Kernels {
@@ -29,26 +24,22 @@ impl Kernels {
     /// flight; Poly1305 in lanes where it has registers of digits.
     #[must_use]
     pub fn of(machine: Machine) -> Self {
-        of_words!(machine.words, |S| Self {
-            blocks: S::blocks,
-            run: S::run,
-            consecutive: S::consecutive,
-            wide: 2 * <S as Registers>::U32::COUNT,
+        Self {
+            words: machine.words,
             digits: machine.digits,
-            name: S::NAME,
-        })
+        }
     }
 
     /// The name of its registers.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.name
+        of_words!(self.words, |S| S::NAME)
     }
 
     /// Blocks of one message that fill two registers; fewer go to the batch.
     #[inline]
     pub(super) fn wide(&self) -> usize {
-        self.wide
+        of_words!(self.words, |S| 2 * <S as Registers>::U32::COUNT)
     }
 
     /// What Poly1305 runs on.
@@ -60,9 +51,10 @@ impl Kernels {
     #[inline]
     pub(super) fn blocks(&self, rows: &mut [DoubleRow<u32>; ROWS], lanes: usize) {
         debug_assert!(lanes <= ROWS);
+        let (rows, lanes) = (rows.as_mut_ptr(), lanes.min(ROWS));
         // SAFETY: the widest group divides `ROWS`, so `lanes` rounded up to a group stays in
-        // `rows`. The instructions exist: the constructor took the token.
-        unsafe { (self.blocks)(rows.as_mut_ptr(), lanes.min(ROWS)) }
+        // `rows`.
+        unsafe { self.words.run(Blocks { rows, lanes }) }
     }
 
     /// Writes `blocks` blocks of keystream from the state's counter on.
@@ -76,8 +68,14 @@ impl Kernels {
         rows: *mut DoubleRow<u32>,
         blocks: usize,
     ) {
-        // SAFETY: as the caller promises; the instructions exist.
-        unsafe { (self.consecutive)(state, rows, blocks) }
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.words.run(Consecutive {
+                state,
+                rows,
+                blocks,
+            })
+        }
     }
 
     /// XORs `blocks` blocks of one message.
@@ -94,84 +92,82 @@ impl Kernels {
         blocks: usize,
         scratch: &mut [DoubleRow<u32>; ROWS],
     ) {
-        // SAFETY: as the caller promises; no tier has more lanes than `ROWS`, and its
-        // instructions exist.
-        unsafe { (self.run)(state, input, output, blocks, scratch.as_mut_ptr()) }
+        let scratch = scratch.as_mut_ptr();
+        // SAFETY: as the caller promises; no tier has more lanes than `ROWS`.
+        unsafe {
+            self.words.run(Run {
+                state,
+                input,
+                output,
+                blocks,
+                scratch,
+            })
+        }
     }
 }
 
-/// A set of registers with the functions that are compiled for it.
-///
-/// # Safety
-/// Every function is unsafe because it needs the instructions of the registers, besides what it
-/// states.
-trait Compiled: Registers {
-    /// See [`lone::consecutive`].
-    unsafe fn consecutive(state: &DoubleRow<u32>, rows: *mut DoubleRow<u32>, blocks: usize);
-
-    /// See [`block::blocks`], in groups of two registers.
-    unsafe fn blocks(rows: *mut DoubleRow<u32>, lanes: usize);
-
-    /// See [`block::run`], in groups of two registers.
-    unsafe fn run(
-        state: &DoubleRow<u32>,
-        input: *const u8,
-        output: *mut u8,
-        blocks: usize,
-        scratch: *mut DoubleRow<u32>,
-    );
+/// See [`Kernels::consecutive`].
+struct Consecutive<'s> {
+    state: &'s DoubleRow<u32>,
+    rows: *mut DoubleRow<u32>,
+    blocks: usize,
 }
 
-/// One register where it has lanes enough, two otherwise.
-macro_rules! compiled {
-    ($(#[$enable:meta])? $set:ty) => {
-        impl Compiled for $set {
-            $(#[$enable])?
-            unsafe fn consecutive(
-                state: &DoubleRow<u32>,
-                rows: *mut DoubleRow<u32>,
-                blocks: usize,
-            ) {
-                // SAFETY: the caller promises the instructions, and the rest.
-                unsafe { lone::consecutive::<<Self as Registers>::Rows>(Self::assume(), state, rows, blocks) }
-            }
+impl Kernel for Consecutive<'_> {
+    #[inline(always)]
+    unsafe fn run<S: Registers>(self, proof: S::Proof) {
+        // SAFETY: the contract of `Kernels::consecutive`.
+        unsafe { lone::consecutive::<S::Rows>(proof, self.state, self.rows, self.blocks) }
+    }
+}
 
-            $(#[$enable])?
-            unsafe fn blocks(rows: *mut DoubleRow<u32>, lanes: usize) {
-                type One = <$set as Registers>::U32;
-                crate::frame::align();
-                let whole = lanes.div_ceil(One::COUNT) / 2 * (2 * One::COUNT);
-                // SAFETY: the caller promises the instructions; both parts lie inside its rows.
-                unsafe {
-                    let proof = Self::assume();
-                    block::blocks::<Pair<One>>(proof, rows, whole);
-                    if whole < lanes {
-                        block::blocks::<One>(proof, rows.add(whole), lanes - whole);
-                    }
-                }
-            }
+/// See [`Kernels::blocks`]. In groups of two registers, the rest in one where it has lanes enough.
+struct Blocks {
+    rows: *mut DoubleRow<u32>,
+    lanes: usize,
+}
 
-            $(#[$enable])?
-            unsafe fn run(
-                state: &DoubleRow<u32>,
-                input: *const u8,
-                output: *mut u8,
-                blocks: usize,
-                scratch: *mut DoubleRow<u32>,
-            ) {
-                type One = <$set as Registers>::U32;
-                crate::frame::align();
-                // SAFETY: the caller promises the instructions, and the rest.
-                unsafe {
-                    let proof = Self::assume();
-                    if blocks > One::COUNT {
-                        block::run::<Pair<One>>(proof, state, input, output, blocks, scratch);
-                    } else {
-                        block::run::<One>(proof, state, input, output, blocks, scratch);
-                    }
-                }
+impl Kernel for Blocks {
+    #[inline(always)]
+    unsafe fn run<S: Registers>(self, proof: S::Proof) {
+        let one = S::U32::COUNT;
+        let whole = self.lanes.div_ceil(one) / 2 * (2 * one);
+        // SAFETY: the lanes, rounded up to a group, are inside the rows.
+        unsafe {
+            block::blocks::<Pair<S::U32>>(proof, self.rows, whole);
+            if whole < self.lanes {
+                block::blocks::<S::U32>(proof, self.rows.add(whole), self.lanes - whole);
             }
         }
-    };
+    }
 }
-each_word_set!(compiled);
+
+/// See [`Kernels::run`].
+struct Run<'s> {
+    state: &'s DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    blocks: usize,
+    scratch: *mut DoubleRow<u32>,
+}
+
+impl Kernel for Run<'_> {
+    #[inline(always)]
+    unsafe fn run<S: Registers>(self, proof: S::Proof) {
+        let Self {
+            state,
+            input,
+            output,
+            blocks,
+            scratch,
+        } = self;
+        // SAFETY: the contract of `Kernels::run`; no register has more lanes than the scratch.
+        unsafe {
+            if blocks > S::U32::COUNT {
+                block::run::<Pair<S::U32>>(proof, state, input, output, blocks, scratch);
+            } else {
+                block::run::<S::U32>(proof, state, input, output, blocks, scratch);
+            }
+        }
+    }
+}

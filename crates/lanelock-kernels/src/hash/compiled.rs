@@ -1,96 +1,154 @@
-//! What is compiled once for each set of registers: the compressions and the scheduler of lanes.
+//! What a table of kernels points to: functions that enter the instructions of a set of registers.
+//!
+//! Each is unsafe because the CPU needs the instructions of `S`, besides what it states.
 
 #![allow(unsafe_code)] // functions that enable instructions
 
+use core::marker::PhantomData;
+
 use super::step::{self, Ends};
 use super::{Algorithm, Job, Kernels, schedule};
-use crate::arch::each_word_set;
+use crate::arch::register::{Code, Proof};
 use crate::arch::words::{Registers, Row, WordLanes};
 
-/// A set of registers with the functions that are compiled for it.
-///
-/// # Safety
-/// Every function is unsafe because it needs the instructions of the registers, besides what it
-/// states.
-pub(super) trait Compiled: Registers {
-    /// See [`schedule::run_many`].
-    unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]);
-
-    /// See [`Step::blocks`](step::Step::blocks).
-    unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
-        rows: *mut Row<A::Word>,
-        at: *const *const u8,
-        lanes: usize,
-        count: usize,
-    ) where
-        Self::Proof: Into<V::Proof>;
-
-    /// See [`Step::outer`](step::Step::outer).
-    unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
-        chain: *mut Row<A::Word>,
-        inner: *const Row<A::Word>,
-        lanes: usize,
-    ) where
-        Self::Proof: Into<V::Proof>;
-
-    /// See [`Ends`].
-    unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>)
-    where
-        Self::Proof: Into<V::Proof>;
-
-    /// See [`Compress::compress`](super::Compress::compress). One copy for all callers: the code of
-    /// a compression is long.
-    unsafe fn compress<A: Algorithm, V: WordLanes<Word = A::Word>>(state: &mut [V; 8], w: *mut V);
+/// See [`schedule::run_many`].
+pub(super) unsafe fn schedule<S: Registers, A: Algorithm>(
+    kernels: &Kernels<A>,
+    messages: &mut [Job<'_, A>],
+) {
+    // SAFETY: the caller promises the instructions.
+    let proof = unsafe { S::assume() };
+    proof.enter(Schedule::<S, A>(proof, kernels, messages));
 }
 
-macro_rules! compiled {
-    ($(#[$enable:meta])? $set:ty) => {
-        impl Compiled for $set {
-            $(#[$enable])?
-            unsafe fn schedule<A: Algorithm>(kernels: &Kernels<A>, messages: &mut [Job<'_, A>]) {
-                // SAFETY: the caller promises the instructions.
-                let proof = unsafe { Self::assume() };
-                schedule::run_many::<A, Self>(proof, kernels, messages);
-            }
+struct Schedule<'k, 'm, S: Registers, A: Algorithm>(S::Proof, &'k Kernels<A>, &'k mut [Job<'m, A>]);
 
-            $(#[$enable])?
-            unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
-                rows: *mut Row<A::Word>,
-                at: *const *const u8,
-                lanes: usize,
-                count: usize,
-            ) where Self::Proof: Into<V::Proof>, {
-                // SAFETY: the caller promises the instructions, and the rest.
-                unsafe { step::blocks::<A, V>(Self::assume().into(), rows, at, lanes, count, Self::compress::<A, V>) }
-            }
+impl<S: Registers, A: Algorithm> Code for Schedule<'_, '_, S, A> {
+    type Output = ();
 
-            $(#[$enable])?
-            unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
-                chain: *mut Row<A::Word>,
-                inner: *const Row<A::Word>,
-                lanes: usize,
-            ) where Self::Proof: Into<V::Proof>, {
-                // SAFETY: the caller promises the instructions, and the rest.
-                unsafe { step::outer::<A, V>(Self::assume().into(), chain, inner, lanes, Self::compress::<A, V>) }
-            }
+    #[inline(always)]
+    fn run(self) {
+        schedule::run_many::<A, S>(self.0, self.1, self.2);
+    }
+}
 
-            $(#[$enable])?
-            unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>) where Self::Proof: Into<V::Proof>, {
-                // SAFETY: the caller promises the instructions, and the rest.
-                unsafe { step::ends::<A, V>(Self::assume().into(), these, Self::compress::<A, V>) }
-            }
+/// See [`Step::blocks`](step::Step::blocks).
+pub(super) unsafe fn blocks<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(
+    rows: *mut Row<A::Word>,
+    at: *const *const u8,
+    lanes: usize,
+    blocks: usize,
+) where
+    S::Proof: Into<V::Proof>,
+{
+    // SAFETY: the caller's promises are the invariant.
+    unsafe {
+        ends::<S, A, V>(&Ends {
+            rows,
+            lanes,
+            at,
+            blocks,
+            ending_at: at,
+            ending_blocks: 0,
+            outer: core::ptr::null(),
+        });
+    }
+}
 
-            #[inline(never)]
-            $(#[$enable])?
-            unsafe fn compress<A: Algorithm, V: WordLanes<Word = A::Word>>(
-                state: &mut [V; 8],
-                w: *mut V,
-            ) {
-                crate::frame::align();
-                // SAFETY: the caller's promise, passed on.
-                unsafe { A::compress::<V>(state, w) }
-            }
+/// See [`Ends`].
+pub(super) unsafe fn ends<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(these: &Ends<A>)
+where
+    S::Proof: Into<V::Proof>,
+{
+    // SAFETY: the caller promises the instructions.
+    let proof = unsafe { S::assume() };
+    proof.enter(ToEnds::<S, A, V> {
+        lane: proof.into(),
+        these,
+        set: PhantomData,
+    });
+}
+
+struct ToEnds<'e, S, A: Algorithm, V: WordLanes> {
+    lane: V::Proof,
+    these: &'e Ends<A>,
+    set: PhantomData<S>,
+}
+
+impl<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>> Code for ToEnds<'_, S, A, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: the promise of the caller of `ends`.
+        unsafe { step::ends::<A, V>(self.lane, self.these, compress::<S, A, V>) };
+    }
+}
+
+/// See [`Step::outer`](step::Step::outer).
+pub(super) unsafe fn outer<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+) where
+    S::Proof: Into<V::Proof>,
+{
+    // SAFETY: the caller promises the instructions.
+    let proof = unsafe { S::assume() };
+    proof.enter(Outer::<S, A, V> {
+        lane: proof.into(),
+        chain,
+        inner,
+        lanes,
+        set: PhantomData,
+    });
+}
+
+struct Outer<S, A: Algorithm, V: WordLanes> {
+    lane: V::Proof,
+    chain: *mut Row<A::Word>,
+    inner: *const Row<A::Word>,
+    lanes: usize,
+    set: PhantomData<S>,
+}
+
+impl<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>> Code for Outer<S, A, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: the promise of the caller of `outer`.
+        unsafe {
+            step::outer::<A, V>(
+                self.lane,
+                self.chain,
+                self.inner,
+                self.lanes,
+                compress::<S, A, V>,
+            );
         }
-    };
+    }
 }
-each_word_set!(compiled);
+
+/// See [`Compress::compress`](super::Compress::compress). One copy for all callers: the code of a
+/// compression is long.
+unsafe fn compress<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(
+    state: &mut [V; 8],
+    w: *mut V,
+) {
+    // SAFETY: the caller promises the instructions.
+    let proof = unsafe { S::assume() };
+    proof.enter(Block::<A, V>(state, w, PhantomData));
+}
+
+struct Block<'v, A, V>(&'v mut [V; 8], *mut V, PhantomData<A>);
+
+impl<A: Algorithm, V: WordLanes<Word = A::Word>> Code for Block<'_, A, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: the promise of the caller of `compress`.
+        unsafe { A::compress::<V>(self.0, self.1) }
+    }
+}

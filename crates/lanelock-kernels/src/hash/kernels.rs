@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // the step of a tier runs with its instructions
 
-use super::compiled::Compiled;
+use super::compiled;
 use super::step::Step;
 use crate::arch::words::{Pair, Registers, Row, WideWord, WordLanes};
 use crate::arch::{Integers, of_words};
@@ -54,7 +54,7 @@ impl<A: Algorithm> Kernels<A> {
     }
 
     /// A step for few messages, then registers of `S`.
-    const fn in_lanes<S: Compiled>(few: Step<A>) -> Self {
+    const fn in_lanes<S: Registers>(few: Step<A>) -> Self {
         assert!(2 * <<A::Word as WideWord>::In<S> as WordLanes>::COUNT <= Self::MOST);
         Self {
             steps: [
@@ -62,7 +62,7 @@ impl<A: Algorithm> Kernels<A> {
                 Step::of::<S, <A::Word as WideWord>::In<S>>(),
                 Step::of::<S, Pair<<A::Word as WideWord>::In<S>>>(),
             ],
-            schedule: S::schedule::<A>,
+            schedule: compiled::schedule::<S, A>,
             name: S::NAME,
             bits: S::BITS,
         }
@@ -71,7 +71,7 @@ impl<A: Algorithm> Kernels<A> {
     /// One message after the other in plain integers.
     const PORTABLE: Self = Self {
         steps: [Step::PORTABLE, Step::PORTABLE, Step::PORTABLE],
-        schedule: Integers::schedule::<A>,
+        schedule: compiled::schedule::<Integers, A>,
         name: Integers::NAME,
         bits: Integers::BITS,
     };

@@ -4,10 +4,9 @@
 
 use core::mem::MaybeUninit;
 
-use super::compiled::Compiled;
-
+use super::compiled;
 use crate::arch::Integers;
-use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
+use crate::arch::words::{Compression, Registers, Row, WideWord, Word, WordLanes};
 use crate::hash::{Algorithm, Compress, SCHEDULE};
 
 /// The compression for at most `up_to` messages in flight.
@@ -51,7 +50,7 @@ impl<A: Algorithm> Step<A> {
     };
 
     /// Registers `V`, in code compiled for the set `S`.
-    pub(super) const fn of<S: Compiled, V: WordLanes<Word = A::Word>>() -> Self
+    pub(super) const fn of<S: Registers, V: WordLanes<Word = A::Word>>() -> Self
     where
         S::Proof: Into<V::Proof>,
     {
@@ -59,9 +58,9 @@ impl<A: Algorithm> Step<A> {
         Self {
             up_to: V::COUNT,
             group: V::COUNT,
-            blocks: S::blocks::<A, V>,
-            outer: S::outer::<A, V>,
-            ends: Some(S::ends::<A, V>),
+            blocks: compiled::blocks::<S, A, V>,
+            outer: compiled::outer::<S, A, V>,
+            ends: Some(compiled::ends::<S, A, V>),
         }
     }
 
@@ -81,7 +80,7 @@ impl<A: Algorithm> Step<A> {
     }
 
     /// A lone message, in code compiled for the set `S`.
-    pub(super) const fn alone<S: Compiled>() -> Self {
+    pub(super) const fn alone<S: Registers>() -> Self {
         match <<A::Word as WideWord>::In<S> as WordLanes>::SHA2 {
             Some(blocks) => Self {
                 up_to: 1,
@@ -141,30 +140,6 @@ impl<A: Algorithm> Step<A> {
     pub(super) fn ends(&self) -> Option<unsafe fn(&Ends<A>)> {
         self.ends
     }
-}
-
-/// # Safety
-/// As [`Step::blocks`] with `V::COUNT` for the group; `compress` is that of `V`.
-#[inline(always)]
-pub(super) unsafe fn blocks<A: Algorithm, V: WordLanes<Word = A::Word>>(
-    proof: V::Proof,
-    rows: *mut Row<A::Word>,
-    at: *const *const u8,
-    lanes: usize,
-    count: usize,
-    compress: CompressFn<V>,
-) {
-    let these = Ends {
-        rows,
-        lanes,
-        at,
-        blocks: count,
-        ending_at: at,
-        ending_blocks: 0,
-        outer: core::ptr::null(),
-    };
-    // SAFETY: the caller's promises are the invariant.
-    unsafe { ends::<A, V>(proof, &these, compress) }
 }
 
 /// # Safety

@@ -9,6 +9,7 @@ use super::field::{Element, Secret};
 use crate::arch::digits::{self, Words};
 use crate::arch::{DigitSet, on};
 use crate::arrays::from_fn;
+use crate::lockstep::{self, Board};
 use crate::wipe::wipe;
 
 /// Lanes in flight: those of two registers.
@@ -79,71 +80,137 @@ unsafe fn one_by_one(digits: DigitSet, items: &mut [Item], cut_from: usize) {
     }
 }
 
-/// Lanes in step by the shortest run; long runs of a message are cut and run alone.
+/// Many items, one per lane; long runs are cut and run alone.
 ///
 /// # Safety
 /// As [`authenticate`].
 unsafe fn in_lanes(digits: DigitSet, items: &mut [Item]) {
-    let mut columns = Columns::ZERO;
-    let mut at = [core::ptr::null(); LANES];
-    let mut left = [0; LANES];
-    let mut run = [0; LANES];
-    let mut owner = [0; LANES];
-    let (mut active, mut next) = (0, 0);
-    loop {
-        // Lanes without blocks take the next run of their message, or the next message.
-        let mut lane = 0;
-        while lane < LANES {
-            if lane == active {
-                if next == items.len() {
-                    break;
-                }
-                (owner[lane], run[lane], left[lane]) = (next, 0, 0);
-                columns.put(lane, items[next].secret.r, items[next].sum);
-                next += 1;
-                active += 1;
-            }
-            while left[lane] == 0 && run[lane] < RUNS {
-                let (from, blocks) = items[owner[lane]].runs[run[lane]];
-                run[lane] += 1;
-                if blocks >= CUT {
-                    let (r, sum) = (items[owner[lane]].secret.r, columns.sum(lane));
-                    // SAFETY: the run is valid, as the caller promises.
-                    columns.put(lane, r, unsafe { cut(digits, r, sum, from, blocks) });
-                } else {
-                    (at[lane], left[lane]) = (from, blocks);
-                }
-            }
-            if left[lane] > 0 {
-                lane += 1;
-                continue;
-            }
-            // The message ended: the next one takes its lane, or the last lane does.
-            items[owner[lane]].sum = columns.sum(lane);
-            active -= 1;
-            if next < items.len() && lane == active {
-                continue;
-            }
-            (owner[lane], run[lane], left[lane]) = (owner[active], run[active], left[active]);
-            at[lane] = at[active];
-            columns.copy(active, lane);
+    let mut lanes = Lanes {
+        digits,
+        items,
+        next: 0,
+        columns: Columns::ZERO,
+        at: [core::ptr::null(); LANES],
+        left: [0; LANES],
+        run: [0; LANES],
+        owner: [0; LANES],
+        active: 0,
+    };
+    // SAFETY: the runs are valid, as the caller promises.
+    unsafe {
+        while lanes.active < LANES && lanes.begin(lanes.active) {
+            lanes.active += 1;
         }
-        if active == 0 {
-            break;
+        let extremes = lockstep::extremes(lanes.left());
+        lockstep::run(&mut lanes, extremes);
+    }
+    lanes.columns.clear();
+}
+
+/// Items in flight.
+struct Lanes<'i> {
+    digits: DigitSet,
+    /// Those from `next` on have not begun.
+    items: &'i mut [Item],
+    next: usize,
+    columns: Columns,
+    at: [*const u8; LANES],
+    left: [usize; LANES],
+    /// The run of its item that comes after this one.
+    run: [usize; LANES],
+    owner: [usize; LANES],
+    active: usize,
+}
+
+impl Lanes<'_> {
+    /// Gives a lane the next item that has blocks; `false` if there is none.
+    ///
+    /// # Safety
+    /// As [`authenticate`].
+    unsafe fn begin(&mut self, lane: usize) -> bool {
+        while let Some(item) = self.items.get(self.next) {
+            self.columns.put(lane, item.secret.r, item.sum);
+            (self.owner[lane], self.run[lane]) = (self.next, 0);
+            self.next += 1;
+            // SAFETY: the caller's promise.
+            if unsafe { self.next_run(lane) } {
+                return true;
+            }
+            self.end(lane);
         }
-        let blocks = left[..active].iter().copied().min().unwrap_or(0);
-        for lane in active..active.next_multiple_of(8) {
-            at[lane] = at[0];
+        false
+    }
+
+    /// Gives a lane the next run of its item; `false` if there is none. A long one runs now.
+    ///
+    /// # Safety
+    /// As [`authenticate`].
+    unsafe fn next_run(&mut self, lane: usize) -> bool {
+        let item = self.owner[lane];
+        while let Some(&(from, blocks)) = self.items[item].runs.get(self.run[lane]) {
+            self.run[lane] += 1;
+            if blocks >= CUT {
+                let (r, sum) = (self.items[item].secret.r, self.columns.sum(lane));
+                // SAFETY: the run is valid, as the caller promises.
+                let sum = unsafe { cut(self.digits, r, sum, from, blocks) };
+                self.columns.put(lane, r, sum);
+            } else if blocks > 0 {
+                (self.at[lane], self.left[lane]) = (from, blocks);
+                return true;
+            }
         }
-        // SAFETY: every lane in flight and those filled up with the first one's pointer have
+        false
+    }
+
+    /// Takes an item's sum out of its lane.
+    fn end(&mut self, lane: usize) {
+        self.items[self.owner[lane]].sum = self.columns.sum(lane);
+    }
+}
+
+impl Board for Lanes<'_> {
+    fn left(&mut self) -> &mut [usize] {
+        &mut self.left[..self.active]
+    }
+
+    /// Ends of messages are runs like others.
+    unsafe fn end_together(&mut self, _: usize) -> bool {
+        false
+    }
+
+    unsafe fn step(&mut self, blocks: usize) {
+        for lane in self.active..self.active.next_multiple_of(digits::LANES) {
+            self.at[lane] = self.at[0];
+        }
+        let (columns, at) = (&mut self.columns, &self.at);
+        // SAFETY: every lane in flight, and those filled up with the first one's pointer, have
         // `blocks` blocks.
-        unsafe { absorb_lanes(digits, &mut columns, &at, active, blocks) };
-        for lane in 0..active {
-            at[lane] = at[lane].wrapping_add(blocks * BLOCK);
-            left[lane] -= blocks;
+        unsafe { absorb_lanes(self.digits, columns, at, self.active, blocks) };
+    }
+
+    unsafe fn advance(&mut self, lane: usize, blocks: usize) {
+        self.at[lane] = self.at[lane].wrapping_add(blocks * BLOCK);
+    }
+
+    unsafe fn refill(&mut self, lane: usize) -> bool {
+        // SAFETY: the runs are valid, as `authenticate`'s caller promised.
+        unsafe {
+            self.next_run(lane) || {
+                self.end(lane);
+                self.begin(lane)
+            }
         }
     }
-    columns.clear();
+
+    unsafe fn close(&mut self, lane: usize) {
+        self.active -= 1;
+        let last = self.active;
+        self.at[lane] = self.at[last];
+        self.left[lane] = self.left[last];
+        self.run[lane] = self.run[last];
+        self.owner[lane] = self.owner[last];
+        self.columns.copy(last, lane);
+    }
 }
 
 /// One long run in all lanes: piece `i` of 16 equal ones weighs `r` to the power of the blocks

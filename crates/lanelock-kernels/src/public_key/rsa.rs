@@ -26,8 +26,9 @@ pub use blinding::{Blinding, BlindingJob};
 pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
 pub use operation::{Failure, PrivateJob, PublicJob};
 
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::LANES;
 use crate::arch::on;
+use crate::arch::register::Proof;
 use crate::machine::Machine;
 use blinding::Make;
 use operation::{Private, Public};
@@ -114,7 +115,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
-                            V::outlined(proof, Public::<V, $n> { proof, jobs })
+                            proof.enter(Public::<V, $n> { proof, jobs })
                         }
                     );
                 }
@@ -127,7 +128,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
-                            V::outlined(proof, Make::<V, $p, $n> { proof, jobs })
+                            proof.enter(Make::<V, $p, $n> { proof, jobs })
                         }
                     );
                 }
@@ -138,7 +139,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool| {
-                            V::outlined(proof, Private::<V, $p, $n> { proof, jobs, check })
+                            proof.enter(Private::<V, $p, $n> { proof, jobs, check })
                         }
                     );
                 }

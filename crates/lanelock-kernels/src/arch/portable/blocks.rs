@@ -1,7 +1,7 @@
 //! One AES block in a plain integer, in constant time.
 
 use crate::aes::reference;
-use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 
 /// A block; its first byte is the least significant one.
@@ -21,12 +21,6 @@ impl Vector for Block {
     type Single = Self;
 
     fn single((): ()) {}
-
-    #[inline(never)]
-    unsafe fn enter<K: Kernel>((): (), kernel: K) -> K::Output {
-        // SAFETY: the kernel's contract is the caller's.
-        unsafe { kernel.run::<Self>(()) }
-    }
 
     fn zero((): ()) -> Self {
         Self(0)

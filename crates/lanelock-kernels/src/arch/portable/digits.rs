@@ -1,7 +1,7 @@
 //! Eight plain integers: any CPU, and what the tests and the check for secret-dependent branches
 //! run on.
 
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::wipe::Plain;
 
@@ -172,11 +172,6 @@ impl DigitLanes for Portable {
     }
 
     const IN_REGISTERS: bool = false;
-
-    #[inline(never)]
-    fn outlined<W: Work>((): (), work: W) -> W::Output {
-        work.run()
-    }
 }
 
 impl Mask for PortableMask {

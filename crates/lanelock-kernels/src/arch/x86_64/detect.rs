@@ -4,6 +4,8 @@ use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::{BlockSet, DigitSet, WordSet};
+use crate::arch::register::{Code, Proof};
+use crate::frame;
 use crate::machine::{Machine, Tier};
 
 /// The widest registers of a tier, if this CPU and its operating system have them.
@@ -35,7 +37,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
 }
 
 macro_rules! token {
-    ($(#[$doc:meta])* $name:ident, $bits:expr, implies $($method:ident: $lower:ident),*) => {
+    ($(#[$doc:meta])* $name:ident, $bits:expr, $features:literal, implies $($method:ident: $lower:ident),*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(());
@@ -55,32 +57,64 @@ macro_rules! token {
                 }
             )*
         }
+
+        impl Proof for $name {
+            #[inline(always)]
+            fn enter<C: Code>(self, code: C) -> C::Output {
+                #[target_feature(enable = $features)]
+                fn compiled<C: Code>(code: C) -> C::Output {
+                    if $bits & AVX2 != 0 {
+                        frame::align();
+                    }
+                    code.run()
+                }
+                // rustc 1.95 ignores `inline(never)` on functions with target features.
+                #[inline(never)]
+                fn boundary<C: Code>(_: $name, code: C) -> C::Output {
+                    // SAFETY: the token is the proof of these instructions.
+                    unsafe { compiled(code) }
+                }
+                boundary(self, code)
+            }
+        }
     };
 }
 
 token! {
     /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
-    AesNi, AESNI, implies
+    AesNi, AESNI,
+    "aes,pclmulqdq,ssse3,sse4.1",
+    implies
 }
 token! {
     /// AVX2 with AES-NI, PCLMULQDQ, BMI1 and BMI2.
-    Avx2, AESNI | AVX2, implies aesni: AesNi
+    Avx2, AESNI | AVX2,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2",
+    implies aesni: AesNi
 }
 token! {
     /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].
-    Vaes256, AESNI | AVX2 | VAES, implies avx2: Avx2
+    Vaes256, AESNI | AVX2 | VAES,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq",
+    implies avx2: Avx2
 }
 token! {
     /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
-    Avx512, AESNI | AVX2 | VAES | AVX512, implies aesni: AesNi
+    Avx512, AESNI | AVX2 | VAES | AVX512,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2",
+    implies aesni: AesNi
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].
-    Ifma, AESNI | AVX2 | VAES | AVX512 | IFMA, implies
+    Ifma, AESNI | AVX2 | VAES | AVX512 | IFMA,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512ifma",
+    implies
 }
 token! {
     /// SHA-1 and SHA-256 rounds, on top of [`AesNi`].
-    ShaNi, AESNI | SHANI, implies blocks: AesNi
+    ShaNi, AESNI | SHANI,
+    "aes,pclmulqdq,ssse3,sse4.1,sha",
+    implies blocks: AesNi
 }
 
 impl Avx512 {

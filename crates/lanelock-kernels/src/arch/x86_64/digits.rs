@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::detect::Ifma as Token;
-use crate::arch::digits::{DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::wipe::Plain;
 
@@ -23,8 +23,10 @@ impl DigitSet {
     }
 }
 
-/// Evaluates an expression on the registers of a set, in a function that enables their
-/// instructions.
+/// Evaluates an expression on the registers of a set, compiled for them: [`Proof::enter`] for what
+/// has no type parameters of its own.
+///
+/// [`Proof::enter`]: crate::arch::register::Proof::enter
 ///
 /// `on!(set, |Lanes, proof, name: Type, ...| expression)`, where the names are variables of the
 /// caller.
@@ -231,18 +233,6 @@ impl DigitLanes for Ifma {
     }
 
     const IN_REGISTERS: bool = true;
-
-    #[inline(always)]
-    fn outlined<W: Work>(_: Token, work: W) -> W::Output {
-        #[inline(never)]
-        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi1,bmi2")]
-        fn call<W: Work>(work: W) -> W::Output {
-            crate::frame::align();
-            work.run()
-        }
-        // SAFETY: the token is the proof of these instructions.
-        unsafe { call(work) }
-    }
 }
 
 impl Mask for IfmaMask {

@@ -5,7 +5,9 @@ mod zmm;
 
 use super::detect::{Avx2, Avx512};
 use super::pad::MaskedMoves;
-use crate::arch::words::{Moves, Registers};
+use crate::arch::Integers;
+use crate::arch::register::Proof;
+use crate::arch::words::{Kernel, Moves, On, Registers};
 
 /// Which registers of words kernels run on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,21 @@ pub(crate) enum WordSet {
     Ymm(Avx2),
     /// One word in a plain integer.
     Portable,
+}
+
+impl WordSet {
+    /// Runs `kernel` compiled for these registers.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    #[inline]
+    pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) {
+        match self {
+            Self::Zmm(proof) => proof.enter(On::<Zmm, K>(proof, kernel)),
+            Self::Ymm(proof) => proof.enter(On::<Ymm, K>(proof, kernel)),
+            Self::Portable => ().enter(On::<Integers, K>((), kernel)),
+        }
+    }
 }
 
 /// The 512-bit registers.
@@ -67,23 +84,6 @@ impl Registers for Ymm {
         Moves
     }
 }
-
-/// Evaluates `$compile!` for each set of word registers: with the attribute that enables its
-/// instructions in a function, and with its type.
-macro_rules! each_word_set {
-    ($compile:ident) => {
-        $compile!(
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
-            $crate::arch::Zmm
-        );
-        $compile!(
-            #[target_feature(enable = "avx2,bmi1,bmi2")]
-            $crate::arch::Ymm
-        );
-        $compile!($crate::arch::Integers);
-    };
-}
-pub(crate) use each_word_set;
 
 /// Evaluates an expression with a name for the registers of a set.
 macro_rules! of_words {

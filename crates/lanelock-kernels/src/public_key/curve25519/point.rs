@@ -5,7 +5,8 @@
 
 use super::field::{Element, GROUPS, Wide};
 use super::words::{self, Secret};
-use crate::arch::digits::{DigitLanes, LANES, Work};
+use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::register::Code;
 use crate::wipe::{Plain, wipe};
 
 /// Y + X, Y − X and Z.
@@ -61,7 +62,7 @@ impl<V: DigitLanes> Extended<V> {
 /// See [`Extended::add`].
 struct Add<V: DigitLanes>(Extended<V>, Addend<V>, V::Mask);
 
-impl<V: DigitLanes> Work for Add<V> {
+impl<V: DigitLanes> Code for Add<V> {
     type Output = Extended<V>;
 
     #[inline(always)]
@@ -137,7 +138,7 @@ impl<V: DigitLanes> Projective<V> {
 /// See [`Projective::double_completed`].
 struct Double<V>(Projective<V>);
 
-impl<V: DigitLanes> Work for Double<V> {
+impl<V: DigitLanes> Code for Double<V> {
     type Output = Completed<V>;
 
     #[inline(always)]

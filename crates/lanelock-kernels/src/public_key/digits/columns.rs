@@ -8,7 +8,8 @@
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
 use super::DIGIT;
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, Work};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes};
+use crate::arch::register::Code;
 
 /// `body` with `I` = 0 … `n` − 1; `n` is at most 10. The compiler does not unroll loops of this
 /// size for 10 digits, and columns whose number it does not know would be in memory.
@@ -153,7 +154,7 @@ struct AddProduct<'a, V, const N: usize> {
     b: &'a [V; N],
 }
 
-impl<V: DigitLanes, const N: usize> Work for AddProduct<'_, V, N> {
+impl<V: DigitLanes, const N: usize> Code for AddProduct<'_, V, N> {
     type Output = ();
 
     #[inline(always)]
@@ -173,7 +174,7 @@ struct DoubleAndAddSquare<'a, V, const N: usize> {
     a: &'a [V; N],
 }
 
-impl<V: DigitLanes, const N: usize> Work for DoubleAndAddSquare<'_, V, N> {
+impl<V: DigitLanes, const N: usize> Code for DoubleAndAddSquare<'_, V, N> {
     type Output = ();
 
     #[inline(always)]
@@ -199,7 +200,7 @@ struct ClearLow<'a, V, const N: usize> {
     multiple: &'a mut [V; N],
 }
 
-impl<V: DigitLanes, const N: usize> Work for ClearLow<'_, V, N> {
+impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
     type Output = ();
 
     #[inline(always)]

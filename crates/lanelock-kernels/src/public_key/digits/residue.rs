@@ -11,7 +11,8 @@ use core::marker::PhantomData;
 
 use super::columns::{Columns, carry};
 use super::{DIGIT, negative_inverse, power_of_two, subtract};
-use crate::arch::digits::{DigitLanes, Words, Work};
+use crate::arch::digits::{DigitLanes, Words};
+use crate::arch::register::{Code, Proof};
 use crate::wipe::{Plain, wipe};
 
 /// An odd number M of N digits, below R / 16.
@@ -122,14 +123,14 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[must_use]
     pub fn to_montgomery(self) -> Self {
         let square = Self::constant(self.proof(), &M::SQUARE);
-        V::outlined(self.proof(), Product(self, square))
+        self.proof().enter(Product(self, square))
     }
 
     /// Brings a number from Montgomery's form back; at most M.
     #[inline(always)]
     #[must_use]
     pub fn to_plain(self) -> Self {
-        V::outlined(self.proof(), Quotient(self))
+        self.proof().enter(Quotient(self))
     }
 
     /// Sum: below α M + β M.
@@ -214,7 +215,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
         two[0] = 2;
         let mut exponent = M::M;
         subtract(&mut exponent, &two, DIGIT);
-        V::outlined(self.proof(), Power(self, exponent))
+        self.proof().enter(Power(self, exponent))
     }
 
     /// `self` − M, and which lanes of it are negative.
@@ -254,7 +255,7 @@ impl<V: DigitLanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
             let above = if i + 1 < N { M::M[i + 1] } else { 0 };
             exponent[i] = M::M[i] >> 2 | (above & 3) << 50;
         }
-        V::outlined(self.proof(), Power(self, exponent)).mul(self)
+        self.proof().enter(Power(self, exponent)).mul(self)
     }
 
     /// −`self`: below 1.01 M.
@@ -277,7 +278,7 @@ struct Square<V, M, const N: usize>(Residue<V, M, N>);
 /// A power; the exponent is no secret.
 struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
 
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Quotient<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -286,7 +287,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Quotient<V, M, N> {
     }
 }
 
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Product<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -297,7 +298,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Product<V, M, N> {
     }
 }
 
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Products<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -310,7 +311,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Products<V, M, N> {
     }
 }
 
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Square<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]
@@ -321,7 +322,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Square<V, M, N> {
     }
 }
 
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Work for Power<V, M, N> {
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Power<V, M, N> {
     type Output = Residue<V, M, N>;
 
     #[inline(always)]

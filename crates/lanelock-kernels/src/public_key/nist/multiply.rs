@@ -15,7 +15,8 @@
 
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words};
+use crate::arch::register::{Code, Proof};
 use crate::public_key::digits::residue::{Modulus, Residue};
 use crate::wipe::{Plain, wipe};
 
@@ -151,7 +152,7 @@ pub(super) fn multiply<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     point: &Affine<V, C, N>,
 ) -> Point<V, C, N> {
-    V::outlined(scalar.proof(), Multiply(scalar, point))
+    scalar.proof().enter(Multiply(scalar, point))
 }
 
 /// `scalar` · G, with the multiples of [`fill`].
@@ -160,7 +161,9 @@ pub(super) fn multiply_base<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     multiples: &[Multiples<N>],
 ) -> Point<V, C, N> {
-    V::outlined(scalar.proof(), MultiplyBase::<V, C, N>(scalar, multiples))
+    scalar
+        .proof()
+        .enter(MultiplyBase::<V, C, N>(scalar, multiples))
 }
 
 struct Multiply<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(
@@ -168,7 +171,7 @@ struct Multiply<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(
     &'p Affine<V, C, N>,
 );
 
-impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for Multiply<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Code for Multiply<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]
@@ -209,7 +212,7 @@ struct MultiplyBase<'m, V: DigitLanes, C: Parameters<N>, const N: usize>(
     &'m [Multiples<N>],
 );
 
-impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for MultiplyBase<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Code for MultiplyBase<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]

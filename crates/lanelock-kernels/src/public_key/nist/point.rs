@@ -7,7 +7,8 @@
 //! [`Point::add_complete`] covers all of it; who uses the others says why it cannot happen.
 
 use super::parameters::Parameters;
-use crate::arch::digits::{DigitLanes, Mask, Work};
+use crate::arch::digits::{DigitLanes, Mask};
+use crate::arch::register::{Code, Proof};
 use crate::public_key::digits::residue::Residue;
 use crate::wipe::Plain;
 
@@ -112,7 +113,7 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     #[inline(always)]
     #[must_use]
     pub fn double(&self) -> Self {
-        V::outlined(self.x.proof(), Double(self))
+        self.x.proof().enter(Double(self))
     }
 
     /// `self` + `other`, `other` negated in the lanes of `negate`. Neither is infinite and they
@@ -120,17 +121,18 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     #[inline(always)]
     #[must_use]
     pub fn add<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
-        V::outlined(
-            self.x.proof(),
-            Add::<V, C, O, N, false>(self, other, negate),
-        )
+        self.x
+            .proof()
+            .enter(Add::<V, C, O, N, false>(self, other, negate))
     }
 
     /// As [`Self::add`], for points that may be equal.
     #[inline(always)]
     #[must_use]
     pub fn add_or_double<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
-        V::outlined(self.x.proof(), Add::<V, C, O, N, true>(self, other, negate))
+        self.x
+            .proof()
+            .enter(Add::<V, C, O, N, true>(self, other, negate))
     }
 
     /// `self` + `other`, whatever they are.
@@ -200,7 +202,7 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Operand<V, C, N> for Affin
 
 struct Double<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(&'p Point<V, C, N>);
 
-impl<V: DigitLanes, C: Parameters<N>, const N: usize> Work for Double<'_, V, C, N> {
+impl<V: DigitLanes, C: Parameters<N>, const N: usize> Code for Double<'_, V, C, N> {
     type Output = Point<V, C, N>;
 
     #[inline(always)]
@@ -241,7 +243,7 @@ struct Add<'p, V: DigitLanes, C: Parameters<N>, O, const N: usize, const OR_DOUB
 );
 
 impl<V: DigitLanes, C: Parameters<N>, O: Operand<V, C, N>, const N: usize, const OR_DOUBLE: bool>
-    Work for Add<'_, V, C, O, N, OR_DOUBLE>
+    Code for Add<'_, V, C, O, N, OR_DOUBLE>
 {
     type Output = Point<V, C, N>;
 

@@ -8,7 +8,8 @@ use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES, Mask, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::register::Code;
 use crate::taint::declassify;
 
 /// r^e and 1/r modulo a key's modulus, for a secret random r that no other message has at the same
@@ -60,7 +61,7 @@ pub(super) struct Make<'m, 'j, L: DigitLanes, const P: usize, const N: usize> {
     pub jobs: &'m mut [BlindingJob<'j, P, N>],
 }
 
-impl<L: DigitLanes, const P: usize, const N: usize> Work for Make<'_, '_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, N> {
     type Output = ();
 
     /// The inverse is r^(p − 2) modulo each prime: the work of a private power.

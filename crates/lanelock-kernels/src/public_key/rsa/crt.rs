@@ -6,7 +6,8 @@ use super::montgomery::multiply_add;
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES, Work};
+use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::register::{Code, Proof};
 
 /// The exponents of a key modulo p − 1 and q − 1.
 pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
@@ -29,7 +30,7 @@ pub(super) fn raise<L: DigitLanes, const P: usize, const N: usize>(
         exponents,
         x,
     };
-    L::outlined(proof, task);
+    proof.enter(task);
 }
 
 /// See [`raise`].
@@ -40,7 +41,7 @@ struct Raise<'a, L: DigitLanes, const P: usize, const N: usize> {
     x: &'a mut Wide<L, N>,
 }
 
-impl<L: DigitLanes, const P: usize, const N: usize> Work for Raise<'_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> {
     type Output = ();
 
     #[inline(always)]

@@ -11,7 +11,8 @@
 
 use super::number::BLOCK;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, Work};
+use crate::arch::digits::DigitLanes;
+use crate::arch::register::{Code, Proof};
 use crate::public_key::digits::columns;
 
 /// Sums of a block column and of the one above.
@@ -30,14 +31,14 @@ impl<L: DigitLanes, const B: usize> Moduli<L, B> {
     /// a ← a·b/R mod n
     #[inline(always)]
     pub fn multiply(&self, a: &mut Wide<L, B>, b: &Wide<L, B>) {
-        L::outlined(a.proof(), Multiply { moduli: self, a, b });
+        a.proof().enter(Multiply { moduli: self, a, b });
     }
 
     /// a ← a²/R mod n, `times` times.
     #[inline(always)]
     pub fn square(&self, a: &mut Wide<L, B>, times: usize) {
         let moduli = self;
-        L::outlined(a.proof(), Square { moduli, a, times });
+        a.proof().enter(Square { moduli, a, times });
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) fn multiply_add<L: DigitLanes, const P: usize, const N: usize>(
     c: &Wide<L, P>,
 ) {
     const { assert!(N == 2 * P) };
-    L::outlined(a.proof(), MultiplyAdd { result, a, b, c });
+    a.proof().enter(MultiplyAdd { result, a, b, c });
 }
 
 struct Multiply<'a, L: DigitLanes, const B: usize> {
@@ -59,7 +60,7 @@ struct Multiply<'a, L: DigitLanes, const B: usize> {
     b: &'a Wide<L, B>,
 }
 
-impl<L: DigitLanes, const B: usize> Work for Multiply<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Code for Multiply<'_, L, B> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +84,7 @@ struct Square<'a, L: DigitLanes, const B: usize> {
     times: usize,
 }
 
-impl<L: DigitLanes, const B: usize> Work for Square<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Code for Square<'_, L, B> {
     type Output = ();
 
     #[inline(always)]
@@ -118,7 +119,7 @@ struct MultiplyAdd<'a, L: DigitLanes, const P: usize, const N: usize> {
     c: &'a Wide<L, P>,
 }
 
-impl<L: DigitLanes, const P: usize, const N: usize> Work for MultiplyAdd<'_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Code for MultiplyAdd<'_, L, P, N> {
     type Output = ();
 
     #[inline(always)]

@@ -9,7 +9,8 @@ use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES, Mask, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::register::Code;
 use crate::taint::declassify;
 
 /// A message for the public operation: its `key.exponent`-th power.
@@ -72,7 +73,7 @@ pub(super) struct Public<'m, 'j, L: DigitLanes, const N: usize> {
     pub jobs: &'m mut [PublicJob<'j, N>],
 }
 
-impl<L: DigitLanes, const N: usize> Work for Public<'_, '_, L, N> {
+impl<L: DigitLanes, const N: usize> Code for Public<'_, '_, L, N> {
     type Output = ();
 
     #[inline(always)]
@@ -104,7 +105,7 @@ pub(super) struct Private<'m, 'j, L: DigitLanes, const P: usize, const N: usize>
     pub check: bool,
 }
 
-impl<L: DigitLanes, const P: usize, const N: usize> Work for Private<'_, '_, L, P, N> {
+impl<L: DigitLanes, const P: usize, const N: usize> Code for Private<'_, '_, L, P, N> {
     type Output = ();
 
     #[inline(always)]

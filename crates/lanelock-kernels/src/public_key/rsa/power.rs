@@ -4,7 +4,8 @@ use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
 use super::wide::{Wide, mask};
-use crate::arch::digits::{DigitLanes, LANES, Work};
+use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::register::{Code, Proof};
 use crate::arrays::from_fn;
 use crate::wipe::wipe;
 
@@ -39,14 +40,11 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     #[inline(always)]
     pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; LANES]) {
         let powers = self;
-        L::outlined(
-            x.proof(),
-            Raise {
-                powers,
-                x,
-                exponents,
-            },
-        );
+        x.proof().enter(Raise {
+            powers,
+            x,
+            exponents,
+        });
     }
 
     /// x ← x^e·R^(1 − e) mod n for secret exponents below 2^(512·`B`): a power in Montgomery form,
@@ -55,9 +53,9 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; LANES]) {
         // The table is to fit the first-level cache: 20 KiB, or 30 KiB for `B` = 3.
         if B <= 3 {
-            L::outlined(x.proof(), RaiseSecret::<L, B, 16>(self, x, exponents));
+            x.proof().enter(RaiseSecret::<L, B, 16>(self, x, exponents));
         } else {
-            L::outlined(x.proof(), RaiseSecret::<L, B, 8>(self, x, exponents));
+            x.proof().enter(RaiseSecret::<L, B, 8>(self, x, exponents));
         }
     }
 }
@@ -69,7 +67,7 @@ struct Raise<'a, L: DigitLanes, const B: usize> {
     exponents: &'a [u32; LANES],
 }
 
-impl<L: DigitLanes, const B: usize> Work for Raise<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
     type Output = ();
 
     #[inline(always)]
@@ -114,7 +112,7 @@ struct RaiseSecret<'a, L: DigitLanes, const B: usize, const ENTRIES: usize>(
     [&'a Digits<B>; LANES],
 );
 
-impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Work for RaiseSecret<'_, L, B, ENTRIES> {
+impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Code for RaiseSecret<'_, L, B, ENTRIES> {
     type Output = ();
 
     #[inline(always)]

@@ -1,7 +1,8 @@
 //! Eight numbers, one per lane, digit by digit.
 
 use super::number::{BLOCK, Digits};
-use crate::arch::digits::{DigitLanes, LANES, Mask, Words, Work};
+use crate::arch::digits::{DigitLanes, LANES, Mask, Words};
+use crate::arch::register::{Code, Proof};
 use crate::arrays::map;
 use crate::public_key::digits::columns::split;
 use crate::wipe::wipe;
@@ -25,13 +26,13 @@ impl<L: DigitLanes, const B: usize> Wide<L, B> {
     /// The number of each lane, in `B` blocks.
     #[inline(always)]
     pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; LANES]) -> Self {
-        L::outlined(proof, Gather::<L, B> { proof, numbers })
+        proof.enter(Gather::<L, B> { proof, numbers })
     }
 
     /// The inverse of [`Self::gather`].
     #[inline(always)]
     pub fn scatter(&self) -> [Digits<B>; LANES] {
-        L::outlined(self.proof(), Scatter(self))
+        self.proof().enter(Scatter(self))
     }
 
     /// Copies `other`.
@@ -137,7 +138,7 @@ struct Gather<'n, L: DigitLanes, const B: usize> {
     numbers: [&'n [[u64; BLOCK]]; LANES],
 }
 
-impl<L: DigitLanes, const B: usize> Work for Gather<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Code for Gather<'_, L, B> {
     type Output = Wide<L, B>;
 
     #[inline(always)]
@@ -156,7 +157,7 @@ impl<L: DigitLanes, const B: usize> Work for Gather<'_, L, B> {
 
 struct Scatter<'w, L: DigitLanes, const B: usize>(&'w Wide<L, B>);
 
-impl<L: DigitLanes, const B: usize> Work for Scatter<'_, L, B> {
+impl<L: DigitLanes, const B: usize> Code for Scatter<'_, L, B> {
     type Output = [Digits<B>; LANES];
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::AesNi;
 
@@ -28,23 +28,6 @@ impl Vector for Xmm {
     #[inline(always)]
     fn single(proof: AesNi) -> AesNi {
         proof
-    }
-
-    #[inline(always)]
-    unsafe fn enter<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
-        #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1")]
-        unsafe fn compiled<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
-            // SAFETY: the kernel's contract is the caller's.
-            unsafe { kernel.run::<Xmm>(proof) }
-        }
-        // rustc 1.95 ignores `inline(never)` on functions with target features.
-        #[inline(never)]
-        unsafe fn boundary<K: Kernel>(proof: AesNi, kernel: K) -> K::Output {
-            // SAFETY: the token is the proof of these instructions; the contract is passed on.
-            unsafe { compiled(proof, kernel) }
-        }
-        // SAFETY: the kernel's contract is the caller's.
-        unsafe { boundary(proof, kernel) }
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::Xmm;
-use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Vaes256};
 
@@ -29,24 +29,6 @@ impl Vector for Ymm {
     #[inline(always)]
     fn single(proof: Vaes256) -> AesNi {
         proof.avx2().aesni()
-    }
-
-    #[inline(always)]
-    unsafe fn enter<K: Kernel>(proof: Vaes256, kernel: K) -> K::Output {
-        #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq")]
-        unsafe fn compiled<K: Kernel>(proof: Vaes256, kernel: K) -> K::Output {
-            crate::frame::align();
-            // SAFETY: the kernel's contract is the caller's.
-            unsafe { kernel.run::<Ymm>(proof) }
-        }
-        // rustc 1.95 ignores `inline(never)` on functions with target features.
-        #[inline(never)]
-        unsafe fn boundary<K: Kernel>(proof: Vaes256, kernel: K) -> K::Output {
-            // SAFETY: the token is the proof of these instructions; the contract is passed on.
-            unsafe { compiled(proof, kernel) }
-        }
-        // SAFETY: the kernel's contract is the caller's.
-        unsafe { boundary(proof, kernel) }
     }
 
     #[inline(always)]

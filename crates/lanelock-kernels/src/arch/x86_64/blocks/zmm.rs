@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::Xmm;
-use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Avx512};
 
@@ -30,26 +30,6 @@ impl Vector for Zmm {
     #[inline(always)]
     fn single(proof: Avx512) -> AesNi {
         proof.aesni()
-    }
-
-    #[inline(always)]
-    unsafe fn enter<K: Kernel>(proof: Avx512, kernel: K) -> K::Output {
-        #[target_feature(
-            enable = "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2"
-        )]
-        unsafe fn compiled<K: Kernel>(proof: Avx512, kernel: K) -> K::Output {
-            crate::frame::align();
-            // SAFETY: the kernel's contract is the caller's.
-            unsafe { kernel.run::<Zmm>(proof) }
-        }
-        // rustc 1.95 ignores `inline(never)` on functions with target features.
-        #[inline(never)]
-        unsafe fn boundary<K: Kernel>(proof: Avx512, kernel: K) -> K::Output {
-            // SAFETY: the token is the proof of these instructions; the contract is passed on.
-            unsafe { compiled(proof, kernel) }
-        }
-        // SAFETY: the kernel's contract is the caller's.
-        unsafe { boundary(proof, kernel) }
     }
 
     #[inline(always)]

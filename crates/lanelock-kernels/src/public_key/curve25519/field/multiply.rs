@@ -3,7 +3,8 @@
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
 use super::{DIGITS, Element, Wide};
-use crate::arch::digits::{DigitLanes, Work};
+use crate::arch::digits::DigitLanes;
+use crate::arch::register::Code;
 
 /// The product, not carried: 50 multiply-adds.
 ///
@@ -12,7 +13,7 @@ use crate::arch::digits::{DigitLanes, Work};
 /// parts, 6.5 · 2⁵² or so, which come back 19-fold beside the one low part of column 0.
 pub(super) struct Product<V>(pub(super) Element<V>, pub(super) Element<V>);
 
-impl<V: DigitLanes> Work for Product<V> {
+impl<V: DigitLanes> Code for Product<V> {
     type Output = Wide<V>;
 
     #[inline(always)]
@@ -42,7 +43,7 @@ impl<V: DigitLanes> Work for Product<V> {
 /// parts twice: once because there are two, once for their weight in the next column.
 pub(super) struct Square<V>(pub(super) Element<V>);
 
-impl<V: DigitLanes> Work for Square<V> {
+impl<V: DigitLanes> Code for Square<V> {
     type Output = Wide<V>;
 
     #[inline(always)]
@@ -76,7 +77,7 @@ impl<V: DigitLanes> Work for Square<V> {
 /// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.
 pub(super) struct Inverse<V>(pub(super) Element<V>);
 
-impl<V: DigitLanes> Work for Inverse<V> {
+impl<V: DigitLanes> Code for Inverse<V> {
     type Output = Element<V>;
 
     #[inline(always)]
