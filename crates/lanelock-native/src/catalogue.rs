@@ -17,11 +17,13 @@ use crate::cipher::{self, CipherSession};
 use crate::cmac::Cmac;
 use crate::ctr::Ctr;
 use crate::ecb::{EcbDecrypt, EcbEncrypt};
+use crate::feedback::{CfbDecrypt, CfbEncrypt, Feedback, Ofb};
 use crate::gcm::{Gcm, Gmac};
 use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::mac::{self, MacSession};
+use crate::siv::Siv;
 use crate::tier;
 use crate::xchacha::XChaCha20Poly1305;
 use crate::xts::{XtsDecrypt, XtsEncrypt};
@@ -30,6 +32,8 @@ use crate::xts::{XtsDecrypt, XtsEncrypt};
 const AES: &[(Algorithm, bool)] = &[
     (Algorithm::Cipher(Cipher::AesCbc), true),
     (Algorithm::Cipher(Cipher::AesCtr), true),
+    (Algorithm::Cipher(Cipher::AesCfb), false),
+    (Algorithm::Cipher(Cipher::AesOfb), false),
     (Algorithm::Cipher(Cipher::AesEcb), false),
     (Algorithm::Cipher(Cipher::AesXts), false),
     (Algorithm::Mac(Mac::AesCmac), true),
@@ -37,6 +41,7 @@ const AES: &[(Algorithm, bool)] = &[
     (Algorithm::Aead(Aead::AesGcm), false),
     (Algorithm::Aead(Aead::AesCcm), false),
     (Algorithm::Aead(Aead::AesGcmSiv), false),
+    (Algorithm::Aead(Aead::AesSiv), false),
 ];
 
 const CHACHA: &[(Algorithm, bool)] = &[
@@ -113,6 +118,16 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
                     let both_ways = Group::of_cipher(cipher, key.len());
                     CipherSession::boxed(both_ways, Ctr::new(machine, key)?)
                 }
+                (Cipher::AesCfb, Direction::Forward) => {
+                    CipherSession::boxed(one_way, Feedback::<CfbEncrypt>::new(machine, key)?)
+                }
+                (Cipher::AesCfb, Direction::Reverse) => {
+                    CipherSession::boxed(one_way, Feedback::<CfbDecrypt>::new(machine, key)?)
+                }
+                (Cipher::AesOfb, _) => {
+                    let both_ways = Group::of_cipher(cipher, key.len());
+                    CipherSession::boxed(both_ways, Feedback::<Ofb>::new(machine, key)?)
+                }
                 (Cipher::AesEcb, Direction::Forward) => {
                     CipherSession::boxed(one_way, EcbEncrypt::new(machine, key)?)
                 }
@@ -156,6 +171,10 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
                     AeadSession::boxed(group, ccm)
                 }
                 Aead::AesGcmSiv => AeadSession::boxed(group, GcmSiv::new(machine, key, seal)?),
+                Aead::AesSiv => {
+                    let nonce = transform.iv_length() > 0;
+                    AeadSession::boxed(group, Siv::new(machine, key, seal, nonce)?)
+                }
                 Aead::ChaCha20Poly1305 => {
                     let chacha = ChaCha20Poly1305::new(tier::chacha(machine)?, key, seal)?;
                     AeadSession::boxed(group, chacha)

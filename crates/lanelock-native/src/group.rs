@@ -26,6 +26,8 @@ impl Group {
             Cipher::AesEcb => 3,
             Cipher::AesXts => 4,
             Cipher::ChaCha20 => 5,
+            Cipher::AesCfb => 6,
+            Cipher::AesOfb => 7,
             _ => 0,
         };
         Self(family | size(key_len) << Self::KEY)
@@ -38,9 +40,12 @@ impl Group {
             Aead::ChaCha20Poly1305 => 10,
             Aead::XChaCha20Poly1305 => 11,
             Aead::AesGcmSiv => 12,
+            Aead::AesSiv => 13,
             _ => 0,
         };
-        Self(family | size(key_len) << Self::KEY)
+        // A key of AES-SIV is two of one size.
+        let keys = if aead == Aead::AesSiv { 2 } else { 1 };
+        Self(family | size(key_len / keys) << Self::KEY)
     }
 
     pub(crate) fn of_mac(mac: Mac, key_len: usize) -> Self {

@@ -13,11 +13,14 @@
 //! | AES-CBC encryption | 128, 192, 256 | in a lane | yes |
 //! | AES-CBC decryption | 128, 192, 256 | blocks side by side | yes |
 //! | AES-CTR | 128, 192, 256 | blocks side by side | yes |
+//! | AES-CFB encryption, AES-OFB | 128, 192, 256 | in a lane | |
+//! | AES-CFB decryption | 128, 192, 256 | blocks side by side | |
 //! | AES-ECB | 128, 192, 256 | blocks side by side | |
 //! | AES-XTS | 128, 256 | blocks side by side | |
 //! | AES-CMAC | 128, 192, 256 | in a lane | yes |
 //! | AES-GCM, AES-GMAC | 128, 192, 256 | blocks side by side | |
 //! | AES-GCM-SIV | 128, 256 | keys derived together, POLYVAL in a lane, text side by side | |
+//! | AES-SIV | 256, 384, 512 | MAC in a lane, text side by side | |
 //! | AES-CCM | 128, 192, 256 | MAC in a lane, text side by side; alone, both in one pass | |
 //! | ChaCha20, ChaCha20-Poly1305, XChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
@@ -62,12 +65,14 @@ mod cipher;
 mod cmac;
 mod ctr;
 mod ecb;
+mod feedback;
 mod gcm;
 mod gcm_siv;
 mod group;
 mod hash;
 mod mac;
 mod public_key;
+mod siv;
 mod tags;
 mod tier;
 mod xchacha;

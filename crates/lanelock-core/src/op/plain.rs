@@ -248,6 +248,19 @@ impl Op<'_> {
             Direction::Reverse => (0, len),
         }
     }
+
+    /// The IV; empty if there is none.
+    ///
+    /// # Safety
+    /// The operation is plain, and borrowed for 'w.
+    #[inline(always)]
+    unsafe fn plain_iv<'w>(&self) -> &'w [u8] {
+        if !self.iv.is_separate() {
+            return &[];
+        }
+        // SAFETY: the invariant of plain operations: an IV is a slice of its own.
+        unsafe { slice::from_raw_parts(self.iv.base, self.iv.len() as usize) }
+    }
 }
 
 /// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
@@ -271,11 +284,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
             PlainTag {
                 session,
                 message: slice::from_raw_parts(base, op.auth.len() as usize),
-                iv: if op.iv.is_separate() {
-                    slice::from_raw_parts(op.iv.base, op.iv.len() as usize)
-                } else {
-                    &[]
-                },
+                iv: op.plain_iv(),
                 tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens(self.direction).0),
             }
         })
@@ -292,14 +301,14 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
         let aad_len = op.aad.len() as usize;
         let (tag_len, expected_len) = op.tag_lens(op.session.rules.direction());
         // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
-        // as for `PlainPayloads`. IV and tag are slices of their own, and so is additional data,
-        // if there is any; the tag of a session that computes it may be written, and of tag and
+        // as for `PlainPayloads`. The tag is a slice of its own, and so are IV and additional data,
+        // if there are any; the tag of a session that computes it may be written, and of tag and
         // expected tag one is empty. The operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainAead {
                 session,
                 payload: Run::new(input, output, op.cipher.len() as usize),
-                iv: slice::from_raw_parts(op.iv.base, op.iv.len() as usize),
+                iv: op.plain_iv(),
                 aad: if aad_len > 0 {
                     slice::from_raw_parts(op.aad.base, aad_len)
                 } else {

@@ -7,6 +7,7 @@
 mod keys;
 mod lone;
 mod step;
+mod written;
 
 use core::mem::MaybeUninit;
 
@@ -17,31 +18,58 @@ use crate::lockstep::{self, Board};
 use crate::machine::Machine;
 use keys::LaneKeys;
 use step::{Ends, Step};
+pub(crate) use written::{Cbc, Cfb, Ofb};
 
 /// A message to chain.
 ///
 /// # Safety
 /// The invariant of one that is handed to [`Chains::fill`], until [`Chains::run`] has returned:
 /// `source` is valid for reads of `blocks` blocks, but for the bytes that the tail says the last
-/// one lacks; `target` likewise for writes if the tail says that there is one, and it is `source`
+/// one lacks; `target` likewise for writes if the mode writes, and it is `source`
 /// or disjoint from every message's source and target; `chaining` is valid for reads, and for
-/// writes if there is no target.
+/// writes if the mode [`keeps`](Mode::keeps) the last block there.
 pub(crate) struct Link<'k, T> {
     pub source: *const u8,
     /// Where the ciphertext goes, if it goes anywhere.
     pub target: *mut u8,
     pub key: &'k EncryptKey,
-    /// The block before the first one. Without a target the last ciphertext block replaces it.
+    /// The block before the first one.
     pub chaining: *mut u8,
     /// Zero does nothing.
     pub blocks: usize,
     pub tail: T,
 }
 
-/// What becomes of the ciphertext, and of the end of a message.
+/// How blocks are chained (SP 800-38A, sections 6.2 to 6.4).
+#[derive(Clone, Copy)]
+pub(crate) enum Mode {
+    /// As [`Mode::Cbc`], and nothing is written but the last block.
+    Mac,
+    /// Each block is added to the ciphertext before it, and encrypted.
+    Cbc,
+    /// The ciphertext before is encrypted, and added to the block.
+    Cfb,
+    /// What was added to the block before is encrypted, and added to the block.
+    Ofb,
+}
+
+impl Mode {
+    /// Whether text is written. If so, all blocks are whole and nothing is added to the last.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Mac)
+    }
+
+    /// Whether the last block of the chain is kept where the one before the first was: where it
+    /// is not the end of what is written.
+    pub const fn keeps(self) -> bool {
+        matches!(self, Self::Mac | Self::Ofb)
+    }
+}
+
+/// What becomes of the text, and of the end of a message.
 pub(crate) trait Tail: Copy {
-    /// Whether the ciphertext is written. If so, all blocks are whole and nothing is added.
-    const WRITES: bool;
+    /// How a block is chained to the next.
+    const MODE: Mode;
 
     /// [`run_chains`], compiled once for this tail.
     ///
@@ -266,7 +294,7 @@ impl<T: Tail> Chains<T> {
     /// As [`Chains::run`].
     #[inline(always)]
     unsafe fn collide(&self) -> bool {
-        if !T::WRITES || self.len <= 16 {
+        if !T::MODE.writes() || self.len <= 16 {
             return false;
         }
         // SAFETY: entries below `len`.
@@ -376,7 +404,7 @@ impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
         // first, are initialised; the step is no longer than what any of them has left.
         unsafe {
             let mut ends = Ends::new();
-            if !T::WRITES {
+            if !T::MODE.writes() {
                 self.ends(groups * V::BLOCKS, blocks, &mut ends);
             }
             let chains = &mut *self.chains;
@@ -411,7 +439,7 @@ impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
             let target = chains.target[n].assume_init();
             chains.source[n].write(source.wrapping_add(bytes));
             chains.target[n].write(target.wrapping_add(bytes));
-            if T::WRITES {
+            if !T::MODE.keeps() {
                 chains.chaining[n].write(target.wrapping_add(bytes - BLOCK));
             }
         }

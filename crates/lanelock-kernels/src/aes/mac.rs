@@ -4,7 +4,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
+use super::chain::{Chains, Line, Link, Mode, NOTHING, Tail, run_chains, run_each};
 use super::{BLOCK, EncryptKey, KeySize, ecb};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -157,7 +157,7 @@ struct End<'k> {
 }
 
 impl Tail for End<'_> {
-    const WRITES: bool = false;
+    const MODE: Mode = Mode::Mac;
 
     #[inline(never)]
     unsafe fn run(machine: Machine, size: KeySize, chains: &mut Chains<Self>) {

@@ -64,6 +64,21 @@ impl<'k, Key> Records<'k, Key> {
         }
     }
 
+    /// The messages from `first` on, `most` at most.
+    #[inline]
+    pub(crate) fn part(&self, first: usize, most: usize) -> Self {
+        let at = first * self.stride;
+        Self {
+            source: self.source.wrapping_byte_add(at),
+            target: self.target.wrapping_byte_add(at),
+            len: self.len.wrapping_byte_add(at),
+            iv: self.iv.wrapping_byte_add(at),
+            key: self.key.wrapping_byte_add(first * self.key_stride),
+            count: (self.count - first).min(most),
+            ..*self
+        }
+    }
+
     /// Message `i`.
     ///
     /// # Safety

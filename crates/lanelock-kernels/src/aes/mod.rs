@@ -9,19 +9,24 @@
 
 pub mod cbc;
 pub mod ccm;
+pub mod cfb;
 mod chain;
 pub mod ctr;
 pub mod ecb;
+mod feedback;
 pub mod gcm;
 pub mod interleave;
 pub mod key;
 pub mod mac;
 mod message;
+pub mod ofb;
 pub mod reference;
 pub(crate) mod rounds;
+pub mod siv;
 mod sweep;
 pub mod xts;
 
+pub use feedback::Job as FeedbackJob;
 pub use key::{DecryptKey, EncryptKey, KeySize};
 pub use message::{Message, Records};
 

@@ -4,9 +4,11 @@
 
 pub mod cbc;
 pub mod ccm;
+pub mod cfb;
 pub mod ctr;
 pub mod gcm;
 pub mod mac;
+pub mod ofb;
 pub mod xts;
 
 use super::{BLOCK, EncryptKey};

@@ -1,9 +1,8 @@
 //! CBC encryption: one message per lane.
 
-use crate::aes::chain::{Chains, Line, Link, NOTHING, Tail, run_chains, run_each};
+use crate::aes::chain::{Cbc, run_each};
 use crate::aes::message::length;
 use crate::aes::{BLOCK, EncryptKey, KeySize, Message};
-use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
 /// One message to encrypt, or the next part of one.
@@ -70,46 +69,5 @@ pub unsafe fn encrypt_each<'k>(
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_each::<Written>(machine, size, messages) }
-}
-
-impl<'k> From<Message<'k, EncryptKey>> for Link<'k, Written> {
-    #[inline(always)]
-    fn from(message: Message<'k, EncryptKey>) -> Self {
-        Self {
-            source: message.source,
-            target: message.target,
-            key: message.key,
-            chaining: message.iv.cast_mut().cast(),
-            blocks: message.len as usize / BLOCK,
-            tail: Written,
-        }
-    }
-}
-
-/// Ciphertext that is written to the end.
-#[derive(Clone, Copy)]
-struct Written;
-
-impl Tail for Written {
-    const WRITES: bool = true;
-
-    #[inline(never)]
-    unsafe fn run(machine: Machine, size: KeySize, chains: &mut Chains<Self>) {
-        // SAFETY: the caller's contract.
-        unsafe { run_chains(machine, size, chains) }
-    }
-
-    #[inline(always)]
-    fn lacks(self) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn added(self) -> *const [u8; BLOCK] {
-        &NOTHING
-    }
-
-    #[inline(always)]
-    unsafe fn pad<V: Vector>(self, _: V::Proof, _: *const u8, _: *mut Line) {}
+    unsafe { run_each::<Cbc>(machine, size, messages) }
 }

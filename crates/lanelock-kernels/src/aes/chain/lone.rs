@@ -1,8 +1,9 @@
 //! One message alone: for a few blocks, keeping lanes takes longer than chaining.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::{Chains, Line, Tail};
+use super::{Chains, Line, Mode, Tail};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::Vector;
@@ -21,15 +22,19 @@ impl<T: Tail> Chains<T> {
             let blocks = self.blocks[0].assume_init();
             let source = self.source[0].assume_init();
             let chaining = self.chaining[0].assume_init();
-            let mut chain = Chain::<V::Single, ROUNDS> {
+            let mut chain = Chain::<V::Single, T, ROUNDS> {
                 rounds: Rounds::load(single, self.key[0].assume_init()),
                 before: V::Single::load(single, chaining),
+                tail: PhantomData,
             };
-            if T::WRITES {
+            if T::MODE.writes() {
                 let target = self.target[0].assume_init();
                 chain.run(source, blocks, |n, block| {
                     block.store(target.add(BLOCK * n))
                 });
+                if T::MODE.keeps() {
+                    chain.before.store(chaining);
+                }
                 return;
             }
             if blocks > 1 {
@@ -53,14 +58,15 @@ impl<T: Tail> Chains<T> {
 }
 
 /// A chain between two blocks.
-struct Chain<S, const ROUNDS: usize> {
+struct Chain<S, T, const ROUNDS: usize> {
     rounds: Rounds<S, ROUNDS>,
-    /// The last ciphertext block, or what the message begins with.
+    /// The last block of the chain, or what the message begins with.
     before: S,
+    tail: PhantomData<T>,
 }
 
-impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
-    /// Chains `blocks` blocks and hands each ciphertext block to `take`.
+impl<S: Vector, T: Tail, const ROUNDS: usize> Chain<S, T, ROUNDS> {
+    /// Chains `blocks` blocks and hands what becomes of each to `take`.
     ///
     /// # Safety
     /// `source` is valid for reads of that many blocks, at least one.
@@ -69,21 +75,36 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
         // SAFETY: the caller's promise.
         unsafe {
             let (rounds, proof) = (self.rounds, self.before.proof());
+            let (first, last) = (rounds.at(0), rounds.last());
             // The last round key and the first of the next block go in with that block, which
             // takes no time of its own then: nothing but rounds waits for the block before.
-            let seam = rounds.last().xor(rounds.at(0));
-            let mut states = [S::load(proof, source).xor(rounds.at(0)).xor(self.before)];
-            let mut n = 0;
-            loop {
+            let seam = last.xor(first);
+            let text = |n: usize| S::load(proof, source.add(BLOCK * n));
+            let mut states = [match T::MODE {
+                Mode::Mac | Mode::Cbc => text(0).xor(first).xor(self.before),
+                Mode::Cfb | Mode::Ofb => self.before.xor(first),
+            }];
+            for n in 0..blocks {
                 each_round!(rounds.count(), |r| { rounds.middle(r, &mut states) });
-                self.before = states[0].aes_enc_last(rounds.last());
-                take(n, self.before);
-                n += 1;
-                if n == blocks {
-                    return;
-                }
-                let next = S::load(proof, source.add(BLOCK * n)).xor(seam);
-                states[0] = states[0].aes_enc_last(next);
+                let [state] = states;
+                let (out, next) = match T::MODE {
+                    Mode::Mac | Mode::Cbc => {
+                        self.before = state.aes_enc_last(last);
+                        let more = n + 1 < blocks;
+                        (self.before, if more { text(n + 1).xor(seam) } else { seam })
+                    }
+                    Mode::Cfb => {
+                        let text = text(n);
+                        self.before = state.aes_enc_last(text.xor(last));
+                        (self.before, text.xor(seam))
+                    }
+                    Mode::Ofb => {
+                        self.before = state.aes_enc_last(last);
+                        (self.before.xor(text(n)), seam)
+                    }
+                };
+                take(n, out);
+                states = [state.aes_enc_last(next)];
             }
         }
     }

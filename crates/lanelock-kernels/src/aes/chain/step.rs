@@ -1,15 +1,16 @@
 //! The inner loop of chaining: every lane advances by the same number of blocks.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::keys::kept;
-use super::{GROUPS, LANES, Tail};
+use super::{GROUPS, LANES, Mode, Tail};
 use crate::aes::BLOCK;
 use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
 use crate::arch::blocks::{Kernel, Vector};
 
-/// The last block of each lane, if it is not written.
+/// The last block of each lane, if no text is written.
 pub(super) struct Ends {
     /// Where it lies; not read unless one is `padded`.
     pub last: [MaybeUninit<*const u8>; LANES],
@@ -34,10 +35,10 @@ impl Ends {
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub source: *const *const u8,
-    /// Initialised if the jobs do not write.
+    /// Initialised if no text is written.
     pub ends: *const Ends,
     pub target: *const *mut u8,
-    /// A block per lane; replaced by the last ciphertext block if that is not written.
+    /// A block per lane; replaced by the last one if the mode [`keeps`](Mode::keeps) it.
     pub chaining: *const *mut u8,
     /// One schedule for all lanes, or per register of lanes as many registers as are [`kept`].
     pub keys: *const u8,
@@ -57,26 +58,26 @@ impl Step {
         // SAFETY: the caller's promises.
         unsafe {
             if const { !V::SIDE_BY_SIDE } {
-                return match (T::WRITES, one_key) {
-                    (true, true) => V::enter(proof, Shape::<1, true, true>(self)),
-                    (true, false) => V::enter(proof, Shape::<1, false, true>(self)),
-                    (false, true) => V::enter(proof, Shape::<1, true, false>(self)),
-                    (false, false) => V::enter(proof, Shape::<1, false, false>(self)),
-                };
+                return self.enter::<V, T, 1>(proof, one_key);
             }
-            match (T::WRITES, groups, one_key) {
-                (true, 1, true) => V::enter(proof, Shape::<1, true, true>(self)),
-                (true, 1, false) => V::enter(proof, Shape::<1, false, true>(self)),
-                (true, 4, true) => V::enter(proof, Shape::<4, true, true>(self)),
-                (true, 4, false) => V::enter(proof, Shape::<4, false, true>(self)),
-                (true, _, true) => V::enter(proof, Shape::<GROUPS, true, true>(self)),
-                (true, _, false) => V::enter(proof, Shape::<GROUPS, false, true>(self)),
-                (false, 1, true) => V::enter(proof, Shape::<1, true, false>(self)),
-                (false, 1, false) => V::enter(proof, Shape::<1, false, false>(self)),
-                (false, 4, true) => V::enter(proof, Shape::<4, true, false>(self)),
-                (false, 4, false) => V::enter(proof, Shape::<4, false, false>(self)),
-                (false, _, true) => V::enter(proof, Shape::<GROUPS, true, false>(self)),
-                (false, _, false) => V::enter(proof, Shape::<GROUPS, false, false>(self)),
+            match groups {
+                1 => self.enter::<V, T, 1>(proof, one_key),
+                4 => self.enter::<V, T, 4>(proof, one_key),
+                _ => self.enter::<V, T, GROUPS>(proof, one_key),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Step::run`].
+    #[inline(always)]
+    unsafe fn enter<V: Vector, T: Tail, const G: usize>(self, proof: V::Proof, one_key: bool) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            if one_key {
+                V::enter(proof, Shape::<T, G, true>(self, PhantomData));
+            } else {
+                V::enter(proof, Shape::<T, G, false>(self, PhantomData));
             }
         }
     }
@@ -84,9 +85,9 @@ impl Step {
 
 /// Whatever the number of rounds: to know it would spare two branches for each block, which none
 /// of the rounds waits for, and take three times as much code.
-struct Shape<const G: usize, const ONE_KEY: bool, const WRITES: bool>(Step);
+struct Shape<T, const G: usize, const ONE_KEY: bool>(Step, PhantomData<T>);
 
-impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G, ONE_KEY, WRITES> {
+impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KEY> {
     type Output = ();
 
     /// Lines of four blocks are transposed while others run: between the blocks of one line, the
@@ -125,7 +126,10 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
             macro_rules! chain {
                 ($lines:expr, $j:expr) => {
                     for g in 0..G {
-                        state[g] = state[g].xor3((*$lines.add(g))[$j], key(g, 0));
+                        state[g] = match T::MODE {
+                            Mode::Mac | Mode::Cbc => state[g].xor3((*$lines.add(g))[$j], key(g, 0)),
+                            Mode::Cfb | Mode::Ofb => state[g].xor(key(g, 0)),
+                        };
                     }
                     each_round!(rounds, |r| {
                         for g in 0..G {
@@ -135,8 +139,15 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                     });
                     for g in 0..G {
                         state[g] = state[g].aes_enc_last(last_key(g));
-                        if WRITES {
-                            (*$lines.add(g))[$j] = state[g];
+                        let text = &mut (*$lines.add(g))[$j];
+                        match T::MODE {
+                            Mode::Mac => {}
+                            Mode::Cbc => *text = state[g],
+                            Mode::Cfb => {
+                                state[g] = state[g].xor(*text);
+                                *text = state[g];
+                            }
+                            Mode::Ofb => *text = text.xor(state[g]),
                         }
                     }
                 };
@@ -154,7 +165,11 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
             let mut here: *mut [V; 4] = here.as_mut_ptr().cast();
             let mut other: *mut [V; 4] = other.as_mut_ptr().cast();
             // What is not written has its last line, which may be padded, for a rest.
-            let full = if WRITES { step.blocks } else { step.blocks - 1 } / 4;
+            let full = if T::MODE.writes() {
+                step.blocks
+            } else {
+                step.blocks - 1
+            } / 4;
             let (end, rest) = (64 * full, step.blocks - 4 * full);
             if full > 0 {
                 for g in 0..G {
@@ -166,7 +181,7 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                         ($j:literal) => {
                             chain!(here, $j);
                             for g in ($j * G).div_ceil(4)..($j * G + G).div_ceil(4) {
-                                if WRITES && offset > 0 {
+                                if T::MODE.writes() && offset > 0 {
                                     store(*other.add(g), g, offset - 64, 4);
                                 }
                                 if offset + 64 < end {
@@ -181,13 +196,13 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                     quarter!(3);
                     (here, other) = (other, here);
                 }
-                if WRITES {
+                if T::MODE.writes() {
                     for g in 0..G {
                         store(*other.add(g), g, end - 64, 4);
                     }
                 }
             }
-            let padded = !WRITES && (*step.ends).padded;
+            let padded = !T::MODE.writes() && (*step.ends).padded;
             let readable = rest - usize::from(padded);
             if readable == 4 {
                 for g in 0..G {
@@ -198,7 +213,7 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
                     *here.add(g) = load(g, end, readable);
                 }
             }
-            if !WRITES {
+            if !T::MODE.writes() {
                 let (last, added) = ((*step.ends).last.as_ptr(), (*step.ends).added.as_ptr());
                 for g in 0..G {
                     let block = here.add(g).cast::<V>().add(rest - 1);
@@ -212,12 +227,12 @@ impl<const G: usize, const ONE_KEY: bool, const WRITES: bool> Kernel for Shape<G
             for j in 0..rest {
                 chain!(here, j);
             }
-            if WRITES && rest > 0 {
+            if T::MODE.writes() && rest > 0 {
                 for g in 0..G {
                     store(*here.add(g), g, end, rest);
                 }
             }
-            if !WRITES {
+            if T::MODE.keeps() {
                 for g in 0..G {
                     state[g].scatter(step.chaining.add(V::BLOCKS * g));
                 }

@@ -1,0 +1,91 @@
+//! What CFB and OFB have in common: a last block that is not whole takes as many bytes as it needs
+//! of one more block of the cipher.
+
+use core::mem::MaybeUninit;
+
+use super::{BLOCK, EncryptKey, KeySize, Message, Records, ecb};
+use crate::machine::Machine;
+use crate::wipe::wipe;
+
+/// One message of a feedback mode, or the next part of one.
+#[derive(Debug)]
+pub struct Job<'k> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes, below 4 GiB; of a part that is not the last, a multiple of 16.
+    pub len: usize,
+    /// The schedule of this message.
+    pub key: &'k EncryptKey,
+    /// Before: the IV, or what the previous part left here. After: the last block of the chain.
+    pub iv: [u8; BLOCK],
+}
+
+/// The size of all keys; `None` without jobs.
+///
+/// # Panics
+/// If a key differs in size from the first job's.
+pub(super) fn key_size(jobs: &[Job<'_>]) -> Option<KeySize> {
+    let size = jobs.first()?.key.size();
+    let uniform = jobs.iter().all(|job| job.key.size() == size);
+    assert!(uniform, "keys of one size are required");
+    Some(size)
+}
+
+/// Most messages whose ends run together.
+pub(super) const TOGETHER: usize = 64;
+
+/// Runs the ends of messages, if they are not whole blocks: XORs each with the encryption of the
+/// block that `before` says is before it.
+///
+/// # Safety
+/// There are at most [`TOGETHER`] messages, valid for reads and writes of their lengths. All keys
+/// are of one size.
+pub(super) unsafe fn run_ends(
+    machine: Machine,
+    records: &Records<'_, EncryptKey>,
+    before: impl Fn(usize, &Message<'_, EncryptKey>) -> *const [u8; BLOCK],
+) {
+    let mut stream = [[0_u8; BLOCK]; TOGETHER];
+    let mut jobs = [const { MaybeUninit::<ecb::Job<'_, EncryptKey>>::uninit() }; TOGETHER];
+    let mut ends = [0_u8; TOGETHER];
+    let mut count = 0;
+    let block: *mut [u8; BLOCK] = stream.as_mut_ptr();
+    for (number, i) in (0_u8..).zip(0..records.count.min(TOGETHER)) {
+        // SAFETY: a message that there is; the block before its end is behind its target, or its
+        // IV. `count` is below the number of messages.
+        unsafe {
+            let message = records.get(i);
+            if (message.len as usize).is_multiple_of(BLOCK) {
+                continue;
+            }
+            jobs[count].write(ecb::Job {
+                source: before(i, &message).cast(),
+                target: block.add(count).cast(),
+                len: BLOCK,
+                key: message.key,
+            });
+        }
+        ends[count] = number;
+        count += 1;
+    }
+    if count == 0 {
+        return;
+    }
+    // SAFETY: the first `count` are initialised. Each target is a block of its own.
+    unsafe {
+        let jobs = core::slice::from_raw_parts(jobs.as_ptr().cast(), count);
+        ecb::encrypt_many(machine, jobs);
+        for (n, &number) in ends[..count].iter().enumerate() {
+            let message = records.get(usize::from(number));
+            let len = message.len as usize;
+            let stream = &*block.add(n);
+            for at in len / BLOCK * BLOCK..len {
+                let byte = message.source.add(at).read() ^ stream[at % BLOCK];
+                message.target.add(at).write(byte);
+            }
+        }
+    }
+    wipe(&mut stream[..count]);
+}

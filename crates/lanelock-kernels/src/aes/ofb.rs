@@ -1,0 +1,84 @@
+//! OFB (SP 800-38A, section 6.4), both directions alike: a message in each lane.
+
+use super::chain::{Ofb, run_each};
+use super::feedback::{Job, TOGETHER, key_size, run_ends};
+use super::message::length;
+use super::{BLOCK, EncryptKey, KeySize, Message, Records};
+use crate::machine::Machine;
+use crate::wipe::wipe;
+
+/// Encrypts or decrypts every job.
+///
+/// # Panics
+/// If a key differs in size from the first job's, or a length is not below 4 GiB.
+///
+/// # Safety
+/// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
+/// - A target is identical to its own source or disjoint from it, and disjoint from the sources
+///   and targets of all other jobs.
+pub unsafe fn apply_many(machine: Machine, jobs: &mut [Job<'_>]) {
+    let Some(size) = key_size(jobs) else { return };
+    for job in jobs {
+        let message = Message {
+            source: job.source,
+            target: job.target,
+            len: length(job.len),
+            key: job.key,
+            iv: &raw const job.iv,
+        };
+        let mut state = [job.iv];
+        if let Some(records) = Records::of(core::slice::from_ref(&message)) {
+            // SAFETY: the caller's contract; the sizes were compared.
+            unsafe { apply(machine, size, &records, &mut state) };
+        }
+        [job.iv] = state;
+        wipe(&mut state);
+    }
+}
+
+/// Encrypts or decrypts whole messages that are in memory.
+///
+/// # Safety
+/// - As for [`apply_many`], and each IV is valid for reads, until this returns; the records are
+///   valid for reads, and do not change.
+/// - Every key has `size`.
+pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
+    let mut states = [[0; BLOCK]; TOGETHER];
+    for first in (0..records.count).step_by(TOGETHER) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let part = records.part(first, TOGETHER);
+            let states = &mut states[..part.count];
+            for (i, state) in states.iter_mut().enumerate() {
+                *state = part.get(i).iv.read();
+            }
+            apply(machine, size, &part, states);
+        }
+    }
+    wipe(&mut states[..records.count.min(TOGETHER)]);
+}
+
+/// Runs a message from each state on, which becomes that of its last whole block.
+///
+/// # Safety
+/// As for [`apply_records`], of at most [`TOGETHER`] messages; there are as many states.
+unsafe fn apply(
+    machine: Machine,
+    size: KeySize,
+    records: &Records<'_, EncryptKey>,
+    states: &mut [[u8; BLOCK]],
+) {
+    let states: *mut [u8; BLOCK] = states.as_mut_ptr();
+    // SAFETY: the caller's contract: a state for each message, which the chain may write.
+    unsafe {
+        let messages = (0..records.count).map(|i| Message {
+            iv: states.add(i).cast_const(),
+            ..records.get(i)
+        });
+        run_each::<Ofb>(machine, size, messages);
+        run_ends(machine, records, |i, _| states.add(i).cast_const());
+    }
+}
+
+#[cfg(test)]
+mod tests;

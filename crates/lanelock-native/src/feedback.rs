@@ -1,0 +1,106 @@
+//! AES-CFB and AES-OFB: a message in each lane, but for CFB decryption, which has a message's blocks
+//! side by side.
+
+#![allow(unsafe_code)] // calls kernels
+
+use std::marker::PhantomData;
+use std::slice;
+
+use lanelock_core::cursor::Cursor;
+use lanelock_kernels::Machine;
+use lanelock_kernels::aes::{BLOCK, EncryptKey, FeedbackJob, KeySize, Records, cfb, ofb};
+
+use crate::burst::{Text, for_each_block_run};
+use crate::cipher::{Cipher, Messages};
+
+/// A feedback mode, in one direction.
+pub(crate) trait Mode: Send + Sync + 'static {
+    /// Runs whole messages.
+    ///
+    /// # Safety
+    /// That of the kernel.
+    unsafe fn run(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>);
+
+    /// Runs part of a message.
+    ///
+    /// # Safety
+    /// That of the kernel.
+    unsafe fn run_part(machine: Machine, part: &mut FeedbackJob<'_>);
+}
+
+pub(crate) struct CfbEncrypt;
+pub(crate) struct CfbDecrypt;
+pub(crate) struct Ofb;
+
+macro_rules! modes {
+    ($($mode:ident: $records:path, $many:path;)*) => {$(
+        impl Mode for $mode {
+            #[inline]
+            unsafe fn run(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
+                // SAFETY: the caller's promise.
+                unsafe { $records(machine, size, records) }
+            }
+
+            unsafe fn run_part(machine: Machine, part: &mut FeedbackJob<'_>) {
+                // SAFETY: the caller's promise.
+                unsafe { $many(machine, slice::from_mut(part)) }
+            }
+        }
+    )*};
+}
+modes! {
+    CfbEncrypt: cfb::encrypt_records, cfb::encrypt_many;
+    CfbDecrypt: cfb::decrypt_records, cfb::decrypt_many;
+    Ofb: ofb::apply_records, ofb::apply_many;
+}
+
+/// A cipher of the mode `M`.
+pub(crate) struct Feedback<M> {
+    machine: Machine,
+    key: EncryptKey,
+    mode: PhantomData<M>,
+}
+
+impl<M> Feedback<M> {
+    pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        let key = EncryptKey::new(machine, key)?;
+        Some(Self {
+            machine,
+            key,
+            mode: PhantomData,
+        })
+    }
+}
+
+impl<M: Mode> Cipher for Feedback<M> {
+    #[inline]
+    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
+        messages.in_records(
+            |cipher| &cipher.key,
+            // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
+            // validation has seen to an IV of one block.
+            |records| unsafe { M::run(self.machine, self.key.size(), records) },
+        );
+    }
+
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
+        let Text {
+            source,
+            target,
+            len,
+        } = Text::EMPTY;
+        let mut part = FeedbackJob {
+            source,
+            target,
+            len,
+            key: &self.key,
+            iv: iv.try_into().expect("an IV of one block"),
+        };
+        // The kernel leaves the last block of the chain where it found the IV.
+        for_each_block_run(payload, BLOCK, |text| {
+            (part.source, part.target, part.len) = (text.source, text.target, text.len);
+            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
+            unsafe { M::run_part(self.machine, &mut part) };
+        });
+    }
+}
