@@ -123,7 +123,8 @@ const LONE: usize = (lone::MOST - 1) * super::block::BLOCK;
 /// As [`seal_many`].
 unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
     let blocks = 1 + job.len.div_ceil(super::block::BLOCK);
-    let stream = Lone::new(kernels, &job.key.state(0, &job.nonce), blocks);
+    let mut stream = Lone::new();
+    stream.fill(kernels, &job.key.state(0, &job.nonce), blocks);
     let mut keys = [[0; 8]];
     keys[0].copy_from_slice(&stream.block(0)[..8]);
     let jobs = core::slice::from_mut(job);

@@ -35,7 +35,8 @@ pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
         && job.len <= lone::MOST * BLOCK
     {
         let state = job.key.state(job.counter, &job.nonce);
-        let stream = Lone::new(kernels, &state, job.len.div_ceil(BLOCK));
+        let mut stream = Lone::new();
+        stream.fill(kernels, &state, job.len.div_ceil(BLOCK));
         // SAFETY: the caller's promise, passed on.
         return unsafe { stream.apply(0, job.input, job.output, job.len) };
     }

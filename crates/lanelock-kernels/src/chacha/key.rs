@@ -90,7 +90,9 @@ impl<const N: usize> ExtendedKeys<N> {
             for (i, (key, nonce)) in messages.enumerate() {
                 read_words(&nonce[..16], &mut nonces[i]);
                 let mut state = key.extending(&nonces[i]);
-                keys.0[i].take(Lone::new(kernels, &state, 1).block(0), &nonces[i]);
+                let mut block = Lone::new();
+                block.fill(kernels, &state, 1);
+                keys.0[i].take(block.block(0), &nonces[i]);
                 wipe(&mut state);
             }
             return keys;

@@ -27,17 +27,27 @@ pub(super) struct Lone {
 }
 
 impl Lone {
-    /// `blocks` blocks from the state's counter on.
+    /// No block yet.
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self {
+            rows: MaybeUninit::uninit(),
+            blocks: 0,
+        }
+    }
+
+    /// Makes it `blocks` blocks from the state's counter on; where it lies, as a copy would take as
+    /// long as a block.
     ///
     /// # Panics
-    /// If there are more than [`MOST`].
+    /// If there are more than [`MOST`], or it was filled before.
     #[inline]
-    pub(super) fn new(kernels: &Kernels, state: &DoubleRow<u32>, blocks: usize) -> Self {
+    pub(super) fn fill(&mut self, kernels: &Kernels, state: &DoubleRow<u32>, blocks: usize) {
+        assert!(self.blocks == 0, "a lone message has one key stream");
         assert!(blocks <= MOST, "a lone message is short");
-        let mut rows = MaybeUninit::<[DoubleRow<u32>; ROOM]>::uninit();
         // SAFETY: `ROOM` rows, and no more than `MOST` blocks.
-        unsafe { kernels.consecutive(state, rows.as_mut_ptr().cast(), blocks) };
-        Self { rows, blocks }
+        unsafe { kernels.consecutive(state, self.rows.as_mut_ptr().cast(), blocks) };
+        self.blocks = blocks;
     }
 
     /// Block `number`.
