@@ -3,7 +3,7 @@
 //!
 //! The marks are Valgrind's client requests (its manual, section 3.1; numbers in `valgrind.h` and
 //! `memcheck.h`): instructions without effect on a CPU, a call under Valgrind. Nothing here is
-//! part of a kernel but [`declassify`], which is nothing unless built with `--cfg lanelock_taint`.
+//! part of a kernel but [`declassify`] and [`publish`], which are nothing unless built with `--cfg lanelock_taint`.
 
 #![allow(unsafe_code)] // the request is a sequence of instructions
 
@@ -66,6 +66,19 @@ pub fn declassify(verdict: bool) -> bool {
     }
     #[cfg(not(lanelock_taint))]
     verdict
+}
+
+/// Bytes that were computed from secrets and are part of what is sent: a synthetic IV.
+#[inline(always)]
+#[must_use]
+pub fn publish<const N: usize>(bytes: [u8; N]) -> [u8; N] {
+    #[cfg(lanelock_taint)]
+    let bytes = {
+        let mut bytes = bytes;
+        mark_public(&mut bytes);
+        bytes
+    };
+    bytes
 }
 
 /// Memcheck's first request.

@@ -8,6 +8,7 @@ use core::mem::MaybeUninit;
 use super::mac::{Message, Subkeys, authenticate_each};
 use super::{BLOCK, EncryptKey, KeySize, ctr};
 use crate::machine::Machine;
+use crate::taint::publish;
 use crate::wipe::wipe;
 
 /// The key of a session, in both of its halves, and what does not depend on a message. Wiped on
@@ -110,6 +111,9 @@ pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's contract; the sizes were compared.
         unsafe {
             synthesise(machine, size, jobs, |job| job.source);
+            for job in &mut *jobs {
+                job.tag = publish(job.tag);
+            }
             crypt(machine, size, jobs);
         }
     }

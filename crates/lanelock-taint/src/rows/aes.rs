@@ -3,8 +3,10 @@
 #![allow(unsafe_code)] // kernels take raw memory
 
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::gcm::Direction;
-use lanelock_kernels::aes::{DecryptKey, EncryptKey, cbc, ccm, ctr, ecb, gcm, mac, xts};
+use lanelock_kernels::aes::gcm::{Direction, siv as gcm_siv};
+use lanelock_kernels::aes::{
+    DecryptKey, EncryptKey, FeedbackJob, cbc, ccm, cfb, ctr, ecb, gcm, mac, ofb, siv, xts,
+};
 
 use super::Row;
 use crate::inputs::{Inputs, Message};
@@ -24,6 +26,8 @@ struct Mode {
 
 const KEYS: &[usize] = &[16, 24, 32];
 const TWO_KEYS: &[usize] = &[32, 64];
+const SIV_KEYS: &[usize] = &[32, 48, 64];
+const GCM_SIV_KEYS: &[usize] = &[16, 32];
 const BLOCKS: (usize, usize) = (16, 16);
 const BYTES: (usize, usize) = (1, 0);
 
@@ -31,6 +35,9 @@ const MODES: &[Mode] = &[
     mode("CBC encrypt", KEYS, BLOCKS, cbc_encrypt),
     mode("CBC decrypt", KEYS, BLOCKS, cbc_decrypt),
     mode("CTR", KEYS, BYTES, ctr_many),
+    mode("CFB encrypt", KEYS, BYTES, cfb_encrypt),
+    mode("CFB decrypt", KEYS, BYTES, cfb_decrypt),
+    mode("OFB", KEYS, BYTES, ofb_many),
     mode("ECB encrypt", KEYS, BLOCKS, ecb_encrypt),
     mode("ECB decrypt", KEYS, BLOCKS, ecb_decrypt),
     mode("XTS encrypt", TWO_KEYS, (1, 16), xts_encrypt),
@@ -41,6 +48,10 @@ const MODES: &[Mode] = &[
     mode("GCM encrypt, IV of 16", KEYS, BYTES, gcm_long_iv),
     mode("GCM encrypt in parts", KEYS, BYTES, gcm_parts),
     mode("GMAC", KEYS, BYTES, gmac),
+    mode("GCM-SIV encrypt", GCM_SIV_KEYS, BYTES, gcm_siv_encrypt),
+    mode("GCM-SIV decrypt", GCM_SIV_KEYS, BYTES, gcm_siv_decrypt),
+    mode("SIV encrypt", SIV_KEYS, BYTES, siv_encrypt),
+    mode("SIV decrypt", SIV_KEYS, BYTES, siv_decrypt),
     mode("CCM encrypt", KEYS, BYTES, ccm_encrypt),
     mode("CCM decrypt", KEYS, BYTES, ccm_decrypt),
 ];
@@ -149,6 +160,36 @@ fn ctr_many(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
     // SAFETY: each message is a vector of its own, in place.
     unsafe { ctr::apply_many(machine, &mut jobs) };
     Vec::new()
+}
+
+fn feedback(
+    machine: Machine,
+    burst: &mut [Message],
+    many: unsafe fn(Machine, &mut [FeedbackJob<'_>]),
+) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
+    let mut jobs = jobs!(burst, |message, i| FeedbackJob {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        key: &keys[i],
+        iv: message.iv,
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { many(machine, &mut jobs) };
+    jobs.iter().map(|job| job.iv.to_vec()).collect()
+}
+
+fn cfb_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    feedback(machine, burst, cfb::encrypt_many)
+}
+
+fn cfb_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    feedback(machine, burst, cfb::decrypt_many)
+}
+
+fn ofb_many(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    feedback(machine, burst, ofb::apply_many)
 }
 
 fn ecb_jobs<'k, Key>(burst: &mut [Message], keys: &'k [Key]) -> Vec<ecb::Job<'k, Key>> {
@@ -324,6 +365,64 @@ fn gmac(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
     // SAFETY: each message is a vector of its own; nothing is written.
     unsafe { gcm::encrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
+}
+
+fn gcm_siv_turn(
+    machine: Machine,
+    burst: &mut [Message],
+    many: unsafe fn(Machine, &mut [gcm_siv::Job<'_>]),
+) -> Vec<Vec<u8>> {
+    let keys = schedules(machine, burst);
+    let mut jobs = jobs!(burst, |message, i| gcm_siv::Job {
+        source: message.data.as_ptr(),
+        target: message.data.as_mut_ptr(),
+        len: message.data.len(),
+        aad: message.aad.as_ptr(),
+        aad_len: message.aad.len(),
+        key: &keys[i],
+        nonce: *short_iv(message),
+        tag: message.iv,
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { many(machine, &mut jobs) };
+    jobs.iter().map(|job| job.tag.to_vec()).collect()
+}
+
+fn gcm_siv_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    gcm_siv_turn(machine, burst, gcm_siv::encrypt_many)
+}
+
+fn gcm_siv_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    gcm_siv_turn(machine, burst, gcm_siv::decrypt_many)
+}
+
+/// Every other message has a nonce.
+fn siv_turn(
+    machine: Machine,
+    burst: &mut [Message],
+    many: unsafe fn(Machine, &mut [siv::Job<'_>]),
+) -> Vec<Vec<u8>> {
+    let key = |message: &Message| siv::Key::new(machine, &message.key).expect("two keys of AES");
+    let keys: Vec<_> = burst.iter().map(key).collect();
+    let mut jobs = jobs!(burst, |message, i| {
+        let nonce = (i % 2 == 0).then_some(&message.iv[..]);
+        let mut job = siv::Job::new(&keys[i], message.aad.as_slice(), nonce, message.iv);
+        job.source = message.data.as_ptr();
+        job.target = message.data.as_mut_ptr();
+        job.len = message.data.len();
+        job
+    });
+    // SAFETY: each message is a vector of its own, in place.
+    unsafe { many(machine, &mut jobs) };
+    jobs.iter().map(|job| job.tag.to_vec()).collect()
+}
+
+fn siv_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    siv_turn(machine, burst, siv::encrypt_many)
+}
+
+fn siv_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
+    siv_turn(machine, burst, siv::decrypt_many)
 }
 
 const CCM_TAG: usize = 12;
