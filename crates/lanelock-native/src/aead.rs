@@ -12,7 +12,7 @@ use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 use lanelock_kernels::taint::declassify;
 
-use crate::burst::{BURST, Mapped, Text, memory, session_of};
+use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::group::Group;
 use crate::tags::{self, Left};
 
@@ -80,26 +80,29 @@ impl<A: Aead> AeadSession<A> {
     ) {
         let mut left = Left::new();
         let mut number = 0;
-        // Extended, not collected: that would move them all.
-        jobs.extend(Mapped::new(messages, |message| {
-            let place = if A::PLACES {
-                left.unless_whole(number, message.tag)
-            } else {
-                if !message.tag.is_empty() {
-                    left.push(number, message.tag);
-                }
-                ptr::null_mut()
-            };
-            number += 1;
-            let whole = Message {
-                text: message.payload.into(),
-                aad: message.aad,
-                iv: message.iv,
-                place,
-            };
-            let expected = || message.expected.try_into().expect("a whole tag");
-            message.session.aead.job(whole, expected)
-        }));
+        // Appended, not collected: that would move them all.
+        append(
+            jobs,
+            Mapped::new(messages, |message| {
+                let place = if A::PLACES {
+                    left.unless_whole(number, message.tag)
+                } else {
+                    if !message.tag.is_empty() {
+                        left.push(number, message.tag);
+                    }
+                    ptr::null_mut()
+                };
+                number += 1;
+                let whole = Message {
+                    text: message.payload.into(),
+                    aad: message.aad,
+                    iv: message.iv,
+                    place,
+                };
+                let expected = || message.expected.try_into().expect("a whole tag");
+                message.session.aead.job(whole, expected)
+            }),
+        );
         // SAFETY: a batch is of one group. The memory of the messages is the operations' for as
         // long as the batch is borrowed. Input and output of a payload are alike or disjoint;
         // outputs and tags of different operations are disjoint from each other and from what is

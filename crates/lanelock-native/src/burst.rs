@@ -1,6 +1,7 @@
 //! What the sessions of every algorithm share: how many messages a kernel is given at a time, and
 //! what is known of a message while it is.
 
+use arrayvec::ArrayVec;
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{EngineSession, LastSession, ValidOp};
 use lanelock_core::session::SessionMemory;
@@ -68,6 +69,17 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
             Some(item) => Some((self.1)(item)),
             None => None,
         }
+    }
+}
+
+/// Appends items, which there is room for: as `extend`, but always inlined.
+///
+/// # Panics
+/// If there is no room.
+#[inline(always)]
+pub(crate) fn append<T, const N: usize>(to: &mut ArrayVec<T, N>, items: impl Iterator<Item = T>) {
+    for item in items {
+        to.push(item);
     }
 }
 

@@ -60,7 +60,7 @@ impl Cbc for CbcDecrypt {
 }
 
 impl Cipher for CbcEncrypt {
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
         let messages = Mapped::new(messages.each(), |message| {
             message.keyed(|cipher: &Self| &cipher.key)
@@ -93,7 +93,7 @@ impl Cipher for CbcEncrypt {
 }
 
 impl Cipher for CbcDecrypt {
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
         messages.in_records(
             |cipher| &cipher.key,

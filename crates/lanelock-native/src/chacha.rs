@@ -53,7 +53,7 @@ impl ChaCha20Poly1305 {
 }
 
 impl Cipher for ChaCha20 {
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
         // SAFETY: the caller's promises are the kernel's; validation has seen to an IV of one block.

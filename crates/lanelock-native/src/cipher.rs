@@ -12,7 +12,7 @@ use lanelock_core::engine::{
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::aes::{self, BLOCK, Records};
 
-use crate::burst::{BURST, Mapped, Text, memory, session_of};
+use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::group::Group;
 
 /// A cipher, keyed for one direction.
@@ -106,7 +106,10 @@ impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
     #[inline(always)]
     fn in_records<K: 'k>(self, key: impl Fn(&'k C) -> &'k K, run: impl FnOnce(&Records<'k, K>)) {
         let mut keys = ArrayVec::<&'k K, BURST>::new();
-        keys.extend(self.ciphers.iter().map(|cipher| key(cipher)));
+        append(
+            &mut keys,
+            Mapped::new(self.ciphers.iter(), |cipher| key(cipher)),
+        );
         let Columns {
             source,
             target,
@@ -213,7 +216,7 @@ pub(crate) fn run_plain<'a, S: EngineSession, C: Cipher>(
     if payloads.is_of_one_session() {
         ciphers.extend(payloads.sessions().next().map(&cipher));
     } else {
-        ciphers.extend(payloads.sessions().map(&cipher));
+        append(&mut ciphers, Mapped::new(payloads.sessions(), &cipher));
     }
     let messages = PlainMessages {
         ciphers: &ciphers,

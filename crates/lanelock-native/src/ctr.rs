@@ -25,7 +25,7 @@ impl Ctr {
 }
 
 impl Cipher for Ctr {
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
         messages.in_records(
             |cipher| &cipher.key,

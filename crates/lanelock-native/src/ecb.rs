@@ -50,7 +50,7 @@ macro_rules! ecb {
         }
 
         impl Cipher for $cipher {
-            #[inline]
+            #[inline(always)]
             unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
                 let mut jobs = ArrayVec::<_, BURST>::new();
                 for message in messages.each() {

@@ -73,7 +73,7 @@ impl<M> Feedback<M> {
 }
 
 impl<M: Mode> Cipher for Feedback<M> {
-    #[inline]
+    #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
         messages.in_records(
             |cipher| &cipher.key,

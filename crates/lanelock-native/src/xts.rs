@@ -67,7 +67,7 @@ macro_rules! xts {
         }
 
         impl Cipher for $cipher {
-            #[inline]
+            #[inline(always)]
             unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
                 let mut jobs = ArrayVec::<_, BURST>::new();
                 // SAFETY: the caller's promises are the kernel's; validation has seen to an IV of

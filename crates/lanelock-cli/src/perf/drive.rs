@@ -133,7 +133,10 @@ fn step<'m, F: Form>(
     messages: &'m mut [Message<'_>],
     mut ops: Vec<Op<'m>>,
 ) -> Result<Vec<Op<'m>>, Failure> {
-    ops.extend(messages.iter_mut().map(|message| F::op(message)));
+    // A loop of its own: what the standard library's `extend` calls is not always inlined.
+    for message in messages {
+        ops.push(F::op(message));
+    }
     if queue.process(&mut ops).failed == 0 {
         return Ok(ops);
     }

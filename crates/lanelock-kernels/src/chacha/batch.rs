@@ -46,7 +46,7 @@ impl<'t> Batch<'t> {
     }
 
     /// The one-time key of message `index`: the first half of the block.
-    #[inline]
+    #[inline(always)]
     pub(super) fn key(&mut self, state: DoubleRow<u32>, index: usize) {
         self.push(&state, 0, Target::Key(index));
     }
@@ -57,7 +57,7 @@ impl<'t> Batch<'t> {
     /// # Safety
     /// `input` is valid for reading and `output` for writing `len` bytes until the flush; they
     /// are the same memory or disjoint, and no other text of this batch overlaps them.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn text(
         &mut self,
         state: DoubleRow<u32>,
@@ -66,12 +66,9 @@ impl<'t> Batch<'t> {
         mut len: usize,
     ) {
         let mut number = state[COUNTER];
-        let wide = len / BLOCK / self.kernels.wide() * self.kernels.wide();
-        if wide > 0 {
-            let mut scratch = [[0; 16]; ROWS];
-            // SAFETY: `wide` blocks are in `len` bytes.
-            unsafe { self.kernels.run(&state, input, output, wide, &mut scratch) };
-            wipe(&mut scratch);
+        if len >= self.kernels.wide() * BLOCK {
+            // SAFETY: the caller's promise.
+            let wide = unsafe { run_wide(self.kernels, &state, input, output, len) };
             number = number.wrapping_add(counter(wide));
             input = input.wrapping_add(wide * BLOCK);
             output = output.wrapping_add(wide * BLOCK);
@@ -135,6 +132,26 @@ impl<'t> Batch<'t> {
         }
         self.count = 0;
     }
+}
+
+/// Runs as many blocks of a text as fill the widest registers; returns how many.
+///
+/// # Safety
+/// As for [`Batch::text`].
+#[inline(never)]
+unsafe fn run_wide(
+    kernels: &Kernels,
+    state: &DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> usize {
+    let wide = len / BLOCK / kernels.wide() * kernels.wide();
+    let mut scratch = [[0; 16]; ROWS];
+    // SAFETY: `wide` blocks are in `len` bytes.
+    unsafe { kernels.run(state, input, output, wide, &mut scratch) };
+    wipe(&mut scratch);
+    wide
 }
 
 impl Drop for Batch<'_> {
