@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::engine::{Engine, EngineSession, Wiped};
+use crate::engine::{Engine, Wiped};
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
 use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Kinds, Session, SessionError};
-use crate::stand_in::StandIn;
 use crate::transform::Transform;
 use crate::validate::Rules;
 
@@ -106,8 +105,7 @@ impl Device {
         self.0.key_observers.and_then(|make| make())
     }
 
-    /// Prepares `transform` on the first engine that offers it, and if that one is contested, on
-    /// the next one too ([`crate::stand_in`]).
+    /// Prepares `transform` on the first engine that offers it.
     ///
     /// # Errors
     /// [`SessionError::Length`] and [`SessionError::WeakKey`] for a bad description,
@@ -119,7 +117,7 @@ impl Device {
             let choice = Choice::FirstThatOffers {
                 refused: refused.clone(),
             };
-            match self.open(index, &transform, choice, Some(index + 1)) {
+            match self.open(index, &transform, choice) {
                 Err(error @ SessionError::Unsupported { .. }) => {
                     refused.push((self.0.engines[index].name(), error));
                 }
@@ -143,7 +141,7 @@ impl Device {
         })
     }
 
-    /// Prepares `transform` on the engine called `engine`, which then runs it whatever its speed.
+    /// Prepares `transform` on the engine called `engine`.
     ///
     /// # Errors
     /// As [`Device::session`], and [`SessionError::NoSuchEngine`].
@@ -156,7 +154,7 @@ impl Device {
                 known,
             });
         };
-        self.open(index, &transform, Choice::Named, None)
+        self.open(index, &transform, Choice::Named)
     }
 
     /// A queue pair for one thread at a time whose [`QueuePair::enqueue`] holds up to `depth`
@@ -179,13 +177,9 @@ impl Device {
         index: usize,
         transform: &Transform,
         choice: Choice,
-        stand_ins_from: Option<usize>,
     ) -> Result<Session, SessionError> {
         let engine = &self.0.engines[index];
         let opened = Wiped::boxed(engine.open(transform)?);
-        let stand_in = stand_ins_from
-            .filter(|_| engine.is_contested())
-            .and_then(|from| self.stand_in(from, transform, (engine.name(), &**opened)));
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         let rules = Rules::new(transform, group);
@@ -194,25 +188,9 @@ impl Device {
             transform,
             opened,
             engine.name(),
-            stand_in,
             (rules, kind),
             choice,
         ))
-    }
-
-    /// The first engine from `from` on that offers `transform` too.
-    fn stand_in(
-        &self,
-        from: usize,
-        transform: &Transform,
-        primary: (&'static str, &dyn EngineSession),
-    ) -> Option<StandIn> {
-        let mut others = self.0.engines.iter().enumerate().skip(from);
-        let (index, name, opened) = others.find_map(|(index, engine)| {
-            let opened = Wiped::boxed(engine.open(transform).ok()?);
-            Some((index, engine.name(), opened))
-        })?;
-        StandIn::new(transform, primary, (name, index), opened)
     }
 }
 
@@ -238,7 +216,7 @@ impl fmt::Debug for DeviceBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Batch, Capability, QueueToken};
+    use crate::engine::{Batch, Capability, EngineSession, QueueToken};
     use crate::session::SessionMemory;
     use crate::shared::KEPT;
     use crate::{Hash, Transform};

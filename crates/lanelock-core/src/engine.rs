@@ -35,13 +35,6 @@ pub trait Engine: Send + Sync {
     /// error ends it.
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
 
-    /// Whether another engine may be faster for some groups. A session that names no engine then
-    /// has the next one of its device as a stand-in, and runs a group on whichever was measured
-    /// to be faster for its like.
-    fn is_contested(&self) -> bool {
-        false
-    }
-
     /// The half that serves public keys, if there is one.
     fn public_key(&self) -> Option<&dyn crate::public_key::engine::KeyEngine> {
         None

@@ -194,22 +194,6 @@ impl<'b, 'a> Batch<'b, 'a> {
         self.succeeded
     }
 
-    /// Bytes of the first operation's message.
-    #[inline]
-    pub(crate) fn first_len(&self) -> u32 {
-        let first = self.order.map_or(0, |order| order[0].into());
-        message_len(&self.ops[first])
-    }
-
-    /// Whether all operations are of one session, and `f` holds for the bytes of each message.
-    pub(crate) fn is_of_one_session(&self, f: impl Fn(u32) -> bool) -> bool {
-        let session = self.session();
-        (0..self.len()).all(|n| {
-            let op = &self.ops[self.order.map_or(n, |order| order[n].into())];
-            std::ptr::eq(op.session, session) && f(message_len(op))
-        })
-    }
-
     /// The session whose engine runs the batch.
     pub(crate) fn session(&self) -> &'a SessionInner {
         let first = self.order.map_or(0, |order| order[0].into());
@@ -233,12 +217,6 @@ impl<'a> Ops<'_, 'a> {
         };
         self.ops.get_mut(index).map(ValidOp)
     }
-}
-
-/// Bytes that an operation encrypts or authenticates.
-#[inline]
-fn message_len(op: &Op<'_>) -> u32 {
-    op.cipher.len().max(op.auth.len())
 }
 
 /// Indices of a slice's valid operations, and the scratch to sort them by group.

@@ -33,7 +33,6 @@ pub mod queue_pair;
 pub mod session;
 mod shared;
 pub mod sizes;
-pub mod stand_in;
 pub mod stats;
 pub mod status;
 #[doc(hidden)]

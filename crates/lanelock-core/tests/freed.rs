@@ -70,10 +70,6 @@ impl Engine for Leaky {
         Ok(Stale::boxed())
     }
 
-    fn is_contested(&self) -> bool {
-        true
-    }
-
     fn public_key(&self) -> Option<&dyn KeyEngine> {
         Some(self)
     }

@@ -150,10 +150,6 @@ impl Engine for Native {
         })
     }
 
-    fn is_contested(&self) -> bool {
-        true
-    }
-
     fn public_key(&self) -> Option<&dyn KeyEngine> {
         let public_keys = self.public_keys.as_ref()?;
         Some(public_keys)

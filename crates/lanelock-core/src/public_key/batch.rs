@@ -6,7 +6,6 @@ use zeroize::Zeroize;
 
 use super::engine::KeyEngineSession;
 use super::op::KeyOp;
-use super::session::Side;
 use super::status::KeyReason;
 use crate::status::Status;
 
@@ -15,25 +14,23 @@ use crate::status::Status;
 pub struct KeyBatch<'b, 'a> {
     ops: &'b mut [KeyOp<'a>],
     order: &'b [u32],
-    side: Side,
 }
 
 /// An operation that has passed validation, as an engine sees it.
 #[derive(Debug)]
 pub struct ValidKeyOp<'o, 'a> {
     op: &'o mut KeyOp<'a>,
-    side: Side,
 }
 
 impl<'b, 'a> KeyBatch<'b, 'a> {
     /// The operations of `ops` at the indices `order`; until the engine says otherwise, each has
     /// failed.
-    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u32], side: Side) -> Self {
+    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u32]) -> Self {
         for &index in order {
             ops[index as usize].status = Status::EngineError;
             ops[index as usize].reason = Some(KeyReason::Engine);
         }
-        Self { ops, order, side }
+        Self { ops, order }
     }
 
     /// Number of operations; at least 1.
@@ -55,7 +52,6 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
     pub fn get(&mut self, index: usize) -> ValidKeyOp<'_, 'a> {
         ValidKeyOp {
             op: &mut self.ops[self.order[index] as usize],
-            side: self.side,
         }
     }
 
@@ -69,7 +65,7 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
     /// Hands the batch to its engine.
     pub(super) fn run(mut self, queue: &mut crate::engine::QueueToken) {
         let session = self.ops[self.order[0] as usize].session;
-        session.on(self.side).session.process(queue, &mut self);
+        session.engine.process(queue, &mut self);
     }
 }
 
@@ -92,7 +88,7 @@ impl<'a> ValidKeyOp<'_, 'a> {
     /// The engine's part of the operation's session, if it is a `T`.
     #[must_use]
     pub fn session<T: KeyEngineSession>(&self) -> Option<&'a T> {
-        let session: &'a dyn Any = &**self.op.session.on(self.side).session;
+        let session: &'a dyn Any = &**self.op.session.engine;
         session.downcast_ref()
     }
 

@@ -5,14 +5,13 @@ use super::error::KeyError;
 use super::flush::FlushPolicy;
 use super::key::{PublicKey, SecretKey};
 use super::queue::KeyQueue;
-use super::session::{KeySession, Prepared};
+use super::session::KeySession;
 use super::transform::KeyTransform;
 use crate::device::Device;
 use crate::job::OwnedBuffer;
 
 impl Device {
-    /// Prepares `transform` on the first engine that offers it. If that one runs operations in
-    /// lanes, the next that offers it one at a time stands in where there are too few.
+    /// Prepares `transform` on the first engine that offers it.
     ///
     /// # Errors
     /// What [`KeyTransform::validate`] or the engine says against the key or its parameters;
@@ -20,32 +19,24 @@ impl Device {
     pub fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError> {
         transform.validate()?;
         let mut refused = Vec::new();
-        let mut primary: Option<Prepared> = None;
         for (index, name, engine) in self.key_engines() {
-            let prepared = match engine.open(transform) {
-                Ok(session) => Prepared::new(index, name, session),
-                Err(KeyError::Unsupported { why, .. }) => {
-                    refused.push(format!("{name}: {why}"));
-                    continue;
-                }
-                Err(other) => return Err(other),
-            };
-            match primary {
-                None if prepared.lanes > 1 => primary = Some(prepared),
-                None => return Ok(KeySession::new(self.id(), transform, prepared, None)),
-                Some(primary) => {
-                    let single = Some(prepared);
-                    return Ok(KeySession::new(self.id(), transform, primary, single));
+            match engine.open(transform) {
+                Err(KeyError::Unsupported { why, .. }) => refused.push(format!("{name}: {why}")),
+                opened => {
+                    let session = opened?;
+                    return Ok(KeySession::new(
+                        self.id(),
+                        transform,
+                        (index, name),
+                        session,
+                    ));
                 }
             }
         }
-        let Some(primary) = primary else {
-            if refused.is_empty() {
-                refused.push("the device has no engine for public keys".to_owned());
-            }
-            return Err(KeyError::unsupported(transform.spec(), refused.join("; ")));
-        };
-        Ok(KeySession::new(self.id(), transform, primary, None))
+        if refused.is_empty() {
+            refused.push("the device has no engine for public keys".to_owned());
+        }
+        Err(KeyError::unsupported(transform.spec(), refused.join("; ")))
     }
 
     /// Prepares `transform` on the engine called `engine`, and on no other.
@@ -65,8 +56,13 @@ impl Device {
                 known: self.key_engines().map(|(_, name, _)| name).collect(),
             });
         };
-        let prepared = Prepared::new(index, name, found.open(transform)?);
-        Ok(KeySession::new(self.id(), transform, prepared, None))
+        let session = found.open(transform)?;
+        Ok(KeySession::new(
+            self.id(),
+            transform,
+            (index, name),
+            session,
+        ))
     }
 
     /// A queue for one thread at a time that holds up to `depth` jobs (at least 1), with vectors

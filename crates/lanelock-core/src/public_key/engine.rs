@@ -77,6 +77,12 @@ pub trait KeyEngineSession: Any + Send + Sync {
         1
     }
 
+    /// Operations that one pass over the registers runs: at most [`KeyEngineSession::lanes`], and a
+    /// divisor of it. A batch takes as long as the passes that it begins.
+    fn per_pass(&self) -> usize {
+        self.lanes()
+    }
+
     /// Runs the operations of one batch, at most [`KeyEngineSession::lanes`] where that is more
     /// than 1, all of this group, and gives each its result. Called on the session of the first;
     /// the others are reached through [`ValidKeyOp::session`]. One left without a result has

@@ -57,24 +57,17 @@ impl FlushPolicy {
         self.when_alone && submitters.is_some_and(|submitters| waiting >= submitters)
     }
 
-    /// How many operations to run of those that wait, if others may arrive while they run:
-    /// as many as give the most operations per unit of time, so that what arrives meanwhile fills
-    /// up the next batch. `costs` holds what 1, 2, … of them cost, up to all that wait or that
-    /// fill a batch, in any unit; at least one.
-    ///
-    /// Where a batch costs the same however many lanes are filled, that is all of them. Of RSA
-    /// half as many operations as there are lanes cost half as much.
+    /// How many of `waiting` operations to run, at most as many as there are lanes, if others may
+    /// arrive while they run: as many as give the most operations per unit of time, so that what
+    /// arrives meanwhile fills up the next batch. `per_pass` of them cost as much as one
+    /// ([`super::engine::KeyEngineSession::per_pass`]), so those are whole passes, if there are
+    /// enough for one. Of RSA half as many operations as there are lanes cost half as much.
     #[must_use]
-    pub fn batch(costs: &[u64]) -> usize {
-        let mut best = costs.len();
-        for count in (1..costs.len()).rev() {
-            let [cost, least] = [count, best].map(|count| u128::from(costs[count - 1]));
-            // More per unit of time, and by more than measurements err.
-            if least * count as u128 * 100 > cost * best as u128 * (100 + MARGIN_PERCENT) {
-                best = count;
-            }
+    pub const fn batch(waiting: usize, per_pass: usize) -> usize {
+        match waiting.checked_rem(per_pass) {
+            Some(rest) if rest < waiting => waiting - rest,
+            _ => waiting,
         }
-        best
     }
 
     /// Rules 1 and 3: whether a batch is to run at `now`.
@@ -90,9 +83,6 @@ impl FlushPolicy {
         waiting.oldest.checked_add(self.deadline)
     }
 }
-
-/// Costs are measurements: of equally good batches the largest runs.
-const MARGIN_PERCENT: u128 = 3;
 
 impl Default for FlushPolicy {
     fn default() -> Self {
@@ -129,19 +119,16 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_what_gives_the_most_per_unit_of_time() {
-        // RSA-2048: one alone, two to four on half of the lanes, more on all of them.
-        let rsa = [210, 270, 270, 270, 480, 520, 520, 520];
-        let batches: Vec<_> = (1..=8).map(|n| FlushPolicy::batch(&rsa[..n])).collect();
-        assert_eq!(batches, [1, 2, 3, 4, 4, 4, 4, 8]);
-        let constant = [30; 8];
-        assert_eq!(FlushPolicy::batch(&constant[..5]), 5);
-        assert_eq!(
-            FlushPolicy::batch(&[100, 198]),
-            2,
-            "no better than a measurement errs"
-        );
-        assert_eq!(FlushPolicy::batch(&[100, 210]), 1);
+    fn a_batch_is_whole_passes_if_there_is_one() {
+        let batches = |per_pass| {
+            (1..=8)
+                .map(|n| FlushPolicy::batch(n, per_pass))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(batches(8), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(batches(4), [1, 2, 3, 4, 4, 4, 4, 8]);
+        assert_eq!(batches(1), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!([FlushPolicy::batch(0, 4), FlushPolicy::batch(3, 0)], [0, 3]);
     }
 
     #[test]

@@ -6,12 +6,11 @@
 //! ```
 //!
 //! A [`KeyTransform`] is prepared by [`crate::Device::key_session`]; [`crate::Device::key_queue`]
-//! makes a thread's [`KeyQueue`]. Engines implement [`engine::KeyEngine`]. What is eligible runs
-//! in lanes, everything else one at a time, through one interface.
+//! makes a thread's [`KeyQueue`]. Engines implement [`engine::KeyEngine`]. A session runs on one
+//! engine, the first of its device that offers the operation: in lanes, or one at a time.
 
 mod algorithm;
 mod batch;
-mod costs;
 mod device;
 pub mod engine;
 mod error;

@@ -1,11 +1,9 @@
 //! From a slice of operations to engine calls.
 
-use std::time::Instant;
-
 use super::batch::KeyBatch;
 use super::observer::{BatchStart, Observer};
 use super::op::KeyOp;
-use super::session::{KeySessionInner, Side};
+use super::session::KeySessionInner;
 use super::stats::KeyQueueStats;
 use crate::engine::QueueToken;
 use crate::queue_pair::BurstOutcome;
@@ -81,70 +79,31 @@ impl Runner {
         outcome
     }
 
-    /// Runs operations of one group: full batches on lanes, what is left where it is faster.
-    fn run_group(&mut self, ops: &mut [KeyOp<'_>], mut order: &[u32]) {
+    /// Runs operations of one group: on lanes in batches that fill them, as far as there are
+    /// enough.
+    fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u32]) {
         let session = ops[order[0] as usize].session;
-        if session.primary.lanes == 1 {
+        if session.lanes == 1 {
             self.stats.single += order.len() as u64;
-            return self.run_batch(session, Side::Lanes, ops, order);
+            return self.run_batch(session, ops, order);
         }
-        while !order.is_empty() {
-            let step = session.costs.first_step(order.len());
-            let (chunk, rest) = order.split_at(step.count);
-            match step.side {
-                Side::Single => self.stats.single += chunk.len() as u64,
-                Side::Lanes => {
-                    self.stats.batches += 1;
-                    self.stats.in_lanes += chunk.len() as u64;
-                }
-            }
-            self.run_measured(session, step.side, ops, chunk);
-            order = rest;
-        }
-    }
-
-    /// Runs a batch, and times it while its cost is unknown.
-    fn run_measured(
-        &mut self,
-        session: &KeySessionInner,
-        side: Side,
-        ops: &mut [KeyOp<'_>],
-        chunk: &[u32],
-    ) {
-        // The first operation of a session makes its contexts, which is no part of what later
-        // ones cost.
-        let mut wanted = session.costs.wants(side, chunk.len());
-        if wanted {
-            for &index in chunk {
-                wanted &= ops[index as usize].session.on(side).has_run();
-            }
-        }
-        let start = wanted.then(Instant::now);
-        self.run_batch(session, side, ops, chunk);
-        if let Some(start) = start {
-            session.costs.record(side, chunk.len(), start.elapsed());
+        for batch in order.chunks(session.lanes) {
+            self.stats.batches += 1;
+            self.stats.in_lanes += batch.len() as u64;
+            self.run_batch(session, ops, batch);
         }
     }
 
     /// Hands a batch to its engine.
-    fn run_batch(
-        &mut self,
-        session: &KeySessionInner,
-        side: Side,
-        ops: &mut [KeyOp<'_>],
-        order: &[u32],
-    ) {
+    fn run_batch(&mut self, session: &KeySessionInner, ops: &mut [KeyOp<'_>], order: &[u32]) {
         self.observer.tell(|observer| {
             observer.batch_started(BatchStart {
                 spec: session.spec(),
                 filled: order.len(),
-                lanes: match side {
-                    Side::Lanes => session.primary.lanes,
-                    Side::Single => 1,
-                },
+                lanes: session.lanes,
             });
         });
-        KeyBatch::new(ops, order, side).run(&mut self.token);
+        KeyBatch::new(ops, order).run(&mut self.token);
         self.observer.tell(|observer| observer.batch_ended());
     }
 }

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Instant;
 
 use smallvec::SmallVec;
@@ -58,8 +57,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
 
     /// Runs a burst to completion: afterwards every operation has a status other than
     /// [`crate::Status::NotProcessed`]. One that has a status already is left alone and not
-    /// counted. Full batches run on lanes; what is left over runs on lanes or one at a time,
-    /// whichever this process has measured to be faster.
+    /// counted.
     pub fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
         if !self.runner.observer.is_set() {
             return self.runner.process(ops);
@@ -77,7 +75,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         }
         if job.check(self.runner.device()) {
             let session = job.session().inner();
-            let (group, lanes) = (session.group, session.primary.lanes);
+            let (group, lanes) = (session.group, session.lanes);
             let spec = session.spec();
             let ticket = self.schedule.push(group, lanes, job, now);
             self.runner
@@ -114,8 +112,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
 
     /// As [`KeyQueue::poll`], but runs one batch at most: 0 if none is due. Who enqueues what has
     /// arrived before each call has fuller batches and shorter waits under load: a batch is what
-    /// gives the most operations per unit of time ([`FlushPolicy::batch`], by the costs that this
-    /// process has measured), and what it leaves is filled up by what arrives meanwhile.
+    /// gives the most operations per unit of time ([`FlushPolicy::batch`]), and what it leaves is filled up by what arrives meanwhile.
     pub fn poll_one(&mut self, now: Instant, submitters: Option<usize>) -> usize {
         let alone = self.policy.is_alone(self.schedule.len(), submitters);
         let cutoff = alone.then(|| self.schedule.cutoff());
@@ -268,17 +265,14 @@ struct Run {
 
 impl Run {
     fn is_followed_by(&self, index: usize, ops: &[KeyOp<'_>]) -> bool {
-        // Costs are those of a kind.
-        let costs = |index: usize| &ops[index].session.costs;
-        index == self.start + self.tickets.count && Arc::ptr_eq(costs(self.start), costs(index))
+        let spec = |index: usize| ops[index].session.spec();
+        index == self.start + self.tickets.count && spec(self.start) == spec(index)
     }
 }
 
-/// How many of `count` jobs of `job`'s group are best run now, if others come meanwhile; all of
-/// them while costs are still to be measured.
+/// How many of `count` jobs of `job`'s group are best run now, if others come meanwhile.
 fn best_part<B: OwnedBuffer>(job: &KeyJob<B>, count: usize) -> usize {
-    let totals = job.session().inner().costs.totals(count);
-    totals.map_or(count, |totals| FlushPolicy::batch(&totals))
+    FlushPolicy::batch(count, job.session().inner().per_pass)
 }
 
 /// The jobs of a batch, which are finished however the engine returns.

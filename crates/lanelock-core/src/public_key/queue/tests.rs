@@ -85,6 +85,11 @@ impl KeyEngineSession for ToySession {
         self.lanes
     }
 
+    /// Of Ed448 half as many as there are lanes.
+    fn per_pass(&self) -> usize {
+        self.lanes >> self.group
+    }
+
     fn process(&self, _: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
         let mut keys = Vec::new();
         batch.for_each(|mut op| {
@@ -139,26 +144,6 @@ fn session(device: &Device, kind: KeyKind, key: u8) -> KeySession {
     device.key_session(&transform).unwrap()
 }
 
-#[test]
-fn a_session_without_a_stand_in_shares_no_batch_with_one_that_has_it() {
-    let (device, log) = device("mixed lanes", Some("mixed single"));
-    let with = session(&device, KeyKind::Ed25519, 1);
-    let key = SecretKey::raw(KeyKind::Ed25519, &[2; 32]).unwrap();
-    let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
-    let without = device.key_session_on("mixed lanes", &transform).unwrap();
-    let mut queue = device.key_queue(8, FlushPolicy::default());
-    let mut outputs = [[0; 114]; 2];
-    let [first, second] = &mut outputs;
-    let mut ops = [
-        KeyOp::sign(&with, b"ab", first),
-        KeyOp::sign(&without, b"ab", second),
-    ];
-    assert_eq!(queue.process(&mut ops).succeeded, 2, "{ops:?}");
-    let runs = [("mixed single", vec![1]), ("mixed lanes", vec![2])];
-    assert_eq!(taken(&log), runs);
-    assert_eq!([&outputs[0][..2], &outputs[1][..2]], [b"`c", b"c`"]);
-}
-
 fn taken(log: &Log) -> Vec<(&'static str, Vec<u8>)> {
     std::mem::take(&mut log.lock().unwrap())
 }
@@ -169,7 +154,7 @@ fn job(session: &KeySession, message: &[u8]) -> KeyJob {
 
 #[test]
 fn any_mix_of_keys_shares_a_batch_and_any_mix_of_kinds_a_burst() {
-    let (device, log) = device("l1", None);
+    let (device, log) = device("lanes", None);
     let small: Vec<_> = (1..=5)
         .map(|key| session(&device, KeyKind::Ed25519, key))
         .collect();
@@ -187,7 +172,11 @@ fn any_mix_of_keys_shares_a_batch_and_any_mix_of_kinds_a_burst() {
     let outcome = queue.process(&mut ops);
     assert_eq!((outcome.succeeded, outcome.failed), (6, 0));
     assert_eq!(ops[2].result(), b"abc".map(|byte| byte ^ 2));
-    let expected = [("l1", vec![1, 2, 3, 4]), ("l1", vec![5]), ("l1", vec![9])];
+    let expected = [
+        ("lanes", vec![1, 2, 3, 4]),
+        ("lanes", vec![5]),
+        ("lanes", vec![9]),
+    ];
     assert_eq!(taken(&log), expected);
     // A burst handed over again is left alone.
     assert_eq!(queue.process(&mut ops), BurstOutcome::default());
@@ -195,45 +184,39 @@ fn any_mix_of_keys_shares_a_batch_and_any_mix_of_kinds_a_burst() {
 }
 
 #[test]
-fn leftovers_run_singly_until_lanes_are_known_to_be_faster() {
-    let (device, log) = device("l2", Some("s2"));
-    let session = session(&device, KeyKind::Ed25519, 1);
-    assert_eq!((session.engine(), session.single_engine()), ("l2", "s2"));
-    assert_eq!((session.lanes(), session.break_even()), (4, None));
+fn the_first_engine_that_offers_it_runs_all_of_a_session_and_a_named_one_too() {
+    let (device, log) = device("lanes", Some("single"));
+    let first = session(&device, KeyKind::Ed25519, 1);
+    let key = SecretKey::raw(KeyKind::Ed25519, &[2; 32]).unwrap();
+    let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
+    let named = device.key_session_on("single", &transform).unwrap();
+    assert_eq!([first.engine(), named.engine()], ["lanes", "single"]);
+    assert_eq!([first.lanes(), named.lanes()], [4, 1]);
     let mut queue = device.key_queue(1, FlushPolicy::default());
-    let mut run = |count: usize| {
-        let mut outputs = vec![[0; 64]; count];
-        let mut ops: Vec<_> = outputs
-            .iter_mut()
-            .map(|output| KeyOp::sign(&session, b"x", output))
-            .collect();
-        let outcome = queue.process(&mut ops);
-        assert_eq!(outcome.succeeded, count);
-        taken(&log)
-            .into_iter()
-            .map(|(name, keys)| (name, keys.len()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(run(6), [("l2", 4), ("s2", 2)]);
-    // The first operation of a session on an engine is not counted.
-    for _ in 0..4 {
-        assert_eq!(run(3), [("s2", 3)]);
-    }
-    for _ in 0..4 {
-        assert_eq!(run(3), [("l2", 3)], "lanes are still to be measured");
-    }
-    let least = session.break_even().expect("both are measured");
-    let side = if least <= 3 { "l2" } else { "s2" };
-    assert_eq!(run(3), [(side, 3)]);
-    for _ in 0..4 {
-        assert_eq!(run(2), [("l2", 2)], "each number by itself");
-    }
-    assert_eq!(run(4), [("l2", 4)], "a full batch has lanes");
+    let mut outputs = [[0; 64]; 8];
+    let sessions = [
+        &first, &first, &named, &first, &first, &named, &first, &named,
+    ];
+    let mut ops: Vec<_> = sessions
+        .iter()
+        .zip(&mut outputs)
+        .map(|(session, output)| KeyOp::sign(session, b"ab", output))
+        .collect();
+    assert_eq!(queue.process(&mut ops).succeeded, 8, "{ops:?}");
+    // A lone one has a lane, too.
+    let runs = [
+        ("lanes", vec![1; 4]),
+        ("lanes", vec![1]),
+        ("single", vec![2; 3]),
+    ];
+    assert_eq!(taken(&log), runs);
+    let stats = queue.stats();
+    assert_eq!((stats.batches, stats.in_lanes, stats.single), (2, 5, 3));
 }
 
 #[test]
 fn one_batch_at_a_time_leaves_room_for_what_arrives_meanwhile() {
-    let (device, log) = device("l10", None);
+    let (device, log) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(16, FlushPolicy::default());
     let now = Instant::now();
@@ -250,8 +233,27 @@ fn one_batch_at_a_time_leaves_room_for_what_arrives_meanwhile() {
 }
 
 #[test]
+fn one_batch_at_a_time_is_whole_passes() {
+    let (device, log) = device("lanes", None);
+    let session = session(&device, KeyKind::Ed448, 1);
+    let mut queue = device.key_queue(16, FlushPolicy::default());
+    let now = Instant::now();
+    for _ in 0..3 {
+        queue.enqueue(job(&session, b"m"), now).unwrap();
+    }
+    assert_eq!(queue.poll_one(now, Some(3)), 2, "one pass of two");
+    assert_eq!(queue.poll_one(now, Some(1)), 1);
+    for _ in 0..3 {
+        queue.enqueue(job(&session, b"m"), now).unwrap();
+    }
+    assert_eq!(queue.flush(), 3, "everything, in one batch");
+    let batches: Vec<_> = taken(&log).iter().map(|(_, keys)| keys.len()).collect();
+    assert_eq!(batches, [2, 1, 3]);
+}
+
+#[test]
 fn jobs_wait_for_their_lanes_and_come_back_with_their_buffers() {
-    let (device, log) = device("l3", None);
+    let (device, log) = device("lanes", None);
     let sessions: Vec<_> = (1..=4)
         .map(|key| session(&device, KeyKind::Ed25519, key))
         .collect();
@@ -269,7 +271,7 @@ fn jobs_wait_for_their_lanes_and_come_back_with_their_buffers() {
         .enqueue(job(&sessions[3], b"m").user_data(3), start)
         .unwrap();
     assert_eq!(queue.poll(start, Some(9)), 4, "the fourth fills the lanes");
-    assert_eq!(taken(&log), [("l3", vec![1, 2, 3, 4])]);
+    assert_eq!(taken(&log), [("lanes", vec![1, 2, 3, 4])]);
     let mut done = Vec::new();
     assert_eq!(queue.dequeue(&mut done, 3), 3);
     assert_eq!(queue.dequeue(&mut done, 3), 1);
@@ -284,7 +286,7 @@ fn jobs_wait_for_their_lanes_and_come_back_with_their_buffers() {
 
 #[test]
 fn a_partial_batch_runs_when_nobody_else_can_add_to_it_or_its_time_has_come() {
-    let (device, log) = device("l4", None);
+    let (device, log) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(8, FlushPolicy::default());
     let start = Instant::now();
@@ -303,7 +305,7 @@ fn a_partial_batch_runs_when_nobody_else_can_add_to_it_or_its_time_has_come() {
 
 #[test]
 fn a_cancelled_job_comes_back_untouched_and_never_runs() {
-    let (device, log) = device("l5", None);
+    let (device, log) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(8, FlushPolicy::default());
     let now = Instant::now();
@@ -316,14 +318,14 @@ fn a_cancelled_job_comes_back_untouched_and_never_runs() {
     assert_eq!(queue.flush(), 1);
     assert!(queue.cancel(kept).is_none(), "it has finished");
     assert_eq!(queue.dequeue_one().map(|(ticket, _)| ticket), Some(kept));
-    assert_eq!(taken(&log), [("l5", vec![1])]);
+    assert_eq!(taken(&log), [("lanes", vec![1])]);
     assert_eq!(queue.stats().cancelled, 1);
 }
 
 #[test]
 fn a_bad_job_is_refused_with_the_reason_and_takes_no_lane() {
-    let (other, _) = device("l6", None);
-    let (device, log) = device("l6", None);
+    let (other, _) = device("lanes", None);
+    let (device, log) = device("lanes", None);
     let good = session(&device, KeyKind::Ed25519, 1);
     let foreign = session(&other, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(2, FlushPolicy::default());
@@ -370,7 +372,7 @@ fn a_bad_job_is_refused_with_the_reason_and_takes_no_lane() {
 
 #[test]
 fn a_fault_or_a_forgotten_operation_leaves_nothing_and_disturbs_no_other() {
-    let (device, _) = device("l7", None);
+    let (device, _) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(1, FlushPolicy::default());
     let mut outputs = [[0xee; 66]; 3];
@@ -406,7 +408,7 @@ fn a_fault_or_a_forgotten_operation_leaves_nothing_and_disturbs_no_other() {
 
 #[test]
 fn an_engine_that_panics_leaves_every_job_with_a_status_and_given_back() {
-    let (device, _) = device("l8", None);
+    let (device, _) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(8, FlushPolicy::default());
     let now = Instant::now();
@@ -434,7 +436,7 @@ fn an_engine_that_panics_leaves_every_job_with_a_status_and_given_back() {
 
 #[test]
 fn a_job_whose_buffers_were_replaced_has_no_result() {
-    let (device, _) = device("l11", None);
+    let (device, _) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(1, FlushPolicy::default());
     queue.enqueue(job(&session, b"m"), Instant::now()).unwrap();
@@ -448,7 +450,7 @@ fn a_job_whose_buffers_were_replaced_has_no_result() {
 
 #[test]
 fn a_deadline_that_never_comes_leaves_full_batches_to_run() {
-    let (device, _) = device("l12", None);
+    let (device, _) = device("lanes", None);
     let session = session(&device, KeyKind::Ed25519, 1);
     let mut queue = device.key_queue(8, FlushPolicy::with_deadline(Duration::MAX));
     let now = Instant::now();
@@ -464,18 +466,18 @@ fn a_deadline_that_never_comes_leaves_full_batches_to_run() {
 
 #[test]
 fn without_an_engine_every_refusal_is_told() {
-    let (device, _) = device("l9", Some("s9"));
+    let (device, _) = device("lanes", Some("single"));
     let transform = KeyTransform::generate(KeyKind::X25519);
     assert_eq!(
         device.key_session(&transform).unwrap_err().to_string(),
-        "x25519-generate: not available: l9: secret keys alone; s9: secret keys alone"
+        "x25519-generate: not available: lanes: secret keys alone; single: secret keys alone"
     );
-    let named = device.key_session_on("s9", &transform).unwrap_err();
+    let named = device.key_session_on("single", &transform).unwrap_err();
     assert!(named.to_string().contains("secret keys alone"));
     let unknown = device.key_session_on("x", &transform).unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "no engine 'x'; this device has: l9, s9"
+        "no engine 'x'; this device has: lanes, single"
     );
     assert!(matches!(
         device.read_public_key(b""),

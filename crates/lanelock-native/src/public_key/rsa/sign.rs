@@ -123,6 +123,9 @@ impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N>
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
+    /// Each of the two primes has a lane.
+    const PER_PASS: usize = LANES / 2;
+
     fn run(
         machine: Machine,
         queue: &mut QueueToken,

@@ -85,7 +85,7 @@ fn each_job_is_told_of_from_submission_to_completion_or_cancellation() {
         "cancel 1 ed25519-sign",
         "submit 3 ed25519-sign",
         "done 3 ed25519-sign direct InvalidArgs",
-        "start ed25519-sign 2/1",
+        "start ed25519-sign 2/4",
         "end",
         "done 0 ed25519-sign queued Success",
         "done 2 ed25519-sign queued EngineError",
