@@ -1,5 +1,6 @@
 //! A set of engines in order of preference; the maker of sessions and queue pairs.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::engine::{Engine, Wiped};
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
-use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Kinds, Session, SessionError};
 use crate::transform::Transform;
@@ -23,7 +23,7 @@ struct Inner {
     id: u32,
     engines: Vec<Box<dyn Engine>>,
     kinds: Kinds,
-    key_observers: Option<ObserverMaker>,
+    extensions: Vec<Extension>,
 }
 
 /// Collects a device's engines; the first added is preferred.
@@ -31,8 +31,11 @@ struct Inner {
 #[must_use]
 pub struct DeviceBuilder {
     engines: Vec<Box<dyn Engine>>,
-    key_observers: Option<ObserverMaker>,
+    extensions: Vec<Extension>,
 }
+
+/// What another crate keeps with a device.
+type Extension = Box<dyn Any + Send + Sync>;
 
 /// The id of the next device. Ids are never used again: operations of two devices with one id
 /// would be taken for operations of one.
@@ -57,9 +60,10 @@ impl DeviceBuilder {
         self
     }
 
-    /// Gives each public-key queue of the device an observer of its own.
-    pub fn key_observers(mut self, make: ObserverMaker) -> Self {
-        self.key_observers = Some(make);
+    /// Keeps a value with the device, for the crate that defines its type: [`Device::extension`]
+    /// finds it. The last one of a type counts.
+    pub fn extension(mut self, value: impl Any + Send + Sync) -> Self {
+        self.extensions.push(Box::new(value));
         self
     }
 
@@ -81,7 +85,7 @@ impl DeviceBuilder {
             id,
             engines: self.engines,
             kinds: Kinds::default(),
-            key_observers: self.key_observers,
+            extensions: self.extensions,
         }))
     }
 }
@@ -97,12 +101,17 @@ impl Device {
         self.0.engines.iter().map(|engine| &**engine)
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    /// A number that no other device of this process has.
+    #[must_use]
+    pub fn id(&self) -> u32 {
         self.0.id
     }
 
-    pub(crate) fn key_observer(&self) -> Option<Box<dyn KeyObserver>> {
-        self.0.key_observers.and_then(|make| make())
+    /// The value of type `T` that [`DeviceBuilder::extension`] was given.
+    #[must_use]
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        let mut extensions = self.0.extensions.iter().rev();
+        extensions.find_map(|value| value.downcast_ref())
     }
 
     /// Prepares `transform` on the first engine that offers it.
@@ -229,6 +238,18 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(next_id(&next), None);
         }
+    }
+
+    #[test]
+    fn the_last_extension_of_a_type_is_found() {
+        let device = Device::builder()
+            .extension(1_u8)
+            .extension("a name")
+            .extension(2_u8)
+            .build();
+        assert_eq!(device.extension(), Some(&2_u8));
+        assert_eq!(device.extension(), Some(&"a name"));
+        assert_eq!(device.extension::<u16>(), None);
     }
 
     /// An engine whose sessions are each of a group of their own.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-pub use crate::group::{Batch, Ops};
+pub use crate::group::{Batch, Grouping, Ops};
 pub use crate::op::{
     Ciphertext, Columns, LastSession, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag,
     PlainTags, ValidOp,
@@ -35,8 +35,9 @@ pub trait Engine: Send + Sync {
     /// error ends it.
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
 
-    /// The half that serves public keys, if there is one.
-    fn public_key(&self) -> Option<&dyn crate::public_key::engine::KeyEngine> {
+    /// What this engine does beside the operations of this crate, as a value of a type that the
+    /// crate of those other operations defines and looks for.
+    fn extension(&self) -> Option<&dyn Any> {
         None
     }
 }

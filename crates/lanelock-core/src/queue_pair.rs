@@ -153,7 +153,10 @@ impl Burst {
             return 0;
         }
         let (refused, uniform) = admit(ops, *device, grouping);
-        grouping.for_each_group(ops, uniform, |batch| run(batch, None));
+        let group = |op: &Op<'_>| op.session.rules.group;
+        grouping.for_each_group(ops, uniform, group, |ops, order| {
+            run(Batch::new(ops, order), None);
+        });
         refused
     }
 }

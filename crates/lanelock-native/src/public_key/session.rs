@@ -2,9 +2,9 @@
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::QueueToken;
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::Machine;
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 
 /// Operations that run in lockstep.
 pub(super) const LANES: usize = 8;

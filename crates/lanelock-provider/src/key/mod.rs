@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lanelock::public_key::{
-    EncryptionScheme, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
+    EncryptionScheme, KeyDevice, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
 };
 
 use crate::batch::{self, device};

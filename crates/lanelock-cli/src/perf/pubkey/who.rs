@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use lanelock::Device;
-use lanelock::public_key::{KeyError, KeyKind, KeySession, KeyTransform, Operation};
+use lanelock::public_key::{KeyDevice, KeyError, KeyKind, KeySession, KeyTransform, Operation};
 
 use super::super::bench::Bench;
 use super::super::contest::Engines;

@@ -3,16 +3,16 @@
 use std::any::Any;
 use std::fmt;
 
+use lanelock_core::engine::{Engine, QueueToken};
+use lanelock_core::session::SessionMemory;
+
 use super::algorithm::KeySpec;
 pub use super::batch::{KeyBatch, ValidKeyOp};
 use super::error::KeyError;
 use super::key::{PublicKey, SecretKey};
 use super::transform::KeyTransform;
-use crate::engine::QueueToken;
-use crate::session::SessionMemory;
 
-/// The public-key half of an [`crate::engine::Engine`], which hands it out by
-/// [`crate::engine::Engine::public_key`].
+/// The public-key half of an [`Engine`], which hands it out in a [`KeyHalf`].
 pub trait KeyEngine: Send + Sync {
     /// What is offered, for tables: one row for each kind and operation, with a usual scheme.
     fn capabilities(&self) -> Vec<KeyCapability>;
@@ -29,6 +29,30 @@ pub trait KeyEngine: Send + Sync {
     /// What this engine knows about containers of keys and about arithmetic on them, if anything.
     fn keys(&self) -> Option<&dyn KeyReader> {
         None
+    }
+}
+
+/// The public-key half as an engine keeps it, and returns it from [`Engine::extension`].
+pub struct KeyHalf(Box<dyn KeyEngine>);
+
+/// From an engine to its public-key half.
+pub trait PublicKeyEngine {
+    /// The half that serves public keys, if there is one.
+    fn public_key(&self) -> Option<&dyn KeyEngine>;
+}
+
+impl KeyHalf {
+    /// Keeps `half`.
+    #[must_use]
+    pub fn new(half: impl KeyEngine + 'static) -> Self {
+        Self(Box::new(half))
+    }
+}
+
+impl<E: Engine + ?Sized> PublicKeyEngine for E {
+    fn public_key(&self) -> Option<&dyn KeyEngine> {
+        let half: &KeyHalf = self.extension()?.downcast_ref()?;
+        Some(&*half.0)
     }
 }
 
@@ -91,6 +115,12 @@ pub trait KeyEngineSession: Any + Send + Sync {
 
     /// Bytes held by the session itself, and by each queue's context.
     fn memory(&self) -> SessionMemory;
+}
+
+impl fmt::Debug for KeyHalf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyHalf").finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for dyn KeyEngineSession {

@@ -1,87 +1,42 @@
 //! Signatures that are a pair of integers: DER as X.509 writes it, and fixed length.
 
+use der::asn1::UintRef;
+use der::{Encode, Length, Reader, SliceReader, SliceWriter};
+
 /// Writes `r ‖ s`, two integers of equal length, as DER `SEQUENCE { INTEGER r, INTEGER s }` to the
 /// front of `out`; returns its length, or `None` if `out` is too short. Signatures are public.
 #[must_use]
 pub fn to_der(pair: &[u8], out: &mut [u8]) -> Option<usize> {
     let (r, s) = pair.split_at(pair.len() / 2);
-    let integers = [minimal(r), minimal(s)];
-    let content: usize = integers
+    let integers = [UintRef::new(r).ok()?, UintRef::new(s).ok()?];
+    let content = integers
         .iter()
-        .map(|(pad, digits)| 2 + usize::from(*pad) + digits.len())
-        .sum();
-    let long = content >= 0x80;
-    let len = content + 2 + usize::from(long);
-    let mut der = out.get_mut(..len)?;
-    let mut put = |bytes: &[u8]| {
-        let (front, rest) = std::mem::take(&mut der).split_at_mut(bytes.len());
-        front.copy_from_slice(bytes);
-        der = rest;
-    };
-    put(&[0x30]);
-    if long {
-        put(&[0x81]);
-    }
-    put(&[u8::try_from(content).ok()?]);
-    for (pad, digits) in integers {
-        put(&[0x02, u8::try_from(usize::from(pad) + digits.len()).ok()?]);
-        put(&[0][..usize::from(pad)]);
-        put(digits);
-    }
-    Some(len)
+        .try_fold(Length::ZERO, |sum, integer| sum + integer.encoded_len()?);
+    let mut writer = SliceWriter::new(out);
+    let write = writer.sequence(content.ok()?, |writer| {
+        integers
+            .iter()
+            .try_for_each(|integer| integer.encode(writer))
+    });
+    write.ok()?;
+    Some(writer.finish().ok()?.len())
 }
 
 /// Reads strict DER (X.690, 10) into `pair`, `r ‖ s` of equal length; `None` for anything else,
 /// negative integers and integers too long included.
 #[must_use]
 pub fn from_der(der: &[u8], pair: &mut [u8]) -> Option<()> {
-    let order_len = pair.len() / 2;
-    let (tag, mut rest) = der.split_first()?;
-    let (mut len, mut after) = rest.split_first()?;
-    if *len == 0x81 {
-        (len, after) = after.split_first()?;
-        // The short form would have done.
-        if *len < 0x80 {
-            return None;
-        }
-    } else if *len >= 0x80 {
-        return None;
+    let (r, s) = pair.split_at_mut(pair.len() / 2);
+    let mut reader = SliceReader::new(der).ok()?;
+    let integers: der::Result<[UintRef<'_>; 2]> =
+        reader.sequence(|reader| Ok([reader.decode()?, reader.decode()?]));
+    for (integer, out) in integers.ok()?.iter().zip([r, s]) {
+        let digits = integer.as_bytes();
+        let zeros = out.len().checked_sub(digits.len())?;
+        out[..zeros].fill(0);
+        out[zeros..].copy_from_slice(digits);
     }
-    rest = after;
-    if *tag != 0x30 || usize::from(*len) != rest.len() {
-        return None;
-    }
-    let (r, s) = pair.split_at_mut(order_len);
-    rest = integer(rest, r)?;
-    rest = integer(rest, s)?;
-    rest.is_empty().then_some(())
-}
-
-/// Reads one non-negative integer from the front of `der`; returns what follows.
-fn integer<'a>(der: &'a [u8], out: &mut [u8]) -> Option<&'a [u8]> {
-    let (&[tag, len], rest) = der.split_first_chunk::<2>()?;
-    if tag != 0x02 || len == 0 || len >= 0x80 {
-        return None;
-    }
-    let (digits, rest) = rest.split_at_checked(usize::from(len))?;
-    let digits = match digits {
-        [0x80..=0xff, ..] => return None,
-        [0, 0x80..=0xff, ..] => &digits[1..],
-        [0] => digits,
-        [0, ..] => return None,
-        _ => digits,
-    };
-    let zeros = out.len().checked_sub(digits.len())?;
-    out[..zeros].fill(0);
-    out[zeros..].copy_from_slice(digits);
-    Some(rest)
-}
-
-/// Whether a zero byte goes in front, and the digits without leading zeros; one for 0.
-fn minimal(integer: &[u8]) -> (bool, &[u8]) {
-    let zeros = integer.iter().take_while(|&&byte| byte == 0).count();
-    let digits = &integer[zeros.min(integer.len().saturating_sub(1))..];
-    (digits.first().is_some_and(|byte| byte & 0x80 != 0), digits)
+    reader.is_finished().then_some(())
 }
 
 #[cfg(test)]

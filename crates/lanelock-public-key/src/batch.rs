@@ -2,18 +2,19 @@
 
 use std::any::Any;
 
+use lanelock_core::Status;
+use lanelock_core::engine::QueueToken;
 use zeroize::Zeroize;
 
 use super::engine::KeyEngineSession;
 use super::op::KeyOp;
 use super::status::KeyReason;
-use crate::status::Status;
 
 /// Operations of one group that run together on one engine; each has passed validation.
 #[derive(Debug)]
 pub struct KeyBatch<'b, 'a> {
     ops: &'b mut [KeyOp<'a>],
-    order: &'b [u32],
+    order: &'b [u16],
 }
 
 /// An operation that has passed validation, as an engine sees it.
@@ -25,10 +26,10 @@ pub struct ValidKeyOp<'o, 'a> {
 impl<'b, 'a> KeyBatch<'b, 'a> {
     /// The operations of `ops` at the indices `order`; until the engine says otherwise, each has
     /// failed.
-    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u32]) -> Self {
+    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u16]) -> Self {
         for &index in order {
-            ops[index as usize].status = Status::EngineError;
-            ops[index as usize].reason = Some(KeyReason::Engine);
+            ops[usize::from(index)].status = Status::EngineError;
+            ops[usize::from(index)].reason = Some(KeyReason::Engine);
         }
         Self { ops, order }
     }
@@ -51,7 +52,7 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
     /// If `index` is not below [`KeyBatch::len`].
     pub fn get(&mut self, index: usize) -> ValidKeyOp<'_, 'a> {
         ValidKeyOp {
-            op: &mut self.ops[self.order[index] as usize],
+            op: &mut self.ops[usize::from(self.order[index])],
         }
     }
 
@@ -63,8 +64,8 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
     }
 
     /// Hands the batch to its engine.
-    pub(super) fn run(mut self, queue: &mut crate::engine::QueueToken) {
-        let session = self.ops[self.order[0] as usize].session;
+    pub(super) fn run(mut self, queue: &mut QueueToken) {
+        let session = self.ops[usize::from(self.order[0])].session;
         session.engine.process(queue, &mut self);
     }
 }
@@ -73,7 +74,7 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
 impl Drop for KeyBatch<'_, '_> {
     fn drop(&mut self) {
         for &index in self.order {
-            let op = &mut self.ops[index as usize];
+            let op = &mut self.ops[usize::from(index)];
             if matches!(op.status, Status::EngineError | Status::AuthFailed) {
                 let room = op.room();
                 op.output[..room].zeroize();

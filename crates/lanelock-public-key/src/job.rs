@@ -1,13 +1,13 @@
 //! A public-key operation that owns its memory, for the queue's `enqueue` and `dequeue`.
 
+use lanelock_core::Status;
+use lanelock_core::job::OwnedBuffer;
 use smallvec::SmallVec;
 
 use super::algorithm::Operation;
 use super::op::{KeyOp, KeyOpError};
 use super::session::KeySession;
 use super::status::KeyReason;
-use crate::job::OwnedBuffer;
-use crate::status::Status;
 
 /// One operation with the memory it needs, handed over by value and given back in every outcome.
 ///

@@ -125,7 +125,7 @@ fn input(transform: &KeyTransform) -> (InputLen, KeyReason) {
     let k = modulus_len(kind);
     match (operation, scheme) {
         (Operation::Sign | Operation::Verify, Scheme::Signature(signature)) => {
-            let digest = signature.hash().map(crate::Hash::digest_len);
+            let digest = signature.hash().map(lanelock_core::Hash::digest_len);
             match (transform.message_form(), digest) {
                 (MessageForm::Digest, Some(len)) => {
                     (InputLen::Exactly(len), KeyReason::DigestLength)
@@ -260,8 +260,8 @@ impl KeyTransform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Hash;
-    use crate::public_key::{SecretKey, SignatureScheme};
+    use crate::{SecretKey, SignatureScheme};
+    use lanelock_core::Hash;
 
     #[test]
     fn the_longest_ecdsa_signatures_are_as_rfc_3279_writes_them() {

@@ -1,11 +1,12 @@
 //! Why an operation was refused or failed.
 
+use lanelock_core::Status;
+
 /// Why a public-key operation did not succeed; [`super::KeyOp::error`] turns it into a sentence
 /// with the values involved.
 ///
-/// With [`crate::Status::InvalidArgs`] nothing was written; with [`crate::Status::AuthFailed`] a
-/// signature or ciphertext is not the key's; with [`crate::Status::EngineError`] the outputs hold
-/// zeros.
+/// With [`Status::InvalidArgs`] nothing was written; with [`Status::AuthFailed`] a signature or
+/// ciphertext is not the key's; with [`Status::EngineError`] the outputs hold zeros.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -49,13 +50,13 @@ pub enum KeyReason {
 impl KeyReason {
     /// The status that goes with it.
     #[must_use]
-    pub const fn status(self) -> crate::Status {
+    pub const fn status(self) -> Status {
         match self {
             Self::MalformedSignature | Self::WrongSignature | Self::WrongCiphertext => {
-                crate::Status::AuthFailed
+                Status::AuthFailed
             }
-            Self::Fault | Self::Engine => crate::Status::EngineError,
-            _ => crate::Status::InvalidArgs,
+            Self::Fault | Self::Engine => Status::EngineError,
+            _ => Status::InvalidArgs,
         }
     }
 }

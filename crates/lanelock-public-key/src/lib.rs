@@ -5,9 +5,15 @@
 //! op or job → queue → batch of one algorithm and size → engine → result
 //! ```
 //!
-//! A [`KeyTransform`] is prepared by [`crate::Device::key_session`]; [`crate::Device::key_queue`]
-//! makes a thread's [`KeyQueue`]. Engines implement [`engine::KeyEngine`]. A session runs on one
-//! engine, the first of its device that offers the operation: in lanes, or one at a time.
+//! A [`KeyTransform`] is prepared by [`KeyDevice::key_session`] on a device of `lanelock-core`, and
+//! [`KeyDevice::key_queue`] makes a thread's [`KeyQueue`]. Engines implement [`engine::KeyEngine`].
+//! A session runs on one engine, the first of its device that offers the operation: in lanes, or
+//! one at a time.
+//!
+//! Grouping, contexts, statuses and outcomes are those of `lanelock-core`. Applications use the
+//! `lanelock` crate, which has all of this as `lanelock::public_key`.
+
+#![forbid(unsafe_code)]
 
 mod algorithm;
 mod batch;
@@ -28,12 +34,15 @@ mod session;
 mod shape;
 mod stats;
 mod status;
+#[doc(hidden)]
+pub mod taint;
 mod transform;
 
 pub use algorithm::{
     Curve, EncryptionScheme, KeyKind, KeySpec, MlDsa, MlKem, Oaep, Operation, Pss, Scheme,
     SignatureScheme,
 };
+pub use device::{KeyDevice, KeyDeviceBuilder};
 pub use error::KeyError;
 pub use flush::{FlushPolicy, Waiting};
 pub use job::{KeyBuffers, KeyJob};

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use lanelock_core::engine::Wiped;
+use lanelock_core::session::SessionMemory;
+
 use super::algorithm::KeySpec;
 use super::engine::KeyEngineSession;
 use super::shape::Shape;
 use super::transform::KeyTransform;
-use crate::engine::Wiped;
-use crate::session::SessionMemory;
 
 /// A [`KeyTransform`] prepared by one engine.
 ///

@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Instant;
 
+use lanelock_core::Status;
+
 use super::algorithm::KeySpec;
 use super::schedule::Ticket;
-use crate::status::Status;
 
 /// Sees the events of one [`super::KeyQueue`], in order, on the thread that uses the queue.
 ///

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::algorithm::Hash;
+use lanelock_core::Hash;
 
 /// A kind of key with its size, the thing that decides which operations can share lanes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

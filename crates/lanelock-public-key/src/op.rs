@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use lanelock_core::Status;
+
 use super::algorithm::Operation;
 use super::session::{KeySession, KeySessionInner};
 use super::status::KeyReason;
-use crate::status::Status;
 
 /// An operation on borrowed memory, for [`super::KeyQueue::process`].
 ///

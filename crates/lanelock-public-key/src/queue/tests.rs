@@ -1,21 +1,30 @@
 //! The queue over engines whose arithmetic a line repeats: a signature is the message, each byte
 //! XORed with the key's.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::super::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession};
-use super::super::{Key, KeyError, KeyKind, KeyReason, KeySession, KeyTransform, SecretParts};
+use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
+use lanelock_core::session::{SessionError, SessionMemory};
+use lanelock_core::{Device, Status, Transform};
+
+use super::super::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, KeyHalf};
+use super::super::{
+    Key, KeyDevice, KeyError, KeyKind, KeyReason, KeySession, KeyTransform, SecretParts,
+};
 use super::super::{SecretKey, SignatureScheme};
 use super::*;
-use crate::engine::{Capability, Engine, EngineSession, QueueToken};
-use crate::session::{SessionError, SessionMemory};
-use crate::{Device, Status, Transform};
 
 /// What an engine was given: its name, and the first byte of each operation's key.
 type Log = Arc<Mutex<Vec<(&'static str, Vec<u8>)>>>;
 
 struct Toy {
+    name: &'static str,
+    half: KeyHalf,
+}
+
+struct ToyKeys {
     name: &'static str,
     lanes: usize,
     log: Log,
@@ -49,12 +58,12 @@ impl Engine for Toy {
         })
     }
 
-    fn public_key(&self) -> Option<&dyn KeyEngine> {
-        Some(self)
+    fn extension(&self) -> Option<&dyn Any> {
+        Some(&self.half)
     }
 }
 
-impl KeyEngine for Toy {
+impl KeyEngine for ToyKeys {
     fn capabilities(&self) -> Vec<KeyCapability> {
         Vec::new()
     }
@@ -122,17 +131,14 @@ impl KeyEngineSession for ToySession {
 /// A device with a four-lane engine before a single one, and what they were given.
 fn device(lanes: &'static str, single: Option<&'static str>) -> (Device, Log) {
     let log = Log::default();
-    let mut builder = Device::builder().engine(Toy {
-        name: lanes,
-        lanes: 4,
-        log: log.clone(),
-    });
+    let toy = |name, lanes| {
+        let log = log.clone();
+        let half = KeyHalf::new(ToyKeys { name, lanes, log });
+        Toy { name, half }
+    };
+    let mut builder = Device::builder().engine(toy(lanes, 4));
     if let Some(name) = single {
-        builder = builder.engine(Toy {
-            name,
-            lanes: 1,
-            log: log.clone(),
-        });
+        builder = builder.engine(toy(name, 1));
     }
     (builder.build(), log)
 }

@@ -258,7 +258,7 @@ impl SecretKey {
     }
 
     /// The public key, if it came with the secret one: always for RSA, DH and DSA, and for keys
-    /// read from a container. [`crate::Device::public_key`] computes it for the others.
+    /// read from a container. [`crate::KeyDevice::public_key`] computes it for the others.
     #[must_use]
     pub fn public_key(&self) -> Option<PublicKey> {
         let parts = self.public.clone()?;

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::time::Instant;
 
+use lanelock_core::job::OwnedBuffer;
+use lanelock_core::{BurstOutcome, Status};
 use smallvec::SmallVec;
 
 use super::flush::FlushPolicy;
@@ -16,11 +18,8 @@ use super::schedule::{Cutoff, Entry, Schedule, Ticket};
 use super::session::KeyGroup;
 use super::stats::KeyQueueStats;
 use super::status::KeyReason;
-use crate::job::OwnedBuffer;
-use crate::queue_pair::BurstOutcome;
-use crate::status::Status;
 
-/// One thread's handle for public-key operations, beside its [`crate::QueuePair`]: `Send`, not
+/// One thread's handle for public-key operations, beside its [`lanelock_core::QueuePair`]: `Send`, not
 /// `Sync`; it owns every context that its operations need.
 ///
 /// [`KeyQueue::process`] runs a burst to completion. Jobs that are enqueued one by one wait until
@@ -56,10 +55,9 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     }
 
     /// Runs a burst to completion: afterwards every operation has a status other than
-    /// [`crate::Status::NotProcessed`]. One that has a status already is left alone and not
-    /// counted.
+    /// [`Status::NotProcessed`]. One that has a status already is left alone and not counted.
     pub fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
-        if !self.runner.observer.is_set() {
+        if !self.runner.calls.observer.is_set() {
             return self.runner.process(ops);
         }
         self.process_observed(ops)
@@ -79,13 +77,14 @@ impl<B: OwnedBuffer> KeyQueue<B> {
             let spec = session.spec();
             let ticket = self.schedule.push(group, lanes, job, now);
             self.runner
+                .calls
                 .observer
                 .tell(|it| it.submitted(ticket.into(), spec));
             return Ok(ticket);
         }
-        self.runner.stats.refused += 1;
+        self.runner.calls.stats.refused += 1;
         let ticket = self.schedule.ticket();
-        self.runner.observer.tell(|observer| {
+        self.runner.calls.observer.tell(|observer| {
             observer.submitted(ticket.into(), job.session().spec());
             observer.completed(job_done(ticket, None, &job));
         });
@@ -93,13 +92,16 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         Ok(ticket)
     }
 
-    /// Takes a job back that has not run: with status [`crate::Status::NotProcessed`], and nothing
-    /// written. `None` if it has finished; then it is still to be dequeued.
+    /// Takes a job back that has not run: with [`Status::NotProcessed`], and nothing written. `None`
+    /// if it has finished; then it is still to be dequeued.
     pub fn cancel(&mut self, ticket: Ticket) -> Option<KeyJob<B>> {
         let job = self.schedule.cancel(ticket)?;
-        self.runner.stats.cancelled += 1;
+        self.runner.calls.stats.cancelled += 1;
         let spec = job.session().spec();
-        self.runner.observer.tell(|it| it.cancelled(ticket, spec));
+        self.runner
+            .calls
+            .observer
+            .tell(|it| it.cancelled(ticket, spec));
         Some(job)
     }
 
@@ -177,13 +179,13 @@ impl<B: OwnedBuffer> KeyQueue<B> {
 
     /// Replaces the observer that the device gave this queue, or takes it away.
     pub fn set_observer(&mut self, observer: Option<Box<dyn KeyObserver>>) {
-        self.runner.observer.set(observer);
+        self.runner.calls.observer.set(observer);
     }
 
     /// What the queue has done.
     #[must_use]
     pub fn stats(&self) -> KeyQueueStats {
-        self.runner.stats
+        self.runner.calls.stats
     }
 
     fn run(&mut self, now: Instant, everything: bool) -> usize {
@@ -234,7 +236,10 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         }
         for &Run { start, tickets } in &self.fresh {
             let spec = ops[start].session.spec();
-            self.runner.observer.tell(|it| it.submitted(tickets, spec));
+            self.runner
+                .calls
+                .observer
+                .tell(|it| it.submitted(tickets, spec));
         }
         let outcome = self.runner.process(ops);
         for &Run { start, tickets } in &self.fresh {
@@ -248,7 +253,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
                     queued_at: None,
                     status: same[0].status,
                 };
-                self.runner.observer.tell(|it| it.completed(done));
+                self.runner.calls.observer.tell(|it| it.completed(done));
                 first.0 += count as u64;
             }
         }
@@ -297,7 +302,7 @@ impl<B: OwnedBuffer> Drop for Running<'_, B> {
                 item,
             } = entry;
             let done = job_done(ticket, Some(since), &item);
-            self.runner.observer.tell(|it| it.completed(done));
+            self.runner.calls.observer.tell(|it| it.completed(done));
             self.finished.push_back((ticket, item));
         }
     }

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::parts::{DomainParameters, RsaCrt, RsaPublic};
 use super::{KeyError, KeyKind, RsaNumbers, secret};
-use crate::public_key::algorithm::Curve;
+use crate::algorithm::Curve;
 
 /// Modulus sizes that are served, in bits.
 const RSA_BITS: std::ops::RangeInclusive<u32> = 512..=16_384;

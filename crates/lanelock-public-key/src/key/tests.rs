@@ -1,5 +1,5 @@
 use super::*;
-use crate::public_key::algorithm::{MlDsa, MlKem};
+use crate::algorithm::{MlDsa, MlKem};
 
 /// 512 bits, odd; no key, but in the form of one.
 const N: [u8; 64] = [0xd1; 64];

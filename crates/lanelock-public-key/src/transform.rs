@@ -2,28 +2,29 @@
 
 use std::fmt;
 
+use lanelock_core::Hash;
+
 use super::algorithm::{
     Curve, EncryptionScheme, KeyKind, KeySpec, Operation, Pss, Scheme, SignatureScheme,
 };
 use super::error::KeyError;
 use super::key::{PublicKey, SecretKey};
-use crate::algorithm::Hash;
 
 /// SM2's identifier where none is agreed on (GM/T 0009, 10).
 const SM2_DEFAULT_ID: &[u8] = b"1234567812345678";
 
 /// A description of a public-key session, with its key: the argument of
-/// [`crate::Device::key_session`].
+/// [`crate::KeyDevice::key_session`].
 ///
 /// ```
 /// use lanelock_core::Hash;
-/// use lanelock_core::public_key::{KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// use lanelock_public_key::{KeyKind, KeyTransform, SecretKey, SignatureScheme};
 /// let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
 /// let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
 /// assert_eq!(transform.spec().to_string(), "ed25519-sign");
 /// let mismatch = KeyTransform::sign(SignatureScheme::Ecdsa(Hash::Sha256), &key);
 /// assert!(mismatch.validate().is_err());
-/// # Ok::<(), lanelock_core::public_key::KeyError>(())
+/// # Ok::<(), lanelock_public_key::KeyError>(())
 /// ```
 #[derive(Clone)]
 pub struct KeyTransform {
@@ -381,7 +382,7 @@ impl fmt::Debug for KeyTransform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::public_key::algorithm::Oaep;
+    use crate::algorithm::Oaep;
 
     fn rsa(bits: usize) -> PublicKey {
         let mut n = vec![0xff; bits / 8];

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket, Tickets};
+use crate::{BatchStart, Completion, KeyDeviceBuilder, KeyObserver, KeySpec, Ticket, Tickets};
 
 /// An event, as one line.
 type Lines = Arc<Mutex<Vec<String>>>;
