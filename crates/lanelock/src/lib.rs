@@ -5,8 +5,11 @@ pub mod asynchronous;
 mod public_keys;
 
 pub use lanelock_core::*;
+pub use lanelock_public_key as public_key;
 pub use lanelock_telemetry as telemetry;
 pub use public_keys::open_public_keys;
+
+use public_key::KeyDeviceBuilder;
 
 /// Opens the default device: every engine of this machine, the preferred first.
 ///

@@ -1,11 +1,13 @@
 //! A device for programs that use nothing but public keys: the linker leaves out what it does not
 //! reach, and that is most of the kernels.
 
+use std::any::Any;
+
 use lanelock_core::engine::{Capability, Engine, EngineSession};
-use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::{Device, SessionError, Transform};
 use lanelock_native::Native;
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::KeyDeviceBuilder;
 
 use crate::telemetry;
 
@@ -47,15 +49,17 @@ impl Engine for PublicKeys {
         })
     }
 
-    fn public_key(&self) -> Option<&dyn KeyEngine> {
-        self.0.public_key()
+    fn extension(&self) -> Option<&dyn Any> {
+        self.0.extension()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use lanelock_core::Cipher;
+    use lanelock_public_key::engine::{KeyEngine, PublicKeyEngine};
+
+    use super::*;
 
     #[test]
     fn it_has_the_public_keys_of_the_whole_device_and_nothing_else() {

@@ -22,11 +22,12 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use lanelock_core::Device;
-use lanelock_core::public_key::{
+use lanelock_public_key::{
     FlushPolicy, KeyJob, KeyOpError, KeyQueue, KeyQueueStats, KeySession, Ticket,
 };
 use zeroize::Zeroizing;
 
+use crate::public_key::KeyDevice;
 use pending::Pending;
 
 /// The memory of a job: wiped when it goes.
@@ -279,7 +280,7 @@ impl KeyFailure {
     }
 
     /// The engine's or the validation's reason, as [`KeyJob::error`] tells it: that of an engine
-    /// that panicked is [`lanelock_core::public_key::KeyReason::Engine`].
+    /// that panicked is [`lanelock_public_key::KeyReason::Engine`].
     #[must_use]
     pub fn error(&self) -> Option<&KeyOpError> {
         self.0.as_ref()

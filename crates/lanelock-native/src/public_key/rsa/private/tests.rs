@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used)] // tests
 
 use lanelock_core::engine::{Batch, Capability, Engine, EngineSession};
-use lanelock_core::public_key::{EncryptionScheme, RsaNumbers, SecretKey};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{Buffer, Device, Hash, Op, SessionError, Status, Transform};
 use lanelock_kernels::Machine;
+use lanelock_public_key::{EncryptionScheme, RsaNumbers, SecretKey};
 use openssl::rsa::Rsa;
 
 use super::*;
