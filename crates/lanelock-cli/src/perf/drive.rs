@@ -131,9 +131,10 @@ fn step<'m, F: Form>(
     messages: &'m mut [Message<'_>],
     mut ops: Vec<Op<'m>>,
 ) -> Result<Vec<Op<'m>>, Failure> {
-    // A loop of its own: what the standard library's `extend` calls is not always inlined.
-    for message in messages {
-        ops.push(F::op(message));
+    match messages {
+        // What the standard library's `extend` calls is not always inlined.
+        [message] => ops.push(F::op(message)),
+        messages => ops.extend(messages.iter_mut().map(|message| F::op(message))),
     }
     if queue.process(&mut ops).failed == 0 {
         return Ok(ops);
