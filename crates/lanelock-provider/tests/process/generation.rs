@@ -84,7 +84,7 @@ fn keys_of_jobs_come_from_lanes_where_that_is_faster() {
 }
 
 #[test]
-fn a_key_with_anothers_parameters_has_them() {
+fn a_key_with_the_parameters_of_another_has_them() {
     let _alone = alone();
     let library = Library::new();
     for kind in [Kind::Ec(c"P-384"), Kind::Ec(c"P-256"), Kind::Ec(c"P-521")] {

@@ -223,7 +223,7 @@ fn a_child_process_starts_afresh_and_the_parent_goes_on() {
 }
 
 #[test]
-fn so_does_a_child_that_the_c_librarys_handlers_do_not_know_of() {
+fn so_does_a_child_that_the_handlers_of_the_c_library_do_not_know_of() {
     let _alone = alone();
     starts_afresh(|| clone_raw(0));
 }

@@ -116,7 +116,7 @@ fn each_connections_own_copy_of_libssl_is_called() {
 }
 
 #[test]
-fn another_librarys_functions_of_the_same_names_are_called() {
+fn functions_of_another_library_with_the_same_names_are_called() {
     let _alone = alone();
     let Some(folder) = Folder::new() else { return };
     std::fs::write(folder.0.join("versions"), "OTHER_1 { global: *; };").expect("written");
