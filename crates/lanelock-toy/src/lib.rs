@@ -3,7 +3,7 @@
 //!
 //! [`ToyEngine`] offers every algorithm with arithmetic that a few lines repeat on flat slices
 //! ([`math`]), reads every byte that an operation entitles it to and writes every byte that it may
-//! write. [`Probe`] hands each valid operation to a closure, [`KeyLanes`] each of public keys to a
+//! write. [`Probe`] hands each batch or valid operation to a closure, [`KeyLanes`] each of public keys to a
 //! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
 //! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
 //! [`freed`] is for tests that no key is left in freed memory,
@@ -27,6 +27,6 @@ pub use engine::{Call, ToyEngine, Trouble, Watch, device};
 pub use key_lanes::KeyLanes;
 pub use menu::{Item, MENU};
 pub use operation::{Verdict, check_operation};
-pub use probe::Probe;
+pub use probe::{Probe, ProbeSession};
 pub use provider::{has_lanes, provider_module};
 pub use segments::check_segments;

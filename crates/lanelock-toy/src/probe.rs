@@ -1,4 +1,4 @@
-//! An engine that hands each operation to a closure.
+//! An engine that hands what it gets to a closure.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,35 @@ use lanelock_core::engine::{Batch, Capability, Engine, EngineSession, QueueToken
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{SessionError, Status, Transform};
 
-type Visit = dyn Fn(&mut ValidOp<'_, '_>) -> Status + Send + Sync;
+type Run = dyn Fn(&mut QueueToken, &mut Batch<'_, '_>) + Send + Sync;
 
-/// Offers every algorithm and runs a closure on each valid operation.
+/// Offers every algorithm, as one group, and runs a closure on each batch or operation.
 #[derive(Clone)]
-pub struct Probe(Arc<Visit>);
+pub struct Probe(Arc<Run>);
+
+/// A session of a [`Probe`], as closures meet it in plain batches.
+pub struct ProbeSession {
+    probe: Probe,
+    /// The first byte of its key; 0 without one.
+    pub key: u8,
+}
 
 impl Probe {
     /// `visit` returns the status to complete the operation with.
     pub fn new(visit: impl Fn(&mut ValidOp<'_, '_>) -> Status + Send + Sync + 'static) -> Self {
-        Self(Arc::new(visit))
+        Self::batches(move |_, batch| {
+            batch.for_each(|mut op| {
+                let status = visit(&mut op);
+                op.complete(status);
+            });
+        })
+    }
+
+    /// `run` completes the operations of a batch.
+    pub fn batches(
+        run: impl Fn(&mut QueueToken, &mut Batch<'_, '_>) + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(run))
     }
 }
 
@@ -33,21 +52,21 @@ impl Engine for Probe {
         &[]
     }
 
-    fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        Ok(Box::new(self.clone()))
+    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+        Ok(Box::new(ProbeSession {
+            probe: self.clone(),
+            key: transform.key().first().copied().unwrap_or_default(),
+        }))
     }
 }
 
-impl EngineSession for Probe {
+impl EngineSession for ProbeSession {
     fn group(&self) -> u16 {
         0
     }
 
-    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each(|mut op| {
-            let status = (self.0)(&mut op);
-            op.complete(status);
-        });
+    fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        (self.probe.0)(queue, batch);
     }
 
     fn memory(&self) -> SessionMemory {
@@ -58,5 +77,11 @@ impl EngineSession for Probe {
 impl fmt::Debug for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Probe").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ProbeSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProbeSession").finish_non_exhaustive()
     }
 }

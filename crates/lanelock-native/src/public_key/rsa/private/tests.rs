@@ -1,54 +1,22 @@
 #![allow(clippy::unwrap_used)] // tests
 
-use lanelock_core::engine::{Batch, Capability, Engine, EngineSession};
 use lanelock_core::public_key::{EncryptionScheme, RsaNumbers, SecretKey};
-use lanelock_core::session::SessionMemory;
-use lanelock_core::{Buffer, Device, Hash, Op, SessionError, Status, Transform};
+use lanelock_core::{Buffer, Device, Hash, Op, Status, Transform};
 use lanelock_kernels::Machine;
+use lanelock_toy::Probe;
 use openssl::rsa::Rsa;
 
 use super::*;
 
 type Key = Private<2, 4>;
 
-/// An engine that calls a function with its queue's machine.
-struct OnQueue(fn(&mut QueueToken));
-
-impl Engine for OnQueue {
-    fn name(&self) -> &'static str {
-        "on-queue"
-    }
-
-    fn version(&self) -> String {
-        String::new()
-    }
-
-    fn capabilities(&self) -> &[Capability] {
-        &[]
-    }
-
-    fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        Ok(Box::new(Self(self.0)))
-    }
-}
-
-impl EngineSession for OnQueue {
-    fn group(&self) -> u16 {
-        0
-    }
-
-    fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        (self.0)(queue);
-        batch.complete(Status::Success);
-    }
-
-    fn memory(&self) -> SessionMemory {
-        SessionMemory::default()
-    }
-}
-
+/// Calls `run` as an engine, with the token of its queue.
 fn on_queue(run: fn(&mut QueueToken)) {
-    let device = Device::builder().engine(OnQueue(run)).build();
+    let engine = Probe::batches(move |queue, batch| {
+        run(queue);
+        batch.complete(Status::Success);
+    });
+    let device = Device::builder().engine(engine).build();
     let session = device.session(Transform::hash(Hash::Sha256)).unwrap();
     let (mut input, mut digest) = ([0; 1], [0; 32]);
     let mut ops = [Op::new(&session, Buffer::in_place(&mut input)).tag(&mut digest)];
