@@ -6,7 +6,8 @@ LANELOCK = target/release/lanelock
 # What `tools/setup lint` installs.
 LINT_TOOLS = target/tools/bin
 # The crates of crates.io; every other has `publish = false`.
-PUBLISHED = lanelock lanelock-core lanelock-kernels lanelock-native lanelock-openssl lanelock-telemetry
+PUBLISHED = lanelock lanelock-core lanelock-kernels lanelock-native lanelock-openssl lanelock-public-key \
+	lanelock-telemetry
 PACKAGE = $(CARGO) package --quiet --offline --locked $(addprefix --package ,$(PUBLISHED))
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so

@@ -1,7 +1,6 @@
 //! `lanelock engines`: what this machine has, what each engine offers, which one is chosen.
 
 mod family;
-mod measure;
 mod public_keys;
 
 use std::fmt::Write as _;
@@ -10,7 +9,6 @@ use lanelock::algorithm::{Algorithm, Spec};
 use lanelock::engine::{Capability, Features};
 use lanelock::session::Choice;
 use lanelock::sizes::Sizes;
-use lanelock::stand_in::Measured;
 use lanelock::transform::Direction;
 use lanelock::{Device, SessionError, Transform};
 use serde::Serialize;
@@ -27,30 +25,17 @@ use public_keys::KeyRow;
 /// Arguments of `lanelock engines`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A session that names no engine has the first one that offers its algorithm, and where that is not
-certain to be the fastest, the next one as a stand-in: both are timed on the session's own work, by
-number and length of its messages, until it is known which is faster. --engine and the variable
-LANELOCK_TIER, where they are given, leave nothing to choose.
+A session that names no engine runs on the first one that offers its algorithm. What the native
+engine offers depends on the CPU's tier.
 
 Examples:
   lanelock engines
-  lanelock engines --measure
-  LANELOCK_TIER=aesni lanelock engines --measure")]
+  LANELOCK_TIER=aesni lanelock engines")]
 pub struct Args {
-    /// Run some seconds of work to know now what the engines' sessions would learn: which engine
-    /// protects groups of each number and length of messages faster.
-    #[arg(long)]
-    measure: bool,
-
     /// Print JSON: the machine, each engine with its algorithms, and for each named algorithm
     /// the engine that is chosen.
     #[arg(long)]
     json: bool,
-
-    /// Measure from how many operations on lanes are faster than one at a time, for each operation
-    /// with public keys that has lanes: half a minute.
-    #[arg(long)]
-    break_even: bool,
 }
 
 /// Everything there is to say, in the form of the JSON output.
@@ -75,24 +60,6 @@ struct ChoiceRow {
     algorithm: String,
     engine: &'static str,
     why: String,
-    /// The engine that runs a group where it is known to be faster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stand_in: Option<&'static str>,
-    /// With `--measure`: a row for each kind of group.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    measured: Vec<MeasuredRow>,
-}
-
-/// Groups of one kind: their mean time on either engine, and the one that runs them.
-#[derive(Debug, Serialize)]
-struct MeasuredRow {
-    /// Most operations; none without a bound.
-    most_ops: Option<usize>,
-    /// Most bytes of each; none without a bound.
-    most_bytes: Option<u32>,
-    engine_ns: u128,
-    stand_in_ns: u128,
-    chosen: &'static str,
 }
 
 /// Runs the command.
@@ -101,37 +68,35 @@ struct MeasuredRow {
 /// [`Failure::Failed`] if no engine can be opened, [`Failure::Output`] if nothing can be printed.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(Failure::of)?;
-    let inventory = Inventory::of(&device, args)?;
+    let inventory = Inventory::of(&device);
     let text = if args.json {
         json::render(Schema::Engines, &inventory)
     } else {
-        inventory.render(&device, args.measure)
+        inventory.render(&device)
     };
     print(text)
 }
 
 impl Inventory {
-    fn of(device: &Device, args: &Args) -> Result<Self, Failure> {
+    fn of(device: &Device) -> Self {
         let engines = device.engines().map(|engine| EngineRow {
             name: engine.name(),
             version: engine.version(),
             algorithms: engine.capabilities().iter().map(algorithm).collect(),
         });
-        let chains = args.measure.then(measure::chains);
-        let choices = Spec::singles()
-            .into_iter()
-            .chain(chains.into_iter().flatten())
-            .filter_map(|spec| ChoiceRow::of(device, &spec, args.measure).transpose());
-        Ok(Self {
+        let choices = Spec::singles().into_iter();
+        Self {
             machine: Machine::detect(device),
             cpu_features: cpu_features(),
             engines: engines.collect(),
-            choices: choices.collect::<Result<_, _>>()?,
-            public_keys: public_keys::rows(device, args.break_even)?,
-        })
+            choices: choices
+                .filter_map(|spec| ChoiceRow::of(device, spec))
+                .collect(),
+            public_keys: public_keys::rows(device),
+        }
     }
 
-    fn render(&self, device: &Device, measured: bool) -> String {
+    fn render(&self, device: &Device) -> String {
         let machine = &self.machine;
         let mut text = format!(
             "{}, {} cores\nfeatures: {}\ntiers: {}\n",
@@ -159,48 +124,17 @@ impl Inventory {
         );
         text.push_str("\nchosen for a session that names no engine\n");
         text.push_str(&self.choices());
-        if measured {
-            text.push_str(&self.measured());
-        }
         text.push_str("\npublic keys, for a session that names no engine\n");
         text.push_str(&public_keys::render(&self.public_keys));
         text
-    }
-
-    /// Kinds of group that the stand-in has.
-    fn measured(&self) -> String {
-        let mut text = String::new();
-        let (mut kinds, mut taken) = (0, 0);
-        for row in &self.choices {
-            kinds += row.measured.len();
-            for kind in row.measured.iter().filter(|kind| kind.chosen != row.engine) {
-                taken += 1;
-                let at_most = |most: Option<String>| most.unwrap_or_else(|| "more".to_owned());
-                let _ = writeln!(
-                    text,
-                    "  {}, {}: operations {}, bytes {}: {} ns, {} {} ns",
-                    kind.chosen,
-                    row.algorithm,
-                    at_most(kind.most_ops.map(|most| format!("up to {most}"))),
-                    at_most(kind.most_bytes.map(|most| format!("up to {most}"))),
-                    kind.stand_in_ns,
-                    row.engine,
-                    kind.engine_ns,
-                );
-            }
-        }
-        format!(
-            "\nmeasured: groups of {kinds} kinds (algorithm, number and length of messages); \
-             the stand-in has {taken}\n{text}"
-        )
     }
 
     /// Algorithms by the engine that is chosen and the reason.
     fn choices(&self) -> String {
         let mut groups: Vec<(&ChoiceRow, Vec<&str>)> = Vec::new();
         for row in &self.choices {
-            let key = |row: &ChoiceRow| (row.engine, row.stand_in, row.why.clone());
-            let same = |(first, _): &(&ChoiceRow, _)| key(first) == key(row);
+            let same =
+                |(first, _): &(&ChoiceRow, _)| (first.engine, &first.why) == (row.engine, &row.why);
             match groups.iter_mut().find(|group| same(group)) {
                 Some((_, names)) => names.push(&row.algorithm),
                 None => groups.push((row, vec![&row.algorithm])),
@@ -213,10 +147,7 @@ impl Inventory {
             } else {
                 names.join(", ")
             };
-            let stand_in = row.stand_in.map_or(String::new(), |stand_in| {
-                format!(" ({stand_in} where it proves faster)")
-            });
-            let _ = writeln!(text, "  {}{stand_in}, {}: {names}", row.engine, row.why);
+            let _ = writeln!(text, "  {}, {}: {names}", row.engine, row.why);
             text
         })
     }
@@ -247,36 +178,17 @@ fn algorithm(capability: &Capability) -> Value {
 
 impl ChoiceRow {
     /// What a session of `spec` says of its engine; nothing if there is none for it.
-    fn of(device: &Device, spec: &Spec, measure: bool) -> Result<Option<Self>, Failure> {
+    fn of(device: &Device, spec: Spec) -> Option<Self> {
         // Any key would do, but for XTS, whose halves must differ.
         let [key, mac_key] =
             [spec.key_len, spec.mac_key_len].map(|len| (0..=u8::MAX).take(len).collect::<Vec<_>>());
         let transform = Transform::new(spec.algorithm, Direction::Forward, &key, &mac_key);
-        let Ok(session) = device.session(transform) else {
-            return Ok(None);
-        };
-        if measure {
-            measure::run(device, &session)?;
-        }
-        Ok(Some(Self {
+        let session = device.session(transform).ok()?;
+        Some(Self {
             algorithm: spec.to_string(),
             engine: session.engine(),
             why: why(session.choice()),
-            stand_in: session.stand_in(),
-            measured: session.measured().iter().map(MeasuredRow::of).collect(),
-        }))
-    }
-}
-
-impl MeasuredRow {
-    fn of(measured: &Measured) -> Self {
-        Self {
-            most_ops: measured.most_ops,
-            most_bytes: measured.most_bytes,
-            engine_ns: measured.primary.as_nanos(),
-            stand_in_ns: measured.stand_in.as_nanos(),
-            chosen: measured.chosen,
-        }
+        })
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use lanelock_conformance::progress::Silent;
 use lanelock_conformance::public_key;
 use lanelock_core::Device;
-use lanelock_core::public_key::KeyKind;
+use lanelock_public_key::KeyKind;
+use lanelock_public_key::engine::PublicKeyEngine;
 
 #[test]
 fn wycheproof_has_no_failure_and_skips_only_what_is_not_served() {

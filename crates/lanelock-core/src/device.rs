@@ -1,16 +1,15 @@
 //! A set of engines in order of preference; the maker of sessions and queue pairs.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::engine::{Engine, EngineSession, Wiped};
+use crate::engine::{Engine, Wiped};
 use crate::group::GroupId;
 use crate::job::OwnedBuffer;
-use crate::public_key::{KeyObserver, ObserverMaker};
 use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Kinds, Session, SessionError};
-use crate::stand_in::StandIn;
 use crate::transform::Transform;
 use crate::validate::Rules;
 
@@ -37,7 +36,7 @@ struct Inner {
     id: u32,
     engines: Vec<Box<dyn Engine>>,
     kinds: Kinds,
-    key_observers: Option<ObserverMaker>,
+    extensions: Vec<Extension>,
 }
 
 /// Collects a device's engines; the first added is preferred.
@@ -55,8 +54,11 @@ struct Inner {
 #[must_use]
 pub struct DeviceBuilder {
     engines: Vec<Box<dyn Engine>>,
-    key_observers: Option<ObserverMaker>,
+    extensions: Vec<Extension>,
 }
+
+/// What another crate keeps with a device.
+type Extension = Box<dyn Any + Send + Sync>;
 
 /// The id of the next device. Ids are never used again: operations of two devices with one id
 /// would be taken for operations of one.
@@ -81,9 +83,10 @@ impl DeviceBuilder {
         self
     }
 
-    /// Gives each public-key queue of the device an observer of its own.
-    pub fn key_observers(mut self, make: ObserverMaker) -> Self {
-        self.key_observers = Some(make);
+    /// Keeps a value with the device, for the crate that defines its type: [`Device::extension`]
+    /// finds it. The last one of a type counts.
+    pub fn extension(mut self, value: impl Any + Send + Sync) -> Self {
+        self.extensions.push(Box::new(value));
         self
     }
 
@@ -105,7 +108,7 @@ impl DeviceBuilder {
             id,
             engines: self.engines,
             kinds: Kinds::default(),
-            key_observers: self.key_observers,
+            extensions: self.extensions,
         }))
     }
 }
@@ -121,16 +124,20 @@ impl Device {
         self.0.engines.iter().map(|engine| &**engine)
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    /// A number that no other device of this process has.
+    #[must_use]
+    pub fn id(&self) -> u32 {
         self.0.id
     }
 
-    pub(crate) fn key_observer(&self) -> Option<Box<dyn KeyObserver>> {
-        self.0.key_observers.and_then(|make| make())
+    /// The value of type `T` that [`DeviceBuilder::extension`] was given.
+    #[must_use]
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        let mut extensions = self.0.extensions.iter().rev();
+        extensions.find_map(|value| value.downcast_ref())
     }
 
-    /// Prepares `transform` on the first engine that offers it, and if that one is contested, on
-    /// the next one too ([`crate::stand_in`]).
+    /// Prepares `transform` on the first engine that offers it.
     ///
     /// # Errors
     /// [`SessionError::Length`] and [`SessionError::WeakKey`] for a bad description,
@@ -142,7 +149,7 @@ impl Device {
             let choice = Choice::FirstThatOffers {
                 refused: refused.clone(),
             };
-            match self.open(index, &transform, choice, Some(index + 1)) {
+            match self.open(index, &transform, choice) {
                 Err(error @ SessionError::Unsupported { .. }) => {
                     refused.push((self.0.engines[index].name(), error));
                 }
@@ -166,7 +173,7 @@ impl Device {
         })
     }
 
-    /// Prepares `transform` on the engine called `engine`, which then runs it whatever its speed.
+    /// Prepares `transform` on the engine called `engine`.
     ///
     /// # Errors
     /// As [`Device::session`], and [`SessionError::NoSuchEngine`].
@@ -179,7 +186,7 @@ impl Device {
                 known,
             });
         };
-        self.open(index, &transform, Choice::Named, None)
+        self.open(index, &transform, Choice::Named)
     }
 
     /// A queue pair for one thread at a time whose [`QueuePair::enqueue`] holds up to `depth`
@@ -202,13 +209,9 @@ impl Device {
         index: usize,
         transform: &Transform,
         choice: Choice,
-        stand_ins_from: Option<usize>,
     ) -> Result<Session, SessionError> {
         let engine = &self.0.engines[index];
         let opened = Wiped::boxed(engine.open(transform)?);
-        let stand_in = stand_ins_from
-            .filter(|_| engine.is_contested())
-            .and_then(|from| self.stand_in(from, transform, (engine.name(), &**opened)));
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         let rules = Rules::new(transform, group);
@@ -217,25 +220,9 @@ impl Device {
             transform,
             opened,
             engine.name(),
-            stand_in,
             (rules, kind),
             choice,
         ))
-    }
-
-    /// The first engine from `from` on that offers `transform` too.
-    fn stand_in(
-        &self,
-        from: usize,
-        transform: &Transform,
-        primary: (&'static str, &dyn EngineSession),
-    ) -> Option<StandIn> {
-        let mut others = self.0.engines.iter().enumerate().skip(from);
-        let (index, name, opened) = others.find_map(|(index, engine)| {
-            let opened = Wiped::boxed(engine.open(transform).ok()?);
-            Some((index, engine.name(), opened))
-        })?;
-        StandIn::new(transform, primary, (name, index), opened)
     }
 }
 
@@ -261,7 +248,7 @@ impl fmt::Debug for DeviceBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Batch, Capability, QueueToken};
+    use crate::engine::{Batch, Capability, EngineSession, QueueToken};
     use crate::session::SessionMemory;
     use crate::shared::KEPT;
     use crate::{Hash, Transform};
@@ -274,6 +261,18 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(next_id(&next), None);
         }
+    }
+
+    #[test]
+    fn the_last_extension_of_a_type_is_found() {
+        let device = Device::builder()
+            .extension(1_u8)
+            .extension("a name")
+            .extension(2_u8)
+            .build();
+        assert_eq!(device.extension(), Some(&2_u8));
+        assert_eq!(device.extension(), Some(&"a name"));
+        assert_eq!(device.extension::<u16>(), None);
     }
 
     /// An engine whose sessions are each of a group of their own.

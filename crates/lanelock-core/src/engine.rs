@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-pub use crate::group::{Batch, Ops};
+pub use crate::group::{Batch, Grouping, Ops};
 pub use crate::op::{
     Ciphertext, Columns, LastSession, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag,
     PlainTags, ValidOp,
@@ -35,15 +35,9 @@ pub trait Engine: Send + Sync {
     /// error ends it.
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
 
-    /// Whether another engine may be faster for some groups. A session that names no engine then
-    /// has the next one of its device as a stand-in, and runs a group on whichever was measured
-    /// to be faster for its like.
-    fn is_contested(&self) -> bool {
-        false
-    }
-
-    /// The half that serves public keys, if there is one.
-    fn public_key(&self) -> Option<&dyn crate::public_key::engine::KeyEngine> {
+    /// What this engine does beside the operations of this crate, as a value of a type that the
+    /// crate of those other operations defines and looks for.
+    fn extension(&self) -> Option<&dyn Any> {
         None
     }
 }

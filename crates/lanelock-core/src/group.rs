@@ -6,7 +6,7 @@ use crate::status::Status;
 
 /// Operations validated and grouped at a time. Larger bursts are taken in slices of this many, so
 /// that a queue pair's scratch memory is fixed.
-pub(crate) const SLICE: usize = 256;
+pub(crate) const SLICE: usize = Grouping::SLICE;
 
 /// Which operations may run in one call: same device, engine and engine-chosen group, packed
 /// so that one comparison tells.
@@ -194,22 +194,6 @@ impl<'b, 'a> Batch<'b, 'a> {
         self.succeeded
     }
 
-    /// Bytes of the first operation's message.
-    #[inline]
-    pub(crate) fn first_len(&self) -> u32 {
-        let first = self.order.map_or(0, |order| order[0].into());
-        message_len(&self.ops[first])
-    }
-
-    /// Whether all operations are of one session, and `f` holds for the bytes of each message.
-    pub(crate) fn is_of_one_session(&self, f: impl Fn(u32) -> bool) -> bool {
-        let session = self.session();
-        (0..self.len()).all(|n| {
-            let op = &self.ops[self.order.map_or(n, |order| order[n].into())];
-            std::ptr::eq(op.session, session) && f(message_len(op))
-        })
-    }
-
     /// The session whose engine runs the batch.
     pub(crate) fn session(&self) -> &'a SessionInner {
         let first = self.order.map_or(0, |order| order[0].into());
@@ -235,22 +219,25 @@ impl<'a> Ops<'_, 'a> {
     }
 }
 
-/// Bytes that an operation encrypts or authenticates.
-#[inline]
-fn message_len(op: &Op<'_>) -> u32 {
-    op.cipher.len().max(op.auth.len())
-}
-
 /// Indices of a slice's valid operations, and the scratch to sort them by group.
 #[derive(Debug)]
-pub(crate) struct Grouping {
+pub struct Grouping {
     order: [u16; SLICE],
     rest: [u16; SLICE],
     len: usize,
 }
 
 impl Grouping {
-    pub(crate) const fn new() -> Self {
+    /// Most operations of a slice.
+    pub const SLICE: usize = 256;
+
+    /// Of no operation.
+    #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a kilobyte of scratch is asked for by name"
+    )]
+    pub const fn new() -> Self {
         Self {
             order: [0; SLICE],
             rest: [0; SLICE],
@@ -259,39 +246,47 @@ impl Grouping {
     }
 
     /// Notes a valid operation by its index, as the `n`-th.
+    ///
+    /// # Panics
+    /// If `n` is not below [`Grouping::SLICE`].
     #[inline]
-    pub(crate) fn set(&mut self, n: usize, index: u16) {
+    pub fn set(&mut self, n: usize, index: u16) {
         self.order[n] = index;
     }
 
     /// There are `len` valid operations.
     #[inline]
-    pub(crate) fn set_len(&mut self, len: usize) {
+    pub fn set_len(&mut self, len: usize) {
         self.len = len;
     }
 
-    /// Calls `run` once for each group, groups and operations in the order of their first
-    /// appearance. `uniform` says that there is one group, which saves looking.
+    /// Calls `run` once for each group, with `ops` and the indices of its operations: groups and
+    /// operations in the order of their first appearance. `group` says of which an operation is;
+    /// `uniform` that all are of one, which saves looking.
+    ///
+    /// # Panics
+    /// If an index is not one of `ops`.
     #[inline]
-    pub(crate) fn for_each_group<'a>(
+    pub fn for_each_group<T, G: PartialEq>(
         &mut self,
-        ops: &mut [Op<'a>],
+        ops: &mut [T],
         uniform: bool,
-        mut run: impl FnMut(Batch<'_, 'a>),
+        group: impl Fn(&T) -> G,
+        mut run: impl FnMut(&mut [T], &[u16]),
     ) {
         if self.len == 0 {
             return;
         }
         if uniform {
-            return run(Batch::new(ops, &self.order[..self.len]));
+            return run(ops, &self.order[..self.len]);
         }
         let mut left = self.len;
         while left > 0 {
-            let group = ops[usize::from(self.order[0])].session.rules.group;
+            let first = group(&ops[usize::from(self.order[0])]);
             let (mut same, mut other) = (0, 0);
             for i in 0..left {
                 let index = self.order[i];
-                if ops[usize::from(index)].session.rules.group == group {
+                if group(&ops[usize::from(index)]) == first {
                     self.order[same] = index;
                     same += 1;
                 } else {
@@ -299,7 +294,7 @@ impl Grouping {
                     other += 1;
                 }
             }
-            run(Batch::new(ops, &self.order[..same]));
+            run(ops, &self.order[..same]);
             self.order[..other].copy_from_slice(&self.rest[..other]);
             left = other;
         }
@@ -369,7 +364,9 @@ mod tests {
             .for_each(|(n, &index)| grouping.set(n, index));
         grouping.set_len(valid.len());
         let mut found = Vec::new();
-        grouping.for_each_group(&mut ops, uniform, |mut batch| {
+        let group = |op: &Op<'_>| op.session.rules.group;
+        grouping.for_each_group(&mut ops, uniform, group, |ops, order| {
+            let mut batch = Batch::new(ops, order);
             let order = batch.order.expect("grouping names the operations").to_vec();
             assert_eq!((batch.is_empty(), batch.len()), (false, order.len()));
             let mut visited = 0;

@@ -28,16 +28,12 @@ mod halves;
 pub mod job;
 pub mod op;
 pub mod per_queue;
-pub mod public_key;
 pub mod queue_pair;
 pub mod session;
 mod shared;
 pub mod sizes;
-pub mod stand_in;
 pub mod stats;
 pub mod status;
-#[doc(hidden)]
-pub mod taint;
 pub mod transform;
 mod validate;
 mod wiped;

@@ -62,7 +62,16 @@ trait Clear: Send + Sync {
 }
 
 impl QueueToken {
-    pub(crate) fn new() -> Self {
+    /// A token whose number no other one has.
+    ///
+    /// # Panics
+    /// If there are 2^32 already.
+    #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "each one is a resource of the process"
+    )]
+    pub fn new() -> Self {
         let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
         let number = numbers.0.pop_first().unwrap_or_else(|| {
             let fresh = numbers.1;

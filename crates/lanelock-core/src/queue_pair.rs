@@ -153,25 +153,14 @@ impl Burst {
         } = self;
         let mut run = |batch: Batch<'_, '_>, bytes| {
             let session = batch.session();
-            let stand_in = session.stand_in.as_deref();
-            let turn = stand_in.and_then(|stand_in| Some((stand_in, stand_in.turn(&batch)?)));
-            let (engine, index) = match &turn {
-                Some((stand_in, turn)) if turn.is_stand_in() => {
-                    (&stand_in.engine, stand_in.index())
-                }
-                _ => (&session.engine, session.rules.group.engine()),
-            };
             let mut running = Running {
-                engine: index,
+                engine: session.rules.group.engine(),
                 batch,
                 bytes,
                 counters,
                 outcome,
             };
-            engine.process(token, &mut running.batch);
-            if let Some((stand_in, turn)) = turn {
-                stand_in.ran(&turn);
-            }
+            session.engine.process(token, &mut running.batch);
         };
         if let Some(Alike {
             bytes,
@@ -183,7 +172,10 @@ impl Burst {
             return 0;
         }
         let (refused, uniform) = admit(ops, *device, grouping);
-        grouping.for_each_group(ops, uniform, |batch| run(batch, None));
+        let group = |op: &Op<'_>| op.session.rules.group;
+        grouping.for_each_group(ops, uniform, group, |ops, order| {
+            run(Batch::new(ops, order), None);
+        });
         refused
     }
 }

@@ -8,7 +8,6 @@ use crate::algorithm::{Algorithm, Spec};
 use crate::engine::{EngineSession, Wiped};
 use crate::shared::Shared;
 use crate::sizes::Sizes;
-use crate::stand_in::{Measured, StandIn};
 use crate::transform::{Direction, Transform};
 use crate::validate::Rules;
 
@@ -39,7 +38,6 @@ pub(crate) struct SessionInner {
     pub(crate) engine: Box<Wiped<dyn EngineSession>>,
     /// Invariant: of what is in `engine`. Asking that each time would be a call.
     engine_type: TypeId,
-    pub(crate) stand_in: Option<Box<Wiped<StandIn>>>,
     description: Description,
 }
 
@@ -167,7 +165,6 @@ impl Session {
         transform: &Transform,
         engine: Box<Wiped<dyn EngineSession>>,
         engine_name: &'static str,
-        stand_in: Option<StandIn>,
         (rules, kind): (Rules, Kind),
         choice: Choice,
     ) -> Self {
@@ -182,7 +179,6 @@ impl Session {
             kind,
             engine_type: Any::type_id(&**engine),
             engine,
-            stand_in: stand_in.map(|stand_in| Box::new(Wiped::new(stand_in))),
             description,
         })))
     }
@@ -227,20 +223,6 @@ impl Session {
         self.0.description.engine_name
     }
 
-    /// Name of the engine that runs it instead where it was measured to be faster, if there is one.
-    #[must_use]
-    pub fn stand_in(&self) -> Option<&'static str> {
-        self.0.stand_in.as_ref().map(|stand_in| stand_in.name())
-    }
-
-    /// What the process has measured of its engine against the stand-in, in sessions of the same
-    /// algorithm and direction; nothing while it has run too little, or if there is none.
-    #[must_use]
-    pub fn measured(&self) -> Vec<Measured> {
-        let stand_in = self.0.stand_in.as_ref();
-        stand_in.map_or(Vec::new(), |stand_in| stand_in.measured(self.engine()))
-    }
-
     /// Why that engine.
     #[must_use]
     pub fn choice(&self) -> &Choice {
@@ -250,18 +232,10 @@ impl Session {
     /// Memory held, as the engine counts it.
     #[must_use]
     pub fn memory(&self) -> SessionMemory {
-        let stand_in = self.0.stand_in.as_ref();
-        let more = stand_in.map_or_else(SessionMemory::default, |stand_in| {
-            let memory = stand_in.engine.memory();
-            SessionMemory {
-                session: memory.session + size_of::<StandIn>(),
-                ..memory
-            }
-        });
         let engine = self.0.engine.memory();
         SessionMemory {
-            session: engine.session + size_of::<SessionInner>() + more.session,
-            per_queue_pair: engine.per_queue_pair + more.per_queue_pair,
+            session: engine.session + size_of::<SessionInner>(),
+            ..engine
         }
     }
 }
@@ -290,16 +264,10 @@ impl SessionInner {
     #[inline]
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
-        let engine: &dyn EngineSession = if self.engine_type == TypeId::of::<T>() {
-            &**self.engine
-        } else {
-            let stand_in = self.stand_in.as_ref();
-            &**stand_in
-                .filter(|it| it.engine_type == TypeId::of::<T>())?
-                .engine
-        };
-        // SAFETY: the invariant of either type: behind the box is a `T`, borrowed with `self`.
-        Some(unsafe { &*std::ptr::from_ref(engine).cast::<T>() })
+        let engine: &dyn EngineSession = &**self.engine;
+        // SAFETY: the invariant of the type: behind the box is a `T`, borrowed with `self`.
+        (self.engine_type == TypeId::of::<T>())
+            .then(|| unsafe { &*std::ptr::from_ref(engine).cast::<T>() })
     }
 
     pub(crate) fn spec(&self) -> Spec {

@@ -8,10 +8,6 @@ use std::convert::Infallible;
 use lanelock_core::engine::{
     Batch, Capability, Engine, EngineSession, PerQueue, QueueToken, Wiped,
 };
-use lanelock_core::public_key::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession};
-use lanelock_core::public_key::{
-    FlushPolicy, KeyError, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
-};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{Buffer, Cipher, Device, Op, SessionError, Status, Transform};
 use lanelock_toy::freed::{Finding, Reader, Secrets, freed};
@@ -69,14 +65,6 @@ impl Engine for Leaky {
     fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
         Ok(Stale::boxed())
     }
-
-    fn is_contested(&self) -> bool {
-        true
-    }
-
-    fn public_key(&self) -> Option<&dyn KeyEngine> {
-        Some(self)
-    }
 }
 
 impl EngineSession for Stale {
@@ -87,31 +75,6 @@ impl EngineSession for Stale {
     fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
         self.use_context(queue);
         batch.complete(Status::Success);
-    }
-
-    fn memory(&self) -> SessionMemory {
-        SessionMemory::default()
-    }
-}
-
-impl KeyEngine for Leaky {
-    fn capabilities(&self) -> Vec<KeyCapability> {
-        Vec::new()
-    }
-
-    fn open(&self, _: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
-        Ok(Stale::boxed())
-    }
-}
-
-impl KeyEngineSession for Stale {
-    fn group(&self) -> u32 {
-        0
-    }
-
-    fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {
-        self.use_context(queue);
-        batch.for_each(|mut op| op.succeed(1));
     }
 
     fn memory(&self) -> SessionMemory {
@@ -155,21 +118,6 @@ fn sessions_leave_nothing() {
         let [first, _rest @ ..] = queues;
         drop(first);
         drop(session);
-    });
-    assert_eq!(found, []);
-}
-
-#[test]
-fn sessions_of_public_keys_leave_nothing() {
-    let device = device();
-    let key = SecretKey::raw(KeyKind::Ed25519, &[1; 32]).unwrap();
-    let found = left(|| {
-        let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
-        let session = device.key_session(&transform).unwrap();
-        let mut queue = device.key_queue(1, FlushPolicy::default());
-        let mut signature = [0; 64];
-        let mut ops = [KeyOp::sign(&session, b"m", &mut signature)];
-        assert_eq!(queue.process(&mut ops).succeeded, 1);
     });
     assert_eq!(found, []);
 }

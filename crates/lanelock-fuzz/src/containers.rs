@@ -1,6 +1,6 @@
 //! Keys in containers that libcrypto writes from their numbers.
 
-use lanelock_core::public_key::{Curve, KeyKind, PublicKey, PublicParts, SecretKey, SecretParts};
+use lanelock_public_key::{Curve, KeyKind, PublicKey, PublicParts, SecretKey, SecretParts};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};

@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
-use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeyTransform, Scheme, SignatureScheme,
-};
 use lanelock_core::{Device, Hash, Status};
 use lanelock_native::Native;
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{
+    Curve, FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyParts, KeyTransform, Scheme,
+    SignatureScheme,
+};
 use openssl::pkey::PKey;
 
 use crate::containers::{generator, written_public, written_secret};

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use lanelock_core::Device;
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{
-    FlushPolicy, KeyJob, KeyKind, KeyOp, KeyReason, KeySession, KeyTransform, Operation, SecretKey,
-    SignatureScheme,
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::{
+    FlushPolicy, KeyDevice, KeyDeviceBuilder, KeyJob, KeyKind, KeyOp, KeyReason, KeySession,
+    KeyTransform, Operation, SecretKey, SignatureScheme,
 };
 use lanelock_telemetry::reader::{Reader, Snapshot, Stats};
 use lanelock_telemetry::{PAGE_NAME, observer};
@@ -243,7 +243,8 @@ fn device() -> (&'static Device, &'static [KeySession; 2]) {
             lanes: LANES,
             operation: Operation::Sign,
             run: sign,
-        };
+        }
+        .engine();
         let device = Device::builder()
             .engine(lanes)
             .key_observers(observer)

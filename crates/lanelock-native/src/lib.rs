@@ -73,12 +73,13 @@ mod tier;
 mod xchacha;
 mod xts;
 
+use std::any::Any;
 use std::fmt;
 
 use lanelock_core::engine::{Capability, Engine, EngineSession, offers};
-use lanelock_core::public_key::engine::KeyEngine;
 use lanelock_core::{SessionError, Transform};
 use lanelock_kernels::Machine;
+use lanelock_public_key::engine::KeyHalf;
 
 pub use lanelock_kernels::Tier;
 pub use tier::{TierError, VARIABLE};
@@ -91,7 +92,7 @@ const NAME: &str = "native";
 pub struct Native {
     machine: Machine,
     capabilities: Vec<Capability>,
-    public_keys: Option<PublicKeys>,
+    public_keys: Option<KeyHalf>,
 }
 
 impl Native {
@@ -123,7 +124,7 @@ impl Native {
         Self {
             machine,
             capabilities: catalogue::capabilities(machine),
-            public_keys: PublicKeys::of(machine),
+            public_keys: PublicKeys::of(machine).map(KeyHalf::new),
         }
     }
 }
@@ -150,11 +151,7 @@ impl Engine for Native {
         })
     }
 
-    fn is_contested(&self) -> bool {
-        true
-    }
-
-    fn public_key(&self) -> Option<&dyn KeyEngine> {
+    fn extension(&self) -> Option<&dyn Any> {
         let public_keys = self.public_keys.as_ref()?;
         Some(public_keys)
     }

@@ -12,13 +12,14 @@ use std::time::Instant;
 use lanelock_conformance::public_key::{Sample, samples};
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::{Engine, offers};
-use lanelock_core::public_key::{
-    FlushPolicy, KeyJob, KeyKind, KeyQueue, KeyTransform, SecretKey, SignatureScheme,
-};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Device, Op, QueuePair, Session, Status, Transform};
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::engine::PublicKeyEngine;
+use lanelock_public_key::{
+    FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyQueue, KeyTransform, SecretKey, SignatureScheme,
+};
 
 const OPS: usize = 40;
 const MESSAGE: usize = 96;

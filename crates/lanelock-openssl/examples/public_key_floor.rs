@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use lanelock_core::Device;
 use lanelock_core::Hash;
-use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyKind, KeyOp, KeyTransform, PublicKey, SecretKey, SignatureScheme,
-};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{
+    Curve, FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyTransform, PublicKey, SecretKey,
+    SignatureScheme,
+};
 use openssl::md::Md;
 use openssl::pkey::{Id, PKey};
 use openssl::pkey_ctx::PkeyCtx;

@@ -42,14 +42,17 @@ mod siv;
 mod triple_des_ctr;
 mod xchacha;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use lanelock_core::engine::{Capability, Engine, EngineSession};
 use lanelock_core::{SessionError, Transform};
+use lanelock_public_key::engine::KeyHalf;
 
 use catalogue::Catalogue;
 use ffi::ErrorMark;
+use public_key::PublicKeys;
 use session::OpenSslSession;
 
 const NAME: &str = "openssl";
@@ -60,6 +63,7 @@ const NAME: &str = "openssl";
 pub struct OpenSsl {
     catalogue: Arc<Catalogue>,
     capabilities: OnceLock<Vec<Capability>>,
+    public_keys: KeyHalf,
 }
 
 impl OpenSsl {
@@ -71,8 +75,10 @@ impl OpenSsl {
         let _mark = ErrorMark::set();
         let catalogue =
             Catalogue::new().map_err(|why| SessionError::Engine { engine: NAME, why })?;
+        let catalogue = Arc::new(catalogue);
         Ok(Self {
-            catalogue: Arc::new(catalogue),
+            public_keys: KeyHalf::new(PublicKeys::new(catalogue.clone())),
+            catalogue,
             capabilities: OnceLock::new(),
         })
     }
@@ -106,8 +112,8 @@ impl Engine for OpenSsl {
         Ok(Box::new(OpenSslSession::open(&self.catalogue, transform)?))
     }
 
-    fn public_key(&self) -> Option<&dyn lanelock_core::public_key::engine::KeyEngine> {
-        Some(self)
+    fn extension(&self) -> Option<&dyn Any> {
+        Some(&self.public_keys)
     }
 }
 

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, missing_docs)] // a test
 
 use lanelock_core::engine::{Engine, offers};
-use lanelock_core::public_key::engine::KeyEngine;
-use lanelock_core::public_key::{
-    Curve, EncryptionScheme, FlushPolicy, KeyKind, KeyOp, KeyTransform, Oaep, PublicKey, SecretKey,
-    SignatureScheme,
-};
 use lanelock_core::{Aead, Algorithm, Buffer, Cipher, Device, Hash, Op, Status, Transform};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::engine::PublicKeyEngine;
+use lanelock_public_key::{
+    Curve, EncryptionScheme, FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyTransform, Oaep, PublicKey,
+    SecretKey, SignatureScheme,
+};
 use openssl::error::ErrorStack;
 
 /// What is in this thread's queue.
@@ -45,7 +45,7 @@ fn of_opening_and_listing() {
     keeps_entries("engine", || {
         let engine = OpenSsl::new().unwrap();
         assert!(Engine::capabilities(&engine).len() > 20);
-        assert!(KeyEngine::capabilities(&engine).len() > 20);
+        assert!(engine.public_key().unwrap().capabilities().len() > 20);
         let device = Device::builder().engine(engine).build();
         let des = device.session(Transform::encrypt(Cipher::DesCbc, &[0x31; 8]));
         drop(des);
@@ -156,7 +156,7 @@ fn of_keys_and_their_operations() {
             for _ in 0..20 {
                 let mut output = vec![0; session.output_len(input.len())];
                 let mut second = vec![0; session.second_output_len()];
-                let parts = lanelock_core::public_key::KeyParts {
+                let parts = lanelock_public_key::KeyParts {
                     input,
                     signature,
                     output: &mut output,

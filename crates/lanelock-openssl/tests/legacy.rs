@@ -4,13 +4,13 @@
 
 #![allow(clippy::unwrap_used, missing_docs)] // a test
 
-use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
-};
 use lanelock_core::{
     Aead, Algorithm, Buffer, Cipher, Device, Hash, Op, Session, Status, Transform,
 };
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{
+    Curve, FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
+};
 
 fn legacy_is_mapped() -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

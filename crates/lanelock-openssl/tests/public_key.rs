@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used)] // a test
 
-use lanelock_core::public_key::engine::KeyEngine;
-use lanelock_core::public_key::{
-    Curve, EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeyQueue, KeyReason,
-    KeySpec, KeyTransform, Operation, PublicKey, PublicParts, RsaNumbers, Scheme, SecretKey,
-    SecretParts, SignatureForm, SignatureScheme,
-};
 use lanelock_core::{Device, Hash, Status};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::engine::PublicKeyEngine;
+use lanelock_public_key::{
+    Curve, EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyParts, KeyQueue,
+    KeyReason, KeySpec, KeyTransform, Operation, PublicKey, PublicParts, RsaNumbers, Scheme,
+    SecretKey, SecretParts, SignatureForm, SignatureScheme,
+};
 
 #[path = "public_key/containers.rs"]
 mod containers;
@@ -109,6 +109,8 @@ fn dsa_pair(bits: u32) -> (SecretKey, PublicKey) {
 fn everything_offered_does_and_undoes() {
     let device = device();
     let offered: Vec<KeySpec> = OpenSsl::new()
+        .unwrap()
+        .public_key()
         .unwrap()
         .capabilities()
         .iter()
@@ -265,7 +267,7 @@ fn sm2_takes_an_identifier_and_oaep_a_label() {
     run(&device, &verify.clone().context(b"me"), b"m", &signature).unwrap();
     assert!(run(&device, &verify, b"m", &signature).is_err());
     let (secret, public) = pair(&device, KeyKind::Rsa(1024));
-    let oaep = EncryptionScheme::RsaOaep(lanelock_core::public_key::Oaep::of(Hash::Sha1));
+    let oaep = EncryptionScheme::RsaOaep(lanelock_public_key::Oaep::of(Hash::Sha1));
     let encrypt = KeyTransform::encrypt(oaep, &public).context(b"label");
     let (ciphertext, _) = run(&device, &encrypt, b"m", &[]).unwrap();
     let decrypt = KeyTransform::decrypt(oaep, &secret);
@@ -435,10 +437,10 @@ fn containers_are_read_in_every_form_and_refused_with_the_reason() {
 
 #[test]
 fn what_the_loaded_libcrypto_lacks_is_told() {
-    use lanelock_core::public_key::MlKem;
+    use lanelock_public_key::MlKem;
     let device = device();
     let result = device.key_session(&KeyTransform::generate(KeyKind::MlKem(MlKem::MlKem768)));
-    let offered = OpenSsl::new().unwrap().capabilities();
+    let offered = OpenSsl::new().unwrap().public_key().unwrap().capabilities();
     let has = offered
         .iter()
         .any(|row| matches!(row.spec.kind, KeyKind::MlKem(_)));

@@ -13,12 +13,13 @@ use std::ptr::{null, null_mut};
 use lanelock_conformance::public_key::{Sample, samples};
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
-use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyKind, KeyQueue, KeySession, KeySpec, Operation, Scheme, SignatureScheme,
-};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Buffer, Device, Hash, Op, QueuePair, Session, Transform};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{
+    Curve, FlushPolicy, KeyDevice, KeyKind, KeyQueue, KeySession, KeySpec, Operation, Scheme,
+    SignatureScheme,
+};
 
 const THREADS: usize = 3;
 const MESSAGES: usize = 4;

@@ -13,14 +13,15 @@ use std::io::IoSliceMut;
 use lanelock_conformance::public_key::samples;
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
-use lanelock_core::public_key::{FlushPolicy, KeyKind, Operation};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Device, Mac, Op, QueuePair, Session, Status, Transform};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, Operation};
 
 mod counters;
 
 use counters::{Counts, counts};
+use lanelock_public_key::engine::PublicKeyEngine;
 
 const OPS: u64 = 64;
 const MESSAGE: usize = 96;

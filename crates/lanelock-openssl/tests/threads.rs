@@ -9,12 +9,12 @@ use std::sync::Barrier;
 
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
-use lanelock_core::public_key::{
-    Curve, FlushPolicy, KeyOp, KeyTransform, SecretKey, SignatureScheme,
-};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Buffer, Device, Hash, Op, QueuePair, Session, Transform};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::{
+    Curve, FlushPolicy, KeyDevice, KeyOp, KeyTransform, SecretKey, SignatureScheme,
+};
 
 const THREADS: usize = 4;
 const MESSAGES: usize = 24;

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use lanelock::public_key::{
-    Curve, FlushPolicy, KeyKind, KeyOp, KeyQueue, KeySession, KeyTransform,
+    Curve, FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyQueue, KeySession, KeyTransform,
 };
 use zeroize::{Zeroize, Zeroizing};
 

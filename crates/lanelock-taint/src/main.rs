@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     #[cfg(lanelock_taint)]
-    let _set_once = lanelock_core::taint::MARK_PUBLIC.set(taint::mark_public);
+    let _set_once = lanelock_public_key::taint::MARK_PUBLIC.set(taint::mark_public);
     let only = std::env::args().nth(1).unwrap_or_default();
     if !canary::all_behave() {
         return ExitCode::FAILURE;

@@ -9,7 +9,7 @@ mod support;
 
 use std::time::Instant;
 
-use lanelock_core::public_key::{FlushPolicy, KeyOp, KeyQueue, KeySession};
+use lanelock_public_key::{FlushPolicy, KeyDevice, KeyOp, KeyQueue, KeySession};
 use lanelock_telemetry::observer;
 
 const ROUNDS: usize = 21;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lanelock_core::Status;
-use lanelock_core::public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket, Tickets};
+use lanelock_public_key::{BatchStart, Completion, KeyObserver, KeySpec, Ticket, Tickets};
 
 use crate::layout::block;
 use crate::page::{Block, Page};
@@ -234,7 +234,7 @@ fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
     use lanelock_core::Hash;
-    use lanelock_core::public_key::{KeyKind, Operation, Pss, Scheme, SignatureScheme};
+    use lanelock_public_key::{KeyKind, Operation, Pss, Scheme, SignatureScheme};
 
     #[test]
     fn ever_new_algorithms_without_a_block_do_not_pile_up() {

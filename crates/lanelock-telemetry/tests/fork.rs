@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Instant;
 
-use lanelock_core::public_key::{FlushPolicy, KeyQueue, KeySession};
+use lanelock_public_key::{FlushPolicy, KeyDevice, KeyQueue, KeySession};
 use lanelock_telemetry::reader::Reader;
 use support::{ALGORITHM, device, job};
 

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lanelock_core::public_key::{FlushPolicy, KeyOp};
+use lanelock_public_key::{FlushPolicy, KeyDevice, KeyOp};
 use lanelock_telemetry::reader::{FindError, Owner, Reader, Snapshot, Stats};
 use support::{ALGORITHM, LANES, device, job};
 

@@ -1,14 +1,15 @@
 //! An engine of public keys in lanes, whose operations are a function.
 
+use std::any::Any;
 use std::fmt;
 
 use lanelock_core::Transform;
 use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
-use lanelock_core::public_key::engine::{
-    KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, ValidKeyOp,
-};
-use lanelock_core::public_key::{KeyError, KeyTransform, Operation};
 use lanelock_core::session::{SessionError, SessionMemory};
+use lanelock_public_key::engine::{
+    KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, KeyHalf, ValidKeyOp,
+};
+use lanelock_public_key::{KeyError, KeyTransform, Operation};
 
 /// Offers one operation, with keys of any kind.
 #[derive(Clone, Copy)]
@@ -23,7 +24,25 @@ pub struct KeyLanes {
     pub run: fn(ValidKeyOp<'_, '_>),
 }
 
-impl Engine for KeyLanes {
+/// The engine of [`KeyLanes::engine`].
+#[derive(Debug)]
+pub struct KeyLanesEngine {
+    name: &'static str,
+    half: KeyHalf,
+}
+
+impl KeyLanes {
+    /// An engine of these lanes, and of nothing else.
+    #[must_use]
+    pub fn engine(self) -> KeyLanesEngine {
+        KeyLanesEngine {
+            name: self.name,
+            half: KeyHalf::new(self),
+        }
+    }
+}
+
+impl Engine for KeyLanesEngine {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -43,8 +62,8 @@ impl Engine for KeyLanes {
         })
     }
 
-    fn public_key(&self) -> Option<&dyn KeyEngine> {
-        Some(self)
+    fn extension(&self) -> Option<&dyn Any> {
+        Some(&self.half)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lanelock::Status;
 use lanelock::public_key::{
-    Curve, FlushPolicy, KeyJob, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
+    Curve, FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
 };
 
 const CONNECTIONS: u64 = 20;
@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
+    let stats = queue.stats();
     for job in &done {
         assert_eq!(job.status(), Status::Success);
         let message = transcript(job.data());
@@ -49,14 +50,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         assert_eq!(queue.process(&mut check).succeeded, 1);
     }
     assert_eq!(done.len() as u64, CONNECTIONS);
-    let stats = queue.stats();
     println!(
-        "{} signatures: {} batches of {:.1} on engine {}, the others one at a time on {}",
+        "{} signatures on engine {}: {} batches of {:.1}, {} one at a time",
         done.len(),
+        signing.engine(),
         stats.batches,
         stats.mean_fill(),
-        signing.engine(),
-        signing.single_engine(),
+        stats.single,
     );
     Ok(())
 }

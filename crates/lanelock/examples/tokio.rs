@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use lanelock::asynchronous::{KeyService, Signer};
-use lanelock::public_key::{FlushPolicy, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+use lanelock::public_key::{
+    FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme,
+};
 
 const CONNECTIONS: usize = 32;
 const ROUNDS: u32 = 100;

@@ -58,7 +58,10 @@ pub fn open_public_keys() -> Result<Device, SessionError> {
 fn observed() -> DeviceBuilder {
     let builder = Device::builder();
     #[cfg(feature = "telemetry")]
-    let builder = builder.key_observers(lanelock_telemetry::observer);
+    let builder = {
+        use lanelock_public_key::KeyDeviceBuilder;
+        builder.key_observers(lanelock_telemetry::observer)
+    };
     builder
 }
 
@@ -70,8 +73,9 @@ fn with_openssl(builder: DeviceBuilder) -> Result<DeviceBuilder, SessionError> {
 
 #[cfg(feature = "native")]
 mod public_keys {
+    use std::any::Any;
+
     use lanelock_core::engine::{Capability, Engine, EngineSession};
-    use lanelock_core::public_key::engine::KeyEngine;
     use lanelock_core::{SessionError, Transform};
     use lanelock_native::Native;
 
@@ -100,8 +104,8 @@ mod public_keys {
             })
         }
 
-        fn public_key(&self) -> Option<&dyn KeyEngine> {
-            self.0.public_key()
+        fn extension(&self) -> Option<&dyn Any> {
+            self.0.extension()
         }
     }
 }
@@ -109,9 +113,9 @@ mod public_keys {
 #[cfg(all(test, feature = "native", feature = "openssl"))]
 mod tests {
     use lanelock_core::engine::Engine;
-    use lanelock_core::public_key::engine::KeyEngine;
     use lanelock_core::{Cipher, Transform};
     use lanelock_native::Tier;
+    use lanelock_public_key::engine::{KeyEngine, PublicKeyEngine};
 
     use super::*;
 

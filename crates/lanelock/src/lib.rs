@@ -14,6 +14,6 @@ pub use lanelock_core::{
     Aead, Algorithm, Buffer, BurstOutcome, Cipher, Device, DeviceBuilder, Hash, InvalidReason, Job,
     JobBuffer, Mac, Op, QueuePair, Session, SessionError, Status, Transform,
 };
-pub use lanelock_core::{algorithm, buffer, job, session, sizes, stand_in, stats, transform};
+pub use lanelock_core::{algorithm, buffer, job, session, sizes, stats, transform};
 #[cfg(feature = "telemetry")]
 pub use lanelock_telemetry as telemetry;

@@ -1,12 +1,12 @@
 //! Public-key operations: keys, sessions, operations, and the queue that fills lanes with them.
 //!
-//! A [`KeyTransform`] says what a session does and with which key; [`crate::Device::key_session`]
+//! A [`KeyTransform`] says what a session does and with which key; [`KeyDevice::key_session`]
 //! prepares it. A [`KeyOp`] is one operation on borrowed memory, as [`crate::Op`] is one of a
 //! session of ciphers or MACs:
 //!
 //! ```
 //! use lanelock::public_key::{
-//!     FlushPolicy, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
+//!     FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
 //! };
 //!
 //! let device = lanelock::open()?;
@@ -32,7 +32,7 @@
 //! use std::time::Instant;
 //!
 //! use lanelock::Status;
-//! use lanelock::public_key::{Curve, FlushPolicy, KeyBuffers, KeyJob, KeyKind, KeyTransform};
+//! use lanelock::public_key::{Curve, FlushPolicy, KeyBuffers, KeyDevice, KeyJob, KeyKind, KeyTransform};
 //!
 //! let device = lanelock::open()?;
 //! let generating = device.key_session(&KeyTransform::generate(KeyKind::Ec(Curve::P256)))?;
@@ -58,10 +58,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Keys come from components, or from PEM and DER ([`crate::Device::read_secret_key`]):
+//! Keys come from components, or from PEM and DER ([`KeyDevice::read_secret_key`]):
 //!
 //! ```
-//! use lanelock::public_key::{Curve, KeyKind, SecretKey};
+//! use lanelock::public_key::{Curve, KeyDevice, KeyKind, SecretKey};
 //!
 //! let device = lanelock::open()?;
 //! let key = SecretKey::ec(Curve::P384, &[1; 48], None)?;
@@ -76,7 +76,7 @@
 //!
 //! ```
 //! use lanelock::public_key::{
-//!     FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeyReason, KeyTransform, PublicKey,
+//!     FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyParts, KeyReason, KeyTransform, PublicKey,
 //!     SecretKey,
 //! };
 //!
@@ -100,10 +100,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use lanelock_core::public_key::{
-    Curve, DomainParameters, EncryptionScheme, FlushPolicy, Key, KeyBuffers, KeyError, KeyJob,
-    KeyKind, KeyOp, KeyOpError, KeyParts, KeyQueue, KeyQueueStats, KeyReason, KeySession, KeySpec,
-    KeyTransform, MessageForm, MlDsa, MlKem, Oaep, Operation, Pss, PublicKey, PublicParts, RsaCrt,
-    RsaNumbers, RsaPublic, RsaSecret, Scheme, SecretKey, SecretParts, SignatureForm,
+pub use lanelock_public_key::{
+    Curve, DomainParameters, EncryptionScheme, FlushPolicy, Key, KeyBuffers, KeyDevice, KeyError,
+    KeyJob, KeyKind, KeyOp, KeyOpError, KeyParts, KeyQueue, KeyQueueStats, KeyReason, KeySession,
+    KeySpec, KeyTransform, MessageForm, MlDsa, MlKem, Oaep, Operation, Pss, PublicKey, PublicParts,
+    RsaCrt, RsaNumbers, RsaPublic, RsaSecret, Scheme, SecretKey, SecretParts, SignatureForm,
     SignatureScheme, Ticket, Waiting,
 };

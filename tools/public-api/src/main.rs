@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// The façade, and what engines are written against.
-const CRATES: [&str; 2] = ["lanelock", "lanelock-core"];
+const CRATES: [&str; 3] = ["lanelock", "lanelock-core", "lanelock-public-key"];
 
 /// The exit code where rustdoc writes another format.
 const NOT_COMPARABLE: u8 = 3;

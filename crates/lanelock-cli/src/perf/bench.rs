@@ -53,7 +53,7 @@ impl Bench {
     }
 }
 
-/// In place of an engine's name: the one that a session gets that names none, with its stand-in.
+/// In place of an engine's name: the one that a session gets that names none.
 pub const AUTO: &str = "auto";
 
 /// A session on the engine called `engine`, or on what the device chooses.

@@ -33,7 +33,7 @@ pub struct Contest {
 #[command(next_help_heading = "Contestants")]
 pub struct Engines {
     /// Engines of this machine [default: all]; auto is what a session gets that names none: the
-    /// preferred one, and another where that proves faster; null touches no message and shows the
+    /// first one that offers the algorithm; null touches no message and shows the
     /// cost of everything around an engine; clone-per-op and the like are those of `perf uplift`.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub engine: Vec<String>,

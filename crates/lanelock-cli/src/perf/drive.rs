@@ -3,17 +3,15 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use lanelock::{Buffer, Device, Op, QueuePair, Session, Status};
+use lanelock::{Buffer, Op, QueuePair, Session, Status};
 
 use super::contestant::Lap;
 use super::form;
 use super::form::{ForForm, Form};
 use super::latencies::Latencies;
-use super::lengths::Lengths;
 use super::pool;
-use super::pool::{Memory, Message};
+use super::pool::Message;
 use super::shape::Shape;
-use super::work::Work;
 use crate::failure::Failure;
 
 /// A queue pair that walks over its messages.
@@ -141,30 +139,6 @@ fn step<'m, F: Form>(
     Err(failed(bad.expect("the queue pair has counted one")))
 }
 
-/// Runs `bursts` bursts of a session that protects: `ops` messages of `len` bytes each.
-///
-/// # Errors
-/// [`Failure::Failed`] if an operation failed.
-pub fn exercise(
-    device: &Device,
-    session: &Session,
-    ops: usize,
-    len: u32,
-    bursts: usize,
-) -> Result<(), Failure> {
-    let work = Work {
-        sizes: Lengths(vec![len]),
-        burst: vec![ops],
-        pool: Some(ops),
-        ..Work::of(vec![session.spec()])
-    };
-    let shape = work.cells()?.remove(0);
-    let (mut memory, sessions) = (Memory::new(&shape), [session.clone()]);
-    let messages = memory.messages(&shape, &sessions);
-    let mut driver = Driver::new(device.queue_pair(1), messages, &shape);
-    (0..bursts).try_for_each(|_| driver.burst())
-}
-
 /// Runs one operation of `session`, forward and in place, with what the message has.
 ///
 /// # Errors
@@ -228,8 +202,11 @@ fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use lanelock::Device;
     use lanelock_toy::Probe;
 
+    use super::super::pool::Memory;
+    use super::super::work::Work;
     use super::*;
 
     #[test]

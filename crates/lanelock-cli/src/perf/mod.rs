@@ -43,8 +43,6 @@ mod uplift;
 mod verify;
 mod work;
 
-pub use drive::exercise;
-pub use pubkey::break_even;
 pub use tour::{Tour, tour};
 
 use clap::Subcommand;

@@ -1,10 +1,10 @@
 //! From Wycheproof's files to cases.
 
-use lanelock_core::public_key::{
-    Curve, EncryptionScheme, KeyError, KeyKind, KeyTransform, MlDsa, MlKem, Oaep, Pss, PublicKey,
-    PublicParts, RsaNumbers, SecretKey, SignatureForm, SignatureScheme,
-};
 use lanelock_core::{Device, Hash};
+use lanelock_public_key::{
+    Curve, EncryptionScheme, KeyDevice, KeyError, KeyKind, KeyTransform, MlDsa, MlKem, Oaep, Pss,
+    PublicKey, PublicParts, RsaNumbers, SecretKey, SignatureForm, SignatureScheme,
+};
 use serde_json::Value;
 
 use super::KeyFileOutcome;
@@ -214,7 +214,7 @@ fn case(
     transform: KeyTransform,
     key: usize,
 ) -> Option<Case> {
-    use lanelock_core::public_key::{Operation, Scheme};
+    use lanelock_public_key::{Operation, Scheme};
     let spec = transform.spec();
     let invalid = text(test, "result") == "invalid";
     let acceptable = text(test, "result") == "acceptable";

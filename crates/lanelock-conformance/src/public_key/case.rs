@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lanelock_core::Status;
-use lanelock_core::public_key::{KeyOp, KeyParts, KeySession, KeyTransform};
+use lanelock_public_key::{KeyOp, KeyParts, KeySession, KeyTransform};
 
 use super::Ready;
 

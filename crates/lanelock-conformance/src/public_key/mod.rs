@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use lanelock_core::Device;
-use lanelock_core::public_key::{FlushPolicy, KeyError, KeyKind, KeySession};
+use lanelock_public_key::{FlushPolicy, KeyDevice, KeyError, KeyKind, KeySession};
 
 use crate::{Progress, packed};
 use case::{Case, Expected};
+use lanelock_public_key::engine::PublicKeyEngine;
 pub use random::{Random, Sample, random, samples};
 
 /// What came of one file, or of the random operations of one kind.

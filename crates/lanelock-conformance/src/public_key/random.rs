@@ -1,16 +1,17 @@
 //! Random operations of everything that an engine offers, against another engine: keys, hashes,
 //! forms and lengths drawn from a seed, right and wrong inputs mixed in bursts of any length.
 
-use lanelock_core::public_key::{
-    EncryptionScheme, FlushPolicy, KeyError, KeyKind, KeyOp, KeyParts, KeySession, KeySpec,
-    KeyTransform, Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm,
-    SignatureScheme,
-};
 use lanelock_core::{Device, Hash, Status};
+use lanelock_public_key::{
+    EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyParts, KeySession,
+    KeySpec, KeyTransform, Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey,
+    SignatureForm, SignatureScheme,
+};
 
 use super::KeyFileOutcome;
 use crate::Progress;
 use crate::rng::Rng;
+use lanelock_public_key::engine::PublicKeyEngine;
 
 /// What is run, and how often.
 #[derive(Clone, Copy, Debug)]

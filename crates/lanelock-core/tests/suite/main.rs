@@ -9,7 +9,6 @@ mod overlap;
 mod properties;
 mod queue_pairs;
 mod specs;
-mod stand_ins;
 mod support;
 mod table;
 mod threads;

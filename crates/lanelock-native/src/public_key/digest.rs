@@ -1,11 +1,11 @@
 //! Digests of the messages of a batch, those of one hash in lockstep.
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{KeyError, KeyTransform, MessageForm, Scheme};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{
     Algorithm, Job, Kernels, MAX_DIGEST, Sha1, Sha224, Sha256, Sha384, Sha512, hash_many,
 };
+use lanelock_public_key::{KeyError, KeyTransform, MessageForm, Scheme};
 
 use super::session::PerLane;
 

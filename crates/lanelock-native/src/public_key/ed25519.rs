@@ -1,13 +1,11 @@
 //! Ed25519 (RFC 8032).
 
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{
-    KeyError, KeyKind, KeyReason, KeyTransform, Operation, SignatureScheme,
-};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::ed25519::{
     KEY_BYTES, SIGNATURE_BYTES, Sign, SigningKey, Verify, VerifyingKey, sign, verify,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{KeyError, KeyKind, KeyReason, KeyTransform, Operation, SignatureScheme};
 use zeroize::Zeroizing;
 
 use super::session::{Input, LANES, PerLane, Prepared, Session, settle_pair};

@@ -15,11 +15,11 @@ mod x25519;
 
 use std::mem::discriminant;
 
-use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
-use lanelock_core::public_key::{
+use lanelock_kernels::Machine;
+use lanelock_public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
+use lanelock_public_key::{
     Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
 };
-use lanelock_kernels::Machine;
 
 use session::LANES;
 

@@ -1,6 +1,6 @@
 //! Randomness of the operating system.
 
-use lanelock_core::public_key::KeyReason;
+use lanelock_public_key::KeyReason;
 
 /// Fills `bytes`; one system call for a batch.
 pub(super) fn fill(bytes: &mut [u8]) -> Result<(), KeyReason> {

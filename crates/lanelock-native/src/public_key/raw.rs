@@ -1,6 +1,6 @@
 //! Keys that are strings of 32 bytes.
 
-use lanelock_core::public_key::{
+use lanelock_public_key::{
     Key, KeyError, KeyTransform, PublicKey, PublicParts, SecretKey, SecretParts,
 };
 

@@ -2,9 +2,9 @@
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::QueueToken;
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::Machine;
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 
 /// Operations that run in lockstep.
 pub(super) const LANES: usize = 8;
@@ -20,6 +20,9 @@ pub(super) trait Prepared: Send + Sync + Sized + 'static {
 
 /// As [`Prepared`], and something is kept for each queue.
 pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
+    /// Operations that one pass over the registers runs.
+    const PER_PASS: usize;
+
     /// As [`Prepared::run`], on `queue`.
     fn run(
         machine: Machine,
@@ -33,6 +36,8 @@ pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
 }
 
 impl<K: Prepared> PreparedPerQueue for K {
+    const PER_PASS: usize = LANES;
+
     fn run(
         machine: Machine,
         _: &mut QueueToken,
@@ -80,6 +85,10 @@ impl<K: PreparedPerQueue> KeyEngineSession for Session<K> {
 
     fn lanes(&self) -> usize {
         LANES
+    }
+
+    fn per_pass(&self) -> usize {
+        K::PER_PASS
     }
 
     fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {

@@ -1,11 +1,11 @@
 //! X25519 (RFC 7748).
 
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{KeyError, KeyKind, KeyReason, KeyTransform, Operation};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::x25519::{
     Agreement, BYTES, PublicKey, SecretKey, agree, public_keys,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{KeyError, KeyKind, KeyReason, KeyTransform, Operation};
 use zeroize::Zeroizing;
 
 use super::session::{Input, LANES, PerLane, Prepared, Session, settle_pair};

@@ -2,8 +2,8 @@
 
 use lanelock_conformance::public_key::{Sample, samples};
 use lanelock_core::Device;
-use lanelock_core::public_key::{
-    FlushPolicy, Key, KeyError, KeyKind, RsaNumbers, SecretKey, SecretParts,
+use lanelock_public_key::{
+    FlushPolicy, Key, KeyDevice, KeyError, KeyKind, RsaNumbers, SecretKey, SecretParts,
 };
 use lanelock_toy::freed::{Finding, Secrets, freed};
 use openssl::ec::{EcGroup, EcKey};
@@ -14,6 +14,7 @@ use openssl::rsa::Rsa;
 use openssl::symm;
 
 use crate::{devices, engine, openssl};
+use lanelock_public_key::engine::PublicKeyEngine;
 
 /// More than fit the lanes once.
 const OPS: usize = 9;

@@ -1,6 +1,7 @@
 //! Keys whose numbers do not fit each other.
 
 use super::*;
+use lanelock_public_key::KeyDevice;
 
 /// A key whose first factor is no prime: everything but the result is as it should be.
 fn composite() -> Numbers {

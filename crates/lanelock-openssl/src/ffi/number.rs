@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 
-use lanelock_core::public_key::Curve;
+use lanelock_public_key::Curve;
 use openssl_sys as sys;
 
 use super::{Failed, check};

@@ -1,7 +1,7 @@
 //! Key agreement and encapsulation.
 
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{Key, KeyKind, KeyReason, SecretParts};
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::{Key, KeyKind, KeyReason, SecretParts};
 
 use zeroize::{Zeroize, Zeroizing};
 

@@ -1,6 +1,6 @@
 //! Keys from PEM and DER, at a cost that is bounded whatever a container says.
 
-use lanelock_core::public_key::KeyError;
+use lanelock_public_key::KeyError;
 use zeroize::Zeroizing;
 
 use super::form::{Form, leading_sequence};

@@ -2,11 +2,9 @@
 
 use lanelock_core::Hash;
 use lanelock_core::algorithm::MAX_TAG_LEN;
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::implicit_rejection::{self, HmacSha256};
-use lanelock_core::public_key::{
-    EncryptionScheme, Key, KeyReason, PublicParts, RsaSecret, SecretParts,
-};
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::implicit_rejection::{self, HmacSha256};
+use lanelock_public_key::{EncryptionScheme, Key, KeyReason, PublicParts, RsaSecret, SecretParts};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::fault::FaultCheck;

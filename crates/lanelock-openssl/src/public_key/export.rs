@@ -1,6 +1,6 @@
 //! From libcrypto's keys to components.
 
-use lanelock_core::public_key::{Curve, KeyError, KeyKind, PublicKey, RsaNumbers, SecretKey};
+use lanelock_public_key::{Curve, KeyError, KeyKind, PublicKey, RsaNumbers, SecretKey};
 use zeroize::Zeroizing;
 
 use super::names;

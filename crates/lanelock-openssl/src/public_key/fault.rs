@@ -1,6 +1,6 @@
 //! What shows that an RSA private operation was right: the public one undoes it.
 
-use lanelock_core::public_key::RsaPublic;
+use lanelock_public_key::RsaPublic;
 use zeroize::Zeroizing;
 
 use crate::ffi::{Failed, Number, Power};

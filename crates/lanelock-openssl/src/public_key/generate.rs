@@ -1,7 +1,7 @@
 //! Key generation.
 
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{KeyKind, KeyReason};
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::{KeyKind, KeyReason};
 
 use super::session::Recipe;
 use super::{export, names};

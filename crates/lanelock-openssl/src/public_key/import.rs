@@ -1,6 +1,6 @@
 //! From components to libcrypto's keys, with the checks that take arithmetic.
 
-use lanelock_core::public_key::{
+use lanelock_public_key::{
     Curve, DomainParameters, Key, KeyError, KeyKind, PublicKey, PublicParts, RsaCrt, RsaPublic,
     RsaSecret, SecretKey, SecretParts,
 };

@@ -24,18 +24,32 @@ mod session;
 mod sign;
 mod subgroup;
 
+use std::sync::Arc;
+
 use lanelock_core::Hash;
-use lanelock_core::public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession, KeyReader};
-use lanelock_core::public_key::{
+use lanelock_public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession, KeyReader};
+use lanelock_public_key::{
     Curve, EncryptionScheme, KeyError, KeyKind, KeySpec, KeyTransform, MlDsa, MlKem, Oaep,
     Operation, Pss, PublicKey, Scheme, SecretKey, SignatureScheme,
 };
 
-use crate::OpenSsl;
+use crate::catalogue::Catalogue;
 use crate::ffi::{ErrorMark, PKeyContext};
 use session::OpenSslKeySession;
 
-impl KeyEngine for OpenSsl {
+/// The public-key half of the engine.
+pub(crate) struct PublicKeys {
+    catalogue: Arc<Catalogue>,
+}
+
+impl PublicKeys {
+    /// What libcrypto has.
+    pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
+        Self { catalogue }
+    }
+}
+
+impl KeyEngine for PublicKeys {
     fn capabilities(&self) -> Vec<KeyCapability> {
         let _mark = ErrorMark::set();
         let library = self.catalogue.library();
@@ -71,7 +85,7 @@ impl KeyEngine for OpenSsl {
     }
 }
 
-impl KeyReader for OpenSsl {
+impl KeyReader for PublicKeys {
     fn read_secret(&self, bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SecretKey, KeyError> {
         let _mark = ErrorMark::set();
         let library = self.catalogue.library();

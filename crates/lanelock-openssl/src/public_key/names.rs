@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{Curve, KeyKind, MlDsa, MlKem};
+use lanelock_public_key::{Curve, KeyKind, MlDsa, MlKem};
 
 /// The key type.
 pub(super) fn key_type(kind: KeyKind) -> Option<&'static CStr> {

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
-use lanelock_core::public_key::{
-    KeyError, KeyReason, KeyTransform, Operation, Scheme, SignatureScheme,
-};
 use lanelock_core::session::SessionMemory;
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
+use lanelock_public_key::{KeyError, KeyReason, KeyTransform, Operation, Scheme, SignatureScheme};
 
 use super::agree::{Agreement, Decapsulator, Encapsulator};
 use super::encrypt::{Decrypter, Encrypter};

@@ -4,8 +4,8 @@ use std::ffi::CString;
 
 use lanelock_core::Hash;
 use lanelock_core::algorithm::MAX_TAG_LEN;
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::{
     Key, KeyKind, KeyReason, MessageForm, PublicParts, SignatureForm, SignatureScheme, pair,
 };
 

@@ -1,7 +1,7 @@
 //! Containers of every kind are read, and none makes its reader work for long.
 
-use lanelock_core::public_key::{KeyError, SecretKey};
 use lanelock_core::{Cipher, Transform};
+use lanelock_public_key::{KeyDevice, KeyError, SecretKey};
 use openssl::pkey::PKey;
 
 use super::device;
@@ -161,7 +161,7 @@ fn older_and_newer_encryptions_are_opened() {
             continue;
         }
         let read = read.unwrap();
-        let lanelock_core::public_key::SecretParts::Raw(bytes) = read.parts() else {
+        let lanelock_public_key::SecretParts::Raw(bytes) = read.parts() else {
             panic!("{read:?}")
         };
         assert_eq!(**bytes, *expected.as_ref().unwrap());

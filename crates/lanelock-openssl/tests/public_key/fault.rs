@@ -1,7 +1,7 @@
 //! Wrong RSA keys that no check of their numbers finds: no result of theirs leaves the engine.
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{
+use lanelock_public_key::{
     EncryptionScheme, KeyReason, KeyTransform, Oaep, Pss, PublicKey, RsaNumbers, SecretKey,
     SignatureScheme,
 };

@@ -2,9 +2,9 @@
 //! order, gives nothing.
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{
-    Curve, EncryptionScheme, KeyKind, KeyReason, KeyTransform, PublicKey, PublicParts, SecretKey,
-    SignatureScheme,
+use lanelock_public_key::{
+    Curve, EncryptionScheme, KeyDevice, KeyKind, KeyReason, KeyTransform, PublicKey, PublicParts,
+    SecretKey, SignatureScheme,
 };
 use openssl::bn::{BigNum, BigNumContext};
 

@@ -2,11 +2,12 @@
 //! these tests with such a one.
 
 use lanelock_core::engine::Engine;
-use lanelock_core::public_key::engine::KeyEngine;
-use lanelock_core::public_key::{
-    KeyKind, KeyReason, KeyTransform, MlDsa, MlKem, PublicKey, SecretKey, SignatureScheme,
-};
 use lanelock_openssl::OpenSsl;
+use lanelock_public_key::engine::PublicKeyEngine;
+use lanelock_public_key::{
+    KeyDevice, KeyKind, KeyReason, KeyTransform, MlDsa, MlKem, PublicKey, SecretKey,
+    SignatureScheme,
+};
 
 use super::{device, pair, run};
 
@@ -17,7 +18,7 @@ fn are_offered() -> bool {
     let number = version.split(' ').nth(1).unwrap_or_default();
     let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap());
     let expected = (parts.next(), parts.next()) >= (Some(3), Some(5));
-    let offered = KeyEngine::capabilities(&engine);
+    let offered = engine.public_key().unwrap().capabilities();
     for &set in MlKem::ALL {
         let kind = KeyKind::MlKem(set);
         let found = offered.iter().filter(|row| row.spec.kind == kind).count();

@@ -1,6 +1,6 @@
 //! Implicit rejection gives what every implementation of the construction gives.
 
-use lanelock_core::public_key::{EncryptionScheme, KeyTransform};
+use lanelock_public_key::{EncryptionScheme, KeyDevice, KeyTransform};
 
 #[test]
 fn malformed_ciphertexts_give_the_messages_of_the_published_vectors() {

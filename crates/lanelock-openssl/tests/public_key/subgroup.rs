@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use lanelock_core::Status;
-use lanelock_core::public_key::{
-    FlushPolicy, KeyJob, KeyKind, KeyOp, KeyReason, KeyTransform, SecretKey, SecretParts,
+use lanelock_public_key::{
+    FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyOp, KeyReason, KeyTransform, SecretKey, SecretParts,
 };
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::derive::Deriver;

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use lanelock::public_key::{FlushPolicy, KeyJob, KeyQueue, Ticket};
+use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyQueue, Ticket};
 
 use super::company::Company;
 use super::wait::Descriptor;

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lanelock::public_key::{
-    EncryptionScheme, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
+    EncryptionScheme, KeyDevice, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
 };
 
 use crate::batch::{self, device};
@@ -167,13 +167,8 @@ impl Key {
             Use::Decrypt(scheme) => KeyTransform::decrypt(scheme, &secret),
             Use::Derive => KeyTransform::derive(&secret),
         };
-        let session = match usage {
-            // Mostly keys for one use: a stand-in would cost more to prepare than it saves.
-            Use::Derive => device.key_session_on("native", &transform),
-            _ => device.key_session(&transform),
-        };
-        match session {
-            Ok(session) => Ok(Some(session).filter(|session| session.lanes() > 1)),
+        match device.key_session_on("native", &transform) {
+            Ok(session) => Ok(Some(session)),
             Err(KeyError::Engine { .. }) => Err(NotNow),
             // Not with this key.
             Err(_) => Ok(None),

@@ -1,6 +1,5 @@
 //! What works with a private key: its import, and the kernels.
 
-use lanelock_core::public_key::{self as keys, RsaNumbers, SecretKey, SecretParts};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Kernels as HashKernels, Sha256};
 use lanelock_kernels::public_key::curve25519::{ed25519, x25519};
@@ -12,6 +11,7 @@ use lanelock_kernels::public_key::rsa::{
     BlindingJob, PrivateComponents, PrivateJob, PrivateKey2048, PublicComponents, make_blindings,
     private,
 };
+use lanelock_public_key::{self as keys, RsaNumbers, SecretKey, SecretParts};
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 
 use super::Row;

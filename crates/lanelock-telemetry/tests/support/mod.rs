@@ -1,9 +1,10 @@
 //! A device of eight lanes whose signatures are the message.
 
 use lanelock_core::Device;
-use lanelock_core::public_key::engine::ValidKeyOp;
-use lanelock_core::public_key::{
-    KeyJob, KeyKind, KeyReason, KeySession, KeyTransform, Operation, SecretKey, SignatureScheme,
+use lanelock_public_key::engine::ValidKeyOp;
+use lanelock_public_key::{
+    KeyDevice, KeyDeviceBuilder, KeyJob, KeyKind, KeyReason, KeySession, KeyTransform, Operation,
+    SecretKey, SignatureScheme,
 };
 use lanelock_toy::KeyLanes;
 
@@ -27,7 +28,7 @@ fn run(mut op: ValidKeyOp<'_, '_>) {
 
 /// A device whose queues are observed, and a session of it.
 pub fn device() -> (Device, KeySession) {
-    let device = Device::builder().engine(TOY);
+    let device = Device::builder().engine(TOY.engine());
     let device = device.key_observers(lanelock_telemetry::observer).build();
     let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32]).expect("a key");
     let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);

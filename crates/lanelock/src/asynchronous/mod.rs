@@ -22,11 +22,12 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use lanelock_core::Device;
-use lanelock_core::public_key::{
+use lanelock_public_key::{
     FlushPolicy, KeyJob, KeyOpError, KeyQueue, KeyQueueStats, KeySession, Ticket,
 };
 use zeroize::Zeroizing;
 
+use crate::public_key::KeyDevice;
 use pending::Pending;
 
 /// The memory of a job: wiped when it goes.
@@ -41,7 +42,7 @@ type Bytes = Zeroizing<Vec<u8>>;
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use lanelock::Status;
 /// use lanelock::asynchronous::KeyService;
-/// use lanelock::public_key::{FlushPolicy, KeyJob, KeyKind, KeyTransform};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyTransform};
 ///
 /// let device = lanelock::open()?;
 /// let service = KeyService::new(&device, 256, FlushPolicy::default());
@@ -95,7 +96,7 @@ pub struct Submitter(KeyService);
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use lanelock::asynchronous::{KeyExchange, KeyService};
-/// use lanelock::public_key::{FlushPolicy, KeyKind, KeyReason, KeyTransform, SecretKey};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyReason, KeyTransform, SecretKey};
 ///
 /// let device = lanelock::open()?;
 /// let key = SecretKey::raw(KeyKind::X25519, &[7; 32])?;
@@ -117,7 +118,7 @@ pub struct KeyFailure(Option<KeyOpError>);
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use lanelock::asynchronous::{KeyService, Signer};
-/// use lanelock::public_key::{FlushPolicy, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
 ///
 /// let device = lanelock::open()?;
 /// let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
@@ -141,7 +142,7 @@ pub struct Signer {
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use lanelock::asynchronous::{KeyExchange, KeyService};
-/// use lanelock::public_key::{FlushPolicy, KeyKind, KeyTransform, SecretKey};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey};
 ///
 /// let device = lanelock::open()?;
 /// let key = SecretKey::raw(KeyKind::X25519, &[7; 32])?;
@@ -360,7 +361,7 @@ impl KeyFailure {
     }
 
     /// The engine's or the validation's reason, as [`KeyJob::error`] tells it: that of an engine
-    /// that panicked is [`lanelock_core::public_key::KeyReason::Engine`].
+    /// that panicked is [`lanelock_public_key::KeyReason::Engine`].
     #[must_use]
     pub fn error(&self) -> Option<&KeyOpError> {
         self.0.as_ref()

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use lanelock_core::public_key::{KeyJob, Ticket};
+use lanelock_public_key::{KeyJob, Ticket};
 
 use super::{Bytes, KeyService, Place, Slot};
 

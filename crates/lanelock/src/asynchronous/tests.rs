@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::Device;
-use crate::public_key::{KeyKind, KeyTransform, Operation, SecretKey, SignatureScheme};
+use crate::public_key::{KeyDevice, KeyKind, KeyTransform, Operation, SecretKey, SignatureScheme};
 use lanelock_toy::KeyLanes;
 
 mod panics;
@@ -43,7 +43,10 @@ const LANES: KeyLanes = KeyLanes {
 /// Four lanes before OpenSSL.
 fn device() -> Device {
     let openssl = lanelock_openssl::OpenSsl::new().expect("OpenSSL 3");
-    Device::builder().engine(LANES).engine(openssl).build()
+    Device::builder()
+        .engine(LANES.engine())
+        .engine(openssl)
+        .build()
 }
 
 /// A session whose operations share batches.

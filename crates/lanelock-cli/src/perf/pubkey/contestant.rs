@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use lanelock::Device;
-use lanelock::public_key::{FlushPolicy, KeyOp, KeyQueue, KeySession};
+use lanelock::public_key::{FlushPolicy, KeyDevice, KeyOp, KeyQueue, KeySession};
 
 use super::super::contestant::{Contestant, Lap};
 use super::who::Who;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use lanelock::Device;
-use lanelock::public_key::{FlushPolicy, KeyQueue, KeySession};
+use lanelock::public_key::{FlushPolicy, KeyDevice, KeyQueue, KeySession};
 
 use super::super::contest::Pace;
 use super::super::latencies::Latencies;

@@ -10,7 +10,6 @@ mod work;
 use std::rc::Rc;
 
 use clap::Args as ClapArgs;
-use lanelock::Device;
 
 use super::bench::Bench;
 use super::contest::Pace;
@@ -120,27 +119,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let rows = load::measure(&bench.device, cells, &offers, args.pace)?;
     publish(&bench, rows, columns::PUBKEY_LATENCY, &args.output)
-}
-
-/// From how many operations called `algorithm` on lanes are faster than one at a time, measured.
-///
-/// # Errors
-/// [`Failure::Failed`] if one fails.
-pub fn break_even(device: &Device, algorithm: &str) -> Result<Option<usize>, Failure> {
-    let work = Rc::new(KeyWork::new(device, algorithm, 1)?);
-    let Some(sessions) = work.sessions(device, &Who::DEVICE)? else {
-        return Ok(None);
-    };
-    let session = &sessions[0];
-    for count in 1..session.lanes() {
-        if let Some(mut contestant) = KeyContestant::open(device, &Who::DEVICE, &work, count)? {
-            // One to make contexts, and twice what the queue wants to see of either side.
-            for _ in 0..9 {
-                contestant.run(|_, _| {})?;
-            }
-        }
-    }
-    Ok(session.break_even())
 }
 
 /// Operations of one kind, who runs them, and how many at a time.

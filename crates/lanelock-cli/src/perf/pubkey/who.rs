@@ -1,8 +1,8 @@
-//! Who runs public-key operations: an engine, or all of them as an application gets them.
+//! Who runs public-key operations: an engine by name, or the one that an application gets.
 
 use clap::{Args, ValueEnum};
 use lanelock::Device;
-use lanelock::public_key::{KeyError, KeyKind, KeySession, KeyTransform, Operation};
+use lanelock::public_key::{KeyDevice, KeyError, KeyKind, KeySession, KeyTransform, Operation};
 
 use super::super::bench::Bench;
 use super::super::contest::Engines;
@@ -13,8 +13,8 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Contestants")]
 pub struct Contestants {
-    /// Engines of this machine, or `device`: all of them, as a session has them that names none,
-    /// lanes with OpenSSL for what is too little [default: all, and device].
+    /// Engines of this machine, or `device`: the one that a session gets that names none
+    /// [default: all, and device].
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     engine: Vec<String>,
 
@@ -33,12 +33,12 @@ enum Blinding {
 /// One contestant.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Who {
-    /// `None` for all engines together.
+    /// `None` for the one that a session gets that names none.
     engine: Option<String>,
     blinding: bool,
 }
 
-/// The contestant that is every engine together.
+/// The contestant that names no engine.
 const DEVICE: &str = "device";
 
 /// The engine that has everything, one at a time: ratios compare with it.
@@ -65,7 +65,7 @@ impl Contestants {
         Ok(who)
     }
 
-    /// Engines by name, and all together.
+    /// Engines by name, and none.
     fn engines(&self, bench: &Bench) -> Result<Vec<Option<String>>, Failure> {
         let (device, named): (Vec<_>, Vec<_>) =
             self.engine.iter().cloned().partition(|name| name == DEVICE);
@@ -73,9 +73,9 @@ impl Contestants {
             return Ok(vec![None]);
         }
         let engines = Engines { engine: named }.names(bench)?;
-        let together = !device.is_empty() || self.engine.is_empty() && engines.len() > 1;
+        let unnamed = !device.is_empty() || self.engine.is_empty() && engines.len() > 1;
         let mut all: Vec<_> = engines.into_iter().map(Some).collect();
-        if together {
+        if unnamed {
             all.insert(0, None);
         }
         Ok(all)
@@ -92,12 +92,6 @@ fn is_blinded(work: &KeyWork) -> bool {
 }
 
 impl Who {
-    /// Every engine together.
-    pub(super) const DEVICE: Self = Self {
-        engine: None,
-        blinding: true,
-    };
-
     /// Its name in tables and rows.
     pub(super) fn name(&self) -> String {
         let engine = self.engine.as_deref().unwrap_or(DEVICE);

@@ -1,14 +1,15 @@
 //! The operations of a cell: keys, inputs, and how a result is checked.
 
 use lanelock::public_key::{
-    FlushPolicy, KeyBuffers, KeyJob, KeyKind, KeyOp, KeyParts, KeySession, KeySpec, KeyTransform,
-    Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
+    FlushPolicy, KeyBuffers, KeyDevice, KeyJob, KeyKind, KeyOp, KeyParts, KeySession, KeySpec,
+    KeyTransform, Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
 };
 use lanelock::{Device, Status};
 
 use super::who::Who;
 use crate::failure::Failure;
 use crate::row::Common;
+use lanelock::engine::public_key::PublicKeyEngine;
 
 /// One operation with several keys.
 pub(super) struct KeyWork {

@@ -1,11 +1,11 @@
 //! ECDH (SP 800-56A, section 5.7.1.2) and key generation.
 
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{
     AgreeJob, DecompressJob, GenerateJob, Kernels, PublicPoint, Refusal,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{KeyError, KeyReason, KeyTransform};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::key::{Encoded, Scalar};

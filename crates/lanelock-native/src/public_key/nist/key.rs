@@ -1,10 +1,10 @@
 //! Scalars and points, from the core's forms to the kernels'.
 
-use lanelock_core::public_key::{
-    Key, KeyError, KeyKind, KeyTransform, PublicKey, PublicParts, SecretParts,
-};
 use lanelock_kernels::public_key::nist::{
     self, DecompressJob, GenerateJob, Kernels, PublicPoint, Refusal,
+};
+use lanelock_public_key::{
+    Key, KeyError, KeyKind, KeyTransform, PublicKey, PublicParts, SecretParts,
 };
 use zeroize::Zeroize;
 

@@ -8,10 +8,10 @@ mod verify;
 use std::sync::OnceLock;
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{self, KeyKind, Operation, SignatureScheme};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{self, Sha256, Sha384};
 use lanelock_kernels::public_key::nist::{self, Kernels, P256, P384};
+use lanelock_public_key::{KeyKind, Operation, SignatureScheme};
 
 use super::Row;
 use agree::{Derive, Generate};
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 48;
 
 /// A curve with what the core calls it.
 trait Curve: nist::Curve {
-    const CURVE: public_key::Curve;
+    const CURVE: lanelock_public_key::Curve;
     /// What its nonces are drawn with; of its strength.
     type Hash: hash::Algorithm;
     /// A usual hash of its messages.
@@ -37,7 +37,7 @@ trait Curve: nist::Curve {
 }
 
 impl Curve for P256 {
-    const CURVE: public_key::Curve = public_key::Curve::P256;
+    const CURVE: lanelock_public_key::Curve = lanelock_public_key::Curve::P256;
     type Hash = Sha256;
     const USUAL: Hash = Hash::Sha256;
 
@@ -48,7 +48,7 @@ impl Curve for P256 {
 }
 
 impl Curve for P384 {
-    const CURVE: public_key::Curve = public_key::Curve::P384;
+    const CURVE: lanelock_public_key::Curve = lanelock_public_key::Curve::P384;
     type Hash = Sha384;
     const USUAL: Hash = Hash::Sha256;
 

@@ -1,11 +1,11 @@
 //! ECDSA signatures (FIPS 186-5, section 6.4.1), with hedged nonces.
 
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, SignatureForm, pair};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{
     Kernels, NonceSource, Nonces, Refusal, SignJob, Signature,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{KeyError, KeyReason, KeyTransform, SignatureForm, pair};
 use zeroize::Zeroizing;
 
 use super::key::Scalar;

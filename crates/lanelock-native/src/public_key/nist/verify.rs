@@ -1,10 +1,10 @@
 //! ECDSA verification (FIPS 186-5, section 6.4.2).
 
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{Key, KeyError, KeyKind, KeyReason, KeyTransform};
-use lanelock_core::public_key::{SignatureForm, pair};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::nist::{Kernels, PublicPoint, Refusal, Signature, VerifyJob};
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{Key, KeyError, KeyKind, KeyReason, KeyTransform};
+use lanelock_public_key::{SignatureForm, pair};
 
 use super::key::{number, point};
 use super::{Curve, MAX_BYTES, kernels};

@@ -1,7 +1,7 @@
 //! EME-PKCS1-v1_5 (RFC 8017, 7.2).
 
-use lanelock_core::public_key::implicit_rejection::{self, HmacSha256};
 use lanelock_kernels::hash::{HmacKey, Kernels, Sha256, Stream};
+use lanelock_public_key::implicit_rejection::{self, HmacSha256};
 use zeroize::Zeroizing;
 
 /// Random bytes beyond the padding, for those of it that are zero: on average one of 256 is.

@@ -1,12 +1,12 @@
 //! RSAES-PKCS1-v1_5, RSAES-OAEP and bare blocks (RFC 8017, 7 and 5.1).
 
 use lanelock_core::engine::QueueToken;
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
-use lanelock_core::public_key::{EncryptionScheme, KeyError, KeyReason, KeyTransform, Scheme};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
+use lanelock_public_key::{EncryptionScheme, KeyError, KeyReason, KeyTransform, Scheme};
 use zeroize::Zeroizing;
 
 use super::super::session::{Input, LANES, PerLane, Prepared, PreparedPerQueue, Session};
@@ -207,6 +207,9 @@ impl<const P: usize, const N: usize> PreparedPerQueue for Decrypter<P, N>
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
+    /// Each of the two primes has a lane.
+    const PER_PASS: usize = LANES / 2;
+
     fn run(
         machine: Machine,
         queue: &mut QueueToken,

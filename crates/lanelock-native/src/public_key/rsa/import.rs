@@ -1,14 +1,14 @@
 //! From components to the kernels' keys.
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{
-    Key, KeyError, KeyTransform, PublicParts, RsaCrt, RsaPublic, RsaSecret, SecretParts,
-};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     KeyError as Why, PrivateComponents, PrivateKey, PublicComponents, PublicKey,
 };
 use lanelock_kernels::taint::declassify;
+use lanelock_public_key::{
+    Key, KeyError, KeyTransform, PublicParts, RsaCrt, RsaPublic, RsaSecret, SecretParts,
+};
 
 use super::exponent;
 use super::hasher::Hasher;

@@ -20,10 +20,10 @@ mod sign;
 mod tests;
 
 use lanelock_core::Hash;
-use lanelock_core::public_key::{
+use lanelock_kernels::public_key::rsa::{Failure, PrivateKey, PrivateSize, PublicKey, PublicSize};
+use lanelock_public_key::{
     EncryptionScheme, KeyKind, KeyReason, KeySpec, Oaep, Operation, Pss, Scheme, SignatureScheme,
 };
-use lanelock_kernels::public_key::rsa::{Failure, PrivateKey, PrivateSize, PublicKey, PublicSize};
 
 use super::session::LANES;
 use super::{Open, Row};

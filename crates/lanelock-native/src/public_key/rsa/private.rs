@@ -5,11 +5,11 @@ use std::convert::Infallible;
 use std::ptr;
 
 use lanelock_core::engine::{PerQueue, QueueToken, Wiped};
-use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     Blinding, BlindingJob, PrivateJob, PrivateKey, PrivateSize, make_blindings, private,
 };
+use lanelock_public_key::{KeyError, KeyReason, KeyTransform};
 use zeroize::Zeroizing;
 
 use super::super::session::{LANES, PerLane};

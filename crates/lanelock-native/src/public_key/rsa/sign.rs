@@ -1,12 +1,12 @@
 //! RSASSA-PKCS1-v1_5 and RSASSA-PSS (RFC 8017, 8).
 
 use lanelock_core::engine::QueueToken;
-use lanelock_core::public_key::engine::{KeyBatch, KeyEngineSession};
-use lanelock_core::public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     PrivateKey, PrivateSize, PublicJob, PublicKey, PublicSize, public,
 };
+use lanelock_public_key::engine::{KeyBatch, KeyEngineSession};
+use lanelock_public_key::{KeyError, KeyReason, KeyTransform, Scheme, SignatureScheme};
 
 use super::super::digest::{Digest, Source};
 use super::super::random;
@@ -123,6 +123,9 @@ impl<const P: usize, const N: usize> PreparedPerQueue for Signer<P, N>
 where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
+    /// Each of the two primes has a lane.
+    const PER_PASS: usize = LANES / 2;
+
     fn run(
         machine: Machine,
         queue: &mut QueueToken,

@@ -23,7 +23,8 @@ const OTHERS: KeyLanes = KeyLanes {
 };
 
 fn fragile_device() -> Device {
-    Device::builder().engine(FRAGILE).engine(OTHERS).build()
+    let builder = Device::builder().engine(FRAGILE.engine());
+    builder.engine(OTHERS.engine()).build()
 }
 
 fn other_session(device: &Device) -> KeySession {

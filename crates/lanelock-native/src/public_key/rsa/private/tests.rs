@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)] // tests
 
-use lanelock_core::public_key::{EncryptionScheme, RsaNumbers, SecretKey};
 use lanelock_core::{Buffer, Device, Hash, Op, Status, Transform};
 use lanelock_kernels::Machine;
+use lanelock_public_key::{EncryptionScheme, RsaNumbers, SecretKey};
 use lanelock_toy::Probe;
 use openssl::rsa::Rsa;
 

@@ -1,0 +1,177 @@
+//! Public keys on a device.
+
+use lanelock_core::job::OwnedBuffer;
+use lanelock_core::{Device, DeviceBuilder};
+
+use super::engine::{KeyEngine, KeyReader, PublicKeyEngine};
+use super::error::KeyError;
+use super::flush::FlushPolicy;
+use super::key::{PublicKey, SecretKey};
+use super::observer::ObserverMaker;
+use super::queue::KeyQueue;
+use super::session::KeySession;
+use super::transform::KeyTransform;
+
+/// What a [`Device`] does with public keys.
+pub trait KeyDevice {
+    /// Prepares `transform` on the first engine that offers it.
+    ///
+    /// # Errors
+    /// What [`KeyTransform::validate`] or the engine says against the key or its parameters;
+    /// [`KeyError::Unsupported`] with every engine's reason if none offers it.
+    fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError>;
+
+    /// Prepares `transform` on the engine called `engine`, and on no other.
+    ///
+    /// # Errors
+    /// As [`Device::key_session`], and [`KeyError::NoSuchEngine`].
+    fn key_session_on(
+        &self,
+        engine: &str,
+        transform: &KeyTransform,
+    ) -> Result<KeySession, KeyError>;
+
+    /// A queue for one thread at a time that holds up to `depth` jobs (at least 1), with vectors
+    /// as their buffers.
+    #[must_use]
+    fn key_queue(&self, depth: usize, policy: FlushPolicy) -> KeyQueue;
+
+    /// A queue whose jobs own buffers of type `B`.
+    #[must_use]
+    fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B>;
+
+    /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC; `passphrase`
+    /// opens an encrypted one, and without it none is tried.
+    ///
+    /// On OpenSSL a container has at most 1 MiB and a key in it 64 KiB; the key of an encrypted one
+    /// is derived with at most 10,000,000 iterations, or by scrypt with 128·N·r·p of at most
+    /// 256 MiB.
+    ///
+    /// # Errors
+    /// [`KeyError::Container`] if there is no such key, the passphrase is missing or does not open
+    /// it, or it exceeds these bounds; [`KeyError::Refused`] for a degenerate one; [`KeyError::Unsupported`] if no engine reads
+    /// containers.
+    fn read_secret_key(
+        &self,
+        bytes: &[u8],
+        passphrase: Option<&[u8]>,
+    ) -> Result<SecretKey, KeyError>;
+
+    /// Reads a public key from PEM or DER: `SubjectPublicKeyInfo`, or RSA's older form.
+    ///
+    /// # Errors
+    /// As [`Device::read_secret_key`].
+    fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey, KeyError>;
+
+    /// The public half of `key`, computed if it did not come with it.
+    ///
+    /// # Errors
+    /// [`KeyError::Refused`] if the key is none.
+    fn public_key(&self, key: &SecretKey) -> Result<PublicKey, KeyError>;
+}
+
+/// What a device's builder does for public keys.
+pub trait KeyDeviceBuilder {
+    /// Gives each public-key queue of the device an observer of its own.
+    #[must_use]
+    fn key_observers(self, make: ObserverMaker) -> Self;
+}
+
+/// What a device keeps: from where its queues have their observers.
+struct Observers(ObserverMaker);
+
+impl KeyDevice for Device {
+    fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError> {
+        transform.validate()?;
+        let mut refused = Vec::new();
+        for (index, name, engine) in key_engines(self) {
+            match engine.open(transform) {
+                Err(KeyError::Unsupported { why, .. }) => refused.push(format!("{name}: {why}")),
+                opened => {
+                    let session = opened?;
+                    return Ok(KeySession::new(
+                        self.id(),
+                        transform,
+                        (index, name),
+                        session,
+                    ));
+                }
+            }
+        }
+        if refused.is_empty() {
+            refused.push("the device has no engine for public keys".to_owned());
+        }
+        Err(KeyError::unsupported(transform.spec(), refused.join("; ")))
+    }
+
+    fn key_session_on(
+        &self,
+        engine: &str,
+        transform: &KeyTransform,
+    ) -> Result<KeySession, KeyError> {
+        transform.validate()?;
+        let Some((index, name, found)) = key_engines(self).find(|(_, name, _)| *name == engine)
+        else {
+            return Err(KeyError::NoSuchEngine {
+                name: engine.to_owned(),
+                known: key_engines(self).map(|(_, name, _)| name).collect(),
+            });
+        };
+        let session = found.open(transform)?;
+        Ok(KeySession::new(
+            self.id(),
+            transform,
+            (index, name),
+            session,
+        ))
+    }
+
+    fn key_queue(&self, depth: usize, policy: FlushPolicy) -> KeyQueue {
+        self.key_queue_of(depth, policy)
+    }
+
+    fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B> {
+        let mut queue = KeyQueue::new(self.id(), depth, policy);
+        let observers: Option<&Observers> = self.extension();
+        queue.set_observer(observers.and_then(|Observers(make)| make()));
+        queue
+    }
+
+    fn read_secret_key(
+        &self,
+        bytes: &[u8],
+        passphrase: Option<&[u8]>,
+    ) -> Result<SecretKey, KeyError> {
+        reader(self)?.read_secret(bytes, passphrase)
+    }
+
+    fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey, KeyError> {
+        reader(self)?.read_public(bytes)
+    }
+
+    fn public_key(&self, key: &SecretKey) -> Result<PublicKey, KeyError> {
+        match key.public_key() {
+            Some(public) => Ok(public),
+            None => reader(self)?.public_of(key),
+        }
+    }
+}
+
+impl KeyDeviceBuilder for DeviceBuilder {
+    fn key_observers(self, make: ObserverMaker) -> Self {
+        self.extension(Observers(make))
+    }
+}
+
+fn reader(device: &Device) -> Result<&dyn KeyReader, KeyError> {
+    let mut readers = key_engines(device).filter_map(|(_, _, engine)| engine.keys());
+    readers
+        .next()
+        .ok_or_else(|| KeyError::unsupported("key containers", "no engine reads them"))
+}
+
+/// The engines that have public keys, each with its place on the device and its name.
+fn key_engines(device: &Device) -> impl Iterator<Item = (usize, &'static str, &dyn KeyEngine)> {
+    let engines = device.engines().enumerate();
+    engines.filter_map(|(index, engine)| Some((index, engine.name(), engine.public_key()?)))
+}

@@ -1,0 +1,116 @@
+//! From a slice of operations to engine calls.
+
+use lanelock_core::engine::{Grouping, QueueToken};
+use lanelock_core::{BurstOutcome, Status};
+
+use super::batch::KeyBatch;
+use super::observer::{BatchStart, Observer};
+use super::op::KeyOp;
+use super::session::KeySessionInner;
+use super::stats::KeyQueueStats;
+
+/// Runs operations on the contexts of one queue.
+#[derive(Debug)]
+pub(super) struct Runner {
+    device: u32,
+    grouping: Box<Grouping>,
+    pub(super) calls: Calls,
+}
+
+/// Calls of engines, and what is told of them.
+#[derive(Debug)]
+pub(super) struct Calls {
+    token: QueueToken,
+    pub(super) stats: KeyQueueStats,
+    pub(super) observer: Observer,
+}
+
+impl Runner {
+    pub(super) fn new(device: u32) -> Self {
+        Self {
+            device,
+            grouping: Box::new(Grouping::new()),
+            calls: Calls {
+                token: QueueToken::new(),
+                stats: KeyQueueStats::default(),
+                observer: Observer::default(),
+            },
+        }
+    }
+
+    pub(super) fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Gives each operation that has no status yet one.
+    pub(super) fn process(&mut self, ops: &mut [KeyOp<'_>]) -> BurstOutcome {
+        let mut outcome = BurstOutcome::default();
+        for slice in ops.chunks_mut(Grouping::SLICE) {
+            self.process_slice(slice, &mut outcome);
+        }
+        outcome
+    }
+
+    fn process_slice(&mut self, ops: &mut [KeyOp<'_>], outcome: &mut BurstOutcome) {
+        let mut admitted = 0;
+        for (index, op) in (0_u16..).zip(&mut *ops) {
+            if op.status != Status::NotProcessed {
+                continue;
+            }
+            match op.check(self.device) {
+                Ok(()) => {
+                    self.grouping.set(admitted, index);
+                    admitted += 1;
+                }
+                Err(reason) => {
+                    op.status = reason.status();
+                    op.reason = Some(reason);
+                    outcome.failed += 1;
+                    self.calls.stats.refused += 1;
+                }
+            }
+        }
+        self.grouping.set_len(admitted);
+        let group = |op: &KeyOp<'_>| op.session.group;
+        self.grouping
+            .for_each_group(ops, false, group, |ops, order| {
+                self.calls.run_group(ops, order);
+                for &index in order {
+                    match ops[usize::from(index)].status {
+                        Status::Success => outcome.succeeded += 1,
+                        _ => outcome.failed += 1,
+                    }
+                }
+            });
+    }
+}
+
+impl Calls {
+    /// Runs operations of one group: on lanes in batches that fill them, as far as there are
+    /// enough.
+    fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u16]) {
+        let session = ops[order[0] as usize].session;
+        if session.lanes == 1 {
+            self.stats.single += order.len() as u64;
+            return self.run_batch(session, ops, order);
+        }
+        for batch in order.chunks(session.lanes) {
+            self.stats.batches += 1;
+            self.stats.in_lanes += batch.len() as u64;
+            self.run_batch(session, ops, batch);
+        }
+    }
+
+    /// Hands a batch to its engine.
+    fn run_batch(&mut self, session: &KeySessionInner, ops: &mut [KeyOp<'_>], order: &[u16]) {
+        self.observer.tell(|observer| {
+            observer.batch_started(BatchStart {
+                spec: session.spec(),
+                filled: order.len(),
+                lanes: session.lanes,
+            });
+        });
+        KeyBatch::new(ops, order).run(&mut self.token);
+        self.observer.tell(|observer| observer.batch_ended());
+    }
+}

@@ -1,0 +1,125 @@
+//! A key prepared once for one operation, which every queue of its device can use.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lanelock_core::engine::Wiped;
+use lanelock_core::session::SessionMemory;
+
+use super::algorithm::KeySpec;
+use super::engine::KeyEngineSession;
+use super::shape::Shape;
+use super::transform::KeyTransform;
+
+/// A [`KeyTransform`] prepared by one engine.
+///
+/// Immutable and shared freely between threads; cloning clones a reference. Keys are wiped when
+/// the last clone goes and no queue uses them.
+#[derive(Clone)]
+pub struct KeySession(Arc<Wiped<KeySessionInner>>);
+
+pub(crate) struct KeySessionInner {
+    pub(crate) shape: Shape,
+    pub(crate) group: KeyGroup,
+    pub(crate) engine: Box<Wiped<dyn KeyEngineSession>>,
+    engine_name: &'static str,
+    pub(crate) lanes: usize,
+    pub(crate) per_pass: usize,
+    spec: KeySpec,
+}
+
+/// Which operations may run in one call: same device, engine and engine-chosen group.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct KeyGroup {
+    pub(crate) device: u32,
+    engine: u16,
+    group: u32,
+}
+
+impl KeySessionInner {
+    pub(crate) fn spec(&self) -> KeySpec {
+        self.spec
+    }
+}
+
+impl KeySession {
+    /// `session` of the engine called `engine`, the device's `index`-th.
+    pub(super) fn new(
+        device: u32,
+        transform: &KeyTransform,
+        (index, engine_name): (usize, &'static str),
+        session: Box<dyn KeyEngineSession>,
+    ) -> Self {
+        let engine = Wiped::boxed(session);
+        let group = KeyGroup {
+            device,
+            engine: u16::try_from(index).expect("checked when the device was built"),
+            group: engine.group(),
+        };
+        let lanes = engine.lanes().max(1);
+        Self(Arc::new(Wiped::new(KeySessionInner {
+            shape: Shape::of(transform),
+            group,
+            engine_name,
+            lanes,
+            per_pass: engine.per_pass().clamp(1, lanes),
+            engine,
+            spec: transform.spec(),
+        })))
+    }
+
+    pub(crate) fn inner(&self) -> &KeySessionInner {
+        &self.0
+    }
+
+    /// Operation, kind of key and scheme.
+    #[must_use]
+    pub fn spec(&self) -> KeySpec {
+        self.0.spec
+    }
+
+    /// Name of the engine that runs it.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.0.engine_name
+    }
+
+    /// Operations that run in lockstep; 1 if each runs by itself.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.0.lanes
+    }
+
+    /// Room that an operation's output needs if its input has `input_len` bytes.
+    #[must_use]
+    pub fn output_len(&self, input_len: usize) -> usize {
+        self.0.shape.output.needed(input_len)
+    }
+
+    /// Room that an operation's second output needs: the public key that is generated, the shared
+    /// secret that is encapsulated; 0 for other operations.
+    #[must_use]
+    pub fn second_output_len(&self) -> usize {
+        self.0.shape.second
+    }
+
+    /// Memory held, as the engine counts it.
+    #[must_use]
+    pub fn memory(&self) -> SessionMemory {
+        let engine = self.0.engine.memory();
+        SessionMemory {
+            session: engine.session + size_of::<KeySessionInner>(),
+            ..engine
+        }
+    }
+}
+
+/// Shows the algorithm and the engine, never a key.
+impl fmt::Debug for KeySession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeySession")
+            .field("spec", &self.spec().to_string())
+            .field("engine", &self.engine())
+            .finish_non_exhaustive()
+    }
+}
