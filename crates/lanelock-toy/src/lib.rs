@@ -24,7 +24,7 @@ mod segments;
 pub use bytes::Bytes;
 pub use cursor::check_cursor;
 pub use engine::{Call, ToyEngine, Trouble, Watch, device};
-pub use key_lanes::{KeyLanes, KeyLanesEngine};
+pub use key_lanes::{KeyLanes, KeyLanesEngine, key_device};
 pub use menu::{Item, MENU};
 pub use operation::{Verdict, check_operation};
 pub use probe::{Probe, ProbeSession};
