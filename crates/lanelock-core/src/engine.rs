@@ -8,6 +8,7 @@ pub use crate::op::{
     PlainTags, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
+pub use crate::stats::Counters;
 pub use crate::wiped::Wiped;
 
 use crate::algorithm::Algorithm;

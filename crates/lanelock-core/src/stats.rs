@@ -1,18 +1,19 @@
-//! Counters of a queue pair, one row for each engine.
+//! Counters of a queue, one row for each engine.
 //!
-//! The queue pair's thread alone writes them, with plain loads and stores; other threads may read
+//! The queue's thread alone writes them, with plain loads and stores; other threads may read
 //! them at any time through a [`StatsReader`] and see each counter at some recent value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::status::Status;
+use crate::wiped::Wiped;
 
 /// Groups by their number of operations: bucket `i` counts those of `2^i` to `2^(i+1) - 1`, the
 /// last all larger ones.
 pub const SIZE_BUCKETS: usize = 9;
 
-/// What one engine did for one queue pair, or in the `refused` row of [`QueueStats`], what no
+/// What one engine did for one queue, or in the `refused` row of [`QueueStats`], what no
 /// engine saw.
 ///
 /// ```
@@ -37,7 +38,7 @@ pub struct EngineStats {
     /// Operations that ended, in any status.
     pub ops: u64,
     /// Bytes of message in operations that succeeded: of the cipher or authenticated range,
-    /// whichever is longer.
+    /// whichever is longer; of public keys, of the input.
     pub bytes: u64,
     /// Operations by status, in the order of [`Status::ALL`].
     pub by_status: [u64; 5],
@@ -47,7 +48,7 @@ pub struct EngineStats {
     pub group_sizes: [u64; SIZE_BUCKETS],
 }
 
-/// A snapshot of a queue pair's counters.
+/// A snapshot of a queue's counters.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -58,7 +59,7 @@ pub struct EngineStats {
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct QueueStats {
-    /// Bursts handed to the queue pair.
+    /// Bursts handed to the queue.
     pub bursts: u64,
     /// Operations refused by validation.
     pub refused: u64,
@@ -66,7 +67,7 @@ pub struct QueueStats {
     pub engines: Vec<EngineStats>,
 }
 
-/// Reads a queue pair's counters from any thread, also after it is gone.
+/// Reads a queue's counters from any thread, also after it is gone.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -79,13 +80,20 @@ pub struct QueueStats {
 #[derive(Clone, Debug)]
 pub struct StatsReader(Arc<Counters>);
 
-/// The counters themselves, on cache lines that nothing else is written on.
+/// The counters themselves, on cache lines that nothing else is written on; their padding, which
+/// may hold what was on the stack when they were made, is wiped with them. One thread at a time
+/// counts.
 #[derive(Debug)]
+pub struct Counters {
+    totals: Box<Wiped<Totals>>,
+    engines: Box<Wiped<[EngineCounters]>>,
+}
+
+#[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Counters {
+struct Totals {
     bursts: AtomicU64,
     refused: AtomicU64,
-    engines: Box<[EngineCounters]>,
 }
 
 #[derive(Debug, Default)]
@@ -98,7 +106,9 @@ struct EngineCounters {
 }
 
 impl StatsReader {
-    pub(crate) fn new(counters: Arc<Counters>) -> Self {
+    /// Reads `counters`.
+    #[must_use]
+    pub fn new(counters: Arc<Counters>) -> Self {
         Self(counters)
     }
 
@@ -110,29 +120,38 @@ impl StatsReader {
 }
 
 impl Counters {
-    pub(crate) fn new(engines: &[&'static str]) -> Self {
+    /// A row for each of `engines`.
+    #[must_use]
+    pub fn new(engines: &[&'static str]) -> Self {
         let row = |&engine| EngineCounters {
             engine,
             ..EngineCounters::default()
         };
         Self {
-            bursts: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            engines: engines.iter().map(row).collect(),
+            totals: Box::new(Wiped::new(Totals::default())),
+            engines: Wiped::boxed(engines.iter().map(row).collect()),
         }
     }
 
+    /// Counts one burst, of which `refused` operations were refused.
     #[inline]
-    pub(crate) fn count_burst(&self, refused: u64) {
-        add(&self.bursts, 1);
+    pub fn count_burst(&self, refused: u64) {
+        add(&self.totals.bursts, 1);
         if refused > 0 {
-            add(&self.refused, refused);
+            self.count_refused(refused);
         }
     }
 
-    /// Counts one group that `engine` has run.
+    /// Counts operations that no engine sees.
     #[inline]
-    pub(crate) fn count_group(&self, engine: usize, bytes: u64, by_status: &[u64; 5]) {
+    pub fn count_refused(&self, refused: u64) {
+        add(&self.totals.refused, refused);
+    }
+
+    /// Counts one group that the `engine`-th row has run: bytes of message of the operations that
+    /// succeeded, and operations by status, in the order of [`Status::ALL`].
+    #[inline]
+    pub fn count_group(&self, engine: usize, bytes: u64, by_status: &[u64; 5]) {
         let Some(row) = self.engines.get(engine) else {
             return;
         };
@@ -147,10 +166,12 @@ impl Counters {
         add(&row.group_sizes[bucket], 1);
     }
 
-    pub(crate) fn snapshot(&self) -> QueueStats {
+    /// The counters now.
+    #[must_use]
+    pub fn snapshot(&self) -> QueueStats {
         QueueStats {
-            bursts: self.bursts.load(Relaxed),
-            refused: self.refused.load(Relaxed),
+            bursts: self.totals.bursts.load(Relaxed),
+            refused: self.totals.refused.load(Relaxed),
             engines: self.engines.iter().map(EngineCounters::snapshot).collect(),
         }
     }
@@ -214,10 +235,7 @@ mod tests {
 
     #[test]
     fn counters_share_no_cache_line_with_anything_else() {
-        assert_eq!(
-            (align_of::<Counters>(), size_of::<Counters>() % 128),
-            (128, 0)
-        );
+        assert_eq!((align_of::<Totals>(), size_of::<Totals>() % 128), (128, 0));
         assert_eq!(align_of::<EngineCounters>(), 128);
         assert_eq!(size_of::<EngineCounters>() % 128, 0);
     }

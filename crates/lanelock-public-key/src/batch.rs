@@ -3,11 +3,12 @@
 use std::any::Any;
 
 use lanelock_core::Status;
-use lanelock_core::engine::QueueToken;
+use lanelock_core::engine::{Counters, QueueToken};
 use zeroize::Zeroize;
 
 use super::engine::KeyEngineSession;
 use super::op::KeyOp;
+use super::session::KeySessionInner;
 use super::status::KeyReason;
 
 /// Operations of one group that run together on one engine; each has passed validation.
@@ -15,6 +16,7 @@ use super::status::KeyReason;
 pub struct KeyBatch<'b, 'a> {
     ops: &'b mut [KeyOp<'a>],
     order: &'b [u16],
+    counters: &'b Counters,
 }
 
 /// An operation that has passed validation, as an engine sees it.
@@ -26,12 +28,16 @@ pub struct ValidKeyOp<'o, 'a> {
 impl<'b, 'a> KeyBatch<'b, 'a> {
     /// The operations of `ops` at the indices `order`; until the engine says otherwise, each has
     /// failed.
-    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u16]) -> Self {
+    pub(super) fn new(ops: &'b mut [KeyOp<'a>], order: &'b [u16], counters: &'b Counters) -> Self {
         for &index in order {
             ops[usize::from(index)].status = Status::EngineError;
             ops[usize::from(index)].reason = Some(KeyReason::Engine);
         }
-        Self { ops, order }
+        Self {
+            ops,
+            order,
+            counters,
+        }
     }
 
     /// Number of operations; at least 1.
@@ -65,16 +71,27 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
 
     /// Hands the batch to its engine.
     pub(super) fn run(mut self, queue: &mut QueueToken) {
-        let session = self.ops[usize::from(self.order[0])].session;
-        session.engine.process(queue, &mut self);
+        self.session().engine.process(queue, &mut self);
+    }
+
+    /// The session whose engine runs the batch.
+    fn session(&self) -> &'a KeySessionInner {
+        self.ops[usize::from(self.order[0])].session
     }
 }
 
-/// However the engine returned, by a panic too: what is not done leaves nothing in its outputs.
+/// However the engine returned, by a panic too: what is not done leaves nothing in its outputs, and
+/// everything is counted.
 impl Drop for KeyBatch<'_, '_> {
     fn drop(&mut self) {
+        let engine = self.session().group.engine.into();
+        let (mut bytes, mut by_status) = (0, [0; 5]);
         for &index in self.order {
             let op = &mut self.ops[usize::from(index)];
+            by_status[op.status as usize] += 1;
+            if op.status == Status::Success {
+                bytes += op.input.len() as u64;
+            }
             if matches!(op.status, Status::EngineError | Status::AuthFailed) {
                 let room = op.room();
                 op.output[..room].zeroize();
@@ -82,6 +99,7 @@ impl Drop for KeyBatch<'_, '_> {
                 op.second[..second].zeroize();
             }
         }
+        self.counters.count_group(engine, bytes, &by_status);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Public keys on a device.
 
+use lanelock_core::engine::Engine;
 use lanelock_core::job::OwnedBuffer;
 use lanelock_core::{Device, DeviceBuilder};
 
@@ -14,7 +15,10 @@ use super::transform::KeyTransform;
 
 /// What a [`Device`] does with public keys.
 pub trait KeyDevice {
-    /// Prepares `transform` on the first engine that offers it.
+    /// Prepares `transform` on the first engine that offers it, which runs all of the session's
+    /// operations. Where lanes come first, one that is alone takes as long as a batch that fills
+    /// them: who never has more than one at a time is faster with [`KeyDevice::key_session_on`] and
+    /// an engine that runs operations by themselves, for RSA-2048 and P-256 in particular.
     ///
     /// # Errors
     /// What [`KeyTransform::validate`] or the engine says against the key or its parameters;
@@ -24,7 +28,7 @@ pub trait KeyDevice {
     /// Prepares `transform` on the engine called `engine`, and on no other.
     ///
     /// # Errors
-    /// As [`Device::key_session`], and [`KeyError::NoSuchEngine`].
+    /// As [`KeyDevice::key_session`], and [`KeyError::NoSuchEngine`].
     fn key_session_on(
         &self,
         engine: &str,
@@ -49,8 +53,8 @@ pub trait KeyDevice {
     ///
     /// # Errors
     /// [`KeyError::Container`] if there is no such key, the passphrase is missing or does not open
-    /// it, or it exceeds these bounds; [`KeyError::Refused`] for a degenerate one; [`KeyError::Unsupported`] if no engine reads
-    /// containers.
+    /// it, or it exceeds these bounds; [`KeyError::Refused`] for a degenerate one;
+    /// [`KeyError::Unsupported`] if no engine reads containers.
     fn read_secret_key(
         &self,
         bytes: &[u8],
@@ -60,7 +64,7 @@ pub trait KeyDevice {
     /// Reads a public key from PEM or DER: `SubjectPublicKeyInfo`, or RSA's older form.
     ///
     /// # Errors
-    /// As [`Device::read_secret_key`].
+    /// As [`KeyDevice::read_secret_key`].
     fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey, KeyError>;
 
     /// The public half of `key`, computed if it did not come with it.
@@ -131,7 +135,8 @@ impl KeyDevice for Device {
     }
 
     fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B> {
-        let mut queue = KeyQueue::new(self.id(), depth, policy);
+        let engines: Vec<_> = self.engines().map(Engine::name).collect();
+        let mut queue = KeyQueue::new(self.id(), &engines, depth, policy);
         let observers: Option<&Observers> = self.extension();
         queue.set_observer(observers.and_then(|Observers(make)| make()));
         queue

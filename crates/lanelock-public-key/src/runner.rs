@@ -1,6 +1,8 @@
 //! From a slice of operations to engine calls.
 
-use lanelock_core::engine::{Grouping, QueueToken};
+use std::sync::Arc;
+
+use lanelock_core::engine::{Counters, Grouping, QueueToken};
 use lanelock_core::{BurstOutcome, Status};
 
 use super::batch::KeyBatch;
@@ -21,17 +23,19 @@ pub(super) struct Runner {
 #[derive(Debug)]
 pub(super) struct Calls {
     token: QueueToken,
+    pub(super) counters: Arc<Counters>,
     pub(super) stats: KeyQueueStats,
     pub(super) observer: Observer,
 }
 
 impl Runner {
-    pub(super) fn new(device: u32) -> Self {
+    pub(super) fn new(device: u32, engines: &[&'static str]) -> Self {
         Self {
             device,
             grouping: Box::new(Grouping::new()),
             calls: Calls {
                 token: QueueToken::new(),
+                counters: Arc::new(Counters::new(engines)),
                 stats: KeyQueueStats::default(),
                 observer: Observer::default(),
             },
@@ -48,6 +52,7 @@ impl Runner {
         for slice in ops.chunks_mut(Grouping::SLICE) {
             self.process_slice(slice, &mut outcome);
         }
+        self.calls.counters.count_burst(0);
         outcome
     }
 
@@ -66,7 +71,7 @@ impl Runner {
                     op.status = reason.status();
                     op.reason = Some(reason);
                     outcome.failed += 1;
-                    self.calls.stats.refused += 1;
+                    self.calls.refused();
                 }
             }
         }
@@ -86,6 +91,12 @@ impl Runner {
 }
 
 impl Calls {
+    /// No engine sees an operation.
+    pub(super) fn refused(&mut self) {
+        self.stats.refused += 1;
+        self.counters.count_refused(1);
+    }
+
     /// Runs operations of one group: on lanes in batches that fill them, as far as there are
     /// enough.
     fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u16]) {
@@ -110,7 +121,7 @@ impl Calls {
                 lanes: session.lanes,
             });
         });
-        KeyBatch::new(ops, order).run(&mut self.token);
+        KeyBatch::new(ops, order, &self.counters).run(&mut self.token);
         self.observer.tell(|observer| observer.batch_ended());
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct KeySessionInner {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct KeyGroup {
     pub(crate) device: u32,
-    engine: u16,
+    pub(crate) engine: u16,
     group: u32,
 }
 

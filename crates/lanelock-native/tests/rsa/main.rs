@@ -5,6 +5,7 @@
 mod wrong_keys;
 
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use lanelock_conformance::progress::Silent;
 use lanelock_conformance::public_key::wycheproof;
@@ -12,8 +13,8 @@ use lanelock_core::{Device, Hash, Status};
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
 use lanelock_public_key::{
-    EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyQueue, KeyReason,
-    KeySession, KeyTransform, Oaep, Operation, Pss, PublicKey, RsaNumbers, SecretKey,
+    EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyJob, KeyKind, KeyOp, KeyQueue,
+    KeyReason, KeySession, KeyTransform, Oaep, Operation, Pss, PublicKey, RsaNumbers, SecretKey,
     SignatureScheme,
 };
 use openssl::bn::{BigNum, BigNumContext};
@@ -478,6 +479,30 @@ fn what_has_no_lanes_goes_to_openssl() {
     }
     let session = device.key_session(&sign(&good)).unwrap();
     assert_eq!(session.engine(), "native");
+}
+
+#[test]
+fn who_runs_one_batch_at_a_time_runs_whole_passes() {
+    let Some(device) = device() else { return };
+    let good = Numbers::generate(2048, 65537);
+    let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
+    let sign = device.key_session(&KeyTransform::sign(pkcs1, &good.secret()));
+    let verify = device.key_session(&KeyTransform::verify(pkcs1, &good.public()));
+    let (sign, verify) = (sign.unwrap(), verify.unwrap());
+    let mut queue = device.key_queue(32, FlushPolicy::default());
+    let now = Instant::now();
+    let mut ran = |job: &dyn Fn() -> KeyJob, count| {
+        for _ in 0..count {
+            queue.enqueue(job(), now).unwrap();
+        }
+        queue.poll_one(now, Some(0))
+    };
+    // Each of the two primes has a lane.
+    let signed = || KeyJob::sign(&sign, b"message".to_vec(), vec![0; 256]);
+    assert_eq!(ran(&signed, 5), 4);
+    assert_eq!(ran(&signed, 7), 8, "all that wait");
+    let verified = || KeyJob::verify(&verify, b"message".to_vec(), vec![0; 256]);
+    assert_eq!(ran(&verified, 5), 5);
 }
 
 #[test]

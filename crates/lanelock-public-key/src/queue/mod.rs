@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::time::Instant;
 
 use lanelock_core::job::OwnedBuffer;
+use lanelock_core::stats::{QueueStats, StatsReader};
 use lanelock_core::{BurstOutcome, Status};
 use smallvec::SmallVec;
 
@@ -60,9 +61,14 @@ pub struct KeyQueue<B: OwnedBuffer = Vec<u8>> {
 }
 
 impl<B: OwnedBuffer> KeyQueue<B> {
-    pub(super) fn new(device: u32, depth: usize, policy: FlushPolicy) -> Self {
+    pub(super) fn new(
+        device: u32,
+        engines: &[&'static str],
+        depth: usize,
+        policy: FlushPolicy,
+    ) -> Self {
         Self {
-            runner: Runner::new(device),
+            runner: Runner::new(device, engines),
             policy,
             schedule: Schedule::new(),
             finished: VecDeque::new(),
@@ -101,7 +107,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
                 .tell(|it| it.submitted(ticket.into(), spec));
             return Ok(ticket);
         }
-        self.runner.calls.stats.refused += 1;
+        self.runner.calls.refused();
         let ticket = self.schedule.ticket();
         self.runner.calls.observer.tell(|observer| {
             observer.submitted(ticket.into(), job.session().spec());
@@ -205,6 +211,18 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     #[must_use]
     pub fn stats(&self) -> KeyQueueStats {
         self.runner.calls.stats
+    }
+
+    /// What each engine did for the queue.
+    #[must_use]
+    pub fn engine_stats(&self) -> QueueStats {
+        self.runner.calls.counters.snapshot()
+    }
+
+    /// A handle that reads what [`KeyQueue::engine_stats`] returns from any thread.
+    #[must_use]
+    pub fn stats_reader(&self) -> StatsReader {
+        StatsReader::new(self.runner.calls.counters.clone())
     }
 
     fn run(&mut self, now: Instant, everything: bool) -> usize {

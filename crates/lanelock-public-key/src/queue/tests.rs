@@ -2,11 +2,13 @@
 //! XORed with the key's.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
 use lanelock_core::session::{SessionError, SessionMemory};
+use lanelock_core::stats::EngineStats;
 use lanelock_core::{Device, Status, Transform};
 
 use super::super::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, KeyHalf};
@@ -218,6 +220,33 @@ fn the_first_engine_that_offers_it_runs_all_of_a_session_and_a_named_one_too() {
     assert_eq!(taken(&log), runs);
     let stats = queue.stats();
     assert_eq!((stats.batches, stats.in_lanes, stats.single), (2, 5, 3));
+    let by_engine = queue.engine_stats().engines;
+    let seen = |row: &EngineStats| (row.engine, row.groups, row.by_status, row.bytes);
+    assert_eq!(seen(&by_engine[0]), ("lanes", 2, [0, 5, 0, 0, 0], 10));
+    assert_eq!(seen(&by_engine[1]), ("single", 1, [0, 3, 0, 0, 0], 6));
+}
+
+#[test]
+fn what_fails_is_counted_by_status_however_the_engine_returns() {
+    let (device, _) = device("lanes", None);
+    let session = session(&device, KeyKind::Ed25519, 1);
+    let mut queue = device.key_queue(8, FlushPolicy::default());
+    let reader = queue.stats_reader();
+    let mut outputs = [[0; 64]; 4];
+    let [good, short, forgotten, panics] = &mut outputs;
+    let mut ops = [
+        KeyOp::sign(&session, b"abc", good),
+        KeyOp::sign(&session, b"abc", &mut short[..9]),
+        KeyOp::sign(&session, b"forget", forgotten),
+        KeyOp::sign(&session, b"panic", panics),
+    ];
+    let caught = catch_unwind(AssertUnwindSafe(|| queue.process(&mut ops)));
+    assert!(caught.is_err(), "the engine's panic goes on");
+    drop(queue);
+    let stats = reader.snapshot();
+    assert_eq!(stats.refused, 1);
+    assert_eq!(stats.engines[0].by_status, [0, 1, 0, 0, 2]);
+    assert_eq!((stats.engines[0].groups, stats.engines[0].bytes), (1, 3));
 }
 
 #[test]
@@ -421,7 +450,7 @@ fn an_engine_that_panics_leaves_every_job_with_a_status_and_given_back() {
     for message in [&b"fine"[..], b"panic", b"after"] {
         queue.enqueue(job(&session, message), now).unwrap();
     }
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| queue.flush()));
+    let panicked = catch_unwind(AssertUnwindSafe(|| queue.flush()));
     assert!(panicked.is_err());
     let mut done = Vec::new();
     assert_eq!(queue.dequeue(&mut done, 9), 3);
