@@ -19,7 +19,7 @@ use crate::validate::Rules;
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Hash, Op, Transform};
 ///
 /// let session = device.session(Transform::hash(Hash::Sha256))?;
@@ -44,7 +44,7 @@ struct Inner {
 /// ```
 /// # use lanelock_core as lanelock;
 /// use lanelock::Device;
-/// use lanelock_toy::ToyEngine;
+/// use lanelock_testkit::ToyEngine;
 ///
 /// let device = Device::builder().engine(ToyEngine::new("a")).engine(ToyEngine::new("b")).build();
 /// let names: Vec<_> = device.engines().map(|engine| engine.name()).collect();

@@ -38,7 +38,7 @@ pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Hash, Op, Transform};
 ///
 /// let session = device.session(Transform::hash(Hash::Sha256))?;

@@ -19,7 +19,7 @@ use crate::validate::Rules;
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Aead, Transform};
 ///
 /// let session = device.session(Transform::seal(Aead::AesGcm, &[7; 16]).tag_len(12))?;
@@ -61,7 +61,7 @@ struct Description {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::session::Choice;
 /// use lanelock::{Hash, Transform};
 ///
@@ -86,7 +86,7 @@ pub enum Choice {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Hash, Mac, Transform};
 ///
 /// let session = device.session(Transform::compute(Mac::Hmac(Hash::Sha256), b"key"))?;
@@ -107,7 +107,7 @@ pub struct SessionMemory {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Cipher, SessionError, Transform};
 ///
 /// let refused = device.session(Transform::encrypt(Cipher::AesCbc, &[0; 15]));

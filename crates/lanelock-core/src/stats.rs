@@ -18,7 +18,7 @@ pub const SIZE_BUCKETS: usize = 9;
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Hash, Op, Status, Transform};
 ///
 /// let session = device.session(Transform::hash(Hash::Sha256))?;
@@ -52,7 +52,7 @@ pub struct EngineStats {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// let queue_pair = device.queue_pair(1);
 /// let stats = queue_pair.stats();
 /// assert_eq!((stats.bursts, stats.refused, stats.engines.len()), (0, 0, 1));
@@ -71,7 +71,7 @@ pub struct QueueStats {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// let queue_pair = device.queue_pair(1);
 /// let reader = queue_pair.stats_reader();
 /// let watcher = std::thread::spawn(move || reader.snapshot().bursts);

@@ -4,7 +4,7 @@
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Hash, Op, Status, Transform};
 ///
 /// let session = device.session(Transform::hash(Hash::Sha256))?;
@@ -61,7 +61,7 @@ impl Status {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Cipher, InvalidReason, Op, Transform};
 ///
 /// let session = device.session(Transform::encrypt(Cipher::AesCbc, &[7; 16]))?;

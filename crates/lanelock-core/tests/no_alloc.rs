@@ -11,7 +11,7 @@ use lanelock_core::{
     Aead, Buffer, Cipher, Device, Hash, Job, JobBuffer, Mac, Op, QueuePair, Session, Status,
     Transform,
 };
-use lanelock_toy::ToyEngine;
+use lanelock_testkit::ToyEngine;
 
 struct Counting;
 

@@ -203,7 +203,7 @@ fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use lanelock::Device;
-    use lanelock_toy::Probe;
+    use lanelock_testkit::Probe;
 
     use super::super::pool::Memory;
     use super::super::work::Work;

@@ -14,7 +14,7 @@ use crate::status::Status;
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Hash, Job, QueuePair, Transform};
 ///
 /// let session = device.session(Transform::hash(Hash::Sha256))?;
@@ -34,7 +34,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + 'static> OwnedBuffer for T {}
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Aead, Job, Status, Transform};
 ///
 /// let session = device.session(Transform::seal(Aead::AesGcm, &[7; 16]))?;
@@ -66,7 +66,7 @@ pub struct Job<B: OwnedBuffer = Vec<u8>> {
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Cipher, Job, JobBuffer, Transform};
 ///
 /// let session = device.session(Transform::encrypt(Cipher::AesCtr, &[7; 16]))?;

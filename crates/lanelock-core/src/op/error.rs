@@ -9,7 +9,7 @@ use crate::status::InvalidReason;
 ///
 /// ```
 /// # use lanelock_core as lanelock;
-/// # let device = lanelock_toy::device();
+/// # let device = lanelock_testkit::device();
 /// use lanelock::{Buffer, Hash, Mac, Op, Transform};
 ///
 /// let session = device.session(Transform::compute(Mac::Hmac(Hash::Sha1), b"key"))?;

@@ -10,7 +10,7 @@ use lanelock_core::transform::Direction::{Forward, Reverse};
 use lanelock_core::{
     Buffer, Cipher, Device, Hash, InvalidReason, Mac, Op, Session, Status, Transform,
 };
-use lanelock_toy::{Probe, ProbeSession};
+use lanelock_testkit::{Probe, ProbeSession};
 
 use crate::support::{IV, KEY, chain, ctr, gcm, session};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lanelock_toy::{MENU, Verdict, check_cursor, check_operation, check_segments};
+use lanelock_testkit::{MENU, Verdict, check_cursor, check_operation, check_segments};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

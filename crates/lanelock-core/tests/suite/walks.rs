@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use lanelock_core::engine::{Batch, Ciphertext, QueueToken};
 use lanelock_core::{Buffer, Device, InvalidReason, Mac, Op, Status, Transform};
-use lanelock_toy::{Probe, ProbeSession};
+use lanelock_testkit::{Probe, ProbeSession};
 
 /// What a walk found: the first byte of each session's key; `None` where there was no walk.
 type Walks = Arc<Mutex<Vec<Option<Vec<u8>>>>>;

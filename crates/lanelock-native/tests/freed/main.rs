@@ -13,7 +13,7 @@ use lanelock_core::Device;
 use lanelock_core::engine::Engine;
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
-use lanelock_toy::freed::Reader;
+use lanelock_testkit::freed::Reader;
 
 #[global_allocator]
 static ALLOCATOR: Reader = Reader;

@@ -10,7 +10,7 @@ use crate::alone;
 use crate::child::{again_as_first, clone_raw, end_after, output_of, role, wait_for};
 use crate::jobs::{Job, State};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// More than two batches of lanes.
 const COUNT: usize = 19;

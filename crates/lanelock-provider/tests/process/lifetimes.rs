@@ -7,7 +7,7 @@ use crate::child::{clone_raw, end_after, wait_for};
 use crate::jobs::{Job, State, drive};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use crate::{alone, descriptors};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 const DIGEST: [u8; 36] = [3; 36];
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::alone;
-use lanelock_toy::provider_module;
+use lanelock_testkit::provider_module;
 
 const HOST: &str = include_str!("preload/host.c");
 const PLUGIN: &str = include_str!("preload/plugin.c");

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::jobs::{Job, State, drive, drive_by_edges};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
 use crate::synchronous::{SIGNERS, name};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// A key in both providers.
 struct Pair<'l> {

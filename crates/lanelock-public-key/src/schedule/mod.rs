@@ -10,7 +10,7 @@ use super::flush::{FlushPolicy, Waiting};
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
 /// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
-/// # let device = lanelock_toy::key_device();
+/// # let device = lanelock_testkit::key_device();
 /// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
 /// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
 /// use std::time::Instant;

@@ -3,7 +3,7 @@
 use lanelock_core::{Buffer, Device, Hash, Op, Status, Transform};
 use lanelock_kernels::Machine;
 use lanelock_public_key::{EncryptionScheme, RsaNumbers, SecretKey};
-use lanelock_toy::Probe;
+use lanelock_testkit::Probe;
 use openssl::rsa::Rsa;
 
 use super::*;

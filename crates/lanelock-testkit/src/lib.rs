@@ -1,5 +1,5 @@
-//! What tests and the fuzz targets of `lanelock-core` share: an engine that secures nothing, and
-//! independent models to hold the core against.
+//! What the tests and fuzz targets of all crates share: engines for tests, and independent models to
+//! hold the core against. Random numbers are `fastrand`'s, from a seed that the test names.
 //!
 //! [`ToyEngine`] offers every algorithm with arithmetic that a few lines repeat on flat slices
 //! ([`math`]), reads every byte that an operation entitles it to and writes every byte that it may
