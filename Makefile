@@ -61,8 +61,8 @@ msrv: setup ## The published crates with the oldest Rust that they promise, wher
 
 package: setup ## The crates of crates.io, each built from its package, offline
 	$(CARGO) fetch --locked --quiet
-	# Cargo keeps what it has unpacked of a version, and would build that of the run before.
-	rm -rf $(PUBLISHED:%=$(CARGO_FOLDER)/registry/src/-*/%-[0-9]*)
+	# Cargo keeps what it has unpacked and built of a version: that of the run before.
+	rm -rf target/package $(PUBLISHED:%=$(CARGO_FOLDER)/registry/src/-*/%-[0-9]*)
 	$(PACKAGE)
 
 setup: ## Install what the build needs, or print the one line that does

@@ -6,9 +6,10 @@
 //! write. [`Probe`] hands each batch or valid operation to a closure, [`KeyLanes`] each of public keys to a
 //! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
 //! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
-//! [`freed`] is for tests that no key is left in freed memory,
+//! [`allocations`] is for tests that nothing is allocated, [`freed`] for tests that no key is left in freed memory,
 //! [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
+pub mod allocations;
 mod bytes;
 mod cursor;
 mod engine;
