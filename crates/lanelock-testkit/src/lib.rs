@@ -7,10 +7,11 @@
 //! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
 //! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
 //! [`allocations`] is for tests that nothing is allocated, [`freed`] for tests that no key is left in freed memory,
-//! [`provider_module`] for tests that load the OpenSSL provider as programs do.
+//! [`in_child`] for those of processes that fork, [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
 pub mod allocations;
 mod bytes;
+mod child;
 mod cursor;
 mod engine;
 pub mod freed;
@@ -23,6 +24,7 @@ mod provider;
 mod segments;
 
 pub use bytes::Bytes;
+pub use child::in_child;
 pub use cursor::check_cursor;
 pub use engine::{Call, ToyEngine, Trouble, Watch, device};
 pub use key_lanes::{KeyLanes, KeyLanesEngine, key_device};

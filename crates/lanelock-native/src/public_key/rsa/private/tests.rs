@@ -3,7 +3,7 @@
 use lanelock_core::{Buffer, Device, Hash, Op, Status, Transform};
 use lanelock_kernels::Machine;
 use lanelock_public_key::{EncryptionScheme, RsaNumbers, SecretKey};
-use lanelock_testkit::Probe;
+use lanelock_testkit::{Probe, in_child};
 use openssl::rsa::Rsa;
 
 use super::*;
@@ -120,22 +120,4 @@ fn generations_of_parent_child_and_grandchild_differ() {
     });
     assert!(differ);
     assert_eq!(fork::generation(), parent);
-}
-
-/// What `run` returns in a forked child.
-#[allow(unsafe_code)]
-fn in_child(run: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child takes no lock that another thread of the harness could have held, but for
-    // the allocator's, which glibc opens again in the child.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "fork");
-    if child == 0 {
-        let verdict = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        // SAFETY: ends the child without the destructors that are its parent's.
-        unsafe { libc::_exit(i32::from(!verdict.unwrap_or(false))) };
-    }
-    let mut status = -1;
-    // SAFETY: the child is this process's, and `status` outlives the call.
-    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    (ended, status) == (child, 0)
 }
