@@ -8,7 +8,8 @@ LINT_TOOLS = target/tools/bin
 # The crates of crates.io; every other has `publish = false`.
 PUBLISHED = lanelock lanelock-core lanelock-kernels lanelock-native lanelock-openssl lanelock-public-key \
 	lanelock-telemetry
-PACKAGE = $(CARGO) package --quiet --offline --locked $(addprefix --package ,$(PUBLISHED))
+PACKAGE = $(CARGO) package --quiet --offline --locked --target-dir target/packages \
+	$(addprefix --package ,$(PUBLISHED))
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
@@ -62,7 +63,7 @@ msrv: setup ## The published crates with the oldest Rust that they promise, wher
 package: setup ## The crates of crates.io, each built from its package, offline
 	$(CARGO) fetch --locked --quiet
 	# Cargo keeps what it has unpacked and built of a version: that of the run before.
-	rm -rf target/package $(PUBLISHED:%=$(CARGO_FOLDER)/registry/src/-*/%-[0-9]*)
+	rm -rf target/packages $(PUBLISHED:%=$(CARGO_FOLDER)/registry/src/-*/%-[0-9]*)
 	$(PACKAGE)
 
 setup: ## Install what the build needs, or print the one line that does
