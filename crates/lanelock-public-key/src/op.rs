@@ -137,7 +137,7 @@ impl<'a> KeyOp<'a> {
 
     /// Agrees on a shared secret with the owner of `peer`: a string of bytes (X25519, X448), a
     /// point (SEC 1, 2.3.3), or a big-endian number (Diffie-Hellman). The secret is the bare
-    /// x-coordinate or number, padded to full length: it belongs into a key derivation function.
+    /// x-coordinate or number, padded to full length: pass it through a key derivation function.
     #[must_use]
     pub fn derive(session: &'a KeySession, peer: &'a [u8], secret: &'a mut [u8]) -> Self {
         Self::new(session, Operation::Derive, peer, secret)
@@ -302,7 +302,7 @@ impl<'a> KeyOp<'a> {
                 "ciphertext: not made with this key, or changed since".to_owned()
             }
             KeyReason::Fault => {
-                "fault: the result did not stand its check with the public key and was discarded"
+                "fault: the result failed its check with the public key and was discarded"
                     .to_owned()
             }
             KeyReason::Engine => format!("engine: failed in {spec}"),

@@ -49,8 +49,8 @@ pub enum KeyReason {
     WrongSignature,
     /// The ciphertext was not made with this key, or was changed.
     WrongCiphertext,
-    /// The result did not stand the check with the public key: the machine miscalculated, or the
-    /// numbers of the key do not belong together.
+    /// The result failed its check with the public key: CPU or memory returned a wrong result, or
+    /// the numbers of the key do not belong together.
     Fault,
     /// The engine failed (out of memory, say).
     Engine,

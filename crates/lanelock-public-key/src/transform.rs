@@ -209,7 +209,7 @@ impl KeyTransform {
     }
 
     /// RSA: whether private operations are blinded by a random factor, which hides the base from
-    /// whoever measures them. On by default; without it an operation is some percent faster, and
+    /// whoever measures them. On by default; without it an operation is a few percent faster, and
     /// safe only where nobody chooses the input or nobody can measure. An engine that cannot do
     /// without goes on blinding.
     #[must_use]
@@ -284,12 +284,12 @@ impl KeyTransform {
             _ => None,
         };
         if self.message == MessageForm::Digest && signature.is_none_or(|s| s.hash().is_none()) {
-            return self.mismatch("it takes messages, no digests");
+            return self.mismatch("it signs messages, not digests");
         }
         if self.signature == SignatureForm::Fixed
             && !matches!(kind, KeyKind::Ec(_) | KeyKind::Dsa(_))
         {
-            return self.mismatch("its signatures are no pair of integers");
+            return self.mismatch("its signatures are not (r, s) pairs");
         }
         let longest = match (scheme, self.spec.kind) {
             (Scheme::Encryption(EncryptionScheme::RsaOaep(_)), _) => usize::MAX,
@@ -479,8 +479,8 @@ mod tests {
         assert!(message(&KeyTransform::derive(&sm2)).contains("do not Derive"));
         let ed = SecretKey::raw(KeyKind::Ed25519, &[1; 32]).expect("a key");
         let ed = KeyTransform::sign(SignatureScheme::EdDsa, &ed);
-        assert!(message(&ed.clone().digest()).contains("no digests"));
-        assert!(message(&ed.signature_form(SignatureForm::Fixed)).contains("pair of integers"));
+        assert!(message(&ed.clone().digest()).contains("not digests"));
+        assert!(message(&ed.signature_form(SignatureForm::Fixed)).contains("not (r, s) pairs"));
     }
 
     #[test]
