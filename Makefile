@@ -3,12 +3,20 @@
 CARGO ?= cargo
 SECONDS_PER_FUZZ_TARGET ?= 60
 LANELOCK = target/release/lanelock
+# What `tools/setup lint` installs.
+LINT_TOOLS = target/tools/bin
+# The crates of crates.io; every other has `publish = false`.
+PUBLISHED = lanelock lanelock-core lanelock-kernels lanelock-native lanelock-openssl lanelock-public-key \
+	lanelock-telemetry
+PACKAGE = $(CARGO) package --quiet --offline --locked --target-dir target/packages \
+	$(addprefix --package ,$(PUBLISHED))
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
+PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: run test lint setup build profiles peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 aarch64 \
-	sanitize fuzz install clean help
+.PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
+	integrations soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -22,11 +30,41 @@ test: setup peers ## Everything that must pass
 	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/haproxy/test --short
 	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/trafficserver/test --short
 
-lint: setup ## Format, clippy, documentation and licences, warnings denied
+lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API; warnings denied
 	$(CARGO) fmt --all --check
+	$(LINT_TOOLS)/typos
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(MAKE) --no-print-directory features
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
-	tools/licences
+	$(CARGO) fetch --locked --quiet
+	$(LINT_TOOLS)/cargo-deny --log-level error --offline check licenses bans sources
+	$(PACKAGE) --no-verify --allow-dirty
+	$(MAKE) --no-print-directory api-check
+
+lint-tools: setup
+	@tools/setup lint
+
+features: lint-tools ## Every combination of the façade's features, warnings denied
+	PATH="$(CURDIR)/$(LINT_TOOLS):$$PATH" $(CARGO) hack clippy --package lanelock --feature-powerset \
+		--exclude-features vendored,default --quiet -- -D warnings
+
+api: setup ## Write the public API to docs/api
+	$(PUBLIC_API) docs/api
+
+api-check: setup ## The public API is what docs/api says; `make api` writes it
+	@$(PUBLIC_API) target/api; code=$$?; \
+	if [ $$code = 3 ] && [ -z "$$CI" ]; then echo "api-check: not compared"; \
+	elif [ $$code != 0 ]; then exit $$code; \
+	else diff -u docs/api target/api; fi
+
+msrv: setup ## The published crates with the oldest Rust that they promise, where rustup has it
+	tools/msrv
+
+package: setup ## The crates of crates.io, each built from its package, offline
+	$(CARGO) fetch --locked --quiet
+	# Cargo keeps what it has unpacked and built of a version: that of the run before.
+	rm -rf target/packages $(PUBLISHED:%=$(CARGO_FOLDER)/registry/src/-*/%-[0-9]*)
+	$(PACKAGE)
 
 setup: ## Install what the build needs, or print the one line that does
 	@tools/setup

@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    lanelock_toy::check_operation(data);
+    lanelock_testkit::check_operation(data);
 });

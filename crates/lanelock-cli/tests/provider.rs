@@ -5,7 +5,7 @@
 use std::process::Output;
 
 use assert_cmd::Command;
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 /// `lanelock run --stats` of this command.
 fn command(command: &str) -> Command {

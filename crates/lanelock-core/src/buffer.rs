@@ -11,6 +11,17 @@ use crate::halves::Halves;
 /// One run of memory in a segment list, laid out as POSIX `struct iovec`.
 ///
 /// Only the raw constructors deal in it; safe code uses [`IoSlice`] and [`IoSliceMut`].
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::buffer::{Buffer, Segment};
+///
+/// let mut message = *b"from C";
+/// let segments = [Segment { base: message.as_mut_ptr(), len: message.len() }];
+/// // SAFETY: the message outlives the buffer, and nothing else reaches it meanwhile.
+/// let buffer = unsafe { Buffer::from_raw_segments_in_place(&segments) };
+/// assert_eq!(buffer.input_len(), 6);
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Segment {
@@ -26,8 +37,9 @@ pub struct Segment {
 /// lists of [`IoSlice`] / [`IoSliceMut`] with any split; empty segments are legal.
 ///
 /// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::Buffer;
 /// use std::io::IoSliceMut;
-/// use lanelock_core::Buffer;
 ///
 /// let (mut header, mut body) = ([0; 20], vec![0; 1400]);
 /// let mut segments = [IoSliceMut::new(&mut header), IoSliceMut::new(&mut body)];
@@ -57,10 +69,26 @@ pub(crate) enum Access {
 }
 
 /// Memory that is read.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::buffer::{Buffer, Source};
+///
+/// let whole = Source::from(b"a message in one run");
+/// assert_eq!(Buffer::read_only(whole).input_len(), 20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a>(Span, PhantomData<&'a [u8]>);
 
 /// Memory that is written.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::buffer::{Buffer, Sink};
+///
+/// let mut memory = [0; 64];
+/// assert_eq!(Buffer::in_place(Sink::from(&mut memory)).input_len(), 64);
+/// ```
 #[derive(Debug)]
 pub struct Sink<'a>(Span, PhantomData<&'a mut [u8]>);
 

@@ -16,6 +16,19 @@ use crate::validate::Rules;
 /// Engines in order of preference. Cheap to clone; every clone is the same device.
 ///
 /// A session runs on any queue pair of its device.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Hash, Op, Transform};
+///
+/// let session = device.session(Transform::hash(Hash::Sha256))?;
+/// let mut queue_pair = device.queue_pair(32);
+/// let mut digest = [0; 32];
+/// let op = Op::new(&session, Buffer::read_only(b"a message")).tag(&mut digest);
+/// assert_eq!(queue_pair.process(&mut [op]).succeeded, 1);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone)]
 pub struct Device(Arc<Inner>);
 
@@ -27,6 +40,16 @@ struct Inner {
 }
 
 /// Collects a device's engines; the first added is preferred.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::Device;
+/// use lanelock_testkit::ToyEngine;
+///
+/// let device = Device::builder().engine(ToyEngine::new("a")).engine(ToyEngine::new("b")).build();
+/// let names: Vec<_> = device.engines().map(|engine| engine.name()).collect();
+/// assert_eq!(names, ["a", "b"]);
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct DeviceBuilder {

@@ -17,13 +17,15 @@ use crate::validate::{Whole, validate};
 /// It can move to another thread, but serves one at a time:
 ///
 /// ```
+/// # use lanelock_core as lanelock;
 /// fn is_send<T: Send>() {}
-/// is_send::<lanelock_core::QueuePair>();
+/// is_send::<lanelock::QueuePair>();
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
+/// # use lanelock_core as lanelock;
 /// fn is_sync<T: Sync>() {}
-/// is_sync::<lanelock_core::QueuePair>();
+/// is_sync::<lanelock::QueuePair>();
 /// ```
 #[derive(Debug)]
 pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
@@ -33,6 +35,23 @@ pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
 }
 
 /// What became of a burst.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Hash, Op, Transform};
+///
+/// let session = device.session(Transform::hash(Hash::Sha256))?;
+/// let mut queue_pair = device.queue_pair(32);
+/// let mut digest = [0; 32];
+/// let mut burst = [
+///     Op::new(&session, Buffer::read_only(b"a message")).tag(&mut digest),
+///     Op::new(&session, Buffer::read_only(b"no room for its digest")),
+/// ];
+/// let outcome = queue_pair.process(&mut burst);
+/// assert_eq!((outcome.succeeded, outcome.failed), (1, 1));
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[must_use = "a burst may hold operations that failed"]
 pub struct BurstOutcome {

@@ -16,6 +16,18 @@ use crate::validate::Rules;
 /// Immutable and shared freely between threads; cloning clones a reference. What changes while it
 /// is used lives in contexts, one for each queue pair that uses the session, which are freed (and
 /// wiped) with the session or the queue pair, whichever goes first.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Aead, Transform};
+///
+/// let session = device.session(Transform::seal(Aead::AesGcm, &[7; 16]).tag_len(12))?;
+/// assert_eq!((session.iv_len(), session.tag_len()), (12, 12));
+/// let elsewhere = session.clone();
+/// std::thread::spawn(move || elsewhere.spec()).join().unwrap();
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone)]
 pub struct Session(Arc<Wiped<SessionInner>>);
 
@@ -46,6 +58,17 @@ struct Description {
 }
 
 /// Why a session runs on its engine.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::session::Choice;
+/// use lanelock::{Hash, Transform};
+///
+/// let session = device.session_on("toy", Transform::hash(Hash::Sha256))?;
+/// assert_eq!(session.choice(), &Choice::Named);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Choice {
@@ -60,6 +83,18 @@ pub enum Choice {
 }
 
 /// Bytes of memory that a session holds.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Hash, Mac, Transform};
+///
+/// let session = device.session(Transform::compute(Mac::Hmac(Hash::Sha256), b"key"))?;
+/// let memory = session.memory();
+/// let on_four_threads = memory.session + 4 * memory.per_queue_pair;
+/// assert!(on_four_threads > 0);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SessionMemory {
     /// By the session itself, keys included.
@@ -69,6 +104,18 @@ pub struct SessionMemory {
 }
 
 /// Why a session could not be made.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Cipher, SessionError, Transform};
+///
+/// let refused = device.session(Transform::encrypt(Cipher::AesCbc, &[0; 15]));
+/// let Err(error @ SessionError::Length { given: 15, .. }) = refused else {
+///     panic!("no key of AES has 15 bytes");
+/// };
+/// assert!(error.to_string().contains("16, 24 or 32"));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SessionError {

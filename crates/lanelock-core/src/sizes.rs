@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// An arithmetic run of lengths in bytes: `min`, `min + step`, … up to `max`.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::Aead;
+///
+/// let range = Aead::AesCcm.tag_sizes().ranges()[0];
+/// assert_eq!((range.min, range.max, range.step), (4, 16, 2)); // bytes
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SizeRange {
     /// Smallest length, in bytes.
@@ -14,6 +22,15 @@ pub struct SizeRange {
 }
 
 /// A set of lengths in bytes, as a few ranges in ascending order.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::Aead;
+///
+/// let tags = Aead::AesCcm.tag_sizes();
+/// assert!(tags.contains(8) && !tags.contains(9));
+/// assert_eq!(tags.to_string(), "4 to 16 in steps of 2");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sizes(&'static [SizeRange]);
 

@@ -15,6 +15,22 @@ pub const SIZE_BUCKETS: usize = 9;
 
 /// What one engine did for one queue, or in the `refused` row of [`QueueStats`], what no
 /// engine saw.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Hash, Op, Status, Transform};
+///
+/// let session = device.session(Transform::hash(Hash::Sha256))?;
+/// let mut queue_pair = device.queue_pair(1);
+/// let mut digest = [0; 32];
+/// let op = Op::new(&session, Buffer::read_only(b"ten bytes!")).tag(&mut digest);
+/// let _ = queue_pair.process(&mut [op]);
+/// let stats = &queue_pair.stats().engines[0];
+/// assert_eq!((stats.engine, stats.ops, stats.bytes), ("toy", 1, 10));
+/// assert_eq!(stats.by_status[Status::Success as usize], 1);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct EngineStats {
     /// The engine's name.
@@ -33,6 +49,14 @@ pub struct EngineStats {
 }
 
 /// A snapshot of a queue's counters.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// let queue_pair = device.queue_pair(1);
+/// let stats = queue_pair.stats();
+/// assert_eq!((stats.bursts, stats.refused, stats.engines.len()), (0, 0, 1));
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct QueueStats {
     /// Bursts handed to the queue.
@@ -44,6 +68,15 @@ pub struct QueueStats {
 }
 
 /// Reads a queue's counters from any thread, also after it is gone.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// let queue_pair = device.queue_pair(1);
+/// let reader = queue_pair.stats_reader();
+/// let watcher = std::thread::spawn(move || reader.snapshot().bursts);
+/// assert_eq!(watcher.join().unwrap(), 0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct StatsReader(Arc<Counters>);
 

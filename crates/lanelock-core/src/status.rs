@@ -1,6 +1,20 @@
 //! What became of an operation.
 
 /// The result of one operation. One operation's failure never affects its neighbours.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Hash, Op, Status, Transform};
+///
+/// let session = device.session(Transform::hash(Hash::Sha256))?;
+/// let mut digest = [0; 32];
+/// let mut burst = [Op::new(&session, Buffer::read_only(b"a message")).tag(&mut digest)];
+/// assert_eq!(burst[0].status(), Status::NotProcessed);
+/// let _ = device.queue_pair(1).process(&mut burst);
+/// assert_eq!(burst[0].status(), Status::Success);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Status {
@@ -44,6 +58,20 @@ impl Status {
 /// Why an operation was refused with [`Status::InvalidArgs`].
 ///
 /// [`crate::Op::error`] turns it into a sentence with the values involved.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Cipher, InvalidReason, Op, Transform};
+///
+/// let session = device.session(Transform::encrypt(Cipher::AesCbc, &[7; 16]))?;
+/// let mut message = [0; 20];
+/// let mut burst = [Op::new(&session, Buffer::in_place(&mut message)).iv(&[0; 16])];
+/// let _ = device.queue_pair(1).process(&mut burst);
+/// let error = burst[0].error().expect("AES-CBC takes whole blocks");
+/// assert_eq!(error.reason(), InvalidReason::BlockMultiple);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 #[repr(u8)]

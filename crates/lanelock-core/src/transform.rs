@@ -9,6 +9,15 @@ use crate::algorithm::{Aead, Algorithm, Cipher, Hash, Mac, Order};
 use crate::session::SessionError;
 
 /// Whether a session protects messages or undoes the protection.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::transform::Direction;
+/// use lanelock::{Aead, Transform};
+///
+/// let open = Transform::open(Aead::AesGcm, &[7; 16]);
+/// assert_eq!(open.direction(), Direction::Reverse);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Direction {
     /// Encrypt, compute a tag or digest, or both.
@@ -23,7 +32,9 @@ pub enum Direction {
 /// session is made.
 ///
 /// ```
-/// use lanelock_core::{Aead, Transform};
+/// # use lanelock_core as lanelock;
+/// use lanelock::{Aead, Transform};
+///
 /// let transform = Transform::seal(Aead::AesGcm, &[0; 16]).tag_len(12);
 /// assert_eq!(transform.spec().to_string(), "aes-128-gcm");
 /// ```

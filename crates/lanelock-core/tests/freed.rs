@@ -10,7 +10,7 @@ use lanelock_core::engine::{
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{Buffer, Cipher, Device, Op, SessionError, Status, Transform};
-use lanelock_toy::freed::{Finding, Reader, Secrets, freed};
+use lanelock_testkit::freed::{Finding, Reader, Secrets, freed};
 
 #[global_allocator]
 static ALLOCATOR: Reader = Reader;

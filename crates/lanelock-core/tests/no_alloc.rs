@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // the helpers are tests too
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io::IoSliceMut;
 
 use lanelock_core::buffer::Segment;
@@ -11,46 +9,11 @@ use lanelock_core::{
     Aead, Buffer, Cipher, Device, Hash, Job, JobBuffer, Mac, Op, QueuePair, Session, Status,
     Transform,
 };
-use lanelock_toy::ToyEngine;
-
-struct Counting;
-
-thread_local! {
-    /// Allocations of this thread: other tests run beside this one.
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-#[allow(unsafe_code)]
-// SAFETY: hands everything to the system's allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as above.
-        unsafe { System.realloc(old, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as above.
-        unsafe { System.dealloc(old, layout) }
-    }
-}
+use lanelock_testkit::ToyEngine;
+use lanelock_testkit::allocations::{Counting, calls};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Allocations, reallocations and frees while `f` runs.
-fn allocations(f: impl FnOnce()) -> usize {
-    let before = COUNT.get();
-    f();
-    COUNT.get() - before
-}
 
 const KEY: [u8; 16] = [7; 16];
 const IV: [u8; 16] = [9; 16];
@@ -99,7 +62,7 @@ fn burst(queue: &mut QueuePair, ops: &mut [Op<'_>]) {
 
 #[test]
 fn the_counter_counts() {
-    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 2);
+    assert_eq!(calls(|| drop(std::hint::black_box(Box::new(1)))), 2);
 }
 
 #[test]
@@ -109,7 +72,7 @@ fn contiguous_bursts_allocate_nothing_after_the_first() {
         let mut data = vec![[1; 64]; 300];
         let mut tags = vec![[0; 64]; 300];
         let mut ops: Vec<_> = Vec::with_capacity(300);
-        let count = allocations(|| {
+        let count = calls(|| {
             let parts = data.iter_mut().zip(&mut tags).zip(sessions.iter().cycle());
             ops.extend(parts.map(|((data, tag), s)| settle(s, Buffer::in_place(data), tag)));
             burst(&mut queue, &mut ops);
@@ -126,7 +89,7 @@ fn refusals_allocate_nothing_until_their_sentence_is_asked_for() {
         .iter_mut()
         .map(|data| Op::new(&sessions[0], Buffer::in_place(data)))
         .collect();
-    let count = allocations(|| {
+    let count = calls(|| {
         assert_eq!(queue.process(&mut ops).failed, 300);
     });
     assert_eq!(count, 0);
@@ -143,7 +106,7 @@ fn segmented_bursts_allocate_nothing() {
             .collect();
         let mut tags = vec![[0; 64]; sessions.len()];
         let mut ops: Vec<_> = Vec::with_capacity(sessions.len());
-        let count = allocations(|| {
+        let count = calls(|| {
             for ((list, tag), session) in lists.iter_mut().zip(&mut tags).zip(&sessions) {
                 ops.push(settle(session, Buffer::in_place(&mut list[..]), tag));
             }
@@ -164,7 +127,7 @@ fn buffers_described_by_pointers_allocate_nothing() {
     let (from, to) = ([segment(&mut input)], [segment(&mut output)]);
     for session in &sessions {
         for round in 0..2 {
-            let count = allocations(|| {
+            let count = calls(|| {
                 #[allow(unsafe_code)]
                 // SAFETY: both arrays are left alone while the operation runs.
                 let buffer = unsafe { Buffer::from_raw_segments(&from, &to) };
@@ -192,7 +155,7 @@ fn jobs_go_round_without_an_allocation() {
     let mut jobs: Vec<_> = burst.map(make).collect();
     let mut done = Vec::with_capacity(200);
     for round in 0..4 {
-        let count = allocations(|| {
+        let count = calls(|| {
             assert_eq!(queue.enqueue(&mut jobs), 200);
             assert_eq!(queue.dequeue(&mut done, 200), 200);
             for job in &mut done {

@@ -20,15 +20,15 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
-    ("cursor", lanelock_toy::check_cursor),
+    ("cursor", lanelock_testkit::check_cursor),
     ("kernels", kernels::run),
     ("keys", keys::run),
     ("op_validation", |data| {
-        let _verdict_of_the_model = lanelock_toy::check_operation(data);
+        let _verdict_of_the_model = lanelock_testkit::check_operation(data);
     }),
     ("openssl_config", openssl_config::run),
     ("programs", programs::run),
-    ("segment_lists", lanelock_toy::check_segments),
+    ("segment_lists", lanelock_testkit::check_segments),
     ("telemetry_page", telemetry_page::run),
     ("vectors", vectors::run),
 ];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lanelock_cli::readers::{Linked, libraries, linked};
 use lanelock_telemetry::reader::process::{Mapping, Status};
-use lanelock_toy::Bytes;
+use lanelock_testkit::Bytes;
 
 /// The first byte chooses a reader. The rest is either what it reads, which gives no more than it
 /// holds, or choices that make up a file, which is read back as it was made.

@@ -13,7 +13,7 @@ use lanelock_public_key::{
 };
 use lanelock_telemetry::reader::{Reader, Snapshot, Stats};
 use lanelock_telemetry::{PAGE_NAME, observer};
-use lanelock_toy::{Bytes, KeyLanes};
+use lanelock_testkit::{Bytes, KeyLanes};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 /// The first byte chooses. Either the rest is work for queues, and the page counts what they did; or

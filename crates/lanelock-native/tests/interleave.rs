@@ -11,23 +11,6 @@ use lanelock_core::{Algorithm, Buffer, Cipher, Device, Hash, Mac, Op, Session, S
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((x ^ x >> 31) % u64::try_from(bound).unwrap()).unwrap()
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(256).to_le_bytes()[0]).collect()
-    }
-}
-
 /// Ranges of a message, in bytes from its start.
 #[derive(Clone, Debug)]
 struct Shape {
@@ -44,25 +27,25 @@ struct Shape {
 const TAG: usize = 12;
 
 impl Shape {
-    fn random(random: &mut Random, order: Order) -> Self {
-        let (before, after) = (random.below(70), random.below(50));
-        let blocks = [random.below(5), random.below(80)][random.below(2)];
+    fn random(random: &mut fastrand::Rng, order: Order) -> Self {
+        let (before, after) = (random.usize(..70), random.usize(..50));
+        let blocks = [random.usize(..5), random.usize(..80)][random.usize(..2)];
         let cipher = before..before + 16 * blocks;
         let total = cipher.end + after;
         let mut tag_at = None;
-        let auth = match random.below(4) {
+        let auth = match random.usize(..4) {
             // Around the payload: an ESP header, the upper half of its sequence number.
-            0 => random.below(before + 1)..cipher.end + random.below(after + 1),
+            0 => random.usize(..before + 1)..cipher.end + random.usize(..after + 1),
             // To the end of the plaintext, with the tag and padding behind it: a TLS record.
             1 if order == Order::MacThenEncrypt && cipher.len() >= 32 => {
-                let end = cipher.end - TAG - random.below(16);
+                let end = cipher.end - TAG - random.usize(..16);
                 tag_at = Some(end);
-                random.below(before + 1)..end
+                random.usize(..before + 1)..end
             }
             // Whatever meets whatever.
             _ => {
-                let start = random.below(total + 1);
-                start..start + random.below(total - start + 1)
+                let start = random.usize(..total + 1);
+                start..start + random.usize(..total - start + 1)
             }
         };
         Self {
@@ -70,9 +53,9 @@ impl Shape {
             cipher,
             auth,
             tag_at,
-            aad: [0, random.below(40)][random.below(2)],
-            segment: [usize::MAX, 256, 1 + random.below(100)][random.below(3)],
-            in_place: random.below(2) == 0,
+            aad: [0, random.usize(..40)][random.usize(..2)],
+            segment: [usize::MAX, 256, 1 + random.usize(..100)][random.usize(..3)],
+            in_place: random.bool(),
         }
     }
 }
@@ -141,7 +124,7 @@ fn run(
 
 fn agree(order: Order, cipher_key: usize, hash: Hash) {
     let algorithm = Algorithm::Chain(order, Cipher::AesCbc, Mac::Hmac(hash));
-    let mut random = Random(cipher_key as u64);
+    let mut random = fastrand::Rng::with_seed(cipher_key as u64);
     for tier in Tier::available() {
         let device = Device::builder()
             .engine(Native::with_tier(tier).unwrap())
@@ -156,8 +139,10 @@ fn agree(order: Order, cipher_key: usize, hash: Hash) {
             .map(|direction| [session("native", direction), session("openssl", direction)]);
         for _ in 0..300 {
             let shape = Shape::random(&mut random, order);
-            let message = random.bytes(shape.total);
-            let others = [0, 0, 3][random.below(3)];
+            let message: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+                .take(shape.total)
+                .collect();
+            let others = [0, 0, 3][random.usize(..3)];
             let protect = |session: &Session| {
                 let direction = Direction::Forward;
                 run(

@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used)] // a test
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::IoSliceMut;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use lanelock_conformance::public_key::{Sample, samples};
@@ -20,31 +18,14 @@ use lanelock_public_key::engine::PublicKeyEngine;
 use lanelock_public_key::{
     FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyQueue, KeyTransform, SecretKey, SignatureScheme,
 };
+use lanelock_testkit::allocations::{Counting, allocations};
 
 const OPS: usize = 40;
 const MESSAGE: usize = 96;
 const PIECES: usize = 8;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-struct Counting;
-
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-// SAFETY: every call is passed to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 /// Memory of one message.
 struct Place {
@@ -53,7 +34,6 @@ struct Place {
 }
 
 fn main() {
-    assert!(ALLOCATIONS.load(Relaxed) > 0, "allocations are not counted");
     let mut cases = 0;
     for tier in Tier::available() {
         let native = Native::with_tier(tier).unwrap();
@@ -105,9 +85,9 @@ fn public_keys() -> usize {
             let mut ops: Vec<_> = parts
                 .map(|((sample, session), (output, second))| sample.op(session, output, second))
                 .collect();
-            let before = ALLOCATIONS.load(Relaxed);
+            let before = allocations();
             let outcome = queue.process(&mut ops);
-            let used = ALLOCATIONS.load(Relaxed) - before;
+            let used = allocations() - before;
             assert_eq!(outcome.succeeded, row.lanes, "{}", row.spec);
             assert!(round < 2 || used == 0, "{}: {used} in {round}", row.spec);
         }
@@ -128,13 +108,13 @@ fn jobs(device: &Device) {
     let mut jobs: Vec<KeyJob> = (0..OPS).map(|_| job()).collect();
     for round in 0..4 {
         let now = Instant::now();
-        let before = ALLOCATIONS.load(Relaxed);
+        let before = allocations();
         for job in jobs.drain(..) {
             assert!(queue.enqueue(job, now).is_ok());
         }
         while queue.poll_one(now, Some(0)) > 0 {}
         queue.dequeue(&mut jobs, OPS);
-        let used = ALLOCATIONS.load(Relaxed) - before;
+        let used = allocations() - before;
         assert!(round < 2 || used == 0, "{used} in {round}");
         for job in &mut jobs {
             assert_eq!(job.status(), Status::Success);
@@ -191,9 +171,9 @@ fn process(qp: &mut QueuePair, session: &Session, places: &mut [Place], step: us
             op
         })
         .collect();
-    let before = ALLOCATIONS.load(Relaxed);
+    let before = allocations();
     let _checked_below = qp.process(&mut ops);
-    let used = ALLOCATIONS.load(Relaxed) - before;
+    let used = allocations() - before;
     for op in &ops {
         assert_eq!(op.status(), Status::Success, "{:?}", op.error());
     }

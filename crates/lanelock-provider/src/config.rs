@@ -65,7 +65,7 @@ impl Config {
 
 /// Whether the environment switches the provider off.
 pub(crate) fn is_disabled_by_environment() -> bool {
-    let value = lanelock::environment::variable(DISABLE);
+    let value = lanelock::engine::environment::variable(DISABLE);
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanelock::public_key::engine::PublicKeyEngine;
+use lanelock::engine::public_key::PublicKeyEngine;
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Native, Tier, TierError};
 

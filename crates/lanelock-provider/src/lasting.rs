@@ -95,6 +95,8 @@ impl<T: Sync + 'static> Lasting<T> {
 
 #[cfg(test)]
 mod tests {
+    use lanelock_testkit::in_child;
+
     use super::*;
 
     #[test]
@@ -118,19 +120,7 @@ mod tests {
     #[test]
     fn a_child_that_is_forked_while_it_is_made_does_not_wait() {
         static VALUE: Lasting<u32> = Lasting::new();
-        let made = VALUE.get(|| {
-            // SAFETY: the child reads memory and ends.
-            let child = unsafe { libc::fork() };
-            if child == 0 {
-                let made = VALUE.get(|| Some(2)) == Some(&2);
-                // SAFETY: ends the child without its parent's destructors.
-                unsafe { libc::_exit(i32::from(!made)) };
-            }
-            let mut status = -1;
-            // SAFETY: the child is this process's, and `status` outlives the call.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            (status == 0).then_some(1)
-        });
+        let made = VALUE.get(|| in_child(|| VALUE.get(|| Some(2)) == Some(&2)).then_some(1));
         assert_eq!(made, Some(&1));
     }
 }

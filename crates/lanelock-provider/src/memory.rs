@@ -65,23 +65,16 @@ impl Drop for Unshared {
 
 #[cfg(test)]
 mod tests {
+    use lanelock_testkit::in_child;
+
     use super::*;
 
     #[test]
     fn a_child_finds_nothing_and_the_parent_everything() {
         let mut memory = Unshared::new(5000).expect("memory");
         memory.as_mut_slice().fill(7);
-        // SAFETY: the child reads memory and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let is_wiped = memory.as_slice().iter().all(|&byte| byte == 0);
-            // SAFETY: ends the child without its parent's destructors.
-            unsafe { libc::_exit(i32::from(!is_wiped)) };
-        }
-        let mut status = -1;
-        // SAFETY: the child is this process's, and `status` outlives the call.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0, "the child read the parent's bytes");
+        let is_wiped = in_child(|| memory.as_slice().iter().all(|&byte| byte == 0));
+        assert!(is_wiped, "the child read the parent's bytes");
         assert!(memory.as_slice().iter().all(|&byte| byte == 7));
     }
 }

@@ -6,6 +6,15 @@ use std::fmt;
 use lanelock_core::Hash;
 
 /// A kind of key with its size, the thing that decides which operations can share lanes.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyKind, SecretKey};
+///
+/// let key = SecretKey::raw(KeyKind::X25519, &[7; 32])?;
+/// assert_eq!(key.kind(), KeyKind::X25519);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum KeyKind {
@@ -32,6 +41,13 @@ pub enum KeyKind {
 }
 
 /// A curve in short Weierstrass form.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::Curve;
+///
+/// assert_eq!(Curve::P521.field_len(), 66); // bytes
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Curve {
@@ -46,6 +62,13 @@ pub enum Curve {
 }
 
 /// A parameter set of ML-KEM (FIPS 203, 8).
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::MlKem;
+///
+/// assert_eq!(MlKem::MlKem768.ciphertext_len(), 1088); // bytes
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum MlKem {
     /// ML-KEM-512.
@@ -57,6 +80,13 @@ pub enum MlKem {
 }
 
 /// A parameter set of ML-DSA (FIPS 204, 4).
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::MlDsa;
+///
+/// assert_eq!(MlDsa::MlDsa65.signature_len(), 3309); // bytes
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum MlDsa {
     /// ML-DSA-44.
@@ -68,6 +98,14 @@ pub enum MlDsa {
 }
 
 /// What a session does with its key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyKind, KeyTransform, Operation};
+///
+/// let transform = KeyTransform::generate(KeyKind::Ed25519);
+/// assert_eq!(transform.spec().operation, Operation::Generate);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Operation {
     /// Makes a signature, with a secret key.
@@ -89,6 +127,16 @@ pub enum Operation {
 }
 
 /// How a signature is made.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::{Pss, SignatureScheme};
+///
+/// let of_tls = SignatureScheme::RsaPss(Pss::of(Hash::Sha256));
+/// assert_eq!(of_tls.hash(), Some(Hash::Sha256));
+/// assert_eq!(SignatureScheme::EdDsa.hash(), None);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SignatureScheme {
@@ -110,6 +158,19 @@ pub enum SignatureScheme {
 }
 
 /// How a message is encrypted.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::{EncryptionScheme, KeyTransform, Oaep, PublicKey};
+///
+/// let mut modulus = [0xff; 256];
+/// modulus[255] = 0xfd;
+/// let key = PublicKey::rsa(&modulus, &[1, 0, 1])?;
+/// let scheme = EncryptionScheme::RsaOaep(Oaep::of(Hash::Sha256));
+/// assert_eq!(KeyTransform::encrypt(scheme, &key).spec().kind, key.kind());
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum EncryptionScheme {
@@ -127,6 +188,15 @@ pub enum EncryptionScheme {
 }
 
 /// Parameters of RSASSA-PSS.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::Pss;
+///
+/// let pss = Pss { salt_len: 20, ..Pss::of(Hash::Sha256) };
+/// assert_eq!((pss.mgf1, pss.salt_len), (Hash::Sha256, 20));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Pss {
     /// Hash of the message.
@@ -138,6 +208,15 @@ pub struct Pss {
 }
 
 /// Parameters of RSAES-OAEP; the label is the transform's.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::Oaep;
+///
+/// let oaep = Oaep { mgf1: Hash::Sha1, ..Oaep::of(Hash::Sha256) };
+/// assert_eq!(oaep.hash, Hash::Sha256);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Oaep {
     /// Hash of the label.
@@ -147,6 +226,13 @@ pub struct Oaep {
 }
 
 /// Scheme of a session; [`Scheme::Plain`] where the kind of key decides all.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyKind, KeyTransform, Scheme};
+///
+/// assert_eq!(KeyTransform::generate(KeyKind::X25519).spec().scheme, Scheme::Plain);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Scheme {
     /// Key agreement, key generation and encapsulation.
@@ -158,6 +244,14 @@ pub enum Scheme {
 }
 
 /// Operation, kind of key and scheme: what a name such as `rsa-2048-pss-sign` stands for.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyKind, KeyTransform};
+///
+/// let spec = KeyTransform::generate(KeyKind::Ed25519).spec();
+/// assert_eq!(spec.to_string(), "ed25519-generate");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct KeySpec {
     /// What is done.

@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// Why a key or a public-key session could not be made.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyError, KeyKind, SecretKey};
+///
+/// let refused = SecretKey::raw(KeyKind::Ed25519, &[7; 31]);
+/// assert!(matches!(refused, Err(KeyError::Length { given: 31, .. })));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyError {

@@ -11,6 +11,16 @@ use std::time::{Duration, Instant};
 /// 3. A batch runs when its oldest operation has waited for the deadline.
 ///
 /// How much of what waits then makes the batch is [`FlushPolicy::batch`].
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use std::time::Duration;
+///
+/// use lanelock::public_key::FlushPolicy;
+///
+/// let policy = FlushPolicy::with_deadline(Duration::from_millis(1));
+/// assert_eq!(policy.deadline.as_micros(), 1000);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlushPolicy {
     /// Longest wait of an operation, measured from its submission, until it is due. One past what
@@ -21,6 +31,16 @@ pub struct FlushPolicy {
 }
 
 /// What waits, as the policy sees it: one algorithm and size.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use std::time::Instant;
+///
+/// use lanelock::public_key::{FlushPolicy, Waiting};
+///
+/// let full = Waiting { count: 8, lanes: 8, oldest: Instant::now() };
+/// assert!(FlushPolicy::default().is_due(&full, Instant::now()));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Waiting {
     /// Operations.

@@ -12,6 +12,19 @@ use super::status::KeyReason;
 /// One operation with the memory it needs, handed over by value and given back in every outcome.
 ///
 /// A job that came back can be enqueued again after [`KeyJob::rearm`].
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::KeyJob;
+///
+/// let job = KeyJob::sign(&session, b"a message".to_vec(), vec![0; 64]).user_data(42);
+/// assert_eq!(job.data(), 42);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Debug)]
 pub struct KeyJob<B: OwnedBuffer = Vec<u8>> {
     session: KeySession,
@@ -22,6 +35,24 @@ pub struct KeyJob<B: OwnedBuffer = Vec<u8>> {
 }
 
 /// The memory of a job.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::{KeyBuffers, KeyJob};
+///
+/// let buffers = KeyBuffers {
+///     input: Some(b"a message".to_vec()),
+///     output: Some(vec![0; 64]),
+///     ..KeyBuffers::default()
+/// };
+/// let back = KeyJob::of(&session, buffers).into_buffers();
+/// assert_eq!(back.input.as_deref(), Some(&b"a message"[..]));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct KeyBuffers<B> {
     /// Message, digest, plaintext, ciphertext or peer's public key.

@@ -13,6 +13,21 @@ use super::status::KeyReason;
 /// Inputs are only read; an output is written from its start, and has room for the longest result
 /// ([`KeySession::output_len`]) even where the result is shorter. A refused operation is untouched,
 /// and a failed one leaves no part of a result.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::KeyOp;
+///
+/// let mut signature = vec![0; session.output_len(0)];
+/// let mut burst = [KeyOp::sign(&session, b"a message", &mut signature)];
+/// let mut queue = device.key_queue(8, FlushPolicy::default());
+/// assert_eq!(queue.process(&mut burst).succeeded, 1);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 pub struct KeyOp<'a> {
     pub(super) session: &'a KeySessionInner,
     operation: Operation,
@@ -27,6 +42,21 @@ pub struct KeyOp<'a> {
 }
 
 /// The memory of an operation of any kind; what its kind does not have is left empty, or not used.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::{KeyOp, KeyParts};
+///
+/// let mut signature = [0; 64];
+/// let parts = KeyParts { input: b"a message", output: &mut signature, ..KeyParts::default() };
+/// let op = KeyOp::of(&session, parts);
+/// assert_eq!(op.written(), 0);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct KeyParts<'a> {
     /// Message, digest, plaintext, ciphertext or peer's public key.
@@ -40,6 +70,23 @@ pub struct KeyParts<'a> {
 }
 
 /// Why an operation did not succeed, with the values involved.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::{KeyOp, KeyReason};
+///
+/// let mut too_short = [0; 63];
+/// let mut burst = [KeyOp::sign(&session, b"a message", &mut too_short)];
+/// let _ = device.key_queue(8, FlushPolicy::default()).process(&mut burst);
+/// let error = burst[0].error().expect("a signature has 64 bytes");
+/// assert_eq!(error.reason(), KeyReason::OutputTooShort);
+/// assert!(error.to_string().contains("63"));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KeyOpError {
     reason: KeyReason,

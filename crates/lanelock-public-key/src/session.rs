@@ -15,6 +15,17 @@ use super::transform::KeyTransform;
 ///
 /// Immutable and shared freely between threads; cloning clones a reference. Keys are wiped when
 /// the last clone goes and no queue uses them.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// assert_eq!(session.spec().to_string(), "ed25519-sign");
+/// assert_eq!((session.engine(), session.output_len(0)), ("toy", 64)); // bytes of a signature
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone)]
 pub struct KeySession(Arc<Wiped<KeySessionInner>>);
 

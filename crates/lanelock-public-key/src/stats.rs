@@ -1,6 +1,23 @@
 //! What a queue has done.
 
 /// Counters of a [`super::KeyQueue`].
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use lanelock::public_key::KeyOp;
+///
+/// let mut queue = device.key_queue(8, FlushPolicy::default());
+/// let mut signatures = [[0; 64]; 3];
+/// let mut burst = signatures.each_mut().map(|signature| KeyOp::sign(&session, b"a message", signature));
+/// let _ = queue.process(&mut burst);
+/// let stats = queue.stats();
+/// assert_eq!((stats.batches, stats.mean_fill()), (1, 3.0));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct KeyQueueStats {
     /// Batches run on lanes.

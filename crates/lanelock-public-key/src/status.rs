@@ -7,6 +7,15 @@ use lanelock_core::Status;
 ///
 /// With [`Status::InvalidArgs`] nothing was written; with [`Status::AuthFailed`] a signature or
 /// ciphertext is not the key's; with [`Status::EngineError`] the outputs hold zeros.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Status;
+/// use lanelock::public_key::KeyReason;
+///
+/// assert_eq!(KeyReason::WrongSignature.status(), Status::AuthFailed);
+/// assert_eq!(KeyReason::PeerLength.status(), Status::InvalidArgs);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 #[repr(u8)]

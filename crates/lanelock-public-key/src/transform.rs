@@ -26,6 +26,17 @@ const SM2_DEFAULT_ID: &[u8] = b"1234567812345678";
 /// assert!(mismatch.validate().is_err());
 /// # Ok::<(), lanelock_public_key::KeyError>(())
 /// ```
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::{Curve, KeyTransform, SecretKey, SignatureScheme};
+///
+/// let key = SecretKey::ec(Curve::P256, &[7; 32], None)?;
+/// let transform = KeyTransform::sign(SignatureScheme::Ecdsa(Hash::Sha256), &key);
+/// assert!(transform.validate().is_ok());
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone)]
 pub struct KeyTransform {
     spec: KeySpec,
@@ -37,6 +48,13 @@ pub struct KeyTransform {
 }
 
 /// The key of a transform.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{Key, KeyKind, KeyTransform};
+///
+/// assert!(matches!(KeyTransform::generate(KeyKind::X448).key(), Key::None));
+/// ```
 #[derive(Clone, Debug)]
 pub enum Key {
     /// The session generates keys.
@@ -48,6 +66,17 @@ pub enum Key {
 }
 
 /// What is signed or verified.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::{Curve, KeyTransform, MessageForm, SecretKey, SignatureScheme};
+///
+/// let key = SecretKey::ec(Curve::P256, &[7; 32], None)?;
+/// let transform = KeyTransform::sign(SignatureScheme::Ecdsa(Hash::Sha256), &key).digest();
+/// assert_eq!(transform.message_form(), MessageForm::Digest);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum MessageForm {
     /// The message; the engine hashes it.
@@ -58,6 +87,18 @@ pub enum MessageForm {
 }
 
 /// How a pair of integers r and s is written.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::Hash;
+/// use lanelock::public_key::{Curve, KeyTransform, SecretKey, SignatureForm, SignatureScheme};
+///
+/// let key = SecretKey::ec(Curve::P256, &[7; 32], None)?;
+/// let of_jose = KeyTransform::sign(SignatureScheme::Ecdsa(Hash::Sha256), &key)
+///     .signature_form(SignatureForm::Fixed);
+/// assert_eq!(of_jose.form(), SignatureForm::Fixed);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum SignatureForm {
     /// DER `SEQUENCE { r, s }` (RFC 3279, 2.2.3), as in X.509 and TLS.

@@ -13,7 +13,7 @@ use lanelock_public_key::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineS
 use lanelock_public_key::{
     FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyTransform, SecretKey, SignatureScheme,
 };
-use lanelock_toy::freed::{Finding, Reader, Secrets, freed};
+use lanelock_testkit::freed::{Finding, Reader, Secrets, freed};
 
 #[global_allocator]
 static ALLOCATOR: Reader = Reader;

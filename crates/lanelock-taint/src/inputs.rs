@@ -5,7 +5,7 @@ use lanelock_kernels::taint;
 /// A source of repeatable bytes.
 #[derive(Debug)]
 pub struct Inputs {
-    state: u64,
+    random: fastrand::Rng,
     marks: bool,
 }
 
@@ -32,7 +32,7 @@ impl Inputs {
     /// Nothing is marked.
     pub fn plain() -> Self {
         Self {
-            state: 1,
+            random: fastrand::Rng::with_seed(1),
             marks: false,
         }
     }
@@ -47,7 +47,7 @@ impl Inputs {
 
     /// Bytes that everyone may know.
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.byte()).collect()
+        (0..len).map(|_| self.random.u8(..)).collect()
     }
 
     /// Bytes that are secret from here on.
@@ -84,13 +84,5 @@ impl Inputs {
             aad: self.secret_bytes([16, 0, 13, 40][i % 4]),
             data: self.secret_bytes(len.max(least)),
         }
-    }
-
-    /// Marsaglia's xorshift64.
-    fn byte(&mut self) -> u8 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        self.state.to_be_bytes()[3]
     }
 }

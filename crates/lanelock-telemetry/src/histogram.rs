@@ -38,6 +38,15 @@ pub(crate) const fn upper(bucket: usize) -> u64 {
 }
 
 /// Durations in nanoseconds, as they were read.
+///
+/// ```
+/// # use lanelock_telemetry as telemetry;
+/// use telemetry::Histogram;
+///
+/// let mut all = Histogram::new();
+/// all.merge(&Histogram::new());
+/// assert_eq!((all.count(), all.quantile(0.99)), (0, 0)); // values, nanoseconds
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,

@@ -4,6 +4,14 @@ use std::ffi::CStr;
 use std::fmt;
 
 /// The reason. Everything is the default provider's then.
+///
+/// ```
+/// # use lanelock_telemetry as telemetry;
+/// use telemetry::Inactive;
+///
+/// assert!(Inactive::Environment.is_switched_off());
+/// println!("nothing runs in lanes: {}", Inactive::NoIfma);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Inactive {

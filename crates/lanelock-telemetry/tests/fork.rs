@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use lanelock_public_key::{FlushPolicy, KeyDevice, KeyQueue, KeySession};
 use lanelock_telemetry::reader::Reader;
+use lanelock_testkit::in_child;
 use support::{ALGORITHM, device, job};
 
 fn sign(queue: &mut KeyQueue, session: &KeySession, times: usize) {
@@ -31,27 +32,18 @@ fn a_forked_child_has_a_page_of_its_own() {
     sign(&mut queue, &session, 3);
     let parent = std::process::id();
 
-    // SAFETY: the child takes no lock that the harness's other thread could have held, but for
-    // the allocator's, which glibc opens again in the child.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "fork");
-    if child == 0 {
+    let right_in_child = in_child(|| {
         let me = std::process::id();
-        let mut right = completed(me).is_none();
+        assert_eq!(completed(me), None);
         sign(&mut queue, &session, 2);
-        right &= completed(me) == Some(2);
+        assert_eq!(completed(me), Some(2));
         let mut another = device.key_queue(1, FlushPolicy::default());
         sign(&mut another, &session, 4);
-        right &= completed(me) == Some(6);
+        assert_eq!(completed(me), Some(6));
         drop(another);
-        right &= completed(me) == Some(6) && completed(parent) == Some(3);
-        // SAFETY: ends the child without the destructors that are its parent's.
-        unsafe { libc::_exit(i32::from(!right)) };
-    }
-    let mut status = 0;
-    // SAFETY: the child is this process's, and `status` outlives the call.
-    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    assert_eq!((ended, status), (child, 0), "the child's counts");
+        (completed(me), completed(parent)) == (Some(6), Some(3))
+    });
+    assert!(right_in_child, "the child's counts");
     sign(&mut queue, &session, 1);
     assert_eq!(completed(parent), Some(4));
 }

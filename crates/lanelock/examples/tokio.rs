@@ -36,7 +36,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         connections.push(tokio::spawn(async move {
             for round in 0..ROUNDS {
                 let message = format!("connection {number}, message {round}");
-                signer.sign(message.as_bytes()).await.expect("a signature");
+                let signature = signer.sign(message.as_bytes()).await.expect("a signature");
+                assert_eq!(signature.len(), 64);
             }
             drop(submitter);
         }));
@@ -47,6 +48,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     driver.abort();
 
     let stats = service.stats();
+    assert_eq!(
+        stats.in_lanes + stats.single,
+        CONNECTIONS as u64 * u64::from(ROUNDS)
+    );
     println!(
         "{} signatures in {:?} on engine {}: {} batches of {:.1}, {} one at a time",
         CONNECTIONS * ROUNDS as usize,

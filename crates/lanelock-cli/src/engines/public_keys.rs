@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lanelock::Device;
-use lanelock::public_key::engine::PublicKeyEngine;
+use lanelock::engine::public_key::PublicKeyEngine;
 use serde::Serialize;
 
 /// One operation on one kind of key, for a session that names no engine.

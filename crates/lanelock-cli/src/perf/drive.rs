@@ -206,54 +206,21 @@ fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use lanelock::engine::{Batch, Capability, Engine, EngineSession, QueueToken};
-    use lanelock::session::SessionMemory;
-    use lanelock::{Device, SessionError, Transform};
+    use lanelock::Device;
+    use lanelock_testkit::Probe;
 
     use super::super::pool::Memory;
     use super::super::work::Work;
     use super::*;
 
-    /// Fails the last operation of each burst.
-    struct Flawed;
-
-    impl Engine for Flawed {
-        fn name(&self) -> &'static str {
-            "flawed"
-        }
-
-        fn version(&self) -> String {
-            String::new()
-        }
-
-        fn capabilities(&self) -> &[Capability] {
-            &[]
-        }
-
-        fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-            Ok(Box::new(Self))
-        }
-    }
-
-    impl EngineSession for Flawed {
-        fn group(&self) -> u16 {
-            0
-        }
-
-        fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+    #[test]
+    fn one_failed_operation_fails_the_run() {
+        let flawed = Probe::batches(|_, batch| {
             batch.for_each(|mut op| op.complete(Status::Success));
             let last = batch.len() - 1;
             batch.get(last).complete(Status::EngineError);
-        }
-
-        fn memory(&self) -> SessionMemory {
-            SessionMemory::default()
-        }
-    }
-
-    #[test]
-    fn one_failed_operation_fails_the_run() {
-        let device = Device::builder().engine(Flawed).build();
+        });
+        let device = Device::builder().engine(flawed).build();
         let shape = Work::of(vec!["aes-128-cbc".parse().unwrap()])
             .cells()
             .unwrap()

@@ -3,9 +3,9 @@
 use super::libraries::Libraries;
 use super::library::Library;
 
-const HANDSHAKES: &str = include_str!("../../../../trace/handshakes.bt");
-const CRYPTO: &str = include_str!("../../../../trace/crypto.bt");
-const BATCHES: &str = include_str!("../../../../trace/batches.bt");
+const HANDSHAKES: &str = include_str!("handshakes.bt");
+const CRYPTO: &str = include_str!("crypto.bt");
+const BATCHES: &str = include_str!("batches.bt");
 
 const LIBSSL: &str = "/usr/lib/x86_64-linux-gnu/libssl.so.3";
 const LIBCRYPTO: &str = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3";

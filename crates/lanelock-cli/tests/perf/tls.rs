@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::haproxy::haproxy;
 use crate::{perf, report};
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 #[test]
 fn every_handshake_is_a_full_one_on_the_server_too() {

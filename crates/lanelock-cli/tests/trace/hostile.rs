@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lanelock_toy::provider_module;
+use lanelock_testkit::provider_module;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::Value;
 

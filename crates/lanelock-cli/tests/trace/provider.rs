@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::haproxy::haproxy;
 use crate::needs_probes;
 use crate::site::{Site, lanelock};
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 /// `lanelock trace` of what `lanelock run` starts, its figures in this file.
 fn trace(site: &Site, json: &Path) -> Command {

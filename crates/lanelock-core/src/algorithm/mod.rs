@@ -24,6 +24,15 @@ pub const MAX_TAG_LEN: usize = 64;
 pub const MAX_AAD_LEN: usize = 1 << 20;
 
 /// What a session does, without its keys.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::algorithm::Order;
+/// use lanelock::{Algorithm, Cipher, Hash, Mac};
+///
+/// let chain = Algorithm::Chain(Order::EncryptThenMac, Cipher::AesCbc, Mac::Hmac(Hash::Sha1));
+/// assert_eq!(chain.row().tag.max(), 20); // bytes
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -41,6 +50,15 @@ pub enum Algorithm {
 
 /// Which half of a chain comes first when it protects a message; the reverse session undoes it in
 /// the opposite order.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::algorithm::{Algorithm, Order, Spec};
+///
+/// let spec: Spec = "hmac-sha1+aes-128-cbc".parse()?;
+/// assert!(matches!(spec.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..)));
+/// # Ok::<(), lanelock::algorithm::UnknownAlgorithm>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Order {
     /// The tag covers the ciphertext (IPsec ESP, RFC 7366). Undone by verify, then decrypt.

@@ -10,6 +10,16 @@ use std::str::FromStr;
 use super::{Algorithm, Mac, Order};
 
 /// An algorithm family together with its key lengths: what a name stands for.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::algorithm::Spec;
+///
+/// let spec: Spec = "aes-256-gcm".parse()?;
+/// assert_eq!(spec.key_len, 32);
+/// assert_eq!(spec.to_string(), "aes-256-gcm");
+/// # Ok::<(), lanelock::algorithm::UnknownAlgorithm>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Spec {
     /// The family.
@@ -21,6 +31,14 @@ pub struct Spec {
 }
 
 /// A name that stands for no algorithm.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::algorithm::{Spec, UnknownAlgorithm};
+///
+/// let unknown = "rot13".parse::<Spec>();
+/// assert_eq!(unknown, Err(UnknownAlgorithm("rot13".to_owned())));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownAlgorithm(pub String);
 

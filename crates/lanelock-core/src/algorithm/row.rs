@@ -6,6 +6,16 @@ use crate::sizes::Sizes;
 
 /// What a standard says of one family of algorithms; of a chain, what its halves' rows say. All
 /// lengths are in bytes.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::{Aead, Algorithm};
+///
+/// let row = Algorithm::Aead(Aead::AesGcm).row();
+/// assert!(row.encrypts);
+/// assert_eq!(row.key.to_string(), "16, 24 or 32");
+/// assert_eq!(row.default_tag, 16);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Row {

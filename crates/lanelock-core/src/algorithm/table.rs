@@ -35,6 +35,15 @@ macro_rules! families {
 
 families! {
     /// A cipher family; the key's length selects the member.
+    ///
+    /// ```
+    /// # use lanelock_core as lanelock;
+    /// use lanelock::{Cipher, Transform};
+    ///
+    /// let spec = Transform::encrypt(Cipher::AesCbc, &[0; 24]).spec();
+    /// assert_eq!(spec.to_string(), "aes-192-cbc");
+    /// assert_eq!(Cipher::AesCbc.key_sizes().to_string(), "16, 24 or 32");
+    /// ```
     pub enum Cipher: Row {
         /// AES in cipher block chaining mode (NIST SP 800-38A, 6.2), without padding.
         AesCbc = Row {
@@ -151,6 +160,15 @@ const DES: Row = Row {
 };
 
 /// A MAC family.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// use lanelock::{Hash, Mac, Transform};
+///
+/// let spec = Transform::compute(Mac::Hmac(Hash::Sha256), b"any length").spec();
+/// assert_eq!(spec.to_string(), "hmac-sha256");
+/// assert_eq!(Mac::AesCmac.tag_sizes().max(), 16);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Mac {
@@ -257,6 +275,14 @@ macro_rules! extendable {
 
 families! {
     /// A hash or extendable-output function.
+    ///
+    /// ```
+    /// # use lanelock_core as lanelock;
+    /// use lanelock::Hash;
+    ///
+    /// assert_eq!(Hash::Sha256.digest_len(), 32);
+    /// assert!(Hash::Shake128.is_xof());
+    /// ```
     pub enum Hash: HashRow {
         /// MD5 (RFC 1321).
         Md5 = hash!("md5", 16),
@@ -291,6 +317,15 @@ families! {
 
 families! {
     /// An AEAD family; the key's length selects the member.
+    ///
+    /// ```
+    /// # use lanelock_core as lanelock;
+    /// use lanelock::{Aead, Transform};
+    ///
+    /// let spec = Transform::seal(Aead::ChaCha20Poly1305, &[0; 32]).spec();
+    /// assert_eq!(spec.to_string(), "chacha20-poly1305");
+    /// assert_eq!(Aead::AesGcm.default_iv_len(), 12);
+    /// ```
     pub enum Aead: Row {
         /// AES-GCM (NIST SP 800-38D). Never reuse an IV under one key.
         AesGcm = Row {

@@ -11,6 +11,18 @@ use crate::session::Session;
 use crate::status::Status;
 
 /// Memory that a job can own: vectors, boxed slices, or a type of the application's.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Hash, Job, QueuePair, Transform};
+///
+/// let session = device.session(Transform::hash(Hash::Sha256))?;
+/// let mut queue_pair: QueuePair<Box<[u8]>> = device.queue_pair_of(8);
+/// let message: Box<[u8]> = Box::from(*b"boxed");
+/// assert_eq!(queue_pair.enqueue(&mut vec![Job::in_place(&session, message)]), 1);
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 pub trait OwnedBuffer: AsRef<[u8]> + AsMut<[u8]> + Send + 'static {}
 
 impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + 'static> OwnedBuffer for T {}
@@ -19,6 +31,23 @@ impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + 'static> OwnedBuffer for T {}
 ///
 /// Ranges and offsets mean what they mean in [`crate::Op`]. A job that came back can be changed
 /// through its accessors and enqueued again after [`Job::rearm`], which allocates nothing.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Aead, Job, Status, Transform};
+///
+/// let session = device.session(Transform::seal(Aead::AesGcm, &[7; 16]))?;
+/// let mut queue_pair = device.queue_pair(8);
+/// let mut jobs = vec![Job::in_place(&session, b"a message".to_vec()).iv(&[1; 12]).user_data(42)];
+/// assert_eq!(queue_pair.enqueue(&mut jobs), 1);
+/// let mut done = Vec::new();
+/// queue_pair.dequeue(&mut done, 8);
+/// let job = done.remove(0);
+/// assert_eq!((job.status(), job.data()), (Status::Success, 42));
+/// assert_eq!((job.input().to_vec().len(), job.tag().len()), (9, 16));
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Debug)]
 pub struct Job<B: OwnedBuffer = Vec<u8>> {
     session: Session,
@@ -34,6 +63,18 @@ pub struct Job<B: OwnedBuffer = Vec<u8>> {
 }
 
 /// One buffer, or several that follow each other.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Cipher, Job, JobBuffer, Transform};
+///
+/// let session = device.session(Transform::encrypt(Cipher::AesCtr, &[7; 16]))?;
+/// let segments = JobBuffer::Segments(vec![b"head".to_vec(), b"body".to_vec()]);
+/// let job = Job::in_place(&session, segments).iv(&[0; 16]);
+/// assert_eq!(job.input().to_vec(), b"headbody");
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Debug)]
 pub enum JobBuffer<B> {
     /// One run of bytes.

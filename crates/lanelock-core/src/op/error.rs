@@ -6,6 +6,21 @@ use super::{Extent, Op};
 use crate::status::InvalidReason;
 
 /// Why an operation was refused, with the values involved.
+///
+/// ```
+/// # use lanelock_core as lanelock;
+/// # let device = lanelock_testkit::device();
+/// use lanelock::{Buffer, Hash, Mac, Op, Transform};
+///
+/// let session = device.session(Transform::compute(Mac::Hmac(Hash::Sha1), b"key"))?;
+/// let mut tag = [0; 20];
+/// let op = Op::new(&session, Buffer::read_only(b"short")).auth_range(2..65).tag(&mut tag);
+/// let mut burst = [op];
+/// let _ = device.queue_pair(1).process(&mut burst);
+/// let error = burst[0].error().expect("the range is longer than the message");
+/// assert!(error.to_string().contains("2..65"));
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OpError {
     reason: InvalidReason,

@@ -2,7 +2,7 @@
 
 use lanelock_core::session::Choice;
 use lanelock_core::{Aead, Algorithm, Buffer, Cipher, Device, Op, SessionError, Status, Transform};
-use lanelock_toy::ToyEngine;
+use lanelock_testkit::ToyEngine;
 
 use crate::support::{IV, KEY, ctr, encrypted, gcm, session, toy};
 

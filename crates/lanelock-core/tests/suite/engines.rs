@@ -10,7 +10,7 @@ use lanelock_core::transform::Direction::{Forward, Reverse};
 use lanelock_core::{
     Buffer, Cipher, Device, Hash, InvalidReason, Mac, Op, Session, Status, Transform,
 };
-use lanelock_toy::Probe;
+use lanelock_testkit::{Probe, ProbeSession};
 
 use crate::support::{IV, KEY, chain, ctr, gcm, session};
 
@@ -261,8 +261,9 @@ fn a_separate_payload_is_copied_through_to_go_on_there() {
 
 #[test]
 fn another_engines_session_type_is_not_found() {
-    let device =
-        probe(|op| assert!(op.session::<Other>().is_none() && op.session::<Probe>().is_some()));
+    let device = probe(|op| {
+        assert!(op.session::<Other>().is_none() && op.session::<ProbeSession>().is_some())
+    });
     let session: Session = session(&device, Transform::encrypt(Cipher::AesCtr, &KEY));
     let mut data = [1; 4];
     run(

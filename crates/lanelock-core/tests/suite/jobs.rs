@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lanelock_core::transform::Direction::{Forward, Reverse};
 use lanelock_core::{Device, InvalidReason, Job, JobBuffer, QueuePair, Session, Status};
-use lanelock_toy::{ToyEngine, Trouble};
+use lanelock_testkit::{ToyEngine, Trouble};
 
 use crate::support::{IV, ctr, encrypted, gcm, hmac, session, sum, toy};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lanelock_toy::{MENU, Verdict, check_cursor, check_operation, check_segments};
+use lanelock_testkit::{MENU, Verdict, check_cursor, check_operation, check_segments};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -33,16 +33,10 @@ proptest! {
 #[test]
 fn random_operations_meet_every_verdict_for_every_transform() {
     let mut counts = HashMap::new();
-    let mut state = 1_u64;
+    let mut random = fastrand::Rng::with_seed(1);
     for _ in 0..40_000 {
-        let data: Vec<u8> = (0..96)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                state.to_be_bytes()[0]
-            })
-            .collect();
+        let mut data = [0; 96];
+        random.fill(&mut data);
         let item = usize::from(data[0]) % MENU.len();
         *counts.entry((item, check_operation(&data))).or_insert(0) += 1;
     }

@@ -4,7 +4,7 @@ use lanelock_core::queue_pair::BurstOutcome;
 use lanelock_core::stats::EngineStats;
 use lanelock_core::transform::Direction::{Forward, Reverse};
 use lanelock_core::{Algorithm, Buffer, Cipher, Device, Mac, Op, Session, Status, Transform};
-use lanelock_toy::{Call, ToyEngine, Trouble};
+use lanelock_testkit::{Call, ToyEngine, Trouble};
 
 use crate::support::{IV, KEY, ctr, encrypted, gcm, hmac, session, sum, toy};
 

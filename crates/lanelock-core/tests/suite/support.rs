@@ -2,8 +2,8 @@
 
 use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Cipher, Device, Hash, Mac, Session, Transform};
-use lanelock_toy::ToyEngine;
-use lanelock_toy::math::{Stream, Sum};
+use lanelock_testkit::ToyEngine;
+use lanelock_testkit::math::{Stream, Sum};
 
 pub const KEY: [u8; 16] = [7; 16];
 pub const IV: [u8; 16] = [9; 16];

@@ -5,7 +5,7 @@ use std::thread;
 
 use lanelock_core::transform::Direction::{Forward, Reverse};
 use lanelock_core::{Buffer, Device, Op, Session};
-use lanelock_toy::ToyEngine;
+use lanelock_testkit::ToyEngine;
 
 use crate::support::{IV, ctr, encrypted, gcm, session, toy};
 

@@ -2,70 +2,31 @@
 
 use std::sync::{Arc, Mutex};
 
-use lanelock_core::engine::{Batch, Capability, Ciphertext, Engine, EngineSession, QueueToken};
-use lanelock_core::session::SessionMemory;
-use lanelock_core::{Buffer, Device, InvalidReason, Mac, Op, SessionError, Status, Transform};
+use lanelock_core::engine::{Batch, Ciphertext, QueueToken};
+use lanelock_core::{Buffer, Device, InvalidReason, Mac, Op, Status, Transform};
+use lanelock_testkit::{Probe, ProbeSession};
 
 /// What a walk found: the first byte of each session's key; `None` where there was no walk.
 type Walks = Arc<Mutex<Vec<Option<Vec<u8>>>>>;
 
-/// An engine that walks its groups, all of one number.
-#[derive(Default)]
-struct Walker {
-    walks: Walks,
-}
-
-struct WalkerSession {
-    key: u8,
-    walks: Walks,
-}
-
-impl Engine for Walker {
-    fn name(&self) -> &'static str {
-        "walker"
-    }
-
-    fn version(&self) -> String {
-        String::new()
-    }
-
-    fn capabilities(&self) -> &[Capability] {
-        &[]
-    }
-
-    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        Ok(Box::new(WalkerSession {
-            key: transform.key()[0],
-            walks: self.walks.clone(),
-        }))
-    }
-}
-
-impl EngineSession for WalkerSession {
-    fn group(&self) -> u16 {
-        0
-    }
-
-    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+/// A device whose engine walks its groups, all of one number.
+fn walker(walks: Walks) -> Device {
+    let walk = move |_: &mut QueueToken, batch: &mut Batch<'_, '_>| {
         let keys = batch.plain().map(|mut plain| {
-            let tags = plain.tags::<Self>(Ciphertext::InInput);
+            let tags = plain.tags::<ProbeSession>(Ciphertext::InInput);
             tags.map(|tag| tag.session.key).collect()
         });
-        self.walks.lock().unwrap().push(keys);
+        walks.lock().unwrap().push(keys);
         batch.complete(Status::Success);
-    }
-
-    fn memory(&self) -> SessionMemory {
-        SessionMemory::default()
-    }
+    };
+    Device::builder().engine(Probe::batches(walk)).build()
 }
 
 /// Runs a burst with an operation of each of `transforms`, whose tag has `tag_len` bytes; what the
 /// engine's walks found, and why operations were refused.
 fn walked(transforms: &[Transform], tag_len: usize) -> (Vec<Option<Vec<u8>>>, Vec<InvalidReason>) {
-    let walker = Walker::default();
-    let walks = walker.walks.clone();
-    let device = Device::builder().engine(walker).build();
+    let walks = Walks::default();
+    let device = walker(walks.clone());
     let sessions: Vec<_> = transforms
         .iter()
         .map(|transform| device.session(transform.clone()).unwrap())

@@ -13,7 +13,7 @@ use lanelock_core::Device;
 use lanelock_core::engine::Engine;
 use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
-use lanelock_toy::freed::Reader;
+use lanelock_testkit::freed::Reader;
 
 #[global_allocator]
 static ALLOCATOR: Reader = Reader;
@@ -41,14 +41,8 @@ fn engine(device: &Device) -> &dyn Engine {
     device.engines().next().unwrap()
 }
 
-/// Repeatable bytes that look random: Marsaglia's xorshift64.
+/// Repeatable bytes that look random.
 fn bytes(seed: usize, len: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15 ^ (seed as u64) << 32;
-    let next = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_be_bytes()[3]
-    };
-    (0..len).map(next).collect()
+    let mut random = fastrand::Rng::with_seed(seed as u64);
+    (0..len).map(|_| random.u8(..)).collect()
 }

@@ -5,7 +5,7 @@ use lanelock_core::Device;
 use lanelock_public_key::{
     FlushPolicy, Key, KeyDevice, KeyError, KeyKind, RsaNumbers, SecretKey, SecretParts,
 };
-use lanelock_toy::freed::{Finding, Secrets, freed};
+use lanelock_testkit::freed::{Finding, Secrets, freed};
 use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::{MessageDigest, hash};
 use openssl::nid::Nid;

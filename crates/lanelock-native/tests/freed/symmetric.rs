@@ -5,7 +5,7 @@ use lanelock_core::engine::offers;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Cipher, Device, Mac, Op, QueuePair, Session, Transform};
 use lanelock_kernels::aes::EncryptKey;
-use lanelock_toy::freed::{Finding, Secrets, freed};
+use lanelock_testkit::freed::{Finding, Secrets, freed};
 
 use crate::{bytes, devices, engine};
 

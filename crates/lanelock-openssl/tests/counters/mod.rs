@@ -1,10 +1,11 @@
 //! Counters in front of the Rust allocator, libcrypto's allocator and the pthread locks.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Sub;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use lanelock_testkit::allocations::{Counting, allocations};
 
 /// Events so far, or between two points.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,7 +16,6 @@ pub struct Counts {
     pub locks: u64,
 }
 
-static RUST: AtomicU64 = AtomicU64::new(0);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static FREES: AtomicU64 = AtomicU64::new(0);
 static LOCKS: AtomicU64 = AtomicU64::new(0);
@@ -23,7 +23,7 @@ static LOCKS: AtomicU64 = AtomicU64::new(0);
 /// The counters now.
 pub fn counts() -> Counts {
     Counts {
-        rust_allocations: RUST.load(Relaxed),
+        rust_allocations: allocations(),
         libcrypto_allocations: ALLOCATIONS.load(Relaxed),
         libcrypto_frees: FREES.load(Relaxed),
         locks: LOCKS.load(Relaxed),
@@ -50,24 +50,8 @@ impl Sub for Counts {
     }
 }
 
-struct Counting;
-
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-// SAFETY: every call is passed to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        RUST.fetch_add(1, Relaxed);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 unsafe extern "C" {
     fn CRYPTO_set_mem_functions(

@@ -11,7 +11,7 @@ use crate::alone;
 use crate::jobs::{Job, State};
 use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
 use crate::tls::{Connection, Context, TLS1_2, TLS1_3, WANT_ASYNC, WANT_READ};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 unsafe extern "C" {
     fn SSL_CTX_callback_ctrl(context: *mut SSL_CTX, what: c_int, callback: Servername) -> c_long;

@@ -12,7 +12,7 @@ use openssl_sys::{BIO, BIO_METHOD, SSL, SSL_CTX};
 use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
 use crate::tls::{Connection, Context, NID_X25519, SET_GROUPS_LIST, TLS1_3, WANT_ASYNC, WANT_READ};
 use crate::{alone, descriptors};
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 unsafe extern "C" {
     fn SSL_CTX_set_info_callback(context: *mut SSL_CTX, callback: Option<Informed>);

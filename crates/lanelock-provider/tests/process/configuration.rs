@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::alone;
 use crate::jobs::{Job, State};
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_toy::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 /// Writes a configuration whose section has `line`.
 pub fn file(line: &str) -> PathBuf {

@@ -10,7 +10,7 @@ use crate::alone;
 use crate::child::{again_as_first, clone_raw, end_after, output_of, role, wait_for};
 use crate::jobs::{Job, State};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// More than two batches of lanes.
 const COUNT: usize = 19;
@@ -84,7 +84,7 @@ fn keys_of_jobs_come_from_lanes_where_that_is_faster() {
 }
 
 #[test]
-fn a_key_with_anothers_parameters_has_them() {
+fn a_key_with_the_parameters_of_another_has_them() {
     let _alone = alone();
     let library = Library::new();
     for kind in [Kind::Ec(c"P-384"), Kind::Ec(c"P-256"), Kind::Ec(c"P-521")] {

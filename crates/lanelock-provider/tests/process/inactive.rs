@@ -10,7 +10,7 @@ use crate::child::{again, output_of, role};
 use crate::configuration::file;
 use crate::jobs::{Job, State};
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// A page of this process.
 fn page() -> Option<Snapshot> {

@@ -7,7 +7,7 @@ use crate::child::{clone_raw, end_after, wait_for};
 use crate::jobs::{Job, State, drive};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use crate::{alone, descriptors};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 const DIGEST: [u8; 36] = [3; 36];
 
@@ -223,7 +223,7 @@ fn a_child_process_starts_afresh_and_the_parent_goes_on() {
 }
 
 #[test]
-fn so_does_a_child_that_the_c_librarys_handlers_do_not_know_of() {
+fn so_does_a_child_that_the_handlers_of_the_c_library_do_not_know_of() {
     let _alone = alone();
     starts_afresh(|| clone_raw(0));
 }

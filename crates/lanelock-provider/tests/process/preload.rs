@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::alone;
-use lanelock_toy::provider_module;
+use lanelock_testkit::provider_module;
 
 const HOST: &str = include_str!("preload/host.c");
 const PLUGIN: &str = include_str!("preload/plugin.c");
@@ -116,7 +116,7 @@ fn each_connections_own_copy_of_libssl_is_called() {
 }
 
 #[test]
-fn another_librarys_functions_of_the_same_names_are_called() {
+fn functions_of_another_library_with_the_same_names_are_called() {
     let _alone = alone();
     let Some(folder) = Folder::new() else { return };
     std::fs::write(folder.0.join("versions"), "OTHER_1 { global: *; };").expect("written");

@@ -12,7 +12,7 @@ use crate::alone;
 use crate::child::{again_as, output_of, role};
 use crate::inactive::paused;
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 const NOBODY: u32 = 65534;
 

@@ -4,7 +4,7 @@ use crate::alone;
 use crate::child::{again, output_of, role};
 use crate::inactive::paused;
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// Lets this process map so much and no more; the limit before.
 fn limit_memory(to: libc::rlim_t) -> libc::rlim_t {

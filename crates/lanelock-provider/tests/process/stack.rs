@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::alone;
 use crate::jobs::{Job, State, drive};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// Bytes below a job's function that are looked at: all that OpenSSL gives it, 32 KiB, but for what
 /// it has used before and a margin.

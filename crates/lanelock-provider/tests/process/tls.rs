@@ -8,7 +8,7 @@ use openssl_sys::{OSSL_LIB_CTX, SSL, SSL_CTX, X509};
 
 use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
 use crate::{alone, descriptors};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 unsafe extern "C" {
     fn SSL_CTX_new_ex(

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::jobs::{Job, State, drive, drive_by_edges};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
 use crate::synchronous::{SIGNERS, name};
-use lanelock_toy::has_lanes;
+use lanelock_testkit::has_lanes;
 
 /// A key in both providers.
 struct Pair<'l> {
@@ -43,33 +43,14 @@ impl Pair<'_> {
     }
 }
 
-/// A small generator of permutations, the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % bound
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for end in (1..items.len()).rev() {
-            items.swap(end, self.below(end + 1));
-        }
-    }
-}
-
 #[test]
 fn jobs_of_mixed_keys_get_their_own_signatures_in_every_order() {
     let library = Library::new();
     let pairs = pairs(&library);
-    let mut random = Random(1);
+    let mut random = fastrand::Rng::with_seed(1);
     for count in 1..=20 {
         let results: Vec<RefCell<Vec<Vec<u8>>>> = (0..count).map(|_| RefCell::default()).collect();
-        let chosen: Vec<usize> = (0..count).map(|_| random.below(pairs.len())).collect();
+        let chosen: Vec<usize> = (0..count).map(|_| random.usize(..pairs.len())).collect();
         let mut jobs: Vec<Job<'_>> = chosen
             .iter()
             .zip(&results)

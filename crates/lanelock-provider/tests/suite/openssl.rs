@@ -128,7 +128,7 @@ impl Library {
 
     /// One that looks for modules where the module is.
     pub fn empty() -> Self {
-        let module = lanelock_toy::provider_module();
+        let module = lanelock_testkit::provider_module();
         let directory = module.parent().and_then(|directory| directory.to_str());
         let directory = CString::new(directory.expect("UTF-8")).expect("no zero in it");
         unsafe {

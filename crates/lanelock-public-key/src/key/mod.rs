@@ -15,6 +15,17 @@ use super::error::KeyError;
 use check::{bits, normal};
 
 /// A key that anybody may have: it verifies, encrypts and encapsulates.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{Curve, KeyKind, PublicKey};
+///
+/// let mut point = [7; 33];
+/// point[0] = 2; // compressed
+/// let key = PublicKey::ec(Curve::P256, &point)?;
+/// assert_eq!(key.kind(), KeyKind::Ec(Curve::P256));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Eq, PartialEq)]
 pub struct PublicKey {
     kind: KeyKind,
@@ -26,6 +37,15 @@ pub struct PublicKey {
 ///
 /// Every constructor refuses what is no key by form (sizes, parity, ranges); what takes arithmetic
 /// (p·q = n, a point on its curve) is checked when a session is made.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{Curve, SecretKey};
+///
+/// let key = SecretKey::ec(Curve::P384, &[1; 48], None)?;
+/// assert!(key.public_key().is_none()); // `KeyDevice::public_key` computes it
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone)]
 pub struct SecretKey {
     kind: KeyKind,
@@ -35,6 +55,15 @@ pub struct SecretKey {
 
 /// An RSA secret key by its numbers (RFC 8017, 3.2), each big-endian. Without the five of the
 /// Chinese remainder theorem, which are then empty, the key is several times slower.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyError, RsaNumbers, SecretKey};
+///
+/// let none: &[u8] = &[];
+/// let numbers = RsaNumbers { n: &[0x0f; 16], e: &[3], d: &[3], p: none, q: none, dp: none, dq: none, qinv: none };
+/// assert!(matches!(SecretKey::rsa(&numbers), Err(KeyError::Length { .. }))); // 124 bits
+/// ```
 #[derive(Clone, Copy)]
 pub struct RsaNumbers<'a> {
     /// Modulus.

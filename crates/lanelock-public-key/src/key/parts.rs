@@ -8,6 +8,15 @@ use zeroize::Zeroizing;
 use super::check::normal;
 
 /// Components of a public key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{KeyKind, PublicKey, PublicParts};
+///
+/// let key = PublicKey::raw(KeyKind::X25519, &[9; 32])?;
+/// assert!(matches!(key.parts(), PublicParts::Raw(bytes) if bytes[..] == [9; 32]));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Eq, PartialEq)]
 pub enum PublicParts {
     /// RSA.
@@ -23,6 +32,15 @@ pub enum PublicParts {
 }
 
 /// Components of a secret key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{Curve, SecretKey, SecretParts};
+///
+/// let key = SecretKey::ec(Curve::P256, &[7; 32], None)?;
+/// assert!(matches!(key.parts(), SecretParts::Scalar(scalar) if scalar.len() == 32));
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone)]
 pub enum SecretParts {
     /// RSA.
@@ -37,6 +55,18 @@ pub enum SecretParts {
 }
 
 /// An RSA public key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{PublicKey, PublicParts};
+///
+/// let mut modulus = [0xff; 256];
+/// modulus[255] = 0xfd;
+/// let key = PublicKey::rsa(&modulus, &[0, 1, 0, 1])?;
+/// let PublicParts::Rsa(rsa) = key.parts() else { panic!("an RSA key") };
+/// assert_eq!(rsa.e, [1, 0, 1]);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Eq, PartialEq)]
 pub struct RsaPublic {
     /// Modulus.
@@ -46,6 +76,16 @@ pub struct RsaPublic {
 }
 
 /// An RSA secret key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{SecretKey, SecretParts};
+///
+/// /// Whether a key is as fast as it can be.
+/// fn has_factors(key: &SecretKey) -> bool {
+///     matches!(key.parts(), SecretParts::Rsa(rsa) if rsa.crt.is_some())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct RsaSecret {
     /// Modulus and public exponent.
@@ -57,6 +97,18 @@ pub struct RsaSecret {
 }
 
 /// The five numbers of RFC 8017, 3.2, second form.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{RsaCrt, SecretKey, SecretParts};
+///
+/// fn factors(key: &SecretKey) -> Option<&RsaCrt> {
+///     match key.parts() {
+///         SecretParts::Rsa(rsa) => rsa.crt.as_ref(),
+///         _ => None,
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct RsaCrt {
     /// First factor.
@@ -72,6 +124,18 @@ pub struct RsaCrt {
 }
 
 /// The group of a Diffie-Hellman or DSA key.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// use lanelock::public_key::{DomainParameters, PublicKey, PublicParts};
+///
+/// fn group(key: &PublicKey) -> Option<&DomainParameters> {
+///     match key.parts() {
+///         PublicParts::Dh(group, _) | PublicParts::Dsa(group, _) => Some(group),
+///         _ => None,
+///     }
+/// }
+/// ```
 #[derive(Clone, Eq, PartialEq)]
 pub struct DomainParameters {
     /// Prime modulus.

@@ -27,6 +27,25 @@ use super::status::KeyReason;
 /// the [`FlushPolicy`] has [`KeyQueue::poll`] run them: in batches of one algorithm and size, with
 /// any mix of keys. Time and the number of submitters are arguments, so nothing here sleeps, has
 /// a thread or reads a clock to decide.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use std::time::Instant;
+///
+/// use lanelock::public_key::KeyJob;
+///
+/// let mut queue = device.key_queue(16, FlushPolicy::default());
+/// let job = KeyJob::sign(&session, b"a message".to_vec(), vec![0; 64]);
+/// queue.enqueue(job, Instant::now()).expect("a queue of 16");
+/// assert_eq!(queue.waiting(), 1); // for others, until its deadline
+/// queue.flush();
+/// assert_eq!(queue.dequeue(&mut Vec::new(), 16), 1);
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Debug)]
 pub struct KeyQueue<B: OwnedBuffer = Vec<u8>> {
     runner: Runner,

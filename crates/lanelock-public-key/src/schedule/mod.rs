@@ -6,6 +6,23 @@ use std::time::Instant;
 use super::flush::{FlushPolicy, Waiting};
 
 /// Names something submitted to a queue; no two of one queue are alike.
+///
+/// ```
+/// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
+/// # use lanelock_public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+/// # let device = lanelock_testkit::key_device();
+/// # let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// # let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// use std::time::Instant;
+///
+/// use lanelock::public_key::KeyJob;
+///
+/// let mut queue = device.key_queue(16, FlushPolicy::default());
+/// let job = KeyJob::sign(&session, b"a message".to_vec(), vec![0; 64]);
+/// let ticket = queue.enqueue(job, Instant::now()).expect("a queue of 16");
+/// assert!(queue.cancel(ticket).is_some());
+/// # Ok::<(), lanelock_public_key::KeyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Ticket(pub(super) u64);
 

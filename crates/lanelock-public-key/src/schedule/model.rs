@@ -219,15 +219,11 @@ fn every_interleaving_of_submit_poll_cancel_and_flush() {
 #[test]
 fn long_interleavings_at_random() {
     let start = Instant::now();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = fastrand::Rng::with_seed(1);
     for _ in 0..2_000 {
         let mut pair = Pair::new(start);
         for _ in 0..60 {
-            // xorshift64 (Marsaglia 2003)
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let index = usize::try_from(state >> 60).unwrap();
+            let index = random.usize(..16);
             // Half of all events submit; of the others one in eight waits.
             pair.apply(EVENTS[if index < 8 { index % 2 } else { index - 7 }]);
         }

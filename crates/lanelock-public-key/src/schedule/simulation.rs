@@ -31,7 +31,7 @@ struct Source {
     /// Mean distance of two arrivals, in microseconds.
     mean: f64,
     next: Duration,
-    state: u64,
+    random: fastrand::Rng,
 }
 
 /// When a server polls.
@@ -59,7 +59,7 @@ impl Source {
             kernel,
             mean: 1e6 / per_second,
             next: Duration::ZERO,
-            state: seed,
+            random: fastrand::Rng::with_seed(seed),
         };
         source.next = source.gap();
         source
@@ -67,12 +67,7 @@ impl Source {
 
     /// Distances of a Poisson process.
     fn gap(&mut self) -> Duration {
-        // xorshift64 (Marsaglia 2003)
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-        let uniform = ((self.state >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let uniform = 1.0 - self.random.f64();
         Duration::from_secs_f64(-uniform.ln() * self.mean / 1e6)
     }
 

@@ -22,6 +22,15 @@ pub use stats::{Owner, QueueStats, Snapshot, Stats};
 use crate::layout::{BLOCK_WORDS, BLOCKS, HEADER_WORDS, header};
 
 /// The page of a process. It stays readable after the process has ended.
+///
+/// ```
+/// # use lanelock_telemetry as telemetry;
+/// use telemetry::reader::{FindError, Reader};
+///
+/// // A process that has run no public-key operation has no page.
+/// let page = Reader::open(std::process::id());
+/// assert!(matches!(page, Err(FindError::NoPage(_))));
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     file: File,

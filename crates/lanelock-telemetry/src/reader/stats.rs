@@ -8,6 +8,19 @@ use crate::histogram::Histogram;
 use crate::layout::LANES_FILLED_WORDS;
 
 /// The page of a process at one moment.
+///
+/// ```
+/// # use lanelock_telemetry as telemetry;
+/// use telemetry::reader::Reader;
+///
+/// /// Of a thousand operations, how many failed, by algorithm.
+/// fn failures(pid: u32) -> Result<Vec<(String, u64)>, Box<dyn std::error::Error>> {
+///     let snapshot = Reader::open(pid)?.read()?;
+///     let by_algorithm = snapshot.by_algorithm().into_iter();
+///     let rates = by_algorithm.map(|(name, stats)| (name, 1000 * stats.failed / stats.completed.max(1)));
+///     Ok(rates.collect())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Number of the process, as it knows it.

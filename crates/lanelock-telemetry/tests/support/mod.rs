@@ -6,7 +6,7 @@ use lanelock_public_key::{
     KeyDevice, KeyDeviceBuilder, KeyJob, KeyKind, KeyReason, KeySession, KeyTransform, Operation,
     SecretKey, SignatureScheme,
 };
-use lanelock_toy::KeyLanes;
+use lanelock_testkit::KeyLanes;
 
 pub const LANES: usize = 8;
 

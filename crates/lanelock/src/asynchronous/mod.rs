@@ -37,6 +37,24 @@ type Bytes = Zeroizing<Vec<u8>>;
 ///
 /// Batches run inside the poll of the task that completes them, under a lock: give each thread of
 /// a runtime a service of its own.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use lanelock::Status;
+/// use lanelock::asynchronous::KeyService;
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyTransform};
+///
+/// let device = lanelock::open()?;
+/// let service = KeyService::new(&device, 256, FlushPolicy::default());
+/// let session = device.key_session(&KeyTransform::generate(KeyKind::X25519))?;
+/// let _only_task = service.submitter(); // nobody else to wait for
+/// let job = KeyJob::generate(&session, vec![0; 32].into(), vec![0; 32].into());
+/// let job = service.run(job).await;
+/// assert_eq!(job.status(), Status::Success);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct KeyService(Arc<Mutex<Inner>>);
 
@@ -60,14 +78,59 @@ enum Slot {
 }
 
 /// Says that one more task may submit, for as long as it lives; see [`KeyService::submitter`].
+///
+/// ```
+/// use lanelock::asynchronous::KeyService;
+/// use lanelock::public_key::FlushPolicy;
+///
+/// let service = KeyService::new(&lanelock::open()?, 256, FlushPolicy::default());
+/// let of_this_connection = service.submitter();
+/// drop(of_this_connection); // when the connection closes
+/// # Ok::<(), lanelock::SessionError>(())
+/// ```
 #[must_use]
 pub struct Submitter(KeyService);
 
 /// Why a call has no result.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use lanelock::asynchronous::{KeyExchange, KeyService};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyReason, KeyTransform, SecretKey};
+///
+/// let device = lanelock::open()?;
+/// let key = SecretKey::raw(KeyKind::X25519, &[7; 32])?;
+/// let session = device.key_session(&KeyTransform::derive(&key))?;
+/// let service = KeyService::new(&device, 256, FlushPolicy::default());
+/// let _only_task = service.submitter();
+/// let failure = KeyExchange::new(&service, &session).derive(&[0; 31]).await.unwrap_err();
+/// let reason = failure.error().map(|error| error.reason());
+/// assert_eq!(reason, Some(KeyReason::PeerLength));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KeyFailure(Option<KeyOpError>);
 
 /// Signs with one key.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use lanelock::asynchronous::{KeyService, Signer};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey, SignatureScheme};
+///
+/// let device = lanelock::open()?;
+/// let key = SecretKey::raw(KeyKind::Ed25519, &[7; 32])?;
+/// let session = device.key_session(&KeyTransform::sign(SignatureScheme::EdDsa, &key))?;
+/// let service = KeyService::new(&device, 256, FlushPolicy::default());
+/// let _only_task = service.submitter();
+/// let signature = Signer::new(&service, &session).sign(b"a message").await?;
+/// assert_eq!(signature.len(), 64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Signer {
     service: KeyService,
@@ -75,6 +138,24 @@ pub struct Signer {
 }
 
 /// Agrees on shared secrets with one key.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use lanelock::asynchronous::{KeyExchange, KeyService};
+/// use lanelock::public_key::{FlushPolicy, KeyDevice, KeyKind, KeyTransform, SecretKey};
+///
+/// let device = lanelock::open()?;
+/// let key = SecretKey::raw(KeyKind::X25519, &[7; 32])?;
+/// let session = device.key_session(&KeyTransform::derive(&key))?;
+/// let service = KeyService::new(&device, 256, FlushPolicy::default());
+/// let _only_task = service.submitter();
+/// let peer = [9; 32];
+/// let secret = KeyExchange::new(&service, &session).derive(&peer).await?;
+/// assert_eq!(secret.len(), 32);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct KeyExchange {
     service: KeyService,

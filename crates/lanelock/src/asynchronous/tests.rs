@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::Device;
 use crate::public_key::{KeyDevice, KeyKind, KeyTransform, Operation, SecretKey, SignatureScheme};
-use lanelock_toy::KeyLanes;
+use lanelock_testkit::KeyLanes;
 
 mod panics;
 mod wakers;

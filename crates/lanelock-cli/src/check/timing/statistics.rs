@@ -191,23 +191,13 @@ mod tests {
         assert_eq!(t(&[3.], &[2., 2.]), 0.0);
     }
 
-    /// Numbers without a pattern, the same in each run.
-    fn noise() -> impl Iterator<Item = u64> {
-        let mut state = 1_u64;
-        std::iter::repeat_with(move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state >> 20
-        })
-    }
-
     /// |t| of `count` measurements of 1000 to 1099 ticks, to which `add` adds by class and index.
     fn max_t(count: usize, add: impl Fn(bool, usize) -> u64) -> Option<f64> {
+        let mut random = fastrand::Rng::with_seed(1);
         let mut analysis = Analysis::new();
-        for (i, noise) in noise().take(count + WARM_UP).enumerate() {
-            let fixed = noise & 1 == 1;
-            analysis.take(fixed, 1000 + (noise >> 1) % 100 + add(fixed, i));
+        for i in 0..count + WARM_UP {
+            let fixed = random.bool();
+            analysis.take(fixed, random.u64(1000..1100) + add(fixed, i));
         }
         analysis.max_t()
     }

@@ -1,28 +1,24 @@
 use super::*;
 
-/// Times that follow a rule, not a clock: run `n` opens with seed `n`.
+/// Times that follow a rule, not a clock: 1000 to 1049, and `shift` more for the fixed class.
 struct Scripted {
     shift: u64,
-    state: u64,
+    random: fastrand::Rng,
 }
 
 impl Scripted {
     fn new(shift: u64) -> Self {
-        Self { shift, state: 1 }
+        let random = fastrand::Rng::with_seed(1);
+        Self { shift, random }
     }
 }
 
 impl Timed for Scripted {
     fn batch(&mut self, take: &mut dyn FnMut(bool, u64)) -> Result<(), Failure> {
         for _ in 0..30_000 {
-            self.state ^= self.state << 13;
-            self.state ^= self.state >> 7;
-            self.state ^= self.state << 17;
-            let fixed = self.state >> 20 & 1 == 1;
-            take(
-                fixed,
-                1000 + (self.state >> 30) % 50 + self.shift * u64::from(fixed),
-            );
+            let fixed = self.random.bool();
+            let shift = self.shift * u64::from(fixed);
+            take(fixed, self.random.u64(1000..1050) + shift);
         }
         Ok(())
     }

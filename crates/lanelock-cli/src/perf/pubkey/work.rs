@@ -9,7 +9,7 @@ use lanelock::{Device, Status};
 use super::who::Who;
 use crate::failure::Failure;
 use crate::row::Common;
-use lanelock::public_key::engine::PublicKeyEngine;
+use lanelock::engine::public_key::PublicKeyEngine;
 
 /// One operation with several keys.
 pub(super) struct KeyWork {

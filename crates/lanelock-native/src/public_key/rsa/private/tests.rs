@@ -1,54 +1,22 @@
 #![allow(clippy::unwrap_used)] // tests
 
-use lanelock_core::engine::{Batch, Capability, Engine, EngineSession};
-use lanelock_core::session::SessionMemory;
-use lanelock_core::{Buffer, Device, Hash, Op, SessionError, Status, Transform};
+use lanelock_core::{Buffer, Device, Hash, Op, Status, Transform};
 use lanelock_kernels::Machine;
 use lanelock_public_key::{EncryptionScheme, RsaNumbers, SecretKey};
+use lanelock_testkit::{Probe, in_child};
 use openssl::rsa::Rsa;
 
 use super::*;
 
 type Key = Private<2, 4>;
 
-/// An engine that calls a function with its queue's machine.
-struct OnQueue(fn(&mut QueueToken));
-
-impl Engine for OnQueue {
-    fn name(&self) -> &'static str {
-        "on-queue"
-    }
-
-    fn version(&self) -> String {
-        String::new()
-    }
-
-    fn capabilities(&self) -> &[Capability] {
-        &[]
-    }
-
-    fn open(&self, _: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
-        Ok(Box::new(Self(self.0)))
-    }
-}
-
-impl EngineSession for OnQueue {
-    fn group(&self) -> u16 {
-        0
-    }
-
-    fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        (self.0)(queue);
-        batch.complete(Status::Success);
-    }
-
-    fn memory(&self) -> SessionMemory {
-        SessionMemory::default()
-    }
-}
-
+/// Calls `run` as an engine, with the token of its queue.
 fn on_queue(run: fn(&mut QueueToken)) {
-    let device = Device::builder().engine(OnQueue(run)).build();
+    let engine = Probe::batches(move |queue, batch| {
+        run(queue);
+        batch.complete(Status::Success);
+    });
+    let device = Device::builder().engine(engine).build();
     let session = device.session(Transform::hash(Hash::Sha256)).unwrap();
     let (mut input, mut digest) = ([0; 1], [0; 32]);
     let mut ops = [Op::new(&session, Buffer::in_place(&mut input)).tag(&mut digest)];
@@ -152,22 +120,4 @@ fn generations_of_parent_child_and_grandchild_differ() {
     });
     assert!(differ);
     assert_eq!(fork::generation(), parent);
-}
-
-/// What `run` returns in a forked child.
-#[allow(unsafe_code)]
-fn in_child(run: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child takes no lock that another thread of the harness could have held, but for
-    // the allocator's, which glibc opens again in the child.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "fork");
-    if child == 0 {
-        let verdict = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        // SAFETY: ends the child without the destructors that are its parent's.
-        unsafe { libc::_exit(i32::from(!verdict.unwrap_or(false))) };
-    }
-    let mut status = -1;
-    // SAFETY: the child is this process's, and `status` outlives the call.
-    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    (ended, status) == (child, 0)
 }

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::fmt;
 
-use lanelock_core::Transform;
 use lanelock_core::engine::{Capability, Engine, EngineSession, QueueToken};
 use lanelock_core::session::{SessionError, SessionMemory};
+use lanelock_core::{Device, Transform};
 use lanelock_public_key::engine::{
     KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, KeyHalf, ValidKeyOp,
 };
@@ -22,6 +22,22 @@ pub struct KeyLanes {
     pub operation: Operation,
     /// What it does.
     pub run: fn(ValidKeyOp<'_, '_>),
+}
+
+/// A device with an engine called `toy` whose signatures are the messages, for examples.
+#[must_use]
+pub fn key_device() -> Device {
+    let lanes = KeyLanes {
+        name: "toy",
+        lanes: 8,
+        operation: Operation::Sign,
+        run: |mut op| {
+            let message = op.input();
+            op.output()[..message.len()].copy_from_slice(message);
+            op.succeed(message.len());
+        },
+    };
+    Device::builder().engine(lanes.engine()).build()
 }
 
 /// The engine of [`KeyLanes::engine`].

@@ -12,7 +12,7 @@ use lanelock_core::engine::{
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_core::{Algorithm, SessionError, Status, Transform};
+use lanelock_core::{Algorithm, Device, SessionError, Status, Transform};
 
 use crate::math::{MAX_TAG, Stream, Sum};
 
@@ -24,6 +24,12 @@ pub struct ToyEngine {
     group: fn(&Transform) -> u16,
     trouble: Vec<(usize, Trouble)>,
     shared: Arc<Shared>,
+}
+
+/// A device with an engine called `toy` that offers everything, for examples.
+#[must_use]
+pub fn device() -> Device {
+    Device::builder().engine(ToyEngine::new("toy")).build()
 }
 
 /// What goes wrong with operations of a chosen length.
