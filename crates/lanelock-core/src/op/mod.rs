@@ -217,7 +217,14 @@ impl<'a> Op<'a> {
     /// status is [`Status::InvalidArgs`].
     #[must_use]
     pub fn error(&self) -> Option<OpError> {
-        self.reason.map(|reason| OpError::new(reason, self))
+        self.reason.map(|reason| self.explain(reason))
+    }
+
+    /// What [`Op::error`] says of an operation that was refused for `reason`, for programs that keep
+    /// the reason alone and describe the operation again.
+    #[must_use]
+    pub fn explain(&self, reason: InvalidReason) -> OpError {
+        OpError::new(reason, self)
     }
 }
 
