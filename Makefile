@@ -94,7 +94,7 @@ PREFIX ?= /usr/local
 export PREFIX DESTDIR LIBDIR
 
 install-c: setup ## Install the C library: lanelock.h, liblanelock.so.0, liblanelock.a; PREFIX=/usr/local DESTDIR=
-	$(CARGO) build --release -p lanelock-capi
+	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
 	tools/install-c target/release/liblanelock_capi.a
 
 clean: ## Remove what was built

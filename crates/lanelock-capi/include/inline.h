@@ -27,6 +27,8 @@ LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, flags) == 108, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, status) == 110, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, reason) == 111, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, user_data) == 112, "layout");
+LANELOCK_STATIC_ASSERT(sizeof(lanelock_key_op) == 128, "an operation has two cache lines");
+LANELOCK_STATIC_ASSERT(offsetof(lanelock_key_op, status) == 96, "layout");
 LANELOCK_STATIC_ASSERT(sizeof(struct iovec) == 16, "segments are struct iovec");
 
 #ifdef __cplusplus
@@ -191,6 +193,53 @@ static inline void lanelock_transform_init_chain(lanelock_transform *transform, 
     transform->mac = mac;
     transform->mac_key = (const uint8_t *)mac_key;
     transform->mac_key_len = mac_key_len;
+}
+
+/* A public-key operation: what its input is, and where its output goes, follows from the session. A
+ * length of 0 is for what the operation does not have. */
+static inline void lanelock_key_op_init(lanelock_key_op *op, const lanelock_key_session *session,
+                                        const void *input, size_t input_len, void *output,
+                                        size_t output_len) {
+    memset(op, 0, sizeof *op);
+    op->session = session;
+    op->input = (const uint8_t *)input;
+    op->input_len = input_len;
+    op->output = (uint8_t *)output;
+    op->output_len = output_len;
+}
+
+/* The signature to check. */
+static inline void lanelock_key_op_signature(lanelock_key_op *op, const void *signature,
+                                             size_t len) {
+    op->signature = (const uint8_t *)signature;
+    op->signature_len = len;
+}
+
+/* Where a generated public key, or an encapsulated secret, goes. */
+static inline void lanelock_key_op_second(lanelock_key_op *op, void *second, size_t len) {
+    op->second = (uint8_t *)second;
+    op->second_len = len;
+}
+
+/* Makes an operation that has run ready to run again. */
+static inline void lanelock_key_op_rearm(lanelock_key_op *op) {
+    op->status = LANELOCK_NOT_PROCESSED;
+    op->reason = 0;
+    op->written = 0;
+    op->second_written = 0;
+}
+
+/* A transform of a key; `key` is NULL and `kind` is set afterwards to generate keys. */
+static inline void lanelock_key_transform_init(lanelock_key_transform *transform,
+                                               uint32_t operation, const lanelock_key *key,
+                                               uint32_t scheme, uint32_t hash) {
+    memset(transform, 0, sizeof *transform);
+    transform->size = (uint32_t)sizeof *transform;
+    transform->operation = operation;
+    transform->key = key;
+    transform->scheme = scheme;
+    transform->hash = hash;
+    transform->salt_len = LANELOCK_SALT_DIGEST;
 }
 
 #ifdef __cplusplus

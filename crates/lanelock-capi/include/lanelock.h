@@ -213,6 +213,172 @@
 // A defect of the library; what the call was for is not done.
 #define LANELOCK_ERROR_DEFECT (-12)
 
+// RSA; its size is the modulus's.
+#define LANELOCK_KEY_RSA 1
+
+// P-256: ECDSA, ECDH.
+#define LANELOCK_KEY_P256 2
+
+// P-384: ECDSA, ECDH.
+#define LANELOCK_KEY_P384 3
+
+// P-521: ECDSA, ECDH.
+#define LANELOCK_KEY_P521 4
+
+// SM2.
+#define LANELOCK_KEY_SM2 5
+
+// X25519.
+#define LANELOCK_KEY_X25519 6
+
+// X448.
+#define LANELOCK_KEY_X448 7
+
+// Ed25519.
+#define LANELOCK_KEY_ED25519 8
+
+// Ed448.
+#define LANELOCK_KEY_ED448 9
+
+// Finite-field Diffie-Hellman; its size is the prime's.
+#define LANELOCK_KEY_DH 10
+
+// DSA; its size is the prime's.
+#define LANELOCK_KEY_DSA 11
+
+// ML-KEM-512.
+#define LANELOCK_KEY_ML_KEM_512 12
+
+// ML-KEM-768.
+#define LANELOCK_KEY_ML_KEM_768 13
+
+// ML-KEM-1024.
+#define LANELOCK_KEY_ML_KEM_1024 14
+
+// ML-DSA-44.
+#define LANELOCK_KEY_ML_DSA_44 15
+
+// ML-DSA-65.
+#define LANELOCK_KEY_ML_DSA_65 16
+
+// ML-DSA-87.
+#define LANELOCK_KEY_ML_DSA_87 17
+
+// The session belongs to another device than the queue.
+#define LANELOCK_KEY_REASON_FOREIGN_SESSION 1
+
+// The session does something else.
+#define LANELOCK_KEY_REASON_WRONG_OPERATION 2
+
+// The output is shorter than the longest result.
+#define LANELOCK_KEY_REASON_OUTPUT_TOO_SHORT 3
+
+// The second output is shorter than its result.
+#define LANELOCK_KEY_REASON_SECOND_TOO_SHORT 4
+
+// The digest is not as long as the session's hash makes it.
+#define LANELOCK_KEY_REASON_DIGEST_LENGTH 5
+
+// The plaintext is longer than the padding leaves room for, or not a raw block.
+#define LANELOCK_KEY_REASON_PLAINTEXT_LENGTH 6
+
+// The ciphertext is not as long as the key makes it.
+#define LANELOCK_KEY_REASON_CIPHERTEXT_LENGTH 7
+
+// The peer's public key is not as long as keys of this kind.
+#define LANELOCK_KEY_REASON_PEER_LENGTH 8
+
+// The peer's public key is not a point of the curve, or not an element of the group.
+#define LANELOCK_KEY_REASON_INVALID_PEER 9
+
+// The shared secret is zero: the peer's public key is of small order.
+#define LANELOCK_KEY_REASON_ZERO_SECRET 10
+
+// The block is a number that is not below the modulus.
+#define LANELOCK_KEY_REASON_OUT_OF_RANGE 11
+
+// The signature is malformed, or one of its numbers is out of range.
+#define LANELOCK_KEY_REASON_MALFORMED_SIGNATURE 12
+
+// The signature is not the key's over this message.
+#define LANELOCK_KEY_REASON_WRONG_SIGNATURE 13
+
+// The ciphertext was not made with this key, or was changed.
+#define LANELOCK_KEY_REASON_WRONG_CIPHERTEXT 14
+
+// The result did not stand the check with the public key, and was discarded.
+#define LANELOCK_KEY_REASON_FAULT 15
+
+// The engine failed.
+#define LANELOCK_KEY_REASON_ENGINE 16
+
+// Operations that wait are not run because as many wait as there are submitters.
+#define LANELOCK_KEY_QUEUE_PATIENT 1
+
+// Makes a signature, with a secret key.
+#define LANELOCK_SIGN 1
+
+// Checks a signature, with a public key.
+#define LANELOCK_VERIFY 2
+
+// Encrypts, with a public key.
+#define LANELOCK_ENCRYPT 3
+
+// Decrypts, with a secret key.
+#define LANELOCK_DECRYPT 4
+
+// Agrees on a shared secret, with a secret key.
+#define LANELOCK_DERIVE 5
+
+// Makes a key pair, without a key.
+#define LANELOCK_GENERATE 6
+
+// Makes a shared secret and its ciphertext, with a public key.
+#define LANELOCK_ENCAPSULATE 7
+
+// Recovers the shared secret from a ciphertext, with a secret key.
+#define LANELOCK_DECAPSULATE 8
+
+// RSA with PKCS #1 v1.5 padding: signatures over `hash`, or encryption.
+#define LANELOCK_SCHEME_RSA_PKCS1 1
+
+// RSASSA-PSS over `hash`.
+#define LANELOCK_SCHEME_RSA_PSS 2
+
+// RSAES-OAEP with `hash`.
+#define LANELOCK_SCHEME_RSA_OAEP 3
+
+// RSA without padding, on blocks as long as the modulus.
+#define LANELOCK_SCHEME_RSA_RAW 4
+
+// ECDSA over `hash`.
+#define LANELOCK_SCHEME_ECDSA 5
+
+// DSA over `hash`.
+#define LANELOCK_SCHEME_DSA 6
+
+// Ed25519 or Ed448.
+#define LANELOCK_SCHEME_EDDSA 7
+
+// SM2 with SM3: signatures, or encryption.
+#define LANELOCK_SCHEME_SM2 8
+
+// ML-DSA.
+#define LANELOCK_SCHEME_ML_DSA 9
+
+// Operations are given the digest of the message instead of the message.
+#define LANELOCK_KEY_DIGEST 1
+
+// Signatures are r and s one after the other, each as long as the order, instead of DER.
+#define LANELOCK_KEY_FIXED 2
+
+// RSA's private operations need not be blinded: safe only where nobody chooses the input or nobody
+// can measure.
+#define LANELOCK_KEY_UNBLINDED 4
+
+// A salt of RSASSA-PSS as long as the digest.
+#define LANELOCK_SALT_DIGEST 4294967295
+
 // No queue pair has taken the operation yet; nothing was read or written.
 #define LANELOCK_NOT_PROCESSED 0
 
@@ -347,6 +513,9 @@
 // A list of segments that is not aligned to 8 bytes.
 #define LANELOCK_REASON_ALIGNMENT 132
 
+// An output of a public-key operation overlaps other memory of it.
+#define LANELOCK_REASON_OVERLAP 133
+
 // Encrypts, computes a tag or digest, or both.
 #define LANELOCK_FORWARD 1
 
@@ -359,6 +528,17 @@
 
 // The engines of this machine in order of preference; the maker of sessions and queues.
 typedef struct lanelock_device lanelock_device;
+
+// A secret or a public key. It does not change; sessions keep what they need of it.
+typedef struct lanelock_key lanelock_key;
+
+// One thread's way to the public-key engines: it gathers operations into batches.
+typedef struct lanelock_key_queue lanelock_key_queue;
+
+// A key, prepared by one engine, or by two: one that runs many operations in lanes, and one that runs
+// what is too little for it. It does not change: any number of threads and queues use one at the same
+// time.
+typedef struct lanelock_key_session lanelock_key_session;
 
 // One thread's way to the engines: it owns what changes while operations run.
 typedef struct lanelock_queue_pair lanelock_queue_pair;
@@ -419,6 +599,182 @@ typedef struct lanelock_capability {
     // Zero.
     uint32_t reserved;
 } lanelock_capability;
+
+// Some bytes: a number in big-endian order, or an encoding.
+typedef struct lanelock_bytes {
+    // Where they are; may be NULL if there are none.
+    const uint8_t *data;
+    // How many there are.
+    size_t len;
+} lanelock_bytes;
+
+// A key by its components; those that a kind does not have are left empty. It is a secret key if
+// `secret` is given.
+typedef struct lanelock_key_parts {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // A LANELOCK_KEY number.
+    uint32_t kind;
+    // RSA's private exponent; a curve's scalar; the exponent of Diffie-Hellman or DSA; the bytes of
+    // X25519 and its like, or a seed.
+    struct lanelock_bytes secret;
+    // A curve's point; the public value of Diffie-Hellman or DSA; the bytes of X25519 and its like.
+    struct lanelock_bytes public_value;
+    // RSA: the modulus.
+    struct lanelock_bytes n;
+    // RSA: the public exponent.
+    struct lanelock_bytes e;
+    // RSA: the first factor; Diffie-Hellman and DSA: the prime.
+    struct lanelock_bytes p;
+    // RSA: the second factor; Diffie-Hellman and DSA: the subgroup's order.
+    struct lanelock_bytes q;
+    // Diffie-Hellman and DSA: the generator.
+    struct lanelock_bytes g;
+    // RSA: d mod (p - 1).
+    struct lanelock_bytes dp;
+    // RSA: d mod (q - 1).
+    struct lanelock_bytes dq;
+    // RSA: the inverse of q mod p.
+    struct lanelock_bytes qinv;
+} lanelock_key_parts;
+
+// What a key is.
+typedef struct lanelock_key_info {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // A LANELOCK_KEY number.
+    uint32_t kind;
+    // Bits of an RSA modulus, or of a Diffie-Hellman or DSA prime; 0 for other kinds.
+    uint32_t bits;
+    // 1 for a secret key, 0 for a public one.
+    uint32_t secret;
+} lanelock_key_info;
+
+// How a key queue waits for its batches to fill.
+typedef struct lanelock_key_queue_options {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // LANELOCK_KEY_QUEUE bits.
+    uint32_t flags;
+    // Operations that it holds; 0 for 1024.
+    uint64_t depth;
+    // Longest wait of an operation until it is due, in nanoseconds: 200,000 is usual, and 0 makes
+    // each poll run everything.
+    uint64_t deadline;
+} lanelock_key_queue_options;
+
+// One public-key operation. `lanelock_key_op_init` and its neighbours fill it in; it stays as it is
+// but for the results, and can be handed over again once the status is LANELOCK_NOT_PROCESSED.
+//
+// With LANELOCK_INVALID_ARGS nothing was written; with LANELOCK_AUTH_FAILED a signature or ciphertext
+// is not the key's; with LANELOCK_ENGINE_ERROR the outputs hold zeros.
+typedef struct lanelock_key_op {
+    // The session.
+    const struct lanelock_key_session *session;
+    // Message, digest, plaintext, ciphertext or peer's public key.
+    const uint8_t *input;
+    // Its length, in bytes.
+    size_t input_len;
+    // The signature to check.
+    const uint8_t *signature;
+    // Its length, in bytes.
+    size_t signature_len;
+    // Where signature, ciphertext, plaintext, shared secret or generated secret key go. It is other
+    // memory than what is read.
+    uint8_t *output;
+    // Room there, in bytes: for the longest result, even where the result is shorter.
+    size_t output_len;
+    // Where a generated public key, or an encapsulated secret, goes.
+    uint8_t *second;
+    // Room there, in bytes.
+    size_t second_len;
+    // Length of the result, in bytes; 0 unless the operation succeeded.
+    size_t written;
+    // Length of the second result, in bytes.
+    size_t second_written;
+    // The program's own; the library does not look at it.
+    uint64_t user_data;
+    // What became of the operation. One that is not LANELOCK_NOT_PROCESSED is left alone.
+    uint8_t status;
+    // Why it did not succeed: a LANELOCK_KEY_REASON number, or a LANELOCK_REASON number from 128.
+    uint8_t reason;
+    // Zero.
+    uint8_t reserved[30];
+} lanelock_key_op;
+
+// What a key queue has done.
+typedef struct lanelock_key_stats {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // Zero.
+    uint32_t reserved;
+    // Batches run on lanes.
+    uint64_t batches;
+    // Operations in them.
+    uint64_t in_lanes;
+    // Operations run one at a time.
+    uint64_t single;
+    // Operations refused before an engine saw them.
+    uint64_t refused;
+    // Operations cancelled before they ran.
+    uint64_t cancelled;
+} lanelock_key_stats;
+
+// What a public-key session does. `lanelock_key_transform_init` makes one; what it leaves zero may be
+// set afterwards.
+typedef struct lanelock_key_transform {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // LANELOCK_SIGN to LANELOCK_DECAPSULATE.
+    uint32_t operation;
+    // A LANELOCK_SCHEME number; 0 to derive, generate, encapsulate and decapsulate.
+    uint32_t scheme;
+    // The number of a hash; 0 for a scheme without one.
+    uint32_t hash;
+    // PSS and OAEP: the hash of the mask generation function; 0 for the same.
+    uint32_t mgf1_hash;
+    // PSS: length of the salt, in bytes, or LANELOCK_SALT_DIGEST.
+    uint32_t salt_len;
+    // LANELOCK_KEY_DIGEST, LANELOCK_KEY_FIXED, LANELOCK_KEY_UNBLINDED.
+    uint32_t flags;
+    // To generate: a LANELOCK_KEY number.
+    uint32_t kind;
+    // To generate RSA or Diffie-Hellman keys: their size, in bits.
+    uint32_t bits;
+    // Zero.
+    uint32_t reserved;
+    // The key; NULL to generate.
+    const struct lanelock_key *key;
+    // OAEP's label, SM2's identifier of the signer, or ML-DSA's context; NULL for the usual one.
+    const uint8_t *context;
+    // Its length, in bytes.
+    size_t context_len;
+    // Name of the engine that is to run the session; NULL lets the device choose.
+    const char *engine;
+} lanelock_key_transform;
+
+// What a public-key session is.
+typedef struct lanelock_key_session_info {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // Operations that run in lockstep; 1 if each runs by itself.
+    uint32_t lanes;
+    // Room that an operation's output needs, in bytes. Encryption and decryption with SM2 need as
+    // much more as the input has.
+    uint32_t output_len;
+    // Room that an operation's second output needs, in bytes; 0 if there is none.
+    uint32_t second_len;
+    // Bytes of memory that the session holds.
+    uint64_t memory;
+    // More for each queue that has used the session.
+    uint64_t memory_per_queue;
+    // Name of the engine that runs its batches.
+    char engine[24];
+    // Name of the engine that runs operations too few for a batch.
+    char single_engine[24];
+    // Name of the algorithm, such as "rsa-2048-pss-sign".
+    char name[40];
+} lanelock_key_session_info;
 
 // One message of a session. `lanelock_op_in_place` and its neighbours fill it in; it stays as it
 // is but for `status` and `reason`, and can be handed over again once the status is
@@ -536,6 +892,35 @@ typedef struct lanelock_session_info {
     char name[40];
 } lanelock_session_info;
 
+// What a queue pair has done.
+typedef struct lanelock_stats {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // Rows that `lanelock_queue_pair_engine_stats` has.
+    uint32_t engines;
+    // Bursts handed over.
+    uint64_t bursts;
+    // Operations refused before an engine saw them.
+    uint64_t refused;
+} lanelock_stats;
+
+// What one engine has done for a queue pair.
+typedef struct lanelock_engine_stats {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // Zero.
+    uint32_t reserved;
+    // The engine's name.
+    char name[24];
+    // Bytes of message in operations that succeeded.
+    uint64_t bytes;
+    // Operations by status: the status is the index.
+    uint64_t by_status[5];
+    // Calls of the engine by their number of operations: at `i`, those of 2^i to 2^(i+1) - 1, at the
+    // end all larger ones.
+    uint64_t group_sizes[9];
+} lanelock_engine_stats;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -582,6 +967,199 @@ int32_t lanelock_device_capability(const struct lanelock_device *device,
 
 // What an error number means, in general: a string that stays. Threads: any.
 const char *lanelock_strerror(int32_t code);
+
+// Makes a key from its components, which are copied. Sizes, parity and ranges are checked here; what
+// takes arithmetic is checked when a session is made. Threads: any.
+//
+// Contract:
+// `parts` is NULL or valid for reads of the size that it begins with, and its pointers for their
+// lengths; `key` and `error` are NULL or valid for writes.
+int32_t lanelock_key_new(const struct lanelock_key_parts *parts,
+                         struct lanelock_key **key,
+                         struct lanelock_error *error);
+
+// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC. `passphrase` opens
+// an encrypted one; without it (NULL) none is tried. Threads: any.
+//
+// Contract:
+// No thread frees the device meanwhile; `container` and `passphrase` are valid for reads of their
+// lengths; `key` and `error` are NULL or valid for writes.
+int32_t lanelock_key_read_secret(const struct lanelock_device *device,
+                                 const uint8_t *container,
+                                 size_t container_len,
+                                 const uint8_t *passphrase,
+                                 size_t passphrase_len,
+                                 struct lanelock_key **key,
+                                 struct lanelock_error *error);
+
+// Reads a public key from PEM or DER: SubjectPublicKeyInfo, or RSA's older form. Threads: any.
+//
+// Contract:
+// No thread frees the device meanwhile; `container` is valid for reads of its length; `key` and
+// `error` are NULL or valid for writes.
+int32_t lanelock_key_read_public(const struct lanelock_device *device,
+                                 const uint8_t *container,
+                                 size_t container_len,
+                                 struct lanelock_key **key,
+                                 struct lanelock_error *error);
+
+// The public half of a key, computed if it did not come with it. Threads: any.
+//
+// Contract:
+// No thread frees the device or the secret key meanwhile; `key` and `error` are NULL or valid for
+// writes.
+int32_t lanelock_key_public(const struct lanelock_device *device,
+                            const struct lanelock_key *secret,
+                            struct lanelock_key **key,
+                            struct lanelock_error *error);
+
+// Frees a key and wipes it; NULL is allowed. Sessions that were made of it stay. Threads: any, and
+// none may use the handle meanwhile.
+//
+// Contract:
+// No thread is inside of a function with this handle.
+int32_t lanelock_key_free(struct lanelock_key *key);
+
+// Describes a key. `info->size` is set before. Threads: any.
+//
+// Contract:
+// No thread frees the key meanwhile; `info` is NULL or valid for reads and writes of the size that it
+// begins with.
+int32_t lanelock_key_describe(const struct lanelock_key *key,
+                              struct lanelock_key_info *info);
+
+// What the number of a reason means, in general: a string that stays. Threads: any.
+const char *lanelock_key_reason(uint8_t reason);
+
+// Makes a key queue, for one thread at a time; NULL options are the usual ones. Threads: any.
+//
+// Contract:
+// No thread frees the device meanwhile; `options` is NULL or valid for reads of the size that it
+// begins with; `queue` and `error` are NULL or valid for writes.
+int32_t lanelock_key_queue_new(const struct lanelock_device *device,
+                               const struct lanelock_key_queue_options *options,
+                               struct lanelock_key_queue **queue,
+                               struct lanelock_error *error);
+
+// Frees a key queue and closes its descriptor; NULL is allowed. Operations that wait are not run.
+// Threads: any, and none may use the handle meanwhile.
+//
+// Contract:
+// No thread is inside of a function with this handle.
+int32_t lanelock_key_queue_free(struct lanelock_key_queue *queue);
+
+// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
+// has another one afterwards; others are left alone. Full batches run on lanes. Returns how many
+// succeeded, or a negative error, and then none was touched, except after LANELOCK_ERROR_DEFECT.
+// Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue; `ops` is valid for reads and writes of `count` operations, and what
+// each points to for its lengths; nobody else reads or writes any of it meanwhile.
+ptrdiff_t lanelock_key_process(struct lanelock_key_queue *queue,
+                               struct lanelock_key_op *ops,
+                               size_t count);
+
+// Takes operations from the front of the array as far as there is room, and returns how many, or a
+// negative error. Those not taken are untouched. Those taken belong to the queue, with all that they
+// point to, until they are dequeued or cancelled; one that is refused is finished at once. Threads:
+// one at a time for a queue.
+//
+// Contract:
+// As for `lanelock_key_process`, until the operations are dequeued or cancelled or the queue is freed;
+// `ops` is valid for reads of `count` pointers.
+ptrdiff_t lanelock_key_enqueue(struct lanelock_key_queue *queue,
+                               struct lanelock_key_op *const *ops,
+                               size_t count);
+
+// Runs what is due, and returns how many operations that finished, or a negative error. `submitters`
+// is the number of those who could have an operation waiting here, all of which run at once when as
+// many wait; 0 if unknown. Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue.
+ptrdiff_t lanelock_key_poll(struct lanelock_key_queue *queue,
+                            size_t submitters);
+
+// Runs everything that waits, and returns how many operations that finished, or a negative error.
+// Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue.
+ptrdiff_t lanelock_key_flush(struct lanelock_key_queue *queue);
+
+// Writes up to `limit` finished operations to the array, in the order in which they finished, and
+// returns how many, or a negative error. It runs nothing. Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue; `ops` is valid for writes of `limit` pointers.
+ptrdiff_t lanelock_key_dequeue(struct lanelock_key_queue *queue,
+                               struct lanelock_key_op **ops,
+                               size_t limit);
+
+// Takes an operation back that has not run: nothing was read or written. Fails with
+// LANELOCK_ERROR_UNKNOWN if it has finished, and is still to be dequeued, or was not enqueued.
+// Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue.
+int32_t lanelock_key_cancel(struct lanelock_key_queue *queue, struct lanelock_key_op *op);
+
+// Time until `lanelock_key_poll` has something to do, in nanoseconds: 0 if it has, UINT64_MAX if
+// nothing waits, or what waits is never due. Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue; `nanoseconds` is NULL or valid for writes.
+int32_t lanelock_key_due(struct lanelock_key_queue *queue, uint64_t *nanoseconds);
+
+// A descriptor that is readable while there is something to poll or to dequeue: for select(2),
+// poll(2) and epoll(7), level-triggered. It belongs to the queue; do not read or close it. Threads:
+// one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue; `descriptor` is NULL or valid for writes.
+int32_t lanelock_key_descriptor(struct lanelock_key_queue *queue, int *descriptor);
+
+// Operations enqueued and neither dequeued nor cancelled, or a negative error. Threads: one at a time
+// for a queue.
+//
+// Contract:
+// No other thread uses the queue.
+ptrdiff_t lanelock_key_in_flight(struct lanelock_key_queue *queue);
+
+// Counters of a key queue. `stats->size` is set before. Threads: one at a time for a queue.
+//
+// Contract:
+// No other thread uses the queue; `stats` is NULL or valid for reads and writes of the size that it
+// begins with.
+int32_t lanelock_key_queue_stats(struct lanelock_key_queue *queue,
+                                 struct lanelock_key_stats *stats);
+
+// Prepares a key for one operation. The session runs on every key queue of its device. Threads: any.
+//
+// Contract:
+// No thread frees the device or the key meanwhile. `transform` is NULL or valid for reads of the size
+// that it begins with, and its pointers for their lengths; `session` and `error` are NULL or valid
+// for writes.
+int32_t lanelock_key_session_new(const struct lanelock_device *device,
+                                 const struct lanelock_key_transform *transform,
+                                 struct lanelock_key_session **session,
+                                 struct lanelock_error *error);
+
+// Frees a session; NULL is allowed. Its key is wiped when no operation of it is enqueued any more.
+// Threads: any, and none may use the handle meanwhile.
+//
+// Contract:
+// No thread is inside of a function with this handle or an operation of it.
+int32_t lanelock_key_session_free(struct lanelock_key_session *session);
+
+// Describes a session. `info->size` is set before. Threads: any.
+//
+// Contract:
+// No thread frees the session meanwhile; `info` is NULL or valid for reads and writes of the size
+// that it begins with.
+int32_t lanelock_key_session_describe(const struct lanelock_key_session *session,
+                                      struct lanelock_key_session_info *info);
 
 // Why an operation was refused, as a sentence with the values involved. Writes as much of it as fits
 // to `text`, which has room for `size` bytes, with a zero byte, and returns the length of all of it,
@@ -701,6 +1279,24 @@ int32_t lanelock_session_describe(const struct lanelock_session *session,
 int32_t lanelock_transform_name(struct lanelock_transform *transform,
                                 const char *name);
 
+// Counters of a queue pair at some recent time. `stats->size` is set before. Threads: any.
+//
+// Contract:
+// No thread frees the queue pair meanwhile; `stats` is NULL or valid for reads and writes of the size
+// that it begins with.
+int32_t lanelock_queue_pair_stats(const struct lanelock_queue_pair *queue_pair,
+                                  struct lanelock_stats *stats);
+
+// Counters of the engine at `index`, in the device's order. `stats->size` is set before. Threads:
+// any.
+//
+// Contract:
+// No thread frees the queue pair meanwhile; `stats` is NULL or valid for reads and writes of the size
+// that it begins with.
+int32_t lanelock_queue_pair_engine_stats(const struct lanelock_queue_pair *queue_pair,
+                                         size_t index,
+                                         struct lanelock_engine_stats *stats);
+
 // Version of the library's interface. Threads: any.
 uint32_t lanelock_abi_version(void);
 
@@ -740,6 +1336,8 @@ LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, flags) == 108, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, status) == 110, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, reason) == 111, "layout");
 LANELOCK_STATIC_ASSERT(offsetof(lanelock_op, user_data) == 112, "layout");
+LANELOCK_STATIC_ASSERT(sizeof(lanelock_key_op) == 128, "an operation has two cache lines");
+LANELOCK_STATIC_ASSERT(offsetof(lanelock_key_op, status) == 96, "layout");
 LANELOCK_STATIC_ASSERT(sizeof(struct iovec) == 16, "segments are struct iovec");
 
 #ifdef __cplusplus
@@ -904,6 +1502,53 @@ static inline void lanelock_transform_init_chain(lanelock_transform *transform, 
     transform->mac = mac;
     transform->mac_key = (const uint8_t *)mac_key;
     transform->mac_key_len = mac_key_len;
+}
+
+/* A public-key operation: what its input is, and where its output goes, follows from the session. A
+ * length of 0 is for what the operation does not have. */
+static inline void lanelock_key_op_init(lanelock_key_op *op, const lanelock_key_session *session,
+                                        const void *input, size_t input_len, void *output,
+                                        size_t output_len) {
+    memset(op, 0, sizeof *op);
+    op->session = session;
+    op->input = (const uint8_t *)input;
+    op->input_len = input_len;
+    op->output = (uint8_t *)output;
+    op->output_len = output_len;
+}
+
+/* The signature to check. */
+static inline void lanelock_key_op_signature(lanelock_key_op *op, const void *signature,
+                                             size_t len) {
+    op->signature = (const uint8_t *)signature;
+    op->signature_len = len;
+}
+
+/* Where a generated public key, or an encapsulated secret, goes. */
+static inline void lanelock_key_op_second(lanelock_key_op *op, void *second, size_t len) {
+    op->second = (uint8_t *)second;
+    op->second_len = len;
+}
+
+/* Makes an operation that has run ready to run again. */
+static inline void lanelock_key_op_rearm(lanelock_key_op *op) {
+    op->status = LANELOCK_NOT_PROCESSED;
+    op->reason = 0;
+    op->written = 0;
+    op->second_written = 0;
+}
+
+/* A transform of a key; `key` is NULL and `kind` is set afterwards to generate keys. */
+static inline void lanelock_key_transform_init(lanelock_key_transform *transform,
+                                               uint32_t operation, const lanelock_key *key,
+                                               uint32_t scheme, uint32_t hash) {
+    memset(transform, 0, sizeof *transform);
+    transform->size = (uint32_t)sizeof *transform;
+    transform->operation = operation;
+    transform->key = key;
+    transform->scheme = scheme;
+    transform->hash = hash;
+    transform->salt_len = LANELOCK_SALT_DIGEST;
 }
 
 #ifdef __cplusplus

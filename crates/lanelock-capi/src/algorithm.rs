@@ -232,6 +232,14 @@ fn of_number(number: u32) -> Result<Algorithm, Failure> {
         .ok_or_else(|| Failure::unknown(format!("algorithm {number:#x}: unknown")))
 }
 
+/// The hash of a number.
+pub(crate) fn hash(number: u32) -> Result<Hash, Failure> {
+    match of_number(number)? {
+        Algorithm::Hash(hash) => Ok(hash),
+        _ => Err(Failure::unknown(format!("{number:#x}: not a hash"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -267,5 +275,7 @@ mod tests {
                 "{algorithm:#x}"
             );
         }
+        assert!(hash(LANELOCK_AES_CBC).is_err());
+        assert_eq!(hash(LANELOCK_SHA256).expect("known"), Hash::Sha256);
     }
 }

@@ -102,6 +102,8 @@ pub const LANELOCK_REASON_POINTER_NULL: u8 = 130;
 pub const LANELOCK_REASON_FLAGS: u8 = 131;
 /// A list of segments that is not aligned to 8 bytes.
 pub const LANELOCK_REASON_ALIGNMENT: u8 = 132;
+/// An output of a public-key operation overlaps other memory of it.
+pub const LANELOCK_REASON_OVERLAP: u8 = 133;
 
 /// One message of a session. `lanelock_op_in_place` and its neighbours fill it in; it stays as it
 /// is but for `status` and `reason`, and can be handed over again once the status is

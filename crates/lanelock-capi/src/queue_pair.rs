@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 
+use lanelock::stats::StatsReader;
 use lanelock::{Op, QueuePair};
 
 use crate::boundary::{boundary, counted, explained};
@@ -22,7 +23,9 @@ const MAX_DEPTH: usize = 1 << 24;
 /// One thread's way to the engines: it owns what changes while operations run.
 #[derive(Debug)]
 pub struct lanelock_queue_pair {
-    pub(crate) inner: OneThread<Inner>,
+    inner: OneThread<Inner>,
+    /// Of the queue inside, for any thread.
+    pub(crate) stats: StatsReader,
 }
 
 impl Handle for lanelock_queue_pair {
@@ -31,8 +34,8 @@ impl Handle for lanelock_queue_pair {
 
 /// What one thread at a time uses.
 #[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) queue: QueuePair,
+struct Inner {
+    queue: QueuePair,
     burst: Burst,
     /// Operations enqueued and not dequeued, the finished ones in front.
     waiting: VecDeque<*mut lanelock_op>,
@@ -68,9 +71,11 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
                 let text = format!("depth {depth}: at most {MAX_DEPTH}");
                 return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
             }
+            let queue = device.queue_pair(1);
             place.write(give(lanelock_queue_pair {
+                stats: queue.stats_reader(),
                 inner: OneThread::new(Inner {
-                    queue: device.queue_pair(1),
+                    queue,
                     burst: Burst::new(),
                     waiting: VecDeque::with_capacity(depth),
                     finished: 0,
@@ -259,9 +264,10 @@ impl Burst {
                 }
                 read += 1;
             }
+            let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
             let results = Results {
                 // SAFETY: the first `read` have been written.
-                ops: unsafe { self.ops[..read].assume_init_mut() },
+                ops: unsafe { std::slice::from_raw_parts_mut(first, read) },
                 to: |index| at(done + index),
             };
             if read > 0 {

@@ -202,7 +202,10 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
     if op.input_segments != 0 {
         apart.input_len = 0;
     }
-    if op.output_segments != 0 || kind != LANELOCK_OP_SEPARATE {
+    if op.output_segments != 0 {
+        apart.output_len = 0;
+    }
+    if kind != LANELOCK_OP_SEPARATE {
         (apart.output_len, apart.output_segments) = (0, 0);
     }
     let parts = Parts::of(&apart).ok_or(LANELOCK_REASON_POINTER_NULL)?;

@@ -85,3 +85,18 @@ fn the_c99_example_runs() {
         "{printed}"
     );
 }
+
+#[test]
+fn every_form_of_an_operation_gives_the_same() {
+    run(&compile("tests/c/symmetric.c", "symmetric", &["-std=c99"]));
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    run(&compile("tests/c/misuse.c", "misuse", &["-std=c99"]));
+}
+
+#[test]
+fn public_keys_from_c() {
+    run(&compile("tests/c/keys.c", "keys", &["-std=gnu99"]));
+}
