@@ -173,6 +173,7 @@ static void queues(void) {
     lanelock_key_stats stats = {sizeof stats, 0, 0, 0, 0, 0, 0};
     lanelock_key *secret = key(LANELOCK_KEY_X25519, message[1], 32, NULL, 0);
     lanelock_key_session *derive = prepare(LANELOCK_DERIVE, secret, 0, 0);
+    lanelock_key_session_info info;
     lanelock_key_queue *own;
     lanelock_key_op *pointer[COUNT + 1], extra;
     static const unsigned char peer[32] = {9};
@@ -192,10 +193,17 @@ static void queues(void) {
     pointer[COUNT] = &extra;
     CHECK(lanelock_key_enqueue(own, pointer, 3) == 3 && lanelock_key_in_flight(own) == 3);
     FAILS(UNKNOWN, lanelock_key_enqueue(own, pointer, 1));
-    CHECK(lanelock_key_poll(own, 3) == 0);
+    memset(&info, 0, sizeof info);
+    info.size = sizeof info;
+    CHECK(lanelock_key_session_describe(derive, &info) == LANELOCK_OK);
+    if (info.lanes > 3) {
+        CHECK(lanelock_key_poll(own, 3) == 0 && !readable(descriptor, 0));
+    } else {
+        CHECK(readable(descriptor, 0));
+    }
     CHECK(lanelock_key_cancel(own, &op[1]) == LANELOCK_OK);
     FAILS(UNKNOWN, lanelock_key_cancel(own, &op[1]));
-    CHECK(op[1].status == LANELOCK_NOT_PROCESSED && !readable(descriptor, 0));
+    CHECK(op[1].status == LANELOCK_NOT_PROCESSED);
     CHECK(lanelock_key_flush(own) == 2 && readable(descriptor, 0));
     CHECK(lanelock_key_due(own, &due) == LANELOCK_OK && due == 0);
     memset(pointer, 0, sizeof pointer);
