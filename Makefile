@@ -8,7 +8,7 @@ MODULE = target/release/lanelock.so
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint setup build profiles peers freed exhaustive soak integrations soak-tls race taint openssl35 openssl4 aarch64 \
-	sanitize fuzz install install-c clean help
+	sanitize fuzz install install-c header clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -89,6 +89,9 @@ install: build ## Install the command and the provider for this user, without ro
 	install -D -m 644 -t "$(CARGO_FOLDER)/bin/.debug" $(LANELOCK).debug
 	install -D -t "$(CARGO_FOLDER)/lib/lanelock" $(MODULE)
 	install -D -m 644 -t "$(CARGO_FOLDER)/lib/lanelock/.debug" $(MODULE).debug
+
+header: ## Write lanelock.h anew, with cbindgen, after changes of the C interface
+	tools/header
 
 PREFIX ?= /usr/local
 export PREFIX DESTDIR LIBDIR

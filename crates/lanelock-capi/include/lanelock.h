@@ -535,9 +535,8 @@ typedef struct lanelock_key lanelock_key;
 // One thread's way to the public-key engines: it gathers operations into batches.
 typedef struct lanelock_key_queue lanelock_key_queue;
 
-// A key, prepared by one engine, or by two: one that runs many operations in lanes, and one that runs
-// what is too little for it. It does not change: any number of threads and queues use one at the same
-// time.
+// A key, prepared for one operation. It does not change: any number of threads and queues use one at
+// the same time.
 typedef struct lanelock_key_session lanelock_key_session;
 
 // One thread's way to the engines: it owns what changes while operations run.
@@ -649,6 +648,24 @@ typedef struct lanelock_key_info {
     // 1 for a secret key, 0 for a public one.
     uint32_t secret;
 } lanelock_key_info;
+
+// A kind of key and an operation, as an engine offers them.
+typedef struct lanelock_key_capability {
+    // The size of this structure, in bytes.
+    uint32_t size;
+    // LANELOCK_SIGN to LANELOCK_DECAPSULATE.
+    uint32_t operation;
+    // A LANELOCK_KEY number.
+    uint32_t kind;
+    // Bits of an RSA modulus, or of a Diffie-Hellman or DSA prime; 0 for other kinds.
+    uint32_t bits;
+    // A usual LANELOCK_SCHEME number; 0 where the kind of key decides all.
+    uint32_t scheme;
+    // Operations that run in lockstep; 1 if each runs by itself.
+    uint32_t lanes;
+    // Name of the algorithm, such as "rsa-2048-pss-sign".
+    char name[40];
+} lanelock_key_capability;
 
 // How a key queue waits for its batches to fill.
 typedef struct lanelock_key_queue_options {
@@ -768,10 +785,8 @@ typedef struct lanelock_key_session_info {
     uint64_t memory;
     // More for each queue that has used the session.
     uint64_t memory_per_queue;
-    // Name of the engine that runs its batches.
+    // Name of the engine that runs it.
     char engine[24];
-    // Name of the engine that runs operations too few for a batch.
-    char single_engine[24];
     // Name of the algorithm, such as "rsa-2048-pss-sign".
     char name[40];
 } lanelock_key_session_info;
@@ -1027,6 +1042,17 @@ int32_t lanelock_key_free(struct lanelock_key *key);
 // begins with.
 int32_t lanelock_key_describe(const struct lanelock_key *key,
                               struct lanelock_key_info *info);
+
+// Describes the row at `index` of what the engine at `engine` offers for public keys: LANELOCK_OK, or
+// LANELOCK_ERROR_UNKNOWN past the last row. `capability->size` is set before. Threads: any.
+//
+// Contract:
+// No thread frees the device meanwhile; `capability` is NULL or valid for reads and writes of the size
+// that it begins with.
+int32_t lanelock_device_key_capability(const struct lanelock_device *device,
+                                       size_t engine,
+                                       size_t index,
+                                       struct lanelock_key_capability *capability);
 
 // What the number of a reason means, in general: a string that stays. Threads: any.
 const char *lanelock_key_reason(uint8_t reason);

@@ -187,7 +187,8 @@ pub unsafe extern "C" fn lanelock_device_capability(
     })
 }
 
-fn engine_at(device: &lanelock_device, index: usize) -> Result<&dyn Engine, Failure> {
+/// The engine at `index`.
+pub(crate) fn engine_at(device: &lanelock_device, index: usize) -> Result<&dyn Engine, Failure> {
     let engine = device.device.engines().nth(index);
     engine.ok_or_else(|| Failure::unknown(format!("engine {index}: too large an index")))
 }
@@ -231,6 +232,7 @@ fn ranges(sizes: Sizes) -> [lanelock_sizes; 4] {
     ranges
 }
 
+/// A length or count that 32 bits hold.
 pub(crate) fn small(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

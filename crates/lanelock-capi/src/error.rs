@@ -116,7 +116,7 @@ pub(crate) fn copy_text(text: &str, room: &mut [c_char]) -> usize {
         len -= 1;
     }
     for (place, byte) in room.iter_mut().zip(text.bytes().take(len).chain([0])) {
-        *place = byte.cast_signed() as c_char;
+        *place = c_char::from_ne_bytes([byte]);
     }
     text.len()
 }
@@ -129,7 +129,7 @@ mod tests {
     fn a_text_that_does_not_fit_ends_with_a_character() {
         let mut room = [0x55; 6];
         assert_eq!(copy_text("ab–cd", &mut room), 7);
-        let bytes: Vec<u8> = room.iter().map(|c| c.cast_unsigned()).collect();
+        let bytes: Vec<u8> = room.iter().flat_map(|c| c.to_ne_bytes()).collect();
         assert_eq!(bytes, *b"ab\xe2\x80\x93\0");
         assert_eq!(copy_text("a–b", &mut room[..3]), 5);
         assert_eq!(room[1], 0);

@@ -270,10 +270,7 @@ pub unsafe extern "C" fn lanelock_key_describe(
             AnyKey::Secret(key) => (key.kind(), 1),
             AnyKey::Public(key) => (key.kind(), 0),
         };
-        let bits = match kind {
-            KeyKind::Rsa(bits) | KeyKind::Dh(bits) | KeyKind::Dsa(bits) => bits,
-            _ => 0,
-        };
+        let bits = bits(kind);
         let kind = number_of(kind)
             .ok_or_else(|| Failure::unknown("a kind that this interface has no number for"))?;
         let value = lanelock_key_info {
@@ -313,13 +310,22 @@ pub(crate) fn kind(number: u32, bits: u32) -> Result<KeyKind, Failure> {
     }
 }
 
-fn number_of(kind: KeyKind) -> Option<u32> {
+/// The number of a kind of key.
+pub(crate) fn number_of(kind: KeyKind) -> Option<u32> {
     let alike = |other: KeyKind| {
         std::mem::discriminant(&kind) == std::mem::discriminant(&other)
             && (kind == other || matches!(kind, KeyKind::Rsa(_) | KeyKind::Dh(_) | KeyKind::Dsa(_)))
     };
     let found = KINDS.iter().find(|row| alike(row.1));
     found.map(|row| row.0)
+}
+
+/// The size of those that have one.
+pub(crate) fn bits(kind: KeyKind) -> u32 {
+    match kind {
+        KeyKind::Rsa(bits) | KeyKind::Dh(bits) | KeyKind::Dsa(bits) => bits,
+        _ => 0,
+    }
 }
 
 const KINDS: &[(u32, KeyKind)] = &[

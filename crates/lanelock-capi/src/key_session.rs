@@ -3,7 +3,8 @@
 use std::ffi::c_char;
 
 use lanelock::public_key::{
-    EncryptionScheme, KeySession, KeyTransform, Oaep, Pss, SignatureForm, SignatureScheme,
+    EncryptionScheme, KeySession, KeyTransform, Oaep, Operation, Pss, Scheme, SignatureForm,
+    SignatureScheme,
 };
 
 use crate::algorithm::hash;
@@ -62,9 +63,8 @@ pub const LANELOCK_KEY_UNBLINDED: u32 = 4;
 /// A salt of RSASSA-PSS as long as the digest.
 pub const LANELOCK_SALT_DIGEST: u32 = 0xffff_ffff;
 
-/// A key, prepared by one engine, or by two: one that runs many operations in lanes, and one that runs
-/// what is too little for it. It does not change: any number of threads and queues use one at the same
-/// time.
+/// A key, prepared for one operation. It does not change: any number of threads and queues use one at
+/// the same time.
 #[derive(Debug)]
 pub struct lanelock_key_session {
     pub(crate) session: KeySession,
@@ -132,10 +132,8 @@ pub struct lanelock_key_session_info {
     pub memory: u64,
     /// More for each queue that has used the session.
     pub memory_per_queue: u64,
-    /// Name of the engine that runs its batches.
+    /// Name of the engine that runs it.
     pub engine: [c_char; 24],
-    /// Name of the engine that runs operations too few for a batch.
-    pub single_engine: [c_char; 24],
     /// Name of the algorithm, such as "rsa-2048-pss-sign".
     pub name: [c_char; 40],
 }
@@ -143,11 +141,11 @@ pub struct lanelock_key_session_info {
 // SAFETY: `repr(C)`, integers without padding, the size first.
 unsafe impl Sized32 for lanelock_key_session_info {
     const NAME: &'static str = "lanelock_key_session_info";
-    const FIRST: usize = 120;
+    const FIRST: usize = 96;
 }
 
 const _: () = assert!(size_of::<lanelock_key_transform>() == 72);
-const _: () = assert!(size_of::<lanelock_key_session_info>() == 120);
+const _: () = assert!(size_of::<lanelock_key_session_info>() == 96);
 
 /// Prepares a key for one operation. The session runs on every key queue of its device. Threads: any.
 ///
@@ -213,11 +211,9 @@ pub unsafe extern "C" fn lanelock_key_session_describe(
             memory: memory.session as u64,
             memory_per_queue: memory.per_queue_pair as u64,
             engine: [0; _],
-            single_engine: [0; _],
             name: [0; _],
         };
         copy_text(session.engine(), &mut value.engine);
-        copy_text(session.single_engine(), &mut value.single_engine);
         copy_text(&session.spec().to_string(), &mut value.name);
         sized::write(&value, info)
     })
@@ -280,6 +276,40 @@ unsafe fn operation(from: &lanelock_key_transform) -> Result<KeyTransform, Failu
             "key: public, and the operation takes a secret one",
         )),
         (other, _) => Err(Failure::unknown(format!("operation {other}: unknown"))),
+    }
+}
+
+/// The number of a scheme; 0 where the kind of key decides all.
+pub(crate) fn scheme_number(scheme: Scheme) -> Option<u32> {
+    Some(match scheme {
+        Scheme::Plain => 0,
+        Scheme::Signature(SignatureScheme::RsaPkcs1(_))
+        | Scheme::Encryption(EncryptionScheme::RsaPkcs1) => LANELOCK_SCHEME_RSA_PKCS1,
+        Scheme::Signature(SignatureScheme::RsaPss(_)) => LANELOCK_SCHEME_RSA_PSS,
+        Scheme::Signature(SignatureScheme::Ecdsa(_)) => LANELOCK_SCHEME_ECDSA,
+        Scheme::Signature(SignatureScheme::Dsa(_)) => LANELOCK_SCHEME_DSA,
+        Scheme::Signature(SignatureScheme::EdDsa) => LANELOCK_SCHEME_EDDSA,
+        Scheme::Signature(SignatureScheme::Sm2) | Scheme::Encryption(EncryptionScheme::Sm2) => {
+            LANELOCK_SCHEME_SM2
+        }
+        Scheme::Signature(SignatureScheme::MlDsa) => LANELOCK_SCHEME_ML_DSA,
+        Scheme::Encryption(EncryptionScheme::RsaOaep(_)) => LANELOCK_SCHEME_RSA_OAEP,
+        Scheme::Encryption(EncryptionScheme::RsaRaw) => LANELOCK_SCHEME_RSA_RAW,
+        _ => return None,
+    })
+}
+
+/// The number of an operation.
+pub(crate) fn operation_number(operation: Operation) -> u32 {
+    match operation {
+        Operation::Sign => LANELOCK_SIGN,
+        Operation::Verify => LANELOCK_VERIFY,
+        Operation::Encrypt => LANELOCK_ENCRYPT,
+        Operation::Decrypt => LANELOCK_DECRYPT,
+        Operation::Derive => LANELOCK_DERIVE,
+        Operation::Generate => LANELOCK_GENERATE,
+        Operation::Encapsulate => LANELOCK_ENCAPSULATE,
+        Operation::Decapsulate => LANELOCK_DECAPSULATE,
     }
 }
 

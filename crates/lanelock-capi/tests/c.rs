@@ -189,9 +189,11 @@ fn valgrind_finds_nothing() {
             "--leak-check=full",
             "--fair-sched=yes",
         ]);
-        valgrind
-            .arg("--errors-for-leak-kinds=definite")
-            .arg(program);
+        valgrind.args([
+            "--show-leak-kinds=definite",
+            "--errors-for-leak-kinds=definite",
+        ]);
+        valgrind.arg(program);
         with_library(&mut valgrind);
     }
 }

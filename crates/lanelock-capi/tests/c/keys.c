@@ -255,7 +255,9 @@ static void misuse(void) {
     lanelock_key_transform transform;
     lanelock_key_parts parts;
     lanelock_key_info about = {15, 0, 0, 0};
+    lanelock_key_capability row;
     lanelock_key_session_info info;
+    size_t last = (size_t)lanelock_device_engines(device) - 1;
     lanelock_key_stats stats = {0, 0, 0, 0, 0, 0, 0};
     lanelock_key_op one, *pointer = NULL;
     uint64_t due;
@@ -287,6 +289,11 @@ static void misuse(void) {
     FAILS(SIZE, lanelock_key_describe(secret, &about));
     FAILS(NULL, lanelock_key_describe(secret, NULL));
     FAILS(NULL, lanelock_key_describe(NULL, &about));
+    memset(&row, 0, sizeof row);
+    FAILS(SIZE, lanelock_device_key_capability(device, last, 0, &row));
+    FAILS(NULL, lanelock_device_key_capability(device, last, 0, NULL));
+    FAILS(NULL, lanelock_device_key_capability(NULL, 0, 0, &row));
+    FAILS(UNKNOWN, lanelock_device_key_capability(device, 99, 0, &row));
     CHECK(lanelock_key_free(NULL) == LANELOCK_OK && lanelock_key_session_free(NULL) == LANELOCK_OK);
 
     lanelock_key_transform_init(&transform, LANELOCK_VERIFY, secret, LANELOCK_SCHEME_EDDSA, 0);
@@ -357,6 +364,20 @@ static void misuse(void) {
     lanelock_key_free(secret);
 }
 
+static void capabilities(void) {
+    size_t last = (size_t)lanelock_device_engines(device) - 1, i;
+    lanelock_key_capability row;
+    int found = 0;
+
+    memset(&row, 0, sizeof row);
+    row.size = sizeof row;
+    for (i = 0; lanelock_device_key_capability(device, last, i, &row) == LANELOCK_OK; i++) {
+        CHECK(row.lanes == 1 && row.name[0]);
+        found += row.kind == LANELOCK_KEY_RSA && row.bits == 2048 && row.operation == LANELOCK_SIGN;
+    }
+    CHECK(i > 20 && found >= 1);
+}
+
 int main(void) {
     static const unsigned char scalar[32] = {1, 2, 3};
     lanelock_key *p256, *key_of_rsa;
@@ -373,6 +394,7 @@ int main(void) {
     encryption(key_of_rsa);
     queues();
     misuse();
+    capabilities();
     lanelock_key_free(p256);
     lanelock_key_free(key_of_rsa);
     CHECK(lanelock_key_queue_free(queue) == LANELOCK_OK);
