@@ -211,6 +211,17 @@ static void queues(void) {
     CHECK(op[2].status == LANELOCK_SUCCESS && op[2].written == 32 && op[2].user_data == 2);
     CHECK(!readable(descriptor, 0) && lanelock_key_dequeue(own, pointer, COUNT) == 0);
 
+    /* As many as fill a batch are due at once. */
+    for (i = 0; i < COUNT; i++) {
+        lanelock_key_op_rearm(&op[i]);
+        pointer[i] = &op[i];
+    }
+    CHECK(info.lanes <= COUNT);
+    CHECK(lanelock_key_enqueue(own, pointer, info.lanes) == (ptrdiff_t)info.lanes);
+    CHECK(readable(descriptor, 0) && lanelock_key_poll(own, 0) == (ptrdiff_t)info.lanes);
+    CHECK(lanelock_key_dequeue(own, pointer, COUNT) == (ptrdiff_t)info.lanes);
+    CHECK(!readable(descriptor, 0));
+
     /* Full: what there is no room for is untouched; what is refused is finished. */
     op[5].session = NULL, op[6].output_len = 31, op[7].input = NULL;
     for (i = 0; i < COUNT; i++) {
@@ -227,7 +238,7 @@ static void queues(void) {
     CHECK(op[7].reason == LANELOCK_REASON_POINTER_NULL);
     CHECK(memcmp(signature[0], signature[23], 32) == 0 && op[23].status == LANELOCK_SUCCESS);
     CHECK(lanelock_key_queue_stats(own, &stats) == LANELOCK_OK);
-    CHECK(stats.in_lanes + stats.single == COUNT - 3 + 2 && stats.cancelled == 1);
+    CHECK(stats.in_lanes + stats.single == COUNT - 3 + 2 + info.lanes && stats.cancelled == 1);
     /* With operations in it, it may go. */
     CHECK(lanelock_key_enqueue(own, &pointer[COUNT], 1) == 1);
     pointer[COUNT] = &extra;
