@@ -83,6 +83,7 @@ impl Failure {
         }
     }
 
+    #[cold]
     pub(crate) fn null(what: &str) -> Self {
         Self::new(LANELOCK_ERROR_NULL, format!("{what}: NULL"))
     }

@@ -1,6 +1,7 @@
 //! Operations: the record that a program keeps for each message.
 
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
 
 use lanelock::{InvalidReason, Status};
 
@@ -227,10 +228,13 @@ unsafe fn explained(op: &lanelock_op) -> String {
         ),
         (_, LANELOCK_REASON_ALIGNMENT) => own("a list of segments is not aligned to 8 bytes"),
         (Some(&reason), _) => {
-            let mut spare = Spare::uninit();
+            let (mut spare, mut place) = (Spare::uninit(), MaybeUninit::uninit());
             // SAFETY: the caller's promise.
-            match unsafe { view(op, &mut spare) } {
-                Ok(view) => view.explain(reason).to_string(),
+            match unsafe { view(op, &mut spare, &mut place) } {
+                // SAFETY: written.
+                Ok(()) => unsafe { place.assume_init_ref() }
+                    .explain(reason)
+                    .to_string(),
                 Err(_) => format!("{reason:?}"),
             }
         }

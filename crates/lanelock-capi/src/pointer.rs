@@ -66,11 +66,13 @@ pub(crate) fn check_array<T>(array: *const T, count: usize, what: &str) -> Resul
         return Err(Failure::null(what));
     }
     if !array.is_aligned() {
-        let text = format!(
-            "{what}: {array:p} is not aligned to {} bytes",
-            align_of::<T>()
-        );
-        return Err(Failure::new(LANELOCK_ERROR_ALIGNMENT, text));
+        return Err(misaligned(array.addr(), align_of::<T>(), what));
     }
     Ok(())
+}
+
+#[cold]
+fn misaligned(address: usize, to: usize, what: &str) -> Failure {
+    let text = format!("{what}: {address:#x} is not aligned to {to} bytes");
+    Failure::new(LANELOCK_ERROR_ALIGNMENT, text)
 }

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn lanelock_process(
         check_array(ops, count, "operations")?;
         let mut inner = lend_hot(queue_pair)?.inner.enter()?;
         let Inner { queue, burst, .. } = &mut *inner;
-        Ok(burst.run(queue, count, |index| ops.add(index)))
+        Ok(burst.run(queue, count, move |index| ops.add(index)))
     })
 }
 
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn lanelock_process_v(
         check_array(ops, count, "operations")?;
         let mut inner = lend_hot(queue_pair)?.inner.enter()?;
         let Inner { queue, burst, .. } = &mut *inner;
-        Ok(burst.run(queue, count, |index| *ops.add(index)))
+        Ok(burst.run(queue, count, move |index| *ops.add(index)))
     })
 }
 
@@ -241,42 +241,48 @@ impl Burst {
         &mut self,
         queue: &mut QueuePair,
         count: usize,
-        at: impl Fn(usize) -> *mut lanelock_op,
+        at: impl Fn(usize) -> *mut lanelock_op + Copy,
     ) -> usize {
         let (mut done, mut succeeded) = (0, 0);
         while done < count {
             let limit = (count - done).min(SLICE);
-            let mut read = 0;
-            while read < limit {
-                // SAFETY: the caller's promise; both arrays have `SLICE` places.
-                unsafe {
-                    let spare = self.spare.get_unchecked_mut(read);
-                    let Some(op) = waiting(at(done + read)) else {
-                        break;
-                    };
-                    match view(op, spare) {
-                        Ok(view) => self.ops.get_unchecked_mut(read).write(view),
-                        Err(reason) => {
-                            (op.status, op.reason) = (LANELOCK_INVALID_ARGS, reason);
-                            break;
-                        }
-                    };
-                }
-                read += 1;
-            }
-            let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
-            let results = Results {
-                // SAFETY: the first `read` have been written.
-                ops: unsafe { std::slice::from_raw_parts_mut(first, read) },
-                to: |index| at(done + index),
-            };
+            let to = move |index| at(done + index);
+            // SAFETY: the caller's promise.
+            let read = unsafe { self.read(limit, to) };
             if read > 0 {
+                let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
+                // SAFETY: the first `read` have been written.
+                let ops = unsafe { std::slice::from_raw_parts_mut(first, read) };
+                let results = Results { ops, to };
                 succeeded += queue.process(&mut *results.ops).succeeded;
             }
-            drop(results);
             done += read + usize::from(read < limit);
         }
         succeeded
+    }
+
+    /// Reads operations as far as there is a form for them, at most [`SLICE`]; returns how many. On its
+    /// own, so that its loop has the registers to itself.
+    ///
+    /// # Safety
+    /// As for [`Burst::run`].
+    #[inline(never)]
+    unsafe fn read(&mut self, limit: usize, at: impl Fn(usize) -> *mut lanelock_op) -> usize {
+        let limit = limit.min(self.ops.len()).min(self.spare.len());
+        let (ops, spare) = (self.ops.as_mut_ptr(), self.spare.as_mut_ptr());
+        for index in 0..limit {
+            // SAFETY: the caller's promise.
+            let Some(op) = (unsafe { waiting(at(index)) }) else {
+                return index;
+            };
+            // SAFETY: the caller's promise; both arrays have `limit` places.
+            let read = unsafe { view(op, &mut *spare.add(index), &mut *ops.add(index)) };
+            if let Err(reason) = read {
+                (op.status, op.reason) = (LANELOCK_INVALID_ARGS, reason);
+                return index;
+            }
+        }
+        limit
     }
 }
 

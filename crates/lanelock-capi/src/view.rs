@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use lanelock::buffer::Segment;
+use lanelock::op::{RawOp, RawOutput};
 use lanelock::{Buffer, Op};
 
 use crate::handle;
@@ -31,41 +32,121 @@ const APART: u16 = LANELOCK_OP_SEPARATE
 
 const NEITHER: u16 = LANELOCK_OP_SEPARATE | LANELOCK_OP_READ_ONLY;
 
-/// The operation in the core's form, or the number of the reason why there is none.
+/// Writes the operation in the core's form to `place`, or gives the number of the reason why there is
+/// none.
 ///
 /// # Safety
-/// As for `lanelock_process`; the result and `spare` live no longer than what the operation points
-/// to, and `spare` stays where it is as long as the result is used.
+/// As for `lanelock_process`; what is written and `spare` live no longer than what the operation points
+/// to, and `spare` stays where it is as long as what is written is used.
 #[inline(always)]
-pub(crate) unsafe fn view(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u8> {
+pub(crate) unsafe fn view(
+    op: &lanelock_op,
+    spare: &mut Spare,
+    place: &mut MaybeUninit<Op<'static>>,
+) -> Result<(), u8> {
     if op.session.is_null() {
         return Err(LANELOCK_REASON_SESSION_NULL);
     }
     if cfg!(debug_assertions) && handle::check(op.session).is_err() {
         return Err(LANELOCK_REASON_SESSION_FREED);
     }
-    if op.flags & !APART != 0 || op.flags & NEITHER == NEITHER {
-        // SAFETY: the caller's promise.
-        return unsafe { view_any(op, spare) };
+    let in_one_run = op.input_segments | op.output_segments == 0;
+    if op.flags & !APART == 0 && op.flags & NEITHER != NEITHER && in_one_run && is_clear(op) {
+        // SAFETY: live, says the caller.
+        let session = unsafe { &(*op.session).session };
+        // SAFETY: valid, says the caller; not null, and clear of each other, as just checked.
+        place.write(unsafe { Op::from_raw(session, &raw(op)) });
+        return Ok(());
     }
-    let Some(parts) = Parts::of(op) else {
-        return Err(LANELOCK_REASON_POINTER_NULL);
-    };
-    if op.input_segments | op.output_segments != 0 || !parts.is_clear_of(op) {
-        // SAFETY: the caller's promise.
-        return unsafe { view_any(op, spare) };
-    }
-    let (input, output) = (parts.input, parts.output);
-    // SAFETY: not null, valid by the caller's promise, and clear of each other as just checked.
-    let buffer = unsafe {
-        match op.flags & NEITHER {
-            0 => Buffer::from_raw_in_place(input.0, input.1),
-            LANELOCK_OP_SEPARATE => Buffer::from_raw_separate(input, output),
-            _ => Buffer::read_only(slice::from_raw_parts(input.0, input.1)),
-        }
-    };
     // SAFETY: the caller's promise.
-    Ok(unsafe { parts.on(op, buffer) })
+    unsafe { write_any(op, spare, place) }
+}
+
+/// # Safety
+/// As for [`view`].
+#[inline(never)]
+unsafe fn write_any(
+    op: &lanelock_op,
+    spare: &mut Spare,
+    place: &mut MaybeUninit<Op<'static>>,
+) -> Result<(), u8> {
+    // SAFETY: the caller's promise.
+    place.write(unsafe { view_any(op, spare)? });
+    Ok(())
+}
+
+/// The parts of an operation that has each in one run.
+#[inline(always)]
+fn raw(op: &lanelock_op) -> RawOp {
+    RawOp {
+        input: (op.input.cast(), op.input_len),
+        output: match op.flags & NEITHER {
+            0 => RawOutput::InPlace,
+            LANELOCK_OP_SEPARATE => RawOutput::Separate((op.output.cast(), op.output_len)),
+            _ => RawOutput::Nowhere,
+        },
+        iv: (op.iv.cast_mut(), op.iv_len),
+        aad: (op.aad.cast_mut(), op.aad_len),
+        tag: (op.tag, op.tag_len),
+        tag_writable: op.flags & LANELOCK_OP_TAG_CONST == 0,
+        cipher: has(op, LANELOCK_OP_CIPHER_RANGE).then_some((op.cipher_at, op.cipher_len)),
+        auth: has(op, LANELOCK_OP_AUTH_RANGE).then_some((op.auth_at, op.auth_len)),
+        output_at: has(op, LANELOCK_OP_OUTPUT_AT).then_some(op.output_at),
+    }
+}
+
+#[inline(always)]
+fn has(op: &lanelock_op, flag: u16) -> bool {
+    op.flags & flag != 0
+}
+
+/// Whether nothing is null that is not empty, and what is written is obviously clear of everything
+/// else. Branches, which always go the same way, leave the registers to what follows.
+#[inline(always)]
+fn is_clear(op: &lanelock_op) -> bool {
+    let null = |base: *const u8, len: u32| base.is_null() && len != 0;
+    let run = |base: *const u8, len: u32| (base as usize, len as usize);
+    let input = run(op.input.cast(), op.input_len);
+    let (iv, aad, tag) = (
+        run(op.iv, op.iv_len),
+        run(op.aad, op.aad_len),
+        run(op.tag, op.tag_len),
+    );
+    if null(op.input.cast(), op.input_len)
+        || null(op.iv, op.iv_len)
+        || null(op.aad, op.aad_len)
+        || null(op.tag, op.tag_len)
+        || may_meet(tag, input)
+        || may_meet(tag, iv)
+        || may_meet(tag, aad)
+    {
+        return false;
+    }
+    let written = if has(op, LANELOCK_OP_SEPARATE) {
+        let output = run(op.output.cast(), op.output_len);
+        if null(op.output.cast(), op.output_len) || may_meet(input, output) || may_meet(tag, output)
+        {
+            return false;
+        }
+        output
+    } else if has(op, LANELOCK_OP_CIPHER_RANGE) {
+        (
+            input.0.wrapping_add(op.cipher_at as usize),
+            op.cipher_len as usize,
+        )
+    } else {
+        input
+    };
+    !(may_meet(iv, written) || may_meet(aad, written))
+}
+
+/// Whether they have a byte in common, or are empty and may lie inside of each other: one compare.
+#[inline(always)]
+fn may_meet(a: (usize, usize), b: (usize, usize)) -> bool {
+    // Around the circle of addresses, from the end of one to the start of the other is no further than
+    // what both leave free, unless they meet.
+    let distance = b.0.wrapping_sub(a.0).wrapping_sub(a.1);
+    distance > 0_usize.wrapping_sub(a.1).wrapping_sub(b.1)
 }
 
 /// An address that is not null, and a length.
@@ -91,26 +172,6 @@ impl Parts {
             aad: run(op.aad.cast_mut(), op.aad_len)?,
             tag: run(op.tag, op.tag_len)?,
         })
-    }
-
-    /// Whether what is written is obviously clear of everything else, for buffers of one run.
-    #[inline(always)]
-    fn is_clear_of(&self, op: &lanelock_op) -> bool {
-        let tag_met = meet(self.tag, self.input)
-            | meet(self.tag, self.output)
-            | meet(self.tag, self.iv)
-            | meet(self.tag, self.aad);
-        let in_place = op.flags & NEITHER == 0;
-        let written = if !in_place {
-            self.output
-        } else if op.flags & LANELOCK_OP_CIPHER_RANGE == 0 {
-            self.input
-        } else {
-            let start = self.input.0.wrapping_add(op.cipher_at as usize);
-            (start, op.cipher_len as usize)
-        };
-        let met = meet(self.iv, written) | meet(self.aad, written);
-        !(tag_met | met | (!in_place & meet(self.input, self.output)))
     }
 
     /// The operation on `buffer`, for flags that [`APART`] has.
@@ -178,11 +239,10 @@ fn meet(a: Run, b: Run) -> bool {
     (start < other.wrapping_add(b.1)) & (other < start.wrapping_add(a.1)) & (a.1 != 0) & (b.1 != 0)
 }
 
-/// As [`view`], for lists of segments, inline parts, and memory that may overlap.
+/// As [`view`], for lists of segments, inline parts, null, and memory that may overlap.
 ///
 /// # Safety
 /// As for [`view`].
-#[inline(never)]
 unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u8> {
     let kind = op.flags & NEITHER;
     if op.flags & !KNOWN != 0 || kind == NEITHER {
@@ -304,5 +364,11 @@ mod tests {
         let (a, b, c, none) = (at(0, 4), at(4, 4), at(3, 2), at(2, 0));
         assert!(!meet(a, b) && !meet(b, a) && !meet(a, none) && !meet(none, a));
         assert!(meet(a, c) && meet(c, b) && meet(a, a));
+        let bare = |run: Run| (run.0 as usize, run.1);
+        for (one, other) in [(a, b), (b, a), (a, c), (c, b), (a, a)] {
+            let same = may_meet(bare(one), bare(other));
+            assert_eq!(same, meet(one, other), "{one:?} {other:?}");
+        }
+        assert!(may_meet(bare(a), bare(none)), "on the careful side");
     }
 }

@@ -155,40 +155,6 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// One run of memory, described by a pointer, that the result replaces.
-    ///
-    /// # Safety
-    /// For `'a`, `data` is not null and valid for reads and writes of `len` bytes, and what is written
-    /// lies apart from the operation's IV, additional data and tag.
-    #[inline]
-    #[must_use]
-    pub unsafe fn from_raw_in_place(data: *mut u8, len: usize) -> Self {
-        let span = Span::contiguous(data, len);
-        Self {
-            input: span,
-            output: span,
-            access: Access::InPlace,
-            lifetime: PhantomData,
-        }
-    }
-
-    /// One run of memory to read and another to write, described by pointers.
-    ///
-    /// # Safety
-    /// For `'a`, each pair of an address, which is not null, and a length is valid for reads, the
-    /// second for writes too; the two are disjoint, and the output lies apart from the operation's IV,
-    /// additional data and tag.
-    #[inline]
-    #[must_use]
-    pub unsafe fn from_raw_separate(input: (*mut u8, usize), output: (*mut u8, usize)) -> Self {
-        Self {
-            input: Span::contiguous(input.0, input.1),
-            output: Span::contiguous(output.0, output.1),
-            access: Access::Separate,
-            lifetime: PhantomData,
-        }
-    }
-
     /// Bytes of input; saturates just below 4 GiB.
     #[must_use]
     pub fn input_len(&self) -> usize {

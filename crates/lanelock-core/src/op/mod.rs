@@ -2,6 +2,7 @@
 
 mod error;
 mod plain;
+mod raw;
 pub(crate) mod signature;
 mod valid;
 
@@ -13,6 +14,7 @@ use signature::Signature;
 
 pub use error::OpError;
 pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
+pub use raw::{RawOp, RawOutput, RawRun};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
