@@ -66,6 +66,22 @@ pub(crate) unsafe fn take<T: Handle>(handle: *mut T) -> Result<Option<Box<T>>, F
     Ok(Some(unsafe { Box::from_raw(handle) }))
 }
 
+/// As [`take`], for what one thread at a time uses: refused while one does.
+///
+/// # Safety
+/// As for [`take`], as far as `inner` of it does not tell.
+pub(crate) unsafe fn take_idle<T: Handle, C>(
+    handle: *mut T,
+    inner: impl FnOnce(&T) -> &OneThread<C>,
+) -> Result<Option<Box<T>>, Failure> {
+    if !handle.is_null() {
+        // SAFETY: the caller's promise.
+        drop(unsafe { inner(lend(handle)?).enter()? });
+    }
+    // SAFETY: the caller's promise.
+    unsafe { take(handle) }
+}
+
 /// Whether the handle is live and a `T`'s.
 pub(crate) fn check<T: Handle>(handle: *const T) -> Result<(), Failure> {
     if handle.is_null() {

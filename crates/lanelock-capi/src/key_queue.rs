@@ -9,7 +9,7 @@ use lanelock::public_key::{FlushPolicy, KeyBuffers, KeyJob, KeyOp, KeyQueue, Tic
 use crate::boundary::{boundary, counted, explained};
 use crate::device::lanelock_device;
 use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
-use crate::handle::{Handle, OneThread, give, lend, take};
+use crate::handle::{Handle, OneThread, give, lend, take_idle};
 use crate::key_op::{Memory, lanelock_key_op, number_of, parts};
 use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED};
 use crate::pointer::{check_array, out};
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_key_queue_free(queue: *mut lanelock_key_queue) -> i32 {
     // SAFETY: the caller's promise.
-    boundary(|| unsafe { take(queue) }.map(drop))
+    boundary(|| unsafe { take_idle(queue, |it| &it.inner) }.map(drop))
 }
 
 /// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED

@@ -9,7 +9,7 @@ use lanelock::{Op, QueuePair};
 use crate::boundary::{boundary, counted, explained};
 use crate::device::lanelock_device;
 use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
-use crate::handle::{Handle, OneThread, give, lend, lend_hot, take};
+use crate::handle::{Handle, OneThread, give, lend, lend_hot, take_idle};
 use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED, lanelock_op};
 use crate::pointer::{check_array, out};
 use crate::view::{Spare, view};
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_queue_pair_free(queue_pair: *mut lanelock_queue_pair) -> i32 {
     // SAFETY: the caller's promise.
-    boundary(|| unsafe { take(queue_pair) }.map(drop))
+    boundary(|| unsafe { take_idle(queue_pair, |it| &it.inner) }.map(drop))
 }
 
 /// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
@@ -322,6 +322,32 @@ impl<F: Fn(usize) -> *mut lanelock_op> Drop for Results<'_, F> {
                 let to = (self.to)(index);
                 ((*to).status, (*to).reason) = (status, reason);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::null_mut;
+
+    use super::*;
+    use crate::device::{lanelock_device_free, lanelock_device_open};
+    use crate::error::LANELOCK_ERROR_BUSY;
+
+    #[test]
+    fn a_queue_pair_in_use_is_not_freed() {
+        let (mut device, mut made) = (null_mut(), null_mut());
+        // SAFETY: locals, and handles of this test alone.
+        unsafe {
+            assert_eq!(lanelock_device_open(&raw mut device, null_mut()), 0);
+            let status = lanelock_queue_pair_new(device, 0, &raw mut made, null_mut());
+            assert_eq!(status, 0);
+            let entered = lend(made).expect("live").inner.enter().expect("idle");
+            assert_eq!(lanelock_queue_pair_free(made), LANELOCK_ERROR_BUSY);
+            assert_eq!(lanelock_in_flight(made), LANELOCK_ERROR_BUSY as isize);
+            drop(entered);
+            assert_eq!(lanelock_queue_pair_free(made), 0);
+            assert_eq!(lanelock_device_free(device), 0);
         }
     }
 }
