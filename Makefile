@@ -16,7 +16,7 @@ PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
-	integrations soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install clean help
+	integrations soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install install-c header clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -126,6 +126,16 @@ install: build ## Install the command and the provider for this user, without ro
 	install -D -m 644 -t "$(CARGO_FOLDER)/bin/.debug" $(LANELOCK).debug
 	install -D -t "$(CARGO_FOLDER)/lib/lanelock" $(MODULE)
 	install -D -m 644 -t "$(CARGO_FOLDER)/lib/lanelock/.debug" $(MODULE).debug
+
+header: ## Write lanelock.h anew, with cbindgen, after changes of the C interface
+	tools/header
+
+PREFIX ?= /usr/local
+export PREFIX DESTDIR LIBDIR
+
+install-c: setup ## Install the C library: lanelock.h, liblanelock.so.0, liblanelock.a; PREFIX=/usr/local DESTDIR=
+	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
+	tools/install-c target/release/liblanelock_capi.a
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -183,6 +183,7 @@ impl Session {
         })))
     }
 
+    #[inline]
     pub(crate) fn inner(&self) -> &SessionInner {
         &self.0
     }

@@ -127,3 +127,50 @@ pub enum InvalidReason {
     /// Input and output overlap without being the same bytes of the payload.
     BufferOverlap,
 }
+
+impl InvalidReason {
+    /// Every reason, in the order of its number, which starts from 1.
+    pub const ALL: &'static [Self] = &[
+        Self::TooLarge,
+        Self::ForeignSession,
+        Self::CipherRange,
+        Self::AuthRange,
+        Self::OutputMissing,
+        Self::OutputTooShort,
+        Self::OutputOffset,
+        Self::BlockMultiple,
+        Self::PayloadTooShort,
+        Self::PayloadTooLong,
+        Self::IvMissing,
+        Self::IvUnexpected,
+        Self::IvLength,
+        Self::IvRange,
+        Self::AadUnexpected,
+        Self::AadTooLong,
+        Self::AadRange,
+        Self::TagMissing,
+        Self::TagUnexpected,
+        Self::TagLength,
+        Self::TagRange,
+        Self::TagReadOnly,
+        Self::TagOverlap,
+        Self::HeaderOverlap,
+        Self::BufferOverlap,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_listed_by_number() {
+        for (number, &reason) in (1..).zip(InvalidReason::ALL) {
+            assert_eq!(reason as u8, number, "{reason:?}");
+        }
+        assert_eq!(
+            InvalidReason::ALL.last(),
+            Some(&InvalidReason::BufferOverlap)
+        );
+    }
+}

@@ -2,6 +2,7 @@
 
 mod error;
 mod plain;
+mod raw;
 pub(crate) mod signature;
 mod valid;
 
@@ -13,6 +14,7 @@ use signature::Signature;
 
 pub use error::OpError;
 pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
+pub use raw::{RawOp, RawOutput, RawRun};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
@@ -217,7 +219,14 @@ impl<'a> Op<'a> {
     /// status is [`Status::InvalidArgs`].
     #[must_use]
     pub fn error(&self) -> Option<OpError> {
-        self.reason.map(|reason| OpError::new(reason, self))
+        self.reason.map(|reason| self.explain(reason))
+    }
+
+    /// What [`Op::error`] says of an operation that was refused for `reason`, for programs that keep
+    /// the reason alone and describe the operation again.
+    #[must_use]
+    pub fn explain(&self, reason: InvalidReason) -> OpError {
+        OpError::new(reason, self)
     }
 }
 

@@ -72,6 +72,7 @@ impl Signature {
     clippy::cast_possible_truncation,
     reason = "both callers have compared"
 )]
+#[inline]
 const fn low(len: usize) -> u32 {
     len as u32
 }

@@ -1,0 +1,3 @@
+module example.com/burst
+
+go 1.21

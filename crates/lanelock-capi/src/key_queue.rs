@@ -1,0 +1,531 @@
+//! Key queues: a thread's way to the public-key engines, which gathers operations into batches.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::c_int;
+use std::time::{Duration, Instant};
+
+use lanelock::public_key::{FlushPolicy, KeyBuffers, KeyJob, KeyOp, KeyQueue, Ticket};
+
+use crate::boundary::{boundary, counted, explained};
+use crate::device::lanelock_device;
+use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
+use crate::handle::{Handle, OneThread, give, lend, take_idle};
+use crate::key_op::{Memory, lanelock_key_op, number_of, parts};
+use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED};
+use crate::pointer::{check_array, out};
+use crate::sized::{self, Sized32};
+use crate::timer::{Due, Timer};
+
+/// Most operations that a queue may hold.
+const MAX_DEPTH: usize = 1 << 20;
+
+/// Operations of a burst that are looked at together.
+const BURST: usize = 256;
+
+/// Operations that wait are not run because as many wait as there are submitters.
+pub const LANELOCK_KEY_QUEUE_PATIENT: u32 = 1;
+
+/// One thread's way to the public-key engines: it gathers operations into batches.
+#[derive(Debug)]
+pub struct lanelock_key_queue {
+    inner: OneThread<Inner>,
+}
+
+impl Handle for lanelock_key_queue {
+    const NAME: &'static str = "key queue";
+}
+
+#[derive(Debug)]
+struct Inner {
+    queue: KeyQueue<Memory>,
+    /// The names in the queue of operations that have not been dequeued.
+    tickets: HashMap<usize, Ticket>,
+    /// Operations that were finished before they came to the queue.
+    settled: VecDeque<*mut lanelock_key_op>,
+    timer: Option<Timer>,
+    /// Since the last poll as many wait as fill a batch.
+    may_be_full: bool,
+}
+
+/// How a key queue waits for its batches to fill.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct lanelock_key_queue_options {
+    /// The size of this structure, in bytes.
+    pub size: u32,
+    /// LANELOCK_KEY_QUEUE bits.
+    pub flags: u32,
+    /// Operations that it holds; 0 for 1024.
+    pub depth: u64,
+    /// Longest wait of an operation until it is due, in nanoseconds: 200,000 is usual, and 0 makes
+    /// each poll run everything.
+    pub deadline: u64,
+}
+
+// SAFETY: `repr(C)`, integers without padding, the size first.
+unsafe impl Sized32 for lanelock_key_queue_options {
+    const NAME: &'static str = "lanelock_key_queue_options";
+    const FIRST: usize = 24;
+}
+
+/// What a key queue has done.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct lanelock_key_stats {
+    /// The size of this structure, in bytes.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Batches run on lanes.
+    pub batches: u64,
+    /// Operations in them.
+    pub in_lanes: u64,
+    /// Operations run one at a time.
+    pub single: u64,
+    /// Operations refused before an engine saw them.
+    pub refused: u64,
+    /// Operations cancelled before they ran.
+    pub cancelled: u64,
+}
+
+// SAFETY: `repr(C)`, integers without padding, the size first.
+unsafe impl Sized32 for lanelock_key_stats {
+    const NAME: &'static str = "lanelock_key_stats";
+    const FIRST: usize = 48;
+}
+
+const _: () = assert!(size_of::<lanelock_key_queue_options>() == 24);
+const _: () = assert!(size_of::<lanelock_key_stats>() == 48);
+
+/// Makes a key queue, for one thread at a time; NULL options are the usual ones. Threads: any.
+///
+/// # Safety
+/// No thread frees the device meanwhile; `options` is NULL or valid for reads of the size that it
+/// begins with; `queue` and `error` are NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_queue_new(
+    device: *const lanelock_device,
+    options: *const lanelock_key_queue_options,
+    queue: *mut *mut lanelock_key_queue,
+    error: *mut lanelock_error,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    unsafe {
+        explained(error, || {
+            let place = out(queue, "queue")?;
+            let device = &lend(device)?.device;
+            let (mut depth, mut policy) = (0, FlushPolicy::default());
+            if !options.is_null() {
+                let options = sized::read(options)?;
+                if options.flags & !LANELOCK_KEY_QUEUE_PATIENT != 0 {
+                    return Err(Failure::unknown(format!("flags {:#x}", options.flags)));
+                }
+                policy.deadline = Duration::from_nanos(options.deadline);
+                policy.when_alone = options.flags & LANELOCK_KEY_QUEUE_PATIENT == 0;
+                depth = options.depth;
+            }
+            let depth = match usize::try_from(depth) {
+                Ok(0) => 1024,
+                Ok(depth @ ..=MAX_DEPTH) => depth,
+                _ => {
+                    let text = format!("depth {depth}: at most {MAX_DEPTH}");
+                    return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
+                }
+            };
+            place.write(give(lanelock_key_queue {
+                inner: OneThread::new(Inner {
+                    queue: device.key_queue_of(depth, policy),
+                    tickets: HashMap::new(),
+                    settled: VecDeque::new(),
+                    timer: None,
+                    may_be_full: false,
+                }),
+            }));
+            Ok(())
+        })
+    }
+}
+
+/// Frees a key queue and closes its descriptor; NULL is allowed. Operations that wait are not run.
+/// Threads: any, and none may use the handle meanwhile.
+///
+/// # Safety
+/// No thread is inside of a function with this handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_queue_free(queue: *mut lanelock_key_queue) -> i32 {
+    // SAFETY: the caller's promise.
+    boundary(|| unsafe { take_idle(queue, |it| &it.inner) }.map(drop))
+}
+
+/// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
+/// has another one afterwards; others are left alone. Full batches run on lanes. Returns how many
+/// succeeded, or a negative error, and then none was touched, except after LANELOCK_ERROR_DEFECT.
+/// Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue; `ops` is valid for reads and writes of `count` operations, and what
+/// each points to for its lengths; nobody else reads or writes any of it meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_process(
+    queue: *mut lanelock_key_queue,
+    ops: *mut lanelock_key_op,
+    count: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, count, "operations")?;
+        let mut inner = lend(queue)?.inner.enter()?;
+        let mut succeeded = 0;
+        for start in (0..count).step_by(BURST) {
+            let len = BURST.min(count - start);
+            let ops = std::slice::from_raw_parts_mut(ops.add(start), len);
+            succeeded += run(&mut inner.queue, ops);
+        }
+        Ok(succeeded)
+    })
+}
+
+/// Takes operations from the front of the array as far as there is room, and returns how many, or a
+/// negative error. Those not taken are untouched. Those taken belong to the queue, with all that they
+/// point to, until they are dequeued or cancelled; one that is refused is finished at once. Threads:
+/// one at a time for a queue.
+///
+/// # Safety
+/// As for `lanelock_key_process`, until the operations are dequeued or cancelled or the queue is freed;
+/// `ops` is valid for reads of `count` pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_enqueue(
+    queue: *mut lanelock_key_queue,
+    ops: *const *mut lanelock_key_op,
+    count: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, count, "operations")?;
+        let mut inner = lend(queue)?.inner.enter()?;
+        let count = inner.room().min(count);
+        for index in 0..count {
+            check_array(*ops.add(index), 1, "operation")?;
+        }
+        let now = Instant::now();
+        let mut taken = 0;
+        while taken < count && inner.enqueue(*ops.add(taken), now) {
+            taken += 1;
+        }
+        inner.set_timer()?;
+        if taken == 0 && count > 0 {
+            return Err(Failure::unknown("operation: is in this queue already"));
+        }
+        Ok(taken)
+    })
+}
+
+/// Runs what is due, and returns how many operations that finished, or a negative error. `submitters`
+/// is the number of those who could have an operation waiting here, all of which run at once when as
+/// many wait; 0 if unknown. Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_poll(
+    queue: *mut lanelock_key_queue,
+    submitters: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        let mut inner = lend(queue)?.inner.enter()?;
+        let submitters = (submitters > 0).then_some(submitters);
+        inner.may_be_full = false;
+        let ran = inner.queue.poll(Instant::now(), submitters);
+        inner.set_timer()?;
+        Ok(ran)
+    })
+}
+
+/// Runs everything that waits, and returns how many operations that finished, or a negative error.
+/// Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_flush(queue: *mut lanelock_key_queue) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        let mut inner = lend(queue)?.inner.enter()?;
+        inner.may_be_full = false;
+        let ran = inner.queue.flush();
+        inner.set_timer()?;
+        Ok(ran)
+    })
+}
+
+/// Writes up to `limit` finished operations to the array, in the order in which they finished, and
+/// returns how many, or a negative error. It runs nothing. Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue; `ops` is valid for writes of `limit` pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_dequeue(
+    queue: *mut lanelock_key_queue,
+    ops: *mut *mut lanelock_key_op,
+    limit: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, limit, "operations")?;
+        let mut inner = lend(queue)?.inner.enter()?;
+        let mut count = 0;
+        while count < limit
+            && let Some(op) = inner.dequeue()
+        {
+            ops.add(count).write(op);
+            count += 1;
+        }
+        inner.set_timer()?;
+        Ok(count)
+    })
+}
+
+/// Takes an operation back that has not run: nothing was read or written. Fails with
+/// LANELOCK_ERROR_UNKNOWN if it has finished, and is still to be dequeued, or was not enqueued.
+/// Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_cancel(
+    queue: *mut lanelock_key_queue,
+    op: *mut lanelock_key_op,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    boundary(|| unsafe {
+        let mut inner = lend(queue)?.inner.enter()?;
+        let ticket = inner.tickets.get(&(op as usize)).copied();
+        let job = ticket.and_then(|ticket| inner.queue.cancel(ticket));
+        if job.is_none() {
+            return Err(Failure::unknown("operation: does not wait in this queue"));
+        }
+        inner.tickets.remove(&(op as usize));
+        inner.set_timer()
+    })
+}
+
+/// Time until `lanelock_key_poll` has something to do, in nanoseconds: 0 if it has, UINT64_MAX if
+/// nothing waits, or what waits is never due. Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue; `nanoseconds` is NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_due(
+    queue: *mut lanelock_key_queue,
+    nanoseconds: *mut u64,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    boundary(|| unsafe {
+        let place = out(nanoseconds, "nanoseconds")?;
+        let inner = lend(queue)?.inner.enter()?;
+        place.write(match inner.due() {
+            Due::Never => u64::MAX,
+            Due::Now => 0,
+            Due::At(at) => {
+                let wait = at.saturating_duration_since(Instant::now()).as_nanos();
+                u64::try_from(wait).unwrap_or(u64::MAX)
+            }
+        });
+        Ok(())
+    })
+}
+
+/// A descriptor that is readable while there is something to poll or to dequeue: for select(2),
+/// poll(2) and epoll(7), level-triggered. It belongs to the queue; do not read or close it. Threads:
+/// one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue; `descriptor` is NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_descriptor(
+    queue: *mut lanelock_key_queue,
+    descriptor: *mut c_int,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    boundary(|| unsafe {
+        let place = out(descriptor, "descriptor")?;
+        let mut inner = lend(queue)?.inner.enter()?;
+        let found = match &inner.timer {
+            Some(timer) => timer.descriptor(),
+            None => inner.timer.insert(Timer::new()?).descriptor(),
+        };
+        inner.set_timer()?;
+        place.write(found);
+        Ok(())
+    })
+}
+
+/// Operations enqueued and neither dequeued nor cancelled, or a negative error. Threads: one at a time
+/// for a queue.
+///
+/// # Safety
+/// No other thread uses the queue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_in_flight(queue: *mut lanelock_key_queue) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe { Ok(lend(queue)?.inner.enter()?.in_flight()) })
+}
+
+/// Counters of a key queue. `stats->size` is set before. Threads: one at a time for a queue.
+///
+/// # Safety
+/// No other thread uses the queue; `stats` is NULL or valid for reads and writes of the size that it
+/// begins with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_key_queue_stats(
+    queue: *mut lanelock_key_queue,
+    stats: *mut lanelock_key_stats,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    boundary(|| unsafe {
+        let found = lend(queue)?.inner.enter()?.queue.stats();
+        let value = lanelock_key_stats {
+            size: 0,
+            reserved: 0,
+            batches: found.batches,
+            in_lanes: found.in_lanes,
+            single: found.single,
+            refused: found.refused,
+            cancelled: found.cancelled,
+        };
+        sized::write(&value, stats)
+    })
+}
+
+impl Inner {
+    fn in_flight(&self) -> usize {
+        self.queue.in_flight() + self.settled.len()
+    }
+
+    fn room(&self) -> usize {
+        self.queue.depth().saturating_sub(self.in_flight())
+    }
+
+    /// Takes an operation, for which there is room, unless it is here already.
+    ///
+    /// # Safety
+    /// `op` is valid as for `lanelock_key_enqueue`.
+    unsafe fn enqueue(&mut self, op: *mut lanelock_key_op, now: Instant) -> bool {
+        if self.tickets.contains_key(&(op as usize)) || self.settled.contains(&op) {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        let record = unsafe { &mut *op };
+        // SAFETY: the caller's promise; dequeued or freed, the queue has dropped the memory.
+        let memory = match unsafe { waiting(record) } {
+            Some(memory) => memory,
+            None => {
+                self.settled.push_back(op);
+                return true;
+            }
+        };
+        // SAFETY: live, as `waiting` has found.
+        let session = unsafe { &(*record.session).session };
+        let job = KeyJob::of(session, memory).user_data(op.expose_provenance() as u64);
+        match self.queue.enqueue(job, now) {
+            Ok(ticket) => {
+                self.tickets.insert(op as usize, ticket);
+                self.may_be_full |= self.queue.waiting() >= session.lanes();
+                true
+            }
+            // No room, which there was.
+            Err(_) => false,
+        }
+    }
+
+    /// The operation that finished first, with its results.
+    fn dequeue(&mut self) -> Option<*mut lanelock_key_op> {
+        if let Some(op) = self.settled.pop_front() {
+            return Some(op);
+        }
+        let (_, job) = self.queue.dequeue_one()?;
+        let address = usize::try_from(job.data()).expect("`enqueue` gave it one");
+        let op = std::ptr::with_exposed_provenance_mut::<lanelock_key_op>(address);
+        self.tickets.remove(&(op as usize));
+        // SAFETY: `enqueue` took it, and its owner leaves it to this queue until now.
+        let record = unsafe { &mut *op };
+        record.status = job.status() as u8;
+        record.reason = job.error().map_or(0, |error| number_of(error.reason()));
+        record.written = job.result().len();
+        record.second_written = job.second_result().len();
+        Some(op)
+    }
+
+    /// When there is something to do.
+    fn due(&self) -> Due {
+        if self.may_be_full || self.in_flight() > self.queue.waiting() {
+            return Due::Now;
+        }
+        self.queue.due_at().map_or(Due::Never, Due::At)
+    }
+
+    fn set_timer(&mut self) -> Result<(), Failure> {
+        let due = self.due();
+        match &mut self.timer {
+            Some(timer) => timer.set(due),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What an operation points to; `None` if it has a status, or has been given one.
+///
+/// # Safety
+/// As for [`lanelock_key_op::memory`].
+unsafe fn waiting(op: &mut lanelock_key_op) -> Option<KeyBuffers<Memory>> {
+    if op.status != LANELOCK_NOT_PROCESSED {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { op.memory() } {
+        Ok(memory) => Some(memory),
+        Err(reason) => {
+            (op.status, op.reason) = (LANELOCK_INVALID_ARGS, reason);
+            None
+        }
+    }
+}
+
+/// Runs a burst, and returns how many succeeded.
+///
+/// # Safety
+/// The operations are valid as for `lanelock_key_process`.
+unsafe fn run(queue: &mut KeyQueue<Memory>, ops: &mut [lanelock_key_op]) -> usize {
+    let mut results = Results {
+        ran: Vec::with_capacity(ops.len()),
+        to: Vec::with_capacity(ops.len()),
+    };
+    for op in ops {
+        // SAFETY: the caller's promise; a session that is live, as `waiting` has found.
+        unsafe {
+            if let Some(memory) = waiting(op) {
+                let session = &(*op.session).session;
+                results.ran.push(KeyOp::of(session, parts(memory)));
+                results.to.push(op);
+            }
+        }
+    }
+    queue.process(&mut results.ran).succeeded
+}
+
+/// Operations that have run, and where their results go, however the engine returns.
+struct Results<'a> {
+    ran: Vec<KeyOp<'a>>,
+    to: Vec<&'a mut lanelock_key_op>,
+}
+
+impl Drop for Results<'_> {
+    fn drop(&mut self) {
+        for (ran, op) in self.ran.iter().zip(&mut self.to) {
+            op.status = ran.status() as u8;
+            op.reason = ran.error().map_or(0, |error| number_of(error.reason()));
+            (op.written, op.second_written) = (ran.written(), ran.second_written());
+        }
+    }
+}

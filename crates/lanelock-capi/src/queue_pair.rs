@@ -1,0 +1,353 @@
+//! Queue pairs: a thread's way to the engines.
+
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+
+use lanelock::stats::StatsReader;
+use lanelock::{Op, QueuePair};
+
+use crate::boundary::{boundary, counted, explained};
+use crate::device::lanelock_device;
+use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
+use crate::handle::{Handle, OneThread, give, lend, lend_hot, take_idle};
+use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED, lanelock_op};
+use crate::pointer::{check_array, out};
+use crate::view::{Spare, view};
+
+/// Operations read at a time: as many as the core groups at a time.
+const SLICE: usize = 256;
+
+/// Most operations that a queue pair may hold enqueued.
+const MAX_DEPTH: usize = 1 << 24;
+
+/// One thread's way to the engines: it owns what changes while operations run.
+#[derive(Debug)]
+pub struct lanelock_queue_pair {
+    inner: OneThread<Inner>,
+    /// Of the queue inside, for any thread.
+    pub(crate) stats: StatsReader,
+}
+
+impl Handle for lanelock_queue_pair {
+    const NAME: &'static str = "queue pair";
+}
+
+/// What one thread at a time uses.
+#[derive(Debug)]
+struct Inner {
+    queue: QueuePair,
+    burst: Burst,
+    /// Operations enqueued and not dequeued, the finished ones in front.
+    waiting: VecDeque<*mut lanelock_op>,
+    finished: usize,
+    depth: usize,
+}
+
+/// Memory for operations in the core's form.
+#[derive(Debug)]
+struct Burst {
+    ops: Box<[MaybeUninit<Op<'static>>]>,
+    spare: Box<[Spare]>,
+}
+
+/// Makes a queue pair, for one thread at a time, that holds up to `depth` enqueued operations; 0 for
+/// a program that enqueues none. Threads: any.
+///
+/// # Safety
+/// No thread frees the device meanwhile; `queue_pair` and `error` are NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_queue_pair_new(
+    device: *const lanelock_device,
+    depth: usize,
+    queue_pair: *mut *mut lanelock_queue_pair,
+    error: *mut lanelock_error,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    unsafe {
+        explained(error, || {
+            let place = out(queue_pair, "queue pair")?;
+            let device = &lend(device)?.device;
+            if depth > MAX_DEPTH {
+                let text = format!("depth {depth}: at most {MAX_DEPTH}");
+                return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
+            }
+            let queue = device.queue_pair(1);
+            place.write(give(lanelock_queue_pair {
+                stats: queue.stats_reader(),
+                inner: OneThread::new(Inner {
+                    queue,
+                    burst: Burst::new(),
+                    waiting: VecDeque::with_capacity(depth),
+                    finished: 0,
+                    depth,
+                }),
+            }));
+            Ok(())
+        })
+    }
+}
+
+/// Frees a queue pair and wipes its contexts; NULL is allowed. Operations that are enqueued are not
+/// run. Threads: any, and none may use the handle meanwhile.
+///
+/// # Safety
+/// No thread is inside of a function with this handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_queue_pair_free(queue_pair: *mut lanelock_queue_pair) -> i32 {
+    // SAFETY: the caller's promise.
+    boundary(|| unsafe { take_idle(queue_pair, |it| &it.inner) }.map(drop))
+}
+
+/// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
+/// has another one afterwards; others are left alone. Returns how many of them succeeded, or a
+/// negative error, and then none was touched, except after LANELOCK_ERROR_DEFECT. Threads: one at a
+/// time for a queue pair.
+///
+/// # Safety
+/// `queue_pair` is NULL or live, and no other thread uses it; `ops` is valid for reads and writes of
+/// `count` operations, each of which has a session that is NULL or live; the input is valid for reads
+/// and the output for writes of its length, or of its segments' lengths, as are IV, additional data
+/// and tag; and nobody else reads or writes any of it meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_process(
+    queue_pair: *mut lanelock_queue_pair,
+    ops: *mut lanelock_op,
+    count: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, count, "operations")?;
+        let mut inner = lend_hot(queue_pair)?.inner.enter()?;
+        let Inner { queue, burst, .. } = &mut *inner;
+        Ok(burst.run(queue, count, move |index| ops.add(index)))
+    })
+}
+
+/// As `lanelock_process`, for an array of pointers to operations, each of which is there once. A
+/// pointer that is NULL, or not aligned to 8 bytes, is passed over.
+///
+/// # Safety
+/// As for `lanelock_process`; `ops` is valid for reads of `count` pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_process_v(
+    queue_pair: *mut lanelock_queue_pair,
+    ops: *const *mut lanelock_op,
+    count: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, count, "operations")?;
+        let mut inner = lend_hot(queue_pair)?.inner.enter()?;
+        let Inner { queue, burst, .. } = &mut *inner;
+        Ok(burst.run(queue, count, move |index| *ops.add(index)))
+    })
+}
+
+/// Takes operations from the front of the array as far as there is room, and returns how many, or a
+/// negative error. Those not taken are untouched: dequeue some, then try again. Those taken belong to
+/// the queue pair, with all that they point to, until they are dequeued. Threads: one at a time for a
+/// queue pair.
+///
+/// # Safety
+/// As for `lanelock_process_v`, until the operations are dequeued or the queue pair is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_enqueue(
+    queue_pair: *mut lanelock_queue_pair,
+    ops: *const *mut lanelock_op,
+    count: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, count, "operations")?;
+        let mut inner = lend_hot(queue_pair)?.inner.enter()?;
+        let room = (inner.depth - inner.waiting.len()).min(count);
+        for index in 0..room {
+            check_array(*ops.add(index), 1, "operation")?;
+        }
+        inner.waiting.extend((0..room).map(|index| *ops.add(index)));
+        Ok(room)
+    })
+}
+
+/// Writes up to `limit` finished operations to the array, in the order in which they were enqueued,
+/// and returns how many, or a negative error. Operations that wait run first, together. Threads: one
+/// at a time for a queue pair.
+///
+/// # Safety
+/// `queue_pair` is NULL or live, and no other thread uses it; `ops` is valid for writes of `limit`
+/// pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_dequeue(
+    queue_pair: *mut lanelock_queue_pair,
+    ops: *mut *mut lanelock_op,
+    limit: usize,
+) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe {
+        check_array(ops, limit, "operations")?;
+        let mut inner = lend_hot(queue_pair)?.inner.enter()?;
+        let count = limit.min(inner.waiting.len());
+        if count > inner.finished {
+            inner.run_waiting();
+        }
+        inner.finished -= count;
+        for (index, op) in inner.waiting.drain(..count).enumerate() {
+            ops.add(index).write(op);
+        }
+        Ok(count)
+    })
+}
+
+/// Operations enqueued and not yet dequeued, or a negative error. Threads: one at a time for a queue
+/// pair.
+///
+/// # Safety
+/// `queue_pair` is NULL or live, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanelock_in_flight(queue_pair: *mut lanelock_queue_pair) -> isize {
+    // SAFETY: the caller's promises.
+    counted(|| unsafe { Ok(lend_hot(queue_pair)?.inner.enter()?.waiting.len()) })
+}
+
+impl Inner {
+    /// # Safety
+    /// The operations enqueued are as `lanelock_enqueue` demands.
+    unsafe fn run_waiting(&mut self) {
+        let already = self.finished;
+        // If an engine panics, operations that have no status yet are handed back without one.
+        self.finished = self.waiting.len();
+        let waiting = &self.waiting.make_contiguous()[already..];
+        let each = |index: usize| waiting[index];
+        // SAFETY: the caller's promise.
+        unsafe { self.burst.run(&mut self.queue, waiting.len(), each) };
+    }
+}
+
+impl Burst {
+    fn new() -> Self {
+        Self {
+            ops: (0..SLICE).map(|_| MaybeUninit::uninit()).collect(),
+            spare: (0..SLICE).map(|_| Spare::uninit()).collect(),
+        }
+    }
+
+    /// Runs `count` operations and returns how many succeeded. Those that there is no form for split
+    /// the burst; no correct program has any.
+    ///
+    /// # Safety
+    /// `at` gives each operation once, and is null, or an operation as for `lanelock_process`.
+    #[inline]
+    unsafe fn run(
+        &mut self,
+        queue: &mut QueuePair,
+        count: usize,
+        at: impl Fn(usize) -> *mut lanelock_op + Copy,
+    ) -> usize {
+        let (mut done, mut succeeded) = (0, 0);
+        while done < count {
+            let limit = (count - done).min(SLICE);
+            let to = move |index| at(done + index);
+            // SAFETY: the caller's promise.
+            let read = unsafe { self.read(limit, to) };
+            if read > 0 {
+                let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
+                // SAFETY: the first `read` have been written.
+                let ops = unsafe { std::slice::from_raw_parts_mut(first, read) };
+                let results = Results { ops, to };
+                succeeded += queue.process(&mut *results.ops).succeeded;
+            }
+            done += read + usize::from(read < limit);
+        }
+        succeeded
+    }
+
+    /// Reads operations as far as there is a form for them, at most [`SLICE`]; returns how many. On its
+    /// own, so that its loop has the registers to itself.
+    ///
+    /// # Safety
+    /// As for [`Burst::run`].
+    #[inline(never)]
+    unsafe fn read(&mut self, limit: usize, at: impl Fn(usize) -> *mut lanelock_op) -> usize {
+        let limit = limit.min(self.ops.len()).min(self.spare.len());
+        let (ops, spare) = (self.ops.as_mut_ptr(), self.spare.as_mut_ptr());
+        for index in 0..limit {
+            // SAFETY: the caller's promise.
+            let Some(op) = (unsafe { waiting(at(index)) }) else {
+                return index;
+            };
+            // SAFETY: the caller's promise; both arrays have `limit` places.
+            let read = unsafe { view(op, &mut *spare.add(index), &mut *ops.add(index)) };
+            if let Err(reason) = read {
+                (op.status, op.reason) = (LANELOCK_INVALID_ARGS, reason);
+                return index;
+            }
+        }
+        limit
+    }
+}
+
+/// An operation that has no status yet.
+///
+/// # Safety
+/// `op` is null, not aligned, or valid for reads and writes.
+#[inline(always)]
+unsafe fn waiting<'a>(op: *mut lanelock_op) -> Option<&'a mut lanelock_op> {
+    if !op.is_aligned() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let op = unsafe { op.as_mut() }?;
+    (op.status == LANELOCK_NOT_PROCESSED).then_some(op)
+}
+
+/// Operations that have run, and where their results go, however the engine returns.
+struct Results<'r, F: Fn(usize) -> *mut lanelock_op> {
+    ops: &'r mut [Op<'static>],
+    /// Invariant: an operation that is valid for writes, for each index of `ops`.
+    to: F,
+}
+
+impl<F: Fn(usize) -> *mut lanelock_op> Drop for Results<'_, F> {
+    #[inline]
+    fn drop(&mut self) {
+        for (index, op) in self.ops.iter().enumerate() {
+            let status = op.status() as u8;
+            let reason = if status == LANELOCK_INVALID_ARGS {
+                op.error().map_or(0, |error| error.reason() as u8)
+            } else {
+                0
+            };
+            // SAFETY: the invariant.
+            unsafe {
+                let to = (self.to)(index);
+                ((*to).status, (*to).reason) = (status, reason);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::null_mut;
+
+    use super::*;
+    use crate::device::{lanelock_device_free, lanelock_device_open};
+    use crate::error::LANELOCK_ERROR_BUSY;
+
+    #[test]
+    fn a_queue_pair_in_use_is_not_freed() {
+        let (mut device, mut made) = (null_mut(), null_mut());
+        // SAFETY: locals, and handles of this test alone.
+        unsafe {
+            assert_eq!(lanelock_device_open(&raw mut device, null_mut()), 0);
+            let status = lanelock_queue_pair_new(device, 0, &raw mut made, null_mut());
+            assert_eq!(status, 0);
+            let entered = lend(made).expect("live").inner.enter().expect("idle");
+            assert_eq!(lanelock_queue_pair_free(made), LANELOCK_ERROR_BUSY);
+            assert_eq!(lanelock_in_flight(made), LANELOCK_ERROR_BUSY as isize);
+            drop(entered);
+            assert_eq!(lanelock_queue_pair_free(made), 0);
+            assert_eq!(lanelock_device_free(device), 0);
+        }
+    }
+}
