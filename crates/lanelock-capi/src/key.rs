@@ -1,6 +1,7 @@
 //! Keys of public-key algorithms.
 
 use lanelock::Device;
+use lanelock::public_key::KeyDevice;
 use lanelock::public_key::{
     Curve, KeyError, KeyKind, MlDsa, MlKem, PublicKey, RsaNumbers, SecretKey,
 };

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use lanelock::public_key::engine::KeyCapability;
+use lanelock::engine::public_key::{KeyCapability, PublicKeyEngine};
 
 use crate::boundary::boundary;
 use crate::device::{engine_at, lanelock_device, small};

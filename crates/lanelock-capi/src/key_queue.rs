@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
+use lanelock::public_key::KeyDevice;
 use lanelock::public_key::{FlushPolicy, KeyBuffers, KeyJob, KeyOp, KeyQueue, Ticket};
 
 use crate::boundary::{boundary, counted, explained};

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use lanelock::public_key::KeyDevice;
 use lanelock::public_key::{
     EncryptionScheme, KeySession, KeyTransform, Oaep, Operation, Pss, Scheme, SignatureForm,
     SignatureScheme,

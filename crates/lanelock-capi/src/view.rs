@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use lanelock::buffer::Segment;
-use lanelock::op::{RawOp, RawOutput};
+use lanelock::raw::{RawOp, RawOutput};
 use lanelock::{Buffer, Op};
 
 use crate::handle;

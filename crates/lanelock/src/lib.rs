@@ -7,6 +7,7 @@ pub mod asynchronous;
 mod default_device;
 pub mod engine;
 pub mod public_key;
+pub mod raw;
 
 pub use default_device::{builder, open, open_public_keys};
 pub use lanelock_core::op::OpError;
