@@ -23,6 +23,7 @@ mod key_capability;
 mod key_op;
 mod key_queue;
 mod key_session;
+mod key_waiting;
 mod op;
 mod pointer;
 mod queue_pair;

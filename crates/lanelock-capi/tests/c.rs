@@ -213,6 +213,56 @@ fn programs_are_linked_with_the_static_library() {
     assert!(String::from_utf8_lossy(&printed).contains("encrypted 32 packets"));
 }
 
+/// What a contestant of `lanelock perf` answers, a line for each request.
+fn answers(program: &Path, requests: &str) -> Vec<String> {
+    let file = temporary("requests");
+    std::fs::write(&file, requests).expect("written");
+    let requests = std::fs::File::open(file).expect("a file");
+    let answers = with_library(Command::new(program).stdin(requests));
+    answers.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_contestant_of_perf_does_the_same_work_as_the_one_over_openssl() {
+    let peers = temporary("peers");
+    for peer in ["evp", "capi"] {
+        let mut make = Command::new("make");
+        make.arg("--no-print-directory")
+            .arg("-C")
+            .arg(top().join("peers"));
+        with_library(make.arg(format!("OUT={}", peers.display())).arg(peer));
+    }
+    let mut requests = String::new();
+    for work in [
+        "algorithm=aes-128-cbc operation=encrypt pattern=64,1024",
+        "algorithm=aes-128-ctr operation=decrypt pattern=64,33 layout=separate stride=128",
+        "algorithm=chacha20 operation=encrypt pattern=64,33 iv=12",
+        "algorithm=hmac-sha1 operation=verify pattern=64,500 tag=12",
+        "algorithm=aes-128-gmac operation=compute pattern=64",
+        "algorithm=sha256 operation=compute pattern=64,7",
+        "algorithm=aes-128-gcm operation=decrypt pattern=64,1000 aad=16 layout=separate",
+        "algorithm=aes-128-cbc+hmac-sha1 operation=encrypt pattern=64,512",
+    ] {
+        for route in ["", " route=pointers"] {
+            requests += &format!("prepare {work} sessions=3 pool=64{route}\ndigest\n");
+        }
+    }
+    // OpenSSL's has no such route, and gives the same digests as without.
+    let theirs = answers(
+        &peers.join("lanelock-peer-evp"),
+        &requests.replace(" route=pointers", ""),
+    );
+    let ours = answers(&peers.join("lanelock-peer-capi"), &requests);
+    let digests =
+        |answers: &[String]| -> Vec<_> { answers.iter().skip(1).step_by(2).cloned().collect() };
+    assert_eq!(digests(&ours), digests(&theirs), "{ours:?}");
+    assert!(
+        digests(&ours)
+            .iter()
+            .all(|digest| digest.starts_with("digest fnv1a="))
+    );
+}
+
 #[test]
 fn cmake_finds_both_libraries() {
     if is_missing("cmake") {

@@ -25,6 +25,8 @@ pub enum Peer {
     Evp,
     /// The burst interface of libipsec-mb.
     IpsecMb,
+    /// lanelock's own C library.
+    Capi,
 }
 
 /// Children of one peer, prepared for the work of one cell.
@@ -50,6 +52,7 @@ impl Peer {
         match self {
             Self::Evp => "evp",
             Self::IpsecMb => "ipsec-mb",
+            Self::Capi => "capi",
         }
     }
 
@@ -100,6 +103,9 @@ impl Peer {
             Self::IpsecMb => {
                 "install the Debian package libipsec-mb-dev and build it with `make -C peers \
                  ipsec-mb`"
+            }
+            Self::Capi => {
+                "install the library with `make install-c` and build it with `make -C peers capi`"
             }
         }
     }

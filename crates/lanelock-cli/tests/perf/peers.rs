@@ -71,7 +71,11 @@ fn a_peer_that_is_not_built_is_named_with_the_remedy() {
     let copy = folder.path().join("deep/bin/lanelock");
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
     fs::copy(assert_cmd::cargo::cargo_bin("lanelock"), &copy).unwrap();
-    for (peer, remedy) in [("evp", "make -C peers"), ("ipsec-mb", "libipsec-mb-dev")] {
+    for (peer, remedy) in [
+        ("evp", "make -C peers"),
+        ("ipsec-mb", "libipsec-mb-dev"),
+        ("capi", "make install-c"),
+    ] {
         assert_cmd::Command::new(&copy)
             .arg("perf")
             .args(CELL.split(' '))

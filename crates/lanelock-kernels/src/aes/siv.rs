@@ -386,6 +386,9 @@ impl Stream<'_> {
     }
 
     /// Ends the text by its last bytes: less than two blocks, and more than one if that is not all.
+    ///
+    /// # Panics
+    /// If there are more.
     #[must_use]
     pub fn end_text(mut self, rest: &[u8]) -> [u8; BLOCK] {
         assert!(

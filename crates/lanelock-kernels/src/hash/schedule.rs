@@ -246,8 +246,8 @@ impl<A: Algorithm, P: Pad> Board for Lanes<'_, '_, '_, A, P> {
             }
             let mut ending_at = [core::ptr::null(); LANES];
             let mut keyed = 0;
-            for slot in 0..self.active {
-                ending_at[slot] = self.lane(slot).scratch();
+            for (slot, at) in ending_at[..self.active].iter_mut().enumerate() {
+                *at = self.lane(slot).scratch();
                 if let Some(outer) = self.messages[self.message[slot]].outer() {
                     self.chain.0[slot].write(*outer);
                     keyed += 1;
