@@ -130,8 +130,9 @@ install: build ## Install the command and the provider for this user, without ro
 header: ## Write lanelock.h anew, with cbindgen, after changes of the C interface
 	tools/header
 
-PREFIX ?= /usr/local
-export PREFIX DESTDIR LIBDIR
+install-c: export PREFIX ?= /usr/local
+install-c: export DESTDIR ?=
+install-c: export LIBDIR ?=
 
 install-c: setup ## Install the C library: lanelock.h, liblanelock.so.0, liblanelock.a; PREFIX=/usr/local DESTDIR=
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
