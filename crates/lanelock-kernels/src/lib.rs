@@ -15,7 +15,6 @@ pub mod taint;
 mod arch;
 mod arrays;
 mod bytes;
-mod frame;
 mod lockstep;
 mod machine;
 mod poly1305;

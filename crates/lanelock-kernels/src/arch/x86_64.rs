@@ -3,6 +3,7 @@
 mod blocks;
 mod detect;
 mod digits;
+mod frame;
 mod pad;
 pub(crate) mod sha;
 mod sha512;

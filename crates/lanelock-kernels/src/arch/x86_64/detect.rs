@@ -3,9 +3,9 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::{BlockSet, DigitSet, WordSet};
+use super::{BlockSet, DigitSet, WordSet, frame};
 use crate::arch::register::{Code, Proof};
-use crate::frame;
+
 use crate::machine::{Machine, Tier};
 
 /// The widest registers of a tier, if this CPU and its operating system have them.

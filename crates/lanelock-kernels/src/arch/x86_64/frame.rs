@@ -16,7 +16,7 @@ struct Line {
 /// to wherever the callers' frames happen to end, most often across two lines, each of which then
 /// has to be written and read.
 #[inline(always)]
-pub(crate) fn align() {
+pub(super) fn align() {
     let mut line = MaybeUninit::<Line>::uninit();
     #[expect(
         clippy::pointers_in_nomem_asm_block,
