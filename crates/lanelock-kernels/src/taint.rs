@@ -3,7 +3,8 @@
 //!
 //! The marks are Valgrind's client requests (its manual, section 3.1; numbers in `valgrind.h` and
 //! `memcheck.h`): instructions without effect on a CPU, a call under Valgrind. Nothing here is
-//! part of a kernel but [`declassify`] and [`publish`], which are nothing unless built with `--cfg lanelock_taint`.
+//! part of a kernel but [`declassify`] and [`publish`], which are nothing unless built with
+//! `--cfg lanelock_taint`.
 
 #![allow(unsafe_code)] // the request is a sequence of instructions
 
