@@ -8,7 +8,9 @@
 
 use std::time::Instant;
 
-use lanelock_kernels::aes::{DecryptKey, EncryptKey, Message, cbc, ctr, ecb, gcm, mac, reference};
+use lanelock_kernels::aes::{
+    DecryptKey, EncryptKey, Message, Part, cbc, ctr, ecb, gcm, mac, reference,
+};
 use lanelock_kernels::{Machine, Tier};
 
 const BURST: usize = 32;
@@ -118,7 +120,7 @@ fn cbc_encrypt<'a>(
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    let job = |i: usize| cbc::EncryptJob {
+    let job = |i: usize| Part {
         source: memory.source(i),
         target: memory.target(i),
         len: lengths[i],
@@ -142,7 +144,7 @@ fn cbc_decrypt<'a>(
     memory: &'a Memory,
     lengths: &'a [usize],
 ) -> Case<'a> {
-    let job = |i: usize| cbc::DecryptJob {
+    let job = |i: usize| Part {
         source: memory.source(i),
         target: memory.target(i),
         len: lengths[i],

@@ -8,9 +8,9 @@
 
 use std::time::{Duration, Instant};
 
-use lanelock_kernels::aes::cbc::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::cbc::{decrypt_many, encrypt_many};
 use lanelock_kernels::aes::interleave::{CbcHmac, CbcKey, Instructions, Interleave, Side};
-use lanelock_kernels::aes::{DecryptKey, EncryptKey};
+use lanelock_kernels::aes::{DecryptKey, EncryptKey, Part};
 use lanelock_kernels::hash::{HmacKey, Job, Kernels, MAX_DIGEST, Sha1, Sha256, hash_many};
 use lanelock_kernels::{Machine, Tier};
 
@@ -59,10 +59,10 @@ fn two_passes<A: Interleave>(
         }
     };
     macro_rules! cipher {
-        ($job:ident, $run:ident, $key:expr) => {{
+        ($run:ident, $key:expr) => {{
             let mut jobs: Vec<_> = places
                 .iter()
-                .map(|place| $job {
+                .map(|place| Part {
                     source: place.at.wrapping_add(HEADER),
                     target: place.at.wrapping_add(HEADER),
                     len: 0,
@@ -87,11 +87,11 @@ fn two_passes<A: Interleave>(
         }};
     }
     if encrypts {
-        cipher!(EncryptJob, encrypt_many, keys.encrypt);
+        cipher!(encrypt_many, keys.encrypt);
         authenticate(tags);
     } else {
         authenticate(tags);
-        cipher!(DecryptJob, decrypt_many, keys.decrypt);
+        cipher!(decrypt_many, keys.decrypt);
     }
 }
 

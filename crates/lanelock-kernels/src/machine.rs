@@ -65,6 +65,9 @@ pub struct Machine {
     pub(crate) digits: arch::DigitSet,
     /// Rounds of SHA-1 and SHA-256 as instructions.
     pub(crate) sha: Option<arch::Sha>,
+    /// Registers of AES blocks in flight, 4 or 8, where each lane has a key of its own: as many as a
+    /// round takes cycles, times the rounds that begin in a cycle.
+    pub(crate) keyed_registers: usize,
 }
 
 impl Machine {
@@ -75,6 +78,7 @@ impl Machine {
         words: arch::WordSet::Portable,
         digits: arch::DigitSet::Portable,
         sha: None,
+        keyed_registers: 8,
     };
 
     /// The widest registers of this CPU.

@@ -75,6 +75,15 @@ pub(crate) fn machines() -> Vec<Machine> {
     lanes.into_iter().chain([Machine::PORTABLE]).collect()
 }
 
+/// `machine` as it is where a round of AES begins once a cycle, and where it begins twice: chains of
+/// many keys then have other lanes.
+pub(crate) fn paces(machine: Machine) -> [Machine; 2] {
+    [4, 8].map(|keyed_registers| Machine {
+        keyed_registers,
+        ..machine
+    })
+}
+
 /// SplitMix64: enough to choose shapes and fill buffers, and the same on each run.
 pub(crate) struct Random(u64);
 

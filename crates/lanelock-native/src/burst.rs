@@ -3,10 +3,13 @@
 
 #![allow(unsafe_code)] // writes behind the end of a vector that is not full
 
+use std::slice;
+
 use arrayvec::ArrayVec;
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{EngineSession, LastSession, ValidOp};
 use lanelock_core::session::SessionMemory;
+use lanelock_kernels::aes::{BLOCK, Part};
 
 /// Messages of one kernel call: twice the lanes of the widest tier.
 pub(crate) const BURST: usize = 64;
@@ -51,6 +54,36 @@ pub(crate) fn for_each_block_run(payload: Cursor<'_>, block: usize, mut run: imp
         });
 }
 
+/// Hands `run` a scattered payload of a mode with an IV of one block, part by part; the kernel leaves
+/// the last block of the chain where it found the IV. A part is valid until `run` returns, its source
+/// and target alike or disjoint.
+///
+/// # Panics
+/// If the IV is not one block.
+pub(crate) fn for_each_part<Key>(
+    key: &Key,
+    iv: &[u8],
+    payload: Cursor<'_>,
+    mut run: impl FnMut(&mut [Part<'_, Key>]),
+) {
+    let Text {
+        source,
+        target,
+        len,
+    } = Text::EMPTY;
+    let mut part = Part {
+        source,
+        target,
+        len,
+        key,
+        iv: iv.try_into().expect("an IV of one block"),
+    };
+    for_each_block_run(payload, BLOCK, |text| {
+        (part.source, part.target, part.len) = (text.source, text.target, text.len);
+        run(slice::from_mut(&mut part));
+    });
+}
+
 /// An iterator with each item turned into another, always inlined, unlike the standard library's:
 /// a kernel's loop takes in all of what yields its messages.
 pub(crate) struct Mapped<I, F>(I, F);
@@ -74,7 +107,7 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
     }
 }
 
-/// Appends items until there is no room: as `extend`, but always inlined. Each is made in its
+/// Appends items, for all of which there is room: as `extend`, but always inlined. Each is made in its
 /// place: a `push` would look for room once it is made, and copy it.
 #[inline(always)]
 pub(crate) fn append<T, const N: usize>(
@@ -87,6 +120,7 @@ pub(crate) fn append<T, const N: usize>(
         // SAFETY: there is room for one.
         unsafe { to.push_unchecked(item) };
     }
+    debug_assert!(items.next().is_none(), "there is room for every item");
 }
 
 /// The engine's part of an operation's session.

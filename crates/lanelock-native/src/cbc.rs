@@ -3,17 +3,13 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::slice;
-
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::cbc::{
-    DecryptJob, EncryptJob, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
-};
+use lanelock_kernels::aes::cbc::{decrypt_many, decrypt_records, encrypt_each, encrypt_many};
 use lanelock_kernels::aes::interleave::CbcKey;
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
+use lanelock_kernels::aes::{DecryptKey, EncryptKey};
 
-use crate::burst::{Mapped, Text, for_each_block_run};
+use crate::burst::{Mapped, for_each_part};
 use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct CbcEncrypt {
@@ -71,23 +67,9 @@ impl Cipher for CbcEncrypt {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        let Text {
-            source,
-            target,
-            len,
-        } = Text::EMPTY;
-        let mut job = EncryptJob {
-            source,
-            target,
-            len,
-            key: &self.key,
-            iv: iv.try_into().expect("an IV of one block"),
-        };
-        // The kernel leaves the last ciphertext block where it found the IV.
-        for_each_block_run(payload, BLOCK, |text| {
-            (job.source, job.target, job.len) = (text.source, text.target, text.len);
-            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
-            unsafe { encrypt_many(self.machine, slice::from_mut(&mut job)) };
+        for_each_part(&self.key, iv, payload, |part| {
+            // SAFETY: the part is valid; validation has seen to whole blocks.
+            unsafe { encrypt_many(self.machine, part) };
         });
     }
 }
@@ -103,23 +85,9 @@ impl Cipher for CbcDecrypt {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        let Text {
-            source,
-            target,
-            len,
-        } = Text::EMPTY;
-        let mut job = DecryptJob {
-            source,
-            target,
-            len,
-            key: &self.key,
-            iv: iv.try_into().expect("an IV of one block"),
-        };
-        // The kernel leaves the last ciphertext block where it found the IV.
-        for_each_block_run(payload, BLOCK, |text| {
-            (job.source, job.target, job.len) = (text.source, text.target, text.len);
+        for_each_part(&self.key, iv, payload, |part| {
             // SAFETY: as for encryption.
-            unsafe { decrypt_many(self.machine, slice::from_mut(&mut job)) };
+            unsafe { decrypt_many(self.machine, part) };
         });
     }
 }

@@ -4,13 +4,12 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::marker::PhantomData;
-use std::slice;
 
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::{BLOCK, EncryptKey, FeedbackJob, KeySize, Records, cfb, ofb};
+use lanelock_kernels::aes::{EncryptKey, KeySize, Part, Records, cfb, ofb};
 
-use crate::burst::{Text, for_each_block_run};
+use crate::burst::for_each_part;
 use crate::cipher::{Cipher, Messages};
 
 /// A feedback mode, in one direction.
@@ -25,7 +24,7 @@ pub(crate) trait Mode: Send + Sync + 'static {
     ///
     /// # Safety
     /// That of the kernel.
-    unsafe fn run_part(machine: Machine, part: &mut FeedbackJob<'_>);
+    unsafe fn run_part(machine: Machine, part: &mut [Part<'_, EncryptKey>]);
 }
 
 pub(crate) struct CfbEncrypt;
@@ -41,9 +40,9 @@ macro_rules! modes {
                 unsafe { $records(machine, size, records) }
             }
 
-            unsafe fn run_part(machine: Machine, part: &mut FeedbackJob<'_>) {
+            unsafe fn run_part(machine: Machine, part: &mut [Part<'_, EncryptKey>]) {
                 // SAFETY: the caller's promise.
-                unsafe { $many(machine, slice::from_mut(part)) }
+                unsafe { $many(machine, part) }
             }
         }
     )*};
@@ -84,23 +83,9 @@ impl<M: Mode> Cipher for Feedback<M> {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        let Text {
-            source,
-            target,
-            len,
-        } = Text::EMPTY;
-        let mut part = FeedbackJob {
-            source,
-            target,
-            len,
-            key: &self.key,
-            iv: iv.try_into().expect("an IV of one block"),
-        };
-        // The kernel leaves the last block of the chain where it found the IV.
-        for_each_block_run(payload, BLOCK, |text| {
-            (part.source, part.target, part.len) = (text.source, text.target, text.len);
-            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
-            unsafe { M::run_part(self.machine, &mut part) };
+        for_each_part(&self.key, iv, payload, |part| {
+            // SAFETY: the part is valid.
+            unsafe { M::run_part(self.machine, part) };
         });
     }
 }

@@ -1,10 +1,96 @@
-//! CBC (SP 800-38A, section 6.2).
+//! CBC (SP 800-38A, section 6.2): encryption with a message in each lane, decryption with a
+//! message's blocks side by side.
 
-mod decrypt;
-mod encrypt;
+use super::chain::{Cbc, run_each};
+use super::message::in_records;
+use super::{BLOCK, DecryptKey, EncryptKey, KeySize, Message, Part, Records, unchain};
+use crate::machine::Machine;
 
-pub use decrypt::{DecryptJob, decrypt_each, decrypt_many, decrypt_records};
-pub use encrypt::{EncryptJob, encrypt_each, encrypt_many};
+/// Encrypts every part, as many at once as there are lanes.
+///
+/// All keys are of one size: the engine groups by algorithm.
+///
+/// # Panics
+/// If a key differs in size from the first part's, or a length is not a multiple of 16 below 4 GiB.
+///
+/// # Safety
+/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - A target is identical to its own source or disjoint from it, and disjoint from the sources
+///   and targets of all other parts.
+pub unsafe fn encrypt_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
+    let Some(size) = Part::key_size_of_blocks(parts) else {
+        return;
+    };
+    // SAFETY: the caller's contract; sizes and lengths were compared. The last block of a part that
+    // has any is behind its target.
+    unsafe {
+        encrypt_each(machine, size, parts.iter().map(Part::message));
+        for part in parts {
+            if let Some(last) = part.last_block() {
+                part.iv = part.target.add(last).cast::<[u8; BLOCK]>().read();
+            }
+        }
+    }
+}
+
+/// Encrypts each message, as many at once as there are lanes.
+///
+/// # Safety
+/// - As for [`encrypt_many`], and each IV is valid for reads, from when a message is yielded until
+///   this returns.
+/// - Every key has `size`, and every length is a multiple of 16.
+#[inline]
+pub unsafe fn encrypt_each<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, EncryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_each::<Cbc>(machine, size, messages) }
+}
+
+/// Decrypts every part.
+///
+/// # Panics
+/// As [`encrypt_many`].
+///
+/// # Safety
+/// As for [`encrypt_many`].
+pub unsafe fn decrypt_many(machine: Machine, parts: &mut [Part<'_, DecryptKey>]) {
+    let Some(size) = Part::key_size_of_blocks(parts) else {
+        return;
+    };
+    // SAFETY: the caller's contract; sizes and lengths were compared.
+    unsafe { unchain::decrypt_parts(machine, size, parts) }
+}
+
+/// Decrypts each message as it is yielded.
+///
+/// # Safety
+/// - As for [`decrypt_many`], and each IV is valid for reads, from when a message is yielded until
+///   this returns.
+/// - Every key has `size`, and every length is a multiple of 16.
+#[inline]
+pub unsafe fn decrypt_each<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, DecryptKey>>,
+) {
+    in_records(messages, |records| {
+        // SAFETY: the caller's contract.
+        unsafe { decrypt_records(machine, size, records) }
+    });
+}
+
+/// As [`decrypt_each`], for messages that are in memory.
+///
+/// # Safety
+/// As for [`decrypt_each`], until this returns; the records are valid for reads, and do not change.
+#[inline(never)]
+pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
+    // SAFETY: the caller's contract.
+    unsafe { unchain::decrypt_records(machine, size, records) }
+}
 
 #[cfg(test)]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

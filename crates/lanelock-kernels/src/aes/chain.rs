@@ -124,16 +124,21 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
 #[inline(always)]
 pub(crate) unsafe fn run_chains<T: Tail>(machine: Machine, size: KeySize, chains: &mut Chains<T>) {
     // SAFETY: the caller's promises.
-    unsafe { machine.blocks.run_sized(size, Run(chains)) }
+    unsafe {
+        machine
+            .blocks
+            .run_sized(size, Run(chains, machine.keyed_registers))
+    }
 }
 
-struct Run<'c, T>(&'c mut Chains<T>);
+/// The messages, and [`Machine::keyed_registers`].
+struct Run<'c, T>(&'c mut Chains<T>, usize);
 
 impl<T: Tail> PerRounds for Run<'_, T> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: `run_chains`' contract.
-        unsafe { self.0.run::<V, ROUNDS>(proof) }
+        unsafe { self.0.run::<V, ROUNDS>(proof, self.1) }
     }
 }
 
@@ -229,12 +234,12 @@ impl<T: Tail> Chains<T> {
         len == CAPACITY
     }
 
-    /// Runs all messages to their ends.
+    /// Runs all messages to their ends, in `keyed` registers at a time if they have many keys.
     ///
     /// # Safety
     /// Every key has `ROUNDS` rounds.
     #[inline(always)]
-    pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof) {
+    pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof, keyed: usize) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
             if self.len == 1 {
@@ -250,7 +255,8 @@ impl<T: Tail> Chains<T> {
             let width = match self.collide() {
                 _ if const { !V::SIDE_BY_SIDE } => 1,
                 true => GROUPS / 2 * V::BLOCKS,
-                false => GROUPS * V::BLOCKS,
+                false if self.one_key => GROUPS * V::BLOCKS,
+                false => keyed * V::BLOCKS,
             };
             let mut lanes = Lanes::<V, T> {
                 proof,

@@ -3,35 +3,9 @@
 
 use core::mem::MaybeUninit;
 
-use super::{BLOCK, EncryptKey, KeySize, Message, Records, ecb};
+use super::{BLOCK, EncryptKey, Message, Records, ecb};
 use crate::machine::Machine;
 use crate::wipe::wipe;
-
-/// One message of a feedback mode, or the next part of one.
-#[derive(Debug)]
-pub struct Job<'k> {
-    /// Valid for reads of `len` bytes.
-    pub source: *const u8,
-    /// Valid for writes of `len` bytes; may be `source`.
-    pub target: *mut u8,
-    /// Bytes, below 4 GiB; of a part that is not the last, a multiple of 16.
-    pub len: usize,
-    /// The schedule of this message.
-    pub key: &'k EncryptKey,
-    /// Before: the IV, or what the previous part left here. After: the last block of the chain.
-    pub iv: [u8; BLOCK],
-}
-
-/// The size of all keys; `None` without jobs.
-///
-/// # Panics
-/// If a key differs in size from the first job's.
-pub(super) fn key_size(jobs: &[Job<'_>]) -> Option<KeySize> {
-    let size = jobs.first()?.key.size();
-    let uniform = jobs.iter().all(|job| job.key.size() == size);
-    assert!(uniform, "keys of one size are required");
-    Some(size)
-}
 
 /// Most messages whose ends run together.
 pub(super) const TOGETHER: usize = 64;

@@ -193,6 +193,41 @@ impl Drop for DecryptKey {
     }
 }
 
+/// What kernels ask of a schedule; sealed.
+pub trait Schedule: fmt::Debug {
+    /// Whether it undoes the cipher.
+    #[doc(hidden)]
+    const INVERSE: bool;
+
+    /// The key's size.
+    #[doc(hidden)]
+    fn key_size(&self) -> KeySize;
+
+    /// The round keys, as [`SIZE`] describes them.
+    #[doc(hidden)]
+    fn round_keys_ptr(&self) -> *const u8;
+}
+
+macro_rules! schedules {
+    ($($key:ident: $inverse:literal)*) => {$(
+        impl Schedule for $key {
+            const INVERSE: bool = $inverse;
+
+            #[inline]
+            fn key_size(&self) -> KeySize {
+                self.size()
+            }
+
+            #[inline]
+            fn round_keys_ptr(&self) -> *const u8 {
+                self.as_ptr()
+            }
+        }
+    )*};
+}
+
+schedules!(EncryptKey: false DecryptKey: true);
+
 /// The round keys of AES-256, rounded up to whole cache lines.
 pub(crate) const ROUND_KEYS: usize = 16;
 

@@ -5,7 +5,7 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use super::chain::{Chains, Line, Link, Mode, NOTHING, Tail, run_chains, run_each};
-use super::{BLOCK, EncryptKey, KeySize, ecb};
+use super::{BLOCK, EncryptKey, KeySize, double, ecb};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
@@ -127,8 +127,7 @@ impl Subkeys {
         };
         let mut subkeys = [[0; BLOCK]; 2];
         for subkey in &mut subkeys {
-            let value = u128::from_be_bytes(block);
-            block = (value << 1 ^ (value >> 127) * 0x87).to_be_bytes();
+            block = double(block);
             *subkey = block;
         }
         block.zeroize();

@@ -1,8 +1,9 @@
-//! A whole message of a mode with an IV, and how messages reach a kernel.
+//! Messages of a mode with an IV, whole or in parts, and how they reach a kernel.
 
 use core::mem::MaybeUninit;
 
-use super::BLOCK;
+use super::key::Schedule;
+use super::{BLOCK, KeySize};
 
 /// One message from its beginning to its end.
 #[derive(Debug)]
@@ -17,6 +18,65 @@ pub struct Message<'k, Key> {
     pub key: &'k Key,
     /// Valid for reads.
     pub iv: *const [u8; BLOCK],
+}
+
+/// One message, or the next part of one.
+#[derive(Debug)]
+pub struct Part<'k, Key> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes, below 4 GiB; of a part that is not the last, a multiple of 16. Zero does nothing.
+    pub len: usize,
+    /// The schedule of this message.
+    pub key: &'k Key,
+    /// Before: the IV, or what the previous part left here. After: the last block of the chain.
+    pub iv: [u8; BLOCK],
+}
+
+impl<'k, Key: Schedule> Part<'k, Key> {
+    /// As a message, whose IV stays here.
+    ///
+    /// # Panics
+    /// If the length is not below 4 GiB.
+    #[inline(always)]
+    pub(super) fn message(&self) -> Message<'k, Key> {
+        Message {
+            source: self.source,
+            target: self.target,
+            len: length(self.len),
+            key: self.key,
+            iv: &raw const self.iv,
+        }
+    }
+
+    /// Where its last whole block begins, in bytes; `None` without one.
+    #[inline(always)]
+    pub(super) fn last_block(&self) -> Option<usize> {
+        (self.len / BLOCK * BLOCK).checked_sub(BLOCK)
+    }
+
+    /// The size of all keys; `None` without parts.
+    ///
+    /// # Panics
+    /// If a key differs in size from the first part's.
+    pub(super) fn key_size(parts: &[Self]) -> Option<KeySize> {
+        let size = parts.first()?.key.key_size();
+        let uniform = parts.iter().all(|part| part.key.key_size() == size);
+        assert!(uniform, "keys of one size are required");
+        Some(size)
+    }
+
+    /// [`Self::key_size`] of parts in whole blocks.
+    ///
+    /// # Panics
+    /// As [`Self::key_size`], and if a length is not a multiple of 16.
+    pub(super) fn key_size_of_blocks(parts: &[Self]) -> Option<KeySize> {
+        let whole = parts.iter().all(|part| part.len.is_multiple_of(BLOCK));
+        assert!(whole, "whole blocks are required");
+        Self::key_size(parts)
+    }
 }
 
 /// Messages as they lie in a caller's records, field by field: kernels read them there, and are

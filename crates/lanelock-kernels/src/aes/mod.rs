@@ -24,14 +24,25 @@ pub mod reference;
 pub(crate) mod rounds;
 pub mod siv;
 mod sweep;
+mod unchain;
 pub mod xts;
 
-pub use feedback::Job as FeedbackJob;
 pub use key::{DecryptKey, EncryptKey, KeySize};
-pub use message::{Message, Records};
+pub use message::{Message, Part, Records};
 
 /// Bytes in a block.
 pub const BLOCK: usize = 16;
+
+/// The product with x in the field of CMAC (SP 800-38B, section 6.1) and of AES-SIV (RFC 5297,
+/// section 2.3).
+fn double(block: [u8; BLOCK]) -> [u8; BLOCK] {
+    let value = u128::from_be_bytes(block);
+    (value << 1 ^ (value >> 127) * 0x87).to_be_bytes()
+}
+
+fn xor(a: [u8; BLOCK], b: [u8; BLOCK]) -> [u8; BLOCK] {
+    (u128::from_le_bytes(a) ^ u128::from_le_bytes(b)).to_le_bytes()
+}
 
 /// Makes the compiler believe that what `written` points to is read: the wiping of memory that
 /// is about to go stays.

@@ -1,37 +1,32 @@
 //! OFB (SP 800-38A, section 6.4), both directions alike: a message in each lane.
 
 use super::chain::{Ofb, run_each};
-use super::feedback::{Job, TOGETHER, key_size, run_ends};
-use super::message::length;
-use super::{BLOCK, EncryptKey, KeySize, Message, Records};
+use super::feedback::{TOGETHER, run_ends};
+use super::{BLOCK, EncryptKey, KeySize, Message, Part, Records};
 use crate::machine::Machine;
 use crate::wipe::wipe;
 
-/// Encrypts or decrypts every job.
+/// Encrypts or decrypts every part.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or a length is not below 4 GiB.
+/// If a key differs in size from the first part's, or a length is not below 4 GiB.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
-///   and targets of all other jobs.
-pub unsafe fn apply_many(machine: Machine, jobs: &mut [Job<'_>]) {
-    let Some(size) = key_size(jobs) else { return };
-    for job in jobs {
-        let message = Message {
-            source: job.source,
-            target: job.target,
-            len: length(job.len),
-            key: job.key,
-            iv: &raw const job.iv,
-        };
-        let mut state = [job.iv];
+///   and targets of all other parts.
+pub unsafe fn apply_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
+    let Some(size) = Part::key_size(parts) else {
+        return;
+    };
+    for part in parts {
+        let message = part.message();
+        let mut state = [part.iv];
         if let Some(records) = Records::of(core::slice::from_ref(&message)) {
             // SAFETY: the caller's contract; the sizes were compared.
             unsafe { apply(machine, size, &records, &mut state) };
         }
-        [job.iv] = state;
+        [part.iv] = state;
         wipe(&mut state);
     }
 }

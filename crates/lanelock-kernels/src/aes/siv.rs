@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use super::mac::{Message, Subkeys, authenticate_each};
-use super::{BLOCK, EncryptKey, KeySize, ctr};
+use super::{BLOCK, EncryptKey, KeySize, ctr, double, xor};
 use crate::machine::Machine;
 use crate::taint::publish;
 use crate::wipe::wipe;
@@ -421,16 +421,6 @@ impl Drop for Stream<'_> {
         wipe(&mut self.header);
         wipe(&mut self.chain);
     }
-}
-
-/// The product with x (RFC 5297, section 2.3).
-fn double(block: [u8; BLOCK]) -> [u8; BLOCK] {
-    let value = u128::from_be_bytes(block);
-    (value << 1 ^ (value >> 127) * 0x87).to_be_bytes()
-}
-
-fn xor(a: [u8; BLOCK], b: [u8; BLOCK]) -> [u8; BLOCK] {
-    (u128::from_le_bytes(a) ^ u128::from_le_bytes(b)).to_le_bytes()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{Direction, siv as gcm_siv};
 use lanelock_kernels::aes::{
-    DecryptKey, EncryptKey, FeedbackJob, cbc, ccm, cfb, ctr, ecb, gcm, mac, ofb, siv, xts,
+    DecryptKey, EncryptKey, Part, cbc, ccm, cfb, ctr, ecb, gcm, mac, ofb, siv, xts,
 };
 
 use super::Row;
@@ -121,7 +121,7 @@ macro_rules! jobs {
 
 fn cbc_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
     let keys = schedules(machine, burst);
-    let mut jobs = jobs!(burst, |message, i| cbc::EncryptJob {
+    let mut jobs = jobs!(burst, |message, i| Part {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
         len: message.data.len(),
@@ -135,7 +135,7 @@ fn cbc_encrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
 
 fn cbc_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
     let keys = inverse(&schedules(machine, burst));
-    let mut jobs = jobs!(burst, |message, i| cbc::DecryptJob {
+    let mut jobs = jobs!(burst, |message, i| Part {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
         len: message.data.len(),
@@ -165,10 +165,10 @@ fn ctr_many(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
 fn feedback(
     machine: Machine,
     burst: &mut [Message],
-    many: unsafe fn(Machine, &mut [FeedbackJob<'_>]),
+    many: unsafe fn(Machine, &mut [Part<'_, EncryptKey>]),
 ) -> Vec<Vec<u8>> {
     let keys = schedules(machine, burst);
-    let mut jobs = jobs!(burst, |message, i| FeedbackJob {
+    let mut jobs = jobs!(burst, |message, i| Part {
         source: message.data.as_ptr(),
         target: message.data.as_mut_ptr(),
         len: message.data.len(),

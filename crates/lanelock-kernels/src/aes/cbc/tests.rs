@@ -1,10 +1,10 @@
 use std::prelude::v1::*;
 
-use super::{DecryptJob, EncryptJob, decrypt_many, encrypt_many};
+use super::{decrypt_many, encrypt_many};
 use crate::aes::reference::cbc;
-use crate::aes::{DecryptKey, EncryptKey};
+use crate::aes::{DecryptKey, EncryptKey, Part};
 use crate::machine::Machine;
-use crate::testing::{Bench, Placed, per_tier};
+use crate::testing::{Bench, Placed, paces, per_tier};
 
 per_tier!(
     encrypts_like_the_reference,
@@ -13,6 +13,10 @@ per_tier!(
 );
 
 fn encrypts_like_the_reference(machine: Machine) {
+    paces(machine).into_iter().for_each(encrypts);
+}
+
+fn encrypts(machine: Machine) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst
             .iter()
@@ -40,7 +44,7 @@ fn decrypts_like_the_reference(machine: Machine) {
         let keys: Vec<_> = keys.iter().map(DecryptKey::new).collect();
         let mut jobs: Vec<_> = burst
             .iter()
-            .map(|placed| DecryptJob {
+            .map(|placed| Part {
                 source: placed.source,
                 target: placed.target,
                 len: placed.message.data.len(),
@@ -75,7 +79,7 @@ fn continues_where_it_left(machine: Machine) {
     let mut iv = [9; 16];
     for part in parts.chunks_mut(112) {
         let (source, target) = (part.as_ptr(), part.as_mut_ptr());
-        let mut job = [EncryptJob {
+        let mut job = [Part {
             source,
             target,
             len: part.len(),
@@ -89,8 +93,8 @@ fn continues_where_it_left(machine: Machine) {
     assert_eq!(parts, whole);
 }
 
-fn encrypt_job<'k>(keys: &'k [EncryptKey], placed: &Placed<'_>) -> EncryptJob<'k> {
-    EncryptJob {
+fn encrypt_job<'k>(keys: &'k [EncryptKey], placed: &Placed<'_>) -> Part<'k, EncryptKey> {
+    Part {
         source: placed.source,
         target: placed.target,
         len: placed.message.data.len(),

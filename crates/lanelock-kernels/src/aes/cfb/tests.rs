@@ -1,10 +1,10 @@
 use std::prelude::v1::*;
 
-use super::{Job, decrypt_many, encrypt_many};
-use crate::aes::EncryptKey;
+use super::{decrypt_many, encrypt_many};
 use crate::aes::reference::cfb;
+use crate::aes::{EncryptKey, Part};
 use crate::machine::Machine;
-use crate::testing::{Bench, Placed, per_tier};
+use crate::testing::{Bench, Placed, paces, per_tier};
 
 per_tier!(
     encrypts_like_the_reference,
@@ -15,8 +15,10 @@ per_tier!(
 type Reference = fn(&EncryptKey, &mut [u8; 16], &mut [u8]);
 
 fn encrypts_like_the_reference(machine: Machine) {
-    // SAFETY: each message has its own buffers of its length.
-    agrees(|jobs| unsafe { encrypt_many(machine, jobs) }, cfb::encrypt);
+    for machine in paces(machine) {
+        // SAFETY: each message has its own buffers of its length.
+        agrees(|jobs| unsafe { encrypt_many(machine, jobs) }, cfb::encrypt);
+    }
 }
 
 fn decrypts_like_the_reference(machine: Machine) {
@@ -24,11 +26,11 @@ fn decrypts_like_the_reference(machine: Machine) {
     agrees(|jobs| unsafe { decrypt_many(machine, jobs) }, cfb::decrypt);
 }
 
-fn agrees(kernel: impl Fn(&mut [Job<'_>]), reference: Reference) {
+fn agrees(kernel: impl Fn(&mut [Part<'_, EncryptKey>]), reference: Reference) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst
             .iter()
-            .map(|placed| Job {
+            .map(|placed| Part {
                 source: placed.source,
                 target: placed.target,
                 len: placed.message.data.len(),
@@ -68,7 +70,7 @@ fn agrees_with_the_published_vector(machine: Machine) {
         let mut data = std::vec![plain; count];
         let mut jobs: Vec<_> = data
             .iter_mut()
-            .map(|data| Job {
+            .map(|data| Part {
                 source: data.as_ptr().cast(),
                 target: data.as_mut_ptr().cast(),
                 len: 32,

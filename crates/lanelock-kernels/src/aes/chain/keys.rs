@@ -10,28 +10,25 @@ use crate::arch::blocks::Vector;
 #[repr(C, align(64))]
 pub(super) struct LaneKeys {
     bytes: [MaybeUninit<[u8; BLOCK * MOST]>; LANES],
-    /// Round keys that each keeps.
-    kept: usize,
+    /// Cache lines of a schedule.
+    lines: usize,
     /// Lanes that have had keys.
     used: usize,
     /// Lanes whose key is not the one last gathered, a bit each.
     pub stale: u32,
 }
 
-/// Round keys of the longest schedule, in whole cache lines.
-const MOST: usize = 16;
-
-/// Round keys that a register of lanes keeps, in whole cache lines.
-pub(super) const fn kept(rounds: usize) -> usize {
-    (rounds + 1).next_multiple_of(4)
-}
+/// Round keys that a register of lanes has room for: those of the longest schedule, in whole cache
+/// lines. The same for every schedule, so that one address and distances known beforehand lead to
+/// every key.
+pub(super) const MOST: usize = 16;
 
 impl LaneKeys {
     /// For schedules of `rounds` rounds.
     #[inline(always)]
     pub fn new(rounds: usize) -> Self {
         Self {
-            kept: kept(rounds),
+            lines: (rounds + 1).div_ceil(4),
             bytes: [const { MaybeUninit::uninit() }; LANES],
             used: 0,
             stale: 0,
@@ -62,8 +59,8 @@ impl LaneKeys {
             // for their round keys, one register each.
             unsafe {
                 let room = self.bytes.as_mut_ptr().cast::<u8>();
-                let room = room.add(V::BYTES * self.kept * group);
-                for line in 0..self.kept / 4 {
+                let room = room.add(V::BYTES * MOST * group);
+                for line in 0..self.lines {
                     let round_keys = V::load_lines(proof, key.add(first), 64 * line, 4);
                     for (i, round_key) in round_keys.into_iter().enumerate() {
                         round_key.store(room.add(V::BYTES * (4 * line + i)));
@@ -78,7 +75,7 @@ impl LaneKeys {
     /// Wipes the keys of all lanes that have had any.
     pub fn wipe<V: Vector>(&mut self, proof: V::Proof) {
         let room: *mut u8 = self.bytes.as_mut_ptr().cast();
-        for offset in (0..self.used * BLOCK * self.kept).step_by(V::BYTES) {
+        for offset in (0..self.used * BLOCK * MOST).step_by(V::BYTES) {
             // SAFETY: `used` counts the lanes that have room, each a multiple of a register.
             unsafe { V::zero(proof).store(room.add(offset)) };
         }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::keys::kept;
+use super::keys::MOST;
 use super::{GROUPS, LANES, Mode, Tail};
 use crate::aes::BLOCK;
 use crate::aes::key::ROUND_KEYS;
@@ -40,7 +40,7 @@ pub(super) struct Step {
     pub target: *const *mut u8,
     /// A block per lane; replaced by the last one if the mode [`keeps`](Mode::keeps) it.
     pub chaining: *const *mut u8,
-    /// One schedule for all lanes, or per register of lanes as many registers as are [`kept`].
+    /// One schedule for all lanes, or [`MOST`] registers per register of lanes.
     pub keys: *const u8,
     /// Of every schedule.
     pub rounds: usize,
@@ -101,7 +101,6 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
         // `full` lines and `rest` blocks are.
         unsafe {
             let rounds = step.rounds;
-            let stride = V::BYTES * kept(rounds);
             let mut common = [V::zero(proof); ROUND_KEYS];
             let mut last = V::zero(proof);
             if ONE_KEY {
@@ -114,7 +113,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 if ONE_KEY {
                     common[r]
                 } else {
-                    V::load(proof, step.keys.add(stride * group + V::BYTES * r))
+                    V::load(proof, step.keys.add(V::BYTES * (MOST * group + r)))
                 }
             };
             let last_key = |group: usize| if ONE_KEY { last } else { key(group, rounds) };
@@ -122,13 +121,13 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             for g in 0..G {
                 state[g] = V::gather(proof, step.chaining.add(V::BLOCKS * g));
             }
-            // Block `j` of each lane.
+            // Block `j` of each lane: `text` is that of a register.
             macro_rules! chain {
-                ($lines:expr, $j:expr) => {
-                    for g in 0..G {
-                        state[g] = match T::MODE {
-                            Mode::Mac | Mode::Cbc => state[g].xor3((*$lines.add(g))[$j], key(g, 0)),
-                            Mode::Cfb | Mode::Ofb => state[g].xor(key(g, 0)),
+                (|$g:ident| $text:expr) => {
+                    for $g in 0..G {
+                        state[$g] = match T::MODE {
+                            Mode::Mac | Mode::Cbc => state[$g].xor3($text, key($g, 0)),
+                            Mode::Cfb | Mode::Ofb => state[$g].xor(key($g, 0)),
                         };
                     }
                     each_round!(rounds, |r| {
@@ -137,17 +136,17 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                         }
                         V::pin(&mut state);
                     });
-                    for g in 0..G {
-                        state[g] = state[g].aes_enc_last(last_key(g));
-                        let text = &mut (*$lines.add(g))[$j];
+                    for $g in 0..G {
+                        state[$g] = state[$g].aes_enc_last(last_key($g));
+                        let text = &mut $text;
                         match T::MODE {
                             Mode::Mac => {}
-                            Mode::Cbc => *text = state[g],
+                            Mode::Cbc => *text = state[$g],
                             Mode::Cfb => {
-                                state[g] = state[g].xor(*text);
-                                *text = state[g];
+                                state[$g] = state[$g].xor(*text);
+                                *text = state[$g];
                             }
-                            Mode::Ofb => *text = text.xor(state[g]),
+                            Mode::Ofb => *text = text.xor(state[$g]),
                         }
                     }
                 };
@@ -171,7 +170,25 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 step.blocks - 1
             } / 4;
             let (end, rest) = (64 * full, step.blocks - 4 * full);
-            if full > 0 {
+            if const { G == 4 && !ONE_KEY && V::BLOCKS == 4 } {
+                // Of 32 registers, those without round keys hold the text. In memory it would cost
+                // more than it looks: stores and so many loads of keys get in each other's way.
+                for offset in (0..end).step_by(64) {
+                    let mut text = [[V::zero(proof); 4]; G];
+                    for g in 0..G {
+                        text[g] = load(g, offset, 4);
+                    }
+                    chain!(|g| text[g][0]);
+                    chain!(|g| text[g][1]);
+                    chain!(|g| text[g][2]);
+                    chain!(|g| text[g][3]);
+                    if T::MODE.writes() {
+                        for g in 0..G {
+                            store(text[g], g, offset, 4);
+                        }
+                    }
+                }
+            } else if full > 0 {
                 for g in 0..G {
                     *here.add(g) = load(g, 0, 4);
                 }
@@ -179,7 +196,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                     // Unrolled: a lane's loads are of one instruction, which prefetchers follow.
                     macro_rules! quarter {
                         ($j:literal) => {
-                            chain!(here, $j);
+                            chain!(|g| (*here.add(g))[$j]);
                             for g in ($j * G).div_ceil(4)..($j * G + G).div_ceil(4) {
                                 if T::MODE.writes() && offset > 0 {
                                     store(*other.add(g), g, offset - 64, 4);
@@ -225,7 +242,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 }
             }
             for j in 0..rest {
-                chain!(here, j);
+                chain!(|g| (*here.add(g))[j]);
             }
             if T::MODE.writes() && rest > 0 {
                 for g in 0..G {

@@ -1,8 +1,8 @@
 use std::prelude::v1::*;
 
-use super::{Job, apply_many, apply_records};
+use super::{apply_many, apply_records};
 use crate::aes::reference::ofb;
-use crate::aes::{EncryptKey, Message, Records};
+use crate::aes::{EncryptKey, Part, Records};
 use crate::machine::Machine;
 use crate::testing::{Bench, Placed, per_tier};
 
@@ -22,7 +22,7 @@ fn agrees_with_the_reference(machine: Machine) {
 
 fn agrees_on_whole_messages(machine: Machine) {
     agrees(|jobs| {
-        let messages: Vec<_> = jobs.iter().map(message).collect();
+        let messages: Vec<_> = jobs.iter().map(Part::message).collect();
         if let Some(records) = Records::of(&messages) {
             // SAFETY: as above; IVs stay where they are.
             unsafe { apply_records(machine, jobs[0].key.size(), &records) };
@@ -32,11 +32,11 @@ fn agrees_on_whole_messages(machine: Machine) {
 }
 
 /// `kernel` says whether it keeps the last block of the chain.
-fn agrees(kernel: impl Fn(&mut [Job<'_>]) -> bool) {
+fn agrees(kernel: impl Fn(&mut [Part<'_, EncryptKey>]) -> bool) {
     let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
         let mut jobs: Vec<_> = burst
             .iter()
-            .map(|placed| Job {
+            .map(|placed| Part {
                 source: placed.source,
                 target: placed.target,
                 len: placed.message.data.len(),
@@ -62,16 +62,6 @@ fn agrees(kernel: impl Fn(&mut [Job<'_>]) -> bool) {
     }
 }
 
-fn message<'k>(job: &Job<'k>) -> Message<'k, EncryptKey> {
-    Message {
-        source: job.source,
-        target: job.target,
-        len: u32::try_from(job.len).unwrap(),
-        key: job.key,
-        iv: &raw const job.iv,
-    }
-}
-
 /// SP 800-38A, F.4.1: the first two blocks of OFB-AES128.
 fn agrees_with_the_published_vector(machine: Machine) {
     let key = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes();
@@ -80,7 +70,7 @@ fn agrees_with_the_published_vector(machine: Machine) {
         0x6bc1_bee2_2e40_9f96_e93d_7e11_7393_172a_u128.to_be_bytes(),
         0xae2d_8a57_1e03_ac9c_9eb7_6fac_45af_8e51_u128.to_be_bytes(),
     ];
-    let mut job = [Job {
+    let mut job = [Part {
         source: data.as_ptr().cast(),
         target: data.as_mut_ptr().cast(),
         len: 32,

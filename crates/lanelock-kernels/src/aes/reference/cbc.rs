@@ -1,7 +1,7 @@
 //! CBC on one message.
 
 use super::{decrypt_block, encrypt_block};
-use crate::aes::{BLOCK, EncryptKey};
+use crate::aes::{BLOCK, EncryptKey, xor};
 
 /// Encrypts whole blocks; `iv` becomes the last ciphertext block.
 pub fn encrypt(key: &EncryptKey, iv: &mut [u8; BLOCK], data: &mut [u8]) {
@@ -18,8 +18,4 @@ pub fn decrypt(key: &EncryptKey, iv: &mut [u8; BLOCK], data: &mut [u8]) {
         *block = xor(decrypt_block(key, ciphertext), *iv);
         *iv = ciphertext;
     }
-}
-
-pub(crate) fn xor(a: [u8; BLOCK], b: [u8; BLOCK]) -> [u8; BLOCK] {
-    (u128::from_le_bytes(a) ^ u128::from_le_bytes(b)).to_le_bytes()
 }

@@ -1,8 +1,8 @@
 //! CCM on one message (SP 800-38C).
 
 use super::mac::cbc_mac;
-use super::{cbc::xor, ctr, encrypt_block};
-use crate::aes::{BLOCK, EncryptKey};
+use super::{ctr, encrypt_block};
+use crate::aes::{BLOCK, EncryptKey, xor};
 
 /// Encrypts `data`; returns the tag, of which the first `tag_len` bytes count.
 pub fn encrypt(

@@ -1,8 +1,7 @@
 //! CMAC and CBC-MAC on one message.
 
-use super::cbc::xor;
 use super::encrypt_block;
-use crate::aes::{BLOCK, EncryptKey};
+use crate::aes::{BLOCK, EncryptKey, xor};
 
 /// CMAC of a message.
 pub fn cmac(key: &EncryptKey, data: &[u8]) -> [u8; BLOCK] {

@@ -1,8 +1,7 @@
 //! XTS on one data unit (IEEE 1619).
 
-use super::cbc::xor;
 use super::{decrypt_block, encrypt_block};
-use crate::aes::{BLOCK, EncryptKey};
+use crate::aes::{BLOCK, EncryptKey, xor};
 
 /// Encrypts a data unit of at least one block; `key2` is the tweak's.
 pub fn encrypt(key1: &EncryptKey, key2: &EncryptKey, tweak: [u8; BLOCK], data: &mut [u8]) {

@@ -23,6 +23,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
                 blocks: BlockSet::Zmm(token),
                 words: WordSet::Zmm(token),
                 digits: Ifma::detect().map_or(DigitSet::Portable, DigitSet::Ifma),
+                keyed_registers: if token.begins_two_rounds() { 8 } else { 4 },
                 ..narrow
             })
         }
@@ -139,6 +140,13 @@ impl Avx2 {
     }
 }
 
+impl Avx512 {
+    /// Whether two rounds of AES on such registers begin in one cycle, rather than one.
+    fn begins_two_rounds(self) -> bool {
+        features() & TWO_ROUNDS != 0
+    }
+}
+
 /// Plain integers are part of every instruction set.
 impl From<Avx512> for () {
     #[inline(always)]
@@ -157,6 +165,7 @@ const VAES: u32 = 1 << 2;
 const AVX512: u32 = 1 << 3;
 const SHANI: u32 = 1 << 4;
 const IFMA: u32 = 1 << 5;
+const TWO_ROUNDS: u32 = 1 << 6;
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -176,8 +185,10 @@ fn features() -> u32 {
 #[allow(unused_unsafe)] // CPUID became a safe function after 1.89
 fn ask() -> u32 {
     // SAFETY: every x86-64 CPU has CPUID, and leaf 0 states the highest leaf.
-    let (highest, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
-    let seven = (highest >= 7).then(|| {
+    let (zero, one) = unsafe { (__cpuid(0), __cpuid(1)) };
+    let amd = zero.ebx == u32::from_le_bytes(*b"Auth"); // "AuthenticAMD"
+
+    let seven = (zero.eax >= 7).then(|| {
         // SAFETY: leaf 0 says that leaf 7 exists.
         unsafe { __cpuid_count(7, 0) }
     });
@@ -213,6 +224,11 @@ fn ask() -> u32 {
         found |= AVX512;
         if all(ebx7, &[21]) {
             found |= IFMA;
+        }
+        // No bit says so: AMD's family 1Ah (Zen 5) has the datapaths, all others so far have not.
+        let family = (one.eax >> 8 & 15) + (one.eax >> 20 & 255);
+        if amd && family >= 0x1a {
+            found |= TWO_ROUNDS;
         }
     }
     found

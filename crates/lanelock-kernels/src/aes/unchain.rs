@@ -1,0 +1,112 @@
+//! Decryption where a block of plaintext depends on the block of ciphertext before it, and on no
+//! plaintext (CBC and CFB): the blocks of a message side by side.
+
+use super::key::Schedule;
+use super::message::{Part, in_records};
+use super::rounds::{PerRounds, Rounds};
+use super::sweep::{Transform, sweep};
+use super::{BLOCK, KeySize, Records};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
+
+/// Decrypts every part: by CBC with a schedule that undoes the cipher, by CFB with the other.
+///
+/// # Safety
+/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - A target is identical to its own source or disjoint from it, and disjoint from the sources
+///   and targets of all other parts.
+/// - Every key has `size`; lengths of CBC are multiples of 16.
+pub(super) unsafe fn decrypt_parts<Key: Schedule>(
+    machine: Machine,
+    size: KeySize,
+    parts: &mut [Part<'_, Key>],
+) {
+    for part in parts {
+        let last = part.last_block().map(|last| {
+            // SAFETY: the last whole block, read before it may be overwritten.
+            unsafe { part.source.add(last).cast::<[u8; BLOCK]>().read() }
+        });
+        in_records(core::iter::once(part.message()), |records| {
+            // SAFETY: the caller's contract.
+            unsafe { decrypt_records(machine, size, records) }
+        });
+        part.iv = last.unwrap_or(part.iv);
+    }
+}
+
+/// Decrypts whole messages that are in memory.
+///
+/// # Safety
+/// - As for [`decrypt_parts`], and each IV is valid for reads, until this returns; the records are
+///   valid for reads, and do not change.
+#[inline]
+pub(super) unsafe fn decrypt_records<Key: Schedule>(
+    machine: Machine,
+    size: KeySize,
+    records: &Records<'_, Key>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { machine.blocks.run_sized(size, Decrypt(records)) }
+}
+
+struct Decrypt<'m, 'k, Key>(&'m Records<'k, Key>);
+
+impl<Key: Schedule> PerRounds for Decrypt<'_, '_, Key> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        for i in 0..self.0.count {
+            // SAFETY: `decrypt_records`' contract.
+            unsafe {
+                let message = self.0.get(i);
+                let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.round_keys_ptr());
+                let before = V::broadcast(proof, message.iv.cast());
+                let (source, target, len) = (message.source, message.target, message.len as usize);
+                if Key::INVERSE {
+                    sweep(proof, &mut Cbc { rounds, before }, source, target, len);
+                } else {
+                    sweep(proof, &mut Cfb { rounds, before }, source, target, len);
+                }
+            }
+        }
+    }
+}
+
+/// The last block of `before` precedes the next register.
+struct Cbc<V, const ROUNDS: usize> {
+    rounds: Rounds<V, ROUNDS>,
+    before: V,
+}
+
+/// As [`Cbc`].
+struct Cfb<V, const ROUNDS: usize> {
+    rounds: Rounds<V, ROUNDS>,
+    before: V,
+}
+
+impl<V: Vector, const ROUNDS: usize> Transform<V> for Cbc<V, ROUNDS> {
+    #[inline(always)]
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        let mut plain = self.rounds.decrypt(data);
+        for (plain, data) in plain.iter_mut().zip(data) {
+            *plain = plain.xor(data.shift_in(self.before));
+            self.before = data;
+        }
+        plain
+    }
+}
+
+impl<V: Vector, const ROUNDS: usize> Transform<V> for Cfb<V, ROUNDS> {
+    #[inline(always)]
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        let mut before = data;
+        for (before, data) in before.iter_mut().zip(data) {
+            *before = data.shift_in(self.before);
+            self.before = data;
+        }
+        let mut plain = self.rounds.encrypt(before);
+        for (plain, data) in plain.iter_mut().zip(data) {
+            *plain = plain.xor(data);
+        }
+        plain
+    }
+}
