@@ -18,31 +18,68 @@ struct engine {
     lanelock_session **sessions;
     uint32_t session_count;
     lanelock_queue_pair *queue;
-    enum kind kind;
-    bool separate, reverse;
+    void (*fill)(const struct engine *engine, const struct message *m, size_t count);
     uint32_t iv, tag, aad;
     lanelock_op *ops;
     lanelock_op *pointers[MAX_BURST];
 };
 
-static inline void describe(const struct engine *engine, lanelock_op *op, const struct message *m)
+/*
+ * A program knows when it is compiled whether its messages have an IV or a
+ * tag and whether they are rewritten in place; so does the loop in Rust.
+ */
+enum { IN_PLACE, SEPARATE, READ_ONLY };
+enum { NO_TAG, COMPUTED, EXPECTED };
+
+static inline __attribute__((always_inline)) void describe(const struct engine *engine,
+                                                           const struct message *m, size_t count,
+                                                           int place, bool iv, bool aad, int tag)
 {
-    const lanelock_session *session = engine->sessions[m->session];
-    if (engine->kind == MAC || engine->kind == HASH)
-        lanelock_op_read_only(op, session, m->in, m->len);
-    else if (engine->separate)
-        lanelock_op_separate(op, session, m->in, m->len, m->out, m->len);
-    else
-        lanelock_op_in_place(op, session, m->out, m->len);
-    if (engine->iv)
-        lanelock_op_iv(op, m->iv, engine->iv);
-    if (m->aad)
-        lanelock_op_aad(op, m->aad, engine->aad);
-    if (engine->tag && engine->reverse)
-        lanelock_op_expected_tag(op, m->tag, engine->tag);
-    else if (engine->tag)
-        lanelock_op_tag(op, m->tag, engine->tag);
+    lanelock_session *const *sessions = engine->sessions;
+    const uint32_t iv_len = engine->iv, aad_len = engine->aad, tag_len = engine->tag;
+    lanelock_op *op = engine->ops;
+    for (const struct message *end = m + count; m != end; m++, op++) {
+        const lanelock_session *session = sessions[m->session];
+        if (place == READ_ONLY)
+            lanelock_op_read_only(op, session, m->in, m->len);
+        else if (place == SEPARATE)
+            lanelock_op_separate(op, session, m->in, m->len, m->out, m->len);
+        else
+            lanelock_op_in_place(op, session, m->out, m->len);
+        if (iv)
+            lanelock_op_iv(op, m->iv, iv_len);
+        if (aad)
+            lanelock_op_aad(op, m->aad, aad_len);
+        if (tag == COMPUTED)
+            lanelock_op_tag(op, m->tag, tag_len);
+        else if (tag == EXPECTED)
+            lanelock_op_expected_tag(op, m->tag, tag_len);
+    }
 }
+
+#define FORM(place, iv, aad, tag)                                                              \
+    static void fill_##place##iv##aad##tag(const struct engine *engine,                         \
+                                           const struct message *m, size_t count)               \
+    {                                                                                          \
+        describe(engine, m, count, place, iv, aad, tag);                                       \
+    }
+#define FORMS_OF_TAG(place, iv, aad) \
+    FORM(place, iv, aad, 0) FORM(place, iv, aad, 1) FORM(place, iv, aad, 2)
+#define FORMS_OF(place)                                    \
+    FORMS_OF_TAG(place, 0, 0) FORMS_OF_TAG(place, 0, 1)    \
+    FORMS_OF_TAG(place, 1, 0) FORMS_OF_TAG(place, 1, 1)
+FORMS_OF(0)
+FORMS_OF(1)
+FORMS_OF(2)
+
+#define NAMES_OF_TAG(place, iv, aad) \
+    { fill_##place##iv##aad##0, fill_##place##iv##aad##1, fill_##place##iv##aad##2 }
+#define NAMES_OF(place)                                            \
+    { { NAMES_OF_TAG(place, 0, 0), NAMES_OF_TAG(place, 0, 1) },    \
+      { NAMES_OF_TAG(place, 1, 0), NAMES_OF_TAG(place, 1, 1) } }
+static void (*const fills[3][2][2][3])(const struct engine *, const struct message *, size_t) = {
+    NAMES_OF(0), NAMES_OF(1), NAMES_OF(2)
+};
 
 static bool failed(const struct engine *engine, size_t count, struct reason *why)
 {
@@ -59,8 +96,7 @@ static bool failed(const struct engine *engine, size_t count, struct reason *why
 
 static bool array(struct engine *engine, const struct message *m, size_t count, struct reason *why)
 {
-    for (size_t i = 0; i < count; i++)
-        describe(engine, &engine->ops[i], &m[i]);
+    engine->fill(engine, m, count);
     return lanelock_process(engine->queue, engine->ops, count) == (ptrdiff_t)count ||
            failed(engine, count, why);
 }
@@ -68,8 +104,7 @@ static bool array(struct engine *engine, const struct message *m, size_t count, 
 static bool pointers(struct engine *engine, const struct message *m, size_t count,
                      struct reason *why)
 {
-    for (size_t i = 0; i < count; i++)
-        describe(engine, engine->pointers[i], &m[i]);
+    engine->fill(engine, m, count);
     return lanelock_process_v(engine->queue, engine->pointers, count) == (ptrdiff_t)count ||
            failed(engine, count, why);
 }
@@ -115,13 +150,15 @@ static enum verdict capi_open(const struct shape *shape, bool reverse, const str
         return give_up(engine, FAILED);
     }
     engine->session_count = shape->sessions;
-    engine->kind = shape->spec->kind;
-    engine->separate = shape->separate;
-    engine->reverse = reverse;
+    int place = shape->spec->kind == MAC || shape->spec->kind == HASH ? READ_ONLY
+                : shape->separate                                     ? SEPARATE
+                                                                      : IN_PLACE;
     engine->tag = shape->tag;
     engine->aad = shape->aad;
     /* The pool has the counter in front of a bare ChaCha20 nonce. */
     engine->iv = strcmp(shape->spec->name, "chacha20") == 0 ? 16 : shape->iv;
+    int tag = !shape->tag ? NO_TAG : reverse ? EXPECTED : COMPUTED;
+    engine->fill = fills[place][engine->iv != 0][shape->aad != 0][tag];
     for (size_t i = 0; i < MAX_BURST; i++)
         engine->pointers[i] = &engine->ops[i];
     if (lanelock_queue_pair_new(on, 0, &engine->queue, &error) != LANELOCK_OK) {

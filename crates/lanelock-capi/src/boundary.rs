@@ -4,6 +4,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Failure, LANELOCK_ERROR_DEFECT, LANELOCK_OK, copy_text, lanelock_error};
+use crate::handle::{Handle, give};
+use crate::pointer::out;
 
 /// Runs the body of a function that returns a number of `LANELOCK_OK` and the errors.
 pub(crate) fn boundary(body: impl FnOnce() -> Result<(), Failure>) -> i32 {
@@ -13,15 +15,23 @@ pub(crate) fn boundary(body: impl FnOnce() -> Result<(), Failure>) -> i32 {
     }
 }
 
-/// As [`boundary`]; writes what failed to `error`, unless that is null.
+/// As [`boundary`], for functions that make an object: its handle is written to `place`, or what failed
+/// to `error`, unless that is null.
 ///
 /// # Safety
-/// `error` is null or valid for writes.
-pub(crate) unsafe fn explained(
+/// Both are null or valid for writes.
+pub(crate) unsafe fn made<T: Handle>(
+    place: *mut *mut T,
     error: *mut lanelock_error,
-    body: impl FnOnce() -> Result<(), Failure>,
+    make: impl FnOnce() -> Result<T, Failure>,
 ) -> i32 {
-    let Err(failure) = caught(body) else {
+    let failure = caught(|| {
+        // SAFETY: valid for writes or null, says the caller.
+        let place = unsafe { out(place, T::NAME)? };
+        place.write(give(make()?));
+        Ok(())
+    });
+    let Err(failure) = failure else {
         return LANELOCK_OK;
     };
     if !error.is_null() {
@@ -63,9 +73,17 @@ fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
 #[cfg(test)]
 mod tests {
     use std::ffi::CStr;
+    use std::ptr::null_mut;
 
     use super::*;
     use crate::error::LANELOCK_ERROR_NULL;
+    use crate::handle::take;
+
+    struct One;
+
+    impl Handle for One {
+        const NAME: &'static str = "one";
+    }
 
     #[test]
     fn a_panic_is_an_error() {
@@ -77,25 +95,33 @@ mod tests {
             code: 0,
             text: [1; _],
         };
-        // SAFETY: a local.
-        let code = unsafe { explained(&raw mut error, || panic!("num{}er", 'b')) };
+        let mut place = null_mut::<One>();
+        // SAFETY: locals.
+        let code = unsafe { made(&raw mut place, &raw mut error, || panic!("num{}er", 'b')) };
+        assert!(place.is_null());
         assert_eq!((code, error.code), (LANELOCK_ERROR_DEFECT, code));
-        // SAFETY: terminated by `explained`.
+        // SAFETY: terminated by `made`.
         let text = unsafe { CStr::from_ptr(error.text.as_ptr()) };
         assert_eq!(text, c"a defect of the library: number");
     }
 
     #[test]
     fn nothing_is_written_without_an_error_or_a_place() {
+        let mut place = null_mut::<One>();
+        // SAFETY: a local; null is allowed.
+        let code = unsafe { made(&raw mut place, null_mut(), || Err(Failure::null("x"))) };
+        assert_eq!(code, LANELOCK_ERROR_NULL);
         // SAFETY: null is allowed.
-        let code = unsafe { explained(std::ptr::null_mut(), || Err(Failure::null("x"))) };
+        let code = unsafe { made(null_mut(), null_mut(), || Ok(One)) };
         assert_eq!(code, LANELOCK_ERROR_NULL);
         let mut error = lanelock_error {
             code: 5,
             text: [1; _],
         };
-        // SAFETY: a local.
-        let code = unsafe { explained(&raw mut error, || Ok(())) };
+        // SAFETY: locals.
+        let code = unsafe { made(&raw mut place, &raw mut error, || Ok(One)) };
         assert_eq!((code, error.code, error.text[0]), (LANELOCK_OK, 5, 1));
+        // SAFETY: just made.
+        assert!(unsafe { take(place) }.is_ok_and(|one| one.is_some()));
     }
 }

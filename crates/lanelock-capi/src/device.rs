@@ -7,10 +7,9 @@ use lanelock::engine::{Capability, Engine};
 use lanelock::sizes::Sizes;
 
 use crate::algorithm;
-use crate::boundary::{boundary, counted, explained};
+use crate::boundary::{boundary, counted, made};
 use crate::error::{Failure, copy_text, lanelock_error};
-use crate::handle::{Handle, give, lend, take};
-use crate::pointer::out;
+use crate::handle::{Handle, lend, take};
 use crate::sized::{self, Sized32};
 
 /// The engines of this machine in order of preference; the maker of sessions and queues.
@@ -109,11 +108,9 @@ pub unsafe extern "C" fn lanelock_device_open(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(device, "device")?;
+        made(device, error, || {
             let device = lanelock::open()?;
-            place.write(give(lanelock_device { device }));
-            Ok(())
+            Ok(lanelock_device { device })
         })
     }
 }

@@ -6,14 +6,14 @@ use lanelock::public_key::{
     Curve, KeyError, KeyKind, MlDsa, MlKem, PublicKey, RsaNumbers, SecretKey,
 };
 
-use crate::boundary::{boundary, explained};
+use crate::boundary::{boundary, made};
 use crate::device::lanelock_device;
 use crate::error::{
     Failure, LANELOCK_ERROR_ENGINE, LANELOCK_ERROR_KEY, LANELOCK_ERROR_LENGTH,
     LANELOCK_ERROR_UNKNOWN, LANELOCK_ERROR_UNSUPPORTED, lanelock_error,
 };
-use crate::handle::{Handle, give, lend, take};
-use crate::pointer::{bytes, out};
+use crate::handle::{Handle, lend, take};
+use crate::pointer::bytes;
 use crate::sized::{self, Sized32};
 
 /// RSA; its size is the modulus's.
@@ -151,12 +151,10 @@ pub unsafe extern "C" fn lanelock_key_new(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(key, "key")?;
+        made(key, error, || {
             let parts = sized::read(parts)?;
             let key = from_parts(&parts)?;
-            place.write(give(lanelock_key { key }));
-            Ok(())
+            Ok(lanelock_key { key })
         })
     }
 }
@@ -179,8 +177,7 @@ pub unsafe extern "C" fn lanelock_key_read_secret(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(key, "key")?;
+        made(key, error, || {
             let device = &lend(device)?.device;
             let container = bytes(container, container_len, "container")?;
             let phrase = match passphrase.is_null() {
@@ -188,8 +185,7 @@ pub unsafe extern "C" fn lanelock_key_read_secret(
                 false => Some(bytes(passphrase, passphrase_len, "passphrase")?),
             };
             let key = AnyKey::Secret(device.read_secret_key(container, phrase)?);
-            place.write(give(lanelock_key { key }));
-            Ok(())
+            Ok(lanelock_key { key })
         })
     }
 }
@@ -209,13 +205,11 @@ pub unsafe extern "C" fn lanelock_key_read_public(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(key, "key")?;
+        made(key, error, || {
             let device = &lend(device)?.device;
             let container = bytes(container, container_len, "container")?;
             let key = AnyKey::Public(device.read_public_key(container)?);
-            place.write(give(lanelock_key { key }));
-            Ok(())
+            Ok(lanelock_key { key })
         })
     }
 }
@@ -234,12 +228,10 @@ pub unsafe extern "C" fn lanelock_key_public(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(key, "key")?;
+        made(key, error, || {
             let (device, secret) = (&lend(device)?.device, lend(secret)?);
             let key = AnyKey::Public(public_of(device, &secret.key)?);
-            place.write(give(lanelock_key { key }));
-            Ok(())
+            Ok(lanelock_key { key })
         })
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use lanelock::public_key::{FlushPolicy, KeyDevice};
 
-use crate::boundary::{boundary, counted, explained};
+use crate::boundary::{boundary, counted, made};
 use crate::device::lanelock_device;
 use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
-use crate::handle::{Handle, OneThread, give, lend, take_idle};
+use crate::handle::{Handle, OneThread, lend, take_idle};
 use crate::key_op::lanelock_key_op;
 use crate::key_waiting::{Inner, run};
 use crate::pointer::{check_array, out};
@@ -98,8 +98,7 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(queue, "queue")?;
+        made(queue, error, || {
             let device = &lend(device)?.device;
             let (mut depth, mut policy) = (0, FlushPolicy::default());
             if !options.is_null() {
@@ -119,10 +118,9 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
                     return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
                 }
             };
-            place.write(give(lanelock_key_queue {
+            Ok(lanelock_key_queue {
                 inner: OneThread::new(Inner::new(device.key_queue_of(depth, policy))),
-            }));
-            Ok(())
+            })
         })
     }
 }

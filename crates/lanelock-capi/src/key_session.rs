@@ -9,12 +9,12 @@ use lanelock::public_key::{
 };
 
 use crate::algorithm::hash;
-use crate::boundary::{boundary, explained};
+use crate::boundary::{boundary, made};
 use crate::device::{lanelock_device, small};
 use crate::error::{Failure, copy_text, lanelock_error};
-use crate::handle::{Handle, give, lend, take};
+use crate::handle::{Handle, lend, take};
 use crate::key::{AnyKey, kind, lanelock_key};
-use crate::pointer::{bytes, out, text};
+use crate::pointer::{bytes, text};
 use crate::sized::{self, Sized32};
 
 /// Makes a signature, with a secret key.
@@ -163,8 +163,7 @@ pub unsafe extern "C" fn lanelock_key_session_new(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(session, "session")?;
+        made(session, error, || {
             let device = &lend(device)?.device;
             let from = sized::read(transform)?;
             let transform = described(&from)?;
@@ -173,8 +172,7 @@ pub unsafe extern "C" fn lanelock_key_session_new(
                 None => device.key_session(&transform),
             };
             let session = session?;
-            place.write(give(lanelock_key_session { session }));
-            Ok(())
+            Ok(lanelock_key_session { session })
         })
     }
 }

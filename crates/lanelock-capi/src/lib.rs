@@ -14,6 +14,7 @@
 )]
 
 mod algorithm;
+mod alike;
 mod boundary;
 mod device;
 mod error;

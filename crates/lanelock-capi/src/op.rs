@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use lanelock::{InvalidReason, Status};
 
+use crate::alike::Alike;
 use crate::boundary::counted;
 use crate::error::{Failure, copy_text};
 use crate::pointer::check_array;
@@ -230,7 +231,7 @@ unsafe fn explained(op: &lanelock_op) -> String {
         (Some(&reason), _) => {
             let (mut spare, mut place) = (Spare::uninit(), MaybeUninit::uninit());
             // SAFETY: the caller's promise.
-            match unsafe { view(op, &mut spare, &mut place) } {
+            match unsafe { view(op, &mut Alike::none(), &mut spare, &mut place) } {
                 // SAFETY: written.
                 Ok(()) => unsafe { place.assume_init_ref() }
                     .explain(reason)

@@ -6,12 +6,13 @@ use std::mem::MaybeUninit;
 use lanelock::stats::StatsReader;
 use lanelock::{Op, QueuePair};
 
-use crate::boundary::{boundary, counted, explained};
+use crate::alike::Alike;
+use crate::boundary::{boundary, counted, made};
 use crate::device::lanelock_device;
 use crate::error::{Failure, LANELOCK_ERROR_LENGTH, lanelock_error};
-use crate::handle::{Handle, OneThread, give, lend, lend_hot, take_idle};
-use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED, lanelock_op};
-use crate::pointer::{check_array, out};
+use crate::handle::{Handle, OneThread, lend, lend_hot, take_idle};
+use crate::op::{LANELOCK_INVALID_ARGS, LANELOCK_NOT_PROCESSED, LANELOCK_SUCCESS, lanelock_op};
+use crate::pointer::check_array;
 use crate::view::{Spare, view};
 
 /// Operations read at a time: as many as the core groups at a time.
@@ -48,6 +49,8 @@ struct Inner {
 struct Burst {
     ops: Box<[MaybeUninit<Op<'static>>]>,
     spare: Box<[Spare]>,
+    /// What the last operations were like.
+    like: Alike,
 }
 
 /// Makes a queue pair, for one thread at a time, that holds up to `depth` enqueued operations; 0 for
@@ -64,15 +67,14 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(queue_pair, "queue pair")?;
+        made(queue_pair, error, || {
             let device = &lend(device)?.device;
             if depth > MAX_DEPTH {
                 let text = format!("depth {depth}: at most {MAX_DEPTH}");
                 return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
             }
             let queue = device.queue_pair(1);
-            place.write(give(lanelock_queue_pair {
+            Ok(lanelock_queue_pair {
                 stats: queue.stats_reader(),
                 inner: OneThread::new(Inner {
                     queue,
@@ -81,8 +83,7 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
                     finished: 0,
                     depth,
                 }),
-            }));
-            Ok(())
+            })
         })
     }
 }
@@ -228,6 +229,7 @@ impl Burst {
         Self {
             ops: (0..SLICE).map(|_| MaybeUninit::uninit()).collect(),
             spare: (0..SLICE).map(|_| Spare::uninit()).collect(),
+            like: Alike::none(),
         }
     }
 
@@ -253,51 +255,60 @@ impl Burst {
                 let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
                 // SAFETY: the first `read` have been written.
                 let ops = unsafe { std::slice::from_raw_parts_mut(first, read) };
-                let results = Results { ops, to };
-                succeeded += queue.process(&mut *results.ops).succeeded;
+                let mut results = Results {
+                    ops,
+                    to,
+                    succeeded: 0,
+                };
+                results.succeeded = queue.process(results.ops).succeeded;
+                succeeded += results.succeeded;
             }
             done += read + usize::from(read < limit);
         }
         succeeded
     }
 
-    /// Reads operations as far as there is a form for them, at most [`SLICE`]; returns how many. On its
-    /// own, so that its loop has the registers to itself.
+    /// Reads operations as far as there is a form for them, at most [`SLICE`]; returns how many.
     ///
     /// # Safety
     /// As for [`Burst::run`].
-    #[inline(never)]
+    #[inline]
     unsafe fn read(&mut self, limit: usize, at: impl Fn(usize) -> *mut lanelock_op) -> usize {
-        let limit = limit.min(self.ops.len()).min(self.spare.len());
-        let (ops, spare) = (self.ops.as_mut_ptr(), self.spare.as_mut_ptr());
-        for index in 0..limit {
+        let limit = limit.min(self.ops.len());
+        let mut read = 0;
+        loop {
             // SAFETY: the caller's promise.
-            let Some(op) = (unsafe { waiting(at(index)) }) else {
-                return index;
-            };
-            // SAFETY: the caller's promise; both arrays have `limit` places.
-            let read = unsafe { view(op, &mut *spare.add(index), &mut *ops.add(index)) };
-            if let Err(reason) = read {
-                (op.status, op.reason) = (LANELOCK_INVALID_ARGS, reason);
-                return index;
+            unsafe {
+                read = self.like.take_over(&at, read, &mut self.ops[..limit]);
+                if read == limit || !self.read_any(at(read), read) {
+                    return read;
+                }
             }
+            read += 1;
         }
-        limit
     }
-}
 
-/// An operation that has no status yet.
-///
-/// # Safety
-/// `op` is null, not aligned, or valid for reads and writes.
-#[inline(always)]
-unsafe fn waiting<'a>(op: *mut lanelock_op) -> Option<&'a mut lanelock_op> {
-    if !op.is_aligned() {
-        return None;
+    /// As [`view`], to the place `index`, but returns false for an operation that has a status already,
+    /// or gets one as there is no form for it.
+    ///
+    /// # Safety
+    /// As for [`Burst::run`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn read_any(&mut self, op: *mut lanelock_op, index: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if op.is_null() || !op.is_aligned() || (*op).status != LANELOCK_NOT_PROCESSED {
+                return false;
+            }
+            let (spare, place) = (&mut self.spare[index], &mut self.ops[index]);
+            let read = view(op, &mut self.like, spare, place);
+            if let Err(reason) = read {
+                ((*op).status, (*op).reason) = (LANELOCK_INVALID_ARGS, reason);
+            }
+            read.is_ok()
+        }
     }
-    // SAFETY: the caller's promise.
-    let op = unsafe { op.as_mut() }?;
-    (op.status == LANELOCK_NOT_PROCESSED).then_some(op)
 }
 
 /// Operations that have run, and where their results go, however the engine returns.
@@ -305,23 +316,36 @@ struct Results<'r, F: Fn(usize) -> *mut lanelock_op> {
     ops: &'r mut [Op<'static>],
     /// Invariant: an operation that is valid for writes, for each index of `ops`.
     to: F,
+    /// How many did; 0 if the engine has not returned.
+    succeeded: usize,
+}
+
+impl<F: Fn(usize) -> *mut lanelock_op> Results<'_, F> {
+    #[inline(always)]
+    fn write(&self, index: usize, status: u8, reason: u8) {
+        let op = (self.to)(index);
+        // SAFETY: the invariant.
+        unsafe { ((*op).status, (*op).reason) = (status, reason) };
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_each(&self) {
+        for (index, op) in self.ops.iter().enumerate() {
+            let reason = op.error().map_or(0, |error| error.reason() as u8);
+            self.write(index, op.status() as u8, reason);
+        }
+    }
 }
 
 impl<F: Fn(usize) -> *mut lanelock_op> Drop for Results<'_, F> {
     #[inline]
     fn drop(&mut self) {
-        for (index, op) in self.ops.iter().enumerate() {
-            let status = op.status() as u8;
-            let reason = if status == LANELOCK_INVALID_ARGS {
-                op.error().map_or(0, |error| error.reason() as u8)
-            } else {
-                0
-            };
-            // SAFETY: the invariant.
-            unsafe {
-                let to = (self.to)(index);
-                ((*to).status, (*to).reason) = (status, reason);
-            }
+        if self.succeeded != self.ops.len() {
+            return self.write_each();
+        }
+        for index in 0..self.ops.len() {
+            self.write(index, LANELOCK_SUCCESS, 0);
         }
     }
 }

@@ -7,11 +7,11 @@ use lanelock::transform::Direction;
 use lanelock::{Session, Transform};
 
 use crate::algorithm::{from_numbers, to_numbers};
-use crate::boundary::{boundary, explained};
+use crate::boundary::{boundary, made};
 use crate::device::{lanelock_device, small};
 use crate::error::{Failure, copy_text, lanelock_error};
-use crate::handle::{Handle, give, lend, take};
-use crate::pointer::{bytes, out, text};
+use crate::handle::{Handle, lend, take};
+use crate::pointer::{bytes, text};
 use crate::sized::{self, Sized32};
 
 /// Encrypts, computes a tag or digest, or both.
@@ -117,8 +117,7 @@ pub unsafe extern "C" fn lanelock_session_new(
 ) -> i32 {
     // SAFETY: the caller's promises.
     unsafe {
-        explained(error, || {
-            let place = out(session, "session")?;
+        made(session, error, || {
             let device = &lend(device)?.device;
             let from = sized::read(transform)?;
             let transform = described(&from)?;
@@ -127,8 +126,7 @@ pub unsafe extern "C" fn lanelock_session_new(
                 None => device.session(transform),
             };
             let session = session?;
-            place.write(give(lanelock_session { session }));
-            Ok(())
+            Ok(lanelock_session { session })
         })
     }
 }

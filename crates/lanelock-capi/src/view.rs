@@ -1,12 +1,12 @@
-//! An operation of C's as the core's: a dozen loads and stores for the common forms.
+//! An operation of C's as the core's, whatever it looks like.
 
 use std::mem::MaybeUninit;
-use std::slice;
+use std::{ptr, slice};
 
 use lanelock::buffer::Segment;
-use lanelock::raw::{RawOp, RawOutput};
 use lanelock::{Buffer, Op};
 
+use crate::alike::Alike;
 use crate::handle;
 use crate::op::{
     LANELOCK_OP_AAD_AT, LANELOCK_OP_AUTH_RANGE, LANELOCK_OP_CIPHER_RANGE, LANELOCK_OP_IV_AT,
@@ -22,131 +22,42 @@ pub(crate) type Spare = MaybeUninit<[Segment; 2]>;
 /// Every flag there is.
 const KNOWN: u16 = 0x1ff;
 
-/// Flags of an operation whose IV, additional data and tag are places of their own.
-const APART: u16 = LANELOCK_OP_SEPARATE
-    | LANELOCK_OP_READ_ONLY
-    | LANELOCK_OP_CIPHER_RANGE
-    | LANELOCK_OP_AUTH_RANGE
-    | LANELOCK_OP_OUTPUT_AT
-    | LANELOCK_OP_TAG_CONST;
-
-const NEITHER: u16 = LANELOCK_OP_SEPARATE | LANELOCK_OP_READ_ONLY;
+/// Flags that exclude each other.
+pub(crate) const NEITHER: u16 = LANELOCK_OP_SEPARATE | LANELOCK_OP_READ_ONLY;
 
 /// Writes the operation in the core's form to `place`, or gives the number of the reason why there is
-/// none.
+/// none. `like` becomes those like this one, if it needs no closer look.
 ///
 /// # Safety
 /// As for `lanelock_process`; what is written and `spare` live no longer than what the operation points
 /// to, and `spare` stays where it is as long as what is written is used.
-#[inline(always)]
+#[cold]
+#[inline(never)]
 pub(crate) unsafe fn view(
-    op: &lanelock_op,
+    op: *const lanelock_op,
+    like: &mut Alike,
     spare: &mut Spare,
     place: &mut MaybeUninit<Op<'static>>,
 ) -> Result<(), u8> {
-    if op.session.is_null() {
+    // SAFETY: valid, says the caller.
+    let it = unsafe { &*op };
+    if it.session.is_null() {
         return Err(LANELOCK_REASON_SESSION_NULL);
     }
-    if cfg!(debug_assertions) && handle::check(op.session).is_err() {
+    if cfg!(debug_assertions) && handle::check(it.session).is_err() {
         return Err(LANELOCK_REASON_SESSION_FREED);
     }
-    let in_one_run = op.input_segments | op.output_segments == 0;
-    if op.flags & !APART == 0 && op.flags & NEITHER != NEITHER && in_one_run && is_clear(op) {
-        // SAFETY: live, says the caller.
-        let session = unsafe { &(*op.session).session };
-        // SAFETY: valid, says the caller; not null, and clear of each other, as just checked.
-        place.write(unsafe { Op::from_raw(session, &raw(op)) });
-        return Ok(());
-    }
-    // SAFETY: the caller's promise.
-    unsafe { write_any(op, spare, place) }
-}
-
-/// # Safety
-/// As for [`view`].
-#[inline(never)]
-unsafe fn write_any(
-    op: &lanelock_op,
-    spare: &mut Spare,
-    place: &mut MaybeUninit<Op<'static>>,
-) -> Result<(), u8> {
-    // SAFETY: the caller's promise.
-    place.write(unsafe { view_any(op, spare)? });
-    Ok(())
-}
-
-/// The parts of an operation that has each in one run.
-#[inline(always)]
-fn raw(op: &lanelock_op) -> RawOp {
-    RawOp {
-        input: (op.input.cast(), op.input_len),
-        output: match op.flags & NEITHER {
-            0 => RawOutput::InPlace,
-            LANELOCK_OP_SEPARATE => RawOutput::Separate((op.output.cast(), op.output_len)),
-            _ => RawOutput::Nowhere,
-        },
-        iv: (op.iv.cast_mut(), op.iv_len),
-        aad: (op.aad.cast_mut(), op.aad_len),
-        tag: (op.tag, op.tag_len),
-        tag_writable: op.flags & LANELOCK_OP_TAG_CONST == 0,
-        cipher: has(op, LANELOCK_OP_CIPHER_RANGE).then_some((op.cipher_at, op.cipher_len)),
-        auth: has(op, LANELOCK_OP_AUTH_RANGE).then_some((op.auth_at, op.auth_len)),
-        output_at: has(op, LANELOCK_OP_OUTPUT_AT).then_some(op.output_at),
-    }
-}
-
-#[inline(always)]
-fn has(op: &lanelock_op, flag: u16) -> bool {
-    op.flags & flag != 0
-}
-
-/// Whether nothing is null that is not empty, and what is written is obviously clear of everything
-/// else. Branches, which always go the same way, leave the registers to what follows.
-#[inline(always)]
-fn is_clear(op: &lanelock_op) -> bool {
-    let null = |base: *const u8, len: u32| base.is_null() && len != 0;
-    let run = |base: *const u8, len: u32| (base as usize, len as usize);
-    let input = run(op.input.cast(), op.input_len);
-    let (iv, aad, tag) = (
-        run(op.iv, op.iv_len),
-        run(op.aad, op.aad_len),
-        run(op.tag, op.tag_len),
-    );
-    if null(op.input.cast(), op.input_len)
-        || null(op.iv, op.iv_len)
-        || null(op.aad, op.aad_len)
-        || null(op.tag, op.tag_len)
-        || may_meet(tag, input)
-        || may_meet(tag, iv)
-        || may_meet(tag, aad)
-    {
-        return false;
-    }
-    let written = if has(op, LANELOCK_OP_SEPARATE) {
-        let output = run(op.output.cast(), op.output_len);
-        if null(op.output.cast(), op.output_len) || may_meet(input, output) || may_meet(tag, output)
-        {
-            return false;
+    if let Some(alike) = Alike::of(it) {
+        *like = alike;
+        // SAFETY: the caller's promise.
+        let written = unsafe { alike.take_over(|_| op.cast_mut(), 0, slice::from_mut(place)) };
+        if written == 1 {
+            return Ok(());
         }
-        output
-    } else if has(op, LANELOCK_OP_CIPHER_RANGE) {
-        (
-            input.0.wrapping_add(op.cipher_at as usize),
-            op.cipher_len as usize,
-        )
-    } else {
-        input
-    };
-    !(may_meet(iv, written) || may_meet(aad, written))
-}
-
-/// Whether they have a byte in common, or are empty and may lie inside of each other: one compare.
-#[inline(always)]
-fn may_meet(a: (usize, usize), b: (usize, usize)) -> bool {
-    // Around the circle of addresses, from the end of one to the start of the other is no further than
-    // what both leave free, unless they meet.
-    let distance = b.0.wrapping_sub(a.0).wrapping_sub(a.1);
-    distance > 0_usize.wrapping_sub(a.1).wrapping_sub(b.1)
+    }
+    // SAFETY: the caller's promise.
+    place.write(unsafe { view_any(it, spare)? });
+    Ok(())
 }
 
 /// An address that is not null, and a length.
@@ -229,7 +140,7 @@ fn run(base: *mut u8, len: u32) -> Option<Run> {
     if !base.is_null() {
         return Some((base, len as usize));
     }
-    (len == 0).then_some((std::ptr::dangling_mut(), 0))
+    (len == 0).then_some((ptr::dangling_mut(), 0))
 }
 
 /// Whether they have a byte in common; an empty one has none that lies inside of another.
@@ -269,7 +180,7 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
         (apart.output_len, apart.output_segments) = (0, 0);
     }
     let parts = Parts::of(&apart).ok_or(LANELOCK_REASON_POINTER_NULL)?;
-    let empty = (std::ptr::dangling_mut(), 0);
+    let empty = (ptr::dangling_mut(), 0);
     let output = if kind == LANELOCK_OP_SEPARATE {
         parts.output
     } else {
@@ -333,7 +244,7 @@ unsafe fn list(
     // SAFETY: the caller's promise.
     let list = unsafe {
         if count == 0 {
-            return Ok(slice::from_raw_parts(std::ptr::from_mut(single), 1));
+            return Ok(slice::from_raw_parts(ptr::from_mut(single), 1));
         }
         if base.is_null() {
             return Err(LANELOCK_REASON_POINTER_NULL);
@@ -364,11 +275,5 @@ mod tests {
         let (a, b, c, none) = (at(0, 4), at(4, 4), at(3, 2), at(2, 0));
         assert!(!meet(a, b) && !meet(b, a) && !meet(a, none) && !meet(none, a));
         assert!(meet(a, c) && meet(c, b) && meet(a, a));
-        let bare = |run: Run| (run.0 as usize, run.1);
-        for (one, other) in [(a, b), (b, a), (a, c), (c, b), (a, a)] {
-            let same = may_meet(bare(one), bare(other));
-            assert_eq!(same, meet(one, other), "{one:?} {other:?}");
-        }
-        assert!(may_meet(bare(a), bare(none)), "on the careful side");
     }
 }

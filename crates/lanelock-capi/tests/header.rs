@@ -217,7 +217,7 @@ fn every_function_is_one_call_of_the_boundary() {
             .trim_start()
             .trim_start_matches("unsafe {")
             .trim_start();
-        let called = ["boundary(", "counted(", "explained("];
+        let called = ["boundary(", "counted(", "made("];
         assert!(
             called.iter().any(|it| body.starts_with(it)),
             "{name}: {body}"

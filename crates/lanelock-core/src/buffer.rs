@@ -98,6 +98,7 @@ pub struct Sink<'a>(Span, PhantomData<&'a mut [u8]>);
 /// Invariant: for the lifetime that the owner carries, `base` is valid for reads of the bytes or
 /// entries, every entry for its bytes, and likewise for writes where the owner is a [`Sink`].
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // as records of other languages
 pub(crate) struct Span {
     pub(crate) base: *mut u8,
     /// The length and the number of segments.

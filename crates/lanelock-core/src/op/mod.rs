@@ -2,6 +2,7 @@
 
 mod error;
 mod plain;
+#[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
 mod raw;
 pub(crate) mod signature;
 mod valid;
@@ -14,7 +15,8 @@ use signature::Signature;
 
 pub use error::OpError;
 pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
-pub use raw::{RawOp, RawOutput, RawRun};
+#[cfg(all(target_endian = "little", target_pointer_width = "64"))]
+pub use raw::{RawForm, RawOp, RawOutput, RawRun};
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
@@ -40,16 +42,17 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
-// In this order, what most operations do not have is one stretch of zeros, soon written; operations
-// in a row share no cache line.
+// In this order, what most operations do not have is one stretch of zeros, soon written, and the two
+// ranges, which are written together, do not cross the middle; operations in a row share no cache
+// line.
 #[repr(C, align(64))]
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) input: Span,
     pub(crate) output: Span,
-    pub(crate) iv: Place,
     pub(crate) cipher: Extent,
     pub(crate) auth: Extent,
+    pub(crate) iv: Place,
     pub(crate) tag: Place,
     pub(crate) aad: Place,
     pub(crate) output_at: u32,
@@ -65,6 +68,7 @@ pub struct Op<'a> {
 /// Invariant: where `base` is not null it is valid for reads of `len` bytes while the operation
 /// lives, and for writes if the signature has [`Signature::TAG_WRITABLE`] and this is its tag.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // as records of other languages
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
     /// The length, and the complement of the offset: an absent part is all zeros.

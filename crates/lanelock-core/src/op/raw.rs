@@ -2,124 +2,245 @@
 
 #![allow(unsafe_code)] // addresses that the caller vouches for
 
-use std::marker::PhantomData;
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
 
 use super::signature::Signature;
-use super::{Extent, Op, Place};
+use super::{Extent, Op, Place, clamp};
 use crate::buffer::{Access, Span};
+use crate::halves::Halves;
 use crate::session::Session;
-use crate::status::Status;
+use crate::status::{InvalidReason, Status};
 
 /// Some bytes: an address, which may be null if there are none, and their number.
-pub type RawRun = (*mut u8, u32);
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(C)]
+pub struct RawRun {
+    /// Where they start.
+    pub base: *mut u8,
+    /// Their number.
+    pub len: u32,
+    /// Zero.
+    pub zero: u32,
+}
 
-/// Where the result of a [`RawOp`] goes.
+/// A record of where an operation's parts lie, each in one run: with a [`RawForm`] it is an
+/// operation. A length of `u32::MAX` is refused when the operation runs; so are ranges that do not
+/// fit.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RawOp {
+    /// The input.
+    pub input: RawRun,
+    /// The output of [`RawOutput::Separate`].
+    pub output: RawRun,
+    /// The IV.
+    pub iv: RawRun,
+    /// Length of what is encrypted or decrypted, if the form has [`RawForm::cipher_range`].
+    pub cipher_len: u32,
+    /// Its offset.
+    pub cipher_at: u32,
+    /// Length of what is authenticated, if the form has [`RawForm::auth_range`].
+    pub auth_len: u32,
+    /// Its offset.
+    pub auth_at: u32,
+    /// The tag to write or to compare.
+    pub tag: RawRun,
+    /// Additional data; none if it is empty.
+    pub aad: RawRun,
+}
+
+/// Where the results of operations go.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RawOutput {
-    /// It replaces the input.
+    /// They replace the input.
     InPlace,
     /// To other memory.
-    Separate(RawRun),
+    Separate,
     /// Nowhere: a MAC or hash with its tag.
     Nowhere,
 }
 
-/// An operation whose parts each lie in one run: what [`Op::from_raw`] makes one of, in a dozen loads
-/// and stores. A length of `u32::MAX` is refused when the operation runs; so are ranges that do not
-/// fit.
+/// Which parts operations have: decided once for many [`RawOp`] that are alike.
 #[derive(Clone, Copy, Debug)]
-pub struct RawOp {
-    /// The input.
-    pub input: RawRun,
-    /// The output.
-    pub output: RawOutput,
-    /// The IV; none if it is empty.
-    pub iv: RawRun,
-    /// Additional data; none if it is empty.
-    pub aad: RawRun,
-    /// The tag to write or to compare; none if it is empty.
-    pub tag: RawRun,
-    /// Whether the tag may be written.
-    pub tag_writable: bool,
-    /// Offset and length of what is encrypted or decrypted, if that is not all of the input.
-    pub cipher: Option<(u32, u32)>,
-    /// Offset and length of what is authenticated, if that is not all of the input.
-    pub auth: Option<(u32, u32)>,
-    /// Where the payload starts in the output, if that is not its start.
-    pub output_at: Option<u32>,
+pub struct RawForm {
+    rest: Rest,
+    cipher_range: bool,
+    auth_range: bool,
+}
+
+/// The rest of an operation, as it lies there.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Rest {
+    output_at: u32,
+    access: Access,
+    status: Status,
+    reason: Option<InvalidReason>,
+    signature: Signature,
+    padding: u32, // what is copied is a register
+}
+
+const _: () = {
+    const START: usize = offset_of!(Op<'static>, output_at);
+    assert!(offset_of!(Rest, access) == offset_of!(Op<'static>, access) - START);
+    assert!(offset_of!(Rest, status) == offset_of!(Op<'static>, status) - START);
+    assert!(offset_of!(Rest, reason) == offset_of!(Op<'static>, reason) - START);
+    assert!(offset_of!(Rest, signature) == offset_of!(Op<'static>, signature) - START);
+    assert!(size_of::<Rest>() <= size_of::<Op<'static>>() - START);
+};
+
+impl RawForm {
+    /// Operations of an input and, perhaps, additional data.
+    #[must_use]
+    pub fn new(output: RawOutput) -> Self {
+        let (access, signature) = match output {
+            RawOutput::InPlace => (Access::InPlace, Signature::EMPTY),
+            RawOutput::Separate => (Access::Separate, Signature::SEPARATE),
+            RawOutput::Nowhere => (Access::ReadOnly, Signature::READ_ONLY),
+        };
+        Self {
+            rest: Rest {
+                output_at: 0,
+                access,
+                status: Status::NotProcessed,
+                reason: None,
+                signature,
+                padding: 0,
+            },
+            cipher_range: false,
+            auth_range: false,
+        }
+    }
+
+    /// Each with an IV of `len` bytes; 0 for none.
+    #[must_use]
+    pub fn iv(mut self, len: u32) -> Self {
+        self.rest.signature = self.rest.signature.with_iv(len as usize);
+        self
+    }
+
+    /// Each with a tag of `len` bytes, 0 for none, that may be written or only read.
+    #[must_use]
+    pub fn tag(mut self, len: u32, writable: bool) -> Self {
+        self.rest.signature = self.rest.signature.with_tag(len as usize);
+        if writable && len != 0 {
+            self.rest.signature = self.rest.signature.with(Signature::TAG_WRITABLE);
+        }
+        self
+    }
+
+    /// What is encrypted or decrypted is given; else it is all of the input.
+    #[must_use]
+    pub fn cipher_range(mut self) -> Self {
+        self.cipher_range = true;
+        self.rest.signature = self.rest.signature.with(Signature::RANGES);
+        self
+    }
+
+    /// What is authenticated is given; else it is all of the input.
+    #[must_use]
+    pub fn auth_range(mut self) -> Self {
+        self.auth_range = true;
+        self.rest.signature = self.rest.signature.with(Signature::RANGES);
+        self
+    }
+
+    /// The payload starts there in the output.
+    #[must_use]
+    pub fn output_at(mut self, offset: usize) -> Self {
+        self.rest.output_at = clamp(offset);
+        self.rest.signature = self.rest.signature.with(match self.rest.access {
+            Access::InPlace => Signature::OUTPUT_AT_IN_PLACE,
+            _ => Signature::RANGES,
+        });
+        self
+    }
+}
+
+impl RawForm {
+    /// Whether results go to other memory.
+    #[must_use]
+    pub fn is_separate(&self) -> bool {
+        self.rest.access == Access::Separate
+    }
+
+    /// Whether what is encrypted, decrypted or authenticated may be given.
+    #[must_use]
+    pub fn has_ranges(&self) -> bool {
+        self.cipher_range | self.auth_range
+    }
 }
 
 impl<'a> Op<'a> {
-    /// The operation that `raw` describes: what [`Op::new`] and the methods for its parts make of
-    /// slices.
+    /// Writes the operation that `raw` describes to `place`: what [`Op::new`] and the methods for its
+    /// parts make of slices.
     ///
     /// # Safety
-    /// For `'a`, each run is valid for reads, or empty; what is written ([`RawOp::output`], and a tag
-    /// that may be) is valid for writes, nobody else refers to it, and it lies apart from every other
-    /// run of the operation, or is the input where the result replaces that.
+    /// `SEPARATE` and `RANGES` are what the form says. `raw` is valid for reads. In it, IV and tag have
+    /// the form's lengths, and `zero` is 0 in every run that the form has. For `'a`, each of these runs
+    /// is valid for reads, and its address not null unless it is that of a part other than input and
+    /// output that is empty; what is written (the output, and a tag that may be) is valid for writes,
+    /// nobody else refers to it, and it lies apart from every other run of the operation, or is the
+    /// input where the result replaces that.
     #[inline(always)]
-    #[must_use]
-    pub unsafe fn from_raw(session: &'a Session, raw: &RawOp) -> Self {
+    pub unsafe fn write_raw<const SEPARATE: bool, const RANGES: bool>(
+        place: &mut MaybeUninit<Self>,
+        session: &'a Session,
+        raw: *const RawOp,
+        form: &RawForm,
+    ) {
+        debug_assert_eq!((SEPARATE, RANGES), (form.is_separate(), form.has_ranges()));
         let session = session.inner();
-        let input = span(raw.input);
-        let (access, output, form) = match raw.output {
-            RawOutput::InPlace => (Access::InPlace, input, Signature::EMPTY),
-            RawOutput::Separate(run) => (Access::Separate, span(run), Signature::SEPARATE),
-            RawOutput::Nowhere => (Access::ReadOnly, input, Signature::READ_ONLY),
-        };
-        let mut signature = form.with_iv(raw.iv.1 as usize).with_tag(raw.tag.1 as usize);
-        if raw.tag_writable && raw.tag.1 != 0 {
-            signature = signature.with(Signature::TAG_WRITABLE);
-        }
-        if raw.cipher.is_some() | raw.auth.is_some() {
-            signature = signature.with(Signature::RANGES);
-        }
-        if raw.output_at.is_some() {
-            signature = signature.with(match access {
-                Access::InPlace => Signature::OUTPUT_AT_IN_PLACE,
-                _ => Signature::RANGES,
-            });
-        }
-        let range = |given: Option<(u32, u32)>, used: u32| match given {
-            Some((at, len)) => Extent::new(at, len),
-            None => Extent::new(0, input.len() & used),
-        };
-        Self {
-            session,
-            input,
-            output,
-            iv: place(raw.iv),
-            aad: place(raw.aad),
-            tag: place(raw.tag),
-            cipher: range(raw.cipher, session.rules.cipher_mask),
-            auth: range(raw.auth, session.rules.auth_mask),
-            output_at: raw.output_at.unwrap_or(0),
-            signature,
-            access,
-            status: Status::NotProcessed,
-            reason: None,
-            lifetime: PhantomData,
+        let to = place.as_mut_ptr();
+        // SAFETY: `raw` is valid for reads, says the caller, and the place has room for all fields, each
+        // of which is written. What is copied is a register of what lies alike on both sides: a run is a
+        // span or place.
+        unsafe {
+            let run = |from: *const RawRun, to: *mut RawRun| ptr::copy_nonoverlapping(from, to, 1);
+            let input = &raw const (*raw).input;
+            let len = (*input).len;
+            let whole = |used: u32| Extent::new(0, len & used);
+            let range = |given: bool, from: *const u32, used: u32| match given {
+                true => Extent(from.cast::<Halves>().read()),
+                false => whole(used),
+            };
+            let (cipher, auth) = if RANGES {
+                let (cipher, auth) = (&raw const (*raw).cipher_len, &raw const (*raw).auth_len);
+                (
+                    range(form.cipher_range, cipher, session.rules.cipher_mask),
+                    range(form.auth_range, auth, session.rules.auth_mask),
+                )
+            } else {
+                let rules = &session.rules;
+                (whole(rules.cipher_mask), whole(rules.auth_mask))
+            };
+            let output = if SEPARATE {
+                &raw const (*raw).output
+            } else {
+                input
+            };
+            (&raw mut (*to).session).write(session);
+            run(input, (&raw mut (*to).input).cast());
+            run(output, (&raw mut (*to).output).cast());
+            run(&raw const (*raw).iv, (&raw mut (*to).iv).cast());
+            (&raw mut (*to).cipher).write(cipher);
+            (&raw mut (*to).auth).write(auth);
+            run(&raw const (*raw).tag, (&raw mut (*to).tag).cast());
+            run(&raw const (*raw).aad, (&raw mut (*to).aad).cast());
+            let rest = to.byte_add(offset_of!(Self, output_at)).cast::<Rest>();
+            rest.copy_from_nonoverlapping(&raw const form.rest, 1);
         }
     }
 }
 
-/// Slices have addresses, empty ones too.
-#[inline(always)]
-fn span((base, len): RawRun) -> Span {
-    let base = if base.is_null() {
-        std::ptr::dangling_mut()
-    } else {
-        base
-    };
-    Span::contiguous(base, len as usize)
-}
-
-#[inline(always)]
-fn place((base, len): RawRun) -> Place {
-    // Null is the base of [`Place::ABSENT`], whose other word is that of a length of 0.
-    let base = if len == 0 { std::ptr::null_mut() } else { base };
-    Place::separate(base, len as usize)
-}
+const _: () = {
+    assert!(size_of::<RawRun>() == size_of::<Span>() && size_of::<RawRun>() == size_of::<Place>());
+    assert!(offset_of!(RawRun, base) == offset_of!(Span, base));
+    assert!(offset_of!(RawRun, base) == offset_of!(Place, base));
+    assert!(offset_of!(RawRun, len) == offset_of!(Span, size));
+    assert!(offset_of!(RawRun, len) == offset_of!(Place, range));
+};
 
 #[cfg(test)]
 mod tests {
@@ -162,8 +283,11 @@ mod tests {
     }
 
     fn run(bytes: &mut [u8]) -> RawRun {
-        let len = u32::try_from(bytes.len()).expect("short");
-        (bytes.as_mut_ptr(), len)
+        RawRun {
+            base: bytes.as_mut_ptr(),
+            len: u32::try_from(bytes.len()).expect("short"),
+            zero: 0,
+        }
     }
 
     /// Everything that engines and validation look at.
@@ -194,59 +318,63 @@ mod tests {
         let session = session.expect("offered");
         let (mut data, mut out, mut tag) = ([0; 64], [0; 80], [0; 16]);
         let (mut iv, mut aad) = ([0; 12], [0; 5]);
+        let none = RawRun {
+            base: ptr::null_mut(),
+            len: 0,
+            zero: 0,
+        };
         let raw = RawOp {
             input: run(&mut data),
-            output: RawOutput::InPlace,
+            output: run(&mut out),
             iv: run(&mut iv),
-            aad: run(&mut aad),
+            cipher_len: 48,
+            cipher_at: 8,
+            auth_len: 9,
+            auth_at: 4,
             tag: run(&mut tag),
-            tag_writable: true,
-            cipher: None,
-            auth: None,
-            output_at: None,
+            aad: run(&mut aad),
         };
-        // SAFETY: arrays that outlive the operations; each is used by one at a time.
-        let made = |raw: RawOp| shown(&unsafe { Op::from_raw(&session, &raw) });
-        let parts = made(raw);
-        let op = Op::new(&session, Buffer::in_place(&mut data))
-            .iv(&iv)
-            .aad(&aad);
-        assert_eq!(parts, shown(&op.tag(&mut tag)));
-
-        let other = RawOp {
-            output: RawOutput::Separate(run(&mut out)),
-            tag_writable: false,
-            cipher: Some((8, 48)),
-            output_at: Some(3),
-            ..raw
+        let made = |raw: RawOp, form: RawForm| {
+            let mut place = MaybeUninit::uninit();
+            // SAFETY: arrays that outlive the operations; each is used by one at a time.
+            unsafe {
+                let (raw, write) = (
+                    ptr::from_ref(&raw),
+                    match (form.is_separate(), form.has_ranges()) {
+                        (false, false) => Op::write_raw::<false, false>,
+                        (false, true) => Op::write_raw::<false, true>,
+                        (true, false) => Op::write_raw::<true, false>,
+                        (true, true) => Op::write_raw::<true, true>,
+                    },
+                );
+                write(&mut place, &session, raw, &form);
+            }
+            // SAFETY: written.
+            shown(unsafe { place.assume_init_ref() })
         };
-        let parts = made(other);
-        let op = Op::new(&session, Buffer::separate(&data, &mut out))
-            .iv(&iv)
-            .aad(&aad);
-        let op = op.expected_tag(&tag).cipher_range(8..56).output_at(3);
-        assert_eq!(parts, shown(&op));
+        let sealed = |output| RawForm::new(output).iv(12).tag(16, true);
 
-        let offset = RawOp {
-            output_at: Some(3),
-            ..raw
-        };
-        let parts = made(offset);
-        let op = Op::new(&session, Buffer::in_place(&mut data))
-            .iv(&iv)
-            .aad(&aad);
-        assert_eq!(parts, shown(&op.tag(&mut tag).output_at(3)));
+        let parts = made(raw, sealed(RawOutput::InPlace));
+        let op = Op::new(&session, Buffer::in_place(&mut data)).iv(&iv);
+        assert_eq!(parts, shown(&op.aad(&aad).tag(&mut tag)));
 
-        let none = (std::ptr::null_mut(), 0);
+        let form = RawForm::new(RawOutput::Separate).iv(12).tag(16, false);
+        let parts = made(raw, form.cipher_range().output_at(3));
+        let op = Op::new(&session, Buffer::separate(&data, &mut out)).iv(&iv);
+        let op = op.aad(&aad).expected_tag(&tag).cipher_range(8..56);
+        assert_eq!(parts, shown(&op.output_at(3)));
+
+        let parts = made(raw, sealed(RawOutput::InPlace).output_at(3));
+        let op = Op::new(&session, Buffer::in_place(&mut data)).iv(&iv);
+        assert_eq!(parts, shown(&op.aad(&aad).tag(&mut tag).output_at(3)));
+
         let bare = RawOp {
-            output: RawOutput::Nowhere,
             iv: none,
             aad: none,
             tag: none,
-            auth: Some((4, 9)),
             ..raw
         };
-        let parts = made(bare);
+        let parts = made(bare, RawForm::new(RawOutput::Nowhere).auth_range());
         let op = Op::new(&session, Buffer::read_only(&data)).auth_range(4..13);
         assert_eq!(parts, shown(&op));
     }
