@@ -12,11 +12,14 @@ PACKAGE = $(CARGO) package --quiet --offline --locked --target-dir target/packag
 	$(addprefix --package ,$(PUBLISHED))
 # The OpenSSL provider, under the name by which OpenSSL looks for it.
 MODULE = target/release/lanelock.so
+# The C library as Cargo builds it.
+CAPI = target/release/liblanelock_capi.a
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
-	integrations soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install install-c header clean help
+	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install install-c \
+	capi abi abi-check deb deb-test header clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -29,8 +32,12 @@ test: setup peers ## Everything that must pass
 	cp -f target/debug/deps/liblanelock_provider.so target/debug/lanelock.so
 	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/haproxy/test --short
 	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/trafficserver/test --short
+	ARCHIVE=target/debug/deps/liblanelock_capi.a integrations/libmongocrypt/test
+	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
+		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
+		OUT=target/debug/dpdk integrations/dpdk/test --short; fi
 
-lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API; warnings denied
+lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API, C ABI; warnings denied
 	$(CARGO) fmt --all --check
 	$(LINT_TOOLS)/typos
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
@@ -40,6 +47,7 @@ lint: lint-tools ## Format, spelling, clippy, features, documentation, licences,
 	$(LINT_TOOLS)/cargo-deny --log-level error --offline check licenses bans sources
 	$(PACKAGE) --no-verify --allow-dirty
 	$(MAKE) --no-print-directory api-check
+	tools/abi
 
 lint-tools: setup
 	@tools/setup lint
@@ -92,9 +100,20 @@ soak: setup ## Long: the thread tests for some minutes, the longest messages
 	LANELOCK_STRESS_ROUNDS=20000 $(CARGO) test --release -p lanelock-openssl --test threads
 	$(CARGO) test --release -p lanelock-openssl --test large -- --include-ignored
 
-integrations: build ## Long: HAProxy and Traffic Server with the provider, those that are installed
+libmongocrypt: setup ## Build and test target/libmongocrypt/liblanelock_mongocrypt.so: hooks for MongoDB's drivers
+	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
+	$(MAKE) --no-print-directory -C integrations/libmongocrypt
+	integrations/libmongocrypt/test
+
+integrations: build ## Long: HAProxy, Traffic Server and DPDK with lanelock, those that are installed
 	integrations/haproxy/test
 	integrations/trafficserver/test
+	if pkg-config --exists libdpdk; then $(MAKE) --no-print-directory dpdk && integrations/dpdk/test; fi
+
+dpdk: setup ## The crypto driver for the DPDK that is installed: target/dpdk/librte_crypto_lanelock.so
+	@tools/setup dpdk
+	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
+	$(MAKE) --no-print-directory -C integrations/dpdk
 
 soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
 	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
@@ -130,17 +149,32 @@ install: build ## Install the command and the provider for this user, without ro
 header: ## Write lanelock.h anew, with cbindgen, after changes of the C interface
 	tools/header
 
+abi: lint-tools ## Write the C ABI to crates/lanelock-capi/abi
+	tools/abi --write
+
+abi-check: lint-tools capi ## The C ABI is what crates/lanelock-capi/abi says, the built library's too; `make abi` writes it
+	PREFIX=/usr LIBDIR= DESTDIR=target/abi tools/install-c $(CAPI)
+	tools/abi target/abi/usr/lib/liblanelock.so
+
+deb: build capi ## Debian packages: the C library, its development files, the command, the provider
+	tools/deb
+
+deb-test: deb ## As root: install the packages in a Debian 12 root of its own and use them there
+	tools/deb-test
+
 install-c: export PREFIX ?= /usr/local
 install-c: export DESTDIR ?=
 install-c: export LIBDIR ?=
 
-install-c: setup ## Install the C library: lanelock.h, liblanelock.so.0, liblanelock.a; PREFIX=/usr/local DESTDIR=
+install-c: capi ## Install the C library: lanelock.h, liblanelock.so.0, liblanelock.a; PREFIX=/usr/local DESTDIR=
+	tools/install-c $(CAPI)
+
+capi: setup
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
-	tools/install-c target/release/liblanelock_capi.a
 
 clean: ## Remove what was built
 	$(CARGO) clean
 	rm -f report.html
 
 help: ## This list
-	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## /\1|/' | column -t -s '|'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
