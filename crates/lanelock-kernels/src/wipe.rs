@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // raw writes over values that hold no references
 
+use core::mem::MaybeUninit;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 /// Plain data: any bytes are a value, all zeros among them, and nothing is dropped.
@@ -18,6 +19,17 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: arrays of plain data.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// Fills `place` with zeros where it is: a value that is large would otherwise pass over the stack,
+/// unless the compiler optimises that away.
+#[inline]
+pub(crate) fn zeroed<T: Plain>(place: &mut MaybeUninit<T>) -> &mut T {
+    // SAFETY: the place is writable and zeros are a value of `T`.
+    unsafe {
+        place.as_mut_ptr().write_bytes(0, 1);
+        place.assume_init_mut()
+    }
+}
 
 /// Writes zeros over `secrets`.
 #[inline]

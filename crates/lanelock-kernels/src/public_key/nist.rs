@@ -27,7 +27,7 @@ use crate::machine::Machine;
 use crate::public_key::digits;
 use crate::public_key::digits::residue::Modulus;
 use crate::taint::declassify;
-use crate::wipe::{Plain, wipe};
+use crate::wipe::{Plain, wipe, zeroed};
 
 /// The curve P-256 (secp256r1, prime256v1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -218,12 +218,16 @@ impl<C: Curve> Kernels<C> {
     /// Computes the multiples in `place`, for instance a leaked `Box::new_uninit()`: some hundred
     /// signatures' time.
     pub fn new_in(place: &mut MaybeUninit<Self>, machine: Machine) -> &mut Self {
-        let kernels = place.write(Self {
-            machine,
-            multiples: C::EMPTY,
-        });
-        C::fill(machine, &mut kernels.multiples);
-        kernels
+        let kernels = place.as_mut_ptr();
+        // SAFETY: both fields are inside the place, which nothing else refers to; that of the multiples
+        // may hold anything. Afterwards both have a value.
+        #[allow(unsafe_code)]
+        unsafe {
+            (&raw mut (*kernels).machine).write(machine);
+            let multiples = &raw mut (*kernels).multiples;
+            C::fill(machine, zeroed(&mut *multiples.cast::<MaybeUninit<_>>()));
+            &mut *kernels
+        }
     }
 
     /// Computes public keys.

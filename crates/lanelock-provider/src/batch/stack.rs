@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use crate::lanes;
 
 /// Bytes of a thread's large stack. The deepest batch, eight RSA-4096 signatures, takes less than
-/// half (see the test). Pages that are never touched cost nothing.
+/// half (the native engine's `steady_state` runs on half). Pages that are never touched cost nothing.
 const SIZE: usize = 512 * 1024;
 
 /// Bytes below it that fault.

@@ -136,7 +136,7 @@ impl Haproxy {
 
     /// Its answer to a command on its socket.
     fn ask(&self, command: &str) -> io::Result<String> {
-        let mut socket = UnixStream::connect(self.folder.path().join("admin.sock"))?;
+        let mut socket = self.admin()?;
         socket.set_read_timeout(Some(START))?;
         writeln!(socket, "{command}")?;
         let mut answer = String::new();
@@ -144,9 +144,14 @@ impl Haproxy {
         Ok(answer)
     }
 
+    fn admin(&self) -> io::Result<UnixStream> {
+        UnixStream::connect(self.folder.path().join("admin.sock"))
+    }
+
     fn wait_until_it_listens(&mut self) -> io::Result<()> {
         let start = Instant::now();
-        while TcpStream::connect(self.address).is_err() {
+        // Either may come first.
+        while TcpStream::connect(self.address).is_err() || self.admin().is_err() {
             if let Some(status) = self.child.try_wait()? {
                 let said = fs::read_to_string(self.folder.path().join("log"))?;
                 return Err(io::Error::other(format!("ended with {status}: {said}")));

@@ -53,12 +53,6 @@ pub(super) const fn base_digits(bits: usize) -> usize {
 }
 
 impl<const N: usize> Multiples<N> {
-    /// None yet.
-    pub(super) const EMPTY: Self = Self {
-        x: [[[[0; LANES]; 2]; ROWS]; N],
-        y: [[[[0; LANES]; 2]; ROWS]; N],
-    };
-
     /// The multiple numbered `index` of each lane.
     #[inline(always)]
     fn lookup<V: DigitLanes, C: Parameters<N>>(&self, index: V) -> Affine<V, C, N> {

@@ -18,8 +18,6 @@ pub trait Batches: Sized + 'static {
     type Digits: Plain + Default;
     /// The multiples of the base point.
     type Multiples: Plain + Send + Sync;
-    /// None of them yet.
-    const EMPTY: Self::Multiples;
 
     /// Puts the number of `bytes`, most significant first, into `lane`.
     fn load(digits: &mut Self::Digits, lane: usize, bytes: &[u8]);
@@ -48,8 +46,6 @@ macro_rules! batches {
             type Digits = [Words; $digits];
             type Multiples =
                 [Multiples<$digits>; multiply::base_digits(<$curve as Parameters<$digits>>::BITS)];
-            const EMPTY: Self::Multiples =
-                [Multiples::EMPTY; multiply::base_digits(<$curve as Parameters<$digits>>::BITS)];
 
             fn load(digits: &mut Self::Digits, lane: usize, bytes: &[u8]) {
                 digits::put(digits, lane, bytes);
