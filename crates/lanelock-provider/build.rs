@@ -16,8 +16,10 @@ fn main() {
         return;
     }
     // References without a version are bound to the first version that a library defines, too:
-    // libssl's comes second.
-    let script = format!("LANELOCK_1 {{ }};\n{version} {{ }};\n");
+    // libssl's comes second, then those of the C library that functions had from their start.
+    let libc = ["2.2.5", "2.3.2", "2.4", "2.6", "2.16", "2.35"];
+    let libc = libc.map(|version| format!("GLIBC_{version} {{ }};\n"));
+    let script = format!("LANELOCK_1 {{ }};\n{version} {{ }};\n{}", libc.concat());
     let folder = env::var_os("OUT_DIR").expect("Cargo sets it");
     let file = Path::new(&folder).join("versions");
     std::fs::write(&file, script).expect("Cargo's own folder can be written to");

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
 use crate::algorithms::Algorithms;
+use crate::event_loop::Mode;
 use crate::ffi::functions::Core;
 use crate::ffi::params::END;
 use crate::ffi::{CoreHandle, OSSL_PARAM, kind};
@@ -23,6 +24,8 @@ pub(crate) struct Config {
     /// How long a paused operation waits for others to fill its batch. Zero is until the
     /// application's event loop comes round to it.
     pub deadline: Duration,
+    /// Whether servers without an asynchronous mode get one, if the module is preloaded.
+    pub event_loop: Mode,
 }
 
 /// Longest deadline, in µs: past it a client has given up.
@@ -34,6 +37,7 @@ impl Default for Config {
             enabled: true,
             algorithms: Algorithms::ALL,
             deadline: Duration::ZERO,
+            event_loop: Mode::Auto,
         }
     }
 }
@@ -58,6 +62,9 @@ impl Config {
         }
         if let Some(text) = value(c"deadline") {
             config.deadline = deadline(&text)?;
+        }
+        if let Some(text) = value(c"event_loop") {
+            config.event_loop = text.parse()?;
         }
         Ok(config)
     }

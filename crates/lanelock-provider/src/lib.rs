@@ -10,6 +10,8 @@
 //! Every key and context wraps the default provider's own, and every call goes on to it unchanged,
 //! except the last step of an operation that can join a batch. Outside a job nothing else happens.
 //!
+//! Servers that know of no asynchronous mode get it where the module is preloaded (`event_loop`).
+//!
 //! A job that joins a batch pauses; the thread that paused it resumes it from its event loop, and
 //! whoever fills the batch, or is resumed first, runs it for all (`batch`). There is no other
 //! thread. Only public headers are used: functions are found by the numbers of
@@ -22,6 +24,9 @@ mod batch;
 mod config;
 mod default_provider;
 mod entry;
+// Programs find it by names that only the module has, as the guard.
+#[cfg_attr(any(test, not(target_arch = "x86_64")), allow(dead_code))]
+mod event_loop;
 mod ffi;
 // Programs find it by names that only the module has.
 #[cfg_attr(any(test, not(target_arch = "x86_64")), allow(dead_code))]

@@ -5,7 +5,7 @@
 //! A connection or context belongs to the copy that its method lies in, which every copy tells
 //! without looking further than the method's place in the object.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_long, c_void};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -16,9 +16,12 @@ pub(crate) type Ssl = *mut c_void;
 /// `SSL_CTX`.
 pub(crate) type SslCtx = *mut c_void;
 /// `BIO`.
-type Bio = *mut c_void;
+pub(crate) type Bio = *mut c_void;
 /// `void (*)(const SSL *ssl, int type, int val)`.
 pub(crate) type InfoCallback = unsafe extern "C" fn(*const c_void, c_int, c_int);
+
+/// `CRYPTO_EX_INDEX_SSL` of openssl/crypto.h.
+pub(crate) const CONNECTIONS: c_int = 0;
 
 /// The version of the functions' names.
 pub(crate) const VERSION: &CStr =
@@ -78,6 +81,25 @@ library! {
     waiting_for_async = c"SSL_waiting_for_async": fn(Ssl) -> c_int,
     all_async_fds = c"SSL_get_all_async_fds": fn(Ssl, *mut c_int, *mut usize) -> c_int,
     do_handshake = c"SSL_do_handshake": fn(Ssl) -> c_int,
+    accept = c"SSL_accept": fn(Ssl) -> c_int,
+    read = c"SSL_read": fn(Ssl, *mut c_void, c_int) -> c_int,
+    read_ex = c"SSL_read_ex": fn(Ssl, *mut c_void, usize, *mut usize) -> c_int,
+    peek = c"SSL_peek": fn(Ssl, *mut c_void, c_int) -> c_int,
+    peek_ex = c"SSL_peek_ex": fn(Ssl, *mut c_void, usize, *mut usize) -> c_int,
+    write = c"SSL_write": fn(Ssl, *mut c_void, c_int) -> c_int,
+    write_ex = c"SSL_write_ex": fn(Ssl, *mut c_void, usize, *mut usize) -> c_int,
+    get_error = c"SSL_get_error": fn(Ssl, c_int) -> c_int,
+    want = c"SSL_want": fn(Ssl) -> c_int,
+    state = c"SSL_get_state": fn(Ssl) -> c_int,
+    in_init = c"SSL_in_init": fn(Ssl) -> c_int,
+    in_before = c"SSL_in_before": fn(Ssl) -> c_int,
+    is_server = c"SSL_is_server": fn(Ssl) -> c_int,
+    ctrl = c"SSL_ctrl": fn(Ssl, c_int, c_long, *mut c_void) -> c_long,
+    ex_data = c"SSL_get_ex_data": fn(Ssl, c_int) -> *mut c_void,
+    set_ex_data = c"SSL_set_ex_data": fn(Ssl, c_int, *mut c_void) -> c_int,
+    rbio = c"SSL_get_rbio": fn(Ssl) -> Bio,
+    wbio = c"SSL_get_wbio": fn(Ssl) -> Bio,
+    rfd = c"SSL_get_rfd": fn(Ssl) -> c_int,
     set0_rbio = c"SSL_set0_rbio": fn(Ssl, Bio),
     set0_wbio = c"SSL_set0_wbio": fn(Ssl, Bio),
     ctx_method = c"SSL_CTX_get_ssl_method": fn(SslCtx) -> *const c_void,

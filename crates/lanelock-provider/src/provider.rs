@@ -73,6 +73,9 @@ impl Provider {
             unsafe { Self::free(state) };
             return Err(message);
         }
+        if switched_off.is_none() {
+            config.event_loop.set();
+        }
         module::loaded();
         module::set_inactive(provider.switched_off.or(provider.lacking));
         Ok(state)

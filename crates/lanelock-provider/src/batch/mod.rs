@@ -19,12 +19,14 @@ use lanelock::Device;
 use lanelock::public_key::KeyJob;
 use zeroize::Zeroizing;
 
+use crate::event_loop;
 use crate::lanes;
 use crate::lasting::Lasting;
 pub(crate) use process::generation;
 pub(crate) use stack::on_large_stack;
+pub(crate) use turn::is_done;
 use turn::{Resumed, Submitted};
-use wait::Wait;
+use wait::{Kind, Wait};
 
 /// The memory of an operation, wiped when it goes.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
@@ -86,17 +88,21 @@ pub(crate) fn run(
         // The application may be told at once: the job pauses before it can act on that, on this
         // same thread.
         wait.call_back();
+        event_loop::pausing(ticket);
         let paused = wait::pause();
         pauses += 1;
-        let force = !paused || wait.has_callback() || pauses > turn::MOST_PAUSES;
+        let force = !paused
+            || event_loop::is_resuming()
+            || wait.has_callback()
+            || pauses > turn::MOST_PAUSES;
         match on_large_stack(|| turn::resume(ticket, pauses, force)).flatten() {
             Some(Resumed::Done(job)) => break succeeded(job),
-            Some(Resumed::TooEarly) => wait.remind(deadline),
+            Some(Resumed::TooEarly) => wait.remind(Kind::of(deadline)),
             Some(Resumed::Cancelled) => break Err(NoResult::Cancelled),
             Some(Resumed::Alone) | None => break Err(NoResult::Delegate),
         }
     };
-    wait.settle(deadline);
+    wait.settle(Kind::of(deadline));
     result
 }
 
@@ -109,11 +115,14 @@ fn submit(
         lanelock::telemetry::module::outside_of_jobs();
         return None;
     };
-    if !on_large_stack(turn::has_company).flatten()? || callback::is_active() {
+    if !event_loop::may_pause()
+        || !on_large_stack(turn::has_company).flatten()?
+        || callback::is_active()
+    {
         return None;
     }
     let job = make()?;
-    let descriptor = wait.descriptor(deadline)?;
+    let descriptor = wait.descriptor(Kind::of(deadline))?;
     let submitted = on_large_stack(|| turn::submit(job, &descriptor, deadline)).flatten()?;
     if let Submitted::Waiting(ticket) = submitted {
         if !wait.register(&descriptor) {
@@ -133,10 +142,14 @@ fn succeeded(job: KeyJob<Bytes>) -> Result<KeyJob<Bytes>, NoResult> {
     }
 }
 
-/// Cancels the operation whose job was given one of these descriptors, if this thread paused it:
-/// while the value lives, jobs that are resumed end with a failure. `None` if there is none.
-pub(crate) fn cancel_job(descriptors: &[c_int]) -> Option<Cancelling> {
-    turn::owns(descriptors).then(Cancelling::new)
+/// Whether this thread paused the job that was given one of these descriptors, for an operation.
+pub(crate) fn owns(descriptors: &[c_int]) -> bool {
+    turn::owns(descriptors)
+}
+
+/// While the value lives, jobs that are resumed end with a failure, and their operations are cancelled.
+pub(crate) fn cancel() -> Cancelling {
+    Cancelling::new()
 }
 
 /// Whether a [`Cancelling`] of this thread lives.
@@ -144,7 +157,7 @@ pub(crate) fn is_cancelling() -> bool {
     turn::is_cancelling()
 }
 
-/// See [`cancel_job`].
+/// See [`cancel`].
 pub(crate) struct Cancelling(());
 
 impl Cancelling {

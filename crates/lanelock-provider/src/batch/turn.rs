@@ -152,6 +152,12 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
     })?
 }
 
+/// Whether an operation of this thread has a result that its job has not fetched.
+pub(crate) fn is_done(ticket: Ticket) -> bool {
+    let done = |turn: &mut Turn| turn.entries.get(&ticket).is_none_or(|it| it.done.is_some());
+    with(done).unwrap_or(true)
+}
+
 /// Drops an operation and its result.
 pub(super) fn cancel(ticket: Ticket) {
     with(|turn| turn.remove(ticket));
@@ -170,7 +176,7 @@ pub(super) fn set_cancelling(on: bool) {
 pub(super) fn owns(descriptors: &[c_int]) -> bool {
     let waits = |entry: &Entry| {
         let descriptor = entry.descriptor.upgrade();
-        descriptor.is_some_and(|descriptor| descriptors.contains(&descriptor.as_raw_fd()))
+        descriptor.is_some_and(|it| it.has_fd() && descriptors.contains(&it.as_raw_fd()))
     };
     with(|turn| turn.entries.values().any(waits)).unwrap_or(false)
 }

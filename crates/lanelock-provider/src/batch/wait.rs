@@ -10,6 +10,7 @@ use std::time::Duration;
 use lanelock::public_key::Ticket;
 
 use super::{process, turn};
+use crate::event_loop;
 use crate::ffi::boundary::boundary;
 use crate::ffi::{self, AsyncWaitCtx};
 use crate::lanes;
@@ -25,24 +26,40 @@ pub(super) struct Wait(*mut AsyncWaitCtx);
 /// timer. A descriptor stays with its wait context: contexts share none, and none is reused,
 /// because an application may rely on its closing to forget it.
 pub(super) struct Descriptor {
-    fd: OwnedFd,
-    is_timer: bool,
+    /// None if nobody waits on it.
+    fd: Option<OwnedFd>,
+    kind: Kind,
     generation: u32,
     waiting: Mutex<Option<(ThreadId, Ticket)>>,
 }
 
-/// Name our descriptors among those of a wait context. Providers with a deadline and without, each in
-/// a library context of its own, may meet in one wait context, and their descriptors differ.
-static TIMER: u8 = 0;
-static EVENT: u8 = 1;
+/// What makes the program resume a job.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    /// It is readable from the pause on.
+    Event,
+    /// It is readable when the operation is due.
+    Timer,
+    /// Nothing does: the job is resumed from here ([`event_loop`]).
+    None,
+}
 
-fn key(is_timer: bool) -> *const c_void {
-    let key: *const u8 = if is_timer {
-        &raw const TIMER
-    } else {
-        &raw const EVENT
-    };
-    key.cast()
+impl Kind {
+    pub(super) fn of(deadline: Duration) -> Self {
+        match deadline.is_zero() {
+            _ if event_loop::is_driven() => Self::None,
+            true => Self::Event,
+            false => Self::Timer,
+        }
+    }
+
+    /// Names our descriptors among those of a wait context. Providers with a deadline and without,
+    /// each in a library context of its own, may meet in one wait context, and their descriptors
+    /// differ.
+    fn key(self) -> *const c_void {
+        static KEYS: [u8; 3] = [0; 3];
+        (&raw const KEYS[self as usize]).cast()
+    }
 }
 
 /// Descriptors that other threads than their operation's closed.
@@ -62,15 +79,14 @@ impl Wait {
     }
 
     /// The context's descriptor, or one that is to be its own; `None` if there is none to be had.
-    pub(super) fn descriptor(self, deadline: Duration) -> Option<Arc<Descriptor>> {
-        let is_timer = !deadline.is_zero();
-        if let Some(known) = self.registered(is_timer) {
+    pub(super) fn descriptor(self, kind: Kind) -> Option<Arc<Descriptor>> {
+        if let Some(known) = self.registered(kind) {
             if known.is_ours() {
                 return Some(Arc::clone(known));
             }
-            self.forget(is_timer);
+            self.forget(kind);
         }
-        let made = Descriptor::new(is_timer).map(Arc::new);
+        let made = Descriptor::new(kind).map(Arc::new);
         if made.is_none() {
             lanes::refused();
         }
@@ -81,16 +97,16 @@ impl Wait {
     /// next: HAProxy takes it that it was told of every descriptor that a context has.
     pub(super) fn register(self, descriptor: &Arc<Descriptor>) -> bool {
         if self
-            .registered(descriptor.is_timer)
+            .registered(descriptor.kind)
             .is_some_and(|known| Arc::ptr_eq(known, descriptor))
         {
             return true;
         }
-        let fd = descriptor.fd.as_raw_fd();
+        let fd = descriptor.as_raw_fd();
         let custom = Box::into_raw(Box::new(Arc::clone(descriptor)));
         // SAFETY: a live context; the descriptor is the context's until `cleanup`.
         unsafe {
-            let key = key(descriptor.is_timer);
+            let key = descriptor.kind.key();
             if ffi::ASYNC_WAIT_CTX_set_wait_fd(self.0, key, fd, custom.cast(), Some(cleanup)) == 1 {
                 return true;
             }
@@ -99,10 +115,10 @@ impl Wait {
         false
     }
 
-    fn registered<'d>(self, is_timer: bool) -> Option<&'d Arc<Descriptor>> {
+    fn registered<'d>(self, kind: Kind) -> Option<&'d Arc<Descriptor>> {
         let mut fd = -1;
         let mut custom: *mut c_void = std::ptr::null_mut();
-        let key = key(is_timer);
+        let key = kind.key();
         // SAFETY: a live context; what is registered under our key is what `register` put there.
         unsafe {
             let found = ffi::ASYNC_WAIT_CTX_get_fd(self.0, key, &raw mut fd, &raw mut custom);
@@ -111,14 +127,14 @@ impl Wait {
     }
 
     /// In a child process: gives the parent's descriptor up without touching what it shares.
-    fn forget(self, is_timer: bool) {
-        let Some(known) = self.registered(is_timer) else {
+    fn forget(self, kind: Kind) {
+        let Some(known) = self.registered(kind) else {
             return;
         };
         let custom = std::ptr::from_ref(known).cast_mut();
         // SAFETY: as in `register`; clearing does not call `cleanup`.
         unsafe {
-            if ffi::ASYNC_WAIT_CTX_clear_fd(self.0, key(is_timer)) == 1 {
+            if ffi::ASYNC_WAIT_CTX_clear_fd(self.0, kind.key()) == 1 {
                 drop(Box::from_raw(custom));
             }
         }
@@ -126,9 +142,9 @@ impl Wait {
 
     /// The job pauses again for the same operation: an event loop that is told of changes alone
     /// (`EPOLLET`, as Traffic Server's) hears of the descriptor once more.
-    pub(super) fn remind(self, deadline: Duration) {
-        if deadline.is_zero()
-            && let Some(descriptor) = self.registered(false)
+    pub(super) fn remind(self, kind: Kind) {
+        if kind == Kind::Event
+            && let Some(descriptor) = self.registered(kind)
             && descriptor.is_ours()
         {
             descriptor.make_readable();
@@ -136,8 +152,8 @@ impl Wait {
     }
 
     /// The operation is over: its descriptor is no longer readable.
-    pub(super) fn settle(self, deadline: Duration) {
-        if let Some(descriptor) = self.registered(!deadline.is_zero())
+    pub(super) fn settle(self, kind: Kind) {
+        if let Some(descriptor) = self.registered(kind)
             && descriptor.is_ours()
         {
             descriptor.settle();
@@ -179,25 +195,26 @@ pub(super) fn pause() -> bool {
 }
 
 impl Descriptor {
-    fn new(is_timer: bool) -> Option<Self> {
+    fn new(kind: Kind) -> Option<Self> {
         // SAFETY: system calls without memory of ours; the result is checked, then owned.
+        let open = |fd: c_int| (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) });
+        // SAFETY: as above.
         let fd = unsafe {
-            let fd = if is_timer {
-                libc::timerfd_create(
+            match kind {
+                Kind::Event => Some(open(libc::eventfd(
+                    0,
+                    libc::EFD_CLOEXEC | libc::EFD_NONBLOCK,
+                ))?),
+                Kind::Timer => Some(open(libc::timerfd_create(
                     libc::CLOCK_MONOTONIC,
                     libc::TFD_CLOEXEC | libc::TFD_NONBLOCK,
-                )
-            } else {
-                libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)
-            };
-            if fd < 0 {
-                return None;
+                ))?),
+                Kind::None => None,
             }
-            OwnedFd::from_raw_fd(fd)
         };
         Some(Self {
             fd,
-            is_timer,
+            kind,
             generation: process::generation()?,
             waiting: Mutex::new(None),
         })
@@ -208,42 +225,49 @@ impl Descriptor {
         process::generation() == Some(self.generation)
     }
 
+    pub(super) fn has_fd(&self) -> bool {
+        self.fd.is_some()
+    }
+
+    /// Its number; -1 if it has none.
     pub(super) fn as_raw_fd(&self) -> c_int {
-        self.fd.as_raw_fd()
+        self.fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)
     }
 
     /// An operation waits: readable when it is due.
     pub(super) fn arm(&self, ticket: Ticket, deadline: Duration) {
         *self.lock() = Some((std::thread::current().id(), ticket));
-        if self.is_timer {
-            self.set_timer(deadline.max(Duration::from_nanos(1)));
-        } else {
-            self.make_readable();
+        match self.kind {
+            Kind::Event => self.make_readable(),
+            Kind::Timer => self.set_timer(deadline.max(Duration::from_nanos(1))),
+            Kind::None => {}
         }
     }
 
     /// An operation has its result before it was due: readable at once.
     pub(super) fn signal(&self) {
-        if self.is_timer {
+        if self.kind == Kind::Timer {
             self.set_timer(Duration::from_nanos(1));
         }
     }
 
     fn settle(&self) {
         *self.lock() = None;
-        if self.is_timer {
-            self.set_timer(Duration::ZERO);
-        } else {
-            let mut count = 0_u64;
-            // SAFETY: eight bytes of room. With nothing to read it fails, which does no harm.
-            unsafe { libc::read(self.fd.as_raw_fd(), (&raw mut count).cast(), 8) };
+        match self.kind {
+            Kind::Event => {
+                let mut count = 0_u64;
+                // SAFETY: eight bytes of room. With nothing to read it fails, which does no harm.
+                unsafe { libc::read(self.as_raw_fd(), (&raw mut count).cast(), 8) };
+            }
+            Kind::Timer => self.set_timer(Duration::ZERO),
+            Kind::None => {}
         }
     }
 
     fn make_readable(&self) {
         let one = 1_u64;
         // SAFETY: eight bytes. It cannot fail before 2^64 - 1 of them.
-        unsafe { libc::write(self.fd.as_raw_fd(), (&raw const one).cast(), 8) };
+        unsafe { libc::write(self.as_raw_fd(), (&raw const one).cast(), 8) };
     }
 
     /// Sets a timer, off for zero, and forgets whether it was readable.
@@ -261,12 +285,7 @@ impl Descriptor {
         };
         // SAFETY: a timer of ours and a whole specification.
         unsafe {
-            libc::timerfd_settime(
-                self.fd.as_raw_fd(),
-                0,
-                &raw const spec,
-                std::ptr::null_mut(),
-            )
+            libc::timerfd_settime(self.as_raw_fd(), 0, &raw const spec, std::ptr::null_mut())
         };
     }
 

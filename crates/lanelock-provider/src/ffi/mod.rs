@@ -71,6 +71,9 @@ unsafe extern "C" {
     pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
     pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
 
+    pub(crate) fn BIO_method_type(bio: *const c_void) -> c_int;
+    pub(crate) fn BIO_test_flags(bio: *const c_void, flags: c_int) -> c_int;
+    pub(crate) fn BIO_up_ref(bio: *mut c_void) -> c_int;
     pub(crate) fn BIO_s_null() -> *const openssl_sys::BIO_METHOD;
     pub(crate) fn ERR_set_mark() -> c_int;
     pub(crate) fn CRYPTO_get_ex_new_index(

@@ -19,11 +19,13 @@
 mod environment;
 mod informed;
 mod shared;
-mod symbols;
+#[cfg(all(target_arch = "x86_64", not(test)))]
+pub(crate) mod symbols;
 
 use std::ffi::c_int;
 
 use crate::batch;
+use crate::event_loop;
 use crate::ffi::boundary::boundary;
 use crate::libssl::{InfoCallback, Library, Ssl, SslCtx};
 
@@ -40,7 +42,7 @@ unsafe extern "C" fn free(ssl: Ssl) {
                 return;
             };
             if !ssl.is_null() && (libssl.waiting_for_async)(ssl) == 1 && !shared::contains(ssl) {
-                end_paused_job(libssl, ssl);
+                end_paused_job(libssl, ssl, event_loop::forget(libssl, ssl));
             }
             (libssl.free)(ssl);
         }
@@ -131,25 +133,21 @@ unsafe extern "C" fn ctx_info_callback(context: SslCtx) -> Option<InfoCallback> 
     })
 }
 
+/// `is_known`: this thread paused it; else its descriptors tell.
+///
 /// # Safety
 /// `ssl` is a connection of this libssl's whose job is paused and whose only reference is the
 /// caller's.
-unsafe fn end_paused_job(libssl: &Library, ssl: Ssl) {
+unsafe fn end_paused_job(libssl: &Library, ssl: Ssl, is_known: bool) {
     // SAFETY: the caller's connection, which no one else uses.
     unsafe {
         if batch::inside_job() || !is_silent(libssl, ssl) {
             return;
         }
-        let mut count = 0;
-        (libssl.all_async_fds)(ssl, std::ptr::null_mut(), &raw mut count);
-        let mut descriptors = [-1; MOST_DESCRIPTORS];
-        if count == 0 || count > descriptors.len() {
+        if !is_known && !batch::owns(&descriptors(libssl, ssl)) {
             return;
         }
-        (libssl.all_async_fds)(ssl, descriptors.as_mut_ptr(), &raw mut count);
-        let Some(_cancelling) = batch::cancel_job(&descriptors[..count]) else {
-            return;
-        };
+        let _cancelling = batch::cancel();
         let null = crate::ffi::BIO_s_null();
         (libssl.set0_rbio)(ssl, openssl_sys::BIO_new(null).cast());
         (libssl.set0_wbio)(ssl, openssl_sys::BIO_new(null).cast());
@@ -157,6 +155,25 @@ unsafe fn end_paused_job(libssl: &Library, ssl: Ssl) {
         crate::ffi::ERR_set_mark();
         (libssl.do_handshake)(ssl);
         crate::ffi::ERR_pop_to_mark();
+    }
+}
+
+/// The descriptors that the program waits on for a connection whose job is paused; none if there are
+/// too many.
+///
+/// # Safety
+/// As [`end_paused_job`].
+unsafe fn descriptors(libssl: &Library, ssl: Ssl) -> Vec<c_int> {
+    // SAFETY: the caller's connection, and as many places as it has descriptors.
+    unsafe {
+        let mut count = 0;
+        (libssl.all_async_fds)(ssl, std::ptr::null_mut(), &raw mut count);
+        if count > MOST_DESCRIPTORS {
+            return Vec::new();
+        }
+        let mut descriptors = vec![-1; count];
+        (libssl.all_async_fds)(ssl, descriptors.as_mut_ptr(), &raw mut count);
+        descriptors
     }
 }
 

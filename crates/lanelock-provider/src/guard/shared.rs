@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_long, c_void};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::ffi::boundary::boundary;
-use crate::libssl::Ssl;
+use crate::libssl::{CONNECTIONS, Ssl};
 
 /// So many that threads with connections of their own seldom meet.
 const SHARDS: usize = 64;
@@ -37,8 +37,6 @@ fn shard(ssl: Ssl) -> MutexGuard<'static, Addresses> {
 /// Has libcrypto tell when connections go: another may get the address. If that fails, it is taken
 /// for shared, and left alone.
 fn watch() {
-    /// `CRYPTO_EX_INDEX_SSL` of openssl/crypto.h.
-    const CONNECTIONS: c_int = 0;
     // SAFETY: no argument, and a function of the type that is called; the module stays mapped.
     unsafe {
         crate::ffi::CRYPTO_get_ex_new_index(

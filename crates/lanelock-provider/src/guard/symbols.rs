@@ -3,12 +3,12 @@
 //! They have libssl's version, and are hidden: the loader binds references to them that ask for
 //! this version, which those of programs do that were linked with OpenSSL's libssl. References to
 //! another version, as of a bundled OpenSSL 1.1, and those without one, as of BoringSSL's, never
-//! come here. Each name is a jump, so that name and version are given in one piece of assembly.
+//! come here. What stands in front of the C library's functions has its versions (`build.rs`). Each name is a jump, so that name and version are given in one piece of assembly.
 
 #![cfg(all(target_arch = "x86_64", not(test)))]
 
 macro_rules! symbols {
-    ($($name:literal = $function:path,)*) => {
+    ($($name:literal @ $version:expr => $function:path,)*) => {
         $(
             std::arch::global_asm!(
                 concat!(".pushsection .text.lanelock_", $name, ",\"ax\",@progbits"),
@@ -18,9 +18,7 @@ macro_rules! symbols {
                 "endbr64",
                 "jmp {function}",
                 concat!(".size lanelock_", $name, ", . - lanelock_", $name),
-                concat!(
-                    ".symver lanelock_", $name, ", ", $name, "@", env!("LANELOCK_LIBSSL_VERSION")
-                ),
+                concat!(".symver lanelock_", $name, ", ", $name, "@", $version),
                 ".popsection",
                 function = sym $function,
             );
@@ -28,12 +26,14 @@ macro_rules! symbols {
     };
 }
 
+pub(crate) use symbols;
+
 symbols! {
-    "SSL_free" = super::free,
-    "SSL_up_ref" = super::up_ref,
-    "SSL_dup" = super::dup,
-    "SSL_set_info_callback" = super::set_info_callback,
-    "SSL_get_info_callback" = super::info_callback,
-    "SSL_CTX_set_info_callback" = super::ctx_set_info_callback,
-    "SSL_CTX_get_info_callback" = super::ctx_info_callback,
+    "SSL_free" @ env!("LANELOCK_LIBSSL_VERSION") => super::free,
+    "SSL_up_ref" @ env!("LANELOCK_LIBSSL_VERSION") => super::up_ref,
+    "SSL_dup" @ env!("LANELOCK_LIBSSL_VERSION") => super::dup,
+    "SSL_set_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::set_info_callback,
+    "SSL_get_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::info_callback,
+    "SSL_CTX_set_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::ctx_set_info_callback,
+    "SSL_CTX_get_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::ctx_info_callback,
 }

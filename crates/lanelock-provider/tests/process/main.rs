@@ -14,6 +14,7 @@ mod callbacks;
 mod child;
 mod closing;
 mod configuration;
+mod event_loop;
 mod generation;
 mod inactive;
 mod lifetimes;

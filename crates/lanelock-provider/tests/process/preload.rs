@@ -16,11 +16,11 @@ const OTHER_PLUGIN: &str = include_str!("preload/other_plugin.c");
 const WITH_LIBSSL: [&str; 2] = ["-DLIBSSL", "-lssl"];
 
 /// Programs and libraries of C, in a folder that goes with it.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     /// `None`, and a line that says so, where there is no C compiler.
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         if Command::new("cc").arg("--version").output().is_err() {
             eprintln!("SKIPPED: programs of C under the module; this machine has no cc");
             return None;
@@ -32,7 +32,7 @@ impl Folder {
     }
 
     /// Compiles C text with these options of the compiler's.
-    fn compile(&self, text: &str, to: &str, options: &[&str]) -> PathBuf {
+    pub(crate) fn compile(&self, text: &str, to: &str, options: &[&str]) -> PathBuf {
         let to = self.0.join(to);
         let mut cc = Command::new("cc")
             .args(["-O2", "-x", "c", "-", "-x", "none", "-ldl", "-o"])
@@ -47,6 +47,11 @@ impl Folder {
         drop(input);
         assert!(cc.wait().expect("ended").success(), "{text}");
         to
+    }
+
+    /// Where a file of this name is, or would be.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     fn library(&self, text: &str, to: &str, options: &[&str]) -> PathBuf {

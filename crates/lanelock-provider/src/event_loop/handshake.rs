@@ -1,0 +1,277 @@
+//! What the program calls to drive a handshake, and what it is told.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use lanelock::public_key::Ticket;
+
+use super::connection::{Connection, State};
+use super::resume;
+use crate::ffi::boundary::boundary;
+use crate::libssl::{Library, Ssl};
+
+/// What a call of libssl's that reads or writes data takes besides the connection.
+type Buffer = *mut c_void;
+
+thread_local! {
+    /// The connection whose handshake libssl drives on this thread, as one that takes part.
+    static DRIVEN: Cell<Option<(&'static Library, Ssl)>> = const { Cell::new(None) };
+    /// Whether libssl asks itself what a connection wants.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the handshake that runs on this thread is of a connection that takes part.
+pub(crate) fn is_driven() -> bool {
+    DRIVEN.get().is_some()
+}
+
+/// Whether an operation of the driven handshake may pause: one whose result the server sends, unless the
+/// program is in a hurry. What comes later in a handshake may be its last step, of which the program
+/// would not hear.
+pub(crate) fn may_pause() -> bool {
+    /// `OSSL_HANDSHAKE_STATE` of openssl/ssl.h: `TLS_ST_SW_SRVR_HELLO`, `TLS_ST_SW_KEY_EXCH`,
+    /// `TLS_ST_SW_CERT_VRFY`.
+    const SENDS: [c_int; 3] = [22, 24, 40];
+    DRIVEN.get().is_none_or(|(libssl, ssl)| {
+        // SAFETY: the connection that libssl works on, on this thread.
+        let (state, connection) = unsafe { ((libssl.state)(ssl), Connection::of(libssl, ssl)) };
+        SENDS.contains(&state) && connection.is_some_and(|connection| !connection.hurries())
+    })
+}
+
+/// The job of the driven connection pauses for this operation.
+pub(crate) fn pausing(ticket: Ticket) {
+    if let Some((libssl, ssl)) = DRIVEN.get() {
+        // SAFETY: the connection that libssl works on, on this thread.
+        if let Some(connection) = unsafe { Connection::of(libssl, ssl) } {
+            resume::add(Arc::clone(connection), ticket);
+            connection.set_state(State::Paused);
+        }
+    }
+}
+
+/// Has libssl drive the connection's handshake by `call`.
+///
+/// # Safety
+/// `ssl` is a live connection of `libssl`'s, `call` one of its functions.
+pub(super) unsafe fn drive(
+    libssl: &'static Library,
+    ssl: Ssl,
+    call: unsafe extern "C" fn(Ssl) -> c_int,
+) -> c_int {
+    let outer = DRIVEN.replace(Some((libssl, ssl)));
+    // SAFETY: the caller's.
+    let result = unsafe { call(ssl) };
+    DRIVEN.set(outer);
+    result
+}
+
+/// A call that drives the handshake of `ssl`; what it returns to the program.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn handshake(
+    libssl: &'static Library,
+    ssl: Ssl,
+    call: unsafe extern "C" fn(Ssl) -> c_int,
+) -> c_int {
+    /// `SSL_ASYNC_NO_JOBS` of openssl/ssl.h.
+    const NO_JOBS: c_int = 6;
+    // SAFETY: the caller's.
+    unsafe {
+        // libssl's functions call each other.
+        if is_driven() {
+            return call(ssl);
+        }
+        let known = Connection::of(libssl, ssl).or_else(|| Connection::begin(libssl, ssl));
+        let Some(connection) = known.filter(|known| known.state() != State::Over) else {
+            return call(ssl);
+        };
+        if !connection.is_own() {
+            connection.handed_over();
+        }
+        let is_paused = connection.is_own() && resume::take(connection);
+        match connection.state() {
+            State::Paused | State::Resumed if !is_paused => return -1,
+            State::Over => return call(ssl),
+            _ => connection.set_state(State::Driven),
+        }
+        connection.raise_failure();
+        let result = match is_paused {
+            true => {
+                connection.hurry();
+                resume::at_once(|| drive(libssl, ssl, call))
+            }
+            false => drive(libssl, ssl, call),
+        };
+        if result == 1 {
+            connection.leave_alone();
+        } else if connection.state() == State::Driven && (libssl.want)(ssl) == NO_JOBS {
+            connection.leave_alone();
+            return call(ssl);
+        }
+        result
+    }
+}
+
+/// Drives the handshake, if there is still one to drive, for a call that reads or writes: its buffer
+/// is the program's only until it returns, and no paused job may keep it. Whether the call is
+/// to go on to libssl.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn is_shaken(libssl: &'static Library, ssl: Ssl) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        if (libssl.in_init)(ssl) == 0 || is_driven() {
+            return true;
+        }
+        let takes_part = |connection: &&Arc<Connection>| connection.state() != State::Over;
+        let known = Connection::of(libssl, ssl).or_else(|| Connection::begin(libssl, ssl));
+        if known.filter(takes_part).is_none() {
+            return true;
+        }
+        handshake(libssl, ssl, libssl.do_handshake) == 1
+    }
+}
+
+/// Whether the program is to take it that the connection waits for its client.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn waits_for_client(libssl: &Library, ssl: Ssl) -> bool {
+    // SAFETY: the caller's.
+    let connection = unsafe { Connection::of(libssl, ssl) };
+    connection.is_some_and(|connection| {
+        matches!(
+            connection.state(),
+            State::Paused | State::Resumed | State::Waiting
+        )
+    })
+}
+
+/// # Safety
+/// As SSL_do_handshake(3).
+pub(super) unsafe extern "C" fn do_handshake(ssl: Ssl) -> c_int {
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            Library::of_connection(ssl)
+                .map_or(-1, |libssl| handshake(libssl, ssl, libssl.do_handshake))
+        }
+    })
+}
+
+/// # Safety
+/// As SSL_accept(3).
+pub(super) unsafe extern "C" fn accept(ssl: Ssl) -> c_int {
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            Library::of_connection(ssl).map_or(-1, |libssl| handshake(libssl, ssl, libssl.accept))
+        }
+    })
+}
+
+/// Functions with a buffer and its length, which return how much was done or what went wrong.
+macro_rules! with_buffer {
+    ($($name:ident = $page:literal,)*) => {$(
+        /// # Safety
+        #[doc = concat!("As ", $page, ".")]
+        pub(super) unsafe extern "C" fn $name(ssl: Ssl, buffer: Buffer, len: c_int) -> c_int {
+            boundary(|| {
+                // SAFETY: the caller's connection and buffer.
+                unsafe {
+                    let Some(libssl) = Library::of_connection(ssl) else {
+                        return -1;
+                    };
+                    match is_shaken(libssl, ssl) {
+                        true => (libssl.$name)(ssl, buffer, len),
+                        false => -1,
+                    }
+                }
+            })
+        }
+    )*};
+}
+
+/// Their like that store how much was done, and return whether it went well.
+macro_rules! with_buffer_ex {
+    ($($name:ident = $page:literal,)*) => {$(
+        /// # Safety
+        #[doc = concat!("As ", $page, ".")]
+        pub(super) unsafe extern "C" fn $name(
+            ssl: Ssl,
+            buffer: Buffer,
+            len: usize,
+            done: *mut usize,
+        ) -> c_int {
+            boundary(|| {
+                // SAFETY: the caller's connection, buffer and place.
+                unsafe {
+                    let Some(libssl) = Library::of_connection(ssl) else {
+                        return 0;
+                    };
+                    match is_shaken(libssl, ssl) {
+                        true => (libssl.$name)(ssl, buffer, len, done),
+                        false => 0,
+                    }
+                }
+            })
+        }
+    )*};
+}
+
+with_buffer! {
+    read = "SSL_read(3)",
+    peek = "SSL_peek(3)",
+    write = "SSL_write(3)",
+}
+
+with_buffer_ex! {
+    read_ex = "SSL_read_ex(3)",
+    peek_ex = "SSL_peek_ex(3)",
+    write_ex = "SSL_write_ex(3)",
+}
+
+/// # Safety
+/// As SSL_get_error(3).
+pub(super) unsafe extern "C" fn get_error(ssl: Ssl, result: c_int) -> c_int {
+    boundary(|| {
+        /// `SSL_ERROR_SSL` and `SSL_ERROR_WANT_READ` of openssl/ssl.h.
+        const SSL: c_int = 1;
+        const WANT_READ: c_int = 2;
+        // SAFETY: the caller's connection.
+        unsafe {
+            let Some(libssl) = Library::of_connection(ssl) else {
+                return SSL;
+            };
+            if result <= 0 && waits_for_client(libssl, ssl) {
+                return WANT_READ;
+            }
+            let outer = ASKING.replace(true);
+            let error = (libssl.get_error)(ssl, result);
+            ASKING.set(outer);
+            error
+        }
+    })
+}
+
+/// # Safety
+/// As SSL_want(3).
+pub(super) unsafe extern "C" fn want(ssl: Ssl) -> c_int {
+    boundary(|| {
+        /// `SSL_NOTHING` and `SSL_READING` of openssl/ssl.h.
+        const NOTHING: c_int = 1;
+        const READING: c_int = 3;
+        // SAFETY: the caller's connection.
+        unsafe {
+            match Library::of_connection(ssl) {
+                None => NOTHING,
+                Some(libssl) if !ASKING.get() && waits_for_client(libssl, ssl) => READING,
+                Some(libssl) => (libssl.want)(ssl),
+            }
+        }
+    })
+}

@@ -1,0 +1,102 @@
+//! Asynchronous handshakes for servers that know nothing of OpenSSL's asynchronous mode: nginx,
+//! lighttpd, Redis and others whose event loop drives connections on non-blocking sockets.
+//!
+//! Where this module is preloaded, calls that drive a handshake come here first ([`handshake`]). A
+//! connection that takes part ([`connection`]) gets asynchronous mode until its handshake is done.
+//! When its job pauses, the program is told that the handshake waits for the client to send
+//! something, which it soon does: before the program's loop blocks ([`waits`]), the jobs are resumed
+//! here, their batches run, and the server's messages leave ([`resume`]). From then on the client
+//! really is who the program waits for.
+//!
+//! ```text
+//! SSL_do_handshake → job pauses → "WANT_READ" ┐
+//! SSL_do_handshake → job pauses → "WANT_READ" ┤  the program goes on with other events
+//!                                             ↓
+//! epoll_wait → nothing else is ready → batch runs → both flights are written → real epoll_wait
+//! ```
+//!
+//! So a pause costs neither descriptor nor event, and works with every loop that waits through a
+//! function of [`waits`]. What makes that right:
+//! - Only operations whose results the server sends pause. A handshake cannot be over before the
+//!   client has answered, so it never ends while the program does not look.
+//! - While a job is resumed here, its connection reads from an empty buffer: what the client has
+//!   sent stays in the socket, and its event is the program's.
+//! - A thread takes part once it has waited for events, so that it will do so again; connections that
+//!   move between threads, and all that start after one did, run as without lanelock.
+
+mod connection;
+mod handshake;
+mod resume;
+#[cfg(all(target_arch = "x86_64", not(test)))]
+mod symbols;
+mod waits;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+pub(crate) use connection::forget;
+pub(crate) use handshake::{is_driven, may_pause, pausing};
+pub(crate) use resume::is_resuming;
+
+/// Whether servers get asynchronous handshakes unasked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// Never.
+    Off,
+    /// Unless the process has a language's interpreter mapped: its callbacks may need more stack than
+    /// a job has.
+    Auto,
+    /// Even then.
+    On,
+}
+
+/// What the provider was configured to, in whichever library context it was loaded last; off until
+/// then.
+static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
+
+impl Mode {
+    fn get() -> Self {
+        match MODE.load(Ordering::Relaxed) {
+            mode if mode == Self::Auto as u8 => Self::Auto,
+            mode if mode == Self::On as u8 => Self::On,
+            _ => Self::Off,
+        }
+    }
+
+    /// From now on.
+    pub(crate) fn set(self) {
+        MODE.store(self as u8, Ordering::Relaxed);
+    }
+}
+
+impl std::str::FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "off" => Ok(Self::Off),
+            "auto" => Ok(Self::Auto),
+            "on" => Ok(Self::On),
+            _ => Err(format!(
+                "event_loop = {text}: it is auto, on or off; leave it out for auto"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_is_one_of_three_words() {
+        assert_eq!(" auto".parse(), Ok(Mode::Auto));
+        assert_eq!("on".parse(), Ok(Mode::On));
+        assert_eq!("off".parse(), Ok(Mode::Off));
+        for wrong in ["", "yes", "1", "Auto"] {
+            let message = wrong.parse::<Mode>().expect_err("refused");
+            let expected = format!("event_loop = {wrong}: it is auto, on or off");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A thread's paused connections, and their going on.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use lanelock::public_key::Ticket;
+
+use super::connection::{Connection, State};
+use super::handshake::drive;
+use super::waits;
+use crate::batch;
+use crate::ffi;
+use crate::libssl::Bio;
+
+/// Turns of the program's loop for which paused connections wait for others while it has other events
+/// to see to.
+const MOST_TURNS: u32 = 16;
+
+#[derive(Default)]
+struct Paused {
+    /// In the order in which they paused.
+    connections: Vec<(Arc<Connection>, Ticket)>,
+    /// Turns for which they have been held back.
+    turns: u32,
+    /// The process that they are of.
+    process: Option<u32>,
+}
+
+thread_local! {
+    static PAUSED: RefCell<Paused> = RefCell::new(Paused::default());
+    /// How many there are, to look at on each wait.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+    static RESUMING: Cell<bool> = const { Cell::new(false) };
+    /// Connections whose messages did not fit into the socket.
+    static UNSENT: RefCell<Vec<Arc<Connection>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether a job that goes on does so because it is resumed here: then its batch runs at once.
+pub(crate) fn is_resuming() -> bool {
+    RESUMING.get()
+}
+
+/// Whether anything waits to go on.
+pub(super) fn is_needed() -> bool {
+    COUNT.get() > 0
+}
+
+/// Whether any connection has messages that the socket had no room for.
+pub(super) fn has_unsent() -> bool {
+    UNSENT.with_borrow(|unsent| !unsent.is_empty())
+}
+
+/// The connection's job pauses for this operation.
+pub(super) fn add(connection: Arc<Connection>, ticket: Ticket) {
+    PAUSED.with_borrow_mut(|paused| {
+        let process = batch::generation();
+        if paused.process != process {
+            // Those of a parent go on there.
+            std::mem::forget(std::mem::take(&mut paused.connections));
+            paused.process = process;
+        }
+        paused.connections.push((connection, ticket));
+    });
+    count();
+}
+
+fn count() {
+    let paused = PAUSED.with_borrow(|paused| paused.connections.len());
+    COUNT.set(paused + UNSENT.with_borrow(Vec::len));
+}
+
+/// The program's loop comes round; `is_idle`: it has nothing else to do. Resumes those whose operations
+/// have run, and all of them if they are not to wait any longer.
+pub(super) fn turn(is_idle: bool) {
+    for connection in UNSENT.take() {
+        go_on(&connection, State::Waiting);
+    }
+    finished();
+    let is_due = PAUSED.with_borrow_mut(|paused| {
+        paused.turns += 1;
+        let is_due = is_idle || paused.turns > MOST_TURNS;
+        if is_due || paused.connections.is_empty() {
+            paused.turns = 0;
+        }
+        is_due
+    });
+    if is_due {
+        all();
+        // Their next operations, if nobody else can come and join them.
+        while is_idle && PAUSED.with_borrow(|paused| !paused.connections.is_empty()) {
+            all();
+        }
+    }
+    count();
+}
+
+/// Resumes those whose operations have run in full batches, so that their next ones join the rest.
+fn finished() {
+    loop {
+        let ready = |(_, ticket): &(_, Ticket)| batch::is_done(*ticket);
+        let ready: Vec<_> = PAUSED
+            .with_borrow_mut(|paused| paused.connections.extract_if(.., |it| ready(it)).collect());
+        if ready.is_empty() {
+            return;
+        }
+        for (connection, _) in ready {
+            go_on(&connection, State::Paused);
+        }
+    }
+}
+
+/// Resumes each that is paused now; the first of them runs the batch.
+fn all() {
+    let now = PAUSED.with_borrow_mut(|paused| std::mem::take(&mut paused.connections));
+    for (connection, _) in now {
+        go_on(&connection, State::Paused);
+    }
+}
+
+/// Takes this connection of the calling thread's from those that are resumed here; whether it was one.
+pub(super) fn take(connection: &Arc<Connection>) -> bool {
+    if !is_needed() || connection.state() != State::Paused {
+        return false;
+    }
+    let found = PAUSED.with_borrow_mut(|paused| {
+        let mut connections = paused.connections.iter();
+        let place = connections.position(|(known, _)| Arc::ptr_eq(known, connection));
+        place.map(|place| paused.connections.remove(place))
+    });
+    count();
+    found.is_some()
+}
+
+/// While `f` drives a handshake, its batch runs at once.
+pub(super) fn at_once<R>(f: impl FnOnce() -> R) -> R {
+    let outer = RESUMING.replace(true);
+    let result = f();
+    RESUMING.set(outer);
+    result
+}
+
+/// Has libssl go on with a handshake, which reads nothing from its socket; what the program sees of
+/// libcrypto's errors and the system's stays as it is.
+fn go_on(connection: &Arc<Connection>, from: State) {
+    if !connection.change(from, State::Resumed) {
+        // Closed meanwhile, or driven by the program itself.
+        return;
+    }
+    let (libssl, ssl) = (connection.libssl, connection.ssl());
+    // SAFETY: the connection lives: whoever frees it waits until it is no longer `Resumed`. Its
+    // socket's BIO keeps a reference while another stands in its place.
+    unsafe {
+        let errno = *libc::__errno_location();
+        ffi::ERR_set_mark();
+        let socket = (libssl.rbio)(ssl);
+        let nothing = nothing_to_read();
+        if nothing.is_null() || ffi::BIO_up_ref(socket) != 1 {
+            connection.set_state(State::Waiting);
+            return;
+        }
+        (libssl.set0_rbio)(ssl, nothing);
+        let result = at_once(|| drive(libssl, ssl, libssl.do_handshake));
+        (libssl.set0_rbio)(ssl, socket);
+        // Else it paused again.
+        if connection.change(State::Resumed, State::Waiting) {
+            match (libssl.want)(ssl) {
+                _ if result == 1 => connection.leave_alone(),
+                READING => wake((libssl.rfd)(ssl)),
+                WRITING if ffi::BIO_test_flags((libssl.wbio)(ssl), SHOULD_RETRY) != 0 => {
+                    UNSENT.with_borrow_mut(|unsent| unsent.push(Arc::clone(connection)));
+                }
+                _ => {
+                    connection.set_failure(openssl_sys::ERR_peek_last_error());
+                    // The program hears of it as of a client that has gone.
+                    libc::shutdown((libssl.rfd)(ssl), libc::SHUT_RDWR);
+                }
+            }
+        }
+        ffi::ERR_pop_to_mark();
+        *libc::__errno_location() = errno;
+    }
+
+    /// `SSL_WRITING` and `SSL_READING` of openssl/ssl.h.
+    const WRITING: c_int = 2;
+    const READING: c_int = 3;
+    /// `BIO_FLAGS_SHOULD_RETRY` of openssl/bio.h.
+    const SHOULD_RETRY: c_int = 8;
+}
+
+/// An end of which a reader learns nothing but that it is to come back; a new reference to it. Null if
+/// there is no memory.
+fn nothing_to_read() -> Bio {
+    thread_local! { static NOTHING: Cell<Bio> = const { Cell::new(std::ptr::null_mut()) } }
+    let known = NOTHING.get();
+    // SAFETY: an empty buffer of the thread's, which is read by nothing but its connections and
+    // written to by nothing; it goes with the process.
+    unsafe {
+        let nothing = match known.is_null() {
+            true => openssl_sys::BIO_new(openssl_sys::BIO_s_mem()).cast(),
+            false => known,
+        };
+        NOTHING.set(nothing);
+        if nothing.is_null() || ffi::BIO_up_ref(nothing) != 1 {
+            return std::ptr::null_mut();
+        }
+        nothing
+    }
+}
+
+/// Has the kernel tell the program once more of what the client has sent already, if anything: a loop
+/// that is told of changes alone (`EPOLLET`) may have heard of it before it could be read.
+fn wake(fd: c_int) {
+    if !waits::is_readable(fd) {
+        return;
+    }
+    let (mut mark, mut len): (c_int, libc::socklen_t) = (0, 4);
+    // SAFETY: a place for the option with its length.
+    unsafe {
+        // Setting it signals what is readable, since Linux 4.18 (tcp_set_rcvlowat).
+        let option = (&raw mut mark).cast();
+        if libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            option,
+            &raw mut len,
+        ) == 0
+        {
+            libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, option, len);
+        }
+    }
+}
