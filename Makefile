@@ -14,6 +14,8 @@ PACKAGE = $(CARGO) package --quiet --offline --locked --target-dir target/packag
 MODULE = target/release/lanelock.so
 # The C library as Cargo builds it.
 CAPI = target/release/liblanelock_capi.a
+# Those that are tested with the provider.
+SERVERS = haproxy trafficserver nginx lighttpd redis
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
@@ -30,8 +32,8 @@ test: setup peers ## Everything that must pass
 	$(MAKE) --no-print-directory -C peers check
 	# What the tests were built with: a build of two packages alone would compile the engines anew.
 	cp -f target/debug/deps/liblanelock_provider.so target/debug/lanelock.so
-	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/haproxy/test --short
-	LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/trafficserver/test --short
+	for server in $(SERVERS); do \
+		LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so integrations/$$server/test --short || exit; done
 	ARCHIVE=target/debug/deps/liblanelock_capi.a integrations/libmongocrypt/test
 	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
 		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
@@ -105,9 +107,8 @@ libmongocrypt: setup ## Build and test target/libmongocrypt/liblanelock_mongocry
 	$(MAKE) --no-print-directory -C integrations/libmongocrypt
 	integrations/libmongocrypt/test
 
-integrations: build ## Long: HAProxy, Traffic Server and DPDK with lanelock, those that are installed
-	integrations/haproxy/test
-	integrations/trafficserver/test
+integrations: build ## Long: servers and DPDK with lanelock, those that are installed
+	for server in $(SERVERS); do integrations/$$server/test || exit; done
 	if pkg-config --exists libdpdk; then $(MAKE) --no-print-directory dpdk && integrations/dpdk/test; fi
 
 dpdk: setup ## The crypto driver for the DPDK that is installed: target/dpdk/librte_crypto_lanelock.so

@@ -98,7 +98,7 @@ check_client_certificate() { # check_client_certificate VERSION PORT FOLDER
     page=$(get "$1" "$2" "$3" --cert "$3/client.pem" --key "$3/client.key") ||
         fail "TLS $1: a client with its certificate is refused"
     [ "$page" = lanelock ] || fail "TLS $1: not the page that was expected"
-    if get "$1" "$2" "$3" >/dev/null 2>&1; then
+    if get "$1" "$2" "$3" --fail >/dev/null 2>&1; then
         fail "TLS $1: a client without a certificate is let in"
     fi
 }
@@ -179,4 +179,13 @@ rows = json.load(sys.stdin)["algorithms"]
 for row in rows:
     print(row["algorithm"], "operations", row["completed"], "in lanes", row["in_lanes"])
 sys.exit(not any(row["in_lanes"] for row in rows))' || fail "no operation ran in a batch"
+}
+
+# For servers that are started by `lanelock run`: the command by its full path, and its module.
+use_lanelock() {
+    [ -x "$LANELOCK" ] || fail "no $LANELOCK: make build"
+    [ -f "$PROVIDER" ] || fail "no $PROVIDER: make build"
+    LANELOCK=$(readlink -f "$LANELOCK")
+    LANELOCK_PROVIDER=$(readlink -f "$PROVIDER")
+    export LANELOCK_PROVIDER
 }

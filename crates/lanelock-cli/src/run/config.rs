@@ -66,6 +66,9 @@ impl Config {
         if let Some(deadline) = options.deadline {
             let _ = writeln!(text, "deadline = {deadline}");
         }
+        if let Some(event_loop) = options.event_loop {
+            let _ = writeln!(text, "event_loop = {}", event_loop.name());
+        }
         if !options.algorithms.is_empty() {
             let names: Vec<_> = options.algorithms.iter().map(Algorithm::name).collect();
             let _ = writeln!(text, "algorithms = {}", names.join(","));
@@ -109,6 +112,7 @@ fn plain(path: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::EventLoop;
     use super::*;
 
     fn config(user: &str, options: &Options) -> Config {
@@ -129,6 +133,7 @@ mod tests {
                 &Options {
                     deadline: Some(50),
                     algorithms: vec![Algorithm::Rsa, Algorithm::X25519],
+                    event_loop: Some(EventLoop::Off),
                 }
             )),
             [
@@ -146,6 +151,7 @@ mod tests {
                 "module = /lib/lanelock.so",
                 "activate = 1",
                 "deadline = 50",
+                "event_loop = off",
                 "algorithms = rsa,x25519",
                 "[lanelock_algorithms]",
                 "default_properties = ?provider=lanelock",

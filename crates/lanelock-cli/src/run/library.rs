@@ -13,7 +13,18 @@ pub(super) struct OpenSsl {
     pub(super) libcryptos: Vec<PathBuf>,
     /// Whether there is a libssl.
     pub(super) has_libssl: bool,
+    /// Other libraries for TLS.
+    pub(super) other_tls: Vec<String>,
 }
+
+/// Beginnings of the names of libraries that speak TLS by themselves.
+const OTHER_TLS: [&str; 5] = [
+    "libgnutls.so",
+    "libssl3.so",
+    "libmbedtls.so",
+    "libwolfssl.so",
+    "libs2n.so",
+];
 
 /// Looks through the libraries of `elf`, and their own libraries.
 pub(super) fn openssl(elf: &Elf) -> OpenSsl {
@@ -40,6 +51,9 @@ pub(super) fn openssl(elf: &Elf) -> OpenSsl {
             continue;
         }
         found.has_libssl |= name.starts_with("libssl.so");
+        if OTHER_TLS.iter().any(|other| name.starts_with(other)) {
+            found.other_tls.push(name.clone());
+        }
         if let Some(elf) = Elf::read(&path) {
             push(&elf, &mut queue);
         }

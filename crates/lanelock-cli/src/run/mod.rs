@@ -2,6 +2,7 @@
 
 mod child;
 mod config;
+mod dry_run;
 mod elf;
 mod library;
 pub mod module;
@@ -49,17 +50,21 @@ A configuration that leaves the default provider out, or that asks for FIPS, is 
 so is a program with a setuid bit or file capabilities, which reads no environment: it starts as it
 would by itself, and a line on standard error says so.
 
-A program that is linked with libssl gets the module in LD_PRELOAD, too: without, OpenSSL loses the
-jobs of connections that are closed in the middle of a handshake.
+A program that is linked with libssl, or is known to load it, gets the module in LD_PRELOAD, too:
+without, OpenSSL loses the jobs of connections that are closed in the middle of a handshake.
 
-Batches come from asynchronous mode, in which a server pauses a handshake while its operation
-waits for others. HAProxy: `ssl-mode-async` in the section global. Other programs run as they
-always do. LANELOCK_DISABLE=1 in the program's environment switches the module off.
+Batches come from asynchronous mode, in which a handshake pauses while its operation waits for
+others. HAProxy has it: `ssl-mode-async` in the section global. Servers that do not, but drive
+non-blocking connections from a loop of epoll, poll or select, as nginx, lighttpd and Redis do, are
+given it (--event-loop). Others run as they always do; --dry-run says which. LANELOCK_DISABLE=1 in
+the program's environment switches the module off.
 
 The module lanelock.so is looked for beside this command, in ../lib/lanelock from there, or where
 LANELOCK_PROVIDER says.
 
 Examples:
+  lanelock run -- nginx
+  lanelock run --dry-run -- lighttpd -D -f lighttpd.conf
   lanelock run -- haproxy -f haproxy.cfg
   lanelock run --algorithms rsa,ecdsa -- haproxy -f haproxy.cfg
   lanelock run --deadline 50 --stats -- haproxy -f haproxy.cfg
@@ -78,6 +83,10 @@ pub struct Args {
     /// Print the configuration and do not start the program.
     #[arg(long, conflicts_with = "stats")]
     show_config: bool,
+
+    /// Print what the program would gain and how, or why it would not, and do not start it.
+    #[arg(long, conflicts_with_all = ["stats", "show_config"])]
+    dry_run: bool,
 
     /// The program and its arguments.
     #[arg(
@@ -100,6 +109,22 @@ struct Options {
     /// What may run in batches; all of it, if nothing is named.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     algorithms: Vec<Algorithm>,
+
+    /// Whether a server without an asynchronous mode gets one [default: auto].
+    #[arg(long, value_name = "WHEN")]
+    event_loop: Option<EventLoop>,
+}
+
+/// Whether a server that knows of no asynchronous mode gets it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum EventLoop {
+    /// Unless its callbacks run a language's interpreter, which needs more stack than a paused
+    /// handshake has.
+    Auto,
+    /// Even then.
+    On,
+    /// Only servers that have an asynchronous mode of their own.
+    Off,
 }
 
 /// What the module runs in batches.
@@ -115,6 +140,17 @@ enum Algorithm {
     Ecdh,
     /// Key exchange.
     X25519,
+}
+
+impl EventLoop {
+    /// Its name, on the command line and in the configuration.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
 }
 
 impl Algorithm {
@@ -136,6 +172,9 @@ pub fn deadline() -> RangedU64ValueParser {
 /// [`Failure::Usage`] if the program cannot be started under the provider, [`Failure::Exit`] with
 /// the exit code of one that was run, if that is not 0.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.dry_run {
+        return dry_run::run(&args.command[0], &args.options);
+    }
     let program = Program::find(&args.command[0])?;
     let mut command = Command::new(&program.path);
     // A program may look at the name that it is called by.
@@ -161,11 +200,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.show_config {
         return print(config.text);
     }
-    configure(
-        &mut command,
-        &config,
-        program.has_libssl.then_some(&*module),
-    )?;
+    let preloaded = program.is_preloaded(args.options.event_loop);
+    configure(&mut command, &config, preloaded.then_some(&*module))?;
     let Some(listener) = args.stats.then(listener).flatten() else {
         return Err(become_program(command, &program));
     };

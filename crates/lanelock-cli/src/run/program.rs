@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::EventLoop;
 use super::elf::Elf;
 use super::library::{self, OpenSsl};
 use crate::failure::Failure;
@@ -18,6 +19,10 @@ pub(super) struct Program {
     pub(super) libcrypto: Option<PathBuf>,
     /// Whether libssl is loaded at the start.
     pub(super) has_libssl: bool,
+    /// Whether it is known to load libssl as a plugin's library.
+    pub(super) loads_libssl: bool,
+    /// Libraries for TLS that are not OpenSSL's.
+    pub(super) other_tls: Vec<String>,
     /// Whether it gets privileges by its start: see [`PRIVILEGED`].
     pub(super) is_privileged: bool,
 }
@@ -26,6 +31,9 @@ pub(super) struct Program {
 pub(super) const PRIVILEGED: &str = "the program has a setuid or setgid bit or file capabilities: the dynamic linker and OpenSSL \
      read no environment then, so neither LD_PRELOAD nor OPENSSL_CONF would load the module. To \
      have lanelock, load the provider in the system's own openssl.cnf";
+
+/// Servers whose plugins bring libssl.
+const LOADS_LIBSSL: [&str; 1] = ["lighttpd"];
 
 /// Scripts that are run by scripts stop here, as in the kernel.
 const MOST_SCRIPTS: usize = 4;
@@ -41,13 +49,26 @@ impl Program {
         let OpenSsl {
             libcryptos,
             has_libssl,
+            other_tls,
         } = openssl(&binary)?;
+        let name = binary.file_name().and_then(OsStr::to_str);
         Ok(Self {
             path,
             libcrypto: libcryptos.into_iter().next(),
             has_libssl,
+            loads_libssl: name.is_some_and(|name| LOADS_LIBSSL.contains(&name)),
+            other_tls,
             is_privileged: is_privileged(&binary),
         })
+    }
+}
+
+impl Program {
+    /// Whether the module is to stand before the C library's and libssl's functions.
+    pub(super) fn is_preloaded(&self, event_loop: Option<EventLoop>) -> bool {
+        self.has_libssl
+            || self.loads_libssl && event_loop != Some(EventLoop::Off)
+            || event_loop == Some(EventLoop::On)
     }
 }
 

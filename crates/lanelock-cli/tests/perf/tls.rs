@@ -60,6 +60,44 @@ fn with_the_provider_handshakes_share_batches() {
     assert!(batched > 1.0 && batched <= 100.0, "{ours}");
 }
 
+/// Servers without an asynchronous mode of their own.
+#[test]
+fn servers_that_are_given_asynchronous_handshakes_share_batches() {
+    if !has_lanes() {
+        return;
+    }
+    for server in ["nginx", "lighttpd", "redis"] {
+        let program = if server == "redis" {
+            "redis-server"
+        } else {
+            server
+        };
+        if !installed(program) {
+            eprintln!("SKIPPED: {server} is not installed (tools/setup servers)");
+            continue;
+        }
+        let work = "--key=p256 --tls=1.2,1.3 --connections=16 --seconds=0.3 --rounds=1";
+        let (_, rows) = report(format!("tls --server={server} {} {work}", provider()));
+        assert_eq!(rows.len(), 4, "{rows:?}");
+        for pair in rows.chunks(2) {
+            let [stock, ours] = pair else {
+                panic!("{rows:?}")
+            };
+            assert_eq!(stock["contestant"], server);
+            assert_eq!(stock["lanes_filled"], Value::Null);
+            assert_eq!(ours["contestant"], format!("{server}+lanelock"));
+            assert!(ours["full_handshakes"].as_u64() > Some(0), "{ours}");
+            assert!(ours["lanes_filled"].as_f64() > Some(1.0), "{ours}");
+        }
+    }
+}
+
+fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    folders.any(|folder| folder.join(program).is_file())
+}
+
 /// A program in front of HAProxy sees the configuration that OpenSSL will read.
 #[test]
 fn the_deadline_is_in_the_modules_configuration() {

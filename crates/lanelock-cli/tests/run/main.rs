@@ -3,6 +3,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+mod dry_run;
 mod paths;
 mod policy;
 mod service;

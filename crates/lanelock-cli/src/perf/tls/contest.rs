@@ -1,4 +1,4 @@
-//! Servers in turns: HAProxy with and without the provider on the same core, or those that run
+//! Servers in turns: one with and without the provider on the same core, or those that run
 //! already.
 
 use std::net::SocketAddr;
@@ -12,10 +12,11 @@ use super::super::measure::{self, Absent, Turns};
 use super::super::score::Score;
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
-use super::haproxy::{Haproxy, Setup};
+
 use super::lanes::Lanes;
 use super::load::{self, Plan, Tally, Until};
 use super::process;
+use super::server::{Kind, Server, Setup};
 use super::target::{Target, Version};
 use crate::failure::Failure;
 use crate::figures::float;
@@ -30,8 +31,9 @@ pub(super) struct Cell<K> {
     connections: usize,
 }
 
-/// HAProxy, alone and with the provider if there is one; the first is the reference.
+/// A server, alone and with the provider if there is one; the first is the reference.
 pub(super) struct Servers<'a> {
+    pub(super) kind: Kind,
     pub(super) program: PathBuf,
     pub(super) module: Option<PathBuf>,
     /// The module's parameter, in µs; `None` is its own default.
@@ -54,7 +56,7 @@ pub(super) struct Contestant {
     connections: usize,
     target: Target,
     /// One of our own, which counts its handshakes.
-    server: Option<Haproxy>,
+    server: Option<Server>,
     pid: Option<u32>,
 }
 
@@ -176,21 +178,19 @@ fn score(turns: &[Turn]) -> Score {
 
 impl Servers<'_> {
     /// Name and set-up of each.
-    pub(super) fn setups(
-        &self,
-        version: Version,
-        connections: usize,
-    ) -> Vec<(&'static str, Setup)> {
+    pub(super) fn setups(&self, version: Version, connections: usize) -> Vec<(String, Setup)> {
         let setup = |provider| Setup {
+            kind: self.kind,
             program: self.program.clone(),
             provider,
             deadline: self.deadline,
             version,
             connections,
         };
-        let mut setups = vec![("haproxy", setup(None))];
+        let name = self.kind.name();
+        let mut setups = vec![(name.to_owned(), setup(None))];
         if self.module.is_some() {
-            setups.push(("haproxy+lanelock", setup(self.module.clone())));
+            setups.push((format!("{name}+lanelock"), setup(self.module.clone())));
         }
         setups
     }
@@ -201,11 +201,11 @@ impl Servers<'_> {
     /// [`Failure::Failed`] if one does not start.
     pub(super) fn start(&self, cell: &Cell<Credentials>) -> Result<Vec<Contestant>, Failure> {
         let setups = self.setups(cell.version, cell.connections).into_iter();
-        let start = |(name, setup): (&'static str, Setup)| {
-            let server = self.cores.as_server(|| Haproxy::start(&setup, &cell.key))?;
+        let start = |(name, setup): (String, Setup)| {
+            let server = self.cores.as_server(|| Server::start(&setup, &cell.key))?;
             let target = Target::new(server.address(), cell.version, cell.key.shown()?);
             Ok(Contestant {
-                name: name.to_owned(),
+                name,
                 key: cell.name.clone(),
                 connections: cell.connections,
                 target: target.map_err(Failure::of)?,
@@ -239,7 +239,10 @@ impl Contestant {
         };
         let broken = |error| Failure::Failed(format!("the server's process: {error}"));
         let server_time = || self.pid.map(process::cpu_time).transpose().map_err(broken);
-        let counters = || self.server.as_ref().map(Haproxy::counters).transpose();
+        let counters = || {
+            let counters = self.server.as_ref().map(Server::counters).transpose();
+            counters.map(Option::flatten)
+        };
         let lanes = || {
             self.pid
                 .map_or_else(Lanes::default, |pid| Lanes::of(pid, &self.key))

@@ -1,7 +1,7 @@
 //! `lanelock perf tls`: handshakes of a TLS server with and without the provider.
 //!
 //! ```text
-//! contest → haproxy (server core)
+//! contest → server: haproxy, nginx, lighttpd, redis (server core)
 //!    └→ load → handshake → wire (client core)
 //! ```
 
@@ -12,8 +12,12 @@ mod cut;
 mod handshake;
 mod haproxy;
 mod lanes;
+mod lighttpd;
 mod load;
+mod nginx;
 mod process;
+mod redis;
+mod server;
 mod soak;
 mod target;
 mod wire;
@@ -36,18 +40,21 @@ use crate::terminal::say;
 use contest::{Running, Servers};
 use cores::Cores;
 use credentials::KeyKind;
+use server::Kind;
 use soak::{Outcome, Soak};
 use target::Version;
 
 /// Arguments of `lanelock perf tls`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-A HAProxy with one thread on one core, and clients on the next: full handshakes over X25519, no
+A server with one thread on one core, and clients on the next: full handshakes over X25519, no
 session resumed, each answer checked; with and without the provider in turns. Loopback only.
+HAProxy has its asynchronous mode on; to the others it is given, as by `lanelock run`.
 
 Examples:
   lanelock perf tls
   lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
+  lanelock perf tls --server nginx --key rsa-2048,p256
   lanelock perf tls --deadline 100 --connections 4,8,16
   lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
   lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
@@ -94,10 +101,14 @@ pub struct Args {
           requires = "handshakes")]
     abort: f64,
 
-    /// Instead of a HAProxy of its own: servers that listen here already; ratios compare with the
+    /// The server that is measured.
+    #[arg(long, value_name = "SERVER", default_value = "haproxy")]
+    server: Kind,
+
+    /// Instead of a server of its own: those that listen here already; ratios compare with the
     /// first.
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
-          conflicts_with_all = ["key", "haproxy", "provider"])]
+          conflicts_with_all = ["key", "server", "program", "provider"])]
     connect: Vec<SocketAddr>,
 
     /// With --connect: the certificate that they show, PEM.
@@ -115,16 +126,16 @@ pub struct Args {
     )]
     pid: Vec<u32>,
 
-    /// HAProxy's program [default: haproxy of the PATH, or /usr/sbin/haproxy].
-    #[arg(long, value_name = "FILE")]
-    haproxy: Option<PathBuf>,
+    /// The server's program [default: of the PATH, or in /usr/sbin].
+    #[arg(long, value_name = "FILE", alias = "haproxy")]
+    program: Option<PathBuf>,
 
-    /// The provider's module; none measures HAProxy alone [default: as for `lanelock run`].
+    /// The provider's module; none measures the server alone [default: as for `lanelock run`].
     #[arg(long, value_name = "FILE|none")]
     provider: Option<PathBuf>,
 
     /// Longest wait of an operation for others, in µs [default: the module's own, 0, which is until
-    /// HAProxy's event loop comes round].
+    /// the server's event loop comes round].
     #[arg(long, value_name = "µs", value_parser = crate::run::deadline(), conflicts_with = "connect")]
     deadline: Option<u64>,
 
@@ -156,9 +167,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let rows = contest::measure(&cores, &cells, pace, join)?;
         return publish(&bench, rows, columns::TLS, &args.output);
     }
-    let program = args.haproxy.clone().or_else(haproxy::find);
+    let kind = args.server;
+    let program = args.program.clone().or_else(|| kind.find());
     let servers = Servers {
-        program: program.unwrap_or_else(|| PathBuf::from("haproxy")),
+        kind,
+        program: program.unwrap_or_else(|| kind.program()),
         module: provider(args.provider.as_deref())?,
         deadline: args.deadline,
         cores: &cores,
@@ -181,26 +194,51 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// # Errors
 /// [`Failure::Failed`] if a handshake failed.
 pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failure> {
-    let (program, module) = match (haproxy::find(), module::find()) {
-        (None, _) => return Ok(Err(format!("there is no HAProxy: {}", haproxy::REMEDY))),
-        (_, Err(failure)) => return Ok(Err(failure.to_string())),
-        (Some(program), Ok(module)) => (program, Some(module)),
+    let module = match module::find() {
+        Ok(module) => module,
+        Err(failure) => return Ok(Err(failure.to_string())),
     };
-    say("TLS handshakes of a HAProxy, with and without the provider");
+    let kinds = [Kind::Haproxy, Kind::Nginx];
+    let mut installed = kinds
+        .iter()
+        .filter_map(|&kind| Some((kind, kind.find()?)))
+        .peekable();
+    if installed.peek().is_none() {
+        return Ok(Err(format!(
+            "there is no HAProxy and no nginx: {}",
+            Kind::Nginx.remedy()
+        )));
+    }
     let cores = Cores::choose();
-    let servers = Servers {
-        program,
-        module,
-        deadline: None,
-        cores: &cores,
-    };
-    let pace = Pace {
-        seconds: Duration::from_millis(900),
-        rounds: 3,
-    };
-    let keys = contest::keys(&[KeyKind::Rsa2048])?;
-    let cells = contest::cells(&keys, &[Version::Tls13], &[1, 8, 64]);
-    contest::measure(&cores, &cells, pace, |cell| servers.start(cell)).map(Ok)
+    let mut rows = Vec::new();
+    for (kind, program) in installed {
+        say(&format!(
+            "TLS handshakes of {}, with and without the provider",
+            kind.name()
+        ));
+        let servers = Servers {
+            kind,
+            program,
+            module: Some(module.clone()),
+            deadline: None,
+            cores: &cores,
+        };
+        rows.extend(servers.tour()?);
+    }
+    Ok(Ok(rows))
+}
+
+impl Servers<'_> {
+    /// What [`tour`] measures of one kind of server.
+    fn tour(&self) -> Result<Vec<Handshakes>, Failure> {
+        let pace = Pace {
+            seconds: Duration::from_millis(900),
+            rounds: 3,
+        };
+        let keys = contest::keys(&[KeyKind::Rsa2048])?;
+        let cells = contest::cells(&keys, &[Version::Tls13], &[1, 8, 64]);
+        contest::measure(self.cores, &cells, pace, |cell| self.start(cell))
+    }
 }
 
 /// Does so many handshakes on every server, and checks that nothing stays behind.
@@ -212,7 +250,7 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
             // The one with the provider, if there is one.
             let setup = servers.setups(version, soak.connections).pop();
             let (name, setup) = setup.expect("one at least");
-            let outcome = soak::run(name, &setup, key, soak, servers.cores)?;
+            let outcome = soak::run(&name, &setup, key, soak, servers.cores)?;
             outcomes.push(args.shown(outcome)?);
         }
     }

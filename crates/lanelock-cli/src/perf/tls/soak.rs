@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
-use super::haproxy::{Counters, Haproxy, Setup};
 use super::load::{self, Plan, Tally, Until};
 use super::process::Footprint;
+use super::server::{self, Counters, Setup};
 use super::target::{Target, Version};
 use crate::failure::Failure;
 use crate::terminal::print;
@@ -50,7 +50,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Server {
     descriptors: [usize; 2],
-    jobs: [u64; 2],
+    /// Of a server that counts them.
+    jobs: Option<[u64; 2]>,
     resident_bytes: [u64; 2],
 }
 
@@ -70,7 +71,7 @@ pub(super) fn run(
     cores: &Cores,
 ) -> Result<Outcome, Failure> {
     let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
-    let server = cores.as_server(|| Haproxy::start(setup, &credentials))?;
+    let server = cores.as_server(|| server::Server::start(setup, &credentials))?;
     let target = Target::new(server.address(), soak.version, credentials.shown()?);
     let target = target.map_err(|error| key.failure(&error))?;
     soak.load(&target, soak.handshakes.div_ceil(10))?;
@@ -81,7 +82,10 @@ pub(super) fn run(
         key: Some(key.name()),
         server: Some(Server {
             descriptors: [before.0.descriptors, after.0.descriptors],
-            jobs: [before.1.jobs, after.1.jobs],
+            jobs: before
+                .1
+                .zip(after.1)
+                .map(|(before, after)| [before.jobs, after.jobs]),
             resident_bytes: [before.0.resident, after.0.resident],
         }),
         ..soak.outcome(name.to_owned(), &tally, seconds)
@@ -132,21 +136,27 @@ impl Soak {
     }
 }
 
+/// What a server holds and counts.
+type State = (Footprint, Option<Counters>);
+
 /// Waits until the server has noticed that everybody has gone; with `before`, until it holds no
 /// more than then.
-fn settle(
-    server: &Haproxy,
-    before: Option<(Footprint, Counters)>,
-) -> Result<(Footprint, Counters), Failure> {
+fn settle(server: &server::Server, before: Option<State>) -> Result<State, Failure> {
     let broken = |error| Failure::Failed(format!("the server's process: {error}"));
     let start = Instant::now();
     loop {
         let counters = server.counters()?;
         let footprint = Footprint::of(server.pid()).map_err(broken)?;
-        // The only connection is the one that asks.
-        let quiet = counters.connections <= 1;
+        // The only connection is the one that asks; one that does not count gets a moment.
+        let quiet = match counters {
+            Some(counters) => counters.connections <= 1,
+            None => start.elapsed() > Duration::from_millis(500),
+        };
         let small = before.is_none_or(|(then, counted)| {
-            footprint.descriptors <= then.descriptors && counters.jobs <= counted.jobs
+            let fewer = counters
+                .zip(counted)
+                .is_none_or(|(now, then)| now.jobs <= then.jobs);
+            footprint.descriptors <= then.descriptors && fewer
         });
         if (quiet && small) || start.elapsed() > Duration::from_secs(5) {
             return Ok((footprint, counters));
@@ -172,7 +182,7 @@ impl Outcome {
         if let Some(server) = &self.server {
             let descriptors = server.descriptors.map(|n| n as u64);
             grown("open descriptors", descriptors, 0);
-            grown("jobs", server.jobs, 0);
+            grown("jobs", server.jobs.unwrap_or_default(), 0);
             grown("resident bytes", server.resident_bytes, SLACK);
         }
         match wrong.is_empty() {
@@ -206,11 +216,14 @@ impl Outcome {
         );
         if let Some(server) = &self.server {
             let [resident, later] = server.resident_bytes.map(|bytes| bytes / 1024);
-            let [descriptors, jobs] = [server.descriptors.map(|n| n as u64), server.jobs];
+            let [descriptors, then] = server.descriptors;
+            let jobs = server
+                .jobs
+                .map(|[before, after]| format!("; jobs {before}, {after}"));
             text += &format!(
-                "descriptors {} before, {} after; jobs {}, {}; resident {resident} KiB, {later} \
-                 KiB\n",
-                descriptors[0], descriptors[1], jobs[0], jobs[1],
+                "descriptors {descriptors} before, {then} after{}; resident {resident} KiB, \
+                 {later} KiB\n",
+                jobs.unwrap_or_default()
             );
         }
         print(text)
@@ -234,7 +247,7 @@ mod tests {
             seconds: 1.0,
             server: Some(Server {
                 descriptors: [9, 9],
-                jobs: [2, 2],
+                jobs: Some([2, 2]),
                 resident_bytes: [10 << 20, 11 << 20],
             }),
         }
@@ -256,7 +269,7 @@ mod tests {
         assert!(outcome().checked(&tally(None)).is_ok());
         let leaks: [(Leak, &str); 3] = [
             (|o| o.descriptors[1] += 1, "open descriptors: 9 before, 10"),
-            (|o| o.jobs[1] += 1, "jobs: 2 before, 3"),
+            (|o| o.jobs = Some([2, 3]), "jobs: 2 before, 3"),
             (|o| o.resident_bytes[1] += 2 << 20, "resident bytes"),
         ];
         for (leak, words) in leaks {
