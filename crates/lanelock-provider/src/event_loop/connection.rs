@@ -196,7 +196,7 @@ pub(crate) unsafe fn forget(libssl: &Library, ssl: Ssl) -> bool {
 }
 
 /// Whether a connection may take part, before its handshake begins: a server's, on a TCP socket
-/// that does not block, driven by a thread that waits for events.
+/// that does not block, driven by a thread that waits for events and has several to see to.
 ///
 /// # Safety
 /// As [`Connection::of`].
@@ -213,7 +213,13 @@ unsafe fn qualifies(libssl: &Library, ssl: Ssl) -> bool {
     // SAFETY: the caller's.
     unsafe {
         let mode = (libssl.ctrl)(ssl, SET_MODE, 0, std::ptr::null_mut());
-        if mode & MODE_ASYNC != 0 || (libssl.is_server)(ssl) != 1 || (libssl.in_before)(ssl) != 1 {
+        let state = (libssl.state)(ssl);
+        let begins = state == BEFORE || state == SERVER_READS_HELLO;
+        if mode & MODE_ASYNC != 0
+            || (libssl.is_server)(ssl) != 1
+            || !begins
+            || !waits::has_company()
+        {
             return false;
         }
         let socket = (libssl.rbio)(ssl);
@@ -335,6 +341,10 @@ unsafe extern "C" fn freed(
 const SET_MODE: c_int = 33;
 const CLEAR_MODE: c_int = 78;
 const MODE_ASYNC: c_long = 0x100;
+
+/// `TLS_ST_BEFORE` and `TLS_ST_SR_CLNT_HELLO` of openssl/ssl.h.
+const BEFORE: c_int = 0;
+const SERVER_READS_HELLO: c_int = 20;
 
 /// `BIO_TYPE_SOCKET` of openssl/bio.h.
 const BIO_TYPE_SOCKET: c_int = 5 | 0x0400 | 0x0100;

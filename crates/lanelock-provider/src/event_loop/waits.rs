@@ -15,6 +15,10 @@ use crate::ffi::boundary::boundary;
 
 thread_local! {
     static HAS_WAITED: Cell<bool> = const { Cell::new(false) };
+    /// What the last wait found ready.
+    static READY: Cell<c_int> = const { Cell::new(0) };
+    /// Handshakes that began since.
+    static BEGUN: Cell<u32> = const { Cell::new(0) };
 }
 
 /// How long a connection waits for room in its socket before it tries again.
@@ -69,12 +73,29 @@ pub(super) fn has_waited() -> bool {
     HAS_WAITED.try_with(Cell::get).unwrap_or(false)
 }
 
+/// Whether a handshake that begins now may meet others: where the loop has one thing to do at a time,
+/// it would have asynchronous mode for nothing.
+pub(super) fn has_company() -> bool {
+    let begun = BEGUN.replace(BEGUN.get().saturating_add(1));
+    begun > 0 || READY.get() > 1 || resume::is_needed()
+}
+
 /// How long a wait lasts at most; `None` is until an event comes.
 type Limit = Option<Duration>;
 
 /// Waits by `wait` as long as `asked`, and has paused connections go on.
-fn wait(asked: Limit, mut wait: impl FnMut(Limit) -> c_int) -> c_int {
-    let _gone = HAS_WAITED.try_with(|waited| waited.set(true));
+fn wait(asked: Limit, wait: impl FnMut(Limit) -> c_int) -> c_int {
+    let ready = resume_and_wait(asked, wait);
+    // Not for a thread that ends.
+    let _gone = HAS_WAITED.try_with(|waited| {
+        waited.set(true);
+        READY.set(ready);
+        BEGUN.set(0);
+    });
+    ready
+}
+
+fn resume_and_wait(asked: Limit, mut wait: impl FnMut(Limit) -> c_int) -> c_int {
     if !resume::is_needed() || handshake::is_driven() {
         return wait(asked);
     }
