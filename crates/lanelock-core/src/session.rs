@@ -200,7 +200,7 @@ impl Session {
         self.0.description.spec.algorithm
     }
 
-    /// Protect or undo.
+    /// Whether it protects messages or opens them.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.0.description.direction

@@ -169,7 +169,7 @@ impl Transform {
         }
     }
 
-    /// Protect or undo.
+    /// Whether it protects messages or opens them.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction

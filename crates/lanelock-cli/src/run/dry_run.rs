@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::terminal::print;
 
 /// How a known server comes to batches, by its program's name.
-const SERVERS: [(&str, Way); 13] = [
+const SERVERS: [(&str, Way); 14] = [
     (
         "haproxy",
         Way::Own("`ssl-mode-async` in the section global"),
@@ -27,6 +27,7 @@ const SERVERS: [(&str, Way); 13] = [
     ("redis-check-rdb", Way::Given),
     ("valkey-server", Way::Given),
     ("unbound", Way::Given),
+    ("mosquitto", Way::Given),
     ("apache2", Way::None(BLOCKING)),
     ("httpd", Way::None(BLOCKING)),
     ("stunnel4", Way::None(BLOCKING)),

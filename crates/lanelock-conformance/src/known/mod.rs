@@ -23,7 +23,7 @@ pub struct KnownAnswer {
     pub iv: Vec<u8>,
     /// Additional data.
     pub aad: Vec<u8>,
-    /// Authenticated bytes in front of the payload, for chains.
+    /// Authenticated bytes before the payload, for chains.
     pub header: Vec<u8>,
     /// The plaintext, or what is authenticated or hashed.
     pub plaintext: Vec<u8>,

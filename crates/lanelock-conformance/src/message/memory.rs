@@ -8,7 +8,7 @@ use super::{Edge, Message, Output, Part};
 use crate::guard::GuardedPages;
 use crate::rng::Rng;
 
-/// Known bytes in front of the first part and behind the last.
+/// Known bytes before the first part and after the last.
 const MARGIN: usize = 64;
 
 /// Parts of a message, laid out.
@@ -155,14 +155,14 @@ impl Arena {
             if let Some(i) = hit {
                 strays.push(match (before, owner) {
                     (Some(part), _) => {
-                        format!(
-                            "wrote {} bytes behind the end of {}",
-                            i - at + 1,
-                            name(part)
-                        )
+                        format!("wrote {} bytes past the end of {}", i - at + 1, name(part))
                     }
                     (None, Some(part)) => {
-                        format!("wrote {} bytes in front of {}", range.start - i, name(part))
+                        format!(
+                            "wrote {} bytes before the start of {}",
+                            range.start - i,
+                            name(part)
+                        )
                     }
                     (None, None) => "wrote although there is no part".to_owned(),
                 });

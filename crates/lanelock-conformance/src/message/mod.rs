@@ -90,7 +90,7 @@ pub enum Edge {
     Canary,
     /// The same, and behind the last part a page that cannot be touched.
     PageBehind,
-    /// The same, and in front of the first part a page that cannot be touched.
+    /// The same, with a page before the first part that cannot be touched.
     PageInFront,
 }
 

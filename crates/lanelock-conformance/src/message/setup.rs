@@ -9,7 +9,7 @@ use lanelock_core::transform::Direction;
 pub struct Setup {
     /// The algorithm family.
     pub algorithm: Algorithm,
-    /// Protect or undo.
+    /// Whether it protects messages or opens them.
     pub direction: Direction,
     /// The cipher's, AEAD's or MAC's key.
     pub key: Vec<u8>,

@@ -99,9 +99,7 @@ impl Parser {
     }
 
     fn field(&mut self, number: usize, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let spec = self
-            .spec
-            .ok_or("a field in front of the first [algorithm]")?;
+        let spec = self.spec.ok_or("a field before the first [algorithm]")?;
         if self.source.is_empty() {
             return Err("a block without a source: say '# where it is from'".to_owned());
         }
@@ -193,7 +191,7 @@ mod tests {
         assert_eq!(error("[sha1"), "line 1: a ']' is missing");
         assert_eq!(
             error("IN = 00"),
-            "line 1: a field in front of the first [algorithm]"
+            "line 1: a field before the first [algorithm]"
         );
         assert_eq!(
             error("[sha1]\nIN = 00"),

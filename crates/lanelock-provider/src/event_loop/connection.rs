@@ -258,16 +258,15 @@ fn has_interpreter() -> bool {
     })
 }
 
-/// Beginnings of the file names of such libraries. Redis and HAProxy are linked with Lua as well, and
-/// do not run it inside of libssl.
-const INTERPRETERS: [&str; 11] = [
+/// Beginnings of the file names of such libraries. Redis and HAProxy are linked with Lua as well, unbound with
+/// Python, and do not run it inside of libssl.
+const INTERPRETERS: [&str; 10] = [
     "ngx_http_lua_module",
     "ngx_stream_lua_module",
     "ngx_http_perl_module",
     "ngx_http_js_module",
     "ngx_stream_js_module",
     "libluajit",
-    "libpython",
     "libruby",
     "libnode",
     "libjvm",

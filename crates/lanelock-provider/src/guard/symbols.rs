@@ -3,7 +3,8 @@
 //! They have libssl's version, and are hidden: the loader binds references to them that ask for
 //! this version, which those of programs do that were linked with OpenSSL's libssl. References to
 //! another version, as of a bundled OpenSSL 1.1, and those without one, as of BoringSSL's, never
-//! come here. What stands in front of the C library's functions has its versions (`build.rs`). Each name is a jump, so that name and version are given in one piece of assembly.
+//! come here. What stands before the C library's functions has its versions (`build.rs`). Each name
+//! is a jump, so that name and version are given in one piece of assembly.
 
 #![cfg(all(target_arch = "x86_64", not(test)))]
 
