@@ -5,7 +5,7 @@
 //! A connection or context belongs to the copy that its method lies in, which every copy tells
 //! without looking further than the method's place in the object.
 
-use std::ffi::{CStr, CString, c_int, c_long, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -90,7 +90,7 @@ library! {
     write_ex = c"SSL_write_ex": fn(Ssl, *mut c_void, usize, *mut usize) -> c_int,
     get_error = c"SSL_get_error": fn(Ssl, c_int) -> c_int,
     want = c"SSL_want": fn(Ssl) -> c_int,
-    state = c"SSL_get_state": fn(Ssl) -> c_int,
+    state = c"SSL_state_string": fn(Ssl) -> *const c_char,
     in_init = c"SSL_in_init": fn(Ssl) -> c_int,
     is_server = c"SSL_is_server": fn(Ssl) -> c_int,
     ctrl = c"SSL_ctrl": fn(Ssl, c_int, c_long, *mut c_void) -> c_long,
@@ -116,6 +116,16 @@ struct Mapped {
 }
 
 impl Library {
+    /// How far a connection's handshake is, as SSL_state_string(3) names it: the numbers differ from
+    /// release to release.
+    ///
+    /// # Safety
+    /// `ssl` is a connection of this libssl's.
+    pub(crate) unsafe fn state_of(&self, ssl: Ssl) -> &'static CStr {
+        // SAFETY: the caller's connection; the names are of libssl's own text, which stays mapped.
+        unsafe { CStr::from_ptr((self.state)(ssl)) }
+    }
+
     /// The copy that a connection belongs to. `None` if that cannot be told.
     ///
     /// # Safety

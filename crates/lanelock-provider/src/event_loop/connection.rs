@@ -213,8 +213,7 @@ unsafe fn qualifies(libssl: &Library, ssl: Ssl) -> bool {
     // SAFETY: the caller's.
     unsafe {
         let mode = (libssl.ctrl)(ssl, SET_MODE, 0, std::ptr::null_mut());
-        let state = (libssl.state)(ssl);
-        let begins = state == BEFORE || state == SERVER_READS_HELLO;
+        let begins = [c"PINIT", c"TRCH"].contains(&libssl.state_of(ssl));
         if mode & MODE_ASYNC != 0
             || (libssl.is_server)(ssl) != 1
             || !begins
@@ -340,10 +339,6 @@ unsafe extern "C" fn freed(
 const SET_MODE: c_int = 33;
 const CLEAR_MODE: c_int = 78;
 const MODE_ASYNC: c_long = 0x100;
-
-/// `TLS_ST_BEFORE` and `TLS_ST_SR_CLNT_HELLO` of openssl/ssl.h.
-const BEFORE: c_int = 0;
-const SERVER_READS_HELLO: c_int = 20;
 
 /// `BIO_TYPE_SOCKET` of openssl/bio.h.
 const BIO_TYPE_SOCKET: c_int = 5 | 0x0400 | 0x0100;

@@ -1,7 +1,7 @@
 //! What the program calls to drive a handshake, and what it is told.
 
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::Arc;
 
 use lanelock::public_key::Ticket;
@@ -30,12 +30,12 @@ pub(crate) fn is_driven() -> bool {
 /// program is in a hurry. What comes later in a handshake may be its last step, of which the program
 /// would not hear.
 pub(crate) fn may_pause() -> bool {
-    /// `OSSL_HANDSHAKE_STATE` of openssl/ssl.h: `TLS_ST_SW_SRVR_HELLO`, `TLS_ST_SW_KEY_EXCH`,
-    /// `TLS_ST_SW_CERT_VRFY`.
-    const SENDS: [c_int; 3] = [22, 24, 40];
+    /// The server's hello, its key exchange of TLS 1.2, and its signature of TLS 1.3, which OpenSSL 3.0
+    /// names as the client does.
+    const SENDS: [&CStr; 4] = [c"TWSH", c"TWSKE", c"TWSCV", c"TRSCV"];
     DRIVEN.get().is_none_or(|(libssl, ssl)| {
         // SAFETY: the connection that libssl works on, on this thread.
-        let (state, connection) = unsafe { ((libssl.state)(ssl), Connection::of(libssl, ssl)) };
+        let (state, connection) = unsafe { (libssl.state_of(ssl), Connection::of(libssl, ssl)) };
         SENDS.contains(&state) && connection.is_some_and(|connection| !connection.hurries())
     })
 }
