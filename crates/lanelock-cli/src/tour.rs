@@ -15,7 +15,7 @@ use crate::{check, perf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 About three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
-to choose from. TLS handshakes need HAProxy and the provider's module, and are skipped without.
+to choose from. TLS handshakes need HAProxy or nginx and the provider's module, and are skipped without.
 
 Examples:
   lanelock tour

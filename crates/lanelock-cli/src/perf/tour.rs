@@ -44,7 +44,7 @@ pub struct Tour {
 /// Measures every algorithm of every engine at two lengths; six of them at more lengths, beside a
 /// hand-written loop (if its program is built) and a baseline, on one thread and on all; the
 /// cycles of those, the latency of one, and a gateway's load: 32 keys, equal lengths and a mix,
-/// beside libipsec-mb; and handshakes of a HAProxy, if it is installed.
+/// beside libipsec-mb; and handshakes of HAProxy and nginx, if they are installed.
 ///
 /// `say` is told what comes next.
 ///

@@ -17,11 +17,14 @@ use crate::libssl::Bio;
 /// to see to.
 const MOST_TURNS: u32 = 16;
 
+/// Connections that go on from here.
 #[derive(Default)]
 struct Paused {
-    /// In the order in which they paused.
+    /// Those whose jobs are paused, in the order in which they did.
     connections: Vec<(Arc<Connection>, Ticket)>,
-    /// Turns for which they have been held back.
+    /// Those whose messages did not fit into the socket.
+    unsent: Vec<Arc<Connection>>,
+    /// Turns for which the former have been held back.
     turns: u32,
     /// The process that they are of.
     process: Option<u32>,
@@ -32,8 +35,21 @@ thread_local! {
     /// How many there are, to look at on each wait.
     static COUNT: Cell<usize> = const { Cell::new(0) };
     static RESUMING: Cell<bool> = const { Cell::new(false) };
-    /// Connections whose messages did not fit into the socket.
-    static UNSENT: RefCell<Vec<Arc<Connection>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `f` with this thread's paused connections.
+fn with<R>(f: impl FnOnce(&mut Paused) -> R) -> R {
+    PAUSED.with_borrow_mut(|paused| {
+        let process = batch::generation();
+        if paused.process != process {
+            // Those of a parent go on there: here nothing of theirs is touched.
+            std::mem::forget(std::mem::take(paused));
+            paused.process = process;
+        }
+        let result = f(paused);
+        COUNT.set(paused.connections.len() + paused.unsent.len());
+        result
+    })
 }
 
 /// Whether a job that goes on does so because it is resumed here: then its batch runs at once.
@@ -48,36 +64,22 @@ pub(super) fn is_needed() -> bool {
 
 /// Whether any connection has messages that the socket had no room for.
 pub(super) fn has_unsent() -> bool {
-    UNSENT.with_borrow(|unsent| !unsent.is_empty())
+    is_needed() && with(|paused| !paused.unsent.is_empty())
 }
 
 /// The connection's job pauses for this operation.
 pub(super) fn add(connection: Arc<Connection>, ticket: Ticket) {
-    PAUSED.with_borrow_mut(|paused| {
-        let process = batch::generation();
-        if paused.process != process {
-            // Those of a parent go on there.
-            std::mem::forget(std::mem::take(&mut paused.connections));
-            paused.process = process;
-        }
-        paused.connections.push((connection, ticket));
-    });
-    count();
-}
-
-fn count() {
-    let paused = PAUSED.with_borrow(|paused| paused.connections.len());
-    COUNT.set(paused + UNSENT.with_borrow(Vec::len));
+    with(|paused| paused.connections.push((connection, ticket)));
 }
 
 /// The program's loop comes round; `is_idle`: it has nothing else to do. Resumes those whose operations
 /// have run, and all of them if they are not to wait any longer.
 pub(super) fn turn(is_idle: bool) {
-    for connection in UNSENT.take() {
+    for connection in with(|paused| std::mem::take(&mut paused.unsent)) {
         go_on(&connection, State::Waiting);
     }
     finished();
-    let is_due = PAUSED.with_borrow_mut(|paused| {
+    let is_due = with(|paused| {
         paused.turns += 1;
         let is_due = is_idle || paused.turns > MOST_TURNS;
         if is_due || paused.connections.is_empty() {
@@ -88,19 +90,18 @@ pub(super) fn turn(is_idle: bool) {
     if is_due {
         all();
         // Their next operations, if nobody else can come and join them.
-        while is_idle && PAUSED.with_borrow(|paused| !paused.connections.is_empty()) {
+        while is_idle && with(|paused| !paused.connections.is_empty()) {
             all();
         }
     }
-    count();
 }
 
 /// Resumes those whose operations have run in full batches, so that their next ones join the rest.
 fn finished() {
     loop {
         let ready = |(_, ticket): &(_, Ticket)| batch::is_done(*ticket);
-        let ready: Vec<_> = PAUSED
-            .with_borrow_mut(|paused| paused.connections.extract_if(.., |it| ready(it)).collect());
+        let ready: Vec<_> =
+            with(|paused| paused.connections.extract_if(.., |it| ready(it)).collect());
         if ready.is_empty() {
             return;
         }
@@ -112,7 +113,7 @@ fn finished() {
 
 /// Resumes each that is paused now; the first of them runs the batch.
 fn all() {
-    let now = PAUSED.with_borrow_mut(|paused| std::mem::take(&mut paused.connections));
+    let now = with(|paused| std::mem::take(&mut paused.connections));
     for (connection, _) in now {
         go_on(&connection, State::Paused);
     }
@@ -123,12 +124,11 @@ pub(super) fn take(connection: &Arc<Connection>) -> bool {
     if !is_needed() || connection.state() != State::Paused {
         return false;
     }
-    let found = PAUSED.with_borrow_mut(|paused| {
+    let found = with(|paused| {
         let mut connections = paused.connections.iter();
         let place = connections.position(|(known, _)| Arc::ptr_eq(known, connection));
         place.map(|place| paused.connections.remove(place))
     });
-    count();
     found.is_some()
 }
 
@@ -165,10 +165,14 @@ fn go_on(connection: &Arc<Connection>, from: State) {
         // Else it paused again.
         if connection.change(State::Resumed, State::Waiting) {
             match (libssl.want)(ssl) {
-                _ if result == 1 => connection.leave_alone(),
+                // The server's part before early data, which may be there.
+                _ if result == 1 => {
+                    connection.leave_alone();
+                    wake((libssl.rfd)(ssl));
+                }
                 READING => wake((libssl.rfd)(ssl)),
                 WRITING if ffi::BIO_test_flags((libssl.wbio)(ssl), SHOULD_RETRY) != 0 => {
-                    UNSENT.with_borrow_mut(|unsent| unsent.push(Arc::clone(connection)));
+                    with(|paused| paused.unsent.push(Arc::clone(connection)));
                 }
                 _ => {
                     connection.set_failure(openssl_sys::ERR_peek_last_error());

@@ -101,6 +101,7 @@ fn every_kind_of_loop_serves_every_client_in_lanes() {
         "edge handshake 3",
         "edge accept 2",
         "edge read 2",
+        "fork handshake 3",
         "pwait handshake 3",
         "pwait2 accept 3",
         "poll handshake 3",

@@ -3,7 +3,8 @@
  * to be rude, one leaves after its first message, one resets the connection there, one resets it at
  * once.
  * usage: server LOOP DRIVER VERSION CLIENTS RUDE
- *     LOOP: level, edge (epoll), pwait, pwait2, poll, ppoll, select, pselect
+ *     LOOP: level, edge (epoll), pwait, pwait2, poll, ppoll, select, pselect; fork is level, with a child
+ *     process in every fourth turn that waits for nothing
  *     DRIVER: handshake, accept, read (the client speaks first), write
  *     VERSION: 2 or 3, for TLS 1.2 and 1.3
  * Prints how many were served and how many were lost, and how many descriptors were left open. */
@@ -130,8 +131,22 @@ static void accept_all(SSL_CTX *context) {
     }
 }
 
+/* A child has this process's paused handshakes in its memory, and is to leave them alone. */
+static void wait_in_child(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 3; i++)
+            poll(NULL, 0, 1);
+        _exit(0);
+    }
+    check(waitpid(child, NULL, 0) == child, "a child");
+}
+
 /* Waits a moment at most, and sees to what is ready. */
 static void turn(SSL_CTX *context) {
+    static int turns;
+    if (strcmp(loop, "fork") == 0 && turns++ % 4 == 3)
+        wait_in_child();
     struct timespec moment = {0, 50000000};
     if (epoll_fd >= 0) {
         struct epoll_event ready[16];
