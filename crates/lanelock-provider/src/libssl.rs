@@ -92,6 +92,7 @@ library! {
     want = c"SSL_want": fn(Ssl) -> c_int,
     state = c"SSL_state_string": fn(Ssl) -> *const c_char,
     in_init = c"SSL_in_init": fn(Ssl) -> c_int,
+    early_data_status = c"SSL_get_early_data_status": fn(Ssl) -> c_int,
     is_server = c"SSL_is_server": fn(Ssl) -> c_int,
     ctrl = c"SSL_ctrl": fn(Ssl, c_int, c_long, *mut c_void) -> c_long,
     ex_data = c"SSL_get_ex_data": fn(Ssl, c_int) -> *mut c_void,

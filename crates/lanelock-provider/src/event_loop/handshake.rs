@@ -28,15 +28,26 @@ pub(crate) fn is_driven() -> bool {
 
 /// Whether an operation of the driven handshake may pause: one whose result the server sends, unless the
 /// program is in a hurry. What comes later in a handshake may be its last step, of which the program
-/// would not hear.
+/// would not hear. Nor if early data was accepted: libssl returns from the handshake to read them only
+/// in the call of SSL_read_early_data(3) that began it.
 pub(crate) fn may_pause() -> bool {
-    /// The server's hello, its key exchange of TLS 1.2, and its signature of TLS 1.3, which OpenSSL 3.0
-    /// names as the client does.
+    /// The server's hello, its key exchange of TLS 1.2, and its signature of TLS 1.3, which some
+    /// releases name as the client does.
     const SENDS: [&CStr; 4] = [c"TWSH", c"TWSKE", c"TWSCV", c"TRSCV"];
+    /// `SSL_EARLY_DATA_ACCEPTED` of openssl/ssl.h.
+    const ACCEPTED: c_int = 2;
     DRIVEN.get().is_none_or(|(libssl, ssl)| {
         // SAFETY: the connection that libssl works on, on this thread.
-        let (state, connection) = unsafe { (libssl.state_of(ssl), Connection::of(libssl, ssl)) };
-        SENDS.contains(&state) && connection.is_some_and(|connection| !connection.hurries())
+        let (state, early_data, connection) = unsafe {
+            (
+                libssl.state_of(ssl),
+                (libssl.early_data_status)(ssl),
+                Connection::of(libssl, ssl),
+            )
+        };
+        SENDS.contains(&state)
+            && early_data != ACCEPTED
+            && connection.is_some_and(|connection| !connection.hurries())
     })
 }
 

@@ -165,11 +165,7 @@ fn go_on(connection: &Arc<Connection>, from: State) {
         // Else it paused again.
         if connection.change(State::Resumed, State::Waiting) {
             match (libssl.want)(ssl) {
-                // The server's part before early data, which may be there.
-                _ if result == 1 => {
-                    connection.leave_alone();
-                    wake((libssl.rfd)(ssl));
-                }
+                _ if result == 1 => connection.leave_alone(),
                 READING => wake((libssl.rfd)(ssl)),
                 WRITING if ffi::BIO_test_flags((libssl.wbio)(ssl), SHOULD_RETRY) != 0 => {
                     with(|paused| paused.unsent.push(Arc::clone(connection)));
