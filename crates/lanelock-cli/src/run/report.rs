@@ -13,7 +13,8 @@ use crate::terminal::say;
 /// How a server is told to enter asynchronous mode.
 const REMEDY: &str = "HAProxy has `ssl-mode-async` in the section global, Apache Traffic Server \
                       `proxy.config.ssl.async.handshake.enabled INT 1`, `openssl speed` \
-                      `-async_jobs 16`";
+                      `-async_jobs 16`; `lanelock run --dry-run -- COMMAND` says what other servers \
+                      are given";
 
 /// Prints one table for the program and all that it has started, to standard error: standard
 /// output is the program's.

@@ -102,19 +102,20 @@ unsafe fn handshake(
         if !connection.is_own() {
             connection.handed_over();
         }
-        let is_paused = connection.is_own() && resume::take(connection);
-        match connection.state() {
-            State::Paused | State::Resumed if !is_paused => return -1,
+        let state = connection.state();
+        match state {
+            // Its own thread resumes it.
+            State::Paused | State::Resumed if !connection.is_own() => return -1,
             State::Over => return call(ssl),
             _ => connection.set_state(State::Driven),
         }
         connection.raise_failure();
-        let result = match is_paused {
-            true => {
-                connection.hurry();
-                resume::at_once(|| drive(libssl, ssl, call))
-            }
-            false => drive(libssl, ssl, call),
+        let result = if state == State::Paused {
+            resume::forget(connection);
+            connection.hurry();
+            resume::at_once(|| drive(libssl, ssl, call))
+        } else {
+            drive(libssl, ssl, call)
         };
         if result == 1 {
             connection.leave_alone();

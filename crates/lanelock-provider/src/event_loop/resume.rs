@@ -119,17 +119,12 @@ fn all() {
     }
 }
 
-/// Takes this connection of the calling thread's from those that are resumed here; whether it was one.
-pub(super) fn take(connection: &Arc<Connection>) -> bool {
-    if !is_needed() || connection.state() != State::Paused {
-        return false;
-    }
-    let found = with(|paused| {
-        let mut connections = paused.connections.iter();
-        let place = connections.position(|(known, _)| Arc::ptr_eq(known, connection));
-        place.map(|place| paused.connections.remove(place))
+/// The program resumes this connection of the calling thread's itself.
+pub(super) fn forget(connection: &Arc<Connection>) {
+    with(|paused| {
+        let is_other = |(known, _): &(Arc<Connection>, Ticket)| !Arc::ptr_eq(known, connection);
+        paused.connections.retain(is_other);
     });
-    found.is_some()
 }
 
 /// While `f` drives a handshake, its batch runs at once.
@@ -151,14 +146,16 @@ fn go_on(connection: &Arc<Connection>, from: State) {
     // SAFETY: the connection lives: whoever frees it waits until it is no longer `Resumed`. Its
     // socket's BIO keeps a reference while another stands in its place.
     unsafe {
+        let nothing = nothing_to_read();
+        if nothing.is_null() {
+            // No memory: the program's next call resumes it.
+            connection.set_state(State::Paused);
+            return;
+        }
         let errno = *libc::__errno_location();
         ffi::ERR_set_mark();
         let socket = (libssl.rbio)(ssl);
-        let nothing = nothing_to_read();
-        if nothing.is_null() || ffi::BIO_up_ref(socket) != 1 {
-            connection.set_state(State::Waiting);
-            return;
-        }
+        ffi::BIO_up_ref(socket);
         (libssl.set0_rbio)(ssl, nothing);
         let result = at_once(|| drive(libssl, ssl, libssl.do_handshake));
         (libssl.set0_rbio)(ssl, socket);
