@@ -7,6 +7,25 @@
 
 use core::mem::MaybeUninit;
 
+/// `body` with the constant `I` = 0 … `n` − 1, `n` at most ten, as straight code.
+///
+/// The compiler does not unroll every loop of ten, and registers whose number in an array it does
+/// not know are in memory. Those that it does unroll are a third of what it does: a loop over the
+/// registers in flight stands in each round of each text of each kernel.
+macro_rules! each {
+    ($n:ident, |$i:ident| $body:block) => {{
+        const { assert!($n <= 10) };
+        each!(@ $n, $i, $body, 0 1 2 3 4 5 6 7 8 9)
+    }};
+    (@ $n:ident, $i:ident, $body:block, $($index:literal)*) => {{
+        $({
+            const $i: usize = $index;
+            if $i < $n $body
+        })*
+    }};
+}
+pub(crate) use each;
+
 /// Element `i` is `make(i)`.
 #[inline(always)]
 pub(crate) fn from_fn<T, const N: usize>(mut make: impl FnMut(usize) -> T) -> [T; N] {

@@ -168,7 +168,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 unsafe {
                     V::enter(
                         proof,
-                        WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+                        (InTurn::<ENCRYPT> { jobs, list }, WithRounds::<ROUNDS>),
                     )
                 }
                 continue;
@@ -181,7 +181,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                     let jobs = jobs.as_mut_ptr();
                     V::enter(
                         proof,
-                        WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+                        (InTurn::<ENCRYPT> { jobs, list }, WithRounds::<ROUNDS>),
                     );
                 } else if self.alike {
                     let class = class::<V>(&jobs[0]);
@@ -192,7 +192,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                     if !rest.is_empty() {
                         V::enter(
                             proof,
-                            WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list: rest }),
+                            (InTurn::<ENCRYPT> { jobs, list: rest }, WithRounds::<ROUNDS>),
                         );
                     }
                 } else {
@@ -337,7 +337,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     unsafe {
         V::enter(
             proof,
-            WithRounds::<_, ROUNDS>(InTurn::<ENCRYPT> { jobs, list }),
+            (InTurn::<ENCRYPT> { jobs, list }, WithRounds::<ROUNDS>),
         )
     }
 }

@@ -3,6 +3,7 @@
 use super::KeySize;
 use super::key::{ROUND_KEYS, SIZE};
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arrays::each;
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
 /// would live in memory. There are 10, 12 or 14 rounds, so a number that is not a constant is asked
@@ -76,23 +77,17 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// then [`Rounds::end`].
     #[inline(always)]
     pub fn begin<const G: usize>(&self, state: &mut [V; G]) {
-        for s in state {
-            *s = s.xor(self.keys[0]);
-        }
+        each!(G, |I| { state[I] = state[I].xor(self.keys[0]) });
     }
 
     #[inline(always)]
     pub fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
-        for s in state {
-            *s = s.aes_enc(self.keys[r]);
-        }
+        each!(G, |I| { state[I] = state[I].aes_enc(self.keys[r]) });
     }
 
     #[inline(always)]
     pub fn end<const G: usize>(&self, state: &mut [V; G]) {
-        for s in state {
-            *s = s.aes_enc_last(self.last);
-        }
+        each!(G, |I| { state[I] = state[I].aes_enc_last(self.last) });
     }
 
     /// The key of round `r` but the last, 0 for the one before the first.
@@ -110,17 +105,11 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// The equivalent inverse cipher.
     #[inline(always)]
     pub fn decrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
-        for s in &mut state {
-            *s = s.xor(self.keys[0]);
-        }
+        self.begin(&mut state);
         each_round!(self.count(), |r| {
-            for s in &mut state {
-                *s = s.aes_dec(self.keys[r]);
-            }
+            each!(G, |I| { state[I] = state[I].aes_dec(self.keys[r]) })
         });
-        for s in &mut state {
-            *s = s.aes_dec_last(self.last);
-        }
+        each!(G, |I| { state[I] = state[I].aes_dec_last(self.last) });
         state
     }
 }
@@ -146,13 +135,13 @@ pub(crate) unsafe fn number_of_rounds<const ROUNDS: usize>(schedule: *const u8) 
     }
 }
 
-/// A kernel for a number of rounds; of a schedule of any size if that is [`ANY`].
+/// The number of rounds of a kernel; of a schedule of any size if that is [`ANY`].
 ///
 /// # Safety
 /// The kernel's contract; every key of it has `ROUNDS` rounds, unless that is [`ANY`].
-pub(crate) struct WithRounds<K, const ROUNDS: usize>(pub K);
+pub(crate) struct WithRounds<const ROUNDS: usize>;
 
-impl<K: PerRounds, const ROUNDS: usize> Kernel for WithRounds<K, ROUNDS> {
+impl<K: PerRounds, const ROUNDS: usize> Kernel for (K, WithRounds<ROUNDS>) {
     type Output = ();
 
     #[inline(always)]

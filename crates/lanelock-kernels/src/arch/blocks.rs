@@ -26,7 +26,7 @@ pub(crate) trait Vector: Register {
     /// The kernel's contract.
     #[inline(always)]
     unsafe fn enter<K: Kernel>(proof: Self::Proof, kernel: K) -> K::Output {
-        proof.enter(On::<Self, K>(proof, kernel))
+        proof.enter((kernel, On::<Self>(proof)))
     }
 
     fn zero(proof: Self::Proof) -> Self;
@@ -153,16 +153,16 @@ pub(crate) trait Vector: Register {
 /// The proof of a register.
 pub(crate) type ProofOf<V> = <V as Register>::Proof;
 
-/// A kernel on registers; its contract holds.
-struct On<V: Register, K>(V::Proof, K);
+/// The registers of a kernel whose contract holds.
+struct On<V: Register>(V::Proof);
 
-impl<V: Vector, K: Kernel> Code for On<V, K> {
+impl<V: Vector, K: Kernel> Code for (K, On<V>) {
     type Output = K::Output;
 
     #[inline(always)]
     fn run(self) -> K::Output {
         // SAFETY: the promise of whoever called `Vector::enter`.
-        unsafe { self.1.run::<V>(self.0) }
+        unsafe { self.0.run::<V>(self.1.0) }
     }
 }
 

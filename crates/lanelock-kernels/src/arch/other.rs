@@ -52,7 +52,7 @@ impl BlockSet {
     /// The contract of `kernel`.
     pub(crate) unsafe fn run_sized<K: PerRounds>(self, _: KeySize, kernel: K) {
         // SAFETY: as in `run`.
-        unsafe { Block::enter((), WithRounds::<K, ANY>(kernel)) }
+        unsafe { Block::enter((), (kernel, WithRounds::<ANY>)) }
     }
 
     /// Blocks of a register.
@@ -93,7 +93,7 @@ impl WordSet {
     /// # Safety
     /// The contract of `kernel`.
     pub(crate) unsafe fn run<K: words::Kernel>(self, kernel: K) {
-        ().enter(words::On::<Integers, K>((), kernel));
+        ().enter((kernel, words::On::<Integers>(())));
     }
 }
 

@@ -8,6 +8,12 @@ pub trait Proof: Copy + core::fmt::Debug {
 
 /// A function and its arguments, to be compiled for the instructions of a [`Proof`]. A closure will
 /// not do: it is compiled without the instructions before it is inlined, if it is at all.
+///
+/// rustc compiles the units of a crate side by side, and puts the methods of a type into the unit of
+/// that type's module; those of a tuple, into the unit of its first field that has one. So kernels
+/// are entered by methods of tuples: by functions of their tokens, all would be one unit, which
+/// takes twice as long on two cores. For the same reason, what wraps a kernel is a tuple that
+/// begins with it.
 pub trait Code {
     /// What it returns.
     type Output;

@@ -117,16 +117,16 @@ pub(crate) trait Kernel {
     unsafe fn run<S: Registers>(self, proof: S::Proof);
 }
 
-/// A kernel on a set of registers; its contract holds.
-pub(super) struct On<S: Registers, K>(pub(super) S::Proof, pub(super) K);
+/// The set of registers of a kernel whose contract holds.
+pub(super) struct On<S: Registers>(pub(super) S::Proof);
 
-impl<S: Registers, K: Kernel> Code for On<S, K> {
+impl<S: Registers, K: Kernel> Code for (K, On<S>) {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         // SAFETY: the promise of whoever made it.
-        unsafe { self.1.run::<S>(self.0) }
+        unsafe { self.0.run::<S>(self.1.0) }
     }
 }
 

@@ -15,6 +15,7 @@ impl Register for Block {
     fn proof(self) {}
 }
 
+// As in `digits`, what takes many instructions is a function.
 impl Vector for Block {
     const BLOCKS: usize = 1;
     const SIDE_BY_SIDE: bool = false;
@@ -110,18 +111,22 @@ impl Vector for Block {
         Self(self.0 ^ b.0 ^ c.0)
     }
 
+    #[inline(never)]
     fn aes_enc(self, key: Self) -> Self {
         Self(reference::round(self.0) ^ key.0)
     }
 
+    #[inline(never)]
     fn aes_enc_last(self, key: Self) -> Self {
         Self(reference::last_round(self.0) ^ key.0)
     }
 
+    #[inline(never)]
     fn aes_dec(self, key: Self) -> Self {
         Self(reference::inverse_round(self.0) ^ key.0)
     }
 
+    #[inline(never)]
     fn aes_dec_last(self, key: Self) -> Self {
         Self(reference::inverse_last_round(self.0) ^ key.0)
     }
@@ -228,6 +233,7 @@ const FIFTHS: u128 = {
 /// Of a factor, only every fifth bit is multiplied at a time. At most thirteen of them meet in a
 /// bit of the product, so their carries end before the next fifth bit, and the bit itself is the
 /// sum's parity.
+#[inline(never)]
 fn carryless_product(a: u64, b: u64) -> u128 {
     let mut product = 0;
     for i in 0..5 {

@@ -72,33 +72,33 @@ impl BlockSet {
         unsafe {
             match (self, size) {
                 (Self::Zmm(proof), KeySize::Aes128) => {
-                    Zmm::enter(proof, WithRounds::<K, 10>(kernel))
+                    Zmm::enter(proof, (kernel, WithRounds::<10>))
                 }
                 (Self::Zmm(proof), KeySize::Aes192) => {
-                    Zmm::enter(proof, WithRounds::<K, 12>(kernel))
+                    Zmm::enter(proof, (kernel, WithRounds::<12>))
                 }
                 (Self::Zmm(proof), KeySize::Aes256) => {
-                    Zmm::enter(proof, WithRounds::<K, 14>(kernel))
+                    Zmm::enter(proof, (kernel, WithRounds::<14>))
                 }
                 (Self::Ymm(proof), KeySize::Aes128) => {
-                    Ymm::enter(proof, WithRounds::<K, 10>(kernel))
+                    Ymm::enter(proof, (kernel, WithRounds::<10>))
                 }
                 (Self::Ymm(proof), KeySize::Aes192) => {
-                    Ymm::enter(proof, WithRounds::<K, 12>(kernel))
+                    Ymm::enter(proof, (kernel, WithRounds::<12>))
                 }
                 (Self::Ymm(proof), KeySize::Aes256) => {
-                    Ymm::enter(proof, WithRounds::<K, 14>(kernel))
+                    Ymm::enter(proof, (kernel, WithRounds::<14>))
                 }
                 (Self::Xmm(proof), KeySize::Aes128) => {
-                    Xmm::enter(proof, WithRounds::<K, 10>(kernel))
+                    Xmm::enter(proof, (kernel, WithRounds::<10>))
                 }
                 (Self::Xmm(proof), KeySize::Aes192) => {
-                    Xmm::enter(proof, WithRounds::<K, 12>(kernel))
+                    Xmm::enter(proof, (kernel, WithRounds::<12>))
                 }
                 (Self::Xmm(proof), KeySize::Aes256) => {
-                    Xmm::enter(proof, WithRounds::<K, 14>(kernel))
+                    Xmm::enter(proof, (kernel, WithRounds::<14>))
                 }
-                (Self::Portable, _) => Block::enter((), WithRounds::<K, ANY>(kernel)),
+                (Self::Portable, _) => Block::enter((), (kernel, WithRounds::<ANY>)),
             }
         }
     }

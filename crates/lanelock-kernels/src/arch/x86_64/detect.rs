@@ -62,20 +62,29 @@ macro_rules! token {
         impl Proof for $name {
             #[inline(always)]
             fn enter<C: Code>(self, code: C) -> C::Output {
-                #[target_feature(enable = $features)]
-                fn compiled<C: Code>(code: C) -> C::Output {
-                    if $bits & AVX2 != 0 {
-                        frame::align();
+                trait Compiled<O> {
+                    /// # Safety
+                    /// The CPU has the instructions of this token.
+                    unsafe fn compiled(self) -> O;
+                    fn boundary(self, proof: $name) -> O;
+                }
+                // Of a tuple, so that it is compiled where the kernel is: see [`Code`].
+                impl<C: Code> Compiled<C::Output> for (C,) {
+                    #[target_feature(enable = $features)]
+                    unsafe fn compiled(self) -> C::Output {
+                        if $bits & AVX2 != 0 {
+                            frame::align();
+                        }
+                        self.0.run()
                     }
-                    code.run()
+                    // rustc 1.95 ignores `inline(never)` on functions with target features.
+                    #[inline(never)]
+                    fn boundary(self, _: $name) -> C::Output {
+                        // SAFETY: the token is the proof of these instructions.
+                        unsafe { self.compiled() }
+                    }
                 }
-                // rustc 1.95 ignores `inline(never)` on functions with target features.
-                #[inline(never)]
-                fn boundary<C: Code>(_: $name, code: C) -> C::Output {
-                    // SAFETY: the token is the proof of these instructions.
-                    unsafe { compiled(code) }
-                }
-                boundary(self, code)
+                (code,).boundary(self)
             }
         }
     };

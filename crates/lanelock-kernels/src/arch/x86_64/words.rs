@@ -28,9 +28,9 @@ impl WordSet {
     #[inline]
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) {
         match self {
-            Self::Zmm(proof) => proof.enter(On::<Zmm, K>(proof, kernel)),
-            Self::Ymm(proof) => proof.enter(On::<Ymm, K>(proof, kernel)),
-            Self::Portable => ().enter(On::<Integers, K>((), kernel)),
+            Self::Zmm(proof) => proof.enter((kernel, On::<Zmm>(proof))),
+            Self::Ymm(proof) => proof.enter((kernel, On::<Ymm>(proof))),
+            Self::Portable => ().enter((kernel, On::<Integers>(()))),
         }
     }
 }

@@ -7,8 +7,10 @@
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
 mod multiply;
+mod sums;
 
 use multiply::{Inverse, Product, Square};
+use sums::{Carried, Difference, Select, Sum};
 
 use crate::arch::digits::DigitLanes;
 use crate::wipe::{Plain, wipe};
@@ -117,11 +119,7 @@ impl<V: DigitLanes> Element<V> {
     /// `a` in the lanes of `mask`, `b` in the others.
     #[inline(always)]
     pub(super) fn select(mask: V::Mask, a: Self, b: Self) -> Self {
-        let mut digits = b.0;
-        for i in 0..DIGITS {
-            digits[i] = V::select(mask, a.0[i], b.0[i]);
-        }
-        Self(digits)
+        V::run(a.0[0].proof(), Select(mask, a, b))
     }
 
     /// Exchanges the two in the lanes of `mask`.
@@ -261,40 +259,19 @@ impl<V: DigitLanes> Wide<V> {
 
     #[inline(always)]
     pub(super) fn add(self, other: Self) -> Self {
-        let mut sum = self.0;
-        for i in 0..DIGITS {
-            sum[i] = sum[i].add(other.0[i]);
-        }
-        Self(sum)
+        V::run(self.0[0].proof(), Sum(self, other))
     }
 
     /// `self` − `other`, which is a product or an element: not a sum of products.
     #[inline(always)]
     pub(super) fn sub(self, other: Self) -> Self {
-        let proof = self.0[0].proof();
-        let mut sum = self.0;
-        for i in 0..DIGITS {
-            sum[i] = sum[i].add(V::splat(proof, Self::BIAS[i])).sub(other.0[i]);
-        }
-        Self(sum)
+        V::run(self.0[0].proof(), Difference(self, other))
     }
 
-    /// One carry from each digit to the next, all at once.
-    ///
-    /// Digits below 2⁶² leave carries below 2¹¹, 19 of which come back to digit 0.
+    /// The same number, in digits that may be multiplied.
     #[inline(always)]
     pub(super) fn carry(self) -> Element<V> {
-        let proof = self.0[0].proof();
-        let (mask, nineteen) = (V::splat(proof, DIGIT), V::splat(proof, 19));
-        let mut digits = self.0;
-        for i in 0..DIGITS {
-            digits[i] = digits[i].and(mask);
-        }
-        digits[0] = digits[0].mul_add_low(self.0[4].shift_right::<51>(), nineteen);
-        for i in 1..DIGITS {
-            digits[i] = digits[i].add(self.0[i - 1].shift_right::<51>());
-        }
-        Element(digits)
+        V::run(self.0[0].proof(), Carried(self))
     }
 }
 

@@ -10,21 +10,7 @@
 use super::DIGIT;
 use crate::arch::digits::{DIGIT_BITS, DigitLanes};
 use crate::arch::register::Code;
-
-/// `body` with `I` = 0 … `n` − 1; `n` is at most 10. The compiler does not unroll loops of this
-/// size for 10 digits, and columns whose number it does not know would be in memory.
-macro_rules! each_digit {
-    ($n:ident, $body:block) => {{
-        const { assert!($n <= 10) };
-        each_digit!(0 1 2 3 4 5 6 7 8 9 below $n, $body);
-    }};
-    ($($digit:literal)* below $n:ident, $body:block) => {
-        $({
-            const I: usize = $digit;
-            if I < $n $body
-        })*
-    };
-}
+use crate::arrays::each;
 
 /// The 2 N columns of a product of N digits by N. RSA's numbers are blocks of N digits: there, `low`
 /// is one column of blocks and `high` the one above.
@@ -62,6 +48,20 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     pub fn mul_add(&mut self, k: usize, a: V, b: V) {
         *self.at(k) = self.at(k).mul_add_low(a, b);
         *self.at(k + 1) = self.at(k + 1).mul_add_high(a, b);
+    }
+
+    /// Adds the products of the digits of `a` from `first` on and `b`, digit `i` of its number.
+    #[inline(always)]
+    fn add_row(&mut self, i: usize, first: usize, a: &[V; N], b: V) {
+        let columns = self;
+        let task = AddRow {
+            columns,
+            i,
+            first,
+            a,
+            b,
+        };
+        V::run(b.proof(), task);
     }
 
     /// Adds `digits` to the lower half.
@@ -103,19 +103,13 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     /// digits, and the high half that the next digit needs are summed apart.
     #[inline(always)]
     pub fn clear(&mut self, i: usize, modulus: &[V; N], factor: V) -> V {
-        let proof = factor.proof();
-        let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
-        let digit = zero.mul_add_low(*self.at(i), factor);
-        // The column becomes the next multiple of 2⁵².
-        let carry = self.at(i).add(low).shift_right::<DIGIT_BITS>();
-        let next = self.at(i + 1).add(carry).mul_add_low(digit, modulus[1]);
-        *self.at(i + 1) = next.add(zero.mul_add_high(digit, modulus[0]));
-        for j in 2..N {
-            *self.at(i + j) = self.at(i + j).mul_add_low(digit, modulus[j]);
-            *self.at(i + j) = self.at(i + j).mul_add_high(digit, modulus[j - 1]);
-        }
-        *self.at(i + N) = self.at(i + N).mul_add_high(digit, modulus[N - 1]);
-        digit
+        let task = Clear {
+            columns: self,
+            i,
+            modulus,
+            factor,
+        };
+        V::run(factor.proof(), task)
     }
 
     /// [`Self::clear`] of the lower half; the digits of the multiple.
@@ -147,6 +141,26 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     }
 }
 
+/// See [`Columns::add_row`].
+struct AddRow<'a, V, const N: usize> {
+    columns: &'a mut Columns<V, N>,
+    i: usize,
+    first: usize,
+    a: &'a [V; N],
+    b: V,
+}
+
+impl<V: DigitLanes, const N: usize> Code for AddRow<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for j in self.first..N {
+            self.columns.mul_add(self.i + j, self.a[j], self.b);
+        }
+    }
+}
+
 /// See [`Columns::add_product`].
 struct AddProduct<'a, V, const N: usize> {
     columns: &'a mut Columns<V, N>,
@@ -160,10 +174,8 @@ impl<V: DigitLanes, const N: usize> Code for AddProduct<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let Self { columns, a, b } = self;
-        each_digit!(N, {
-            for j in 0..N {
-                columns.mul_add(I + j, a[j], b[I]);
-            }
+        each!(N, |I| {
+            columns.add_row(I, 0, a, b[I]);
         });
     }
 }
@@ -180,15 +192,49 @@ impl<V: DigitLanes, const N: usize> Code for DoubleAndAddSquare<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let Self { columns, a } = self;
-        each_digit!(N, {
-            for j in I + 1..N {
-                columns.mul_add(I + j, a[j], a[I]);
-            }
+        each!(N, |I| {
+            columns.add_row(I, I + 1, a, a[I]);
         });
         columns.double();
-        each_digit!(N, {
+        each!(N, |I| {
             columns.mul_add(2 * I, a[I], a[I]);
         });
+    }
+}
+
+/// See [`Columns::clear`].
+struct Clear<'a, V, const N: usize> {
+    columns: &'a mut Columns<V, N>,
+    i: usize,
+    modulus: &'a [V; N],
+    factor: V,
+}
+
+impl<V: DigitLanes, const N: usize> Code for Clear<'_, V, N> {
+    type Output = V;
+
+    #[inline(always)]
+    fn run(self) -> V {
+        let Self {
+            columns,
+            i,
+            modulus,
+            factor,
+        } = self;
+        let proof = factor.proof();
+        let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
+        let digit = zero.mul_add_low(*columns.at(i), factor);
+        // The column becomes the next multiple of 2⁵².
+        let carry = columns.at(i).add(low).shift_right::<DIGIT_BITS>();
+        let next = columns.at(i + 1).add(carry);
+        let next = next.mul_add_low(digit, modulus[1]);
+        *columns.at(i + 1) = next.add(zero.mul_add_high(digit, modulus[0]));
+        for j in 2..N {
+            *columns.at(i + j) = columns.at(i + j).mul_add_low(digit, modulus[j]);
+            *columns.at(i + j) = columns.at(i + j).mul_add_high(digit, modulus[j - 1]);
+        }
+        *columns.at(i + N) = columns.at(i + N).mul_add_high(digit, modulus[N - 1]);
+        digit
     }
 }
 
@@ -211,7 +257,7 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
             factor,
             multiple,
         } = self;
-        each_digit!(N, {
+        each!(N, |I| {
             multiple[I] = columns.clear(I, modulus, factor);
         });
     }
@@ -220,10 +266,23 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
 /// Leaves 52 bits in each digit; the highest keeps what is above, and the sign.
 #[inline(always)]
 pub(in crate::public_key) fn carry<V: DigitLanes, const N: usize>(digits: &mut [V; N]) {
-    for i in 0..N - 1 {
-        let (low, above) = split(digits[i]);
-        digits[i] = low;
-        digits[i + 1] = digits[i + 1].add(above);
+    V::run(digits[0].proof(), Carry(digits));
+}
+
+/// See [`carry`].
+struct Carry<'a, V, const N: usize>(&'a mut [V; N]);
+
+impl<V: DigitLanes, const N: usize> Code for Carry<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let digits = self.0;
+        for i in 0..N - 1 {
+            let (low, above) = split(digits[i]);
+            digits[i] = low;
+            digits[i + 1] = digits[i + 1].add(above);
+        }
     }
 }
 

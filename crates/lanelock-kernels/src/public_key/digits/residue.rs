@@ -33,7 +33,7 @@ pub(in crate::public_key) trait Modulus<const N: usize>:
     #[inline(always)]
     fn clear<V: DigitLanes>(t: &mut Columns<V, N>, i: usize) {
         let proof = t.low[0].proof();
-        let m: [V; N] = each(proof, |j| V::splat(proof, Self::M[j]));
+        let m = V::run(proof, Splat::<V, N>(proof, &Self::M));
         t.clear(i, &m, V::splat(proof, Self::FACTOR));
     }
 }
@@ -70,7 +70,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// The same number in every lane.
     #[inline(always)]
     pub fn constant(proof: V::Proof, digits: &[u64; N]) -> Self {
-        Self::new(each(proof, |i| V::splat(proof, digits[i])))
+        Self::new(V::run(proof, Splat::<V, N>(proof, digits)))
     }
 
     /// One in Montgomery's form.
@@ -82,15 +82,13 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// A number per lane, any that fits the digits.
     #[inline(always)]
     pub fn load(proof: V::Proof, words: &[Words; N]) -> Self {
-        Self::new(each(proof, |i| V::load(proof, &words[i])))
+        Self::new(V::run(proof, Load::<V, N>(proof, words)))
     }
 
     /// The inverse of [`Self::load`].
     #[inline(always)]
     pub fn store(self, words: &mut [Words; N]) {
-        for i in 0..N {
-            self.digits[i].store(&mut words[i]);
-        }
+        V::run(self.proof(), Store(&self.digits, words));
     }
 
     /// The proof that these registers exist.
@@ -137,7 +135,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn add(self, other: Self) -> Self {
-        Self::carried(each(self.proof(), |i| self.digits[i].add(other.digits[i])))
+        V::run(self.proof(), Sum(self, other))
     }
 
     /// Montgomery product.
@@ -195,16 +193,16 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn negative(self) -> Self {
-        let m = Self::constant(self.proof(), &M::M);
-        Self::carried(each(self.proof(), |i| m.digits[i].sub(self.digits[i])))
+        V::run(
+            self.proof(),
+            Less(Self::constant(self.proof(), &M::M), self),
+        )
     }
 
     /// `a` in the lanes of `mask`, `b` in the others.
     #[inline(always)]
     pub fn select(mask: V::Mask, a: Self, b: Self) -> Self {
-        Self::new(each(a.proof(), |i| {
-            V::select(mask, a.digits[i], b.digits[i])
-        }))
+        V::run(a.proof(), Select(mask, a, b))
     }
 
     /// 1 / `self` in Montgomery's form, by Fermat's little theorem; M is a prime. Zero stays zero.
@@ -221,8 +219,10 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     /// `self` − M, and which lanes of it are negative.
     #[inline(always)]
     fn minus_modulus(self) -> (Self, V::Mask) {
-        let m = Self::constant(self.proof(), &M::M);
-        let less = Self::carried(each(self.proof(), |i| self.digits[i].sub(m.digits[i])));
+        let less = V::run(
+            self.proof(),
+            Less(self, Self::constant(self.proof(), &M::M)),
+        );
         (less, less.digits[N - 1].is_negative())
     }
 }
@@ -231,9 +231,8 @@ impl<V: DigitLanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
     /// A number below 1.01 M that is congruent to the one with these digits; see [`Prime::fold`].
     #[inline(always)]
     pub fn folded(digit: impl Fn(usize) -> V) -> Self {
-        let mut digits: [V; N] = each(digit(0).proof(), digit);
-        M::fold(&mut digits);
-        Self::carried(digits)
+        let proof = digit(0).proof();
+        V::run(proof, Folded(Self::new(each(proof, digit))))
     }
 
     /// Difference: below 1.01 M.
@@ -267,6 +266,20 @@ impl<V: DigitLanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
     }
 }
 
+/// The same digits in every lane.
+struct Splat<'a, V: DigitLanes, const N: usize>(V::Proof, &'a [u64; N]);
+/// See [`Residue::load`].
+struct Load<'a, V: DigitLanes, const N: usize>(V::Proof, &'a [Words; N]);
+/// See [`Residue::store`].
+struct Store<'a, V, const N: usize>(&'a [V; N], &'a mut [Words; N]);
+/// See [`Residue::select`].
+struct Select<V: DigitLanes, M, const N: usize>(V::Mask, Residue<V, M, N>, Residue<V, M, N>);
+/// A sum.
+struct Sum<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
+/// A difference; it may be negative, and then the highest digit is.
+struct Less<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
+/// See [`Residue::folded`].
+struct Folded<V, M, const N: usize>(Residue<V, M, N>);
 /// The number divided by R.
 struct Quotient<V, M, const N: usize>(Residue<V, M, N>);
 /// Montgomery product.
@@ -277,6 +290,78 @@ struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 
 struct Square<V, M, const N: usize>(Residue<V, M, N>);
 /// A power; the exponent is no secret.
 struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
+
+impl<V: DigitLanes, const N: usize> Code for Splat<'_, V, N> {
+    type Output = [V; N];
+
+    #[inline(always)]
+    fn run(self) -> [V; N] {
+        each(self.0, |i| V::splat(self.0, self.1[i]))
+    }
+}
+
+impl<V: DigitLanes, const N: usize> Code for Load<'_, V, N> {
+    type Output = [V; N];
+
+    #[inline(always)]
+    fn run(self) -> [V; N] {
+        each(self.0, |i| V::load(self.0, &self.1[i]))
+    }
+}
+
+impl<V: DigitLanes, const N: usize> Code for Store<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for i in 0..N {
+            self.0[i].store(&mut self.1[i]);
+        }
+    }
+}
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Select<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let Self(mask, a, b) = self;
+        Residue::new(each(a.proof(), |i| {
+            V::select(mask, a.digits[i], b.digits[i])
+        }))
+    }
+}
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Sum<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let Self(a, b) = self;
+        Residue::carried(each(a.proof(), |i| a.digits[i].add(b.digits[i])))
+    }
+}
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Less<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let Self(a, b) = self;
+        Residue::carried(each(a.proof(), |i| a.digits[i].sub(b.digits[i])))
+    }
+}
+
+impl<V: DigitLanes, M: Prime<N>, const N: usize> Code for Folded<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let mut digits = self.0.digits;
+        M::fold(&mut digits);
+        Residue::carried(digits)
+    }
+}
 
 impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Quotient<V, M, N> {
     type Output = Residue<V, M, N>;
@@ -350,9 +435,21 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Power<V, M, N> {
 #[inline(always)]
 fn reduce<V: DigitLanes, M: Modulus<N>, const N: usize>(mut t: Columns<V, N>) -> Residue<V, M, N> {
     for i in 0..N {
-        M::clear(&mut t, i);
+        V::run(t.low[0].proof(), Clear(&mut t, i, PhantomData::<M>));
     }
     Residue::carried(t.high)
+}
+
+/// See [`Modulus::clear`].
+struct Clear<'a, V, M, const N: usize>(&'a mut Columns<V, N>, usize, PhantomData<M>);
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Clear<'_, V, M, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        M::clear(self.0, self.1);
+    }
 }
 
 /// The digits `digit(0)`, `digit(1)`, … A loop: what takes closures by itself is compiled without
