@@ -10,8 +10,7 @@ use core::mem::MaybeUninit;
 /// `body` with the constant `I` = 0 … `n` − 1, `n` at most ten, as straight code.
 ///
 /// The compiler does not unroll every loop of ten, and registers whose number in an array it does
-/// not know are in memory. Those that it does unroll are a third of what it does: a loop over the
-/// registers in flight stands in each round of each text of each kernel.
+/// not know are in memory.
 macro_rules! each {
     ($n:ident, |$i:ident| $body:block) => {{
         const { assert!($n <= 10) };

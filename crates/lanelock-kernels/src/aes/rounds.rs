@@ -3,7 +3,6 @@
 use super::KeySize;
 use super::key::{ROUND_KEYS, SIZE};
 use crate::arch::blocks::{Kernel, Vector};
-use crate::arrays::each;
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
 /// would live in memory. There are 10, 12 or 14 rounds, so a number that is not a constant is asked
@@ -77,17 +76,23 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// then [`Rounds::end`].
     #[inline(always)]
     pub fn begin<const G: usize>(&self, state: &mut [V; G]) {
-        each!(G, |I| { state[I] = state[I].xor(self.keys[0]) });
+        for s in state {
+            *s = s.xor(self.keys[0]);
+        }
     }
 
     #[inline(always)]
     pub fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
-        each!(G, |I| { state[I] = state[I].aes_enc(self.keys[r]) });
+        for s in state {
+            *s = s.aes_enc(self.keys[r]);
+        }
     }
 
     #[inline(always)]
     pub fn end<const G: usize>(&self, state: &mut [V; G]) {
-        each!(G, |I| { state[I] = state[I].aes_enc_last(self.last) });
+        for s in state {
+            *s = s.aes_enc_last(self.last);
+        }
     }
 
     /// The key of round `r` but the last, 0 for the one before the first.
@@ -107,9 +112,13 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub fn decrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
         self.begin(&mut state);
         each_round!(self.count(), |r| {
-            each!(G, |I| { state[I] = state[I].aes_dec(self.keys[r]) })
+            for s in &mut state {
+                *s = s.aes_dec(self.keys[r]);
+            }
         });
-        each!(G, |I| { state[I] = state[I].aes_dec_last(self.last) });
+        for s in &mut state {
+            *s = s.aes_dec_last(self.last);
+        }
         state
     }
 }

@@ -16,17 +16,17 @@ use super::words::{Moves, Registers};
 impl Proof for () {
     #[inline(always)]
     fn enter<C: Code>(self, code: C) -> C::Output {
-        trait Compiled<O> {
-            fn compiled(self) -> O;
+        trait Compiled<C: Code> {
+            fn compiled(code: C) -> C::Output;
         }
         // Of a tuple, so that it is compiled where the kernel is: see [`Code`].
-        impl<C: Code> Compiled<C::Output> for (C,) {
+        impl<C: Code> Compiled<C> for (C,) {
             #[inline(never)]
-            fn compiled(self) -> C::Output {
-                self.0.run()
+            fn compiled(code: C) -> C::Output {
+                code.run()
             }
         }
-        (code,).compiled()
+        <(C,)>::compiled(code)
     }
 }
 

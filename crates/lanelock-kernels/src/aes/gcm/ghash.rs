@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 use crate::aes::BLOCK;
 use crate::arch::blocks::{Kernel, Vector};
-use crate::arrays::{each, map};
+use crate::arrays::map;
 
 /// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
 /// short additional data and the lengths need no reduction of their own.
@@ -298,10 +298,10 @@ impl<V: Vector> Ghash<V> {
     /// `power` is 1 to [`POWERS`], and each register begins at 1 or above.
     #[inline(always)]
     pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], power: usize) {
-        each!(G, |I| {
+        for (i, data) in data.into_iter().enumerate() {
             // SAFETY: as above.
-            unsafe { self.add::<false>(data[I], power - V::BLOCKS * I) };
-        });
+            unsafe { self.add::<false>(data, power - V::BLOCKS * i) };
+        }
     }
 
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.

@@ -5,7 +5,6 @@ use super::ghash::{Ghash, POWERS};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::Vector;
-use crate::arrays::each;
 
 /// What runs between the rounds of a text, in four steps.
 pub(super) trait Beside {
@@ -169,11 +168,9 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             let (end, within) = (V::BYTES * (G - 1), self.len - V::BYTES * (G - 1));
             let mut data = [V::zero(self.rounds.proof()); G];
-            each!(G, |I| {
-                if I < G - 1 {
-                    data[I] = V::load(self.rounds.proof(), self.source.add(V::BYTES * I));
-                }
-            });
+            for (i, data) in data[..G - 1].iter_mut().enumerate() {
+                *data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
+            }
             data[G - 1] = if within == V::BYTES {
                 V::load(self.rounds.proof(), self.source.add(end))
             } else {
@@ -192,14 +189,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 }
             });
             self.rounds.end(&mut stream);
-            each!(G, |I| { data[I] = data[I].xor(stream[I]) });
+            for (data, stream) in data.iter_mut().zip(stream) {
+                *data = data.xor(stream);
+            }
             // Else the rounds of each register would move to where it is stored.
             V::pin(&mut data);
-            each!(G, |I| {
-                if I < G - 1 {
-                    data[I].store(self.target.add(V::BYTES * I));
-                }
-            });
+            for (i, data) in data[..G - 1].iter().enumerate() {
+                data.store(self.target.add(V::BYTES * i));
+            }
             let last = data[G - 1];
             if within == V::BYTES {
                 last.store(self.target.add(end));
@@ -271,10 +268,10 @@ impl<V: Vector> Counters<V> {
     pub fn next<const G: usize>(&mut self) -> [V; G] {
         let step = V::splat(self.0.proof(), V::BLOCKS as u128);
         let mut blocks = [self.0; G];
-        each!(G, |I| {
-            blocks[I] = self.0.reverse();
+        for block in &mut blocks {
+            *block = self.0.reverse();
             self.0 = self.0.add32(step);
-        });
+        }
         blocks
     }
 }

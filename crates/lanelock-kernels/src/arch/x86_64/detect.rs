@@ -62,29 +62,29 @@ macro_rules! token {
         impl Proof for $name {
             #[inline(always)]
             fn enter<C: Code>(self, code: C) -> C::Output {
-                trait Compiled<O> {
+                trait Compiled<C: Code> {
                     /// # Safety
                     /// The CPU has the instructions of this token.
-                    unsafe fn compiled(self) -> O;
-                    fn boundary(self, proof: $name) -> O;
+                    unsafe fn compiled(code: C) -> C::Output;
+                    fn boundary(proof: $name, code: C) -> C::Output;
                 }
                 // Of a tuple, so that it is compiled where the kernel is: see [`Code`].
-                impl<C: Code> Compiled<C::Output> for (C,) {
+                impl<C: Code> Compiled<C> for (C,) {
                     #[target_feature(enable = $features)]
-                    unsafe fn compiled(self) -> C::Output {
+                    unsafe fn compiled(code: C) -> C::Output {
                         if $bits & AVX2 != 0 {
                             frame::align();
                         }
-                        self.0.run()
+                        code.run()
                     }
                     // rustc 1.95 ignores `inline(never)` on functions with target features.
                     #[inline(never)]
-                    fn boundary(self, _: $name) -> C::Output {
+                    fn boundary(_: $name, code: C) -> C::Output {
                         // SAFETY: the token is the proof of these instructions.
-                        unsafe { self.compiled() }
+                        unsafe { Self::compiled(code) }
                     }
                 }
-                (code,).boundary(self)
+                <(C,)>::boundary(self, code)
             }
         }
     };

@@ -5,7 +5,6 @@ use core::arch::x86_64::*;
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::AesNi;
-use crate::arrays::each;
 
 /// A register of 128 bits, and the proof of its instructions.
 #[derive(Clone, Copy)]
@@ -155,10 +154,10 @@ impl Vector for Xmm {
                 );
             }
         }
-        each!(G, |I| {
+        for register in registers {
             // SAFETY: SSE2 is part of x86-64.
-            unsafe { here(&mut registers[I].0) }
-        });
+            unsafe { here(&mut register.0) }
+        }
     }
 
     operations! {

@@ -6,7 +6,6 @@ use super::Xmm;
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Avx512};
-use crate::arrays::each;
 
 /// A register of 512 bits, and the proof of its instructions.
 #[derive(Clone, Copy)]
@@ -164,10 +163,10 @@ impl Vector for Zmm {
                 );
             }
         }
-        each!(G, |I| {
+        for register in registers {
             // SAFETY: the register is the proof of its instructions.
-            unsafe { here(&mut registers[I].0) }
-        });
+            unsafe { here(&mut register.0) }
+        }
     }
 
     operations! {
