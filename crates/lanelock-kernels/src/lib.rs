@@ -9,6 +9,7 @@ extern crate std;
 pub mod aes;
 pub mod chacha;
 pub mod hash;
+pub mod keccak;
 pub mod public_key;
 pub mod taint;
 

@@ -6,6 +6,7 @@ use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac, Transform};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
+use lanelock_kernels::keccak::Function;
 
 use crate::aead::AeadSession;
 use crate::cbc::{Cbc, CbcDecrypt, CbcEncrypt};
@@ -23,6 +24,8 @@ use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::mac::{self, MacSession};
+use crate::sha3::Sha3;
+use crate::shake::Shake;
 use crate::siv::Siv;
 use crate::tier;
 use crate::xchacha::XChaCha20Poly1305;
@@ -58,6 +61,19 @@ const HASHES: &[Hash] = &[
     Hash::Sha512,
 ];
 
+const KECCAK: &[(Algorithm, bool)] = &[
+    (Algorithm::Mac(Mac::Hmac(Hash::Sha3_224)), false),
+    (Algorithm::Mac(Mac::Hmac(Hash::Sha3_256)), false),
+    (Algorithm::Mac(Mac::Hmac(Hash::Sha3_384)), false),
+    (Algorithm::Mac(Mac::Hmac(Hash::Sha3_512)), false),
+    (Algorithm::Hash(Hash::Sha3_224), false),
+    (Algorithm::Hash(Hash::Sha3_256), false),
+    (Algorithm::Hash(Hash::Sha3_384), false),
+    (Algorithm::Hash(Hash::Sha3_512), false),
+    (Algorithm::Hash(Hash::Shake128), false),
+    (Algorithm::Hash(Hash::Shake256), false),
+];
+
 /// `$body` with `$kernels` for the hash, if the tier has it.
 macro_rules! with_hash {
     ($hash:expr, $machine:expr, |$kernels:ident| $body:expr) => {
@@ -88,7 +104,13 @@ pub(crate) fn capabilities(machine: Machine) -> Vec<Capability> {
     } else {
         &[]
     };
+    let keccak: &[_] = if tier::keccak(machine).is_some() {
+        KECCAK
+    } else {
+        &[]
+    };
     aes.chain(chacha.iter().copied())
+        .chain(keccak.iter().copied())
         .chain(macs)
         .chain(hashes)
         .map(|(algorithm, chains)| {
@@ -150,6 +172,10 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         Algorithm::Mac(mac) => {
             let group = Group::of_mac(mac, key.len());
             match mac {
+                Mac::Hmac(Hash::Sha3_224) => sha3_hmac::<28>(machine, group, key),
+                Mac::Hmac(Hash::Sha3_256) => sha3_hmac::<32>(machine, group, key),
+                Mac::Hmac(Hash::Sha3_384) => sha3_hmac::<48>(machine, group, key),
+                Mac::Hmac(Hash::Sha3_512) => sha3_hmac::<64>(machine, group, key),
                 Mac::Hmac(hash) => with_hash!(hash, machine, |kernels| {
                     MacSession::boxed(group, Hmac::new(kernels, key))
                 }),
@@ -158,9 +184,20 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
                 _ => None,
             }
         }
-        Algorithm::Hash(hash) => with_hash!(hash, machine, |kernels| {
-            MacSession::boxed(Group::of_hash(hash), Digest::new(kernels))
-        }),
+        Algorithm::Hash(hash) => {
+            let group = Group::of_hash(hash);
+            match hash {
+                Hash::Sha3_224 => sha3_digest::<28>(machine, group),
+                Hash::Sha3_256 => sha3_digest::<32>(machine, group),
+                Hash::Sha3_384 => sha3_digest::<48>(machine, group),
+                Hash::Sha3_512 => sha3_digest::<64>(machine, group),
+                Hash::Shake128 => shake(machine, group, Function::SHAKE128),
+                Hash::Shake256 => shake(machine, group, Function::SHAKE256),
+                _ => with_hash!(hash, machine, |kernels| {
+                    MacSession::boxed(group, Digest::new(kernels))
+                }),
+            }
+        }
         Algorithm::Aead(aead) => {
             let group = Group::of_aead(aead, key.len()).one_way(direction);
             let seal = direction == Direction::Forward;
@@ -211,6 +248,28 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         }
         _ => None,
     }
+}
+
+fn sha3_digest<const DIGEST: usize>(
+    machine: Machine,
+    group: Group,
+) -> Option<Box<dyn EngineSession>> {
+    let digest = Sha3::<DIGEST>::digest(tier::keccak(machine)?);
+    Some(MacSession::boxed(group, digest))
+}
+
+fn sha3_hmac<const DIGEST: usize>(
+    machine: Machine,
+    group: Group,
+    key: &[u8],
+) -> Option<Box<dyn EngineSession>> {
+    let hmac = Sha3::<DIGEST>::hmac(tier::keccak(machine)?, key);
+    Some(MacSession::boxed(group, hmac))
+}
+
+fn shake(machine: Machine, group: Group, function: Function) -> Option<Box<dyn EngineSession>> {
+    let machine = tier::keccak(machine)?;
+    Some(Shake::boxed(group, machine, function))
 }
 
 /// What is known of a chain before its cipher is keyed.

@@ -50,7 +50,7 @@ impl Group {
 
     pub(crate) fn of_mac(mac: Mac, key_len: usize) -> Self {
         match mac {
-            Mac::Hmac(hash) => Self((8 | of_hash(hash)) << Self::MAC),
+            Mac::Hmac(hash) => Self((of_hash(hash) + HMAC) << Self::MAC),
             Mac::AesCmac => Self(16 << Self::MAC | size(key_len) << Self::MAC_KEY),
             Mac::AesGmac => Self(17 << Self::MAC | size(key_len) << Self::MAC_KEY),
             _ => Self(0),
@@ -78,7 +78,10 @@ impl Group {
     }
 }
 
-/// 1 to 5.
+/// What HMAC adds to the number of its hash: none of the sums is that of a hash or another MAC.
+const HMAC: u16 = 8;
+
+/// 1 to 5 and, above the other MACs, 18 to 23: with [`HMAC`] below 32.
 fn of_hash(hash: Hash) -> u16 {
     match hash {
         Hash::Sha1 => 1,
@@ -86,6 +89,12 @@ fn of_hash(hash: Hash) -> u16 {
         Hash::Sha256 => 3,
         Hash::Sha384 => 4,
         Hash::Sha512 => 5,
+        Hash::Sha3_224 => 18,
+        Hash::Sha3_256 => 19,
+        Hash::Sha3_384 => 20,
+        Hash::Sha3_512 => 21,
+        Hash::Shake128 => 22,
+        Hash::Shake256 => 23,
         _ => 0,
     }
 }

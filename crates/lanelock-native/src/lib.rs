@@ -25,8 +25,10 @@
 //! | ChaCha20, ChaCha20-Poly1305, XChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
 //! | HMAC over these | any | in a lane | yes |
+//! | SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256 | | in a lane; alone, in plain integers | |
+//! | HMAC over SHA-3 | any | in a lane; alone, in plain integers | |
 //!
-//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512 | ChaCha20, Poly1305 |
+//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512, SHA-3, SHAKE | ChaCha20, Poly1305 |
 //! |---|---|---|---|---|
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
 //! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, integers |
@@ -72,6 +74,8 @@ mod group;
 mod hash;
 mod mac;
 mod public_key;
+mod sha3;
+mod shake;
 mod siv;
 mod tags;
 mod tier;

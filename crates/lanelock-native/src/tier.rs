@@ -4,7 +4,7 @@ use std::fmt;
 
 use lanelock_core::{SessionError, environment};
 use lanelock_kernels::hash::{Algorithm, Kernels};
-use lanelock_kernels::{Machine, Tier, chacha};
+use lanelock_kernels::{Machine, Tier, chacha, keccak};
 
 use crate::NAME;
 
@@ -44,6 +44,12 @@ pub(crate) fn of_tier(tier: Tier) -> Result<Machine, TierError> {
 pub(crate) fn hash<A: Algorithm>(machine: Machine) -> Option<&'static Kernels<A>> {
     let kernels = Kernels::of(machine);
     (kernels.is_accelerated() || machine.tier() == Tier::Portable).then_some(kernels)
+}
+
+/// What SHA-3 runs on; `None` where the machine has nothing faster than OpenSSL.
+pub(crate) fn keccak(machine: Machine) -> Option<Machine> {
+    let has = keccak::has_lanes(machine) || machine.tier() == Tier::Portable;
+    has.then_some(machine)
 }
 
 /// What ChaCha20 runs on; `None` where the machine has nothing faster than OpenSSL.

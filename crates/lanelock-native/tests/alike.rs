@@ -159,15 +159,32 @@ fn aes_gmac() {
 
 #[test]
 fn hmac() {
-    for (hash, tag) in [(Hash::Sha1, 12), (Hash::Sha256, 16), (Hash::Sha512, 64)] {
+    for (hash, tag) in [
+        (Hash::Sha1, 12),
+        (Hash::Sha256, 16),
+        (Hash::Sha512, 64),
+        (Hash::Sha3_224, 28),
+        (Hash::Sha3_512, 20),
+    ] {
         agree(Algorithm::Mac(Mac::Hmac(hash)), 20, 0, Some(tag), 1);
     }
 }
 
 #[test]
 fn hash() {
-    for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha384] {
+    for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha384, Hash::Sha3_256] {
         agree(Algorithm::Hash(hash), 0, 0, None, 1);
+    }
+}
+
+#[test]
+fn extendable() {
+    for (hash, len) in [
+        (Hash::Shake128, 1),
+        (Hash::Shake128, 400),
+        (Hash::Shake256, 136),
+    ] {
+        agree(Algorithm::Hash(hash), 0, 0, Some(len), 1);
     }
 }
 

@@ -4,6 +4,7 @@ mod aes;
 mod chacha;
 mod engine;
 mod hash;
+mod keccak;
 mod public_key;
 
 use crate::inputs::Inputs;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Row> {
     [
         aes::rows(),
         hash::rows(),
+        keccak::rows(),
         chacha::rows(),
         engine::rows(),
         public_key::rows(),

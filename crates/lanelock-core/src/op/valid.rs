@@ -337,6 +337,24 @@ impl<'a> ValidOp<'_, 'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(base, rules.tag_len()) })
     }
 
+    /// Hands `fill` where the tag or digest is written, piece by contiguous piece, in order: for a
+    /// digest of any length that is computed as it is written.
+    ///
+    /// # Panics
+    /// As [`ValidOp::tag_mut`].
+    pub fn fill_tag(&mut self, mut fill: impl FnMut(&mut [u8])) {
+        if let Some(place) = self.tag_mut() {
+            return fill(place);
+        }
+        if self.0.session.rules.tag_len() == 0 {
+            return;
+        }
+        let mut places = self.output_at(self.0.tag.extent());
+        while let Some(mut place) = places.next_run(usize::MAX) {
+            fill(place.output_bytes());
+        }
+    }
+
     /// Whether `tag` is the operation's tag, compared in constant time over the session's tag
     /// length.
     ///

@@ -38,6 +38,7 @@ impl Registers for Integers {
     const NAME: &'static str = "portable";
     const BITS: usize = 64;
     type Proof = ();
+    type Scalar = ();
     type U32 = u32;
     type U64 = u64;
     type Rows = Quad;
@@ -45,6 +46,9 @@ impl Registers for Integers {
 
     #[inline(always)]
     unsafe fn assume() {}
+
+    #[inline(always)]
+    fn scalar((): ()) {}
 
     #[inline(always)]
     fn moves((): ()) -> Moves {

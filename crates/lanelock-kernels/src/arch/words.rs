@@ -4,10 +4,12 @@
 //! twice the lanes, which hides the latency of one behind the other.
 
 mod beside;
+mod long;
 pub(super) mod pad;
 mod pair;
 
 pub(crate) use beside::{Alone, Beside};
+pub(crate) use long::LongLanes;
 pub(crate) use pad::{Moves, Pad, pad_in_place};
 pub(crate) use pair::Pair;
 
@@ -89,10 +91,13 @@ pub trait Registers: Copy + 'static {
     const BITS: usize;
     /// The proof of their instructions, which is also that of plain integers.
     type Proof: Proof + Into<()>;
+    /// The proof of the instructions that plain integers run by: the compiler would put eight words
+    /// of one message into a register if it had one, and then shuffle.
+    type Scalar: Proof + Into<()>;
     /// A register of 32-bit words.
     type U32: WordLanes<Word = u32, Proof = Self::Proof>;
     /// A register of 64-bit words.
-    type U64: WordLanes<Word = u64, Proof = Self::Proof>;
+    type U64: LongLanes<Proof = Self::Proof>;
     /// A register of rows of four 32-bit words.
     type Rows: Rows<Proof = Self::Proof>;
     /// How short ends of messages are best put together.
@@ -103,6 +108,9 @@ pub trait Registers: Copy + 'static {
     /// # Safety
     /// The CPU has the instructions.
     unsafe fn assume() -> Self::Proof;
+
+    /// The proof of the instructions that plain integers run by.
+    fn scalar(proof: Self::Proof) -> Self::Scalar;
 
     /// How short ends of messages are best put together.
     fn moves(proof: Self::Proof) -> Self::Moves;

@@ -1,7 +1,7 @@
 //! One lane in a plain integer, and a row of four words in an array of them.
 
 use crate::arch::register::Register;
-use crate::arch::words::{DoubleRow, Row, Rows, WordLanes};
+use crate::arch::words::{DoubleRow, LongLanes, Row, Rows, WordLanes};
 
 macro_rules! portable {
     ($word:ident) => {
@@ -108,6 +108,27 @@ macro_rules! portable {
 
 portable!(u32);
 portable!(u64);
+
+// SAFETY: one pointer is read, one word written.
+unsafe impl LongLanes for u64 {
+    #[inline(always)]
+    fn xor_and_not(self, b: Self, c: Self) -> Self {
+        self ^ (!b & c)
+    }
+
+    #[inline(always)]
+    unsafe fn load_words((): (), at: *const *const u8, offset: usize) -> [Self; 8] {
+        // SAFETY: the one pointer is valid for 64 bytes from `offset`; no alignment is needed.
+        let words = unsafe { at.read().add(offset).cast::<[u64; 8]>().read_unaligned() };
+        crate::arrays::map(words, u64::from_le)
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, words: *mut u64) {
+        // SAFETY: the caller's `words` is valid for one.
+        unsafe { words.write(self) }
+    }
+}
 
 /// A row of four words.
 #[derive(Clone, Copy)]

@@ -45,6 +45,7 @@ macro_rules! token {
 
         impl $name {
             /// The proof, if this CPU and its operating system support every instruction of it.
+            #[allow(dead_code)] // some are only ever implied by others
             fn detect() -> Option<Self> {
                 let need = $bits;
                 (features() & need == need).then_some(Self(()))
@@ -97,10 +98,17 @@ token! {
     implies
 }
 token! {
+    /// BMI1 and BMI2: plain integers with and-not in one instruction, and rotations to another
+    /// register.
+    Bmi, AVX2,
+    "bmi1,bmi2",
+    implies
+}
+token! {
     /// AVX2 with AES-NI, PCLMULQDQ, BMI1 and BMI2.
     Avx2, AESNI | AVX2,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2",
-    implies aesni: AesNi
+    implies aesni: AesNi, bmi: Bmi
 }
 token! {
     /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].
@@ -112,7 +120,7 @@ token! {
     /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
     Avx512, AESNI | AVX2 | VAES | AVX512,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2",
-    implies aesni: AesNi
+    implies aesni: AesNi, bmi: Bmi
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].
@@ -154,6 +162,12 @@ impl Avx512 {
     fn begins_two_rounds(self) -> bool {
         features() & TWO_ROUNDS != 0
     }
+}
+
+/// Plain integers are part of every instruction set.
+impl From<Bmi> for () {
+    #[inline(always)]
+    fn from(_: Bmi) {}
 }
 
 /// Plain integers are part of every instruction set.

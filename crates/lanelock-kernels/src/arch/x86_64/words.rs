@@ -3,7 +3,7 @@
 mod ymm;
 mod zmm;
 
-use super::detect::{Avx2, Avx512};
+use super::detect::{Avx2, Avx512, Bmi};
 use super::pad::MaskedMoves;
 use crate::arch::Integers;
 use crate::arch::register::Proof;
@@ -47,6 +47,7 @@ impl Registers for Zmm {
     const NAME: &'static str = "avx512";
     const BITS: usize = 512;
     type Proof = Avx512;
+    type Scalar = Bmi;
     type U32 = zmm::U32x16;
     type U64 = zmm::U64x8;
     type Rows = zmm::U32x16;
@@ -59,6 +60,11 @@ impl Registers for Zmm {
     }
 
     #[inline(always)]
+    fn scalar(proof: Avx512) -> Bmi {
+        proof.bmi()
+    }
+
+    #[inline(always)]
     fn moves(proof: Avx512) -> MaskedMoves {
         MaskedMoves(proof)
     }
@@ -68,6 +74,7 @@ impl Registers for Ymm {
     const NAME: &'static str = "avx2";
     const BITS: usize = 256;
     type Proof = Avx2;
+    type Scalar = Bmi;
     type U32 = ymm::U32x8;
     type U64 = ymm::U64x4;
     type Rows = ymm::U32x8;
@@ -77,6 +84,11 @@ impl Registers for Ymm {
     unsafe fn assume() -> Avx2 {
         // SAFETY: the caller's promise, passed on.
         unsafe { Avx2::assume() }
+    }
+
+    #[inline(always)]
+    fn scalar(proof: Avx2) -> Bmi {
+        proof.bmi()
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 use crate::arch::register::Register;
-use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
+use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
 
@@ -409,6 +409,42 @@ unsafe impl WordLanes for U64x4 {
                 _mm256_storeu_si256(row.add(1), high[lane]);
             }
         }
+    }
+}
+
+// SAFETY: four pointers are read, four words written.
+unsafe impl LongLanes for U64x4 {
+    #[inline(always)]
+    fn xor_and_not(self, b: Self, c: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX2.
+        let result = unsafe { _mm256_xor_si256(self.0, _mm256_andnot_si256(b.0, c.0)) };
+        Self(result, self.1)
+    }
+
+    #[inline(always)]
+    unsafe fn load_words(proof: Avx2, at: *const *const u8, offset: usize) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 pointers, and 64 bytes behind each.
+        unsafe {
+            let mut columns = [Self(_mm256_setzero_si256(), proof); 8];
+            for half in 0..2 {
+                let mut lines = [_mm256_setzero_si256(); 4];
+                for lane in 0..4 {
+                    let words = at.add(lane).read().add(offset + 32 * half).cast();
+                    lines[lane] = _mm256_loadu_si256(words);
+                }
+                let words = transpose_four(proof, lines);
+                for i in 0..4 {
+                    columns[4 * half + i] = Self(words[i], proof);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, words: *mut u64) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm256_storeu_si256(words.cast(), self.0) }
     }
 }
 

@@ -8,7 +8,7 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 use crate::arch::register::Register;
-use crate::arch::words::{Compression, DoubleRow, Row, Rows, WordLanes};
+use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx512;
 use crate::arch::x86_64::sha512;
 
@@ -414,6 +414,39 @@ unsafe impl WordLanes for U64x8 {
                 _mm512_storeu_si512(rows.add(lane).cast(), lines[lane]);
             }
         }
+    }
+}
+
+// SAFETY: eight pointers are read, eight words written.
+unsafe impl LongLanes for U64x8 {
+    #[inline(always)]
+    fn xor_and_not(self, b: Self, c: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        let result = unsafe { _mm512_ternarylogic_epi64::<0xd2>(self.0, b.0, c.0) };
+        Self(result, self.1)
+    }
+
+    #[inline(always)]
+    unsafe fn load_words(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 8] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 64 bytes behind each.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 8];
+            for lane in 0..8 {
+                lines[lane] = _mm512_loadu_si512(at.add(lane).read().add(offset).cast());
+            }
+            let words = transpose_eight(proof, lines);
+            let mut columns = [Self(words[0], proof); 8];
+            for i in 1..8 {
+                columns[i] = Self(words[i], proof);
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, words: *mut u64) {
+        // SAFETY: the caller promises room for one register.
+        unsafe { _mm512_storeu_si512(words.cast(), self.0) }
     }
 }
 

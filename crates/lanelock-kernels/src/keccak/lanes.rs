@@ -1,0 +1,162 @@
+//! The states of as many sponges as a register has words, in memory: word by word, the lanes of each
+//! side by side.
+
+#![allow(unsafe_code)] // reads messages by pointer
+
+use core::mem::MaybeUninit;
+
+use super::permutation::{WORDS, permute};
+use crate::arch::register::Proof;
+use crate::arch::words::LongLanes;
+use crate::wipe::wipe;
+
+/// Lanes of the widest register.
+pub(crate) const LANES: usize = 8;
+
+/// Bytes of a state.
+pub(crate) const STATE: usize = 8 * WORDS;
+
+/// Sponges on the registers `V`, which are permuted in code that is compiled for `P`.
+///
+/// Invariant: the first [`WORDS`] · `COUNT` words are initialised.
+pub(crate) struct Sponges<P, V: LongLanes> {
+    states: States,
+    proof: P,
+    lane: V::Proof,
+}
+
+#[repr(align(64))]
+struct States(MaybeUninit<[u64; WORDS * LANES]>);
+
+impl<P: Proof + Into<V::Proof>, V: LongLanes> Sponges<P, V> {
+    /// Sponges that have absorbed nothing.
+    #[inline(always)]
+    pub(crate) fn new(proof: P) -> Self {
+        const { assert!(V::COUNT <= LANES) };
+        let mut sponges = Self {
+            states: States(MaybeUninit::uninit()),
+            proof,
+            lane: proof.into(),
+        };
+        sponges.clear();
+        sponges
+    }
+
+    /// All states as those that have absorbed nothing.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        let zero = V::splat(self.lane, 0);
+        for i in 0..WORDS {
+            // SAFETY: inside the states.
+            unsafe { zero.store(self.at(i)) };
+        }
+    }
+
+    /// Where the lanes' word `i` is.
+    #[inline(always)]
+    fn at(&mut self, i: usize) -> *mut u64 {
+        debug_assert!(i < WORDS);
+        let words: *mut u64 = self.states.0.as_mut_ptr().cast();
+        words.wrapping_add(i * V::COUNT)
+    }
+
+    /// Clears the states of lanes whose word of `keep` is zero; in those of the others it is all ones.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, keep: &[u64; LANES]) {
+        // SAFETY: `COUNT` ≤ `LANES` words; words inside the states.
+        unsafe {
+            let (keep, zero) = (V::load(self.lane, keep.as_ptr()), V::splat(self.lane, 0));
+            for i in 0..WORDS {
+                let word = V::load(self.lane, self.at(i));
+                keep.choose(word, zero).store(self.at(i));
+            }
+        }
+    }
+
+    /// XORs `bytes` bytes from `*at[lane] + offset` into each state: a multiple of 8, from 64 to
+    /// [`STATE`].
+    ///
+    /// # Safety
+    /// `at` is valid for reading `COUNT` pointers, and each, plus `offset`, for reading `bytes`.
+    #[inline(always)]
+    pub(crate) unsafe fn absorb(&mut self, at: *const *const u8, offset: usize, bytes: usize) {
+        let words = bytes / 8;
+        debug_assert!(bytes.is_multiple_of(8) && (8..=WORDS).contains(&words));
+        // SAFETY: the words read are inside `bytes`, those written inside the states.
+        unsafe {
+            let mut i = 0;
+            while i + 8 <= words {
+                let block = V::load_words(self.lane, at, offset + 8 * i);
+                for (j, word) in block.into_iter().enumerate() {
+                    self.xor(i + j, word);
+                }
+                i += 8;
+            }
+            if i < words {
+                // The last eight words, of which the first were absorbed.
+                let block = V::load_words(self.lane, at, offset + bytes - 64);
+                for (j, word) in block.into_iter().enumerate() {
+                    if words - 8 + j >= i {
+                        self.xor(words - 8 + j, word);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn xor(&mut self, i: usize, word: V) {
+        // SAFETY: inside the states.
+        unsafe { V::load(self.lane, self.at(i)).xor(word).store(self.at(i)) };
+    }
+
+    /// Permutes every state.
+    #[inline(always)]
+    pub(crate) fn permute(&mut self) {
+        // SAFETY: the invariant.
+        unsafe { permute::<P, V>(self.proof, self.at(0)) };
+    }
+
+    /// The state of lane `from` for lane `to`, too.
+    #[inline(always)]
+    pub(crate) fn copy_lane(&mut self, from: usize, to: usize) {
+        debug_assert!(from < V::COUNT && to < V::COUNT);
+        for i in 0..WORDS {
+            let words = self.at(i);
+            // SAFETY: words of the states.
+            unsafe { words.add(to).write(words.add(from).read()) };
+        }
+    }
+
+    /// The first bytes of a lane's state.
+    #[inline(always)]
+    pub(crate) fn squeeze(&mut self, lane: usize, to: &mut [u8]) {
+        debug_assert!(lane < V::COUNT && to.len() <= STATE);
+        let words = self.at(0);
+        let word = |i: usize| {
+            // SAFETY: a word of the state: `to` is no longer than one.
+            unsafe { words.add(i * V::COUNT + lane).read() }.to_le_bytes()
+        };
+        let mut chunks = to.chunks_exact_mut(8);
+        let mut i = 0;
+        for chunk in &mut chunks {
+            chunk.copy_from_slice(&word(i));
+            i += 1;
+        }
+        let rest = chunks.into_remainder();
+        if !rest.is_empty() {
+            let last = word(i);
+            rest.copy_from_slice(&last[..rest.len()]);
+        }
+    }
+}
+
+impl<P, V: LongLanes> Sponges<P, V> {
+    /// Overwrites the states.
+    #[inline(always)]
+    pub(crate) fn wipe(&mut self) {
+        let words: *mut u64 = self.states.0.as_mut_ptr().cast();
+        // SAFETY: the invariant.
+        wipe(unsafe { core::slice::from_raw_parts_mut(words, WORDS * V::COUNT) });
+    }
+}

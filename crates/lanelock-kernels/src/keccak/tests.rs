@@ -1,0 +1,234 @@
+//! Every function on every tier against the reference.
+
+use std::vec::Vec;
+
+use super::reference::{hmac, sponge};
+use super::{Function, HmacKey, Job, MAX_PARTS, Stream, hash_many};
+use crate::Machine;
+use crate::testing::{Guarded, Random, hex, per_tier};
+
+/// Messages in flight that the tests try, above the lanes of any tier.
+const BURST: usize = 20;
+
+fn expected(function: Function, message: &[u8], len: usize) -> Vec<u8> {
+    sponge(function.rate(), function.suffix(), message, len)
+}
+
+/// Bytes of the output that message `i` gets: of an extendable function, of any number of blocks.
+fn len(function: Function, i: usize) -> usize {
+    match function.digest() {
+        Some(digest) => digest - i % 4,
+        None => [1, 32, 167, 168, 169, 500, 7, 136, 137, 1000][i % 10],
+    }
+}
+
+/// Hashes and signs `messages`, each cut in parts, and compares with the reference.
+fn agree(machine: Machine, function: Function, messages: &[Vec<&[u8]>]) {
+    let places = || -> Vec<Vec<u8>> {
+        let len = |i| std::vec![0xcc; len(function, i)];
+        (0..messages.len()).map(len).collect()
+    };
+    let case = |i: usize| {
+        let name = function.name();
+        std::format!("{machine}, {name}, message {i} of {}", messages.len())
+    };
+    let mut outputs = places();
+    let mut jobs: Vec<_> = messages
+        .iter()
+        .zip(&mut outputs)
+        .map(|(parts, place)| job(parts, None, place))
+        .collect();
+    hash_many(machine, function, &mut jobs);
+    for (i, parts) in messages.iter().enumerate() {
+        let right = expected(function, &parts.concat(), len(function, i));
+        assert_eq!(outputs[i], right, "{}", case(i));
+    }
+    let Some(digest) = function.digest() else {
+        return;
+    };
+    let key = |i: usize| std::vec![i.to_le_bytes()[0]; [1, 20, 71, 72, 73, 136, 137, 300][i % 8]];
+    let keys: Vec<_> = (0..messages.len())
+        .map(|i| HmacKey::new(machine, function, &key(i)))
+        .collect();
+    let mut tags = places();
+    // One in five has no key.
+    let mut jobs: Vec<_> = messages
+        .iter()
+        .zip(&mut tags)
+        .enumerate()
+        .map(|(i, (parts, place))| job(parts, (i % 5 != 4).then(|| &keys[i]), place))
+        .collect();
+    hash_many(machine, function, &mut jobs);
+    for (i, parts) in messages.iter().enumerate() {
+        let mut right = match i % 5 {
+            4 => expected(function, &parts.concat(), digest),
+            _ => hmac(digest, &key(i), &parts.concat()),
+        };
+        right.truncate(len(function, i));
+        assert_eq!(tags[i], right, "HMAC {}", case(i));
+    }
+}
+
+fn job<'m>(parts: &[&'m [u8]], key: Option<&'m HmacKey>, place: &'m mut [u8]) -> Job<'m> {
+    let mut job = Job::new(parts[0], key, place);
+    for part in &parts[1..] {
+        // SAFETY: the part is borrowed for as long as the job lives.
+        assert!(unsafe { job.push(core::ptr::from_ref(*part)) });
+    }
+    job
+}
+
+/// Each length up to two blocks of the longest rate, alone and in full bursts, ending at a guard
+/// page and beginning at one.
+fn every_length(machine: Machine) {
+    let mut random = Random::new(1);
+    let data = random.bytes(340 + BURST);
+    let mut guarded = Guarded::new(4096);
+    for len in 0..=340 {
+        let function = Function::ALL[len % 6];
+        let shifted: Vec<_> = (0..9).map(|i| std::vec![&data[i..][..len]]).collect();
+        agree(machine, function, &shifted);
+        for rate in [function.rate() - 1, function.rate(), function.rate() + 1] {
+            guarded.tail(rate).copy_from_slice(&data[..rate]);
+            agree(machine, function, &[std::vec![&*guarded.tail(rate)]]);
+            let tail: &[u8] = guarded.tail(rate);
+            agree(machine, function, &std::vec![std::vec![tail]; 5]);
+        }
+        guarded.tail(len).copy_from_slice(&data[..len]);
+        agree(machine, function, &[std::vec![&*guarded.tail(len)]]);
+        guarded.head(len).copy_from_slice(&data[..len]);
+        let start: &[u8] = guarded.head(len);
+        agree(machine, function, &std::vec![std::vec![start]; 9]);
+    }
+}
+
+/// Every number of messages from none to above the lanes, with unequal lengths, one of them at a
+/// guard page.
+fn every_occupancy(machine: Machine) {
+    let mut random = Random::new(2);
+    let data = random.bytes(4096);
+    let mut guarded = Guarded::new(2048);
+    guarded.tail(2048).copy_from_slice(&data[..2048]);
+    let guarded: &[u8] = guarded.tail(2048);
+    for count in 0..=BURST {
+        for (spread, function) in [1, 100, 700, 2000]
+            .into_iter()
+            .zip(&Function::ALL[count % 3..])
+        {
+            let mut messages: Vec<Vec<&[u8]>> = Vec::new();
+            for _ in 0..count {
+                let (from, len) = (random.below(2000), random.below(spread));
+                messages.push(std::vec![&data[from..from + len]]);
+            }
+            if count > 0 {
+                messages[random.below(count)] = std::vec![&guarded[random.below(2048)..]];
+            }
+            agree(machine, *function, &messages);
+        }
+    }
+}
+
+/// Messages cut at random places into parts, empty ones among them.
+fn every_cut(machine: Machine) {
+    let mut random = Random::new(3);
+    let data = random.bytes(2048);
+    for round in 0..60 {
+        let mut messages: Vec<Vec<&[u8]>> = Vec::new();
+        for _ in 0..random.below(BURST) {
+            let mut rest = &data[random.below(1024)..][..random.below(1024)];
+            let widest = [3, 40, 136, 500][random.below(4)];
+            let mut parts = Vec::new();
+            for _ in 1..random.below(MAX_PARTS) + 1 {
+                let (part, later) = rest.split_at(random.below(widest).min(rest.len()));
+                parts.push(part);
+                rest = later;
+            }
+            parts.push(rest);
+            messages.push(parts);
+        }
+        agree(machine, Function::ALL[round % 6], &messages);
+    }
+}
+
+/// A message hashed as its parts arrive.
+fn streams(machine: Machine) {
+    let mut random = Random::new(5);
+    let data = random.bytes(1200);
+    for round in 0..240 {
+        let function = Function::ALL[round % 6];
+        let key = random.bytes(round);
+        let message = &data[..5 * round];
+        let mut plain = Stream::new(machine, function);
+        let mut rest = message;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let (part, later) = rest.split_at(random.below(400).min(rest.len()));
+            parts.push(part);
+            plain.update(part);
+            rest = later;
+        }
+        let mut output = std::vec![0; len(function, round)];
+        if round % 2 == 0 {
+            plain.finish(&mut output);
+        } else {
+            let mut pieces = plain.output();
+            let mut rest = &mut output[..];
+            while !rest.is_empty() {
+                let count = random.below(200).min(rest.len());
+                pieces.fill(rest.split_off_mut(..count).expect("no more than there are"));
+            }
+        }
+        let right = expected(function, message, output.len());
+        assert_eq!(
+            output,
+            right,
+            "{machine}, {function:?}, {} bytes",
+            5 * round
+        );
+        let Some(digest) = function.digest() else {
+            continue;
+        };
+        let prepared = HmacKey::new(machine, function, &key);
+        let mut signed = Stream::hmac(machine, &prepared);
+        parts.iter().for_each(|part| signed.update(part));
+        let mut tag = std::vec![0; digest];
+        signed.finish_hmac(&prepared, &mut tag);
+        assert_eq!(tag, hmac(digest, &key, message), "{machine}, {function:?}");
+    }
+}
+
+per_tier!(every_length, every_occupancy, every_cut, streams);
+
+/// The examples of FIPS 202 for the empty message.
+#[test]
+fn the_reference_has_the_standards_digests() {
+    for (function, digest) in [
+        (
+            Function::SHA3_256,
+            "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a",
+        ),
+        (
+            Function::SHAKE128,
+            "7f9c2ba4e88f827d616045507605853ed73b8093f6efbc88eb1a6eacfa66ef26",
+        ),
+    ] {
+        assert_eq!(expected(function, b"", 32), hex(digest));
+    }
+}
+
+#[test]
+#[should_panic(expected = "no longer than the digest")]
+fn a_place_longer_than_the_digest_is_refused() {
+    let mut place = [0; 33];
+    let mut jobs = [Job::new(b"", None, &mut place)];
+    hash_many(Machine::PORTABLE, Function::SHA3_256, &mut jobs);
+}
+
+#[test]
+#[should_panic(expected = "of the function that it is used with")]
+fn a_key_of_another_function_is_refused() {
+    let key = HmacKey::new(Machine::PORTABLE, Function::SHA3_224, b"key");
+    let mut place = [0; 32];
+    let mut jobs = [Job::new(b"", Some(&key), &mut place)];
+    hash_many(Machine::PORTABLE, Function::SHA3_256, &mut jobs);
+}
