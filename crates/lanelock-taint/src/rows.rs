@@ -5,6 +5,7 @@ mod chacha;
 mod engine;
 mod hash;
 mod keccak;
+mod ml_kem;
 mod public_key;
 
 use crate::inputs::Inputs;
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Row> {
         chacha::rows(),
         engine::rows(),
         public_key::rows(),
+        ml_kem::rows(),
     ]
     .into_iter()
     .flatten()

@@ -7,6 +7,7 @@ mod beside;
 mod long;
 pub(super) mod pad;
 mod pair;
+mod sieve;
 
 pub(crate) use beside::{Alone, Beside};
 pub(crate) use long::LongLanes;
@@ -114,6 +115,17 @@ pub trait Registers: Copy + 'static {
 
     /// How short ends of messages are best put together.
     fn moves(proof: Self::Proof) -> Self::Moves;
+
+    /// Unpacks 32 numbers of twelve bits and writes those below `bound` one after the other; returns
+    /// how many there are.
+    ///
+    /// # Safety
+    /// `from` is readable for 48 bytes, `to` writable for 32 numbers; they do not overlap.
+    #[inline(always)]
+    unsafe fn sieve(_: Self::Proof, from: *const u8, to: *mut i16, bound: i16) -> usize {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { sieve::one_by_one(from, to, bound) }
+    }
 }
 
 /// Code that is compiled once per set of registers.

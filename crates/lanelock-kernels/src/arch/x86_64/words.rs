@@ -68,6 +68,12 @@ impl Registers for Zmm {
     fn moves(proof: Avx512) -> MaskedMoves {
         MaskedMoves(proof)
     }
+
+    #[inline(always)]
+    unsafe fn sieve(proof: Avx512, from: *const u8, to: *mut i16, bound: i16) -> usize {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { zmm::sieve(proof, from, to, bound) }
+    }
 }
 
 impl Registers for Ymm {
