@@ -11,12 +11,10 @@
 //! seed ─→ scenario ─→ shapes ──────────┘      └─────→ reference ─→ expected ─→ compare ─→ shrink
 //! ```
 
-#![deny(unsafe_code)] // `guard` alone maps and protects pages
+#![forbid(unsafe_code)]
 
 pub mod differential;
-mod guard;
 pub mod known;
-pub mod message;
 mod packed;
 pub mod progress;
 pub mod public_key;
@@ -28,5 +26,6 @@ pub mod vectors;
 pub mod wycheproof;
 
 pub use differential::Level;
+pub use lanelock_testkit::message;
 pub use progress::Progress;
 pub use subject::Subject;

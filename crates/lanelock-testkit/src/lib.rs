@@ -6,6 +6,8 @@
 //! write. [`Probe`] hands each batch or valid operation to a closure, [`KeyLanes`] each of public keys to a
 //! function. [`check_operation`], [`check_cursor`] and [`check_segments`] turn arbitrary bytes into a
 //! case and panic if the core disagrees with the model: proptest and cargo-fuzz both drive them.
+//! [`message`] describes one operation and its result; `lanelock-conformance` uses it with a
+//! reference of its own.
 //! [`allocations`] is for tests that nothing is allocated, [`freed`] for tests that no key is left in freed memory,
 //! [`in_child`] for those of processes that fork, [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
@@ -15,9 +17,11 @@ mod child;
 mod cursor;
 mod engine;
 pub mod freed;
+mod guard;
 mod key_lanes;
 pub mod math;
 mod menu;
+pub mod message;
 mod operation;
 mod probe;
 mod provider;
@@ -28,7 +32,7 @@ pub use child::in_child;
 pub use cursor::check_cursor;
 pub use engine::{Call, ToyEngine, Trouble, Watch, device};
 pub use key_lanes::{KeyLanes, KeyLanesEngine, key_device};
-pub use menu::{Item, MENU};
+pub use menu::MENU;
 pub use operation::{Verdict, check_operation};
 pub use probe::{Probe, ProbeSession};
 pub use provider::{has_lanes, provider_module};

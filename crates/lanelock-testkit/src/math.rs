@@ -3,6 +3,39 @@
 //! The cipher adds a keystream byte by byte, so that encrypting twice does not decrypt; each byte
 //! depends on key, IV and position alone, so that any split of a message must give the same bytes.
 
+use lanelock_core::transform::Direction;
+
+use crate::message::Reference;
+
+/// The toy's arithmetic of each algorithm.
+pub const TOY: Reference = Reference {
+    cipher: |_, direction, key, iv, payload| {
+        let mut payload = payload.to_vec();
+        let mut stream = Stream::new(key, iv);
+        match direction {
+            Direction::Forward => stream.encrypt(&mut payload),
+            Direction::Reverse => stream.decrypt(&mut payload),
+        }
+        payload
+    },
+    hash: |_, len, data| Sum::of(&[], &[], &[data])[..len].to_vec(),
+    mac: |_, key, iv, data| Sum::of(key, iv, &[data]).to_vec(),
+    seal: |_, key, iv, aad, payload, tag_len| {
+        let mut payload = payload.to_vec();
+        Stream::new(key, iv).encrypt(&mut payload);
+        let tag = Sum::of(key, iv, &[aad, &payload])[..tag_len].to_vec();
+        (payload, tag)
+    },
+    open: |_, key, iv, aad, payload, tag| {
+        let sum = Sum::of(key, iv, &[aad, payload]);
+        (sum[..tag.len()] == *tag).then(|| {
+            let mut payload = payload.to_vec();
+            Stream::new(key, iv).decrypt(&mut payload);
+            payload
+        })
+    },
+};
+
 /// Longest tag that the toy computes, in bytes.
 pub const MAX_TAG: usize = 64;
 
@@ -54,6 +87,12 @@ impl Sum {
     #[must_use]
     pub fn new(key: &[u8], iv: &[u8]) -> Self {
         Self(mix(seed(key, iv)))
+    }
+
+    fn of(key: &[u8], iv: &[u8], parts: &[&[u8]]) -> [u8; MAX_TAG] {
+        let mut sum = Self::new(key, iv);
+        parts.iter().for_each(|part| sum.add(part));
+        sum.tag()
     }
 
     /// Adds the next bytes.

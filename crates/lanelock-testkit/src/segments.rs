@@ -1,195 +1,88 @@
-//! One message whole and cut up: the same bytes, tag and status every way.
+//! One message whole and cut up: the reference's bytes, tag and status every way.
 
-use std::io::{IoSlice, IoSliceMut};
-use std::ops::Range;
-
-use lanelock_core::{Buffer, Device, Job, JobBuffer, Op, QueuePair, Session, Status};
+use lanelock_core::transform::Direction;
+use lanelock_core::{Device, QueuePair, Status};
 
 use crate::ToyEngine;
 use crate::bytes::{Bytes, cut};
+use crate::math::TOY;
 use crate::menu::MENU;
-
-/// A message with header, payload and room for a tag.
-#[derive(Debug)]
-struct Message {
-    bytes: Vec<u8>,
-    iv: Vec<u8>,
-    aad: Option<Range<usize>>,
-    cipher: Range<usize>,
-    auth: Range<usize>,
-    tag: Vec<u8>,
-}
-
-/// Status, message afterwards, and tag.
-type Outcome = (Status, Vec<u8>, Vec<u8>);
+use crate::message::{
+    Edge, Message, Observed, Output, Padded, Part, Placement, compare, enqueue_and_dequeue, expect,
+    process,
+};
 
 /// Runs a message in one piece, then in segments: in place, into a separate output, and as jobs
-/// of both kinds; the outcomes must be equal.
+/// of both kinds; each must leave behind what the toy's arithmetic says.
 ///
 /// # Panics
-/// If they differ.
+/// If one does not.
 pub fn check_segments(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let item = *bytes.pick(MENU);
-    let protect = item.one_way || bytes.flag();
+    let forward = bytes.pick(&MENU);
+    let setup = forward.with_direction(match forward.is_one_way() || bytes.flag() {
+        true => Direction::Forward,
+        false => Direction::Reverse,
+    });
     let good_tag = !bytes.once_in(3);
     let (input_cuts, output_cuts) = (bytes.lengths(12, 40), bytes.lengths(12, 40));
+    let row = setup.algorithm.row();
     let header = bytes.up_to(40);
-    let len = item.min + bytes.up_to(700) / item.block * item.block;
-    let mut message = Message {
-        bytes: bytes.fill(header + len),
-        iv: bytes.fill(item.iv),
-        aad: item.aad.then(|| 0..bytes.up_to(header)),
-        cipher: header..header + len,
-        auth: bytes.up_to(header)..header + bytes.up_to(len),
-        tag: vec![0; item.tag],
+    let len = row.min_payload + bytes.up_to(700) / row.block * row.block;
+    let mut whole = Message {
+        input: bytes.fill(header + len),
+        iv: match bytes.fill(setup.iv_len) {
+            iv if iv.is_empty() => Part::None,
+            iv => Part::Separate(iv),
+        },
+        aad: match setup.takes_aad() {
+            true => Part::Inline(0..bytes.up_to(header)),
+            false => Part::None,
+        },
+        cipher: Some(header..header + len),
+        auth: Some(bytes.up_to(header)..header + bytes.up_to(len)),
+        tag: match setup.tag_len {
+            0 => Part::None,
+            len => Part::Separate(vec![0; len]),
+        },
+        placement: Placement {
+            edge: *bytes.pick(&[Edge::Canary, Edge::PageBehind, Edge::PageInFront]),
+            seed: bytes.byte().into(),
+            ..Placement::default()
+        },
+        ..Message::default()
     };
+    if !setup.is_forward() && good_tag {
+        whole.protect(&setup, &TOY);
+    }
+    let lengths = |cuts: &[usize]| cut(header + len, cuts).into_iter().map(|range| range.len());
+    let mut in_place = whole.clone();
+    in_place.placement.input_cuts = lengths(&input_cuts).collect();
+    let mut separate = in_place.clone();
+    separate.output = Output::Separate(whole.input.clone());
+    separate.output_at = Some(header);
+    separate.placement.output_cuts = lengths(&output_cuts).collect();
+
     let device = Device::builder().engine(ToyEngine::new("toy")).build();
-    let session = |protect| {
-        device
-            .session(item.transform(protect))
-            .expect("the menu is valid")
-    };
-    let mut queue = device.queue_pair(4);
-    if !protect && good_tag {
-        // Protect the message first, so that there is something to verify.
-        let (status, protected, tag) = contiguous(&mut queue, &session(true), &message);
-        assert_eq!(status, Status::Success);
-        (message.bytes, message.tag) = (protected, tag);
-    }
-    let session = session(protect);
-    let expected = contiguous(&mut queue, &session, &message);
-    if protect || good_tag || item.tag == 0 {
-        assert_eq!(expected.0, Status::Success, "{message:?}");
-    }
-    let cuts = [&input_cuts[..], &output_cuts[..]];
-    assert_eq!(
-        in_place(&mut queue, &session, &message, cuts[0]),
-        expected,
-        "in place"
-    );
-    assert_eq!(
-        separate(&mut queue, &session, &message, cuts),
-        expected,
-        "separate"
-    );
-    assert_eq!(
-        jobs(&mut queue, &session, &message, cuts),
-        [expected.clone(), expected],
-        "jobs"
-    );
-}
-
-fn contiguous(queue: &mut QueuePair, session: &Session, message: &Message) -> Outcome {
-    let (mut bytes, mut tag) = (message.bytes.clone(), message.tag.clone());
-    let op = op(session, message, Buffer::in_place(&mut bytes), &mut tag);
-    let status = run(queue, op);
-    (status, bytes, tag)
-}
-
-fn in_place(
-    queue: &mut QueuePair,
-    session: &Session,
-    message: &Message,
-    lengths: &[usize],
-) -> Outcome {
-    let (mut parts, mut tag) = (split(&message.bytes, lengths), message.tag.clone());
-    let mut list: Vec<_> = parts.iter_mut().map(|part| IoSliceMut::new(part)).collect();
-    let buffer = Buffer::in_place(&mut list[..]);
-    let status = run(queue, op(session, message, buffer, &mut tag));
-    (status, parts.concat(), tag)
-}
-
-fn separate(
-    queue: &mut QueuePair,
-    session: &Session,
-    message: &Message,
-    [input, output]: [&[usize]; 2],
-) -> Outcome {
-    let parts = split(&message.bytes, input);
-    let mut target = split(&message.bytes, output);
-    let mut tag = message.tag.clone();
-    let list: Vec<_> = parts.iter().map(|part| IoSlice::new(part)).collect();
-    let mut target_list: Vec<_> = target
-        .iter_mut()
-        .map(|part| IoSliceMut::new(part))
-        .collect();
-    let buffer = Buffer::separate(&list[..], &mut target_list[..]);
-    let op = op(session, message, buffer, &mut tag).output_at(message.cipher.start);
-    let status = run(queue, op);
-    (status, target.concat(), tag)
-}
-
-fn run(queue: &mut QueuePair, op: Op<'_>) -> Status {
-    let mut ops = [op];
-    let _the_status_says_it = queue.process(&mut ops);
-    assert_eq!(ops[0].error(), None);
-    ops[0].status()
-}
-
-fn op<'a>(
-    session: &'a Session,
-    message: &'a Message,
-    buffer: Buffer<'a>,
-    tag: &'a mut [u8],
-) -> Op<'a> {
-    let mut op = Op::new(session, buffer)
-        .cipher_range(message.cipher.clone())
-        .auth_range(message.auth.clone());
-    if !message.iv.is_empty() {
-        op = op.iv(&message.iv);
-    }
-    if let Some(range) = message.aad.clone() {
-        op = op.aad_range(range);
-    }
-    if !tag.is_empty() {
-        op = op.tag(tag);
-    }
-    op
-}
-
-fn jobs(
-    queue: &mut QueuePair,
-    session: &Session,
-    message: &Message,
-    [input, output]: [&[usize]; 2],
-) -> [Outcome; 2] {
-    let owned = |lengths| {
-        let parts = split(&message.bytes, lengths);
-        JobBuffer::Segments(parts.into_iter().map(Vec::from).collect())
-    };
-    let settle = |job: Job| {
-        let mut job = job
-            .iv(&message.iv)
-            .expected_tag(&message.tag)
-            .cipher_range(message.cipher.clone())
-            .auth_range(message.auth.clone());
-        if let Some(range) = message.aad.clone() {
-            job = job.aad_range(range);
+    let session = device
+        .session(setup.transform())
+        .expect("the menu is valid");
+    let mut queue: QueuePair<Padded> = device.queue_pair_of(4);
+    let judge = |how: &str, message: &Message, observed: &Observed| {
+        let expected = expect(&setup, message, &TOY);
+        if setup.is_forward() || good_tag || setup.tag_len == 0 {
+            assert_eq!(expected.status(), Status::Success, "{message:?}");
         }
-        job
+        if let Some(mismatch) = compare(message, &expected, observed) {
+            panic!("{how}: {mismatch}\n{setup:?}\n{message:?}");
+        }
     };
-    let mut waiting = vec![
-        settle(Job::in_place(session, owned(input))),
-        settle(Job::separate(session, owned(input), owned(output)).output_at(message.cipher.start)),
-    ];
-    assert_eq!(queue.enqueue(&mut waiting), 2);
-    let mut done = Vec::new();
-    assert_eq!(queue.dequeue(&mut done, 2), 2);
-    let outcome = |job: Job| {
-        assert_eq!(job.error(), None);
-        let (status, tag) = (job.status(), job.tag().to_vec());
-        let (input, output) = job.into_buffers();
-        (status, output.unwrap_or(input).to_vec(), tag)
-    };
-    let second = done.pop().map(outcome).expect("two jobs");
-    let first = done.pop().map(outcome).expect("two jobs");
-    [first, second]
-}
-
-fn split(bytes: &[u8], lengths: &[usize]) -> Vec<Box<[u8]>> {
-    cut(bytes.len(), lengths)
-        .into_iter()
-        .map(|range| bytes[range].into())
-        .collect()
+    for message in [&whole, &in_place, &separate] {
+        let observed = process(&mut queue, &[(&session, message)]);
+        judge("an operation", message, &observed[0]);
+    }
+    let burst = [(&session, &in_place), (&session, &separate)];
+    for ((_, message), observed) in burst.iter().zip(enqueue_and_dequeue(&mut queue, &burst, 2)) {
+        judge("a job", message, &observed);
+    }
 }

@@ -1,11 +1,8 @@
-//! What is done to a message once it is laid out: made one that verifies, or spoiled.
+//! A bit of a message flipped.
 
 use std::ops::Range;
 
-use lanelock_core::Algorithm;
-use lanelock_core::transform::Direction;
-
-use crate::message::{Message, Outcome, Part, Setup, compute};
+use crate::message::{Message, Part, Setup};
 use crate::rng::Rng;
 
 /// A bit of what a verifying session reads, flipped.
@@ -16,30 +13,6 @@ pub(crate) enum Flip {
     Aad,
     Iv,
     Authenticated,
-}
-
-/// Makes the message one that verifies: what the reference makes of its bytes when it protects
-/// them.
-pub(super) fn protect(setup: &Setup, message: &mut Message) {
-    if matches!(setup.algorithm, Algorithm::Cipher(_)) {
-        return;
-    }
-    let forward = setup.with_direction(Direction::Forward);
-    let Outcome { payload, tag, .. } = compute(&forward, message);
-    let cipher = message.cipher_range();
-    let inside = match &message.tag {
-        Part::Inline(at) => setup.ciphers() && at.start < cipher.end && at.end > cipher.start,
-        _ => false,
-    };
-    if setup.ciphers() {
-        message.input[cipher].copy_from_slice(&payload);
-    }
-    match &mut message.tag {
-        _ if inside => {}
-        Part::Inline(at) => message.input[at.clone()].copy_from_slice(&tag),
-        Part::Separate(bytes) => *bytes = tag,
-        Part::None => {}
-    }
 }
 
 /// Flips a bit, if the message has such a part. The reference decides what should come of it.

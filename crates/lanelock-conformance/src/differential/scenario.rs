@@ -8,6 +8,7 @@ use crate::message::{
     Edge, Message, Mismatch, Output, Padded, Setup, compare, enqueue_and_dequeue, expect, fits,
     process,
 };
+use crate::reference::REFERENCE;
 
 /// Sessions and what is done with them: all that a mismatch depends on.
 #[derive(Clone, Debug)]
@@ -150,11 +151,11 @@ impl Burst {
         }
         for (&i, observed) in direct.iter().chain(&queued).zip(&observed) {
             let (setup, _, message) = &messages[i];
-            let expected = expect(setup, message);
+            let expected = expect(setup, message, &REFERENCE);
             if let Some(mismatch) = compare(message, &expected, observed) {
                 return Err((i, mismatch));
             }
-            tally.count(message, expected.status);
+            tally.count(message, expected.status());
         }
         Ok(())
     }

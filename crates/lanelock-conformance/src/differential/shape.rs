@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use super::edit::{Flip, flip_bit, protect};
+use super::edit::{Flip, flip_bit};
 use super::fault::Fault;
 use crate::message::{Edge, Message, Output, Part, Placement, Setup};
+use crate::reference::REFERENCE;
 use crate::rng::Rng;
 use lanelock_core::algorithm::{Algorithm, Order};
 
@@ -138,7 +139,7 @@ impl Shape {
             };
         }
         if !setup.is_forward() {
-            protect(setup, &mut message);
+            message.protect(setup, &REFERENCE);
         }
         self.lay_out_output(setup, &at, tag, &mut rng, &mut message);
         if let Some(flip) = self.flip {

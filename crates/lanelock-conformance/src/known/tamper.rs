@@ -6,6 +6,7 @@ use lanelock_core::transform::Direction;
 use super::layout::Layout;
 use super::{Case, KnownAnswer};
 use crate::message::{Message, Outcome, Part, compute};
+use crate::reference::REFERENCE;
 
 impl KnownAnswer {
     /// The message with one bit flipped, once in each place that the tag protects.
@@ -43,7 +44,7 @@ impl KnownAnswer {
                 // some) many messages share a tag.
                 if counts
                     && flip(&mut message, part, last)
-                    && compute(&reverse.setup, &message).refused
+                    && compute(&reverse.setup, &message, &REFERENCE).refused
                 {
                     cases.push(Case {
                         setup: reverse.setup.clone(),

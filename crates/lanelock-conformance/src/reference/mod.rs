@@ -18,7 +18,17 @@ pub use cipher::cipher;
 pub use hash::hash;
 pub use mac::mac;
 
+use lanelock_testkit::message::Reference;
 use openssl::symm;
+
+/// All of these functions.
+pub const REFERENCE: Reference = Reference {
+    cipher,
+    hash,
+    mac,
+    seal,
+    open,
+};
 
 /// A cipher of OpenSSL over whole blocks or a stream, without padding.
 ///

@@ -37,14 +37,14 @@ fn random_operations_meet_every_verdict_for_every_transform() {
     for _ in 0..40_000 {
         let mut data = [0; 96];
         random.fill(&mut data);
-        let item = usize::from(data[0]) % MENU.len();
-        *counts.entry((item, check_operation(&data))).or_insert(0) += 1;
+        let setup = usize::from(data[0]) % MENU.len();
+        *counts.entry((setup, check_operation(&data))).or_insert(0) += 1;
     }
-    for (i, item) in MENU.iter().enumerate() {
+    for (i, setup) in MENU.iter().enumerate() {
         let count = |verdict| counts.get(&(i, verdict)).copied().unwrap_or(0);
         assert!(count(Verdict::Processed) >= 100, "{i}: {counts:?}");
         assert!(count(Verdict::Refused) >= 200, "{i}: {counts:?}");
-        if item.tag > 0 && !item.one_way {
+        if setup.tag_len > 0 && !setup.is_one_way() {
             assert!(count(Verdict::AuthFailed) >= 15, "{i}: {counts:?}");
         }
     }

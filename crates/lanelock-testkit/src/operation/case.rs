@@ -2,67 +2,51 @@
 
 use std::ops::Range;
 
+use lanelock_core::transform::Direction;
+
 use crate::bytes::{Bytes, cut};
-use crate::menu::{Item, MENU};
+use crate::menu::MENU;
+use crate::message::{Message, Output, Part, Setup};
 
 /// One operation and all memory that it can reach.
 #[derive(Debug)]
 pub(super) struct Case {
-    pub(super) item: Item,
-    pub(super) protect: bool,
-    pub(super) access: Access,
+    pub(super) setup: Setup,
+    pub(super) message: Message<Vec<Piece>, Piece>,
+    /// Both lists, and the parts, lie in one allocation and may overlap.
+    pub(super) is_raw: bool,
     /// One piece is given as a slice, not as a list of one.
     pub(super) contiguous: bool,
     /// Allocations of the exact size, so that a sanitizer sees one byte too many.
     pub(super) memory: Vec<Box<[u8]>>,
-    pub(super) input: Vec<Piece>,
-    pub(super) output: Vec<Piece>,
-    pub(super) iv: Part,
-    pub(super) aad: Part,
-    pub(super) tag: Part,
-    pub(super) cipher: Option<Range<usize>>,
-    pub(super) auth: Option<Range<usize>>,
-    pub(super) output_at: Option<usize>,
+    /// A separate tag is given as room for the one to compute, not as the one to compare.
+    pub(super) tag_is_writable: bool,
     /// Verify the right tag, wherever it lies.
     pub(super) good_tag: bool,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Access {
+/// What the output of an operation is.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Access {
     InPlace,
     Separate,
     ReadOnly,
-    /// Both lists, and the parts, lie in one allocation and may overlap.
     Raw,
 }
 
 /// Bytes of one allocation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Piece {
     pub(super) allocation: usize,
     pub(super) at: usize,
     pub(super) len: usize,
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Part {
-    Absent,
-    Own {
-        piece: Piece,
-        writable: bool,
-    },
-    /// `end` is used by additional data alone.
-    Inline {
-        at: usize,
-        end: usize,
-    },
-}
-
 impl Case {
     pub(super) fn read(data: &[u8]) -> Self {
         let mut bytes = Bytes::new(data);
         let bytes = &mut bytes;
-        let item = *bytes.pick(MENU);
+        let forward = bytes.pick(&MENU);
         let access = *bytes.pick(&[
             Access::InPlace,
             Access::Separate,
@@ -71,41 +55,32 @@ impl Case {
             Access::Raw,
         ]);
         let mut case = Self {
-            item,
-            protect: item.one_way || bytes.flag(),
-            access,
+            setup: forward.with_direction(match forward.is_one_way() || bytes.flag() {
+                true => Direction::Forward,
+                false => Direction::Reverse,
+            }),
+            message: Message::default(),
+            is_raw: access == Access::Raw,
             contiguous: bytes.flag(),
             memory: Vec::new(),
-            input: Vec::new(),
-            output: Vec::new(),
-            iv: Part::Absent,
-            aad: Part::Absent,
-            tag: Part::Absent,
-            cipher: None,
-            auth: None,
-            output_at: None,
+            tag_is_writable: false,
             good_tag: !bytes.once_in(4),
         };
+        let segments = if case.contiguous { 1 } else { 5 };
         if access == Access::Raw {
             case.read_raw_lists(bytes);
         } else {
-            let segments = if case.contiguous { 1 } else { 5 };
-            case.input = case.pieces(bytes, segments);
-            case.output = match access {
-                Access::Separate => case.pieces(bytes, segments),
-                _ => case.input.clone(),
-            };
+            case.message.input = case.pieces(bytes, segments);
+        }
+        match access {
+            Access::InPlace | Access::Raw => {}
+            Access::ReadOnly => case.message.output = Output::ReadOnly,
+            Access::Separate => {
+                case.message.output = Output::Separate(case.pieces(bytes, segments));
+            }
         }
         case.read_layout(bytes);
         case
-    }
-
-    pub(super) fn input_len(&self) -> usize {
-        self.input.iter().map(|piece| piece.len).sum()
-    }
-
-    pub(super) fn output_len(&self) -> usize {
-        self.output.iter().map(|piece| piece.len).sum()
     }
 
     fn allocate(&mut self, bytes: &mut Bytes<'_>, len: usize) -> Piece {
@@ -132,112 +107,100 @@ impl Case {
     fn read_raw_lists(&mut self, bytes: &mut Bytes<'_>) {
         let size = bytes.up_to(255);
         let arena = self.allocate(bytes, size);
-        self.input = arena_list(bytes, arena);
-        self.output = match bytes.byte() % 5 {
-            0 => self.input.clone(),
+        let input = arena_list(bytes, arena);
+        let output = match bytes.byte() % 5 {
+            0 => input.clone(),
             1 => {
                 let by = bytes.up_to(20);
                 let shift = |&piece: &Piece| Piece {
                     at: (piece.at + by).min(size - piece.len),
                     ..piece
                 };
-                self.input.iter().map(shift).collect()
+                input.iter().map(shift).collect()
             }
             2 => arena_list(bytes, arena),
             3 => self.pieces(bytes, 5),
             // The end of the input aliased exactly, as a TLS record's trailer is.
             _ => {
-                let apart = bytes.up_to(self.input.len());
-                let mut output = self.input.clone();
+                let apart = bytes.up_to(input.len());
+                let mut output = input.clone();
                 for piece in &mut output[..apart] {
                     *piece = self.allocate(bytes, piece.len);
                 }
                 output
             }
         };
+        self.message.input = input;
+        self.message.output = Output::Separate(output);
     }
 
     /// Ranges and parts: those of a packet with header, payload and tag, or anything.
     fn read_layout(&mut self, bytes: &mut Bytes<'_>) {
-        let (input, output) = (self.input_len(), self.output_len());
-        let item = self.item;
+        let (input, output) = (len(&self.message.input), len(self.message.destination()));
+        let (iv_len, tag_len) = (self.setup.iv_len, self.setup.tag_len);
+        let block = self.setup.algorithm.row().block;
         if bytes.flag() {
             let header = bytes.up_to(24).min(input);
-            let room = input.saturating_sub(header + item.tag);
-            let len = room / item.block * item.block;
-            self.cipher = Some(header..header + len);
-            self.auth = Some(bytes.up_to(header)..header + len);
-            let inline_iv = item.iv <= header && bytes.flag();
-            self.iv = match item.iv {
-                0 => Part::Absent,
-                iv if inline_iv => Part::Inline {
-                    at: header - iv,
-                    end: header,
-                },
-                iv => self.own(bytes, iv, false),
+            let room = input.saturating_sub(header + tag_len);
+            let end = header + room / block * block;
+            self.message.cipher = Some(header..end);
+            self.message.auth = Some(bytes.up_to(header)..end);
+            let inline_iv = iv_len <= header && bytes.flag();
+            self.message.iv = match iv_len {
+                0 => Part::None,
+                _ if inline_iv => Part::Inline(header - iv_len..header),
+                _ => self.own(bytes, iv_len),
             };
-            if item.aad && bytes.flag() {
-                self.aad = Part::Inline { at: 0, end: header };
+            if self.setup.takes_aad() && bytes.flag() {
+                self.message.aad = Part::Inline(0..header);
             }
-            if item.tag > 0 {
-                self.tag = Part::Inline {
-                    at: header + len,
-                    end: header + len + item.tag,
-                };
+            if tag_len > 0 {
+                self.message.tag = Part::Inline(end..end + tag_len);
             }
-            if matches!(self.access, Access::Separate | Access::Raw) {
-                self.output_at = Some(header);
+            if matches!(self.message.output, Output::Separate(_)) {
+                self.message.output_at = Some(header);
             }
-            if item.mac_first && len >= item.tag && bytes.flag() {
+            if self.setup.is_mac_first() && end - header >= tag_len && bytes.flag() {
                 // As TLS does: the tag lies inside the payload.
-                let at = header + bytes.up_to(len - item.tag);
-                self.auth = Some(0..at);
-                self.tag = Part::Inline {
-                    at,
-                    end: at + item.tag,
-                };
+                let at = header + bytes.up_to(end - header - tag_len);
+                self.message.auth = Some(0..at);
+                self.message.tag = Part::Inline(at..at + tag_len);
             }
         }
         for _ in 0..bytes.byte() % 4 {
             match bytes.byte() % 6 {
-                0 => self.cipher = Some(range(bytes, input, item.block)),
-                1 => self.auth = Some(range(bytes, input, 1)),
-                2 => self.output_at = Some(bytes.odd_number(output)),
-                3 => self.iv = self.part(bytes, item.iv, input, false),
+                0 => self.message.cipher = Some(range(bytes, input, block)),
+                1 => self.message.auth = Some(range(bytes, input, 1)),
+                2 => self.message.output_at = Some(bytes.odd_number(output)),
+                3 => self.message.iv = self.part(bytes, iv_len, input),
                 4 => {
                     let len = bytes.up_to(40);
-                    self.aad = self.part(bytes, len, input, false);
+                    self.message.aad = self.part(bytes, len, input);
                 }
                 _ => {
-                    let (bound, writable) = (output.max(input), self.protect ^ bytes.once_in(8));
-                    self.tag = self.part(bytes, item.tag, bound, writable);
+                    self.tag_is_writable = self.setup.is_forward() ^ bytes.once_in(8);
+                    self.message.tag = self.part(bytes, tag_len, output.max(input));
                 }
             }
         }
     }
 
-    fn part(&mut self, bytes: &mut Bytes<'_>, len: usize, bound: usize, writable: bool) -> Part {
+    fn part(&mut self, bytes: &mut Bytes<'_>, len: usize, bound: usize) -> Part<Piece> {
         match bytes.byte() % 8 {
-            0 => Part::Absent,
+            0 => Part::None,
             1 => {
                 let len = bytes.up_to(len + 8);
-                self.own(bytes, len, writable)
+                self.own(bytes, len)
             }
-            2..=4 => self.own(bytes, len, writable),
-            _ => {
-                let range = range(bytes, bound, 1);
-                Part::Inline {
-                    at: range.start,
-                    end: range.end,
-                }
-            }
+            2..=4 => self.own(bytes, len),
+            _ => Part::Inline(range(bytes, bound, 1)),
         }
     }
 
     /// A part outside the buffer; in raw cases often somewhere in the arena.
-    fn own(&mut self, bytes: &mut Bytes<'_>, len: usize, writable: bool) -> Part {
+    fn own(&mut self, bytes: &mut Bytes<'_>, len: usize) -> Part<Piece> {
         let arena = self.memory.first().map_or(0, |arena| arena.len());
-        let piece = if self.access == Access::Raw && len <= arena && bytes.flag() {
+        let piece = if self.is_raw && len <= arena && bytes.flag() {
             Piece {
                 allocation: 0,
                 at: bytes.up_to(arena - len),
@@ -246,8 +209,13 @@ impl Case {
         } else {
             self.allocate(bytes, len)
         };
-        Part::Own { piece, writable }
+        Part::Separate(piece)
     }
+}
+
+/// Bytes of a list.
+pub(super) fn len(pieces: &[Piece]) -> usize {
+    pieces.iter().map(|piece| piece.len).sum()
 }
 
 /// Segments of one allocation: consecutive, or anywhere.

@@ -9,7 +9,8 @@ use lanelock_core::buffer::Segment;
 use lanelock_core::{Buffer, Device, Op, Session, Status};
 
 use crate::ToyEngine;
-use case::{Access, Case, Part, Piece};
+use crate::message::{Output, Part, TagMemory};
+use case::{Case, Piece};
 
 /// What the model and the core agreed on.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -29,17 +30,17 @@ pub enum Verdict {
 /// If they differ.
 pub fn check_operation(data: &[u8]) -> Verdict {
     let mut case = Case::read(data);
-    let transform = case.item.transform(case.protect);
     let plan = model::resolve(&case);
     if let Some(plan) = plan.as_ref().filter(|_| case.good_tag) {
-        model::plant_tag(&mut case, plan, &transform);
+        model::plant_tag(&mut case, plan);
     }
     let mut expected = case.memory.clone();
     let verdict = plan.map_or(Verdict::Refused, |plan| {
-        model::apply(&mut expected, &case, &plan, &transform)
+        model::apply(&mut expected, &case.setup, &plan)
     });
 
     let device = Device::builder().engine(ToyEngine::new("toy")).build();
+    let transform = case.setup.transform();
     let session = device.session(transform).expect("the menu is valid");
     let mut queue = device.queue_pair(1);
     let (status, reason) = {
@@ -127,22 +128,23 @@ impl Memory {
             read: Vec::new(),
             written: Vec::new(),
         };
-        match case.access {
-            Access::Raw => Lists {
-                raw: [raw(&case.input), raw(&case.output)],
+        let input = &case.message.input;
+        match &case.message.output {
+            Output::Separate(output) if case.is_raw => Lists {
+                raw: [raw(input), raw(output)],
                 ..none
             },
-            Access::InPlace => Lists {
-                written: write(&case.input),
+            Output::Separate(output) => Lists {
+                read: read(input),
+                written: write(output),
                 ..none
             },
-            Access::Separate => Lists {
-                read: read(&case.input),
-                written: write(&case.output),
+            Output::InPlace => Lists {
+                written: write(input),
                 ..none
             },
-            Access::ReadOnly => Lists {
-                read: read(&case.input),
+            Output::ReadOnly => Lists {
+                read: read(input),
                 ..none
             },
         }
@@ -155,53 +157,42 @@ fn op<'a, 'm: 'a>(
     memory: &'m Memory,
     lists: &'a mut Lists<'m>,
 ) -> Op<'a> {
-    let contiguous = |pieces: &[Piece]| case.contiguous && pieces.len() == 1;
+    let message = &case.message;
+    let single = |pieces: &[Piece]| match *pieces {
+        [piece] if case.contiguous => Some(piece),
+        _ => None,
+    };
+    let input = single(&message.input);
     #[allow(unsafe_code)]
-    let buffer = match case.access {
-        Access::Raw => {
+    let buffer = match &message.output {
+        Output::Separate(_) if case.is_raw => {
             let [input, output] = &lists.raw;
             // SAFETY: the segments lie inside their allocations; what aliases must be refused.
             unsafe { Buffer::from_raw_segments(input, output) }
         }
-        Access::InPlace if contiguous(&case.input) => Buffer::in_place(memory.write(case.input[0])),
-        Access::InPlace => Buffer::in_place(&mut lists.written[..]),
-        Access::Separate if contiguous(&case.input) && contiguous(&case.output) => {
-            Buffer::separate(memory.read(case.input[0]), memory.write(case.output[0]))
-        }
-        Access::Separate => Buffer::separate(&lists.read[..], &mut lists.written[..]),
-        Access::ReadOnly if contiguous(&case.input) => {
-            Buffer::read_only(memory.read(case.input[0]))
-        }
-        Access::ReadOnly => Buffer::read_only(&lists.read[..]),
+        Output::Separate(output) => match (input, single(output)) {
+            (Some(input), Some(output)) => {
+                Buffer::separate(memory.read(input), memory.write(output))
+            }
+            _ => Buffer::separate(&lists.read[..], &mut lists.written[..]),
+        },
+        Output::InPlace => match input {
+            Some(input) => Buffer::in_place(memory.write(input)),
+            None => Buffer::in_place(&mut lists.written[..]),
+        },
+        Output::ReadOnly => match input {
+            Some(input) => Buffer::read_only(memory.read(input)),
+            None => Buffer::read_only(&lists.read[..]),
+        },
     };
-    let mut op = Op::new(session, buffer);
-    op = match case.iv {
-        Part::Absent => op,
-        Part::Own { piece, .. } => op.iv(memory.read(piece)),
-        Part::Inline { at, .. } => op.iv_at(at),
+    let read = |part: &Part<Piece>| match *part {
+        Part::Separate(piece) => memory.read(piece),
+        _ => &[],
     };
-    op = match case.aad {
-        Part::Absent => op,
-        Part::Own { piece, .. } => op.aad(memory.read(piece)),
-        Part::Inline { at, end } => op.aad_range(at..end),
+    let tag = match message.tag {
+        Part::Separate(piece) if case.tag_is_writable => TagMemory::Room(memory.write(piece)),
+        _ => TagMemory::Expected(read(&message.tag)),
     };
-    op = match case.tag {
-        Part::Absent => op,
-        Part::Own {
-            piece,
-            writable: true,
-        } => op.tag(memory.write(piece)),
-        Part::Own { piece, .. } => op.expected_tag(memory.read(piece)),
-        Part::Inline { at, .. } => op.tag_at(at),
-    };
-    if let Some(range) = case.cipher.clone() {
-        op = op.cipher_range(range);
-    }
-    if let Some(range) = case.auth.clone() {
-        op = op.auth_range(range);
-    }
-    if let Some(at) = case.output_at {
-        op = op.output_at(at);
-    }
-    op
+    let op = Op::new(session, buffer);
+    message.describe(op, read(&message.iv), read(&message.aad), tag)
 }

@@ -4,12 +4,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use lanelock_core::Transform;
-
 use super::Verdict;
-use super::case::{Access, Case, Part, Piece};
-use crate::math::{Stream, Sum};
-use crate::menu::Item;
+use super::case::{Case, Piece};
+use crate::math::{Stream, TOY};
+use crate::message::{Message, Output, Part, Setup, compute};
 
 type Memory = [Box<[u8]>];
 
@@ -32,32 +30,32 @@ pub(super) struct Plan {
 
 /// The settled operation, or `None` if it has to be refused.
 pub(super) fn resolve(case: &Case) -> Option<Plan> {
-    let item = case.item;
-    let (input, output) = (places(&case.input), places(&case.output));
+    let Case { setup, message, .. } = case;
+    let input = places(&message.input);
+    let output = places(message.destination());
     let (cipher, written) = payload(case, &input, &output)?;
-    let auth = match &case.auth {
-        _ if !item.authenticates => 0..0,
+    let auth = match &message.auth {
+        _ if !setup.authenticates() => 0..0,
         None => 0..input.len(),
         Some(range) => within(range.clone(), input.len())?,
     };
-    let iv = match &case.iv {
-        Part::Absent if item.iv == 0 => Vec::new(),
-        Part::Own { piece, .. } if item.iv == 0 && piece.len == 0 => Vec::new(),
-        _ if item.iv == 0 => return None,
-        Part::Absent => return None,
-        Part::Own { piece, .. } if piece.len == item.iv => places(&[*piece]),
-        Part::Own { .. } => return None,
-        Part::Inline { at, .. } => {
-            input[within(*at..at.checked_add(item.iv)?, input.len())?].into()
+    let iv = match &message.iv {
+        Part::None if setup.iv_len == 0 => Vec::new(),
+        Part::Separate(piece) if piece.len == setup.iv_len => places(&[*piece]),
+        Part::Inline(range) if setup.iv_len > 0 => {
+            let end = range.start.checked_add(setup.iv_len)?;
+            input[within(range.start..end, input.len())?].into()
         }
+        _ => return None,
     };
-    let aad = match &case.aad {
-        Part::Absent => Vec::new(),
-        Part::Own { piece, .. } if item.aad || piece.len == 0 => places(&[*piece]),
-        Part::Own { .. } => return None,
-        Part::Inline { at, end } if item.aad => input[within(*at..*end, input.len())?].into(),
-        Part::Inline { at, end } if at == end => Vec::new(),
-        Part::Inline { .. } => return None,
+    let aad = match &message.aad {
+        Part::None => Vec::new(),
+        Part::Separate(piece) if setup.takes_aad() || piece.len == 0 => places(&[*piece]),
+        Part::Inline(range) if setup.takes_aad() => {
+            input[within(range.clone(), input.len())?].into()
+        }
+        Part::Inline(range) if range.start == range.end => Vec::new(),
+        _ => return None,
     };
     let mut plan = Plan {
         input,
@@ -74,21 +72,22 @@ pub(super) fn resolve(case: &Case) -> Option<Plan> {
 }
 
 fn payload(case: &Case, input: &[Place], output: &[Place]) -> Option<(Range<usize>, Vec<Place>)> {
-    let item = case.item;
-    if !item.ciphers {
+    let Case { setup, message, .. } = case;
+    if !setup.ciphers() {
         return Some((0..0, Vec::new()));
     }
-    let cipher = match &case.cipher {
+    let cipher = match &message.cipher {
         None => 0..input.len(),
         Some(range) => within(range.clone(), input.len())?,
     };
-    if cipher.len() % item.block != 0 || cipher.len() < item.min {
+    let row = setup.algorithm.row();
+    if cipher.len() % row.block != 0 || cipher.len() < row.min_payload {
         return None;
     }
-    let written = match (case.access, case.output_at) {
-        (Access::ReadOnly, _) | (Access::InPlace, Some(_)) => return None,
-        (Access::InPlace, None) => input[cipher.clone()].into(),
-        (_, at) => {
+    let written = match (&message.output, message.output_at) {
+        (Output::ReadOnly, _) | (Output::InPlace, Some(_)) => return None,
+        (Output::InPlace, None) => input[cipher.clone()].into(),
+        (Output::Separate(_), at) => {
             let at = at.unwrap_or(0);
             output[within(at..at.checked_add(cipher.len())?, output.len())?].into()
         }
@@ -98,51 +97,50 @@ fn payload(case: &Case, input: &[Place], output: &[Place]) -> Option<(Range<usiz
 
 /// Finds the tag, and checks it against the other ranges by their offsets.
 fn settle_tag(case: &Case, plan: &mut Plan, output: &[Place]) -> Option<()> {
-    let item = case.item;
-    let at = match &case.tag {
-        Part::Absent => return (item.tag == 0).then_some(()),
-        Part::Own { piece, .. } if item.tag == 0 && piece.len == 0 => return Some(()),
-        _ if item.tag == 0 => return None,
-        Part::Own { piece, writable } => {
+    let Case { setup, message, .. } = case;
+    let (forward, tag_len) = (setup.is_forward(), setup.tag_len);
+    let in_place = matches!(message.output, Output::InPlace);
+    let start = match &message.tag {
+        Part::None => return (tag_len == 0).then_some(()),
+        Part::Separate(piece) => {
             plan.tag = places(&[*piece]);
-            return (piece.len == item.tag && (*writable || !case.protect)).then_some(());
+            let is_usable = tag_len == 0 || case.tag_is_writable || !forward;
+            return (piece.len == tag_len && is_usable).then_some(());
         }
-        Part::Inline { at, .. } => *at,
+        Part::Inline(_) if tag_len == 0 => return None,
+        Part::Inline(range) => range.start,
     };
-    let end = at.checked_add(item.tag)?;
-    let (side, payload) = if !case.protect {
-        (&plan.input[..], plan.cipher.clone())
-    } else if case.access == Access::ReadOnly {
-        return None;
-    } else {
-        let start = match case.access {
-            Access::InPlace => plan.cipher.start,
-            _ => case.output_at.unwrap_or(0),
-        };
-        (output, start..start + plan.cipher.len())
+    let end = start.checked_add(tag_len)?;
+    let (side, payload) = match (forward, &message.output) {
+        (false, _) => (&plan.input[..], plan.cipher.clone()),
+        (true, Output::ReadOnly) => return None,
+        (true, Output::InPlace) => (output, plan.cipher.clone()),
+        (true, Output::Separate(_)) => {
+            let start = message.output_at.unwrap_or(0);
+            (output, start..start + plan.cipher.len())
+        }
     };
-    let tag = within(at..end, side.len())?;
+    let tag = within(start..end, side.len())?;
     plan.tag = side[tag.clone()].into();
-    if item.ciphers && meets(&tag, &payload) {
-        if !item.mac_first || tag.start < payload.start || tag.end > payload.end {
+    if setup.ciphers() && meets(&tag, &payload) {
+        if !setup.is_mac_first() || tag.start < payload.start || tag.end > payload.end {
             return None;
         }
         plan.tag_in_payload = Some(tag.start - payload.start);
     }
+    let same_side = in_place || !forward;
     // What the tag replaces, or lies on, in offsets of the input.
     let in_input = match plan.tag_in_payload {
         Some(offset) => Some(plan.cipher.start + offset),
-        None if case.access == Access::InPlace || !case.protect => Some(tag.start),
-        None => None,
+        None => same_side.then_some(tag.start),
     };
     let authenticated =
-        in_input.is_some_and(|at| item.authenticates && meets(&(at..at + item.tag), &plan.auth));
-    let same_side = case.access == Access::InPlace || !case.protect;
-    let inline = |part: &Part, list: &[Place]| match part {
-        Part::Inline { at, .. } => meets(&tag, &(*at..at + list.len())),
+        in_input.is_some_and(|at| setup.authenticates() && meets(&(at..at + tag_len), &plan.auth));
+    let inline = |part: &Part<Piece>, list: &[Place]| match part {
+        Part::Inline(range) => meets(&tag, &(range.start..range.start + list.len())),
         _ => false,
     };
-    let header = inline(&case.iv, &plan.iv) || inline(&case.aad, &plan.aad);
+    let header = inline(&message.iv, &plan.iv) || inline(&message.aad, &plan.aad);
     (!(authenticated || same_side && header)).then_some(())
 }
 
@@ -153,10 +151,10 @@ fn no_hazard(case: &Case, plan: &Plan) -> bool {
     let apart =
         |list: &[Place], set: &HashSet<&Place>| list.iter().all(|place| !set.contains(place));
     let header = apart(&plan.iv, &written) && apart(&plan.aad, &written);
-    match case.access {
-        Access::Raw => {}
-        Access::InPlace => return header,
-        Access::Separate | Access::ReadOnly => return true,
+    match case.message.output {
+        _ if case.is_raw => {}
+        Output::InPlace => return header,
+        Output::Separate(_) | Output::ReadOnly => return true,
     }
     let source = &plan.input[plan.cipher.clone()];
     let aliases_itself_alone = plan.written.iter().enumerate().all(|(i, place)| {
@@ -172,7 +170,7 @@ fn no_hazard(case: &Case, plan: &Plan) -> bool {
         .map(|at| plan.input[at])
         .collect();
     let tag_is_apart = plan.tag_in_payload.is_some() || apart(&plan.tag, &written);
-    let tag_spoils_nothing = !case.protect
+    let tag_spoils_nothing = !case.setup.is_forward()
         || plan.tag_in_payload.is_some()
         || (tag.len() == plan.tag.len()
             && apart(source, &tag)
@@ -188,111 +186,54 @@ fn no_hazard(case: &Case, plan: &Plan) -> bool {
 }
 
 /// Puts the tag that verifies where the operation reads it.
-pub(super) fn plant_tag(case: &mut Case, plan: &Plan, transform: &Transform) {
-    if case.protect || case.item.tag == 0 {
+pub(super) fn plant_tag(case: &mut Case, plan: &Plan) {
+    let setup = &case.setup;
+    if setup.is_forward() || setup.tag_len == 0 {
         return;
     }
-    let (_, mut tag) = undo(&case.memory, case.item, plan, transform);
-    let mut target = plan.tag.clone();
-    if let Some(offset) = plan.tag_in_payload {
-        let mut padded = vec![0; offset];
-        padded.extend_from_slice(&tag);
-        let iv = gather(&case.memory, &plan.iv);
-        Stream::new(transform.key(), &iv).encrypt(&mut padded);
-        tag = padded.split_off(offset);
-        target = plan.input[plan.cipher.clone()][offset..offset + tag.len()].into();
-    }
-    scatter(&mut case.memory, &target, &tag);
+    let mut flat = plan.flat(&case.memory, setup);
+    let iv = flat.bytes(&flat.iv).to_vec();
+    Stream::new(&setup.key, &iv).decrypt(&mut flat.input[plan.cipher.clone()]);
+    flat.protect(setup, &TOY);
+    scatter(&mut case.memory, &plan.tag, flat.bytes(&flat.tag));
 }
 
 /// What the operation does to `memory`.
-pub(super) fn apply(
-    memory: &mut Memory,
-    case: &Case,
-    plan: &Plan,
-    transform: &Transform,
-) -> Verdict {
-    if case.protect {
-        let (payload, tag) = protect(memory, case.item, plan, transform);
-        scatter(memory, &plan.written, &payload);
-        if plan.tag_in_payload.is_none() {
-            scatter(memory, &plan.tag, &tag);
+pub(super) fn apply(memory: &mut Memory, setup: &Setup, plan: &Plan) -> Verdict {
+    let outcome = compute(setup, &plan.flat(memory, setup), &TOY);
+    if outcome.refused {
+        if setup.is_mac_first() {
+            scatter(memory, &plan.written, &vec![0; plan.written.len()]);
         }
-        return Verdict::Processed;
+        return Verdict::AuthFailed;
     }
-    let (payload, tag) = undo(memory, case.item, plan, transform);
-    let given = match plan.tag_in_payload {
-        Some(offset) => payload[offset..offset + tag.len()].to_vec(),
-        None => gather(memory, &plan.tag),
-    };
-    if tag == given {
-        scatter(memory, &plan.written, &payload);
-        return Verdict::Processed;
+    scatter(memory, &plan.written, &outcome.payload);
+    if setup.is_forward() && plan.tag_in_payload.is_none() {
+        scatter(memory, &plan.tag, &outcome.tag);
     }
-    if case.item.mac_first {
-        scatter(memory, &plan.written, &vec![0; payload.len()]);
-    }
-    Verdict::AuthFailed
+    Verdict::Processed
 }
 
-/// The encrypted payload and the tag.
-fn protect(memory: &Memory, item: Item, plan: &Plan, transform: &Transform) -> (Vec<u8>, Vec<u8>) {
-    let message = gather(memory, &plan.input);
-    let (iv, aad) = (gather(memory, &plan.iv), gather(memory, &plan.aad));
-    let mut payload = message[plan.cipher.clone()].to_vec();
-    let mut stream = Stream::new(transform.key(), &iv);
-    if item.mac_first {
-        let tag = sum(item, transform, &iv, &[&aad, &message[plan.auth.clone()]]);
-        if let Some(offset) = plan.tag_in_payload {
-            payload[offset..offset + tag.len()].copy_from_slice(&tag);
+impl Plan {
+    /// The message that the operation reads, in place, with the parts apart.
+    fn flat(&self, memory: &Memory, setup: &Setup) -> Message {
+        let part = |places: &[Place]| Part::Separate(gather(memory, places));
+        Message {
+            input: gather(memory, &self.input),
+            cipher: Some(self.cipher.clone()),
+            auth: Some(self.auth.clone()),
+            iv: part(&self.iv),
+            aad: part(&self.aad),
+            tag: match self.tag_in_payload {
+                Some(offset) => {
+                    let start = self.cipher.start + offset;
+                    Part::Inline(start..start + setup.tag_len)
+                }
+                None => part(&self.tag),
+            },
+            ..Message::default()
         }
-        stream.encrypt(&mut payload);
-        return (payload, tag);
     }
-    stream.encrypt(&mut payload);
-    let tag = sum(
-        item,
-        transform,
-        &iv,
-        &[&aad, &protected(item, plan, &message, &payload)],
-    );
-    (payload, tag)
-}
-
-/// The decrypted payload and the tag that would verify.
-fn undo(memory: &Memory, item: Item, plan: &Plan, transform: &Transform) -> (Vec<u8>, Vec<u8>) {
-    let message = gather(memory, &plan.input);
-    let (iv, aad) = (gather(memory, &plan.iv), gather(memory, &plan.aad));
-    let mut payload = message[plan.cipher.clone()].to_vec();
-    Stream::new(transform.key(), &iv).decrypt(&mut payload);
-    let covered = if item.mac_first {
-        protected(item, plan, &message, &payload)
-    } else {
-        protected(item, plan, &message, &message[plan.cipher.clone()])
-    };
-    let tag = sum(item, transform, &iv, &[&aad, &covered]);
-    (payload, tag)
-}
-
-/// What the tag covers besides additional data, with `payload` in the place of the cipher range.
-fn protected(item: Item, plan: &Plan, message: &[u8], payload: &[u8]) -> Vec<u8> {
-    if !item.authenticates {
-        return payload.to_vec();
-    }
-    let mut message = message.to_vec();
-    message[plan.cipher.clone()].copy_from_slice(payload);
-    message[plan.auth.clone()].to_vec()
-}
-
-fn sum(item: Item, transform: &Transform, iv: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-    let chain = item.ciphers && item.authenticates;
-    let mut sum = if chain {
-        Sum::new(transform.mac_key(), &[])
-    } else {
-        Sum::new(transform.key(), iv)
-    };
-    parts.iter().for_each(|part| sum.add(part));
-    sum.tag()[..item.tag].to_vec()
 }
 
 fn places(pieces: &[Piece]) -> Vec<Place> {

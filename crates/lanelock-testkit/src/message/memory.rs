@@ -4,9 +4,10 @@
 use std::io::IoSliceMut;
 use std::ops::Range;
 
-use super::{Edge, Message, Output, Part};
+use lanelock_core::{InvalidReason, Status};
+
+use super::{Edge, Message, Observed, Output, Part};
 use crate::guard::GuardedPages;
-use crate::rng::Rng;
 
 /// Known bytes before the first part and after the last.
 const MARGIN: usize = 64;
@@ -42,28 +43,18 @@ pub(super) struct Carved<'m> {
     pub(super) tag: &'m mut [u8],
 }
 
-/// The parts, copied out.
-pub(super) struct Contents {
-    pub(super) input: Vec<u8>,
-    pub(super) output: Vec<u8>,
-    pub(super) iv: Vec<u8>,
-    pub(super) aad: Vec<u8>,
-    pub(super) tag: Vec<u8>,
-    pub(super) strays: Vec<String>,
-}
-
 impl Arena {
     /// Lays out `message` and fills in its bytes.
     pub(super) fn new(message: &Message) -> Self {
         let mut contents = contents(message);
-        let mut rng = Rng::new(message.placement.seed);
+        let mut rng = fastrand::Rng::with_seed(message.placement.seed);
         rng.shuffle(&mut contents);
         let mut parts = Vec::with_capacity(contents.len());
         let mut at = 0;
         for (i, (owner, bytes)) in contents.iter().enumerate() {
-            let tight = rng.one_in(4); // parts that border on each other
+            let tight = rng.usize(..4) == 0; // parts that border on each other
             if i > 0 && !tight {
-                at += rng.between(1, 40);
+                at += rng.usize(1..=40);
             }
             parts.push((*owner, at..at + bytes.len()));
             at += bytes.len();
@@ -110,8 +101,8 @@ impl Arena {
         carved
     }
 
-    /// Copies the parts out and looks at what lies between them.
-    pub(super) fn contents(&self) -> Contents {
+    /// Copies the parts out after an operation that ended with `status`, and looks at what lies between them.
+    pub(super) fn observe(&self, status: Status, reason: Option<InvalidReason>) -> Observed {
         let memory = self.backing.bytes();
         let gather = |is_wanted: &dyn Fn(Owner) -> Option<usize>| {
             let mut found: Vec<_> = self
@@ -127,7 +118,9 @@ impl Arena {
                 .collect::<Vec<u8>>()
         };
         let one = |wanted: Owner| gather(&|owner| (owner == wanted).then_some(0));
-        Contents {
+        Observed {
+            status,
+            reason,
             input: gather(&|owner| match owner {
                 Owner::Input(i) => Some(i),
                 _ => None,

@@ -4,30 +4,38 @@ use lanelock_core::algorithm::Order;
 use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Status};
 
-use super::{Expected, Message, Output, Part, Setup};
-use crate::reference;
+use super::{Expected, Message, Output, Part, Reference, Setup};
 
 /// What becomes of a message apart from where its bytes lie.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// The payload, encrypted or decrypted.
-    pub(crate) payload: Vec<u8>,
+    pub payload: Vec<u8>,
     /// The computed tag; may be empty for sessions that verify.
-    pub(crate) tag: Vec<u8>,
+    pub tag: Vec<u8>,
     /// A tag was to be compared and is another.
-    pub(crate) refused: bool,
+    pub refused: bool,
 }
 
-/// What `message` should leave behind in a session of `setup`, by the reference.
-pub(crate) fn expect(setup: &Setup, message: &Message) -> Expected {
+/// What `message` should leave behind in a session of `setup`, by `reference`.
+///
+/// # Panics
+/// If there is no reference for the algorithm, or the message has a range past the end of its buffer and
+/// no [`Message::refusal`].
+#[must_use]
+pub fn expect(setup: &Setup, message: &Message, reference: &Reference) -> Expected {
     if message.refusal.is_some() {
         return untouched(message);
     }
-    place(setup, message, compute(setup, message))
+    place(setup, message, compute(setup, message, reference))
 }
 
 /// What `message` leaves behind if `outcome` becomes of it.
-pub(crate) fn place(setup: &Setup, message: &Message, outcome: Outcome) -> Expected {
+///
+/// # Panics
+/// If a range extends past the end of its buffer.
+#[must_use]
+pub fn place(setup: &Setup, message: &Message, outcome: Outcome) -> Expected {
     let mut expected = untouched(message);
     expected.reason = None;
     if outcome.refused {
@@ -78,8 +86,12 @@ fn untouched(message: &Message) -> Expected {
     }
 }
 
-/// What becomes of `message` by the reference.
-pub(crate) fn compute(setup: &Setup, message: &Message) -> Outcome {
+/// What becomes of `message` by `reference`.
+///
+/// # Panics
+/// If there is no reference for the algorithm, or a range extends past the end of the input.
+#[must_use]
+pub fn compute(setup: &Setup, message: &Message, reference: &Reference) -> Outcome {
     let iv = message.bytes(&message.iv);
     let aad = message.bytes(&message.aad);
     let payload = &message.input[if setup.ciphers() {
@@ -95,18 +107,18 @@ pub(crate) fn compute(setup: &Setup, message: &Message) -> Outcome {
     } = *setup;
     match setup.algorithm {
         Algorithm::Cipher(c) => Outcome {
-            payload: reference::cipher(c, direction, key, iv, payload),
+            payload: (reference.cipher)(c, direction, key, iv, payload),
             tag: Vec::new(),
             refused: false,
         },
         Algorithm::Hash(h) => Outcome {
             payload: Vec::new(),
-            tag: reference::hash(h, tag_len, &message.input[message.auth_range()]),
+            tag: (reference.hash)(h, tag_len, &message.input[message.auth_range()]),
             refused: false,
         },
         Algorithm::Mac(m) => {
             let data = [aad, &message.input[message.auth_range()]].concat();
-            let tag = reference::mac(m, key, iv, &data)[..tag_len].to_vec();
+            let tag = (reference.mac)(m, key, iv, &data)[..tag_len].to_vec();
             let refused = !setup.is_forward() && tag != message.bytes(&message.tag);
             Outcome {
                 payload: Vec::new(),
@@ -115,7 +127,7 @@ pub(crate) fn compute(setup: &Setup, message: &Message) -> Outcome {
             }
         }
         Algorithm::Aead(a) if setup.is_forward() => {
-            let (payload, tag) = reference::seal(a, key, iv, aad, payload, tag_len);
+            let (payload, tag) = (reference.seal)(a, key, iv, aad, payload, tag_len);
             Outcome {
                 payload,
                 tag,
@@ -123,33 +135,33 @@ pub(crate) fn compute(setup: &Setup, message: &Message) -> Outcome {
             }
         }
         Algorithm::Aead(a) => {
-            let opened = reference::open(a, key, iv, aad, payload, message.bytes(&message.tag));
+            let opened = (reference.open)(a, key, iv, aad, payload, message.bytes(&message.tag));
             Outcome {
                 refused: opened.is_none(),
                 payload: opened.unwrap_or_default(),
                 tag: Vec::new(),
             }
         }
-        Algorithm::Chain(order, ..) => chain(setup, message, order),
+        Algorithm::Chain(order, ..) => chain(setup, message, order, reference),
         other => panic!("no reference for {other:?}"),
     }
 }
 
-fn chain(setup: &Setup, message: &Message, order: Order) -> Outcome {
+fn chain(setup: &Setup, message: &Message, order: Order, reference: &Reference) -> Outcome {
     let Algorithm::Chain(_, cipher, mac) = setup.algorithm else {
         unreachable!("called for chains");
     };
     let range = message.cipher_range();
     let run = |payload: &[u8]| {
         let iv = message.bytes(&message.iv);
-        reference::cipher(cipher, setup.direction, &setup.key, iv, payload)
+        (reference.cipher)(cipher, setup.direction, &setup.key, iv, payload)
     };
     // The MAC of the authenticated range, its part inside the cipher range taken from `payload`.
     let authenticate = |payload: &[u8]| {
         let mut image = message.input.clone();
         image[range.clone()].copy_from_slice(payload);
         let data = [message.bytes(&message.aad), &image[message.auth_range()]].concat();
-        reference::mac(mac, &setup.mac_key, &[], &data)[..setup.tag_len].to_vec()
+        (reference.mac)(mac, &setup.mac_key, &[], &data)[..setup.tag_len].to_vec()
     };
     let payload = &message.input[range.clone()];
     let inside = tag_in_payload(setup, message);
@@ -200,12 +212,12 @@ fn chain(setup: &Setup, message: &Message, order: Order) -> Outcome {
 
 /// The tag's offset in the payload, if a MAC-then-encrypt chain has it there.
 fn tag_in_payload(setup: &Setup, message: &Message) -> Option<usize> {
-    let Algorithm::Chain(Order::MacThenEncrypt, ..) = setup.algorithm else {
-        return None;
-    };
     let Part::Inline(tag) = &message.tag else {
         return None;
     };
+    if !setup.is_mac_first() {
+        return None;
+    }
     // A computed tag is in offsets of the output, one to compare in offsets of the input.
     let start = if setup.is_forward() {
         message.payload_at()

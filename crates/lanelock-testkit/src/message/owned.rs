@@ -13,14 +13,15 @@ const MARGIN: usize = 32;
 
 /// A buffer with known bytes on either side.
 #[derive(Debug)]
-pub(crate) struct Padded {
+pub struct Padded {
     bytes: Vec<u8>,
     inner: Range<usize>,
 }
 
 /// Whether a job can express `message`: jobs always have an output, and make room for a computed
 /// tag by themselves.
-pub(crate) fn fits(setup: &Setup, message: &Message) -> bool {
+#[must_use]
+pub fn fits(setup: &Setup, message: &Message) -> bool {
     let tag_is_the_jobs = setup.is_forward()
         && matches!(
             message.refusal,
@@ -32,7 +33,10 @@ pub(crate) fn fits(setup: &Setup, message: &Message) -> bool {
 }
 
 /// Enqueues the messages, dequeuing up to `limit` results whenever the queue is full.
-pub(crate) fn enqueue_and_dequeue(
+///
+/// # Panics
+/// If the queue neither takes jobs nor gives any.
+pub fn enqueue_and_dequeue(
     queue: &mut QueuePair<Padded>,
     burst: &[(&Session, &Message)],
     limit: usize,

@@ -1,7 +1,7 @@
 //! What a session is made of.
 
 use lanelock_core::Transform;
-use lanelock_core::algorithm::{Algorithm, Spec};
+use lanelock_core::algorithm::{Algorithm, Order, Spec};
 use lanelock_core::transform::Direction;
 
 /// Algorithm, direction, keys and lengths of a session.
@@ -22,37 +22,59 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn transform(&self) -> Transform {
+    /// The transform of its session.
+    #[must_use]
+    pub fn transform(&self) -> Transform {
         Transform::new(self.algorithm, self.direction, &self.key, &self.mac_key)
             .iv_len(self.iv_len)
             .tag_len(self.tag_len)
     }
 
-    pub(crate) fn spec(&self) -> Spec {
+    /// The algorithm with its key lengths.
+    #[must_use]
+    pub fn spec(&self) -> Spec {
         self.transform().spec()
     }
 
-    pub(crate) fn is_forward(&self) -> bool {
+    /// Whether it protects, or computes a tag or digest.
+    #[must_use]
+    pub fn is_forward(&self) -> bool {
         self.direction == Direction::Forward
     }
 
     /// Whether operations have a payload that is encrypted or decrypted.
-    pub(crate) fn ciphers(&self) -> bool {
+    #[must_use]
+    pub fn ciphers(&self) -> bool {
         self.algorithm.row().encrypts
     }
 
+    /// Whether it is a hash, which has no reverse.
+    #[must_use]
+    pub fn is_one_way(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Hash(_))
+    }
+
+    /// Whether the MAC comes first and is encrypted, or may be.
+    #[must_use]
+    pub fn is_mac_first(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..))
+    }
+
     /// Whether operations have an authenticated range.
-    pub(crate) fn authenticates(&self) -> bool {
+    #[must_use]
+    pub fn authenticates(&self) -> bool {
         self.algorithm.row().authenticates
     }
 
     /// Whether operations may have additional data.
-    pub(crate) fn takes_aad(&self) -> bool {
+    #[must_use]
+    pub fn takes_aad(&self) -> bool {
         self.algorithm.row().max_aad > 0
     }
 
-    /// The same keys and lengths, the other way round.
-    pub(crate) fn with_direction(&self, direction: Direction) -> Self {
+    /// The same keys and lengths in this direction.
+    #[must_use]
+    pub fn with_direction(&self, direction: Direction) -> Self {
         Self {
             direction,
             ..self.clone()

@@ -24,11 +24,8 @@ impl fmt::Display for Mismatch {
 }
 
 /// The first difference that matters.
-pub(crate) fn compare(
-    message: &Message,
-    expected: &Expected,
-    observed: &Observed,
-) -> Option<Mismatch> {
+#[must_use]
+pub fn compare(message: &Message, expected: &Expected, observed: &Observed) -> Option<Mismatch> {
     if let Some(stray) = observed.strays.first() {
         return Some(in_words(stray.clone()));
     }
