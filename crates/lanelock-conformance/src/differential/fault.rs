@@ -1,7 +1,6 @@
 //! Ways to make a message that must be refused before a byte of it is touched.
 
 use lanelock_core::InvalidReason as Reason;
-use lanelock_core::algorithm::{Algorithm, Order};
 
 use crate::message::{Message, Output, Part, Setup};
 
@@ -218,7 +217,7 @@ impl Fault {
                 (inline(0), Reason::TagReadOnly)
             }
             Self::TagBehindBuffer => (inline((side + 1).saturating_sub(len)), Reason::TagRange),
-            Self::TagInPayload if setup.ciphers() && !is_mac_then_encrypt(setup) => {
+            Self::TagInPayload if setup.ciphers() && !setup.is_mac_first() => {
                 let payload = message.cipher_range();
                 let start = if setup.is_forward() {
                     message.payload_at()
@@ -249,7 +248,3 @@ impl Fault {
 
 /// Longest message that is made to be too long: one of CCM with its longest nonce.
 const LONGEST: usize = 0x1_0000;
-
-fn is_mac_then_encrypt(setup: &Setup) -> bool {
-    matches!(setup.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..))
-}

@@ -238,11 +238,7 @@ pub(super) fn scenario(
     for &sweep in sweeps {
         let one = setup(subject, &specs[0], Some(sweep), rng);
         let both = [Direction::Forward, Direction::Reverse];
-        let directions = if matches!(one.algorithm, Algorithm::Hash(_)) {
-            1
-        } else {
-            2
-        };
+        let directions = if one.is_one_way() { 1 } else { 2 };
         for direction in both.into_iter().take(directions) {
             let one = one.with_direction(direction);
             let shape = Shape {

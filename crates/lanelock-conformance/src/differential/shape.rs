@@ -8,7 +8,6 @@ use super::fault::Fault;
 use crate::message::{Edge, Message, Output, Part, Placement, Setup};
 use crate::reference::REFERENCE;
 use crate::rng::Rng;
-use lanelock_core::algorithm::{Algorithm, Order};
 
 /// A message of a session, without its bytes.
 ///
@@ -162,11 +161,12 @@ impl Shape {
 
     /// Where the tag can really go in this session.
     fn tag_place(&self, setup: &Setup) -> TagPlace {
-        let mac_first = matches!(setup.algorithm, Algorithm::Chain(Order::MacThenEncrypt, ..));
         match self.tag {
             _ if setup.tag_len == 0 => TagPlace::Separate,
             _ if setup.is_forward() && self.output == OutputShape::ReadOnly => TagPlace::Separate,
-            TagPlace::Inside if !mac_first || self.body < setup.tag_len => TagPlace::Separate,
+            TagPlace::Inside if !setup.is_mac_first() || self.body < setup.tag_len => {
+                TagPlace::Separate
+            }
             place => place,
         }
     }
