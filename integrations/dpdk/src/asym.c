@@ -46,17 +46,9 @@ static bool describe(struct asym_place *place, const struct rte_crypto_op *op)
 
 static uint8_t conclude(const struct asym_place *place, struct rte_crypto_op *op)
 {
-    if (place->op->status != LANELOCK_SUCCESS)
+    if (place->op->status != LANELOCK_SUCCESS) {
         DRIVER_LOG(DEBUG, "%s", lanelock_key_reason(place->op->reason));
-    switch (place->op->status) {
-    case LANELOCK_SUCCESS:
-        break;
-    case LANELOCK_AUTH_FAILED:
-        return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-    case LANELOCK_INVALID_ARGS:
-        return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-    default:
-        return RTE_CRYPTO_OP_STATUS_ERROR;
+        return status_of(place->op->status);
     }
     switch (asym_session_of(op)->type) {
     case RTE_CRYPTO_ASYM_XFORM_RSA:

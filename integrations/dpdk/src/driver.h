@@ -19,6 +19,21 @@ extern int driver_log_type;
  * driver. Opened with the first, and then there until the process ends. */
 lanelock_device *driver_device(void);
 
+/* What cryptodev calls the status of one of lanelock's operations, of either kind. */
+static inline uint8_t status_of(uint8_t status)
+{
+    switch (status) {
+    case LANELOCK_SUCCESS:
+        return RTE_CRYPTO_OP_STATUS_SUCCESS;
+    case LANELOCK_AUTH_FAILED:
+        return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
+    case LANELOCK_INVALID_ARGS:
+        return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
+    default:
+        return RTE_CRYPTO_OP_STATUS_ERROR;
+    }
+}
+
 /* What the algorithms of cryptodev are called in lanelock. 0 for those that it does not have. */
 uint32_t algorithm_of_cipher(enum rte_crypto_cipher_algorithm cipher);
 uint32_t algorithm_of_auth(enum rte_crypto_auth_algorithm auth);

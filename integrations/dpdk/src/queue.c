@@ -35,20 +35,6 @@ struct queue {
     bool keys_wait;
 };
 
-static enum rte_crypto_op_status status_of(const lanelock_op *op)
-{
-    switch (op->status) {
-    case LANELOCK_SUCCESS:
-        return RTE_CRYPTO_OP_STATUS_SUCCESS;
-    case LANELOCK_AUTH_FAILED:
-        return RTE_CRYPTO_OP_STATUS_AUTH_FAILED;
-    case LANELOCK_INVALID_ARGS:
-        return RTE_CRYPTO_OP_STATUS_INVALID_ARGS;
-    default:
-        return RTE_CRYPTO_OP_STATUS_ERROR;
-    }
-}
-
 static __rte_noinline void check_crc(struct queue *queue)
 {
     for (uint32_t i = 0; i < queue->burst.count; i++) {
@@ -73,7 +59,7 @@ static inline void run_burst(struct queue *queue)
             queue->asked[i]->status = RTE_CRYPTO_OP_STATUS_SUCCESS;
     } else {
         for (uint32_t i = 0; i < burst->count; i++) {
-            queue->asked[i]->status = (uint8_t)status_of(&burst->ops[i]);
+            queue->asked[i]->status = status_of(burst->ops[i].status);
             queue->failed += burst->ops[i].status != LANELOCK_SUCCESS;
         }
     }

@@ -2,7 +2,7 @@
 #ifndef CRYPT_H
 #define CRYPT_H
 
-#include "check.h"
+#include "condition.h"
 #include <bson/bson.h>
 #include <lanelock_mongocrypt.h>
 

@@ -1,5 +1,5 @@
 /* Each hook by itself: against OpenSSL, with what it refuses, with more keys than are kept. */
-#include "check.h"
+#include "condition.h"
 #include <lanelock_mongocrypt.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

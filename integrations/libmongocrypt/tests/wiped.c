@@ -1,6 +1,6 @@
 /* A document's plaintexts go when it ends, and a key when others have taken its place: neither is found
  * in the memory of the process. */
-#include "check.h"
+#include "condition.h"
 #include <lanelock_mongocrypt.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -2,18 +2,9 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include <lanelock.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "condition.h"
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include <lanelock.h>
 
 /* A call that succeeds; its last argument is `&error`. */
 #define GOOD(call) \
