@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use lanelock_conformance::progress::Silent;
-use lanelock_conformance::public_key::{Random, Sample, random, samples, wycheproof};
+use lanelock_conformance::public_key::{KeyMessage, Random, random, samples, wycheproof};
 use lanelock_core::{Device, Hash, Status};
 use lanelock_kernels::public_key::nist::{self, Curve as _};
 use lanelock_native::{Native, Tier};
@@ -516,7 +516,7 @@ fn one_session_serves_many_queues_on_several_threads() {
             scheme,
         };
         let samples = samples(&device, "openssl", spec, LANES).unwrap();
-        let session = |sample: &Sample| device.key_session(sample.transform()).unwrap();
+        let session = |sample: &KeyMessage| device.key_session(sample.transform()).unwrap();
         let sessions: Vec<_> = samples.iter().map(session).collect();
         let run = |queue: &mut KeyQueue, count: usize| -> Vec<Vec<u8>> {
             let parts = samples.iter().zip(&sessions).take(count);

@@ -7,7 +7,7 @@
 use std::io::IoSliceMut;
 use std::time::Instant;
 
-use lanelock_conformance::public_key::{Sample, samples};
+use lanelock_conformance::public_key::{KeyMessage, samples};
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::{Engine, offers};
 use lanelock_core::transform::Direction;
@@ -78,7 +78,7 @@ fn public_keys() -> usize {
     let rows = rows.unwrap_or_default();
     for row in &rows {
         let samples = samples(&device, "openssl", row.spec, row.lanes).unwrap();
-        let session = |sample: &Sample| device.key_session_on("native", sample.transform());
+        let session = |sample: &KeyMessage| device.key_session_on("native", sample.transform());
         let sessions: Vec<_> = samples.iter().map(|s| session(s).unwrap()).collect();
         let room = samples.iter().zip(&sessions);
         let mut rooms: Vec<_> = room.map(|(sample, session)| sample.room(session)).collect();

@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use lanelock_conformance::public_key::{Sample, samples};
+use lanelock_conformance::public_key::{KeyMessage, samples};
 use lanelock_core::algorithm::{MAX_IV_LEN, Spec};
 use lanelock_core::engine::offers;
 use lanelock_core::transform::Direction;
@@ -80,7 +80,7 @@ fn main() {
 }
 
 /// Operations with one possible result, and their sessions.
-fn keys(device: &Device) -> Vec<(Sample, KeySession)> {
+fn keys(device: &Device) -> Vec<(KeyMessage, KeySession)> {
     let sign = |kind, scheme| KeySpec {
         operation: Operation::Sign,
         kind,
@@ -111,7 +111,7 @@ struct Work<'s> {
     qp: QueuePair,
     queue: KeyQueue,
     sessions: &'s [Session],
-    keys: &'s [(Sample, KeySession)],
+    keys: &'s [(KeyMessage, KeySession)],
     results: Vec<Vec<u8>>,
 }
 

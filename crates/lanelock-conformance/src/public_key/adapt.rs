@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::KeyFileOutcome;
 use super::case::{Case, Expected};
+use super::message::KeyMessage;
 
 /// The cases of a file; counts what has none as skipped or, where it should be, refused.
 pub(super) fn cases(device: &Device, json: &str, outcome: &mut KeyFileOutcome) -> Vec<Case> {
@@ -266,9 +267,11 @@ fn case(
         comment: text(test, "comment").to_owned(),
         key,
         rank: 0,
-        transform,
-        input,
-        signature,
+        message: KeyMessage {
+            transform,
+            input,
+            signature,
+        },
         expected,
     })
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use lanelock_core::Status;
-use lanelock_public_key::{KeyOp, KeyParts, KeySession, KeyTransform};
 
-use super::Ready;
+use super::message::{KeyMessage, Observed};
 
 pub(super) struct Case {
     pub(super) id: String,
@@ -14,9 +13,7 @@ pub(super) struct Case {
     pub(super) key: usize,
     /// How many cases of the same key come before it.
     pub(super) rank: usize,
-    pub(super) transform: KeyTransform,
-    pub(super) input: Vec<u8>,
-    pub(super) signature: Vec<u8>,
+    pub(super) message: KeyMessage,
     pub(super) expected: Expected,
 }
 
@@ -47,40 +44,32 @@ impl fmt::Display for Expected {
 }
 
 impl Case {
-    pub(super) fn room(&self, ready: &Ready) -> Vec<u8> {
-        vec![0xee; ready.session.output_len(self.input.len())]
-    }
-
-    pub(super) fn op<'a>(&'a self, session: &'a KeySession, output: &'a mut [u8]) -> KeyOp<'a> {
-        let parts = KeyParts {
-            input: &self.input,
-            signature: &self.signature,
-            output,
-            second: &mut [],
-        };
-        KeyOp::of(session, parts)
-    }
-
     /// What is wrong with the result, if anything.
-    pub(super) fn judge(&self, op: &KeyOp<'_>) -> Result<(), String> {
-        let success = op.status() == Status::Success;
+    pub(super) fn judge(&self, found: &Observed) -> Result<(), String> {
+        let Observed {
+            status,
+            output,
+            why,
+            ..
+        } = found;
+        let success = *status == Status::Success;
         let right = match &self.expected {
-            Expected::Output(output) => success && op.result() == output,
+            Expected::Output(expected) => success && output == expected,
             Expected::Accepted => success,
             Expected::Refused => {
-                matches!(op.status(), Status::AuthFailed | Status::InvalidArgs)
-                    && op.error().is_some()
+                matches!(status, Status::AuthFailed | Status::InvalidArgs) && why.is_some()
             }
-            Expected::Not(output) => !success || op.result() != output,
-            Expected::Either(output) => !success || op.result() == output,
+            Expected::Not(other) => !success || output != other,
+            Expected::Either(expected) => !success || output == expected,
         };
         if right {
             return Ok(());
         }
-        let status = op.status().name();
-        let why = op
-            .error()
-            .map_or(String::new(), |error| format!(": {error}"));
-        Err(format!("{status}{why}; expected {}", self.expected))
+        let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+        Err(format!(
+            "{}{why}; expected {}",
+            status.name(),
+            self.expected
+        ))
     }
 }

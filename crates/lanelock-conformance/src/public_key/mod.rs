@@ -7,6 +7,7 @@
 
 mod adapt;
 mod case;
+mod message;
 mod random;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,9 @@ use lanelock_public_key::{FlushPolicy, KeyDevice, KeyError, KeyKind, KeySession}
 use crate::{Progress, packed};
 use case::{Case, Expected};
 use lanelock_public_key::engine::PublicKeyEngine;
-pub use random::{Random, Sample, random, samples};
+pub use message::KeyMessage;
+use message::process;
+pub use random::{Random, random, samples};
 
 /// What came of one file, or of the random operations of one kind.
 #[derive(Clone, Debug, Default)]
@@ -112,13 +115,13 @@ fn run(
     // Tests of a group share their key: one session serves them.
     let mut sessions: BTreeMap<usize, Result<KeySession, KeyError>> = BTreeMap::new();
     for case in cases {
-        if !wanted(case.transform.spec().kind) {
+        if !wanted(case.message.transform.spec().kind) {
             outcome.skip("not asked for");
             continue;
         }
         let session = sessions
             .entry(case.key)
-            .or_insert_with(|| device.key_session_on(engine, &case.transform));
+            .or_insert_with(|| device.key_session_on(engine, &case.message.transform));
         match session {
             Ok(session) => ready.push(Ready {
                 session: session.clone(),
@@ -142,19 +145,13 @@ fn run(
         let window: Vec<_> = (start..start + lanes)
             .map(|index| index % ready.len())
             .collect();
-        let mut outputs: Vec<_> = window
+        let burst: Vec<_> = window
             .iter()
-            .map(|&i| ready[i].case.room(&ready[i]))
+            .map(|&index| (&ready[index].case.message, &ready[index].session))
             .collect();
-        let mut ops: Vec<_> = window
-            .iter()
-            .zip(&mut outputs)
-            .map(|(&index, output)| ready[index].case.op(&ready[index].session, output))
-            .collect();
-        let _each_is_looked_at = queue.process(&mut ops);
-        outcome.operations += ops.len() as u64;
-        for (&index, op) in window.iter().zip(&ops) {
-            if let Err(why) = ready[index].case.judge(op) {
+        outcome.operations += burst.len() as u64;
+        for (&index, found) in window.iter().zip(process(&mut queue, &burst)) {
+            if let Err(why) = ready[index].case.judge(&found) {
                 wrong[index].get_or_insert(why);
             }
         }

@@ -3,12 +3,12 @@
 
 use lanelock_core::{Device, Hash, Status};
 use lanelock_public_key::{
-    EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeyOp, KeyParts, KeySession,
-    KeySpec, KeyTransform, Oaep, Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey,
-    SignatureForm, SignatureScheme,
+    EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeySpec, KeyTransform, Oaep,
+    Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm, SignatureScheme,
 };
 
 use super::KeyFileOutcome;
+use super::message::{KeyMessage, Observed, process};
 use crate::Progress;
 use crate::rng::Rng;
 use lanelock_public_key::engine::PublicKeyEngine;
@@ -32,16 +32,11 @@ const HASHES: [Hash; 4] = [Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha51
 /// Longest message.
 const MESSAGE: usize = 300;
 
-/// One operation.
+/// One operation, and when its result is right.
 struct Trial {
-    transform: KeyTransform,
-    input: Vec<u8>,
-    signature: Vec<u8>,
+    message: KeyMessage,
     right: Right,
 }
-
-/// An operation that succeeds, for tests of what engines do beside that.
-pub struct Sample(Trial);
 
 /// Operations of `spec`, with a few keys, that succeed on the engine `reference`.
 ///
@@ -52,52 +47,18 @@ pub fn samples(
     reference: &str,
     spec: KeySpec,
     count: usize,
-) -> Result<Vec<Sample>, KeyError> {
+) -> Result<Vec<KeyMessage>, KeyError> {
     let pairs = (0..KEYS).map(|_| pair(device, reference, spec.kind));
     let pairs: Vec<_> = pairs.collect::<Result<_, _>>()?;
     let mut rng = Rng::new(1);
     let mut samples = Vec::new();
     while samples.len() < count {
         let trial = Trial::draw(device, reference, spec, &pairs, &mut rng)?;
-        let session = device.key_session_on(reference, &trial.transform)?;
-        if process(device, &[(&trial, session)])[0].status == Status::Success {
-            samples.push(Sample(trial));
+        if run(device, reference, &trial.message)?.status == Status::Success {
+            samples.push(trial.message);
         }
     }
     Ok(samples)
-}
-
-impl Sample {
-    /// What its session is made from.
-    #[must_use]
-    pub fn transform(&self) -> &KeyTransform {
-        &self.0.transform
-    }
-
-    /// Room for its output and its second output.
-    #[must_use]
-    pub fn room(&self, session: &KeySession) -> (Vec<u8>, Vec<u8>) {
-        let output = vec![0xee; session.output_len(self.0.input.len())];
-        (output, vec![0xee; session.second_output_len()])
-    }
-
-    /// The operation.
-    #[must_use]
-    pub fn op<'a>(
-        &'a self,
-        session: &'a KeySession,
-        output: &'a mut [u8],
-        second: &'a mut [u8],
-    ) -> KeyOp<'a> {
-        self.0.op(session, output, second)
-    }
-}
-
-impl std::fmt::Debug for Sample {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let spec = self.0.transform.spec().to_string();
-        f.debug_tuple("Sample").field(&spec).finish()
-    }
 }
 
 /// When a result is right.
@@ -110,13 +71,6 @@ enum Right {
     Accepted(Box<KeyTransform>),
     /// The secret key has the public one that came with it.
     Pair,
-}
-
-#[derive(Debug, PartialEq)]
-struct Outcome {
-    status: Status,
-    output: Vec<u8>,
-    second: Vec<u8>,
 }
 
 type Pair = (SecretKey, PublicKey);
@@ -168,14 +122,19 @@ fn judge(device: &Device, run: Random<'_>, trials: &[Trial], outcome: &mut KeyFi
     let mut offered = Vec::new();
     for trial in trials {
         outcome.tests += 1;
-        match device.key_session_on(run.engine, &trial.transform) {
+        match device.key_session_on(run.engine, &trial.message.transform) {
             Ok(session) => offered.push((trial, session)),
             Err(KeyError::Unsupported { why, .. }) => outcome.skip(&why),
             Err(error) => outcome.failures.push(trial.told(run, &error.to_string())),
         }
     }
     outcome.operations += offered.len() as u64;
-    for ((trial, _), found) in offered.iter().zip(process(device, &offered)) {
+    let burst = offered
+        .iter()
+        .map(|(trial, session)| (&trial.message, session));
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    let observed = process(&mut queue, &burst.collect::<Vec<_>>());
+    for ((trial, _), found) in offered.iter().zip(observed) {
         match trial.is_right(device, run.reference, &found) {
             Err(why) => outcome.failures.push(trial.told(run, &why)),
             Ok(()) if found.status == Status::Success => outcome.right += 1,
@@ -184,40 +143,17 @@ fn judge(device: &Device, run: Random<'_>, trials: &[Trial], outcome: &mut KeyFi
     }
 }
 
-fn process(device: &Device, burst: &[(&Trial, KeySession)]) -> Vec<Outcome> {
-    let room = |(trial, session): &(&Trial, KeySession)| {
-        let output = vec![0xee; session.output_len(trial.input.len())];
-        (output, vec![0xee; session.second_output_len()])
-    };
-    let mut outputs: Vec<_> = burst.iter().map(room).collect();
-    let mut ops: Vec<_> = burst
-        .iter()
-        .zip(&mut outputs)
-        .map(|((trial, session), (output, second))| trial.op(session, output, second))
-        .collect();
-    let _each_is_looked_at = device
-        .key_queue(1, FlushPolicy::default())
-        .process(&mut ops);
-    let results: Vec<_> = ops
-        .iter()
-        .map(|op| (op.status(), op.written(), op.second_written()))
-        .collect();
-    drop(ops);
-    let results = results.into_iter().zip(outputs);
-    let cut = |((status, written, more), (output, second)): (_, (Vec<u8>, Vec<u8>))| Outcome {
-        status,
-        output: output[..written].to_vec(),
-        second: second[..more].to_vec(),
-    };
-    results.map(cut).collect()
+/// What comes of one operation on `engine`.
+fn run(device: &Device, engine: &str, message: &KeyMessage) -> Result<Observed, KeyError> {
+    let session = device.key_session_on(engine, &message.transform)?;
+    let mut queue = device.key_queue(1, FlushPolicy::default());
+    Ok(process(&mut queue, &[(message, &session)]).remove(0))
 }
 
 impl Trial {
     fn new(transform: KeyTransform, input: Vec<u8>, right: Right) -> Self {
         Self {
-            transform,
-            input,
-            signature: Vec::new(),
+            message: KeyMessage::new(transform, input),
             right,
         }
     }
@@ -255,16 +191,16 @@ impl Trial {
                     Operation::Sign if only_one => same(sign, input),
                     Operation::Sign => Self::new(sign, input, Right::Accepted(Box::new(verify))),
                     _ => {
-                        let mut signature = answer(device, reference, &sign, &input)?.output;
+                        let sign = KeyMessage::new(sign, input.clone());
+                        let mut signature = run(device, reference, &sign)?.output;
                         match rng.below(4) {
                             0 => rng.spoil(&mut signature),
                             1 => rng.flip(&mut input),
                             _ => {}
                         }
-                        Self {
-                            signature,
-                            ..same(verify, input)
-                        }
+                        let mut trial = same(verify, input);
+                        trial.message.signature = signature;
+                        trial
                     }
                 }
             }
@@ -294,7 +230,7 @@ impl Trial {
                     let undone = Right::Undone(Box::new(decrypt), plaintext.clone());
                     return Ok(Self::new(encrypt, plaintext, undone));
                 }
-                let made = answer(device, reference, &encrypt, &plaintext)?;
+                let made = run(device, reference, &KeyMessage::new(encrypt, plaintext))?;
                 let mut ciphertext = match made.output {
                     refused if refused.is_empty() => rng.bytes(modulus),
                     made => made,
@@ -327,90 +263,70 @@ impl Trial {
         })
     }
 
-    fn op<'a>(
-        &'a self,
-        session: &'a KeySession,
-        output: &'a mut [u8],
-        second: &'a mut [u8],
-    ) -> KeyOp<'a> {
-        let parts = KeyParts {
-            input: &self.input,
-            signature: &self.signature,
-            output,
-            second,
-        };
-        KeyOp::of(session, parts)
-    }
-
     /// What is wrong with `found`, if anything.
-    fn is_right(&self, device: &Device, reference: &str, found: &Outcome) -> Result<(), String> {
-        let error = |error: KeyError| error.to_string();
-        let on =
-            |transform: &KeyTransform| device.key_session_on(reference, transform).map_err(error);
-        let expected = match &self.right {
+    fn is_right(&self, device: &Device, reference: &str, found: &Observed) -> Result<(), String> {
+        let answer = |message: &KeyMessage| {
+            run(device, reference, message).map_err(|error| error.to_string())
+        };
+        let is_right = match &self.right {
             Right::Same => {
-                let burst = [(self, on(&self.transform)?)];
-                let expected = process(device, &burst).remove(0);
-                return match *found == expected {
+                let expected = answer(&self.message)?;
+                return match found.result() == expected.result() {
                     true => Ok(()),
                     false => Err(format!("{found:02x?}, {reference} says {expected:02x?}")),
                 };
             }
             _ if found.status != Status::Success => return Err(found.status.name().to_owned()),
             Right::Pair => {
-                let (secret, public) = parts(device, self.transform.spec().kind, found)?;
-                let computed = device.public_key(&secret).map_err(error)?;
+                let kind = self.message.transform.spec().kind;
+                let (secret, public) = parts(device, kind, found)?;
+                let computed = device
+                    .public_key(&secret)
+                    .map_err(|error| error.to_string())?;
                 return match computed.parts() == public.parts() {
                     true => Ok(()),
                     false => Err("the halves of a pair do not belong together".to_owned()),
                 };
             }
             Right::Undone(transform, expected) => {
-                let trial = Self::new((**transform).clone(), found.output.clone(), Right::Same);
-                let burst = [(&trial, on(transform)?)];
-                process(device, &burst).remove(0).output == *expected
+                let message = KeyMessage::new((**transform).clone(), found.output.clone());
+                answer(&message)?.output == *expected
             }
             Right::Accepted(transform) => {
-                let trial = Self {
+                let message = KeyMessage {
+                    transform: (**transform).clone(),
+                    input: self.message.input.clone(),
                     signature: found.output.clone(),
-                    ..Self::new((**transform).clone(), self.input.clone(), Right::Same)
                 };
-                let burst = [(&trial, on(transform)?)];
-                process(device, &burst).remove(0).status == Status::Success
+                answer(&message)?.status == Status::Success
             }
         };
-        match expected {
+        match is_right {
             true => Ok(()),
             false => Err(format!("{reference} does not accept {:02x?}", found.output)),
         }
     }
 
     fn told(&self, run: Random<'_>, why: &str) -> String {
-        let (spec, seed) = (self.transform.spec(), run.seed);
-        let (input, signature) = (hex::encode(&self.input), hex::encode(&self.signature));
+        let KeyMessage {
+            transform,
+            input,
+            signature,
+        } = &self.message;
+        let (spec, seed) = (transform.spec(), run.seed);
+        let (input, signature) = (hex::encode(input), hex::encode(signature));
         format!("{spec}, seed {seed}, input {input}, signature {signature}: {why}")
     }
 }
 
-/// The result of one operation on the reference.
-fn answer(
-    device: &Device,
-    reference: &str,
-    transform: &KeyTransform,
-    input: &[u8],
-) -> Result<Outcome, KeyError> {
-    let session = device.key_session_on(reference, transform)?;
-    let trial = Trial::new(transform.clone(), input.to_vec(), Right::Same);
-    Ok(process(device, &[(&trial, session)]).remove(0))
-}
-
 fn pair(device: &Device, reference: &str, kind: KeyKind) -> Result<Pair, KeyError> {
-    let made = answer(device, reference, &KeyTransform::generate(kind), &[])?;
+    let generate = KeyMessage::new(KeyTransform::generate(kind), Vec::new());
+    let made = run(device, reference, &generate)?;
     parts(device, kind, &made).map_err(|why| KeyError::Container { why })
 }
 
 /// A generated pair, in the forms that engines write.
-fn parts(device: &Device, kind: KeyKind, made: &Outcome) -> Result<Pair, String> {
+fn parts(device: &Device, kind: KeyKind, made: &Observed) -> Result<Pair, String> {
     let (secret, public) = (&made.output, &made.second);
     let pair = || {
         Ok(match kind {

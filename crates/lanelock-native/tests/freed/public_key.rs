@@ -1,6 +1,6 @@
 //! Public keys: import from numbers and from containers, and every operation.
 
-use lanelock_conformance::public_key::{Sample, samples};
+use lanelock_conformance::public_key::{KeyMessage, samples};
 use lanelock_core::Device;
 use lanelock_public_key::{
     FlushPolicy, Key, KeyDevice, KeyError, KeyKind, RsaNumbers, SecretKey, SecretParts,
@@ -57,7 +57,7 @@ fn sessions_of_every_public_key_operation_leave_nothing() {
 }
 
 /// What is left by the keys of `samples`, their sessions and a queue.
-fn leaks(device: &Device, samples: &[Sample]) -> Vec<Finding> {
+fn leaks(device: &Device, samples: &[KeyMessage]) -> Vec<Finding> {
     let mut secrets = Secrets::default();
     for sample in samples {
         if let Key::Secret(key) = sample.transform().key() {
