@@ -15,7 +15,7 @@ pub const AAD: u64 = 0x4000_0000;
 pub const DATA: u64 = 0x5000_0000;
 
 /// What splitmix64 counts in.
-pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Fills `to` with the little-endian stream of splitmix64 from `seed`.
 pub fn fill(to: &mut [u8], seed: u64) {

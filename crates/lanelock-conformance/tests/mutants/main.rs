@@ -60,6 +60,6 @@ caught! {
     a_byte_behind_the_payload: ByteBehind, "";
     a_byte_in_front_of_the_output: OutputStartTouched, "";
     an_overwritten_input: InputOverwritten, "input (which is only read)";
-    an_inner_tag_in_the_clear: InnerTagInClear, "hmac";
+    an_inner_tag_in_the_clear: InnerTagInClear, "inline at";
     a_tag_cut_to_twelve_bytes: LongTagCut, "tag";
 }

@@ -6,7 +6,6 @@ use lanelock::{Algorithm, Buffer, Device, Op, QueuePair, Session, Status, Transf
 
 use super::Timed;
 use crate::failure::Failure;
-use crate::perf::content;
 
 /// What a burst does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,7 +36,7 @@ pub(super) struct Subject {
     clock: quanta::Clock,
     spec: Spec,
     kind: Kind,
-    random: Random,
+    random: fastrand::Rng,
     /// What is the same in every burst of the fixed class: keys, then texts.
     fixed: Vec<u8>,
     slots: Vec<Slot>,
@@ -51,9 +50,6 @@ struct Slot {
     secret: Vec<u8>,
     tags: Vec<Vec<u8>>,
 }
-
-/// Bytes from a counted seed.
-struct Random(u64);
 
 impl Kind {
     /// Those of `algorithm`.
@@ -95,8 +91,8 @@ impl Subject {
     /// # Errors
     /// [`Failure::Failed`] if a session cannot be made or a message not be protected.
     pub(super) fn new(device: &Device, spec: Spec, kind: Kind, seed: u64) -> Result<Self, Failure> {
-        let mut random = Random(seed);
-        let fixed = random.bytes(spec.key_len + spec.mac_key_len + BURST * LEN);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let fixed = bytes(&mut random, spec.key_len + spec.mac_key_len + BURST * LEN);
         Ok(Self {
             device: device.clone(),
             queue: device.queue_pair(1),
@@ -111,9 +107,9 @@ impl Subject {
 
     /// A burst, of either class by chance. Both take the same steps.
     fn slot(&mut self) -> Result<Slot, Failure> {
-        let is_fixed = self.random.next().is_multiple_of(2);
-        let mut secret = self.random.bytes(self.fixed.len());
-        let position = self.random.next();
+        let is_fixed = self.random.bool();
+        let mut secret = bytes(&mut self.random, self.fixed.len());
+        let position = self.random.u64(..);
         if is_fixed {
             secret.copy_from_slice(&self.fixed);
         }
@@ -229,16 +225,8 @@ fn expect(statuses: &[Status], expected: Status) -> Result<(), Failure> {
     }
 }
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        u64::from_le_bytes(self.bytes(8).try_into().expect("eight bytes"))
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let bytes = content::bytes(len, self.0);
-        // The stream is a function of a counter in steps of this.
-        let steps = len.div_ceil(8) as u64;
-        self.0 = self.0.wrapping_add(steps.wrapping_mul(content::STEP));
-        bytes
-    }
+fn bytes(random: &mut fastrand::Rng, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    random.fill(&mut bytes);
+    bytes
 }
