@@ -41,16 +41,20 @@ impl Page {
     /// The page of this process, made now if there is none; `None` if the environment says so, or
     /// if the kernel gives no memory file.
     pub(crate) fn current() -> Option<&'static Self> {
-        if let Some(page) = installed().filter(|page| page.is_ours()) {
+        let before = installed();
+        if let Some(page) = before.filter(|page| page.is_ours()) {
             return Some(page);
         }
         if environment::variable(SWITCH).is_some_and(|value| value == "off") {
             return None;
         }
-        let before = CURRENT.load(Ordering::Acquire);
         let (words, file) = Words::shared(PAGE_NAME, PAGE_WORDS).ok()?;
         let page = Self::new(words, file).ok()?;
         let page = Box::into_raw(Box::new(page));
+        // What was judged above is what is replaced, and never another thread's page since.
+        let before = before.map_or(std::ptr::null_mut(), |page| {
+            std::ptr::from_ref(page).cast_mut()
+        });
         let placed = CURRENT.compare_exchange(before, page, Ordering::AcqRel, Ordering::Acquire);
         if placed.is_err() {
             discard(page);
