@@ -84,32 +84,32 @@ pub(crate) fn paces(machine: Machine) -> [Machine; 2] {
     })
 }
 
-/// SplitMix64: enough to choose shapes and fill buffers, and the same on each run.
-pub(crate) struct Random(u64);
+/// Enough to choose shapes and fill buffers, and the same on each run.
+pub(crate) struct Random(fastrand::Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
+        self.0.u64(..)
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
+        self.0.usize(..bound)
     }
 
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next().to_le_bytes()[0]).collect()
+        let mut bytes = vec![0; len];
+        self.0.fill(&mut bytes);
+        bytes
     }
 
     pub fn block(&mut self) -> [u8; 16] {
-        self.bytes(16).try_into().unwrap()
+        let mut block = [0; 16];
+        self.0.fill(&mut block);
+        block
     }
 }
 

@@ -58,7 +58,9 @@ mod tests {
     #[test]
     fn each_signal_that_is_passed_on_can_be_sent() {
         let passed_on = passed_on();
-        assert!(passed_on.len() > 50, "{passed_on:?}");
+        // Whoever runs the tests may have had some ignored: nohup, or a shell in the background.
+        let ignored = usize::try_from(ignored().count_ones()).unwrap();
+        assert!(passed_on.len() + ignored > 50, "{passed_on:?}");
         for number in passed_on {
             assert_eq!(of_number(number).map(Signal::as_raw), Some(number));
         }
