@@ -35,14 +35,15 @@
 //! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
-//! Public-key operations run eight at a time, each lane with a key of its own, on the `avx512` tier
-//! of CPUs with IFMA; on others, and under a narrower tier, none is offered.
+//! Public-key operations run eight at a time, each with a key of its own: ML-KEM on every tier, the
+//! others in lanes of the `avx512` tier of CPUs with IFMA; elsewhere these are not offered.
 //!
 //! | key | operations |
 //! |---|---|
 //! | X25519 | derive, generate |
 //! | Ed25519 | sign, verify, generate |
 //! | P-256, P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate |
+//! | ML-KEM-512, -768, -1024 | generate, encapsulate, decapsulate |
 //!
 //! Nonces of ECDSA are hedged: HMAC-DRBG (RFC 6979) over key, digest and 32 bytes of randomness of
 //! the operating system, one system call a batch. What a curve's base point is multiplied with is
@@ -101,7 +102,7 @@ const NAME: &str = "native";
 pub struct Native {
     machine: Machine,
     capabilities: Vec<Capability>,
-    public_keys: Option<KeyHalf>,
+    public_keys: KeyHalf,
 }
 
 impl Native {
@@ -129,11 +130,17 @@ impl Native {
         self.machine.tier()
     }
 
+    /// Whether it offers RSA and the curves, whose lanes need AVX-512 IFMA. ML-KEM it always offers.
+    #[must_use]
+    pub fn has_digit_lanes(&self) -> bool {
+        self.machine.has_digits()
+    }
+
     fn of(machine: Machine) -> Self {
         Self {
             machine,
             capabilities: catalogue::capabilities(machine),
-            public_keys: PublicKeys::of(machine).map(KeyHalf::new),
+            public_keys: KeyHalf::new(PublicKeys::of(machine)),
         }
     }
 }
@@ -161,8 +168,7 @@ impl Engine for Native {
     }
 
     fn extension(&self) -> Option<&dyn Any> {
-        let public_keys = self.public_keys.as_ref()?;
-        Some(public_keys)
+        Some(&self.public_keys)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanelock::engine::public_key::PublicKeyEngine;
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Native, Tier, TierError};
 
@@ -11,7 +10,7 @@ pub(crate) fn lacking() -> Option<Inactive> {
     match Native::new() {
         Err(TierError::Unknown(_)) => Some(Inactive::TierUnknown),
         Err(TierError::Unavailable(_)) => Some(Inactive::TierUnavailable),
-        Ok(Some(native)) if native.public_key().is_some() => None,
+        Ok(Some(native)) if native.has_digit_lanes() => None,
         Ok(_) if is_ifma() => Some(Inactive::TierForced),
         Ok(_) => Some(Inactive::NoIfma),
     }
@@ -19,7 +18,7 @@ pub(crate) fn lacking() -> Option<Inactive> {
 
 /// Whether the CPU has lanes, whatever the environment asks for.
 pub(crate) fn is_ifma() -> bool {
-    Native::with_tier(Tier::Avx512).is_ok_and(|native| native.public_key().is_some())
+    Native::with_tier(Tier::Avx512).is_ok_and(|native| native.has_digit_lanes())
 }
 
 /// Whether telemetry was told that the system refuses something.

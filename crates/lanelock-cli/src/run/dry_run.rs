@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 
-use lanelock::engine::public_key::PublicKeyEngine;
 use lanelock_native::{Native, Tier};
 
 use super::program::{PRIVILEGED, Program};
@@ -83,8 +82,7 @@ fn objection(program: &Program) -> Result<Option<String>, Failure> {
         return Ok(Some(objection));
     }
     module::find()?;
-    let has_lanes =
-        Native::with_tier(Tier::Avx512).is_ok_and(|native| native.public_key().is_some());
+    let has_lanes = Native::with_tier(Tier::Avx512).is_ok_and(|native| native.has_digit_lanes());
     Ok((!has_lanes).then(|| {
         "this CPU has no lanes for public keys, which need AVX-512 IFMA (`lanelock engines`)"
             .to_owned()

@@ -1,11 +1,13 @@
 //! Public keys: eight operations of one algorithm and size in lockstep, each with its own key.
 //!
-//! Everything here runs in registers of digits. On a machine without them there are no rows, and a
-//! device goes on to an engine that runs operations one at a time.
+//! RSA and the curves run in registers of digits. On a machine without them there are no such rows,
+//! and a device goes on to an engine that runs operations one at a time. ML-KEM runs in registers of
+//! words, which every machine has.
 
 mod digest;
 mod ed25519;
 mod fork;
+mod ml_kem;
 mod nist;
 mod random;
 mod raw;
@@ -18,7 +20,7 @@ use std::mem::discriminant;
 use lanelock_kernels::Machine;
 use lanelock_public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
 use lanelock_public_key::{
-    Curve, KeyError, KeyKind, KeySpec, KeyTransform, Operation, Scheme, SignatureScheme,
+    Curve, KeyError, KeyKind, KeySpec, KeyTransform, MlKem, Operation, Scheme, SignatureScheme,
 };
 
 use session::LANES;
@@ -33,6 +35,8 @@ pub(crate) struct PublicKeys {
 struct Row {
     /// With a usual scheme; others of its family are the same row.
     spec: KeySpec,
+    /// It runs in registers of digits.
+    on_digits: bool,
     open: Open,
 }
 
@@ -49,28 +53,37 @@ const ROWS: &[&[Row]] = &[
     rsa::ROWS[0],
     rsa::ROWS[1],
     rsa::ROWS[2],
+    &ml_kem::ROWS[0],
+    &ml_kem::ROWS[1],
+    &ml_kem::ROWS[2],
 ];
 
 impl PublicKeys {
-    /// What `machine` offers, if anything.
-    pub(crate) fn of(machine: Machine) -> Option<Self> {
-        machine.has_digits().then_some(Self { machine })
+    /// What `machine` offers.
+    pub(crate) fn of(machine: Machine) -> Self {
+        Self { machine }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        let digits = self.machine.has_digits();
+        let rows = ROWS.iter().copied().flatten();
+        rows.filter(move |row| digits || !row.on_digits)
     }
 }
 
 impl KeyEngine for PublicKeys {
     fn capabilities(&self) -> Vec<KeyCapability> {
-        let rows = ROWS.iter().copied().flatten();
-        rows.map(|row| KeyCapability {
-            spec: row.spec,
-            lanes: LANES,
-        })
-        .collect()
+        self.rows()
+            .map(|row| KeyCapability {
+                spec: row.spec,
+                lanes: LANES,
+            })
+            .collect()
     }
 
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
         let spec = transform.spec();
-        match ROWS.iter().copied().flatten().find(|row| row.serves(spec)) {
+        match self.rows().find(|row| row.serves(spec)) {
             Some(row) => (row.open)(self.machine, group(spec), transform),
             None => Err(KeyError::unsupported(spec, "no lanes for it")),
         }
@@ -87,8 +100,15 @@ impl Row {
                 kind,
                 scheme,
             },
+            on_digits: true,
             open,
         }
+    }
+
+    /// The same on machines without registers of digits.
+    const fn on_words(mut self) -> Self {
+        self.on_digits = false;
+        self
     }
 
     /// A row of a signature scheme, with whatever hash.
@@ -105,6 +125,7 @@ impl Row {
                 kind,
                 scheme,
             },
+            on_digits: true,
             open,
         }
     }
@@ -131,6 +152,9 @@ fn group(spec: KeySpec) -> u32 {
         KeyKind::Ed25519 => 1,
         KeyKind::Ec(Curve::P256) => 2,
         KeyKind::Ec(Curve::P384) => 3,
+        KeyKind::MlKem(MlKem::MlKem512) => 4,
+        KeyKind::MlKem(MlKem::MlKem768) => 5,
+        KeyKind::MlKem(MlKem::MlKem1024) => 6,
         // From 512 bits on.
         KeyKind::Rsa(bits) => bits,
         other => unreachable!("{other} has no row"),

@@ -43,7 +43,8 @@ pub(super) fn check_public_half(
     }
 }
 
-fn mismatch(transform: &KeyTransform) -> KeyError {
+/// Refuses a key of a form that its kind does not have.
+pub(super) fn mismatch(transform: &KeyTransform) -> KeyError {
     KeyError::Mismatch {
         what: transform.spec().to_string(),
         why: "its key is of another form".to_owned(),

@@ -1,8 +1,8 @@
 //! The operations of a cell: keys, inputs, and how a result is checked.
 
 use lanelock::public_key::{
-    FlushPolicy, KeyBuffers, KeyDevice, KeyJob, KeyKind, KeyOp, KeyParts, KeySession, KeySpec,
-    KeyTransform, Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
+    FlushPolicy, KeyBuffers, KeyDevice, KeyError, KeyJob, KeyKind, KeyOp, KeyParts, KeySession,
+    KeySpec, KeyTransform, Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
 };
 use lanelock::{Device, Status};
 
@@ -36,8 +36,16 @@ enum Check {
     Status,
 }
 
-/// The engine that has everything, which makes keys, inputs and answers.
+/// The engine that makes keys, inputs and answers. What it does not have (ML-KEM before OpenSSL 3.5)
+/// comes from the first engine that has it.
 const MAKER: &str = "openssl";
+
+fn maker(device: &Device, transform: &KeyTransform) -> Result<KeySession, KeyError> {
+    match device.key_session_on(MAKER, transform) {
+        Err(KeyError::Unsupported { .. }) => device.key_session(transform),
+        made => made,
+    }
+}
 
 impl KeyWork {
     /// Prepares the operation called `name` with `keys` keys.
@@ -215,7 +223,7 @@ impl Item {
             Check::Status => true,
             Check::Is(expected) => result == expected,
             Check::Verifies(verify) => {
-                let session = device.key_session_on(MAKER, verify).map_err(Failure::of)?;
+                let session = maker(device, verify).map_err(Failure::of)?;
                 let mut queue = device.key_queue(1, FlushPolicy::default());
                 let mut ops = [KeyOp::verify(&session, &self.input, result)];
                 queue.process(&mut ops).succeeded == 1
@@ -259,15 +267,13 @@ fn pair(
     pair.map_err(Failure::of)
 }
 
-/// Runs one operation on the engine that has everything.
+/// Runs one operation on the engine that makes them.
 fn run(
     device: &Device,
     transform: &KeyTransform,
     input: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), Failure> {
-    let session = device
-        .key_session_on(MAKER, transform)
-        .map_err(Failure::of)?;
+    let session = maker(device, transform).map_err(Failure::of)?;
     let item = Item::of(transform.clone(), input.to_vec(), Check::Status);
     let mut output = vec![0; session.output_len(input.len())];
     let mut second = vec![0; session.second_output_len()];

@@ -77,6 +77,7 @@ const fn encryption(
             kind,
             scheme,
         },
+        on_digits: true,
         open,
     }
 }
