@@ -22,6 +22,6 @@ pub use stream::TagStream;
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;
 
 #[cfg(test)]
-mod reference;
+pub(crate) mod reference;
 #[cfg(test)]
 mod tests;

@@ -188,7 +188,7 @@ unsafe fn tags<'k>(
     // SAFETY: the first `jobs.len()` items are initialised, and their runs valid.
     let items = unsafe {
         let items = core::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<Item>(), jobs.len());
-        poly1305::authenticate(kernels.digits(), items);
+        poly1305::authenticate(kernels.authenticator(), items);
         items
     };
     for (item, job) in items.iter_mut().zip(jobs) {

@@ -4,8 +4,9 @@
 
 use super::{block, lone};
 use crate::arch::words::{DoubleRow, Kernel, Pair, Registers, WordLanes};
-use crate::arch::{DigitSet, WordSet, of_words};
+use crate::arch::{WordSet, of_words};
 use crate::machine::Machine;
+use crate::poly1305::Authenticator;
 
 /// Rows that [`Kernels::blocks`] may read and write, whatever the number of lanes.
 pub(super) const ROWS: usize = 32;
@@ -16,17 +17,17 @@ pub(super) const ROWS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
     words: WordSet,
-    digits: DigitSet,
+    authenticator: Authenticator,
 }
 
 impl Kernels {
     /// The fastest ones of `machine`: as many blocks as a register has words, two registers in
-    /// flight; Poly1305 in lanes where it has registers of digits.
+    /// flight; Poly1305 in lanes of digits or of 64-bit words.
     #[must_use]
     pub fn of(machine: Machine) -> Self {
         Self {
             words: machine.words,
-            digits: machine.digits,
+            authenticator: Authenticator::of(machine),
         }
     }
 
@@ -43,8 +44,8 @@ impl Kernels {
     }
 
     /// What Poly1305 runs on.
-    pub(super) fn digits(&self) -> DigitSet {
-        self.digits
+    pub(super) fn authenticator(&self) -> Authenticator {
+        self.authenticator
     }
 
     /// Replaces the first `lanes` states by their blocks of keystream; overwrites the others.

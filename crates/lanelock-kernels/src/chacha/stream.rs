@@ -4,13 +4,12 @@
 
 use super::batch::Batch;
 use super::{Kernels, Key, NONCE, TAG};
-use crate::arch::DigitSet;
-use crate::poly1305::{self, BLOCK, Element, Item, RUNS, Secret};
+use crate::poly1305::{self, Authenticator, BLOCK, Element, Item, RUNS, Secret};
 use crate::wipe::wipe;
 
 /// A tag in progress; wiped on drop.
 pub struct TagStream {
-    digits: DigitSet,
+    authenticator: Authenticator,
     item: Item,
     /// Bytes that do not fill a block yet; invariant: `filled` is below a block.
     block: [u8; BLOCK],
@@ -29,7 +28,7 @@ impl TagStream {
         batch.flush();
         drop(batch);
         let stream = Self {
-            digits: kernels.digits(),
+            authenticator: kernels.authenticator(),
             item: Item {
                 secret: Secret::new(&one_time[0]),
                 runs: [(core::ptr::null(), 0); RUNS],
@@ -109,7 +108,9 @@ impl TagStream {
     fn absorb(&mut self, blocks: &[u8]) {
         self.item.runs[0] = (blocks.as_ptr(), blocks.len() / BLOCK);
         // SAFETY: the one run that is not empty is a slice of that many blocks.
-        unsafe { poly1305::authenticate(self.digits, core::slice::from_mut(&mut self.item)) };
+        unsafe {
+            poly1305::authenticate(self.authenticator, core::slice::from_mut(&mut self.item))
+        };
         self.item.runs[0].1 = 0;
     }
 }

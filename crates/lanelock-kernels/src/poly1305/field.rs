@@ -8,6 +8,10 @@ use crate::wipe::wipe;
 pub(super) const MASK_44: u64 = (1 << 44) - 1;
 pub(super) const MASK_42: u64 = (1 << 42) - 1;
 
+/// From this many blocks on the square of the multiplier, which two blocks at a time need, is worth
+/// a multiplication.
+const PAIRS: usize = 4;
+
 /// A number in limbs of weight 1, 2⁴⁴ and 2⁸⁸.
 ///
 /// Invariant: limbs are below 2⁴⁶, so that the products of a multiplication add up in 128 bits.
@@ -56,21 +60,22 @@ impl Element {
     /// `self · other`, partly reduced.
     #[inline(always)]
     pub(super) fn times(self, other: Self) -> Self {
+        reduce(self.products(other))
+    }
+
+    /// The limbs of `self · other`, below 2⁹⁸.
+    #[inline(always)]
+    fn products(self, other: Self) -> [u128; 3] {
         let [a0, a1, a2] = self.0;
         let [b0, b1, b2] = other.0;
         // 2¹³² = 4 · 2¹³⁰ ≡ 20.
         let (c1, c2) = (20 * b1, 20 * b2);
         let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
-        let d0 = product(a0, b0) + product(a1, c2) + product(a2, c1);
-        let d1 = product(a0, b1) + product(a1, b0) + product(a2, c2);
-        let d2 = product(a0, b2) + product(a1, b1) + product(a2, b0);
-        let d1 = d1 + (d0 >> 44);
-        let d2 = d2 + (d1 >> 44);
-        let h0 = low(d0) & MASK_44;
-        let h1 = low(d1) & MASK_44;
-        let h2 = low(d2) & MASK_42;
-        let h0 = h0 + 5 * low(d2 >> 42);
-        Self([h0 & MASK_44, h1 + (h0 >> 44), h2])
+        [
+            product(a0, b0) + product(a1, c2) + product(a2, c1),
+            product(a0, b1) + product(a1, b0) + product(a2, c2),
+            product(a0, b2) + product(a1, b1) + product(a2, b0),
+        ]
     }
 
     /// `self + other`, limb by limb.
@@ -96,21 +101,43 @@ impl Element {
     ///
     /// # Safety
     /// `at` is valid for reading them.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn absorb(self, r: Self, at: *const u8, blocks: usize) -> Self {
         let mut sum = self;
-        for block in 0..blocks {
-            // SAFETY: block `block` of the caller's `blocks`.
-            let bytes = unsafe { at.add(BLOCK * block).cast::<[u8; BLOCK]>().read() };
-            let number = u128::from_le_bytes(bytes);
-            let limbs = [
-                low(number) & MASK_44,
-                low(number >> 44) & MASK_44,
-                low(number >> 88) | 1 << 40, // 2¹²⁸ above the block
-            ];
-            sum = sum.plus(Self(limbs)).times(r);
+        let mut done = 0;
+        if blocks >= PAIRS {
+            // Two at a time: (h + a) r² + b r carries once, and b r waits for nothing.
+            let square = r.times(r);
+            while done + 1 < blocks {
+                // SAFETY: two of the caller's `blocks`.
+                let (a, b) = unsafe { (Self::block(at, done), Self::block(at, done + 1)) };
+                let (early, late) = (b.products(r), sum.plus(a).products(square));
+                sum = reduce([late[0] + early[0], late[1] + early[1], late[2] + early[2]]);
+                done += 2;
+            }
+        }
+        while done < blocks {
+            // SAFETY: one of the caller's `blocks`.
+            sum = sum.plus(unsafe { Self::block(at, done) }).times(r);
+            done += 1;
         }
         sum
+    }
+
+    /// Block `number` from `at` on, and 2¹²⁸.
+    ///
+    /// # Safety
+    /// `at` is valid for reading it.
+    #[inline(always)]
+    unsafe fn block(at: *const u8, number: usize) -> Self {
+        // SAFETY: the caller's promise; no alignment is needed.
+        let bytes = unsafe { at.add(BLOCK * number).cast::<[u8; BLOCK]>().read() };
+        let block = u128::from_le_bytes(bytes);
+        Self([
+            low(block) & MASK_44,
+            low(block >> 44) & MASK_44,
+            low(block >> 88) | 1 << 40,
+        ])
     }
 
     /// The smallest number of the same residue, modulo 2¹²⁸.
@@ -134,6 +161,18 @@ impl Element {
         let h2 = select(h2, g2 & MASK_42);
         u128::from(h0) | u128::from(h1) << 44 | u128::from(h2) << 88
     }
+}
+
+/// A number from the limbs of a product, below 2⁹⁸.
+#[inline(always)]
+fn reduce([d0, d1, d2]: [u128; 3]) -> Element {
+    let d1 = d1 + (d0 >> 44);
+    let d2 = d2 + (d1 >> 44);
+    let h0 = low(d0) & MASK_44;
+    let h1 = low(d1) & MASK_44;
+    let h2 = low(d2) & MASK_42;
+    let h0 = h0 + 5 * low(d2 >> 42);
+    Element([h0 & MASK_44, h1 + (h0 >> 44), h2])
 }
 
 /// The low 64 bits.

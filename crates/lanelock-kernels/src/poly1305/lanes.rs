@@ -6,14 +6,17 @@
 use super::BLOCK;
 use super::absorb::absorb;
 use super::field::{Element, Secret};
+use super::narrow;
 use crate::arch::digits::{self, Words};
-use crate::arch::{DigitSet, on};
+use crate::arch::words::{Registers, WordLanes};
+use crate::arch::{DigitSet, WordSet, of_words, on};
 use crate::arrays::from_fn;
 use crate::lockstep::{self, Board};
+use crate::machine::Machine;
 use crate::wipe::wipe;
 
 /// Lanes in flight: those of two registers.
-const LANES: usize = 2 * digits::LANES;
+pub(super) const LANES: usize = 2 * digits::LANES;
 
 /// Runs of a message: associated data and its tail, text and its tail.
 pub(crate) const RUNS: usize = 4;
@@ -25,7 +28,7 @@ const CUT: usize = 96;
 /// Up to this many messages have no use for lanes of their own.
 const ALONE: usize = 2;
 
-/// [`CUT`] for a message alone, whose other lanes would be idle.
+/// [`CUT`] for a message alone in registers of digits, whose other lanes would be idle.
 const CUT_ALONE: usize = 40;
 
 /// Sums and multipliers, limb by limb, one column per lane.
@@ -44,19 +47,43 @@ pub(crate) struct Item {
     pub(crate) sum: Element,
 }
 
+/// What a machine absorbs blocks with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Authenticator {
+    /// Registers of digits, with limbs of 44 bits; plain integers run one message after the other.
+    Digits(DigitSet),
+    /// Registers of 64-bit words, with limbs of 26 bits.
+    Words(WordSet),
+}
+
+impl Authenticator {
+    /// The fastest one of `machine`.
+    pub(crate) fn of(machine: Machine) -> Self {
+        let lanes = of_words!(machine.words, |S| <S as Registers>::U64::COUNT);
+        if !machine.has_digits() && lanes > 1 {
+            Self::Words(machine.words)
+        } else {
+            Self::Digits(machine.digits)
+        }
+    }
+}
+
 /// Absorbs all runs of all items.
 ///
 /// # Safety
 /// Every run is valid for reading its number of blocks.
-pub(crate) unsafe fn authenticate(digits: DigitSet, items: &mut [Item]) {
+pub(crate) unsafe fn authenticate(authenticator: Authenticator, items: &mut [Item]) {
+    let cut_from = match authenticator {
+        Authenticator::Digits(digits) if digits.is_portable() => usize::MAX,
+        Authenticator::Digits(_) => CUT_ALONE,
+        Authenticator::Words(_) => CUT,
+    };
     // SAFETY: the caller's promise, passed on.
     unsafe {
-        if digits.is_portable() {
-            one_by_one(digits, items, usize::MAX);
-        } else if items.len() <= ALONE {
-            one_by_one(digits, items, CUT_ALONE);
+        if items.len() <= ALONE || cut_from == usize::MAX {
+            one_by_one(authenticator, items, cut_from);
         } else {
-            in_lanes(digits, items);
+            in_lanes(authenticator, items);
         }
     }
 }
@@ -65,18 +92,21 @@ pub(crate) unsafe fn authenticate(digits: DigitSet, items: &mut [Item]) {
 ///
 /// # Safety
 /// As [`authenticate`].
-unsafe fn one_by_one(digits: DigitSet, items: &mut [Item], cut_from: usize) {
+unsafe fn one_by_one(authenticator: Authenticator, items: &mut [Item], cut_from: usize) {
     for item in items {
+        // The sum stays in registers, and is not copied for runs of nothing.
+        let (r, mut sum) = (item.secret.r, item.sum);
         for (at, blocks) in item.runs {
             // SAFETY: the run is valid, as the caller promises.
-            item.sum = unsafe {
+            unsafe {
                 if blocks >= cut_from {
-                    cut(digits, item.secret.r, item.sum, at, blocks)
-                } else {
-                    item.sum.absorb(item.secret.r, at, blocks)
+                    sum = cut(authenticator, r, sum, at, blocks);
+                } else if blocks > 0 {
+                    sum = sum.absorb(r, at, blocks);
                 }
-            };
+            }
         }
+        item.sum = sum;
     }
 }
 
@@ -84,9 +114,9 @@ unsafe fn one_by_one(digits: DigitSet, items: &mut [Item], cut_from: usize) {
 ///
 /// # Safety
 /// As [`authenticate`].
-unsafe fn in_lanes(digits: DigitSet, items: &mut [Item]) {
+unsafe fn in_lanes(authenticator: Authenticator, items: &mut [Item]) {
     let mut lanes = Lanes {
-        digits,
+        authenticator,
         items,
         next: 0,
         columns: Columns::ZERO,
@@ -109,7 +139,7 @@ unsafe fn in_lanes(digits: DigitSet, items: &mut [Item]) {
 
 /// Items in flight.
 struct Lanes<'i> {
-    digits: DigitSet,
+    authenticator: Authenticator,
     /// Those from `next` on have not begun.
     items: &'i mut [Item],
     next: usize,
@@ -127,6 +157,7 @@ impl Lanes<'_> {
     ///
     /// # Safety
     /// As [`authenticate`].
+    #[inline(always)]
     unsafe fn begin(&mut self, lane: usize) -> bool {
         while let Some(item) = self.items.get(self.next) {
             self.columns.put(lane, item.secret.r, item.sum);
@@ -145,6 +176,7 @@ impl Lanes<'_> {
     ///
     /// # Safety
     /// As [`authenticate`].
+    #[inline(always)]
     unsafe fn next_run(&mut self, lane: usize) -> bool {
         let item = self.owner[lane];
         while let Some(&(from, blocks)) = self.items[item].runs.get(self.run[lane]) {
@@ -152,7 +184,7 @@ impl Lanes<'_> {
             if blocks >= CUT {
                 let (r, sum) = (self.items[item].secret.r, self.columns.sum(lane));
                 // SAFETY: the run is valid, as the caller promises.
-                let sum = unsafe { cut(self.digits, r, sum, from, blocks) };
+                let sum = unsafe { cut(self.authenticator, r, sum, from, blocks) };
                 self.columns.put(lane, r, sum);
             } else if blocks > 0 {
                 (self.at[lane], self.left[lane]) = (from, blocks);
@@ -185,7 +217,7 @@ impl Board for Lanes<'_> {
         let (columns, at) = (&mut self.columns, &self.at);
         // SAFETY: every lane in flight, and those filled up with the first one's pointer, have
         // `blocks` blocks.
-        unsafe { absorb_lanes(self.digits, columns, at, self.active, blocks) };
+        unsafe { absorb_lanes(self.authenticator, columns, at, self.active, blocks) };
     }
 
     unsafe fn advance(&mut self, lane: usize, blocks: usize) {
@@ -218,8 +250,9 @@ impl Board for Lanes<'_> {
 ///
 /// # Safety
 /// `from` is valid for reading `blocks` blocks.
+#[inline(never)]
 unsafe fn cut(
-    digits: DigitSet,
+    authenticator: Authenticator,
     r: Element,
     sum: Element,
     from: *const u8,
@@ -233,7 +266,7 @@ unsafe fn cut(
         at[lane] = from.wrapping_add(lane * piece * BLOCK);
     }
     // SAFETY: the pieces lie inside the run.
-    unsafe { absorb_lanes(digits, &mut columns, &at, LANES, piece) };
+    unsafe { absorb_lanes(authenticator, &mut columns, &at, LANES, piece) };
     let mut weight = r.power_vartime(piece);
     let mut sums: [Element; LANES] = from_fn(|lane| columns.sum(lane));
     columns.clear();
@@ -258,12 +291,25 @@ unsafe fn cut(
 /// # Safety
 /// The first `lanes` pointers, rounded up to a register, are valid for reading `blocks` blocks.
 unsafe fn absorb_lanes(
-    digits: DigitSet,
+    authenticator: Authenticator,
     columns: &mut Columns,
     at: &[*const u8; LANES],
     lanes: usize,
     blocks: usize,
 ) {
+    let digits = match authenticator {
+        Authenticator::Digits(digits) => digits,
+        Authenticator::Words(words) => {
+            let absorb = narrow::Absorb {
+                columns,
+                at,
+                lanes,
+                blocks,
+            };
+            // SAFETY: the caller's promise, passed on.
+            return unsafe { words.run(absorb) };
+        }
+    };
     let (at, two) = (at.as_ptr(), lanes > digits::LANES);
     on!(digits, |V,
                  proof,

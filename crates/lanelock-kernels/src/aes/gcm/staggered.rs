@@ -6,7 +6,7 @@ use super::ghash::{POWERS, Sum};
 use super::text::Counters;
 use super::together::{Lot, finish, lot, xor};
 use crate::aes::BLOCK;
-use crate::aes::rounds::{ANY, Rounds, each_round};
+use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
 
 /// Most registers of text that a message has here.
@@ -16,17 +16,24 @@ pub(super) const REGISTERS: usize = 9;
 const _: () = assert!(4 * REGISTERS + 2 <= POWERS);
 
 /// As [`Together`](super::together::Together), for any number of messages of up to [`REGISTERS`]
-/// registers, with keys of any one size.
+/// registers; `ROUNDS` may be [`ANY`](crate::aes::rounds::ANY).
 ///
 /// # Safety
 /// As for [`Together`](super::together::Together).
-pub(super) struct Staggered<'l, 'k, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> {
+pub(super) struct Staggered<
+    'l,
+    'k,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+> {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
 }
 
-impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
-    for Staggered<'_, '_, ENCRYPT, G, ONE_KEY>
+impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
+    for Staggered<'_, '_, ROUNDS, ENCRYPT, G, ONE_KEY>
 {
     type Output = ();
 
@@ -40,7 +47,7 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
         // SAFETY: the creator's promises.
         unsafe {
             let mut job = jobs.add(first.into());
-            let mut rounds = Rounds::<V, ANY>::load(proof, (*job).key.cipher().as_ptr());
+            let mut rounds = Rounds::<V, ROUNDS>::load(proof, (*job).key.cipher().as_ptr());
             let mut rows = [Sum::zero(proof); 4];
             // Of the lot: all in one register, or one by one.
             let (mut masks, mut own) = (V::zero(proof), [V::Single::zero(single); 4]);
@@ -54,8 +61,9 @@ impl<const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
                     rounds = Rounds::load(proof, (*job).key.cipher().as_ptr());
                     mask = V::broadcast(proof, (*job).j0.as_ptr());
                 }
-                let sum =
-                    turn::<V, ENCRYPT, G, ONE_KEY>(&rounds, &*job, &*before, &mut text, &mut mask);
+                let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
+                    &rounds, &*job, &*before, &mut text, &mut mask,
+                );
                 rows[(i + V::BLOCKS - 1) % V::BLOCKS] = sum;
                 if i == 0 {
                     if n > 0 {
@@ -110,8 +118,14 @@ fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single; 4]) -
 /// # Safety
 /// As for [`Staggered`].
 #[inline(always)]
-unsafe fn turn<V: Vector, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool>(
-    rounds: &Rounds<V, ANY>,
+unsafe fn turn<
+    V: Vector,
+    const ROUNDS: usize,
+    const ENCRYPT: bool,
+    const G: usize,
+    const ONE_KEY: bool,
+>(
+    rounds: &Rounds<V, ROUNDS>,
     job: &Job<'_>,
     before: &Job<'_>,
     text: &mut [V; G],

@@ -117,6 +117,29 @@ unsafe impl LongLanes for u64 {
     }
 
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self & other
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: i32>(self) -> Self {
+        self << N
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        let low = u64::from(u32::MAX);
+        (self & low) * (other & low)
+    }
+
+    #[inline(always)]
+    unsafe fn load_pairs((): (), at: *const *const u8, offset: usize) -> (Self, Self) {
+        // SAFETY: the one pointer is valid for 16 bytes from `offset`; no alignment is needed.
+        let [low, high] = unsafe { at.read().add(offset).cast::<[u64; 2]>().read_unaligned() };
+        (u64::from_le(low), u64::from_le(high))
+    }
+
+    #[inline(always)]
     unsafe fn load_words((): (), at: *const *const u8, offset: usize) -> [Self; 8] {
         // SAFETY: the one pointer is valid for 64 bytes from `offset`; no alignment is needed.
         let words = unsafe { at.read().add(offset).cast::<[u64; 8]>().read_unaligned() };

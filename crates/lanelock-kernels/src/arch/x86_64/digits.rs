@@ -273,7 +273,7 @@ impl Mask for IfmaMask {
 /// The CPU has AVX-512 F; `at` is valid for 8 pointers, each plus `offset` for 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn load_pairs(at: *const *const u8, offset: usize) -> (__m512i, __m512i) {
+pub(super) unsafe fn load_pairs(at: *const *const u8, offset: usize) -> (__m512i, __m512i) {
     macro_rules! four {
         ($a:literal $b:literal $c:literal $d:literal) => {{
             // SAFETY: four of the caller's eight pointers.

@@ -422,6 +422,38 @@ unsafe impl LongLanes for U64x4 {
     }
 
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX2.
+        Self(unsafe { _mm256_and_si256(self.0, other.0) }, self.1)
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: i32>(self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX2.
+        Self(unsafe { _mm256_slli_epi64::<N>(self.0) }, self.1)
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX2.
+        Self(unsafe { _mm256_mul_epu32(self.0, other.0) }, self.1)
+    }
+
+    #[inline(always)]
+    unsafe fn load_pairs(proof: Avx2, at: *const *const u8, offset: usize) -> (Self, Self) {
+        // SAFETY: the token is the proof of AVX2; the caller promises 4 pointers, and 16 bytes behind each.
+        unsafe {
+            let pair = |lane: usize| _mm_loadu_si128(at.add(lane).read().add(offset).cast());
+            let even = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(pair(0)), pair(2));
+            let odd = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(pair(1)), pair(3));
+            (
+                Self(_mm256_unpacklo_epi64(even, odd), proof),
+                Self(_mm256_unpackhi_epi64(even, odd), proof),
+            )
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_words(proof: Avx2, at: *const *const u8, offset: usize) -> [Self; 8] {
         // SAFETY: the token is the proof of AVX2; the caller promises 4 pointers, and 64 bytes behind each.
         unsafe {

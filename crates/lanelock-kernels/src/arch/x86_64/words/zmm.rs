@@ -10,6 +10,7 @@ use core::arch::x86_64::*;
 use crate::arch::register::Register;
 use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx512;
+use crate::arch::x86_64::digits::load_pairs;
 use crate::arch::x86_64::sha512;
 
 /// Sixteen lanes of 32 bits.
@@ -424,6 +425,34 @@ unsafe impl LongLanes for U64x8 {
         // SAFETY: `self.1` is the proof of AVX-512 F.
         let result = unsafe { _mm512_ternarylogic_epi64::<0xd2>(self.0, b.0, c.0) };
         Self(result, self.1)
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        Self(unsafe { _mm512_and_si512(self.0, other.0) }, self.1)
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: i32>(self) -> Self {
+        // SAFETY: as above. The count is a constant, so this is the immediate form.
+        Self(
+            unsafe { _mm512_sll_epi64(self.0, _mm_cvtsi32_si128(N)) },
+            self.1,
+        )
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        Self(unsafe { _mm512_mul_epu32(self.0, other.0) }, self.1)
+    }
+
+    #[inline(always)]
+    unsafe fn load_pairs(proof: Avx512, at: *const *const u8, offset: usize) -> (Self, Self) {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 16 bytes behind each.
+        let (low, high) = unsafe { load_pairs(at, offset) };
+        (Self(low, proof), Self(high, proof))
     }
 
     #[inline(always)]
