@@ -253,7 +253,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
             *tweak = times_x(self.next, V::BLOCKS * i);
             *data = data.xor(*tweak);
         }
-        self.next = times_x(self.next, V::BLOCKS * G);
+        let mut next = [times_x(self.next, V::BLOCKS * G)];
+        if const { G == 8 } {
+            // Before the rounds, which would keep what comes behind them, the next registers' tweaks
+            // among it, out of the CPU's queues.
+            V::pin(&mut next);
+            V::pin(&mut data);
+        }
+        [self.next] = next;
         let mut turned = if ENCRYPT {
             self.rounds.encrypt(data)
         } else {
