@@ -31,7 +31,7 @@
 //! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512, SHA-3, SHAKE | ChaCha20, Poly1305 |
 //! |---|---|---|---|---|
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
-//! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, integers |
+//! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, Poly1305 in 4 |
 //! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
