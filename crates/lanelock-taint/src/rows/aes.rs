@@ -330,7 +330,7 @@ fn gcm_decrypt(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
 
 fn gcm_long_iv(machine: Machine, burst: &mut [Message]) -> Vec<Vec<u8>> {
     let keys = gcm_keys(machine, burst);
-    let mut jobs = gcm_jobs(burst, &keys, |key, message| key.j0(machine, &message.iv));
+    let mut jobs = gcm_jobs(burst, &keys, |key, message| key.j0(&machine, &message.iv));
     // SAFETY: each message is a vector of its own, in place.
     unsafe { gcm::encrypt_many(machine, &mut jobs) };
     gcm_tags(&jobs)
@@ -445,7 +445,7 @@ fn ccm_turn(
         aad: message.aad.as_ptr(),
         aad_len: message.aad.len(),
         key: &keys[i],
-        nonce: &nonces[i][..13],
+        nonce: ccm::Nonce::new(&nonces[i][..13]),
         tag_len: CCM_TAG,
         tag: [0; 16],
     });

@@ -1,6 +1,6 @@
 use std::prelude::v1::*;
 
-use super::{Job, decrypt_many, encrypt_many};
+use super::{Job, Nonce, decrypt_many, encrypt_many};
 use crate::aes::reference::ccm;
 use crate::aes::{EncryptKey};
 use crate::testing::{Bench, Message, Placed, Random, per_tier};
@@ -41,7 +41,7 @@ fn agrees(machine: Machine, encrypt: bool) {
                     aad: placed.message.aad.as_ptr(),
                     aad_len: placed.message.aad.len(),
                     key: &keys[placed.message.key],
-                    nonce,
+                    nonce: Nonce::new(nonce),
                     tag_len,
                     tag: [0; 16],
                 }
@@ -82,7 +82,7 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
             aad: aad.as_ptr(),
             aad_len: len,
             key: &key,
-            nonce,
+            nonce: Nonce::new(nonce),
             tag_len,
             tag: [0; 16],
         }];
