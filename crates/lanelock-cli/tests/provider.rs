@@ -136,8 +136,7 @@ fn stats_of_a_program_whose_provider_is_switched_off_name_the_reason() {
     drop(program.stdin.take());
     assert!(program.wait().unwrap().success());
     let said = String::from_utf8(output.expect("a page").stdout).unwrap();
-    let reason =
-        "the provider runs nothing in lanes: its section of the configuration has enabled = no";
+    let reason = "the provider runs nothing in lanes: its configuration section has enabled = no";
     assert!(said.contains(reason), "{said}");
 }
 

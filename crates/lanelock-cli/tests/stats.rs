@@ -251,7 +251,7 @@ fn a_fifo_in_place_of_the_page_is_not_waited_for() {
     let link = std::fs::read_link(format!("/proc/{}/fd/3", holder.pid())).unwrap();
     assert_eq!(link.to_str(), Some("/memfd:lanelock-stats"));
     let told = refusal(&[&holder.pid()]);
-    assert!(told.contains("no lanelock-stats inside"), "{told}");
+    assert!(told.contains("it has no lanelock-stats"), "{told}");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn who_cannot_be_read_is_told_why() {
     );
     let none = refusal(&[&std::process::id().to_string()]);
     assert!(
-        none.contains("no lanelock-stats inside") && none.contains("lanelock run"),
+        none.contains("it has no lanelock-stats") && none.contains("lanelock run"),
         "{none}"
     );
     assert!(refusal(&["1", "--json", "--watch"]).contains("--watch"));
