@@ -66,7 +66,7 @@ fn a_program_without_private_keys_is_told_which_ones_count() {
         return;
     }
     assert!(
-        said.contains("has loaded the provider, and used no private key"),
+        said.contains("has loaded the provider, but used no private key"),
         "{said}"
     );
     assert!(said.contains("RSA of 2048 to 4096 bits"), "{said}");

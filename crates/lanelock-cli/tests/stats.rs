@@ -259,7 +259,7 @@ fn who_cannot_be_read_is_told_why() {
     // Numbers end at 2^22 on Linux.
     let absent = refusal(&["8388608"]);
     assert!(
-        absent.contains("process 8388608: there is none"),
+        absent.contains("process 8388608: no such process"),
         "{absent}"
     );
     let none = refusal(&[&std::process::id().to_string()]);
@@ -269,7 +269,7 @@ fn who_cannot_be_read_is_told_why() {
     );
     assert!(refusal(&["1", "--json", "--watch"]).contains("--watch"));
     assert!(refusal(&["1", "--watch", "0"]).contains("0.01 to 86400"));
-    assert!(refusal(&["--prometheus"]).contains("give its number, or --all"));
+    assert!(refusal(&["--prometheus"]).contains("give its process id, or --all"));
     assert!(refusal(&["1", "--all"]).contains("cannot be used with"));
     assert!(refusal(&["--all", "--textfile", "x"]).contains("--prometheus"));
 }
