@@ -24,7 +24,7 @@ trap 'exit 1' INT TERM
 
 need() { # need PROGRAM PACKAGE: ends the test, with its reason, where the program is missing
     command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || {
-        echo "skipped: no $1 here (apt-get install $2)"
+        echo "skipped: $1 is not installed (apt-get install $2)"
         exit 0
     }
 }
@@ -108,7 +108,7 @@ check_client_certificate() { # check_client_certificate VERSION PORT FOLDER
 check_unit() { # check_unit UNIT DROP-IN
     unit=/lib/systemd/system/$1
     if ! command -v systemd-analyze >/dev/null 2>&1 || ! [ -f "$unit" ]; then
-        echo "skipped: the unit $1: no systemd-analyze or no $unit here"
+        echo "skipped: the unit $1: systemd-analyze or $unit is not installed"
         return
     fi
     mkdir -p "$work/units/$1.d"

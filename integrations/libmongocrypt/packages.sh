@@ -2,7 +2,7 @@
 
 has_libmongocrypt() { # Debian's, for programs in C; says so where it is missing
     pkg-config --exists libmongocrypt 2>/dev/null && return
-    echo "skipped: no libmongocrypt for C here (apt-get install libmongocrypt-dev)"
+    echo "skipped: libmongocrypt for C is not installed (apt-get install libmongocrypt-dev)"
     return 1
 }
 
@@ -10,6 +10,6 @@ has_pymongocrypt() { # of the system, or as `tools/setup servers` installs it; s
     PYTHONPATH=$PWD/python:$(readlink -m ../../target/python)${PYTHONPATH:+:$PYTHONPATH}
     export PYTHONPATH
     python3 -c 'import bson, pymongocrypt.binding' 2>/dev/null && return
-    echo "skipped: no pymongocrypt here (python3 -m pip install --target target/python pymongocrypt pymongo)"
+    echo "skipped: pymongocrypt is not installed (python3 -m pip install --target target/python pymongocrypt pymongo)"
     return 1
 }

@@ -1,4 +1,4 @@
-//! Algorithms by number. A number is given once and stays; the kind is in its second byte.
+//! Algorithms by number. A number never changes once assigned; the kind is in its second byte.
 
 use lanelock::algorithm::{Algorithm, Order};
 use lanelock::{Aead, Cipher, Hash, Mac};
@@ -15,7 +15,7 @@ pub const LANELOCK_AES_CFB: u32 = 0x0103;
 pub const LANELOCK_AES_OFB: u32 = 0x0104;
 /// AES in electronic codebook mode.
 pub const LANELOCK_AES_ECB: u32 = 0x0105;
-/// AES-XTS; an operation is a data unit, and the key is two of AES.
+/// AES-XTS; an operation is a data unit, and the key is two AES keys.
 pub const LANELOCK_AES_XTS: u32 = 0x0106;
 /// AES-CBC with residual block termination (DOCSIS).
 pub const LANELOCK_AES_DOCSIS: u32 = 0x0107;
@@ -195,7 +195,7 @@ pub(crate) fn from_numbers(algorithm: u32, mac: u32, order: u32) -> Result<Algor
         LANELOCK_ENCRYPT_THEN_MAC => Order::EncryptThenMac,
         LANELOCK_MAC_THEN_ENCRYPT => Order::MacThenEncrypt,
         _ => {
-            let text = format!("order {order}: a chain's is 1 or 2, and 0 without a MAC");
+            let text = format!("order {order}: use 1 or 2 for a chain, and 0 without a MAC");
             return Err(Failure::unknown(text));
         }
     };
@@ -204,7 +204,7 @@ pub(crate) fn from_numbers(algorithm: u32, mac: u32, order: u32) -> Result<Algor
             Ok(Algorithm::Chain(order, cipher, mac))
         }
         _ => Err(Failure::unknown(format!(
-            "chain of {algorithm:#x} and {mac:#x}: it is a cipher and a MAC"
+            "chain of {algorithm:#x} and {mac:#x}: use a cipher and a MAC"
         ))),
     }
 }
@@ -236,7 +236,7 @@ fn of_number(number: u32) -> Result<Algorithm, Failure> {
 pub(crate) fn hash(number: u32) -> Result<Hash, Failure> {
     match of_number(number)? {
         Algorithm::Hash(hash) => Ok(hash),
-        _ => Err(Failure::unknown(format!("{number:#x}: not a hash"))),
+        _ => Err(Failure::unknown(format!("hash {number:#x}: not a hash"))),
     }
 }
 

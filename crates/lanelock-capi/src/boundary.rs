@@ -63,7 +63,7 @@ fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
             text.map(String::as_str)
         });
         let said = said.unwrap_or("no message");
-        let text = format!("a defect of the library: {said}");
+        let text = format!("a defect in the library: {said}");
         // Dropping what a panic carries may panic.
         std::mem::forget(panic);
         Err(Failure::new(LANELOCK_ERROR_DEFECT, text))
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!((code, error.code), (LANELOCK_ERROR_DEFECT, code));
         // SAFETY: terminated by `made`.
         let text = unsafe { CStr::from_ptr(error.text.as_ptr()) };
-        assert_eq!(text, c"a defect of the library: number");
+        assert_eq!(text, c"a defect in the library: number");
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Handle for lanelock_device {
     const NAME: &'static str = "device";
 }
 
-/// What runs operations.
+/// An engine, which runs operations.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_engine {
@@ -32,7 +32,7 @@ pub struct lanelock_engine {
     pub capabilities: u32,
     /// Its name, by which a transform asks for it.
     pub name: [c_char; 24],
-    /// What runs underneath, with its version.
+    /// The implementation underneath and its version.
     pub version: [c_char; 96],
 }
 
@@ -64,7 +64,7 @@ pub struct lanelock_capability {
     pub algorithm: u32,
     /// What else holds: LANELOCK_CAPABILITY bits.
     pub features: u32,
-    /// Most additional data, in bytes; 0 for none.
+    /// Longest additional data, in bytes; 0 for none.
     pub max_aad: u32,
     /// Lengths of keys.
     pub key: [lanelock_sizes; 4],
@@ -96,8 +96,8 @@ pub const LANELOCK_CAPABILITY_ALLOCATES: u32 = 4;
 /// The key is set again for each operation.
 pub const LANELOCK_CAPABILITY_REKEYS: u32 = 8;
 
-/// Opens the default device: every engine of this machine. A device is made once and used by all
-/// threads. What was made with it stays usable when it is freed. Threads: any.
+/// Opens the default device: every engine of this machine. Make one device and use it from all
+/// threads. Objects that were made with it stay usable after it is freed. Threads: any.
 ///
 /// # Safety
 /// `device` is NULL or valid for writes; `error` is NULL or valid for writes.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn lanelock_device_open(
 /// Frees a device; NULL is allowed. Threads: any, and none may use the handle meanwhile.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle.
+/// No thread is inside a function with this handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_device_free(device: *mut lanelock_device) -> i32 {
     // SAFETY: the caller's promise.
@@ -135,8 +135,8 @@ pub unsafe extern "C" fn lanelock_device_engines(device: *const lanelock_device)
     counted(|| Ok(unsafe { lend(device) }?.device.engines().count()))
 }
 
-/// Describes the engine at `index`; the first is preferred. `engine->size` is set before. Threads:
-/// any.
+/// Describes the engine at `index`; the first is preferred. Set `engine->size` before the call.
+/// Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `engine` is NULL or valid for reads and writes of the size
@@ -162,8 +162,8 @@ pub unsafe extern "C" fn lanelock_device_engine(
     })
 }
 
-/// Describes the row at `index` of what the engine at `engine` offers. `capability->size` is set
-/// before. Threads: any.
+/// Describes the row at `index` of what the engine at `engine` offers. Set `capability->size`
+/// before the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `capability` is NULL or valid for reads and writes of the
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn lanelock_device_capability(
     boundary(|| unsafe {
         let engine = engine_at(lend(device)?, engine)?;
         let row = engine.capabilities().get(index);
-        let row = row.ok_or_else(|| Failure::unknown(format!("capability {index}: too large")))?;
+        let row = row.ok_or_else(|| Failure::unknown(format!("capability {index}: not found")))?;
         sized::write(&described(row)?, capability)
     })
 }
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn lanelock_device_capability(
 /// The engine at `index`.
 pub(crate) fn engine_at(device: &lanelock_device, index: usize) -> Result<&dyn Engine, Failure> {
     let engine = device.device.engines().nth(index);
-    engine.ok_or_else(|| Failure::unknown(format!("engine {index}: too large an index")))
+    engine.ok_or_else(|| Failure::unknown(format!("engine {index}: not found")))
 }
 
 fn described(row: &Capability) -> Result<lanelock_capability, Failure> {
@@ -203,7 +203,7 @@ fn described(row: &Capability) -> Result<lanelock_capability, Failure> {
     let features = features.iter().filter(|(has, _)| *has);
     let numbers = algorithm::to_numbers(row.algorithm);
     let [algorithm, ..] = numbers
-        .ok_or_else(|| Failure::unknown("an algorithm that this interface has no number for"))?;
+        .ok_or_else(|| Failure::unknown("algorithm: this interface has no number for it"))?;
     Ok(lanelock_capability {
         size: 0,
         algorithm,

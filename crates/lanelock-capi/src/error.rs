@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 
 use lanelock::SessionError;
 
-/// The call did what it is for.
+/// The call succeeded.
 pub const LANELOCK_OK: i32 = 0;
 /// A pointer that the function needs is NULL.
 pub const LANELOCK_ERROR_NULL: i32 = -1;
@@ -16,21 +16,21 @@ pub const LANELOCK_ERROR_SIZE: i32 = -2;
 pub const LANELOCK_ERROR_UNKNOWN: i32 = -3;
 /// A handle that was freed, or is of another type.
 pub const LANELOCK_ERROR_HANDLE: i32 = -4;
-/// Another thread is inside of a function of the same queue.
+/// Another thread is inside a function of the same queue.
 pub const LANELOCK_ERROR_BUSY: i32 = -5;
-/// A key, IV, tag or parameter of a length that the algorithm does not have.
+/// A key, IV, tag or parameter of a length that the algorithm does not allow.
 pub const LANELOCK_ERROR_LENGTH: i32 = -6;
 /// No engine of the device offers this.
 pub const LANELOCK_ERROR_UNSUPPORTED: i32 = -7;
-/// A key that the algorithm forbids, or that is no key.
+/// A key that the algorithm forbids, or that is invalid.
 pub const LANELOCK_ERROR_KEY: i32 = -8;
 /// An engine failed: out of memory, for example.
 pub const LANELOCK_ERROR_ENGINE: i32 = -9;
-/// The operating system refused something.
+/// A system call failed.
 pub const LANELOCK_ERROR_SYSTEM: i32 = -10;
 /// An array of operations that is not aligned as its type demands.
 pub const LANELOCK_ERROR_ALIGNMENT: i32 = -11;
-/// A defect of the library; what the call was for is not done.
+/// A defect in the library; the call did not complete.
 pub const LANELOCK_ERROR_DEFECT: i32 = -12;
 
 /// Why a call failed. The caller owns it and need not initialise it; it is written when a function
@@ -46,7 +46,7 @@ pub struct lanelock_error {
 
 const _: () = assert!(size_of::<lanelock_error>() == 512);
 
-/// What an error number means, in general: a string that stays. Threads: any.
+/// What an error number means, in general: a static string. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanelock_strerror(code: i32) -> *const c_char {
     let text: &CStr = match code {
@@ -56,13 +56,13 @@ pub extern "C" fn lanelock_strerror(code: i32) -> *const c_char {
         LANELOCK_ERROR_UNKNOWN => c"a number, name, flag or index that this library does not know",
         LANELOCK_ERROR_HANDLE => c"a handle that was freed or is of another type",
         LANELOCK_ERROR_BUSY => c"another thread is using the same queue",
-        LANELOCK_ERROR_LENGTH => c"a length that the algorithm does not have",
+        LANELOCK_ERROR_LENGTH => c"a length that the algorithm does not allow",
         LANELOCK_ERROR_UNSUPPORTED => c"no engine offers this",
-        LANELOCK_ERROR_KEY => c"the key is refused",
+        LANELOCK_ERROR_KEY => c"the key was refused",
         LANELOCK_ERROR_ENGINE => c"an engine failed",
-        LANELOCK_ERROR_SYSTEM => c"the operating system refused something",
+        LANELOCK_ERROR_SYSTEM => c"a system call failed",
         LANELOCK_ERROR_ALIGNMENT => c"an array of operations is not aligned",
-        LANELOCK_ERROR_DEFECT => c"a defect of the library",
+        LANELOCK_ERROR_DEFECT => c"a defect in the library",
         _ => c"a number that this library does not know",
     };
     text.as_ptr()
@@ -106,7 +106,7 @@ impl From<SessionError> for Failure {
     }
 }
 
-/// Copies `text` with a zero byte to `room`, shortened at a character's end where it does not fit;
+/// Copies `text` with a zero byte to `room`, shortened at a character boundary if it does not fit;
 /// returns the length of all of it.
 pub(crate) fn copy_text(text: &str, room: &mut [c_char]) -> usize {
     let Some(most) = room.len().checked_sub(1) else {

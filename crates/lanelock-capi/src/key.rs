@@ -16,7 +16,7 @@ use crate::handle::{Handle, lend, take};
 use crate::pointer::bytes;
 use crate::sized::{self, Sized32};
 
-/// RSA; its size is the modulus's.
+/// RSA; its size is that of the modulus.
 pub const LANELOCK_KEY_RSA: u32 = 1;
 /// P-256: ECDSA, ECDH.
 pub const LANELOCK_KEY_P256: u32 = 2;
@@ -34,9 +34,9 @@ pub const LANELOCK_KEY_X448: u32 = 7;
 pub const LANELOCK_KEY_ED25519: u32 = 8;
 /// Ed448.
 pub const LANELOCK_KEY_ED448: u32 = 9;
-/// Finite-field Diffie-Hellman; its size is the prime's.
+/// Finite-field Diffie-Hellman; its size is that of the prime.
 pub const LANELOCK_KEY_DH: u32 = 10;
-/// DSA; its size is the prime's.
+/// DSA; its size is that of the prime.
 pub const LANELOCK_KEY_DSA: u32 = 11;
 /// ML-KEM-512.
 pub const LANELOCK_KEY_ML_KEM_512: u32 = 12;
@@ -51,7 +51,7 @@ pub const LANELOCK_KEY_ML_DSA_65: u32 = 16;
 /// ML-DSA-87.
 pub const LANELOCK_KEY_ML_DSA_87: u32 = 17;
 
-/// A secret or a public key. It does not change; sessions keep what they need of it.
+/// A secret or a public key. It is immutable; sessions keep what they need of it.
 #[derive(Debug)]
 pub struct lanelock_key {
     pub(crate) key: AnyKey,
@@ -77,7 +77,7 @@ pub struct lanelock_bytes {
     pub len: usize,
 }
 
-/// A key by its components; those that a kind does not have are left empty. It is a secret key if
+/// The components of a key; those that its kind does not have are left empty. It is a secret key if
 /// `secret` is given.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -87,9 +87,10 @@ pub struct lanelock_key_parts {
     /// A LANELOCK_KEY number.
     pub kind: u32,
     /// RSA's private exponent; a curve's scalar; the exponent of Diffie-Hellman or DSA; the bytes of
-    /// X25519 and its like, or a seed.
+    /// X25519 and similar keys, or a seed.
     pub secret: lanelock_bytes,
-    /// A curve's point; the public value of Diffie-Hellman or DSA; the bytes of X25519 and its like.
+    /// A curve's point; the public value of Diffie-Hellman or DSA; the bytes of X25519 and similar
+    /// keys.
     pub public_value: lanelock_bytes,
     /// RSA: the modulus.
     pub n: lanelock_bytes,
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn lanelock_key_new(
 }
 
 /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC. `passphrase` opens
-/// an encrypted one; without it (NULL) none is tried. Threads: any.
+/// an encrypted one; if it is NULL, no passphrase is tried. Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `container` and `passphrase` are valid for reads of their
@@ -236,18 +237,18 @@ pub unsafe extern "C" fn lanelock_key_public(
     }
 }
 
-/// Frees a key and wipes it; NULL is allowed. Sessions that were made of it stay. Threads: any, and
-/// none may use the handle meanwhile.
+/// Frees a key and wipes it; NULL is allowed. Sessions that were made from it stay usable. Threads:
+/// any, and none may use the handle meanwhile.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle.
+/// No thread is inside a function with this handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_key_free(key: *mut lanelock_key) -> i32 {
     // SAFETY: the caller's promise.
     boundary(|| unsafe { take(key) }.map(drop))
 }
 
-/// Describes a key. `info->size` is set before. Threads: any.
+/// Describes a key. Set `info->size` before the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the key meanwhile; `info` is NULL or valid for reads and writes of the size that it
@@ -265,7 +266,7 @@ pub unsafe extern "C" fn lanelock_key_describe(
         };
         let bits = bits(kind);
         let kind = number_of(kind)
-            .ok_or_else(|| Failure::unknown("a kind that this interface has no number for"))?;
+            .ok_or_else(|| Failure::unknown("kind of key: this interface has no number for it"))?;
         let value = lanelock_key_info {
             size: 0,
             kind,

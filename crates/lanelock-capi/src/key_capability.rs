@@ -24,9 +24,9 @@ pub struct lanelock_key_capability {
     pub kind: u32,
     /// Bits of an RSA modulus, or of a Diffie-Hellman or DSA prime; 0 for other kinds.
     pub bits: u32,
-    /// A usual LANELOCK_SCHEME number; 0 where the kind of key decides all.
+    /// A usual LANELOCK_SCHEME number; 0 where the kind of key leaves no choice.
     pub scheme: u32,
-    /// Operations that run in lockstep; 1 if each runs by itself.
+    /// Operations that run in lockstep; 1 if they run one at a time.
     pub lanes: u32,
     /// Name of the algorithm, such as "rsa-2048-pss-sign".
     pub name: [c_char; 40],
@@ -41,7 +41,7 @@ unsafe impl Sized32 for lanelock_key_capability {
 const _: () = assert!(size_of::<lanelock_key_capability>() == 64);
 
 /// Describes the row at `index` of what the engine at `engine` offers for public keys: LANELOCK_OK, or
-/// LANELOCK_ERROR_UNKNOWN past the last row. `capability->size` is set before. Threads: any.
+/// LANELOCK_ERROR_UNKNOWN past the last row. Set `capability->size` before the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `capability` is NULL or valid for reads and writes of the size
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn lanelock_device_key_capability(
         let engine = engine_at(lend(device)?, engine)?;
         let rows = engine.public_key().map(|half| half.capabilities());
         let row = rows.as_ref().and_then(|rows| rows.get(index));
-        let row = row.ok_or_else(|| Failure::unknown(format!("capability {index}: too large")))?;
+        let row = row.ok_or_else(|| Failure::unknown(format!("capability {index}: not found")))?;
         sized::write(&described(row)?, capability)
     })
 }

@@ -11,44 +11,45 @@ use crate::op::{
     LANELOCK_REASON_SESSION_NULL,
 };
 
-/// The session belongs to another device than the queue.
+/// The session belongs to a different device than the queue.
 pub const LANELOCK_KEY_REASON_FOREIGN_SESSION: u8 = 1;
-/// The session does something else.
+/// The session was made for another operation.
 pub const LANELOCK_KEY_REASON_WRONG_OPERATION: u8 = 2;
 /// The output is shorter than the longest result.
 pub const LANELOCK_KEY_REASON_OUTPUT_TOO_SHORT: u8 = 3;
 /// The second output is shorter than its result.
 pub const LANELOCK_KEY_REASON_SECOND_TOO_SHORT: u8 = 4;
-/// The digest is not as long as the session's hash makes it.
+/// The length of the digest is not that of the session's hash.
 pub const LANELOCK_KEY_REASON_DIGEST_LENGTH: u8 = 5;
-/// The plaintext is longer than the padding leaves room for, or not a raw block.
+/// The plaintext is longer than the padding leaves room for, or is not a raw block.
 pub const LANELOCK_KEY_REASON_PLAINTEXT_LENGTH: u8 = 6;
-/// The ciphertext is not as long as the key makes it.
+/// The length of the ciphertext does not fit the key.
 pub const LANELOCK_KEY_REASON_CIPHERTEXT_LENGTH: u8 = 7;
-/// The peer's public key is not as long as keys of this kind.
+/// The length of the peer's public key is not that of keys of this kind.
 pub const LANELOCK_KEY_REASON_PEER_LENGTH: u8 = 8;
 /// The peer's public key is not a point of the curve, or not an element of the group.
 pub const LANELOCK_KEY_REASON_INVALID_PEER: u8 = 9;
-/// The shared secret is zero: the peer's public key is of small order.
+/// The shared secret is zero: the peer's public key has a small order.
 pub const LANELOCK_KEY_REASON_ZERO_SECRET: u8 = 10;
 /// The block is a number that is not below the modulus.
 pub const LANELOCK_KEY_REASON_OUT_OF_RANGE: u8 = 11;
 /// The signature is malformed, or one of its numbers is out of range.
 pub const LANELOCK_KEY_REASON_MALFORMED_SIGNATURE: u8 = 12;
-/// The signature is not the key's over this message.
+/// The signature does not match the key and the message.
 pub const LANELOCK_KEY_REASON_WRONG_SIGNATURE: u8 = 13;
-/// The ciphertext was not made with this key, or was changed.
+/// The ciphertext was not made with this key, or was modified.
 pub const LANELOCK_KEY_REASON_WRONG_CIPHERTEXT: u8 = 14;
-/// The result did not stand the check with the public key, and was discarded.
+/// The result failed its check with the public key, and was discarded.
 pub const LANELOCK_KEY_REASON_FAULT: u8 = 15;
 /// The engine failed.
 pub const LANELOCK_KEY_REASON_ENGINE: u8 = 16;
 
-/// One public-key operation. `lanelock_key_op_init` and its neighbours fill it in; it stays as it is
-/// but for the results, and can be handed over again once the status is LANELOCK_NOT_PROCESSED.
+/// One public-key operation. `lanelock_key_op_init` and its neighbours fill it in; the library
+/// changes only the results. It can be handed over again once the status is
+/// LANELOCK_NOT_PROCESSED.
 ///
 /// With LANELOCK_INVALID_ARGS nothing was written; with LANELOCK_AUTH_FAILED a signature or ciphertext
-/// is not the key's; with LANELOCK_ENGINE_ERROR the outputs hold zeros.
+/// does not match the key; with LANELOCK_ENGINE_ERROR the outputs hold zeros.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_key_op {
@@ -62,8 +63,8 @@ pub struct lanelock_key_op {
     pub signature: *const u8,
     /// Its length, in bytes.
     pub signature_len: usize,
-    /// Where signature, ciphertext, plaintext, shared secret or generated secret key go. It is other
-    /// memory than what is read.
+    /// Where signature, ciphertext, plaintext, shared secret or generated secret key go. It must
+    /// not overlap what is read.
     pub output: *mut u8,
     /// Room there, in bytes: for the longest result, even where the result is shorter.
     pub output_len: usize,
@@ -75,9 +76,9 @@ pub struct lanelock_key_op {
     pub written: usize,
     /// Length of the second result, in bytes.
     pub second_written: usize,
-    /// The program's own; the library does not look at it.
+    /// For the program's own use; the library ignores it.
     pub user_data: u64,
-    /// What became of the operation. One that is not LANELOCK_NOT_PROCESSED is left alone.
+    /// The result of the operation. One that is not LANELOCK_NOT_PROCESSED is left alone.
     pub status: u8,
     /// Why it did not succeed: a LANELOCK_KEY_REASON number, or a LANELOCK_REASON number from 128.
     pub reason: u8,
@@ -87,26 +88,30 @@ pub struct lanelock_key_op {
 
 const _: () = assert!(size_of::<lanelock_key_op>() == 128 && align_of::<lanelock_key_op>() == 8);
 
-/// What the number of a reason means, in general: a string that stays. Threads: any.
+/// What the number of a reason means, in general: a static string. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanelock_key_reason(reason: u8) -> *const c_char {
     let text: &CStr = match reason {
         0 => c"nothing was wrong",
-        LANELOCK_KEY_REASON_FOREIGN_SESSION => c"session: made by another device than the queue",
-        LANELOCK_KEY_REASON_WRONG_OPERATION => c"operation: the session is for another one",
+        LANELOCK_KEY_REASON_FOREIGN_SESSION => {
+            c"session: made by a different device than the queue"
+        }
+        LANELOCK_KEY_REASON_WRONG_OPERATION => c"operation: the session was made for another one",
         LANELOCK_KEY_REASON_OUTPUT_TOO_SHORT => c"output: shorter than the longest result",
         LANELOCK_KEY_REASON_SECOND_TOO_SHORT => c"second output: shorter than its result",
-        LANELOCK_KEY_REASON_DIGEST_LENGTH => c"digest: not as long as the hash makes it",
-        LANELOCK_KEY_REASON_PLAINTEXT_LENGTH => c"plaintext: of a length that does not fit",
-        LANELOCK_KEY_REASON_CIPHERTEXT_LENGTH => c"ciphertext: not as long as the key makes it",
-        LANELOCK_KEY_REASON_PEER_LENGTH => c"peer's public key: of another length",
-        LANELOCK_KEY_REASON_INVALID_PEER => c"peer's public key: not a valid one",
-        LANELOCK_KEY_REASON_ZERO_SECRET => c"peer's public key: of small order",
-        LANELOCK_KEY_REASON_OUT_OF_RANGE => c"input: not below the modulus",
+        LANELOCK_KEY_REASON_DIGEST_LENGTH => {
+            c"digest: its length is not that of the session's hash"
+        }
+        LANELOCK_KEY_REASON_PLAINTEXT_LENGTH => c"plaintext: its length does not fit the padding",
+        LANELOCK_KEY_REASON_CIPHERTEXT_LENGTH => c"ciphertext: its length does not fit the key",
+        LANELOCK_KEY_REASON_PEER_LENGTH => c"peer's public key: wrong length for its kind",
+        LANELOCK_KEY_REASON_INVALID_PEER => c"peer's public key: not a valid key",
+        LANELOCK_KEY_REASON_ZERO_SECRET => c"peer's public key: has a small order",
+        LANELOCK_KEY_REASON_OUT_OF_RANGE => c"input: must be a number below the modulus",
         LANELOCK_KEY_REASON_MALFORMED_SIGNATURE => c"signature: malformed or out of range",
-        LANELOCK_KEY_REASON_WRONG_SIGNATURE => c"signature: not this key's over this message",
-        LANELOCK_KEY_REASON_WRONG_CIPHERTEXT => c"ciphertext: not made with this key, or changed",
-        LANELOCK_KEY_REASON_FAULT => c"fault: the result did not stand its check",
+        LANELOCK_KEY_REASON_WRONG_SIGNATURE => c"signature: does not match this key and message",
+        LANELOCK_KEY_REASON_WRONG_CIPHERTEXT => c"ciphertext: not made with this key, or modified",
+        LANELOCK_KEY_REASON_FAULT => c"fault: the result failed its check with the public key",
         LANELOCK_KEY_REASON_ENGINE => c"engine: failed",
         LANELOCK_REASON_SESSION_NULL => c"session: NULL",
         LANELOCK_REASON_SESSION_FREED => c"session: was freed",

@@ -1,4 +1,4 @@
-//! Key queues: a thread's way to the public-key engines, which gathers operations into batches.
+//! Key queues: a thread's handle to the public-key engines, which gathers operations into batches.
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use crate::pointer::{check_array, out};
 use crate::sized::{self, Sized32};
 use crate::timer::{Due, Timer};
 
-/// Most operations that a queue may hold.
+/// The most operations that a queue may hold.
 const MAX_DEPTH: usize = 1 << 20;
 
 /// Operations of a burst that are looked at together.
 const BURST: usize = 256;
 
-/// Operations that wait are not run because as many wait as there are submitters.
+/// Waiting operations do not run at once when as many wait as there are submitters.
 pub const LANELOCK_KEY_QUEUE_PATIENT: u32 = 1;
 
-/// One thread's way to the public-key engines: it gathers operations into batches.
+/// One thread's handle to the public-key engines: it gathers operations into batches.
 #[derive(Debug)]
 pub struct lanelock_key_queue {
     inner: OneThread<Inner>,
@@ -34,7 +34,7 @@ impl Handle for lanelock_key_queue {
     const NAME: &'static str = "key queue";
 }
 
-/// How a key queue waits for its batches to fill.
+/// How long a key queue waits for its batches to fill.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_key_queue_options {
@@ -44,8 +44,8 @@ pub struct lanelock_key_queue_options {
     pub flags: u32,
     /// Operations that it holds; 0 for 1024.
     pub depth: u64,
-    /// Longest wait of an operation until it is due, in nanoseconds: 200,000 is usual, and 0 makes
-    /// each poll run everything.
+    /// Longest wait of an operation until it is due, in nanoseconds: 200,000 is usual; with 0, each
+    /// poll runs everything.
     pub deadline: u64,
 }
 
@@ -55,7 +55,7 @@ unsafe impl Sized32 for lanelock_key_queue_options {
     const FIRST: usize = 24;
 }
 
-/// What a key queue has done.
+/// Counters of a key queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_key_stats {
@@ -84,7 +84,7 @@ unsafe impl Sized32 for lanelock_key_stats {
 const _: () = assert!(size_of::<lanelock_key_queue_options>() == 24);
 const _: () = assert!(size_of::<lanelock_key_stats>() == 48);
 
-/// Makes a key queue, for one thread at a time; NULL options are the usual ones. Threads: any.
+/// Makes a key queue, for one thread at a time; NULL stands for the default options. Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `options` is NULL or valid for reads of the size that it
@@ -104,7 +104,8 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
             if !options.is_null() {
                 let options = sized::read(options)?;
                 if options.flags & !LANELOCK_KEY_QUEUE_PATIENT != 0 {
-                    return Err(Failure::unknown(format!("flags {:#x}", options.flags)));
+                    let text = format!("flags {:#x}: unknown", options.flags);
+                    return Err(Failure::unknown(text));
                 }
                 policy.deadline = Duration::from_nanos(options.deadline);
                 policy.when_alone = options.flags & LANELOCK_KEY_QUEUE_PATIENT == 0;
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
                 Ok(0) => 1024,
                 Ok(depth @ ..=MAX_DEPTH) => depth,
                 _ => {
-                    let text = format!("depth {depth}: at most {MAX_DEPTH}");
+                    let text = format!("depth {depth}: at most {MAX_DEPTH} are allowed");
                     return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
                 }
             };
@@ -125,11 +126,11 @@ pub unsafe extern "C" fn lanelock_key_queue_new(
     }
 }
 
-/// Frees a key queue and closes its descriptor; NULL is allowed. Operations that wait are not run.
+/// Frees a key queue and closes its descriptor; NULL is allowed. Waiting operations are not run.
 /// Threads: any, and none may use the handle meanwhile.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle.
+/// No thread is inside a function with this handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_key_queue_free(queue: *mut lanelock_key_queue) -> i32 {
     // SAFETY: the caller's promise.
@@ -138,8 +139,8 @@ pub unsafe extern "C" fn lanelock_key_queue_free(queue: *mut lanelock_key_queue)
 
 /// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
 /// has another one afterwards; others are left alone. Full batches run on lanes. Returns how many
-/// succeeded, or a negative error, and then none was touched, except after LANELOCK_ERROR_DEFECT.
-/// Threads: one at a time for a queue.
+/// succeeded, or a negative error: then no operation was touched, except after
+/// LANELOCK_ERROR_DEFECT. Threads: one at a time for a queue.
 ///
 /// # Safety
 /// No other thread uses the queue; `ops` is valid for reads and writes of `count` operations, and what
@@ -164,10 +165,10 @@ pub unsafe extern "C" fn lanelock_key_process(
     })
 }
 
-/// Takes operations from the front of the array as far as there is room, and returns how many, or a
-/// negative error. Those not taken are untouched. Those taken belong to the queue, with all that they
-/// point to, until they are dequeued or cancelled; one that is refused is finished at once. Threads:
-/// one at a time for a queue.
+/// Takes as many operations from the front of the array as there is room for, and returns how many,
+/// or a negative error. Those not taken are untouched. Those taken belong to the queue, with
+/// everything that they point to, until they are dequeued or cancelled; one that is refused is
+/// finished at once. Threads: one at a time for a queue.
 ///
 /// # Safety
 /// As for `lanelock_key_process`, until the operations are dequeued or cancelled or the queue is freed;
@@ -193,15 +194,15 @@ pub unsafe extern "C" fn lanelock_key_enqueue(
         }
         inner.set_timer()?;
         if taken == 0 && count > 0 {
-            return Err(Failure::unknown("operation: is in this queue already"));
+            return Err(Failure::unknown("operation: already in this queue"));
         }
         Ok(taken)
     })
 }
 
-/// Runs what is due, and returns how many operations that finished, or a negative error. `submitters`
-/// is the number of those who could have an operation waiting here, all of which run at once when as
-/// many wait; 0 if unknown. Threads: one at a time for a queue.
+/// Runs what is due, and returns how many operations finished, or a negative error. `submitters` is
+/// the number of tasks that could have an operation waiting here, 0 if unknown: when as many
+/// operations wait, all of them run at once. Threads: one at a time for a queue.
 ///
 /// # Safety
 /// No other thread uses the queue.
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn lanelock_key_poll(
     })
 }
 
-/// Runs everything that waits, and returns how many operations that finished, or a negative error.
+/// Runs everything that waits, and returns how many operations finished, or a negative error.
 /// Threads: one at a time for a queue.
 ///
 /// # Safety
@@ -265,8 +266,8 @@ pub unsafe extern "C" fn lanelock_key_dequeue(
     })
 }
 
-/// Takes an operation back that has not run: nothing was read or written. Fails with
-/// LANELOCK_ERROR_UNKNOWN if it has finished, and is still to be dequeued, or was not enqueued.
+/// Takes back an operation that has not run: nothing was read or written. Fails with
+/// LANELOCK_ERROR_UNKNOWN if it was not enqueued, or has finished and is still to be dequeued.
 /// Threads: one at a time for a queue.
 ///
 /// # Safety
@@ -282,7 +283,7 @@ pub unsafe extern "C" fn lanelock_key_cancel(
         let ticket = inner.tickets.get(&(op as usize)).copied();
         let job = ticket.and_then(|ticket| inner.queue.cancel(ticket));
         if job.is_none() {
-            return Err(Failure::unknown("operation: does not wait in this queue"));
+            return Err(Failure::unknown("operation: not waiting in this queue"));
         }
         inner.tickets.remove(&(op as usize));
         inner.set_timer()
@@ -351,7 +352,8 @@ pub unsafe extern "C" fn lanelock_key_in_flight(queue: *mut lanelock_key_queue) 
     counted(|| unsafe { Ok(lend(queue)?.inner.enter()?.in_flight()) })
 }
 
-/// Counters of a key queue. `stats->size` is set before. Threads: one at a time for a queue.
+/// Writes a key queue's counters. Set `stats->size` before the call. Threads: one at a time for a
+/// queue.
 ///
 /// # Safety
 /// No other thread uses the queue; `stats` is NULL or valid for reads and writes of the size that it

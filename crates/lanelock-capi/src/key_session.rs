@@ -57,15 +57,15 @@ pub const LANELOCK_SCHEME_ML_DSA: u32 = 9;
 pub const LANELOCK_KEY_DIGEST: u32 = 1;
 /// Signatures are r and s one after the other, each as long as the order, instead of DER.
 pub const LANELOCK_KEY_FIXED: u32 = 2;
-/// RSA's private operations need not be blinded: safe only where nobody chooses the input or nobody
-/// can measure.
+/// RSA's private operations need not be blinded: safe only if an attacker cannot choose the input
+/// or cannot measure.
 pub const LANELOCK_KEY_UNBLINDED: u32 = 4;
 
 /// A salt of RSASSA-PSS as long as the digest.
 pub const LANELOCK_SALT_DIGEST: u32 = 0xffff_ffff;
 
-/// A key, prepared for one operation. It does not change: any number of threads and queues use one at
-/// the same time.
+/// A key, prepared for one operation. It is immutable: any number of threads and queues can use it
+/// at the same time.
 #[derive(Debug)]
 pub struct lanelock_key_session {
     pub(crate) session: KeySession,
@@ -75,8 +75,8 @@ impl Handle for lanelock_key_session {
     const NAME: &'static str = "key session";
 }
 
-/// What a public-key session does. `lanelock_key_transform_init` makes one; what it leaves zero may be
-/// set afterwards.
+/// What a public-key session does. `lanelock_key_transform_init` fills it in; fields that it leaves
+/// zero may be set afterwards.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_key_transform {
@@ -116,22 +116,22 @@ unsafe impl Sized32 for lanelock_key_transform {
     const FIRST: usize = 72;
 }
 
-/// What a public-key session is.
+/// The properties of a public-key session.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_key_session_info {
     /// The size of this structure, in bytes.
     pub size: u32,
-    /// Operations that run in lockstep; 1 if each runs by itself.
+    /// Operations that run in lockstep; 1 if they run one at a time.
     pub lanes: u32,
-    /// Room that an operation's output needs, in bytes. Encryption and decryption with SM2 need as
-    /// much more as the input has.
+    /// Room that an operation's output needs, in bytes. For encryption and decryption with SM2, add
+    /// the length of the input.
     pub output_len: u32,
     /// Room that an operation's second output needs, in bytes; 0 if there is none.
     pub second_len: u32,
     /// Bytes of memory that the session holds.
     pub memory: u64,
-    /// More for each queue that has used the session.
+    /// In addition, for each queue that has used the session.
     pub memory_per_queue: u64,
     /// Name of the engine that runs it.
     pub engine: [c_char; 24],
@@ -177,18 +177,18 @@ pub unsafe extern "C" fn lanelock_key_session_new(
     }
 }
 
-/// Frees a session; NULL is allowed. Its key is wiped when no operation of it is enqueued any more.
-/// Threads: any, and none may use the handle meanwhile.
+/// Frees a session; NULL is allowed. Its key is wiped when none of its operations is enqueued any
+/// more. Threads: any, and none may use the handle meanwhile.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle or an operation of it.
+/// No thread is inside a function with this handle or an operation of it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_key_session_free(session: *mut lanelock_key_session) -> i32 {
     // SAFETY: the caller's promise.
     boundary(|| unsafe { take(session) }.map(drop))
 }
 
-/// Describes a session. `info->size` is set before. Threads: any.
+/// Describes a session. Set `info->size` before the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the session meanwhile; `info` is NULL or valid for reads and writes of the size
@@ -223,7 +223,10 @@ pub unsafe extern "C" fn lanelock_key_session_describe(
 unsafe fn described(from: &lanelock_key_transform) -> Result<KeyTransform, Failure> {
     const KNOWN: u32 = LANELOCK_KEY_DIGEST | LANELOCK_KEY_FIXED | LANELOCK_KEY_UNBLINDED;
     if from.flags & !KNOWN != 0 || from.reserved != 0 {
-        let text = format!("flags {:#x} or reserved: unknown", from.flags);
+        let text = format!(
+            "flags {:#x}, reserved {}: a flag is unknown, or reserved is not 0",
+            from.flags, from.reserved
+        );
         return Err(Failure::unknown(text));
     }
     // SAFETY: the caller's promise.
@@ -253,7 +256,7 @@ unsafe fn operation(from: &lanelock_key_transform) -> Result<KeyTransform, Failu
     let plain = |transform| match from.scheme {
         0 => Ok(transform),
         other => Err(Failure::unknown(format!(
-            "scheme {other}: this operation has none"
+            "scheme {other}: this operation takes none; use 0"
         ))),
     };
     match (from.operation, key) {
@@ -269,16 +272,16 @@ unsafe fn operation(from: &lanelock_key_transform) -> Result<KeyTransform, Failu
         (LANELOCK_ENCAPSULATE, AnyKey::Public(key)) => plain(KeyTransform::encapsulate(key)),
         (LANELOCK_DECAPSULATE, AnyKey::Secret(key)) => plain(KeyTransform::decapsulate(key)),
         (LANELOCK_SIGN..=LANELOCK_DECAPSULATE, AnyKey::Secret(_)) => Err(Failure::unknown(
-            "key: secret, and the operation takes a public one",
+            "key: secret, but the operation takes a public one",
         )),
         (LANELOCK_SIGN..=LANELOCK_DECAPSULATE, AnyKey::Public(_)) => Err(Failure::unknown(
-            "key: public, and the operation takes a secret one",
+            "key: public, but the operation takes a secret one",
         )),
         (other, _) => Err(Failure::unknown(format!("operation {other}: unknown"))),
     }
 }
 
-/// The number of a scheme; 0 where the kind of key decides all.
+/// The number of a scheme; 0 where the kind of key leaves no choice.
 pub(crate) fn scheme_number(scheme: Scheme) -> Option<u32> {
     Some(match scheme {
         Scheme::Plain => 0,
@@ -333,7 +336,7 @@ fn signature(from: &lanelock_key_transform) -> Result<SignatureScheme, Failure> 
         LANELOCK_SCHEME_ML_DSA => SignatureScheme::MlDsa,
         other => {
             return Err(Failure::unknown(format!(
-                "scheme {other}: not for signatures"
+                "scheme {other}: not a signature scheme"
             )));
         }
     })
@@ -350,7 +353,7 @@ fn encryption(from: &lanelock_key_transform) -> Result<EncryptionScheme, Failure
         LANELOCK_SCHEME_SM2 => EncryptionScheme::Sm2,
         other => {
             return Err(Failure::unknown(format!(
-                "scheme {other}: not for encryption"
+                "scheme {other}: not an encryption scheme"
             )));
         }
     })

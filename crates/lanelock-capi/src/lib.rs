@@ -2,7 +2,7 @@
 //!
 //! Functions have C's names and are documented for readers of the header, which `tools/header`
 //! generates from this crate. Each is one call of the boundary, which checks handles and pointers as
-//! far as that is possible, lets no panic through, and turns an error into a number and a sentence.
+//! far as possible, stops panics, and turns an error into a number and a sentence.
 //!
 //! An operation is a record of 128 bytes that the program keeps. A burst is read from such records
 //! into the queue pair's own array of the core's operations, field by field and in the same order, and

@@ -25,7 +25,7 @@ pub const LANELOCK_ENGINE_ERROR: u8 = 4;
 
 /// The output is other memory than the input.
 pub const LANELOCK_OP_SEPARATE: u16 = 1;
-/// There is no output: a MAC or hash whose tag is a place of its own.
+/// There is no output: a MAC or hash with a separate tag.
 pub const LANELOCK_OP_READ_ONLY: u16 = 2;
 /// `cipher_at` and `cipher_len` are given; without it, all of the input is encrypted or decrypted.
 pub const LANELOCK_OP_CIPHER_RANGE: u16 = 4;
@@ -33,23 +33,23 @@ pub const LANELOCK_OP_CIPHER_RANGE: u16 = 4;
 pub const LANELOCK_OP_AUTH_RANGE: u16 = 8;
 /// `output_at` is given: where the payload starts in a separate output.
 pub const LANELOCK_OP_OUTPUT_AT: u16 = 16;
-/// The IV lies in the input from `iv_at`; `iv` and `iv_len` are not looked at.
+/// The IV lies in the input from `iv_at`; `iv` and `iv_len` are ignored.
 pub const LANELOCK_OP_IV_AT: u16 = 32;
-/// The additional data lies in the input from `aad_at`; `aad` is not looked at.
+/// The additional data lies in the input from `aad_at`; `aad` is ignored.
 pub const LANELOCK_OP_AAD_AT: u16 = 64;
 /// The tag lies in the output (to compute) or in the input (to verify) from `tag_at`; `tag` and
-/// `tag_len` are not looked at.
+/// `tag_len` are ignored.
 pub const LANELOCK_OP_TAG_AT: u16 = 128;
-/// The tag may only be read: it is compared.
+/// The tag is read-only: it is compared.
 pub const LANELOCK_OP_TAG_CONST: u16 = 256;
 
 /// The buffer or a range is longer than 4 GiB - 2.
 pub const LANELOCK_REASON_TOO_LARGE: u8 = 1;
-/// The session belongs to another device than the queue pair.
+/// The session belongs to a different device than the queue pair.
 pub const LANELOCK_REASON_FOREIGN_SESSION: u8 = 2;
-/// The cipher range ends past the input.
+/// The cipher range extends past the end of the input.
 pub const LANELOCK_REASON_CIPHER_RANGE: u8 = 3;
-/// The authenticated range ends past the input.
+/// The authenticated range extends past the end of the input.
 pub const LANELOCK_REASON_AUTH_RANGE: u8 = 4;
 /// A cipher needs an output, and there is none.
 pub const LANELOCK_REASON_OUTPUT_MISSING: u8 = 5;
@@ -69,23 +69,23 @@ pub const LANELOCK_REASON_IV_MISSING: u8 = 11;
 pub const LANELOCK_REASON_IV_UNEXPECTED: u8 = 12;
 /// The IV's length is not the session's.
 pub const LANELOCK_REASON_IV_LENGTH: u8 = 13;
-/// The inline IV ends past the input.
+/// The inline IV extends past the end of the input.
 pub const LANELOCK_REASON_IV_RANGE: u8 = 14;
 /// The algorithm takes no additional data.
 pub const LANELOCK_REASON_AAD_UNEXPECTED: u8 = 15;
 /// The additional data is longer than the algorithm allows.
 pub const LANELOCK_REASON_AAD_TOO_LONG: u8 = 16;
-/// The inline additional data ends past the input.
+/// The inline additional data extends past the end of the input.
 pub const LANELOCK_REASON_AAD_RANGE: u8 = 17;
 /// The algorithm needs room for a tag, or one to compare, and there is none.
 pub const LANELOCK_REASON_TAG_MISSING: u8 = 18;
-/// The algorithm has no tag.
+/// The algorithm takes no tag.
 pub const LANELOCK_REASON_TAG_UNEXPECTED: u8 = 19;
 /// The tag's length is not the session's.
 pub const LANELOCK_REASON_TAG_LENGTH: u8 = 20;
-/// The inline tag ends past its buffer.
+/// The inline tag extends past the end of its buffer.
 pub const LANELOCK_REASON_TAG_RANGE: u8 = 21;
-/// The session computes a tag, but the one given can only be read.
+/// The session computes a tag, but the one given is read-only.
 pub const LANELOCK_REASON_TAG_READ_ONLY: u8 = 22;
 /// The tag overlaps bytes that the operation authenticates or writes.
 pub const LANELOCK_REASON_TAG_OVERLAP: u8 = 23;
@@ -96,7 +96,7 @@ pub const LANELOCK_REASON_HEADER_OVERLAP: u8 = 24;
 pub const LANELOCK_REASON_BUFFER_OVERLAP: u8 = 25;
 /// The session is NULL.
 pub const LANELOCK_REASON_SESSION_NULL: u8 = 128;
-/// The session was freed. Found in debug builds of the library alone.
+/// The session was freed. Detected only in debug builds of the library.
 pub const LANELOCK_REASON_SESSION_FREED: u8 = 129;
 /// A pointer is NULL although its length is not 0.
 pub const LANELOCK_REASON_POINTER_NULL: u8 = 130;
@@ -107,8 +107,8 @@ pub const LANELOCK_REASON_ALIGNMENT: u8 = 132;
 /// An output of a public-key operation overlaps other memory of it.
 pub const LANELOCK_REASON_OVERLAP: u8 = 133;
 
-/// One message of a session. `lanelock_op_in_place` and its neighbours fill it in; it stays as it
-/// is but for `status` and `reason`, and can be handed over again once the status is
+/// One message of a session. `lanelock_op_in_place` and its neighbours fill it in; the library
+/// changes only `status` and `reason`. It can be handed over again once the status is
 /// LANELOCK_NOT_PROCESSED. Offsets and lengths are in bytes and count from the start of the input,
 /// also across segments.
 ///
@@ -123,13 +123,13 @@ pub struct lanelock_op {
     pub session: *const lanelock_session,
     /// The input: bytes, or an array of `struct iovec` if `input_segments` is not 0.
     pub input: *mut c_void,
-    /// Its length; not looked at if there are segments.
+    /// Its length; ignored if there are segments.
     pub input_len: u32,
     /// Segments of the input; 0 for one run of bytes.
     pub input_segments: u32,
-    /// The separate output, as the input.
+    /// The separate output, in the same form as the input.
     pub output: *mut c_void,
-    /// Its length; not looked at if there are segments.
+    /// Its length; ignored if there are segments.
     pub output_len: u32,
     /// Segments of the output; 0 for one run of bytes.
     pub output_segments: u32,
@@ -163,11 +163,11 @@ pub struct lanelock_op {
     pub output_at: u32,
     /// LANELOCK_OP bits.
     pub flags: u16,
-    /// What became of the operation. One that is not LANELOCK_NOT_PROCESSED is left alone.
+    /// The result of the operation. One that is not LANELOCK_NOT_PROCESSED is left alone.
     pub status: u8,
     /// Why it was refused, if the status is LANELOCK_INVALID_ARGS.
     pub reason: u8,
-    /// The program's own; the library does not look at it.
+    /// For the program's own use; the library ignores it.
     pub user_data: u64,
     /// Zero.
     pub reserved: u64,
@@ -176,10 +176,10 @@ pub struct lanelock_op {
 const _: () = assert!(size_of::<lanelock_op>() == 128 && align_of::<lanelock_op>() == 8);
 const _: () = assert!(cfg!(target_pointer_width = "64"), "pointers have 64 bits");
 
-/// Why an operation was refused, as a sentence with the values involved. Writes as much of it as fits
-/// to `text`, which has room for `size` bytes, with a zero byte, and returns the length of all of it,
-/// or a negative error; 0 if the operation was not refused. Threads: any, while none writes the
-/// operation.
+/// Why an operation was refused, as a sentence with the values involved. Writes as much of it as
+/// fits to `text`, which has room for `size` bytes, with a zero byte, and returns the length of the
+/// whole sentence, or a negative error; 0 if the operation was not refused. Threads: any, while
+/// none writes the operation.
 ///
 /// # Safety
 /// `op` is NULL or an operation whose session and segments are as they were when it was refused;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn lanelock_op_explain(
             return Ok(sentence.len());
         }
         if isize::try_from(size).is_err() {
-            return Err(Failure::unknown("size: more than there is memory"));
+            return Err(Failure::unknown("size: exceeds the address space"));
         }
         Ok(copy_text(
             &sentence,
@@ -224,7 +224,7 @@ unsafe fn explained(op: &lanelock_op) -> String {
             own("a pointer is NULL although its length, or number of segments, is not 0")
         }
         (_, LANELOCK_REASON_FLAGS) => format!(
-            "flags {:#x}: one is unknown, or two of them exclude each other",
+            "flags {:#x}: one is unknown, or two exclude each other",
             op.flags
         ),
         (_, LANELOCK_REASON_ALIGNMENT) => own("a list of segments is not aligned to 8 bytes"),

@@ -1,4 +1,4 @@
-//! Queue pairs: a thread's way to the engines.
+//! Queue pairs: a thread's handle to the engines.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -18,10 +18,10 @@ use crate::view::{Spare, view};
 /// Operations read at a time: as many as the core groups at a time.
 const SLICE: usize = 256;
 
-/// Most operations that a queue pair may hold enqueued.
+/// The most operations that a queue pair may hold enqueued.
 const MAX_DEPTH: usize = 1 << 24;
 
-/// One thread's way to the engines: it owns what changes while operations run.
+/// One thread's handle to the engines: it owns what changes while operations run.
 #[derive(Debug)]
 pub struct lanelock_queue_pair {
     inner: OneThread<Inner>,
@@ -53,8 +53,8 @@ struct Burst {
     like: Alike,
 }
 
-/// Makes a queue pair, for one thread at a time, that holds up to `depth` enqueued operations; 0 for
-/// a program that enqueues none. Threads: any.
+/// Makes a queue pair, for one thread at a time, that holds up to `depth` enqueued operations; use
+/// 0 in a program that enqueues none. Threads: any.
 ///
 /// # Safety
 /// No thread frees the device meanwhile; `queue_pair` and `error` are NULL or valid for writes.
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
         made(queue_pair, error, || {
             let device = &lend(device)?.device;
             if depth > MAX_DEPTH {
-                let text = format!("depth {depth}: at most {MAX_DEPTH}");
+                let text = format!("depth {depth}: at most {MAX_DEPTH} are allowed");
                 return Err(Failure::new(LANELOCK_ERROR_LENGTH, text));
             }
             let queue = device.queue_pair(1);
@@ -88,11 +88,11 @@ pub unsafe extern "C" fn lanelock_queue_pair_new(
     }
 }
 
-/// Frees a queue pair and wipes its contexts; NULL is allowed. Operations that are enqueued are not
-/// run. Threads: any, and none may use the handle meanwhile.
+/// Frees a queue pair and wipes its contexts; NULL is allowed. Enqueued operations are not run.
+/// Threads: any, and none may use the handle meanwhile.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle.
+/// No thread is inside a function with this handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_queue_pair_free(queue_pair: *mut lanelock_queue_pair) -> i32 {
     // SAFETY: the caller's promise.
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn lanelock_queue_pair_free(queue_pair: *mut lanelock_queu
 
 /// Runs a burst to completion: every operation of the array whose status is LANELOCK_NOT_PROCESSED
 /// has another one afterwards; others are left alone. Returns how many of them succeeded, or a
-/// negative error, and then none was touched, except after LANELOCK_ERROR_DEFECT. Threads: one at a
-/// time for a queue pair.
+/// negative error: then no operation was touched, except after LANELOCK_ERROR_DEFECT. Threads: one
+/// at a time for a queue pair.
 ///
 /// # Safety
 /// `queue_pair` is NULL or live, and no other thread uses it; `ops` is valid for reads and writes of
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn lanelock_process(
     })
 }
 
-/// As `lanelock_process`, for an array of pointers to operations, each of which is there once. A
-/// pointer that is NULL, or not aligned to 8 bytes, is passed over.
+/// As `lanelock_process`, for an array of pointers to distinct operations. A pointer that is NULL,
+/// or not aligned to 8 bytes, is skipped.
 ///
 /// # Safety
 /// As for `lanelock_process`; `ops` is valid for reads of `count` pointers.
@@ -144,10 +144,10 @@ pub unsafe extern "C" fn lanelock_process_v(
     })
 }
 
-/// Takes operations from the front of the array as far as there is room, and returns how many, or a
-/// negative error. Those not taken are untouched: dequeue some, then try again. Those taken belong to
-/// the queue pair, with all that they point to, until they are dequeued. Threads: one at a time for a
-/// queue pair.
+/// Takes as many operations from the front of the array as there is room for, and returns how many,
+/// or a negative error. Those not taken are untouched: dequeue some, then try again. Those taken
+/// belong to the queue pair, with everything that they point to, until they are dequeued. Threads:
+/// one at a time for a queue pair.
 ///
 /// # Safety
 /// As for `lanelock_process_v`, until the operations are dequeued or the queue pair is freed.
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn lanelock_enqueue(
 }
 
 /// Writes up to `limit` finished operations to the array, in the order in which they were enqueued,
-/// and returns how many, or a negative error. Operations that wait run first, together. Threads: one
+/// and returns how many, or a negative error. Waiting operations run first, together. Threads: one
 /// at a time for a queue pair.
 ///
 /// # Safety

@@ -19,8 +19,8 @@ pub const LANELOCK_FORWARD: u32 = 1;
 /// Decrypts, verifies a tag, or both.
 pub const LANELOCK_REVERSE: u32 = 2;
 
-/// A transform with its keys, prepared by one engine. It does not change: any number of threads and
-/// queue pairs use one at the same time.
+/// A transform with its keys, prepared by one engine. It is immutable: any number of threads and
+/// queue pairs can use it at the same time.
 #[derive(Debug)]
 pub struct lanelock_session {
     pub(crate) session: Session,
@@ -30,8 +30,8 @@ impl Handle for lanelock_session {
     const NAME: &'static str = "session";
 }
 
-/// What a session does, and its keys. `lanelock_transform_init` makes one; what it leaves zero may
-/// be set afterwards.
+/// What a session does, and its keys. `lanelock_transform_init` fills it in; fields that it leaves
+/// zero may be set afterwards.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_transform {
@@ -52,8 +52,8 @@ pub struct lanelock_transform {
     pub tag_len: u32,
     /// Zero.
     pub reserved: u32,
-    /// The cipher's, AEAD's or MAC's key. It is copied, and the copy wiped when it is not needed any
-    /// more.
+    /// The cipher's, AEAD's or MAC's key. It is copied, and the copy is wiped when it is no longer
+    /// needed.
     pub key: *const u8,
     /// Its length, in bytes.
     pub key_len: usize,
@@ -71,7 +71,7 @@ unsafe impl Sized32 for lanelock_transform {
     const FIRST: usize = 72;
 }
 
-/// What a session is.
+/// The properties of a session.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_session_info {
@@ -85,7 +85,7 @@ pub struct lanelock_session_info {
     pub block: u32,
     /// Bytes of memory that the session holds.
     pub memory: u64,
-    /// More for each queue pair that has used the session.
+    /// In addition, for each queue pair that has used the session.
     pub memory_per_queue_pair: u64,
     /// Name of the engine that runs it.
     pub engine: [c_char; 24],
@@ -135,14 +135,14 @@ pub unsafe extern "C" fn lanelock_session_new(
 /// operations of this session, meanwhile or afterwards.
 ///
 /// # Safety
-/// No thread is inside of a function with this handle or an operation of it.
+/// No thread is inside a function with this handle or an operation of it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanelock_session_free(session: *mut lanelock_session) -> i32 {
     // SAFETY: the caller's promise.
     boundary(|| unsafe { take(session) }.map(drop))
 }
 
-/// Describes a session. `info->size` is set before. Threads: any.
+/// Describes a session. Set `info->size` before the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the session meanwhile; `info` is NULL or valid for reads and writes of the size
@@ -174,8 +174,8 @@ pub unsafe extern "C" fn lanelock_session_describe(
 
 /// Sets the numbers of the algorithm that `name` stands for, and the length of its keys, in a
 /// transform whose size is set: "aes-128-gcm", "hmac-sha256", "aes-128-cbc+hmac-sha1" (encrypts, then
-/// authenticates) or "hmac-sha1+aes-128-cbc" (the other order). HMAC takes keys of any length; what is
-/// set is its digest's. Threads: any.
+/// authenticates) or "hmac-sha1+aes-128-cbc" (the other order). HMAC takes keys of any length; this
+/// sets the length of its digest. Threads: any.
 ///
 /// # Safety
 /// `name` is NULL or a string; `transform` is NULL or valid for reads and writes of the size that it
@@ -208,10 +208,10 @@ unsafe fn described(from: &lanelock_transform) -> Result<Transform, Failure> {
     let direction = match from.direction {
         LANELOCK_FORWARD => Direction::Forward,
         LANELOCK_REVERSE => Direction::Reverse,
-        other => return Err(Failure::unknown(format!("direction {other}: it is 1 or 2"))),
+        other => return Err(Failure::unknown(format!("direction {other}: use 1 or 2"))),
     };
     if from.reserved != 0 {
-        return Err(Failure::unknown("reserved: it is 0"));
+        return Err(Failure::unknown("reserved: must be 0"));
     }
     // SAFETY: the caller's promise.
     let (key, mac_key) = unsafe {

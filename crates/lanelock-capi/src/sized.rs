@@ -38,7 +38,7 @@ pub(crate) unsafe fn read<T: Sized32>(from: *const T) -> Result<T, Failure> {
     let rest = unsafe { std::slice::from_raw_parts(from.cast::<u8>().add(known), size - known) };
     if rest.iter().any(|&byte| byte != 0) {
         let text = format!(
-            "{}: {size} bytes; this library knows {}, and what follows is not zero",
+            "{}: {size} bytes; this library knows {}, and the bytes after them are not zero",
             T::NAME,
             size_of::<T>()
         );

@@ -8,7 +8,7 @@ use crate::handle::lend;
 use crate::queue_pair::lanelock_queue_pair;
 use crate::sized::{self, Sized32};
 
-/// What a queue pair has done.
+/// Counters of a queue pair.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_stats {
@@ -28,7 +28,7 @@ unsafe impl Sized32 for lanelock_stats {
     const FIRST: usize = 24;
 }
 
-/// What one engine has done for a queue pair.
+/// Counters of one engine's work for a queue pair.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct lanelock_engine_stats {
@@ -38,12 +38,12 @@ pub struct lanelock_engine_stats {
     pub reserved: u32,
     /// The engine's name.
     pub name: [c_char; 24],
-    /// Bytes of message in operations that succeeded.
+    /// Message bytes in operations that succeeded.
     pub bytes: u64,
     /// Operations by status: the status is the index.
     pub by_status: [u64; 5],
-    /// Calls of the engine by their number of operations: at `i`, those of 2^i to 2^(i+1) - 1, at the
-    /// end all larger ones.
+    /// Calls to the engine by number of operations: at index `i`, calls with 2^i to 2^(i+1) - 1
+    /// operations; at the last index, all larger ones.
     pub group_sizes: [u64; 9],
 }
 
@@ -56,7 +56,8 @@ unsafe impl Sized32 for lanelock_engine_stats {
 const _: () = assert!(size_of::<lanelock_stats>() == 24);
 const _: () = assert!(size_of::<lanelock_engine_stats>() == 152);
 
-/// Counters of a queue pair at some recent time. `stats->size` is set before. Threads: any.
+/// Writes a queue pair's counters, as of some recent time. Set `stats->size` before the call.
+/// Threads: any.
 ///
 /// # Safety
 /// No thread frees the queue pair meanwhile; `stats` is NULL or valid for reads and writes of the size
@@ -79,8 +80,8 @@ pub unsafe extern "C" fn lanelock_queue_pair_stats(
     })
 }
 
-/// Counters of the engine at `index`, in the device's order. `stats->size` is set before. Threads:
-/// any.
+/// Writes the counters of the engine at `index`, in the device's order. Set `stats->size` before
+/// the call. Threads: any.
 ///
 /// # Safety
 /// No thread frees the queue pair meanwhile; `stats` is NULL or valid for reads and writes of the size
@@ -95,9 +96,7 @@ pub unsafe extern "C" fn lanelock_queue_pair_engine_stats(
     boundary(|| unsafe {
         let found = lend(queue_pair)?.stats.snapshot();
         let Some(row) = found.engines.get(index) else {
-            return Err(Failure::unknown(format!(
-                "engine {index}: too large an index"
-            )));
+            return Err(Failure::unknown(format!("engine {index}: not found")));
         };
         let mut value = lanelock_engine_stats {
             size: 0,

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, c_char};
 
-/// Version of the interface that this header describes. A program that was built with another one
-/// than `lanelock_abi_version` returns does not fit the library.
+/// Version of the interface that this header describes. A program that was built with another
+/// version than `lanelock_abi_version` returns does not fit the library.
 pub const LANELOCK_ABI_VERSION: u32 = 0;
 
 /// Version of the library's interface. Threads: any.
@@ -12,7 +12,7 @@ pub extern "C" fn lanelock_abi_version() -> u32 {
     LANELOCK_ABI_VERSION
 }
 
-/// Version of the library, such as "0.1.0": a string that stays. Threads: any.
+/// Version of the library, such as "0.1.0": a static string. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanelock_version() -> *const c_char {
     const VERSION: &CStr =

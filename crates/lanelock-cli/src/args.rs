@@ -11,9 +11,9 @@ use crate::{check, completions, engines, perf, run, stats, tour, trace};
     name = "lanelock",
     version,
     max_term_width = 100,
-    after_help = "Exit codes: 0 all well, 1 a result is wrong or an operation failed, 2 the \
-                  command line asks for something that does not exist; `run` ends with the \
-                  program's own."
+    after_help = "Exit codes: 0 success, 1 a result is wrong or an operation failed, 2 the \
+                  command line asks for something that does not exist. `run` exits with the \
+                  program's exit code."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -23,19 +23,19 @@ struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check and measure this machine's engines, and write a report: the short tour.
+    /// Check and measure this machine's engines briefly, and write a report.
     Tour(tour::Args),
-    /// Compare an engine with an independent implementation on many thousand messages.
+    /// Compare engines with independent implementations on thousands of messages.
     Check(check::Args),
     /// List the engines of this machine and their algorithms.
     Engines(engines::Args),
-    /// Run a program over OpenSSL 3 under lanelock's provider.
+    /// Run a program that uses OpenSSL 3 under lanelock's provider.
     Run(run::Args),
-    /// Show what a running process's public-key queues do.
+    /// Show the counters of running processes' public-key queues.
     Stats(stats::Args),
     /// Measure engines, peers and baselines.
     Perf(Box<perf::Args>),
-    /// Break down the TLS handshakes of a running or started program (root, bpftrace).
+    /// Show where a program's TLS handshakes spend their time (needs root and bpftrace).
     Trace(trace::Args),
     /// What `trace` starts its children through.
     #[command(hide = true)]
@@ -45,7 +45,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     ///
     /// # Errors
     /// Whatever ends the command early or with another exit code than 0.

@@ -24,8 +24,8 @@ use crate::terminal::print;
 /// Arguments of `lanelock check`.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
-Exit code: 0 if all is right, 1 at a wrong result (the smallest case is printed), 2 for a command
-line that asks for something that does not exist.
+Exit codes: 0 all results are correct, 1 a result is wrong (the smallest failing case is printed),
+2 the command line asks for something that does not exist.
 
 Examples:
   lanelock check
@@ -48,7 +48,7 @@ pub struct Args {
     engine: Vec<String>,
 
     /// Algorithms to check, chains as `cipher+mac` or `mac+cipher` [default: all]. Known answers
-    /// are selected by family: those of every key length run.
+    /// are selected by family and run for every key length.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     algorithm: Vec<String>,
 
@@ -56,8 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// Run the tests of this file, laid out as Wycheproof's JSON, and nothing else. Can be given
-    /// several times.
+    /// Run only the tests of this file, in Wycheproof's JSON format. Can be given several times.
     #[arg(long, value_name = "FILE.json")]
     vectors: Vec<PathBuf>,
 
@@ -98,7 +97,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         if wrong > 0 {
             let engine = subject.engine();
             return Err(Failure::Failed(format!(
-                "engine {engine} is wrong, see above"
+                "engine {engine} computed wrong results, see above"
             )));
         }
     }
@@ -156,7 +155,9 @@ pub fn brief() -> Result<String, Failure> {
         let findings = find(&args, &subject, &[], seed)?;
         if findings.wrong() > 0 {
             let all = tables::render(&findings, seed);
-            return Err(Failure::Failed(format!("engine {engine} is wrong\n{all}")));
+            return Err(Failure::Failed(format!(
+                "engine {engine} computed wrong results\n{all}"
+            )));
         }
         let algorithms = subject.algorithms().len();
         text += &format!(
@@ -173,7 +174,7 @@ fn check(args: &Args, subject: &Subject, specs: &[Spec]) -> Result<usize, Failur
     if let Some(spec) = specs.iter().find(|spec| !subject.offers(spec.algorithm)) {
         return Err(Failure::Usage(format!(
             "--algorithm {spec}: engine {engine} does not offer it; `lanelock engines` lists what \
-             it does"
+             it offers"
         )));
     }
     let seed = args.seed.unwrap_or_else(random_seed);

@@ -25,7 +25,7 @@ use public_keys::KeyRow;
 /// Arguments of `lanelock engines`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A session that names no engine runs on the first one that offers its algorithm. What the native
+A session that names no engine runs on the first engine that offers its algorithm. What the native
 engine offers depends on the CPU's tier.
 
 Examples:
@@ -119,8 +119,8 @@ impl Inventory {
             );
         }
         text.push_str(
-            "\nlengths in bytes. chains: can be half of a cipher+MAC chain; gathers: a payload in \
-             several\nsegments is copied into one; allocates, rekeys: for each operation\n",
+            "\nLengths are in bytes. chains: can be half of a cipher+MAC chain; gathers: a payload \
+             in several\nsegments is copied into one; allocates, rekeys: for each operation\n",
         );
         text.push_str("\nchosen for a session that names no engine\n");
         text.push_str(&self.choices());

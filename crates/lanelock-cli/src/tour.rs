@@ -14,18 +14,19 @@ use crate::{check, perf};
 /// Arguments of `lanelock tour`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-About three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
-to choose from. TLS handshakes need HAProxy or nginx and the provider's module, and are skipped without.
+Takes about three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
+options. TLS handshakes need HAProxy or nginx and the provider's module, and are skipped without
+them.
 
 Examples:
   lanelock tour
   lanelock tour --html today.html --json today.json")]
 pub struct Args {
-    /// Page with charts to write.
+    /// Write a page with charts to this file.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     html: PathBuf,
 
-    /// Write the results as JSON too.
+    /// Also write the results as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -23,7 +23,7 @@ fn an_algorithm_is_checked_and_the_seed_is_printed() {
         .stdout(contains(
             "skipped 1 of AES-GCM: aes-128-gcm: IV of 257 bytes; allowed: 1 to 128",
         ))
-        .stdout(contains("all right: "));
+        .stdout(contains("all correct: "));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn the_same_seed_repeats_a_run() {
         let text = String::from_utf8(output.stdout).unwrap();
         // An engine's last line has the time in it.
         text.lines()
-            .filter(|line| !line.starts_with("all right: "))
+            .filter(|line| !line.starts_with("all correct: "))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
@@ -131,7 +131,10 @@ fn timing_refuses_what_it_cannot_time() {
         let assert = check().args(arguments.split(' ')).assert().code(2);
         assert.stderr(contains(why));
     };
-    refuse("--timing --tier sse2", "--tier sse2: this machine has: ");
+    refuse(
+        "--timing --tier sse2",
+        "--tier sse2: no such tier; this machine has: ",
+    );
     refuse("--timing --algorithm 3des-cbc", "no tier asked for has");
     refuse("--timing --seconds 0", "use seconds above 0");
     refuse("--timing --quick", "cannot be used with");

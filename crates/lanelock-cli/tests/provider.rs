@@ -66,7 +66,7 @@ fn a_program_without_private_keys_is_told_which_ones_count() {
         return;
     }
     assert!(
-        said.contains("has loaded the provider, and used no private key"),
+        said.contains("has loaded the provider, but used no private key"),
         "{said}"
     );
     assert!(said.contains("RSA of 2048 to 4096 bits"), "{said}");
@@ -136,8 +136,7 @@ fn stats_of_a_program_whose_provider_is_switched_off_name_the_reason() {
     drop(program.stdin.take());
     assert!(program.wait().unwrap().success());
     let said = String::from_utf8(output.expect("a page").stdout).unwrap();
-    let reason =
-        "the provider runs nothing in lanes: its section of the configuration has enabled = no";
+    let reason = "the provider runs nothing in lanes: its configuration section has enabled = no";
     assert!(said.contains(reason), "{said}");
 }
 

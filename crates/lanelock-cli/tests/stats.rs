@@ -251,7 +251,7 @@ fn a_fifo_in_place_of_the_page_is_not_waited_for() {
     let link = std::fs::read_link(format!("/proc/{}/fd/3", holder.pid())).unwrap();
     assert_eq!(link.to_str(), Some("/memfd:lanelock-stats"));
     let told = refusal(&[&holder.pid()]);
-    assert!(told.contains("no lanelock-stats inside"), "{told}");
+    assert!(told.contains("it has no lanelock-stats"), "{told}");
 }
 
 #[test]
@@ -259,17 +259,17 @@ fn who_cannot_be_read_is_told_why() {
     // Numbers end at 2^22 on Linux.
     let absent = refusal(&["8388608"]);
     assert!(
-        absent.contains("process 8388608: there is none"),
+        absent.contains("process 8388608: no such process"),
         "{absent}"
     );
     let none = refusal(&[&std::process::id().to_string()]);
     assert!(
-        none.contains("no lanelock-stats inside") && none.contains("lanelock run"),
+        none.contains("it has no lanelock-stats") && none.contains("lanelock run"),
         "{none}"
     );
     assert!(refusal(&["1", "--json", "--watch"]).contains("--watch"));
     assert!(refusal(&["1", "--watch", "0"]).contains("0.01 to 86400"));
-    assert!(refusal(&["--prometheus"]).contains("give its number, or --all"));
+    assert!(refusal(&["--prometheus"]).contains("give its process id, or --all"));
     assert!(refusal(&["1", "--all"]).contains("cannot be used with"));
     assert!(refusal(&["--all", "--textfile", "x"]).contains("--prometheus"));
 }

@@ -10,7 +10,7 @@ use crate::halves::Halves;
 
 /// One run of memory in a segment list, laid out as POSIX `struct iovec`.
 ///
-/// Only the raw constructors deal in it; safe code uses [`IoSlice`] and [`IoSliceMut`].
+/// Only the raw constructors take it; safe code uses [`IoSlice`] and [`IoSliceMut`].
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -153,7 +153,7 @@ impl<'a> Buffer<'a> {
     /// two lists may alias: each operation checks that every byte of the payload has identical or
     /// disjoint input and output, that nothing is written twice, and that its IV, additional data,
     /// tag and other authenticated bytes lie outside what is written, and is refused otherwise. The
-    /// check compares each segment with each.
+    /// check compares every pair of segments.
     ///
     /// # Safety
     /// For `'a`, every segment of `input` is valid for reads, every segment of `output` for reads

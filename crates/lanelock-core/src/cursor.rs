@@ -12,7 +12,7 @@ pub const MAX_BLOCK: usize = 64;
 
 /// A position in input and output that moves through both in step.
 ///
-/// Each segment is visited once; empty ones are passed over. Borrowed from the operation, so the
+/// Each segment is visited once; empty ones are skipped. Borrowed from the operation, so the
 /// memory stays put while the cursor lives. Not `Clone`: two cursors over one payload would hand
 /// out the same output bytes twice.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<'o> Cursor<'o> {
         self.remaining
     }
 
-    /// The next run, of `limit` bytes at the most, and steps behind it; `None` at the end.
+    /// Returns the next run, of at most `limit` bytes, and moves past it; `None` at the end.
     #[inline]
     pub fn next_run(&mut self, limit: usize) -> Option<Run<'o>> {
         let len = self.run_len().min(limit);
@@ -89,7 +89,7 @@ impl<'o> Cursor<'o> {
         Some(run)
     }
 
-    /// All that remains, if it is one run; else nothing is passed.
+    /// Everything that remains, if it is one run; otherwise the cursor does not move.
     #[inline]
     pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
         let len = self.run_len();
@@ -100,7 +100,7 @@ impl<'o> Cursor<'o> {
         }
     }
 
-    /// Two cursors: over the next `len` bytes, and over those behind them.
+    /// Two cursors: over the next `len` bytes, and over the rest.
     ///
     /// # Panics
     /// If fewer remain.
@@ -115,7 +115,7 @@ impl<'o> Cursor<'o> {
         (front, self)
     }
 
-    /// Steps over `len` bytes, across segments.
+    /// Moves past `len` bytes, across segments.
     ///
     /// # Panics
     /// If fewer remain.
@@ -137,7 +137,7 @@ impl<'o> Cursor<'o> {
         self.copy_in_at(0, to);
     }
 
-    /// Copies the input bytes from `offset` behind the position into `to`, without moving.
+    /// Copies the input bytes from `offset` past the position into `to`, without moving.
     ///
     /// # Panics
     /// If fewer remain.
@@ -159,7 +159,7 @@ impl<'o> Cursor<'o> {
         }
     }
 
-    /// Copies `from` to the next output bytes and steps behind them.
+    /// Copies `from` to the next output bytes and moves past them.
     ///
     /// # Panics
     /// If fewer remain.
@@ -177,7 +177,7 @@ impl<'o> Cursor<'o> {
     }
 
     /// Hands the rest to `f` in runs of whole blocks of `block` bytes; only the last run may end
-    /// in a part of a block. A block that straddles a boundary is gathered, handed over by itself
+    /// in a partial block. A block that straddles a boundary is gathered, handed over by itself
     /// in place, and scattered, so that `f` sees each block once and in order. Stops at the first
     /// error.
     ///
@@ -273,7 +273,7 @@ impl<'o> Run<'o> {
         self.input == self.output.cast_const()
     }
 
-    /// Two runs: of the first `len` bytes, and of those behind them.
+    /// Two runs: the first `len` bytes, and the rest.
     ///
     /// # Panics
     /// If the run is shorter.

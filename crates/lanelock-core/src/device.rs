@@ -71,38 +71,38 @@ fn next_id(next: &AtomicU32) -> Option<u32> {
 }
 
 impl DeviceBuilder {
-    /// Adds an engine behind those already added.
+    /// Adds an engine after those already added.
     pub fn engine(mut self, engine: impl Engine + 'static) -> Self {
         self.engines.push(Box::new(engine));
         self
     }
 
-    /// Adds an engine that is only known at run time.
+    /// Adds an engine whose type is known only at run time.
     pub fn boxed_engine(mut self, engine: Box<dyn Engine>) -> Self {
         self.engines.push(engine);
         self
     }
 
-    /// Keeps a value with the device, for the crate that defines its type: [`Device::extension`]
-    /// finds it. The last one of a type counts.
+    /// Stores a value with the device, for the crate that defines its type:
+    /// [`Device::extension`] returns it. A later value of the same type replaces an earlier one.
     pub fn extension(mut self, value: impl Any + Send + Sync) -> Self {
         self.extensions.push(Box::new(value));
         self
     }
 
-    /// The device.
+    /// Builds the device.
     ///
     /// # Panics
-    /// If there are more than 65,535 engines, or if the process has made 2^32 - 2 devices before:
+    /// If there are more than 65,535 engines, or if the process has already made 2^32 - 2 devices:
     /// make a device once, and clone it.
     #[must_use]
     pub fn build(self) -> Device {
         assert!(
             u16::try_from(self.engines.len()).is_ok(),
-            "an engine's index has 16 bits"
+            "a device has at most 65,535 engines"
         );
         let id = next_id(&NEXT_ID).expect(
-            "this process has made 2^32 - 2 devices, and no id is left: make one and clone it",
+            "this process has made 2^32 - 2 devices and has no id left: make one and clone it",
         );
         Device(Arc::new(Inner {
             id,

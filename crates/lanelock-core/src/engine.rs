@@ -18,35 +18,35 @@ use crate::transform::Transform;
 
 /// An implementation of a set of algorithms.
 pub trait Engine: Send + Sync {
-    /// A short lower-case name, by which callers select the engine.
+    /// A short lower-case name by which callers select the engine.
     fn name(&self) -> &'static str;
 
-    /// What runs underneath, with its version, for reports.
+    /// The implementation underneath and its version, for reports.
     fn version(&self) -> String;
 
     /// What is offered, one row for each algorithm family; a chain is offered if both its halves
-    /// are and have [`Features::chains`].
+    /// are offered with [`Features::chains`].
     fn capabilities(&self) -> &[Capability];
 
     /// Prepares `transform`, which has passed [`Transform::validate`]. The session's memory is wiped
     /// as a whole before it is freed ([`Wiped`]); boxes inside it are the engine's to wipe.
     ///
     /// # Errors
-    /// [`SessionError::Unsupported`] makes an automatic choice go on to the next engine; any other
+    /// On [`SessionError::Unsupported`], an automatic choice goes on to the next engine; any other
     /// error ends it.
     fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError>;
 
-    /// What this engine does beside the operations of this crate, as a value of a type that the
-    /// crate of those other operations defines and looks for.
+    /// What this engine offers besides the operations of this crate: a value whose type is defined,
+    /// and looked up, by the crate of those other operations.
     fn extension(&self) -> Option<&dyn Any> {
         None
     }
 }
 
-/// The engine's part of a session: keys prepared once, immutable but for [`PerQueue`] contexts.
+/// The engine's part of a session: keys prepared once, immutable except for [`PerQueue`] contexts.
 pub trait EngineSession: Any + Send + Sync {
-    /// Operations whose sessions have the same number are handed over together. Numbers are the
-    /// engine's own.
+    /// Operations whose sessions have the same number are handed over together. The engine chooses
+    /// the numbers.
     fn group(&self) -> u16;
 
     /// Runs the operations of one group, in any order, and completes each one. Called on the
@@ -69,20 +69,20 @@ pub struct Capability {
     pub iv: Sizes,
     /// Tag or digest lengths, in bytes.
     pub tag: Sizes,
-    /// Most additional data, in bytes; 0 for none.
+    /// Longest additional data, in bytes; 0 for none.
     pub max_aad: usize,
     /// What else holds for this algorithm on this engine.
     pub features: Features,
 }
 
 /// Properties of one algorithm on one engine. Every engine serves every layout of a buffer; these
-/// tell what it costs.
+/// say what it costs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Features {
     /// It can be half of a chain.
     pub chains: bool,
     /// A payload in several segments is first gathered into one: the algorithm's implementation
-    /// accepts a message only whole.
+    /// accepts only whole messages.
     pub gathers_segments: bool,
     /// The implementation underneath allocates memory for each operation.
     pub allocates: bool,

@@ -41,7 +41,7 @@ pub struct Batch<'b, 'a> {
     plain: bool,
     /// Whether all are known to be of the same session.
     of_one_session: bool,
-    /// All have [`Status::Success`], and nobody has been lent one since.
+    /// All have [`Status::Success`], and none has been lent out since.
     succeeded: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'b, 'a> Batch<'b, 'a> {
         self.order.map_or(self.ops.len(), <[u16]>::len)
     }
 
-    /// Never: a batch has operations.
+    /// Always false: a batch has operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -115,9 +115,9 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
-    /// The operations in a form that kernels read without asking anything of each; `None` unless
-    /// all are plain and their sessions of one kind. What core has found out about the burst is
-    /// decided before the engine is called: this is a look at a word.
+    /// The operations in a form that kernels read without checking each one; `None` unless all are
+    /// plain and their sessions of one kind. Core decides this before it calls the engine: this
+    /// call only reads a flag.
     #[inline]
     pub fn plain(&mut self) -> Option<Plain<'_, 'a>> {
         self.succeeded = false;
@@ -158,8 +158,8 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
-    /// Calls `f` with the operations that have no result so far, if there are any. They stay plain
-    /// if that is all of them.
+    /// Calls `f` with the operations that have no result yet, if there are any. They stay plain if
+    /// that is all of them.
     pub fn pending(&mut self, f: impl FnOnce(&mut Batch<'_, 'a>)) {
         self.succeeded = false;
         let index_of = |n: usize| self.order.map_or(n, |order| order[n].into());
@@ -202,7 +202,7 @@ impl<'b, 'a> Batch<'b, 'a> {
 }
 
 impl<'a> Ops<'_, 'a> {
-    /// The next operation; `None` behind the last one.
+    /// The next operation; `None` after the last one.
     #[inline]
     #[expect(
         clippy::should_implement_trait,

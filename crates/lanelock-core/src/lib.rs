@@ -1,4 +1,4 @@
-//! The part of lanelock that knows no cryptography: what an application describes (transforms,
+//! The part of lanelock without cryptography: what an application describes (transforms,
 //! sessions, operations), where the bytes are (buffers, the cursor), and how a burst travels
 //! from its caller to an engine and back (validation, grouping, queue pairs, statistics).
 //!
@@ -12,8 +12,8 @@
 //! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and the engine's view of an
 //! operation ([`engine::ValidOp`]), which deal in pointers into the caller's memory, in
 //! [`per_queue`], a context that only one queue pair reaches, in [`engine::Wiped`], memory that is
-//! wiped before it is freed, in one downcast in [`session`], and in one question to the C library
-//! in [`environment`].
+//! wiped before it is freed, in one downcast in [`session`], and in one call of the C library in
+//! [`environment`].
 
 #![deny(unsafe_code)]
 

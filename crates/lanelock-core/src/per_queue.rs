@@ -31,10 +31,10 @@ pub struct QueueToken {
 
 /// One `T` for each queue pair that asked for it.
 ///
-/// Beside what [`PerQueue::memory`] counts there is a slot of a pointer for each number in the
-/// chunks that were reached: for a table, less than two slots (16 bytes) for each queue pair of the
-/// process, at the time when there were most. That is the only memory that grows with queue pairs
-/// that do not use the session; it goes with the session.
+/// In addition to what [`PerQueue::memory`] counts, a table has one pointer-sized slot for each
+/// number in the chunks that it has reached: fewer than two slots (16 bytes) for each queue pair
+/// that the process had at its peak. That is the only memory that grows with queue pairs that do
+/// not use the session; it is freed with the session.
 pub struct PerQueue<T> {
     slots: Arc<Slots<T>>,
 }

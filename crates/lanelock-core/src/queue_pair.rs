@@ -1,4 +1,4 @@
-//! One thread's way to the engines.
+//! One thread's handle to the engines.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -34,7 +34,7 @@ pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
     one_thread: PhantomData<Cell<()>>,
 }
 
-/// What became of a burst.
+/// The outcome of a burst.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -57,7 +57,7 @@ pub struct QueuePair<B: OwnedBuffer = Vec<u8>> {
 pub struct BurstOutcome {
     /// Operations that ended with [`Status::Success`].
     pub succeeded: usize,
-    /// Operations that ended otherwise.
+    /// Operations that ended with another status.
     pub failed: usize,
 }
 
@@ -93,8 +93,8 @@ impl<B: OwnedBuffer> QueuePair<B> {
         self.lane.process(ops)
     }
 
-    /// Takes jobs from the front of `jobs` as far as there is room, and returns how many. Those
-    /// not taken stay in `jobs`, untouched: dequeue some results, then call again.
+    /// Takes as many jobs from the front of `jobs` as there is room for, and returns how many. The
+    /// others stay in `jobs`, untouched: dequeue some results, then call again.
     pub fn enqueue(&mut self, jobs: &mut Vec<Job<B>>) -> usize {
         self.jobs.enqueue(jobs)
     }
@@ -294,7 +294,7 @@ fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize
 }
 
 /// What to count of an operation that did not succeed. An engine that leaves one without a result
-/// has failed it; nobody knows whether what it decrypted was authentic.
+/// has failed it; what it decrypted may not be authentic.
 #[cold]
 #[inline(never)]
 fn count_failed(mut op: ValidOp<'_, '_>) -> Status {

@@ -74,10 +74,10 @@ struct Description {
 pub enum Choice {
     /// The caller named the engine.
     Named,
-    /// First in the device's order of engines to offer the transform; the reasons of those that
-    /// were asked before it and refused.
+    /// The first engine in the device's order that offers the transform; the engines before it
+    /// refused.
     FirstThatOffers {
-        /// Name of each engine asked before, with its refusal.
+        /// Name of each engine that refused, with its reason.
         refused: Vec<(&'static str, SessionError)>,
     },
 }
@@ -99,7 +99,7 @@ pub enum Choice {
 pub struct SessionMemory {
     /// By the session itself, keys included.
     pub session: usize,
-    /// More for each queue pair that has used the session.
+    /// In addition, for each queue pair that has used the session.
     pub per_queue_pair: usize,
 }
 
@@ -119,7 +119,7 @@ pub struct SessionMemory {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// A key, IV or tag length that the algorithm does not have.
+    /// A key, IV or tag length that the algorithm does not allow.
     Length {
         /// The algorithm.
         what: Spec,
@@ -130,7 +130,7 @@ pub enum SessionError {
         /// The lengths allowed.
         allowed: Sizes,
     },
-    /// No such algorithm here.
+    /// The engine, or the device, does not offer the algorithm.
     Unsupported {
         /// The algorithm.
         what: Spec,
@@ -148,14 +148,14 @@ pub enum SessionError {
     NoSuchEngine {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names of the device's engines.
         known: Vec<&'static str>,
     },
     /// The engine failed.
     Engine {
         /// The engine's name.
         engine: &'static str,
-        /// What it was doing, and its own words.
+        /// What it was doing, and its error message.
         why: String,
     },
 }
@@ -266,7 +266,7 @@ impl SessionInner {
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
         let engine: &dyn EngineSession = &**self.engine;
-        // SAFETY: the invariant of the type: behind the box is a `T`, borrowed with `self`.
+        // SAFETY: the invariant of the type: the box holds a `T`, borrowed with `self`.
         (self.engine_type == TypeId::of::<T>())
             .then(|| unsafe { &*std::ptr::from_ref(engine).cast::<T>() })
     }
@@ -314,7 +314,7 @@ impl fmt::Display for SessionError {
                 given,
                 allowed,
             } => {
-                // A wrong key length is no part of a name.
+                // A wrong key length is not part of a name.
                 let name = if *field == "key" {
                     what.family()
                 } else {

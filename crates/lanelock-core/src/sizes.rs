@@ -35,7 +35,7 @@ pub struct SizeRange {
 pub struct Sizes(&'static [SizeRange]);
 
 impl Sizes {
-    /// No such part: the only accepted length is 0.
+    /// For a part that does not exist: the only accepted length is 0.
     pub const NONE: Self = Self(&[SizeRange {
         min: 0,
         max: 0,
@@ -77,7 +77,7 @@ impl Sizes {
     }
 }
 
-/// Reads as a sentence part: `16, 24 or 32`, `1 to 64`, `4 to 16 in steps of 2`.
+/// Reads as part of a sentence: `16, 24 or 32`, `1 to 64`, `4 to 16 in steps of 2`.
 impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, range) in self.0.iter().enumerate() {

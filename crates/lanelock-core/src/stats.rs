@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::status::Status;
 use crate::wiped::Wiped;
 
-/// Groups by their number of operations: bucket `i` counts those of `2^i` to `2^(i+1) - 1`, the
-/// last all larger ones.
+/// Buckets of groups by number of operations: bucket `i` counts groups of `2^i` to `2^(i+1) - 1`
+/// operations, the last one all larger groups.
 pub const SIZE_BUCKETS: usize = 9;
 
-/// What one engine did for one queue, or in the `refused` row of [`QueueStats`], what no
-/// engine saw.
+/// What one engine did for one queue.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -37,12 +36,12 @@ pub struct EngineStats {
     pub engine: &'static str,
     /// Operations that ended, in any status.
     pub ops: u64,
-    /// Bytes of message in operations that succeeded: of the cipher or authenticated range,
-    /// whichever is longer; of public keys, of the input.
+    /// Message bytes in operations that succeeded: the cipher or authenticated range, whichever is
+    /// longer; for public keys, the input.
     pub bytes: u64,
     /// Operations by status, in the order of [`Status::ALL`].
     pub by_status: [u64; 5],
-    /// Calls of the engine; each runs one group of a burst.
+    /// Calls to the engine; each runs one group of a burst.
     pub groups: u64,
     /// Calls by number of operations.
     pub group_sizes: [u64; SIZE_BUCKETS],
@@ -67,7 +66,7 @@ pub struct QueueStats {
     pub engines: Vec<EngineStats>,
 }
 
-/// Reads a queue's counters from any thread, also after it is gone.
+/// Reads a queue's counters from any thread, even after the queue is gone.
 ///
 /// ```
 /// # use lanelock_core as lanelock;

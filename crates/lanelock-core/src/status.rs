@@ -1,4 +1,4 @@
-//! What became of an operation.
+//! The result of an operation, and why it was refused.
 
 /// The result of one operation. One operation's failure never affects its neighbours.
 ///
@@ -78,19 +78,19 @@ impl Status {
 pub enum InvalidReason {
     /// A buffer or range is longer than 4 GiB - 2.
     TooLarge = 1,
-    /// The session belongs to another device than the queue pair.
+    /// The session belongs to a different device than the queue pair.
     ForeignSession,
-    /// The cipher range ends behind the input.
+    /// The cipher range extends past the end of the input.
     CipherRange,
-    /// The authenticated range ends behind the input.
+    /// The authenticated range extends past the end of the input.
     AuthRange,
-    /// A cipher needs an output and the buffer is read-only.
+    /// A cipher needs an output, but the buffer is read-only.
     OutputMissing,
     /// The payload does not fit the separate output at its output offset.
     OutputTooShort,
     /// An output offset was given without a separate output.
     OutputOffset,
-    /// The payload is no multiple of the cipher's block.
+    /// The payload is not a multiple of the cipher's block.
     BlockMultiple,
     /// The payload is shorter than the algorithm's minimum.
     PayloadTooShort,
@@ -102,23 +102,23 @@ pub enum InvalidReason {
     IvUnexpected,
     /// The IV's length is not the session's.
     IvLength,
-    /// The inline IV ends behind the input.
+    /// The inline IV extends past the end of the input.
     IvRange,
     /// The algorithm takes no additional data.
     AadUnexpected,
     /// The additional data is longer than the algorithm allows.
     AadTooLong,
-    /// The inline additional data ends behind the input.
+    /// The inline additional data extends past the end of the input.
     AadRange,
     /// The algorithm needs room for a tag, or a tag to compare, and none was given.
     TagMissing,
-    /// The algorithm has no tag.
+    /// The algorithm takes no tag.
     TagUnexpected,
     /// The tag's length is not the session's.
     TagLength,
-    /// The inline tag ends behind its buffer.
+    /// The inline tag extends past the end of its buffer.
     TagRange,
-    /// The session computes a tag, but the slice given can only be read.
+    /// The session computes a tag, but the slice given is read-only.
     TagReadOnly,
     /// The tag overlaps bytes that the operation authenticates or writes.
     TagOverlap,

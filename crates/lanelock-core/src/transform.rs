@@ -115,16 +115,16 @@ impl Transform {
     }
 
     /// Undoes [`Transform::mac_then_encrypt`]; if the tag does not match, the decrypted bytes are
-    /// zeroed. Padding is the caller's: a protocol that checks it must do so without telling a
-    /// padding failure from a tag failure (RFC 7366 is the remedy).
+    /// zeroed. Padding is up to the caller: a protocol that checks it must not reveal whether the
+    /// padding or the tag was wrong (RFC 7366 is the remedy).
     #[must_use]
     pub fn decrypt_then_verify(cipher: Cipher, key: &[u8], mac: Mac, mac_key: &[u8]) -> Self {
         let algorithm = Algorithm::Chain(Order::MacThenEncrypt, cipher, mac);
         Self::new(algorithm, Direction::Reverse, key, mac_key)
     }
 
-    /// A transform from its parts, for programs that read the algorithm from elsewhere. Reverse
-    /// of a hash is refused when the session is made; `mac_key` serves chains alone.
+    /// A transform from its parts, for programs that choose the algorithm at run time. Only chains
+    /// use `mac_key`. The reverse of a hash is refused when the session is made.
     #[must_use]
     pub fn new(algorithm: Algorithm, direction: Direction, key: &[u8], mac_key: &[u8]) -> Self {
         let row = algorithm.row();
@@ -159,7 +159,7 @@ impl Transform {
         self.algorithm
     }
 
-    /// The algorithm with its key lengths, which has a name.
+    /// The algorithm with its key lengths.
     #[must_use]
     pub fn spec(&self) -> crate::algorithm::Spec {
         crate::algorithm::Spec {
@@ -202,7 +202,7 @@ impl Transform {
     /// Checks keys and lengths against the algorithm.
     ///
     /// # Errors
-    /// [`SessionError::Length`] names the first field that is off, what was given and what is
+    /// [`SessionError::Length`] names the first field that is wrong, what was given and what is
     /// allowed; [`SessionError::Unsupported`] a combination that does not exist;
     /// [`SessionError::WeakKey`] a key that the standard forbids.
     pub fn validate(&self) -> Result<(), SessionError> {
@@ -214,7 +214,7 @@ impl Transform {
         };
         match self.algorithm {
             Algorithm::Hash(_) if self.direction == Direction::Reverse => {
-                return unsupported("a digest has no key: compute it and compare");
+                return unsupported("a hash session cannot verify: compute the digest and compare");
             }
             Algorithm::Mac(Mac::Hmac(hash)) | Algorithm::Chain(_, _, Mac::Hmac(hash))
                 if !hash.has_hmac() =>

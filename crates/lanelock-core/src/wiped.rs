@@ -9,7 +9,7 @@ use std::ptr;
 
 use zeroize::Zeroize;
 
-/// Zeros its content's whole memory once that was dropped.
+/// Zeroes its content's whole memory after the content is dropped.
 ///
 /// A content that wipes its keys when it is dropped cannot reach its own padding, nor the unused
 /// part of an enum, and either may hold what was on the stack when the content was moved to where
@@ -21,8 +21,8 @@ pub struct Wiped<T: ?Sized>(
 );
 
 impl<T> Wiped<T> {
-    /// Wraps `content`. Wherever that is moved from keeps its bytes: wrap before the move to the
-    /// heap.
+    /// Wraps `content`. A move leaves a copy of the bytes where the content was: wrap it before
+    /// moving it to the heap.
     #[must_use]
     pub fn new(content: T) -> Self {
         Self(ManuallyDrop::new(content))

@@ -1,4 +1,4 @@
-//! CBC with residual block termination (DOCSIS Baseline Privacy Plus): the bytes behind the last
+//! CBC with residual block termination (DOCSIS Baseline Privacy Plus): the bytes after the last
 //! whole block are XORed with the encryption of the last ciphertext block, or of the IV if there
 //! is no whole block.
 

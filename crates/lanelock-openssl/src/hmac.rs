@@ -11,9 +11,9 @@ const MAX_BLOCK: usize = 128;
 
 /// A keyed HMAC.
 pub(crate) struct Hmac {
-    /// Behind the key's inner block.
+    /// After the key's inner block.
     inner: RawDigest,
-    /// Behind the key's outer block.
+    /// After the key's outer block.
     outer: RawDigest,
     running: RawDigest,
     digest_len: usize,

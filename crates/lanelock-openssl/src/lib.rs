@@ -1,25 +1,25 @@
 //! The lanelock engine over OpenSSL 3: every algorithm that the loaded libcrypto has, one message
-//! at a time, with nothing around it but the message.
+//! at a time, without per-message set-up.
 //!
 //! Algorithms are fetched once, when the engine is opened, from a library context of its own. A
-//! session keeps its key and what to make a context from; each queue pair that uses it makes one
-//! keyed context on its own thread, where it stays. From then on a message costs an IV (or a
-//! restart from the keyed state), its updates and its tag: no fetch, no context copied or freed,
-//! no key or padding set again, no lock.
+//! session keeps its key and what contexts are made from; each queue pair that uses it makes one
+//! keyed context on its own thread, and keeps it. From then on a message costs an IV (or a restart
+//! from the keyed state), its updates and its tag: no fetch, no context copied or freed, no key or
+//! padding set again, no lock.
 //!
-//! What OpenSSL itself does not allow without more is listed per algorithm in the capabilities:
+//! The capabilities list the algorithms for which OpenSSL does not allow that:
 //!
 //! | algorithm | exception | reason |
 //! |---|---|---|
 //! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
 //! | Poly1305 | the key is set for each message | its MAC refuses to restart |
-//! | XChaCha20-Poly1305 | the key is set for each message | each has one of its own |
+//! | XChaCha20-Poly1305 | the key is set for each message | each message has its own |
 //! | AES-XTS, AES-CCM, AES-GCM-SIV | segments are gathered | one update is one whole message |
-//! | AES-GCM-SIV, from 3.2 on | a cipher is fetched, keys are set, memory is allocated | so libcrypto derives a message's keys and keeps its additional data |
+//! | AES-GCM-SIV, from 3.2 on | a cipher is fetched, keys are set, memory is allocated | libcrypto derives each message's keys this way, and keeps its additional data |
 //!
 //! Contexts are made from the key rather than copied from one another: copying AEAD contexts is
-//! broken in early 3.0, and memory made by the thread that uses it shares no cache line with
-//! another's.
+//! broken in early 3.0, and memory allocated by the thread that uses it shares no cache line with
+//! another thread's.
 
 #![deny(unsafe_code)]
 
@@ -67,7 +67,7 @@ pub struct OpenSsl {
 }
 
 impl OpenSsl {
-    /// Opens the libcrypto that this program is linked with.
+    /// Opens the engine over the libcrypto that this program is linked with.
     ///
     /// # Errors
     /// [`SessionError::Engine`] if it is older than 3.0 or its default provider does not load.

@@ -78,7 +78,7 @@ impl OpenSslSession {
 }
 
 impl EngineSession for OpenSslSession {
-    /// Messages run one at a time: nothing is won by sorting them.
+    /// Messages run one at a time: sorting them gains nothing.
     fn group(&self) -> u16 {
         0
     }
@@ -101,7 +101,7 @@ impl EngineSession for OpenSslSession {
         });
     }
 
-    /// Without what OpenSSL allocates behind its contexts, which it does not tell.
+    /// Without what OpenSSL allocates for its contexts, which it does not report.
     fn memory(&self) -> SessionMemory {
         let contexts = PerQueue::<Kept>::memory();
         SessionMemory {
@@ -111,8 +111,8 @@ impl EngineSession for OpenSslSession {
     }
 }
 
-/// Whether libcrypto may fail where nothing of libcrypto's own is broken: it compares a tag and tells
-/// a wrong one in its error queue, or it allocates.
+/// Whether libcrypto may fail without a defect of its own: it compares a tag and reports a wrong
+/// one in its error queue, or it allocates.
 fn may_fail(transform: &Transform) -> bool {
     match transform.algorithm() {
         Algorithm::Aead(_) => transform.direction() == Direction::Reverse,

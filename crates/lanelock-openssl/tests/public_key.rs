@@ -383,7 +383,7 @@ fn keys_that_are_none_are_refused_with_the_reason() {
         .key_session(&KeyTransform::verify(ecdsa, &off))
         .unwrap_err();
     assert!(
-        error.to_string().contains("no point of the curve"),
+        error.to_string().contains("not a point of the curve"),
         "{error}"
     );
 }

@@ -57,7 +57,7 @@ impl FromStr for Algorithms {
             let known = NAMES.iter().find(|(name, _)| *name == word);
             let &(_, algorithm) = known.ok_or_else(|| {
                 format!(
-                    "algorithms = {text}: there is no '{word}'; it is a list of: {}",
+                    "algorithms = {text}: unknown name '{word}'; allowed: {}",
                     allowed()
                 )
             })?;
@@ -65,8 +65,8 @@ impl FromStr for Algorithms {
         }
         if set.0 == 0 {
             return Err(format!(
-                "algorithms = {text}: it names none; it is a list of: {}; to switch all off there \
-                 is enabled = no",
+                "algorithms = {text}: names no algorithm; allowed: {}; to switch all off, use \
+                 enabled = no",
                 allowed()
             ));
         }
@@ -99,13 +99,10 @@ mod tests {
         for (text, expected) in [
             (
                 "rsa,dsa",
-                "algorithms = rsa,dsa: there is no 'dsa'; it is a list of: rsa, ecdsa, ed25519, ecdh, x25519",
+                "algorithms = rsa,dsa: unknown name 'dsa'; allowed: rsa, ecdsa, ed25519, ecdh, x25519",
             ),
-            (
-                "RSA",
-                "algorithms = RSA: there is no 'RSA'; it is a list of: rsa",
-            ),
-            (" ,", "algorithms =  ,: it names none; it is a list of: rsa"),
+            ("RSA", "algorithms = RSA: unknown name 'RSA'; allowed: rsa"),
+            (" ,", "algorithms =  ,: names no algorithm; allowed: rsa"),
         ] {
             let message = text.parse::<Algorithms>().expect_err("refused");
             assert!(message.starts_with(expected), "{message}");

@@ -81,7 +81,7 @@ fn enabled(text: &str) -> Result<bool, String> {
         "yes" => Ok(true),
         "no" => Ok(false),
         _ => Err(format!(
-            "enabled = {text}: it is yes or no; leave it out for yes"
+            "enabled = {text}: use yes or no; the default is yes"
         )),
     }
 }
@@ -91,8 +91,8 @@ fn deadline(text: &str) -> Result<Duration, String> {
     let value = value.filter(|&microseconds| microseconds <= LONGEST);
     value.map(Duration::from_micros).ok_or_else(|| {
         format!(
-            "deadline = {text}: it is a number of microseconds from 0 to {LONGEST}; leave it out \
-             for 0, a batch at each turn of the event loop"
+            "deadline = {text}: use a number of microseconds from 0 to {LONGEST}; the default is \
+             0, a batch at each turn of the event loop"
         )
     })
 }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!((enabled("yes"), enabled(" no")), (Ok(true), Ok(false)));
         for wrong in ["", "on", "1", "No"] {
             let message = enabled(wrong).expect_err("refused");
-            let expected = format!("enabled = {wrong}: it is yes or no");
+            let expected = format!("enabled = {wrong}: use yes or no");
             assert!(message.starts_with(&expected), "{message}");
         }
     }

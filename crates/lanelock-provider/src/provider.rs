@@ -93,7 +93,7 @@ impl Provider {
     /// Has the core tell of the providers that are active, now and from now on.
     fn watch(&self) -> Result<(), String> {
         let register = self.core.register_child_cb;
-        let register = register.ok_or("this libcrypto tells providers nothing of others")?;
+        let register = register.ok_or("this libcrypto does not report other providers")?;
         // SAFETY: the core's own function; it calls back no more once `drop` has deregistered.
         let registered = unsafe {
             register(
@@ -107,7 +107,7 @@ impl Provider {
         if registered == 1 {
             Ok(())
         } else {
-            Err("libcrypto does not tell of the application's other providers: no memory".into())
+            Err("libcrypto cannot report the application's other providers: out of memory".into())
         }
     }
 
@@ -153,7 +153,7 @@ impl Provider {
     pub(crate) fn to_make_with(&self) -> Option<&DefaultProvider> {
         let active = self.to_offer();
         if active.is_none() {
-            raise("the application has unloaded the default provider, which it delegates to");
+            raise("the application has unloaded the default provider, which lanelock needs");
         }
         active
     }

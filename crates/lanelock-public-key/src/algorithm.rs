@@ -5,7 +5,7 @@ use std::fmt;
 
 use lanelock_core::Hash;
 
-/// A kind of key with its size, the thing that decides which operations can share lanes.
+/// A kind of key with its size, which decides which operations can share lanes.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -225,7 +225,7 @@ pub struct Oaep {
     pub mgf1: Hash,
 }
 
-/// Scheme of a session; [`Scheme::Plain`] where the kind of key decides all.
+/// Scheme of a session; [`Scheme::Plain`] where the kind of key leaves no choice.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -254,7 +254,7 @@ pub enum Scheme {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct KeySpec {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// The key's kind and size.
     pub kind: KeyKind,

@@ -46,7 +46,7 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
         self.order.len()
     }
 
-    /// Never: a batch has operations.
+    /// Always false: a batch has operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
@@ -80,8 +80,8 @@ impl<'b, 'a> KeyBatch<'b, 'a> {
     }
 }
 
-/// However the engine returned, by a panic too: what is not done leaves nothing in its outputs, and
-/// everything is counted.
+/// However the engine returned, even by a panic: what is not done leaves nothing in its outputs,
+/// and everything is counted.
 impl Drop for KeyBatch<'_, '_> {
     fn drop(&mut self) {
         let engine = self.session().group.engine.into();
@@ -152,7 +152,7 @@ impl<'a> ValidKeyOp<'_, 'a> {
     pub fn succeed_both(&mut self, written: usize, second: usize) {
         assert!(
             written <= self.op.room() && second <= self.op.session.shape.second,
-            "a result is no longer than the room it has"
+            "a result fits its output"
         );
         self.op.written = written;
         self.op.second_written = second;
@@ -160,8 +160,8 @@ impl<'a> ValidKeyOp<'_, 'a> {
         self.op.reason = None;
     }
 
-    /// There is no result. Where the reason is a bad input, the engine has written nothing; for
-    /// other reasons what it may have written is wiped.
+    /// The operation has no result. Where the reason is a bad input, the engine has written
+    /// nothing; for other reasons, anything it has written is wiped.
     pub fn fail(&mut self, reason: KeyReason) {
         self.op.status = reason.status();
         self.op.reason = Some(reason);

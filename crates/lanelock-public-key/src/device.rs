@@ -16,12 +16,12 @@ use super::transform::KeyTransform;
 /// What a [`Device`] does with public keys.
 pub trait KeyDevice {
     /// Prepares `transform` on the first engine that offers it, which runs all of the session's
-    /// operations. Where lanes come first, one that is alone takes as long as a batch that fills
-    /// them: who never has more than one at a time is faster with [`KeyDevice::key_session_on`] and
-    /// an engine that runs operations by themselves, for RSA-2048 and P-256 in particular.
+    /// operations. If that engine has lanes, a single operation takes as long as a full batch: a
+    /// program that never has more than one at a time is faster with [`KeyDevice::key_session_on`]
+    /// and an engine that runs operations one at a time, for RSA-2048 and P-256 in particular.
     ///
     /// # Errors
-    /// What [`KeyTransform::validate`] or the engine says against the key or its parameters;
+    /// The error of [`KeyTransform::validate`], or of the engine, about the key or its parameters;
     /// [`KeyError::Unsupported`] with every engine's reason if none offers it.
     fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError>;
 
@@ -45,15 +45,15 @@ pub trait KeyDevice {
     fn key_queue_of<B: OwnedBuffer>(&self, depth: usize, policy: FlushPolicy) -> KeyQueue<B>;
 
     /// Reads a secret key from PEM or DER: PKCS #8, or the older forms of RSA and EC; `passphrase`
-    /// opens an encrypted one, and without it none is tried.
+    /// opens an encrypted one; without it no passphrase is tried.
     ///
-    /// On OpenSSL a container has at most 1 MiB and a key in it 64 KiB; the key of an encrypted one
-    /// is derived with at most 10,000,000 iterations, or by scrypt with 128·N·r·p of at most
-    /// 256 MiB.
+    /// With OpenSSL a container may have at most 1 MiB and a key in it at most 64 KiB; the key of
+    /// an encrypted container may be derived with at most 10,000,000 iterations, or by scrypt with
+    /// 128·N·r·p of at most 256 MiB.
     ///
     /// # Errors
     /// [`KeyError::Container`] if there is no such key, the passphrase is missing or does not open
-    /// it, or it exceeds these bounds; [`KeyError::Refused`] for a degenerate one;
+    /// it, or it exceeds these bounds; [`KeyError::Refused`] for an invalid key;
     /// [`KeyError::Unsupported`] if no engine reads containers.
     fn read_secret_key(
         &self,
@@ -70,7 +70,7 @@ pub trait KeyDevice {
     /// The public half of `key`, computed if it did not come with it.
     ///
     /// # Errors
-    /// [`KeyError::Refused`] if the key is none.
+    /// [`KeyError::Refused`] if the key is invalid.
     fn public_key(&self, key: &SecretKey) -> Result<PublicKey, KeyError>;
 }
 
@@ -103,7 +103,7 @@ impl KeyDevice for Device {
             }
         }
         if refused.is_empty() {
-            refused.push("the device has no engine for public keys".to_owned());
+            refused.push("none of the device's engines has public keys".to_owned());
         }
         Err(KeyError::unsupported(transform.spec(), refused.join("; ")))
     }

@@ -17,16 +17,16 @@ pub trait KeyEngine: Send + Sync {
     /// What is offered, for tables: one row for each kind and operation, with a usual scheme.
     fn capabilities(&self) -> Vec<KeyCapability>;
 
-    /// Prepares `transform`, which has passed [`KeyTransform::validate`], and refuses keys that
-    /// are none: factors that do not multiply to the modulus, points off their curve, scalars out
-    /// of range, a public half of another key.
+    /// Prepares `transform`, which has passed [`KeyTransform::validate`], and refuses invalid keys:
+    /// factors that do not multiply to the modulus, points off their curve, scalars out of range, a
+    /// public half of another key.
     ///
     /// # Errors
-    /// [`KeyError::Unsupported`] makes an automatic choice go on to the next engine; any other
+    /// On [`KeyError::Unsupported`], an automatic choice goes on to the next engine; any other
     /// error ends it.
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
-    /// What this engine knows about containers of keys and about arithmetic on them, if anything.
+    /// This engine's reader of key containers, if it has one.
     fn keys(&self) -> Option<&dyn KeyReader> {
         None
     }
@@ -56,8 +56,8 @@ impl<E: Engine + ?Sized> PublicKeyEngine for E {
     }
 }
 
-/// An engine's way from containers to components. A container may come from anywhere: the reader
-/// bounds what it costs, whatever the container says.
+/// An engine's reader of key containers. A container is not trusted: the reader bounds the cost of
+/// reading it.
 pub trait KeyReader {
     /// Reads a secret key from PEM or DER: PKCS #8, encrypted or not, or the older forms of RSA
     /// and EC. The public half comes with it.
@@ -76,7 +76,7 @@ pub trait KeyReader {
     /// Computes the public half of `key`.
     ///
     /// # Errors
-    /// [`KeyError::Refused`] if the key is none, [`KeyError::Unsupported`] for an unknown kind.
+    /// [`KeyError::Refused`] if the key is invalid, [`KeyError::Unsupported`] for an unknown kind.
     fn public_of(&self, key: &SecretKey) -> Result<PublicKey, KeyError>;
 }
 
@@ -85,24 +85,24 @@ pub trait KeyReader {
 pub struct KeyCapability {
     /// Operation, kind and a usual scheme.
     pub spec: KeySpec,
-    /// Operations that run in lockstep; 1 if each runs by itself.
+    /// Operations that run in lockstep; 1 if they run one at a time.
     pub lanes: usize,
 }
 
 /// The engine's part of a session.
 pub trait KeyEngineSession: Any + Send + Sync {
-    /// Operations whose sessions have the same number can share a batch, whatever their keys.
-    /// Numbers are the engine's own: one for each algorithm and size. A queue keeps a list of those
-    /// that it has met, so no peer chooses how many there are.
+    /// Operations whose sessions have the same number can share a batch, whatever their keys. The
+    /// engine chooses the numbers: one for each algorithm and size. A queue keeps a list of those
+    /// it has seen, so peers must not be able to choose how many there are.
     fn group(&self) -> u32;
 
-    /// Operations that run in lockstep; 1 if each runs by itself.
+    /// Operations that run in lockstep; 1 if they run one at a time.
     fn lanes(&self) -> usize {
         1
     }
 
     /// Operations that one pass over the registers runs: at most [`KeyEngineSession::lanes`], and a
-    /// divisor of it. A batch takes as long as the passes that it begins.
+    /// divisor of it. A batch takes as long as all passes that it starts.
     fn per_pass(&self) -> usize {
         self.lanes()
     }

@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// A part of a key, or a parameter, has a length that it cannot have.
+    /// A part of a key, or a parameter, has a length that is not allowed.
     Length {
         /// Name of the key or session, such as `rsa-2048`.
         what: String,
@@ -25,7 +25,7 @@ pub enum KeyError {
         /// What is allowed.
         allowed: String,
     },
-    /// A key that is no key: an even modulus, a point off its curve, a scalar out of range.
+    /// An invalid key: an even modulus, a point off its curve, a scalar out of range.
     Refused {
         /// Name of the key.
         what: String,
@@ -36,10 +36,10 @@ pub enum KeyError {
     Mismatch {
         /// Name of the key.
         what: String,
-        /// What was asked of it.
+        /// What does not go with it.
         why: String,
     },
-    /// No engine of the device does this.
+    /// The engine, or the device, does not offer this.
     Unsupported {
         /// Name of the session.
         what: String,
@@ -48,21 +48,21 @@ pub enum KeyError {
     },
     /// A PEM or DER container that cannot be read.
     Container {
-        /// What the reader says.
+        /// The reader's error message.
         why: String,
     },
     /// The device has no engine of this name.
     NoSuchEngine {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names of the device's engines.
         known: Vec<&'static str>,
     },
     /// The engine failed.
     Engine {
         /// The engine's name.
         engine: &'static str,
-        /// What it was doing, and its own words.
+        /// What it was doing, and its error message.
         why: String,
     },
 }

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-/// When operations that wait for their lanes to fill are run. A value: the clock and the number of
-/// submitters are arguments of whoever asks.
+/// When operations that wait for their lanes to fill are run. A plain value: the clock and the
+/// number of submitters are arguments.
 ///
 /// 1. A full batch runs at once.
-/// 2. Everything runs at once when nobody else can add to it: as many operations wait as there are
+/// 2. Everything runs at once when nothing can be added to it: as many operations wait as there are
 ///    submitters.
 /// 3. A batch runs when its oldest operation has waited for the deadline.
 ///
-/// How much of what waits then makes the batch is [`FlushPolicy::batch`].
+/// [`FlushPolicy::batch`] says how many of the waiting operations make up the batch.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlushPolicy {
-    /// Longest wait of an operation, measured from its submission, until it is due. One past what
-    /// [`Instant`] can hold, such as [`Duration::MAX`], never comes.
+    /// Longest wait of an operation, from its submission until it is due. A deadline past what
+    /// [`Instant`] can hold, such as that of [`Duration::MAX`], never passes.
     pub deadline: Duration,
-    /// Whether rule 2 holds.
+    /// Whether rule 2 applies.
     pub when_alone: bool,
 }
 
@@ -55,7 +55,7 @@ impl FlushPolicy {
     /// The default deadline.
     pub const DEADLINE: Duration = Duration::from_micros(200);
 
-    /// Rule 1 to 3 with `deadline`.
+    /// Rules 1 to 3 with `deadline`.
     #[must_use]
     pub const fn with_deadline(deadline: Duration) -> Self {
         Self {
@@ -71,17 +71,18 @@ impl FlushPolicy {
     }
 
     /// Rule 2: whether `waiting` operations, of all algorithms, are all that `submitters` can
-    /// submit. `None` submitters are an unknown number.
+    /// submit. `None` means that their number is unknown.
     #[must_use]
     pub fn is_alone(&self, waiting: usize, submitters: Option<usize>) -> bool {
         self.when_alone && submitters.is_some_and(|submitters| waiting >= submitters)
     }
 
     /// How many of `waiting` operations to run, at most as many as there are lanes, if others may
-    /// arrive while they run: as many as give the most operations per unit of time, so that what
-    /// arrives meanwhile fills up the next batch. `per_pass` of them cost as much as one
-    /// ([`super::engine::KeyEngineSession::per_pass`]), so those are whole passes, if there are
-    /// enough for one. Of RSA half as many operations as there are lanes cost half as much.
+    /// arrive while they run: the number that gives the most operations per unit of time, so that
+    /// later arrivals fill the next batch. `per_pass` operations cost as much as one
+    /// ([`super::engine::KeyEngineSession::per_pass`]), so the number is one of whole passes, if
+    /// there are enough operations for one. For RSA, half as many operations as there are lanes
+    /// cost half as much as a full batch.
     #[must_use]
     pub const fn batch(waiting: usize, per_pass: usize) -> usize {
         match waiting.checked_rem(per_pass) {

@@ -1,7 +1,7 @@
-//! RSAES-PKCS1-v1_5 decryption that never says that a ciphertext is malformed.
+//! RSAES-PKCS1-v1_5 decryption that never reveals that a ciphertext is malformed.
 //!
 //! A malformed ciphertext yields a message that looks random and is a function of key and
-//! ciphertext, so that whoever submits ciphertexts learns nothing from the outcome (Bleichenbacher
+//! ciphertext, so that an attacker who submits ciphertexts learns nothing from it (Bleichenbacher
 //! 1998). The construction is that of draft-irtf-cfrg-rsa-guidance and of OpenSSL from 3.2 on:
 //! every implementation of it gives the same message.
 
@@ -21,7 +21,7 @@ const CANDIDATES: usize = 128;
 const MIN_PADDING: usize = 8;
 
 /// Takes the message out of the decrypted block `block` (RFC 8017, 7.2.2, step 3), or makes one,
-/// in time and with addresses that depend on the length of the block alone. Returns the length of
+/// in time and with addresses that depend only on the length of the block. Returns the length of
 /// the message, which is at the front of `out`; the rest of `out` is zeroed.
 ///
 /// `key_digest` is SHA-256 of the private exponent, padded to the length of the modulus.

@@ -65,7 +65,7 @@ pub struct KeyBuffers<B> {
     pub second: Option<B>,
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     status: Status,
@@ -161,7 +161,7 @@ impl<B: OwnedBuffer> KeyJob<B> {
         }
     }
 
-    /// A number of the caller's that travels with the job.
+    /// A number for the caller's own use, which stays with the job.
     #[must_use]
     pub fn user_data(mut self, data: u64) -> Self {
         self.user_data = data;
@@ -185,7 +185,7 @@ impl<B: OwnedBuffer> KeyJob<B> {
         &self.session
     }
 
-    /// What became of the job.
+    /// The result of the job.
     #[must_use]
     pub fn status(&self) -> Status {
         self.outcome.status
@@ -211,7 +211,7 @@ impl<B: OwnedBuffer> KeyJob<B> {
         part(self.buffers.second.as_ref(), self.outcome.second_written)
     }
 
-    /// The memory, to fill it anew.
+    /// The memory, to refill it.
     #[must_use]
     pub fn buffers_mut(&mut self) -> &mut KeyBuffers<B> {
         &mut self.buffers

@@ -1,4 +1,4 @@
-//! A look at what a queue does while it does it: for counters, histograms and probes.
+//! Observers that see a queue's events as they happen: for counters, histograms and probes.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub trait KeyObserver: Send {
     /// Operations have been handed over: one as a job, or a run of one kind in a burst.
     fn submitted(&mut self, ops: Tickets, spec: KeySpec);
 
-    /// An engine is about to run a batch.
+    /// An engine will now run a batch.
     fn batch_started(&mut self, batch: BatchStart);
 
     /// The engine has returned.
@@ -32,7 +32,7 @@ pub trait KeyObserver: Send {
     fn cancelled(&mut self, op: Ticket, spec: KeySpec);
 }
 
-/// A batch that is about to run.
+/// A batch that will now run.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchStart {
     /// What its first operation does. Operations that share lanes, such as an RSA key's signatures
@@ -51,14 +51,14 @@ pub struct Completion {
     pub ops: Tickets,
     /// What they do.
     pub spec: KeySpec,
-    /// When they were enqueued; `None` for operations of a burst, which wait for nobody, and for
-    /// one that was refused.
+    /// When they were enqueued; `None` for operations of a burst, which do not wait, and for one
+    /// that was refused.
     pub queued_at: Option<Instant>,
     /// The status of each.
     pub status: Status,
 }
 
-/// Tickets that a queue gave out one after the other.
+/// Tickets that a queue gave out in succession.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Tickets {
     pub(super) first: Ticket,
@@ -86,7 +86,7 @@ impl From<Ticket> for Tickets {
     }
 }
 
-/// Makes the observer of each queue of a device; `None` for a queue that nobody observes.
+/// Makes the observer of each queue of a device; `None` for a queue without one.
 pub type ObserverMaker = fn() -> Option<Box<dyn KeyObserver>>;
 
 /// A queue's observer, if it has one.

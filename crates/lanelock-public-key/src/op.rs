@@ -41,7 +41,8 @@ pub struct KeyOp<'a> {
     pub(super) reason: Option<KeyReason>,
 }
 
-/// The memory of an operation of any kind; what its kind does not have is left empty, or not used.
+/// The memory of an operation of any kind; parts that its kind does not have are empty, or not
+/// used.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -94,7 +95,7 @@ pub struct KeyOpError {
 }
 
 impl<'a> KeyOp<'a> {
-    /// The operation that `session` is for, whichever that is.
+    /// An operation of the kind that `session` was made for.
     #[must_use]
     pub fn of(session: &'a KeySession, parts: KeyParts<'a>) -> Self {
         let KeyParts {
@@ -135,7 +136,7 @@ impl<'a> KeyOp<'a> {
         Self::new(session, Operation::Decrypt, ciphertext, output)
     }
 
-    /// Agrees on a shared secret with the owner of `peer`: a string of bytes (X25519, X448), a
+    /// Agrees on a shared secret with the owner of `peer`: a byte string (X25519, X448), a
     /// point (SEC 1, 2.3.3), or a big-endian number (Diffie-Hellman). The secret is the bare
     /// x-coordinate or number, padded to full length: pass it through a key derivation function.
     #[must_use]
@@ -143,7 +144,7 @@ impl<'a> KeyOp<'a> {
         Self::new(session, Operation::Derive, peer, secret)
     }
 
-    /// Makes a key pair. Keys are strings of bytes as [`super::SecretKey::raw`] takes them, for
+    /// Makes a key pair. Keys are byte strings as [`super::SecretKey::raw`] takes them, for
     /// curves a scalar and an uncompressed point, and for RSA and Diffie-Hellman the DER of PKCS
     /// #8 and of `SubjectPublicKeyInfo`.
     #[must_use]
@@ -199,7 +200,7 @@ impl<'a> KeyOp<'a> {
         }
     }
 
-    /// What became of the operation.
+    /// The result of the operation.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
@@ -264,11 +265,12 @@ impl<'a> KeyOp<'a> {
         };
         match reason {
             KeyReason::ForeignSession => {
-                "session: made by another device than the queue; use one device for both".to_owned()
+                "session: made by a different device than the queue; use one device for both"
+                    .to_owned()
             }
             KeyReason::WrongOperation => {
                 let asked = self.operation.name();
-                format!("operation: the session is for {spec}, not to {asked}")
+                format!("operation: {asked} given; the session was made for {spec}")
             }
             KeyReason::OutputTooShort => format!(
                 "output: {} bytes given; {spec} needs {}",
@@ -285,27 +287,29 @@ impl<'a> KeyOp<'a> {
             KeyReason::CiphertextLength => length("ciphertext"),
             KeyReason::PeerLength => length("peer's public key"),
             KeyReason::InvalidPeer => {
-                format!("peer's public key: no valid key of kind {}", spec.kind)
+                format!("peer's public key: not a valid {} key", spec.kind)
             }
             KeyReason::ZeroSharedSecret => {
-                "peer's public key: of small order; the shared secret would be zero".to_owned()
+                "peer's public key: has a small order; the shared secret would be zero".to_owned()
             }
-            KeyReason::OutOfRange => "input: not below the modulus".to_owned(),
+            KeyReason::OutOfRange => "input: must be a number below the modulus".to_owned(),
             KeyReason::MalformedSignature => {
                 format!(
                     "signature of {} bytes: malformed or out of range for {spec}",
                     self.signature.len()
                 )
             }
-            KeyReason::WrongSignature => "signature: not this key's over this message".to_owned(),
+            KeyReason::WrongSignature => {
+                "signature: does not match this key and message".to_owned()
+            }
             KeyReason::WrongCiphertext => {
-                "ciphertext: not made with this key, or changed since".to_owned()
+                "ciphertext: not made with this key, or modified".to_owned()
             }
             KeyReason::Fault => {
                 "fault: the result failed its check with the public key and was discarded"
                     .to_owned()
             }
-            KeyReason::Engine => format!("engine: failed in {spec}"),
+            KeyReason::Engine => format!("engine: {spec} failed"),
         }
     }
 }

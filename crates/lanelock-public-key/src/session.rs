@@ -1,4 +1,4 @@
-//! A key prepared once for one operation, which every queue of its device can use.
+//! A key prepared once for one operation, for use by every queue of its device.
 
 use std::fmt;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl KeySession {
         self.0.engine_name
     }
 
-    /// Operations that run in lockstep; 1 if each runs by itself.
+    /// Operations that run in lockstep; 1 if they run one at a time.
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.0.lanes

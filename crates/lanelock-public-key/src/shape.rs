@@ -25,7 +25,8 @@ pub(crate) enum InputLen {
     Either(usize, usize),
 }
 
-/// Room that an output needs: for the longest result, so that a secret length decides nothing.
+/// Room that an output needs: for the longest result, so that it does not depend on a secret
+/// length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum OutputLen {
     Fixed(usize),

@@ -1,4 +1,4 @@
-//! What a queue has done.
+//! A queue's counters.
 
 /// Counters of a [`super::KeyQueue`].
 ///

@@ -6,7 +6,7 @@ use lanelock_core::Status;
 /// with the values involved.
 ///
 /// With [`Status::InvalidArgs`] nothing was written; with [`Status::AuthFailed`] a signature or
-/// ciphertext is not the key's; with [`Status::EngineError`] the outputs hold zeros.
+/// ciphertext does not match the key; with [`Status::EngineError`] the outputs hold zeros.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -20,37 +20,37 @@ use lanelock_core::Status;
 #[non_exhaustive]
 #[repr(u8)]
 pub enum KeyReason {
-    /// The session belongs to another device than the queue.
+    /// The session belongs to a different device than the queue.
     ForeignSession,
-    /// The session does something else.
+    /// The session was made for another operation.
     WrongOperation,
     /// The output is shorter than the longest result.
     OutputTooShort,
     /// The second output is shorter than its result.
     SecondOutputTooShort,
-    /// The digest is not as long as the session's hash makes it.
+    /// The length of the digest is not that of the session's hash.
     DigestLength,
-    /// The plaintext is longer than the padding leaves room for, or no raw block.
+    /// The plaintext is longer than the padding leaves room for, or is not a raw block.
     PlaintextLength,
-    /// The ciphertext is not as long as the key makes it.
+    /// The length of the ciphertext does not fit the key.
     CiphertextLength,
-    /// The peer's public key is not as long as keys of this kind.
+    /// The length of the peer's public key is not that of keys of this kind.
     PeerLength,
-    /// The peer's public key is no point of the curve, or no element of the group; for
-    /// Diffie-Hellman of the subgroup, if its order is known.
+    /// The peer's public key is not a point of the curve, or not an element of the group; for
+    /// Diffie-Hellman, of the subgroup, if its order is known.
     InvalidPeer,
-    /// The shared secret is zero: the peer's public key is of small order.
+    /// The shared secret is zero: the peer's public key has a small order.
     ZeroSharedSecret,
     /// The block is a number that is not below the modulus.
     OutOfRange,
     /// The signature is malformed, or one of its numbers is out of range.
     MalformedSignature,
-    /// The signature is not the key's over this message.
+    /// The signature does not match the key and the message.
     WrongSignature,
-    /// The ciphertext was not made with this key, or was changed.
+    /// The ciphertext was not made with this key, or was modified.
     WrongCiphertext,
-    /// The result failed its check with the public key: CPU or memory returned a wrong result, or
-    /// the numbers of the key do not belong together.
+    /// The result failed its check with the public key: the CPU or memory returned a wrong result,
+    /// or the numbers of the key do not belong together.
     Fault,
     /// The engine failed (out of memory, say).
     Engine,

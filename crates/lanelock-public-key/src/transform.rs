@@ -209,9 +209,9 @@ impl KeyTransform {
     }
 
     /// RSA: whether private operations are blinded by a random factor, which hides the base from
-    /// whoever measures them. On by default; without it an operation is a few percent faster, and
-    /// safe only where nobody chooses the input or nobody can measure. An engine that cannot do
-    /// without goes on blinding.
+    /// timing measurements. On by default. Without it an operation is a few percent faster, but
+    /// safe only if an attacker cannot choose the input or cannot measure. An engine that cannot
+    /// turn it off keeps blinding.
     #[must_use]
     pub fn blinding(mut self, on: bool) -> Self {
         self.blinding = on;
@@ -261,8 +261,9 @@ impl KeyTransform {
     /// Checks that the parts go together.
     ///
     /// # Errors
-    /// [`KeyError::Mismatch`] for a scheme or option that is not this key's, [`KeyError::Length`]
-    /// for a modulus too short for hash, salt or padding, or a context too long.
+    /// [`KeyError::Mismatch`] for a scheme or option that does not go with this key;
+    /// [`KeyError::Length`] for a modulus too short for hash, salt or padding, or a context that is
+    /// too long.
     pub fn validate(&self) -> Result<(), KeyError> {
         let KeySpec {
             operation,
@@ -275,7 +276,8 @@ impl KeyTransform {
                 Scheme::Signature(scheme) => format!(" with {scheme:?}"),
                 Scheme::Encryption(scheme) => format!(" with {scheme:?}"),
             };
-            return self.mismatch(&format!("keys of this kind do not {operation:?}{scheme}"));
+            let operation = operation.name();
+            return self.mismatch(&format!("keys of this kind cannot {operation}{scheme}"));
         }
         self.check_hashes()?;
         self.check_modulus()?;
@@ -468,15 +470,15 @@ mod tests {
             .expect("ECDSA");
         assert_eq!(
             message(&KeyTransform::sign(SignatureScheme::EdDsa, &key)),
-            "p256-sign: keys of this kind do not Sign with EdDsa"
+            "p256-sign: keys of this kind cannot sign with EdDsa"
         );
         let shake = SignatureScheme::Ecdsa(Hash::Shake128);
         assert!(message(&KeyTransform::sign(shake, &key)).contains("Shake128"));
         assert!(message(&KeyTransform::sign(ecdsa, &key).context(b"x")).contains("label"));
-        assert!(message(&KeyTransform::decapsulate(&key)).contains("Decapsulate"));
+        assert!(message(&KeyTransform::decapsulate(&key)).contains("cannot decapsulate"));
         let sm2 = SecretKey::ec(Curve::Sm2, &[1], None).expect("a key");
-        assert!(message(&KeyTransform::sign(ecdsa, &sm2)).contains("do not Sign"));
-        assert!(message(&KeyTransform::derive(&sm2)).contains("do not Derive"));
+        assert!(message(&KeyTransform::sign(ecdsa, &sm2)).contains("cannot sign"));
+        assert!(message(&KeyTransform::derive(&sm2)).contains("cannot derive"));
         let ed = SecretKey::raw(KeyKind::Ed25519, &[1; 32]).expect("a key");
         let ed = KeyTransform::sign(SignatureScheme::EdDsa, &ed);
         assert!(message(&ed.clone().digest()).contains("not digests"));

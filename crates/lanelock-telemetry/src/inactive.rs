@@ -76,12 +76,12 @@ impl Inactive {
                 c"LANELOCK_TIER asks for a tier that this CPU cannot run; unset it"
             }
             Self::NoMemory => {
-                c"the system has refused it memory, a descriptor or an engine; it tries again later"
+                c"the system refused memory, a descriptor or an engine; it will try again later"
             }
-            Self::Configuration => c"its section of the configuration has enabled = no",
+            Self::Configuration => c"its configuration section has enabled = no",
             Self::Environment => c"LANELOCK_DISABLE is set in the environment",
             Self::NoDefaultProvider => {
-                c"the application has not activated the default provider, which it delegates to"
+                c"the application has not activated the default provider, which lanelock needs"
             }
         }
     }

@@ -1,14 +1,14 @@
-//! The devices that the crate opens: the engines that its features choose, in their order.
+//! The devices that the crate opens: the engines that its features enable, in their order.
 
 use lanelock_core::{Device, DeviceBuilder, SessionError};
 #[cfg(feature = "native")]
 use lanelock_native::Native;
 
-/// Opens the default device: every engine of this machine, the preferred first.
+/// Opens the default device: every engine of this machine, the preferred one first.
 ///
-/// That is lanelock's own engine, if this CPU has one of its tiers, then OpenSSL. The environment
-/// variable `LANELOCK_TIER` makes the first run on another tier than the widest. Without the
-/// features `native` and `openssl` the device has no engine.
+/// These are lanelock's own engine, if this CPU has one of its tiers, then OpenSSL. The environment
+/// variable `LANELOCK_TIER` makes lanelock's engine run on another tier than the widest. Without
+/// the features `native` and `openssl` the device has no engine.
 ///
 /// ```
 /// let device = lanelock::open()?;
@@ -24,7 +24,7 @@ pub fn open() -> Result<Device, SessionError> {
     Ok(builder()?.build())
 }
 
-/// Starts a device with the engines that [`open`] gives it; engines that are added come after them.
+/// Starts a device with the engines of [`open`]; engines that are added come after them.
 /// With the feature `telemetry` its public-key queues are counted.
 ///
 /// # Errors
@@ -39,9 +39,9 @@ pub fn builder() -> Result<DeviceBuilder, SessionError> {
     with_openssl(builder)
 }
 
-/// Opens a device as [`open`] does, for public keys alone: its sessions of ciphers, MACs and hashes
-/// run on OpenSSL. The linker leaves out what the program does not reach, and that is most of the
-/// kernels.
+/// Opens a device as [`open`] does, for public keys only: its sessions of ciphers, MACs and hashes
+/// run on OpenSSL. The linker leaves out the code that the program cannot reach, which is most of
+/// the kernels.
 ///
 /// # Errors
 /// As [`open`].
@@ -79,8 +79,8 @@ mod public_keys {
     use lanelock_core::{SessionError, Transform};
     use lanelock_native::Native;
 
-    /// lanelock's own engine without anything but its public keys. Never calls [`Engine::open`] of
-    /// the engine inside, which leads to every other kernel.
+    /// lanelock's own engine with nothing but its public keys. Never calls [`Engine::open`] of the
+    /// engine inside, which would link every other kernel.
     #[derive(Debug)]
     pub(super) struct PublicKeys(pub(super) Native);
 
@@ -100,7 +100,7 @@ mod public_keys {
         fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
             Err(SessionError::Unsupported {
                 what: transform.spec(),
-                why: "the device was opened for public keys alone".to_owned(),
+                why: "the device was opened for public keys only".to_owned(),
             })
         }
 

@@ -1,9 +1,9 @@
 //! The interface of engines, for programs that add one of their own to a device
-//! ([`crate::DeviceBuilder::engine`]). A crate that is nothing but an engine depends on
+//! ([`crate::DeviceBuilder::engine`]). A crate that only implements an engine depends on
 //! `lanelock-core`, and for public keys on `lanelock-public-key`, which have the same items.
 //!
-//! It changes more often than the rest of this crate: an application that uses the engines that are
-//! there needs nothing of it.
+//! It changes more often than the rest of this crate. An application that uses the existing engines
+//! does not need it.
 
 pub use lanelock_core::engine::*;
 pub use lanelock_core::{cursor, environment};

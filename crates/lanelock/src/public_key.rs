@@ -1,8 +1,8 @@
 //! Public-key operations: keys, sessions, operations, and the queue that fills lanes with them.
 //!
 //! A [`KeyTransform`] says what a session does and with which key; [`KeyDevice::key_session`]
-//! prepares it. A [`KeyOp`] is one operation on borrowed memory, as [`crate::Op`] is one of a
-//! session of ciphers or MACs:
+//! prepares it. A [`KeyOp`] is one operation on borrowed memory, as [`crate::Op`] is for ciphers
+//! and MACs:
 //!
 //! ```
 //! use lanelock::public_key::{
@@ -25,7 +25,7 @@
 //! ```
 //!
 //! A [`KeyJob`] owns its memory ([`KeyBuffers`]) and waits in a [`KeyQueue`] for others of its
-//! algorithm: until a batch is full, nobody else can add to it, or the [`FlushPolicy`]'s deadline
+//! algorithm: until a batch is full, nothing more can join it, or the [`FlushPolicy`]'s deadline
 //! has passed. A [`Ticket`] cancels it, and [`KeyQueueStats`] count it.
 //!
 //! ```

@@ -1,3 +1,3 @@
-//! Operations from raw pointers: for bindings to other languages, which have no borrows to show.
+//! Operations from raw pointers: for bindings to other languages, which have no borrows.
 
 pub use lanelock_core::op::{RawForm, RawOp, RawOutput, RawRun};

@@ -130,14 +130,14 @@ static int create(struct rte_vdev_device *vdev, uint8_t driver_id)
     };
     const char *name = rte_vdev_device_name(vdev);
     if (!name || rte_cryptodev_pmd_parse_input_args(&params, rte_vdev_device_args(vdev)) != 0) {
-        DRIVER_LOG(ERR, "arguments that are not understood: %s", rte_vdev_device_args(vdev));
+        DRIVER_LOG(ERR, "unknown arguments: %s", rte_vdev_device_args(vdev));
         return -EINVAL;
     }
     if (!driver_device())
         return -ENODEV;
     struct rte_cryptodev *dev = rte_cryptodev_pmd_create(name, &vdev->device, &params);
     if (!dev) {
-        DRIVER_LOG(ERR, "%s: no device could be made", name);
+        DRIVER_LOG(ERR, "%s: cannot create the device", name);
         return -ENODEV;
     }
     dev->driver_id = driver_id;

@@ -287,7 +287,7 @@ int queue_setup(struct rte_cryptodev *dev, uint16_t id, const struct rte_cryptod
                                                RTE_CACHE_LINE_SIZE, socket);
     if (queue->waiting.places && burst_init(&queue->burst) == 0)
         return 0;
-    DRIVER_LOG(ERR, "queue pair %u could not be set up", id);
+    DRIVER_LOG(ERR, "queue pair %u: cannot be set up", id);
     queue_release(dev, id);
     return -ENOMEM;
 }

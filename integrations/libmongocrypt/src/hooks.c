@@ -18,16 +18,16 @@ static const struct purpose ECB_ENCRYPT = {LANELOCK_AES_ECB, LANELOCK_FORWARD};
 static bool cipher_check(const struct call *call, const binary *key, const binary *iv,
                          const binary *in, const binary *out, uint32_t block) {
     if (key->len != KEY_LEN) {
-        return call_fail(call, "a key of %u bytes; it has 32", key->len);
+        return call_fail(call, "key: %u bytes given; 32 are needed", key->len);
     }
     if (iv != NULL && iv->len != IV_LEN) {
-        return call_fail(call, "an IV of %u bytes; it has 16", iv->len);
+        return call_fail(call, "IV: %u bytes given; 16 are needed", iv->len);
     }
     if (in->len % block != 0) {
-        return call_fail(call, "an input of %u bytes, which is not a multiple of 16", in->len);
+        return call_fail(call, "input: %u bytes given; multiples of 16 are needed", in->len);
     }
     if (out->len < in->len) {
-        return call_fail(call, "an output of %u bytes for an input of %u", out->len, in->len);
+        return call_fail(call, "output: %u bytes given; %u are needed", out->len, in->len);
     }
     return true;
 }
@@ -135,7 +135,7 @@ static bool hmac(const char *what, uint32_t algorithm, uint32_t tag_len, void *c
         return false;
     }
     if (out->len < tag_len) {
-        return call_fail(&call, "an output of %u bytes; it needs %u", out->len, tag_len);
+        return call_fail(&call, "output: %u bytes given; %u are needed", out->len, tag_len);
     }
     lanelock_op_read_only(&op, NULL, in->data, in->len);
     lanelock_op_tag(&op, out->data, tag_len);
@@ -179,7 +179,7 @@ bool lanelock_mongocrypt_sha_256(void *ctx, binary *in, binary *out,
         return false;
     }
     if (out->len < SHA_256_LEN) {
-        return call_fail(&call, "an output of %u bytes; it needs 32", out->len);
+        return call_fail(&call, "output: %u bytes given; 32 are needed", out->len);
     }
     lanelock_op_read_only(&op, thread_session(call.thread, purpose, no_key, &error), in->data,
                           in->len);
@@ -193,7 +193,7 @@ bool lanelock_mongocrypt_random(void *ctx, binary *out, uint32_t count,
     uint32_t at = 0;
 
     if (out->len < count) {
-        return call_fail(&call, "an output of %u bytes for %u", out->len, count);
+        return call_fail(&call, "output: %u bytes given; %u are needed", out->len, count);
     }
     while (at < count) {
         ssize_t got = getrandom((uint8_t *)out->data + at, count - at, 0);

@@ -161,7 +161,7 @@ static void operations(void) {
     op = plain, op.session = NULL;
     REFUSED(SESSION_NULL, "session: NULL");
     op = plain, op.session = foreign;
-    REFUSED(FOREIGN_SESSION, "another device");
+    REFUSED(FOREIGN_SESSION, "different device");
     op = plain, op.input = NULL;
     REFUSED(POINTER_NULL, "NULL");
     op = plain, op.iv = NULL;
@@ -186,13 +186,13 @@ static void operations(void) {
     REFUSED(TAG_MISSING, "16");
     op = plain;
     lanelock_op_expected_tag(&op, tag, 16);
-    REFUSED(TAG_READ_ONLY, "write");
+    REFUSED(TAG_READ_ONLY, "read-only");
     op = plain;
     lanelock_op_cipher_range(&op, 32, 33);
     REFUSED(CIPHER_RANGE, "32..65");
     op = plain;
     lanelock_op_cipher_range(&op, UINT32_MAX, SIZE_MAX);
-    REFUSED(CIPHER_RANGE, "input of 64");
+    REFUSED(CIPHER_RANGE, "input has 64");
     op = plain;
     lanelock_op_output_at(&op, 4);
     REFUSED(OUTPUT_OFFSET, "offset 4");

@@ -75,11 +75,11 @@ pub(super) fn render(findings: &Findings, seed: u64) -> String {
 pub(super) fn verdict(findings: &Findings, seed: u64) -> String {
     match findings.wrong() {
         0 => format!(
-            "all right: {} operations in {:.1} s\n",
+            "all correct: {} operations in {:.1} s\n",
             findings.operations(),
             findings.elapsed.as_secs_f64(),
         ),
-        _ => format!("not right; repeat with --seed {seed}\n"),
+        _ => format!("wrong results found; repeat with --seed {seed}\n"),
     }
 }
 

@@ -34,13 +34,13 @@ use subject::{Kind, Subject};
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Timing")]
 pub(super) struct Timing {
-    /// Look for time that depends on keys and messages, in every native algorithm on each tier,
-    /// in place of the other checks.
+    /// Look for timing that depends on keys or messages, in every native algorithm on each tier,
+    /// instead of the other checks.
     ///
     /// Bursts with fixed secrets are timed among bursts with random ones; Welch's t-test tells
-    /// whether their times differ (dudect's method). |t| above 10 is measured again twice, and
-    /// is a leak if it stays there each time. A leak that is there on purpose is looked for first:
-    /// where it is not found, the machine is too noisy to tell and the run fails.
+    /// whether their times differ (dudect's method). If |t| is above 10, the measurement is
+    /// repeated twice, and there is a leak if |t| stays above 10. A deliberate leak is looked for
+    /// first: if it is not found, the machine is too noisy to tell and the run fails.
     #[arg(long, conflicts_with_all = ["quick", "exhaustive", "engine", "vectors"])]
     pub(super) timing: bool,
 
@@ -49,11 +49,11 @@ pub(super) struct Timing {
           value_parser = seconds(0.0, 86_400.0))]
     seconds: Duration,
 
-    /// Tiers to time [default: each that this machine has].
+    /// Tiers to time [default: all that this machine has].
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "timing")]
     tier: Vec<String>,
 
-    /// Write the results as JSON; - writes them to standard output, in place of the table.
+    /// Write the results as JSON; - writes them to standard output, instead of the table.
     #[arg(long, value_name = "FILE|-", requires = "timing")]
     json: Option<Target>,
 }
@@ -137,8 +137,8 @@ pub(super) fn run(
         .find(|spec| cells.iter().all(|c| c.spec != **spec))
     {
         return Err(Failure::Usage(format!(
-            "--algorithm {spec}: no tier asked for has a native kernel; `lanelock engines` lists \
-             what there is"
+            "--algorithm {spec}: no native kernel for it on these tiers; `lanelock engines` lists \
+             what the native engine offers"
         )));
     }
     stay_on_one_core();
@@ -178,7 +178,8 @@ impl Timing {
                 .filter(|tier| tier.is_available())
                 .ok_or_else(|| {
                     let known = known();
-                    Failure::Usage(format!("--tier {name}: this machine has: {known}"))
+                    let text = format!("--tier {name}: no such tier; this machine has: {known}");
+                    Failure::Usage(text)
                 })
         };
         self.tier.iter().map(find).collect()
@@ -298,7 +299,7 @@ fn canaries(span: Duration, seed: u64, bar: &Bar) -> Result<String, Failure> {
             found if found != expected => {
                 return Err(Failure::Failed(format!(
                     "this machine is too noisy to tell: {what}: {} (|t| {t:.1}, {measurements} \
-                     measurements); try again on an idle machine, or with more --seconds",
+                     measurements); try again on an idle machine, or raise --seconds",
                     if leaks {
                         "not found"
                     } else {
@@ -321,7 +322,7 @@ fn canaries(span: Duration, seed: u64, bar: &Bar) -> Result<String, Failure> {
 
 fn too_few(measurements: u64) -> String {
     format!(
-        "{measurements} measurements are too few to tell, {} are needed: use more --seconds",
+        "{measurements} measurements are too few to tell, {} are needed: raise --seconds",
         statistics::ENOUGH
     )
 }

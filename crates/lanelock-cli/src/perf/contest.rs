@@ -23,7 +23,7 @@ pub struct Contest {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub peer: Vec<Peer>,
 
-    /// Contestant that ratios compare with [default: the first peer, or else the first engine].
+    /// Contestant that ratios are relative to [default: the first peer, or else the first engine].
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
 }
@@ -32,9 +32,9 @@ pub struct Contest {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Contestants")]
 pub struct Engines {
-    /// Engines of this machine [default: all]; auto is what a session gets that names none: the
-    /// first one that offers the algorithm; null touches no message and shows the
-    /// cost of everything around an engine; clone-per-op and the like are those of `perf uplift`.
+    /// Engines of this machine [default: all]. auto: the engine of a session that names none, which
+    /// is the first that offers the algorithm; null: touches no message, and shows the cost of
+    /// everything around an engine; clone-per-op and the like: the baselines of `perf uplift`.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub engine: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub struct Pace {
     #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds(0.0, 3600.0))]
     pub seconds: Duration,
 
-    /// Turns in which contestants alternate; the median counts.
+    /// Rounds in which contestants alternate; the median is reported.
     #[arg(long, value_name = "N", default_value = "25", value_parser = number(1, 1000))]
     pub rounds: usize,
 }
@@ -92,7 +92,8 @@ impl Contest {
         }
     }
 
-    /// Prepares everybody for the work: peers, then engines. Who does not offer it is passed to
+    /// Prepares the contestants: peers, then engines. Those that do not offer the work are passed
+    /// to
     /// `left_out`, with the reason.
     ///
     /// # Errors

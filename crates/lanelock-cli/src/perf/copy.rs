@@ -28,7 +28,7 @@ Examples:
   lanelock perf copy
   lanelock perf copy --sizes 4k,16k --pool-mib 1,64 --json copy.json")]
 pub struct Args {
-    /// Algorithms with an output.
+    /// Algorithms that write an output.
     #[arg(
         long,
         value_delimiter = ',',
@@ -36,10 +36,10 @@ pub struct Args {
         default_value = "aes-128-gcm"
     )]
     algorithm: Vec<Spec>,
-    /// Lengths of a record in bytes.
+    /// Record lengths in bytes.
     #[arg(long, value_name = "LENGTH,…", default_value = "16k")]
     sizes: Lengths,
-    /// Memory of the records, in MiB; what exceeds the L2 cache shows the difference.
+    /// Memory taken by the records, in MiB; sizes above the L2 cache show the difference.
     #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "64",
           value_parser = number(1, 512))]
     pool_mib: Vec<usize>,
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             if !shape.has_output() {
                 let name = shape.spec;
                 return Err(Failure::Usage(format!(
-                    "--algorithm {name}: has no output but its tag; use a cipher, AEAD or chain"
+                    "--algorithm {name}: writes only a tag; use a cipher, AEAD or chain"
                 )));
             }
             shape.pool = ((mib << 20) / shape.stride())

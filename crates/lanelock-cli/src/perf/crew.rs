@@ -72,7 +72,7 @@ impl<Q: Clone + Send + 'static, A: Send + 'static> Crew<Q, A> {
                 let _failed_before = requests.send(request.clone());
             }
         }
-        let gone = |_| Failure::Failed("a measuring thread ended before its time".to_owned());
+        let gone = |_| Failure::Failed("a measuring thread ended early".to_owned());
         self.members
             .iter()
             .map(|member| {

@@ -21,8 +21,8 @@ use crate::row::Latency;
 /// Arguments of `lanelock perf latency`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-An operation's latency runs from when its burst begins to be built to when its status is known,
-which for the operations of one burst is the same time.
+An operation's latency is the time from the start of building its burst until its status is known;
+it is the same for all operations of a burst.
 
 Examples:
   lanelock perf latency --algorithm aes-128-gcm --burst 1,8,32,128

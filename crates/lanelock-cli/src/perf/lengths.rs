@@ -73,7 +73,7 @@ pub fn length(text: &str) -> Result<u32, String> {
     };
     let number: u32 = digits
         .parse()
-        .map_err(|_| format!("'{text}' is no length: write bytes, or 2k for 2048"))?;
+        .map_err(|_| format!("'{text}': not a length; use bytes, or 2k for 2048"))?;
     match number.checked_mul(unit) {
         Some(len @ 1..=MAX_LENGTH) => Ok(len),
         _ => Err(format!(
@@ -95,7 +95,7 @@ impl FromStr for Lengths {
                     lengths.extend((first..=last).step_by(step as usize));
                 }
                 [_, _, _] => return Err(format!("'{part}': the first length exceeds the last")),
-                _ => return Err(format!("'{part}': a range is first:distance:last")),
+                _ => return Err(format!("'{part}': a range is first:step:last")),
             }
         }
         Ok(Self(lengths))
@@ -156,10 +156,10 @@ mod tests {
         let error = |text: &str| text.parse::<Lengths>().unwrap_err();
         assert_eq!(
             error("64,x"),
-            "'x' is no length: write bytes, or 2k for 2048"
+            "'x': not a length; use bytes, or 2k for 2048"
         );
         assert_eq!(error("0"), "'0': lengths are from 1 to 1M (1048576) bytes");
-        assert_eq!(error("9:1"), "'9:1': a range is first:distance:last");
+        assert_eq!(error("9:1"), "'9:1': a range is first:step:last");
         assert_eq!(error("9:1:8"), "'9:1:8': the first length exceeds the last");
         assert!(error("5000M").contains("1M"));
         assert!("64".parse::<Imix>().unwrap_err().contains("length:weight"));

@@ -30,9 +30,9 @@ use crate::row;
 /// Arguments of `lanelock perf memory`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A session is what the application makes of a key; a context is what a queue pair keeps of a session
-once it has used it. `counted` is what the engine says, without what OpenSSL allocates behind it;
-`grown` is by how much the process really grew, where there are enough sessions to tell.
+A session is made from a key; a context is what a queue pair keeps for a session that it has used.
+`counted` is what the engine reports, without what OpenSSL allocates internally; `grown` is by how
+much the process actually grew, if there are enough sessions to tell.
 
 Examples:
   lanelock perf memory
@@ -138,7 +138,9 @@ impl Turns for Command {
         let output = self.output().map_err(Failure::of)?;
         if !output.status.success() {
             let status = output.status;
-            return Err(Failure::Failed(format!("its process ended with {status}")));
+            return Err(Failure::Failed(format!(
+                "the measuring process ended with {status}"
+            )));
         }
         let printed = serde_json::from_slice::<OneCell>(&output.stdout);
         let printed = printed.map_err(Failure::of)?;

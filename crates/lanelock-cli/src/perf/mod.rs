@@ -70,17 +70,17 @@ enum What {
     Throughput(throughput::Args),
     /// How long operations take: percentiles and the slowest.
     Latency(latency::Args),
-    /// Cycles of an operation, the framework's and the engine's.
+    /// Cycles per operation: the framework's and the engine's.
     Cycles(cycles::Args),
-    /// Bytes that sessions and contexts take.
+    /// Memory of sessions and contexts.
     Memory(memory::Args),
-    /// Whether the answers of what is measured are right.
+    /// Whether the measured engines and peers compute correct results.
     Verify(verify::Args),
-    /// What is gained over habits such as cloning a context for each operation.
+    /// Gain over habits such as cloning a context for each operation.
     Uplift(uplift::Args),
-    /// What a separate output saves over a copy.
+    /// What a separate output saves compared with a copy.
     Copy(copy::Args),
-    /// Public-key operations per second, and their latency as they arrive.
+    /// Public-key operations per second, and their latency under load.
     Pubkey(pubkey::Args),
     /// Handshakes per second of a TLS server, with and without the provider.
     Tls(tls::Args),

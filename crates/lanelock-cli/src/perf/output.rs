@@ -15,7 +15,7 @@ use crate::terminal::{print, save};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// Write the results as JSON; - writes them to standard output, in place of the table.
+    /// Write the results as JSON; - writes them to standard output, instead of the table.
     ///
     /// One object: `machine`, the `command` that repeats it, and `results`, a row for each
     /// contestant in each cell. Every row has algorithm, operation, contestant (an engine, peer or
@@ -25,7 +25,7 @@ pub struct Output {
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<Target>,
 
-    /// Write the results as CSV; - as for JSON.
+    /// Write the results as CSV; - writes them to standard output, instead of the table.
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<Target>,
 

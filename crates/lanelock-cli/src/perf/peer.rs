@@ -93,7 +93,7 @@ impl Peer {
         };
         let name = self.name();
         Err(Failure::Usage(format!(
-            "{option}: --peer {name} does not do that; leave one of them out"
+            "{option}: --peer {name} does not support it; leave one of them out"
         )))
     }
 
@@ -229,7 +229,7 @@ impl Conversation {
     fn hear(&mut self) -> Result<String, Failure> {
         let mut line = String::new();
         match self.hears.read_line(&mut line) {
-            Ok(0) => Err(self.failure("it ended before its time")),
+            Ok(0) => Err(self.failure("it ended early")),
             Ok(_) => Ok(line.trim_end().to_owned()),
             Err(error) => Err(self.failure(&error.to_string())),
         }
@@ -250,7 +250,8 @@ impl Conversation {
 
     /// An answer that reports an error, or one that the protocol does not have.
     fn unexpected(&self, answer: &str) -> Failure {
-        self.failure(&field(answer, "reason").unwrap_or_else(|| format!("answered '{answer}'")))
+        let reason = field(answer, "reason");
+        self.failure(&reason.unwrap_or_else(|| format!("unexpected answer '{answer}'")))
     }
 
     fn failure(&self, why: &str) -> Failure {

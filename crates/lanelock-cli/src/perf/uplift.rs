@@ -39,10 +39,10 @@ pub struct Args {
         default_value = "32,64,128,256,512,1k,2k,4k,8k"
     )]
     sizes: Lengths,
-    /// Habits [default: all that the algorithm can have].
+    /// Baselines [default: all that apply to the algorithm].
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", value_parser = habit)]
     baseline: Vec<Habit>,
-    /// The engine that they are compared with.
+    /// The engine to compare the baselines with.
     #[arg(long, value_name = "NAME", default_value = "openssl")]
     engine: String,
     /// Threads, all with the same sessions [default: 1, and as many as there are cores].
@@ -57,7 +57,7 @@ pub struct Args {
     /// Seconds for each contestant in each cell.
     #[arg(long, value_name = "S", default_value = "0.1", value_parser = seconds(0.0, 3600.0))]
     seconds: std::time::Duration,
-    /// Turns in which contestants alternate; the median counts.
+    /// Rounds in which contestants alternate; the median is reported.
     #[arg(long, value_name = "N", default_value = "21", value_parser = number(1, 1000))]
     rounds: usize,
     #[command(flatten)]
@@ -78,8 +78,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if !rows.iter().any(|row| row.uplift_percent.is_some()) {
         return Err(Failure::Failed(
-            "no baseline offers what was asked for; leave --baseline out to see which do"
-                .to_owned(),
+            "no baseline offers the algorithms; leave out --baseline to see which do".to_owned(),
         ));
     }
     publish_as(&bench, rows, uplift::render, &args.output)

@@ -29,7 +29,7 @@ use crate::row::{Common, Verdict};
 /// Arguments of `lanelock perf verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-This is about the benchmark's own work; for a thorough check of an engine use `lanelock check`.
+This checks the benchmark's own work; for a thorough check of an engine, use `lanelock check`.
 
 Examples:
   lanelock perf verify

@@ -19,11 +19,11 @@ pub struct Work {
           hide_possible_values = true)]
     pub algorithm: Vec<Spec>,
 
-    /// Operations; an algorithm takes those that it has [default: encrypt, or compute].
+    /// Operations; each algorithm runs those that it has [default: encrypt, or compute].
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub operation: Vec<Operation>,
 
-    /// Message lengths in bytes: a list, or first:distance:last; 2k is 2048.
+    /// Message lengths in bytes: a list, or first:step:last; 2k is 2048.
     #[arg(
         long,
         value_name = "LENGTH,…",
@@ -32,7 +32,7 @@ pub struct Work {
     )]
     pub sizes: Lengths,
 
-    /// A mix of message lengths with weights; without a value the simple IMIX of Internet traffic
+    /// A mix of message lengths with weights; without a value, the simple IMIX of Internet traffic
     /// in whole AES blocks, 64:7,576:4,1504:1.
     #[arg(long, value_name = "LENGTH:WEIGHT,…", num_args = 0..=1, default_missing_value = IMIX)]
     pub imix: Option<Imix>,
@@ -42,7 +42,7 @@ pub struct Work {
           value_parser = number(1, 4096))]
     pub burst: Vec<usize>,
 
-    /// Threads, each with a queue pair and messages of its own, all with the same sessions.
+    /// Threads, each with a queue pair and messages of its own, all using the same sessions.
     #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1",
           value_parser = number(1, 1024))]
     pub threads: Vec<usize>,
@@ -65,7 +65,7 @@ pub struct Work {
     pub aad: usize,
 
     /// Messages of each thread, rounded up to whole bursts [default: as many as fit 512 KiB, at
-    /// most 256, but one for each session].
+    /// most 256, but at least one for each session].
     #[arg(long, value_name = "N", value_parser = number(1, 65536))]
     pub pool: Option<usize>,
 }

@@ -28,9 +28,9 @@ pub(super) fn run(command: Command, program: &Program) -> Result<u8, Failure> {
     // Daemons lose their parent, and would be lost to us.
     let own = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(own))
-        .map_err(|error| failed("cannot wait for what it starts", error.into()))?;
+        .map_err(|error| failed("cannot wait for the processes that it starts", error.into()))?;
     let signals = SignalsInfo::<WithOrigin>::new(signals::passed_on())
-        .map_err(|error| failed("cannot pass signals on", error))?;
+        .map_err(|error| failed("cannot forward signals", error))?;
     let supervisor = Supervisor::of_this_process();
     let mut command = match &supervisor {
         Some(_) => supervisor::stopped(&command),

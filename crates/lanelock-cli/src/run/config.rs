@@ -46,9 +46,9 @@ impl Config {
             Some(theirs) if prefers_lanelock(theirs) => theirs.to_owned(),
             Some(theirs) if clauses(theirs).any(|(name, _)| name == "provider") => {
                 warnings.push(format!(
-                    "your configuration has default_properties = {theirs}, which chooses a \
-                     provider already: lanelock runs only what asks for it; to prefer it, write \
-                     `{PROPERTIES}` there instead"
+                    "your configuration has default_properties = {theirs}, which already chooses a \
+                     provider: lanelock runs only operations that ask for it; to prefer lanelock, \
+                     write `{PROPERTIES}` there instead"
                 ));
                 theirs.to_owned()
             }
@@ -103,8 +103,8 @@ fn plain(path: &Path) -> Result<String, Failure> {
     });
     text.map(str::to_owned).ok_or_else(|| {
         Failure::Usage(format!(
-            "{}: OpenSSL's configuration cannot hold this path: it has one of \\ # $ \" ' ` in \
-             it, or is not UTF-8; use another place, or a link",
+            "{}: OpenSSL's configuration cannot hold this path: it contains one of \\ # $ \" ' `, \
+             or is not UTF-8; use another path, or a symbolic link",
             path.display()
         ))
     })

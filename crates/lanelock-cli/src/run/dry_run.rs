@@ -117,12 +117,12 @@ fn verdict(program: &Program, event_loop: Option<EventLoop>) -> Result<String, S
                 .to_owned(),
         ),
         None if program.libcrypto.is_some() => Err(
-            "it is linked with libcrypto and not with libssl; if a plugin of it loads libssl, \
-             say --event-loop on"
+            "it is linked with libcrypto and not with libssl; if one of its plugins loads libssl, \
+             use --event-loop on"
                 .to_owned(),
         ),
         None => Err(
-            "it is not linked with OpenSSL; if a plugin of it loads libssl, say --event-loop on"
+            "it is not linked with OpenSSL; if one of its plugins loads libssl, use --event-loop on"
                 .to_owned(),
         ),
     }

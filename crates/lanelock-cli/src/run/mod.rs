@@ -37,29 +37,29 @@ use user_config::UserConfig;
 #[command(after_help = "\
 The program reads a configuration that includes the one it would have read (OPENSSL_CONF, or its
 library's openssl.cnf), loads the providers lanelock and default, and prefers lanelock where both
-have an algorithm. The file is named after its content and stays, so that a server that executes
-itself anew finds it: in /run/lanelock for root, in ~/.cache/lanelock (XDG_CACHE_HOME) for others,
-else in /dev/shm. Then this command becomes the program: process number, signals, exit code and
-what it tells systemd are its own.
+have an algorithm. The file is named after its content and is kept, so that a server that
+re-executes itself finds it: in /run/lanelock for root, in ~/.cache/lanelock (XDG_CACHE_HOME) for
+other users, else in /dev/shm. Then this command becomes the program: process id, signals, exit
+code and notifications to systemd are the program's own.
 
-With --stats it waits for the program and everything that it starts, passes signals on, and ends
-with the program's exit code, or 128 + the number of the signal that ended it. systemd is told that
-the program is the service's main process.
+With --stats it waits for the program and everything that it starts, forwards signals, and exits
+with the program's exit code, or 128 + the number of the signal that ended it. It tells systemd
+that the program is the service's main process.
 
-A configuration that leaves the default provider out, or that asks for FIPS, is left as it is, and
-so is a program with a setuid bit or file capabilities, which reads no environment: it starts as it
-would by itself, and a line on standard error says so.
+If the configuration leaves out the default provider or asks for FIPS, the program starts without
+lanelock, and a line on standard error says so. So does a program with a setuid bit or file
+capabilities, which ignores the environment.
 
-A program that is linked with libssl, or is known to load it, gets the module in LD_PRELOAD, too:
-without, OpenSSL loses the jobs of connections that are closed in the middle of a handshake.
+A program that is linked with libssl, or is known to load it, also gets the module in LD_PRELOAD:
+without it, OpenSSL loses the jobs of connections that are closed in the middle of a handshake.
 
 Batches come from asynchronous mode, in which a handshake pauses while its operation waits for
-others. HAProxy has it: `ssl-mode-async` in the section global. Servers that do not, but drive
-non-blocking connections from a loop of epoll, poll or select, as nginx, lighttpd and Redis do, are
-given it (--event-loop). Others run as they always do; --dry-run says which. LANELOCK_DISABLE=1 in
-the program's environment switches the module off.
+others. HAProxy has this mode: `ssl-mode-async` in the section global. Servers that do not have
+it, but drive non-blocking connections from a loop of epoll, poll or select, as nginx, lighttpd and
+Redis do, get it from lanelock (--event-loop). Other programs run as without lanelock; --dry-run
+says which. LANELOCK_DISABLE=1 in the program's environment switches the module off.
 
-The module lanelock.so is looked for beside this command, in ../lib/lanelock from there, or where
+The module lanelock.so is looked for next to this command, in ../lib/lanelock from there, or where
 LANELOCK_PROVIDER says.
 
 Examples:
@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "stats")]
     show_config: bool,
 
-    /// Print what the program would gain and how, or why it would not, and do not start it.
+    /// Print how the program would use lanelock, or why it would not, and do not start it.
     #[arg(long, conflicts_with_all = ["stats", "show_config"])]
     dry_run: bool,
 
@@ -101,12 +101,12 @@ pub struct Args {
 /// What the module is told by its section of the configuration.
 #[derive(Clone, Debug, Default, clap::Args)]
 struct Options {
-    /// Longest wait of an operation for others, in µs; 0 is until the program's event loop comes
-    /// round.
+    /// Longest time that an operation waits for others, in µs; 0: until the program's event loop
+    /// comes round.
     #[arg(long, value_name = "µs", value_parser = deadline())]
     deadline: Option<u64>,
 
-    /// What may run in batches; all of it, if nothing is named.
+    /// Algorithms that may run in batches [default: all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     algorithms: Vec<Algorithm>,
 
@@ -118,12 +118,12 @@ struct Options {
 /// Whether a server that knows of no asynchronous mode gets it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum EventLoop {
-    /// Unless its callbacks run a language's interpreter, which needs more stack than a paused
+    /// Yes, unless its callbacks run a language interpreter, which needs more stack than a paused
     /// handshake has.
     Auto,
-    /// Even then.
+    /// Yes, even then.
     On,
-    /// Only servers that have an asynchronous mode of their own.
+    /// No: only servers that have an asynchronous mode of their own use it.
     Off,
 }
 
@@ -258,7 +258,7 @@ fn listener() -> Option<Listener> {
     let started = Listener::start();
     if let Err(error) = &started {
         say(&format!(
-            "--stats: cannot listen for the program: {error}; it starts without"
+            "--stats: cannot listen for the program: {error}; it starts without --stats"
         ));
     }
     started.ok()

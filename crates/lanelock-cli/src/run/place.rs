@@ -25,8 +25,8 @@ pub(super) fn keep(text: &str) -> Result<PathBuf, Failure> {
         }
     }
     Err(Failure::Usage(format!(
-        "cannot keep the program's configuration: {}; make one of these folders writable, or \
-         write `lanelock run --show-config` to a file and name that by OPENSSL_CONF",
+        "cannot write the program's configuration: {}; make one of these folders writable, or \
+         save the output of `lanelock run --show-config` to a file and set OPENSSL_CONF to it",
         refusals.join("; ")
     )))
 }

@@ -50,15 +50,15 @@ pub(super) fn objection(
     named.sort_unstable();
     let found = match activated.iter().find(|provider| provider.name == "default") {
         Some(default) => format!(
-            "has `activate = {}` for default, which releases of OpenSSL read differently",
+            "has `activate = {}` for default, which OpenSSL releases read differently",
             default.activate
         ),
         None => format!("activates {} and not default", named.join(", ")),
     };
     Ok(Some(format!(
-        "{file} {found}: lanelock needs the default provider, and does not bring it in against a \
-         configuration that leaves it out. To have lanelock, write `activate = 1` into the section \
-         of default there"
+        "{file} {found}: lanelock needs the default provider, and does not activate it against a \
+         configuration that leaves it out. To use lanelock, write `activate = 1` into the section \
+         of the default provider there"
     )))
 }
 

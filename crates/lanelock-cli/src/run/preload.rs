@@ -24,8 +24,8 @@ pub(super) fn add(command: &mut Command, module: &Path) -> Result<(), Failure> {
     {
         return Err(Failure::Usage(format!(
             "{}: the program is linked with libssl and needs the module in {VARIABLE}, which \
-             cannot hold a path with a space or a colon; install the module elsewhere, and name \
-             it by LANELOCK_PROVIDER",
+             cannot hold a path with a space or a colon; install the module elsewhere, and set \
+             LANELOCK_PROVIDER to it",
             module.display()
         )));
     }

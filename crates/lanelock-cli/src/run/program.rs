@@ -29,8 +29,8 @@ pub(super) struct Program {
 
 /// What a privileged program means.
 pub(super) const PRIVILEGED: &str = "the program has a setuid or setgid bit or file capabilities: the dynamic linker and OpenSSL \
-     read no environment then, so neither LD_PRELOAD nor OPENSSL_CONF would load the module. To \
-     have lanelock, load the provider in the system's own openssl.cnf";
+     then ignore the environment, so neither LD_PRELOAD nor OPENSSL_CONF would load the module. To \
+     use lanelock, load the provider in the system's own openssl.cnf";
 
 /// Servers whose plugins bring libssl.
 const LOADS_LIBSSL: [&str; 1] = ["lighttpd"];
@@ -127,8 +127,8 @@ fn openssl(path: &Path) -> Result<OpenSsl, Failure> {
     if !elf.is_dynamic {
         return Err(refused(
             path,
-            "it is statically linked: it has its own copy of OpenSSL, if any, and no provider \
-             can be loaded into it; use a build that is linked with the system's libcrypto.so.3",
+            "it is statically linked: it contains its own copy of OpenSSL, if any, and cannot load \
+             a provider; use a build that is linked with the system's libcrypto.so.3",
         ));
     }
     let found = library::openssl(&elf);

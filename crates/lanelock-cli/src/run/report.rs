@@ -13,8 +13,8 @@ use crate::terminal::say;
 /// How a server is told to enter asynchronous mode.
 const REMEDY: &str = "HAProxy has `ssl-mode-async` in the section global, Apache Traffic Server \
                       `proxy.config.ssl.async.handshake.enabled INT 1`, `openssl speed` \
-                      `-async_jobs 16`; `lanelock run --dry-run -- COMMAND` says what other servers \
-                      are given";
+                      `-async_jobs 16`; `lanelock run --dry-run -- COMMAND` says how other servers \
+                      run";
 
 /// Prints one table for the program and all that it has started, to standard error: standard
 /// output is the program's.
@@ -68,14 +68,14 @@ pub(super) fn print(listener: Listener, program: &Program) {
         ));
     } else if is_loaded {
         say(&format!(
-            "{name} has loaded the provider, and used no private key that it runs in lanes (RSA of \
+            "{name} has loaded the provider, but used no private key that it runs in lanes (RSA of \
              2048 to 4096 bits, P-256, P-384, Ed25519, X25519)"
         ));
     } else {
         say(&format!(
-            "{name} has not loaded the provider: it uses no OpenSSL, has a copy of its own inside, \
-             or reads no configuration (OPENSSL_CONF), as a program does not that has more privileges \
-             than its user (setuid, file capabilities)"
+            "{name} has not loaded the provider: it does not use OpenSSL, contains its own copy of \
+             it, or does not read the configuration (OPENSSL_CONF), which a program with more \
+             privileges than its user (setuid, file capabilities) ignores"
         ));
     }
 }

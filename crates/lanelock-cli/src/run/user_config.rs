@@ -61,7 +61,7 @@ impl UserConfig {
         match self.get(section, name) {
             Some(value) if value.contains(special) => Err(Failure::Usage(format!(
                 "the OpenSSL configuration has {name} = {value} in [{section}]: write it without \
-                 variables, \\, # and letters that are not ASCII"
+                 variables, \\, # and non-ASCII letters"
             ))),
             value => Ok(value),
         }
@@ -75,9 +75,9 @@ impl UserConfig {
         match self.get(section, name) {
             None | Some("") => Ok(other.to_owned()),
             Some(value) if !value.chars().all(is_of_section) => Err(Failure::Usage(format!(
-                "the OpenSSL configuration has {name} = {value} in [{section}]: the name of a \
-                 section is expected there; write it without variables, of letters, digits, spaces \
-                 and {PUNCTUATION}"
+                "the OpenSSL configuration has {name} = {value} in [{section}]: a section \
+                 name is expected there; use only letters, digits, spaces and {PUNCTUATION}, and \
+                 no variables"
             ))),
             Some(value) => Ok(value.to_owned()),
         }

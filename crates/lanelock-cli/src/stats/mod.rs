@@ -25,13 +25,14 @@ pub use table::algorithms;
 /// Arguments of `lanelock stats`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Columns: operations completed, and of those failed (a wrong signature is one); in batches: batches
-run on lanes, and how many operations filled them on average; single: operations run one at a time;
-wait: from an operation's submission to its batch's start; compute: a batch, or an operation that
-ran alone, in its engine. Times are known to 1/16. With --watch everything is of the last interval.
+Columns: operations completed, and how many of those failed (wrong signatures included);
+in batches: batches run on lanes, and how many operations filled them on average; single: operations
+run one at a time; wait: time from an operation's submission to its batch's start; compute: time of
+a batch, or of an operation that ran alone, in its engine. Times are accurate to 1/16. With --watch,
+all figures are for the last interval.
 
-A process can be read by its own user and by root. Nothing in it stops or waits meanwhile. Workers
-that a server forks count for themselves: give their numbers, or --all.
+A process can be read by its own user and by root, and is not stopped or delayed meanwhile. Workers
+that a server forks have counters of their own: give their process ids, or --all.
 
 Examples:
   lanelock stats
@@ -41,28 +42,28 @@ Examples:
   lanelock stats 4711 --json | jq '.algorithms[] | [.algorithm, .wait_ns.p99]'
   lanelock stats --all --prometheus --textfile /var/lib/prometheus/node-exporter/lanelock.prom")]
 pub struct Args {
-    /// Number of the process; without one, all that have something to read are listed.
+    /// Process id; without one, all processes with counters are listed.
     #[arg(value_name = "PID")]
     pid: Option<u32>,
 
-    /// Everything about every process that has something to read.
+    /// Show everything about every process with counters.
     #[arg(long, conflicts_with = "pid")]
     all: bool,
 
-    /// Print again every so many seconds, each time what has been counted since.
+    /// Print again every SECONDS, each time what was counted since the last time.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = seconds(0.01, 86_400.0), requires = "pid", conflicts_with_all = ["json", "prometheus"])]
     watch: Option<Duration>,
 
-    /// With --watch: end after so many times; without, when the process ends.
+    /// With --watch: stop after N times [default: when the process ends].
     #[arg(long, value_name = "N", requires = "watch")]
     times: Option<u64>,
 
-    /// One row for each thread, too.
+    /// Also print one row for each thread.
     #[arg(long, conflicts_with_all = ["json", "prometheus"])]
     threads: bool,
 
-    /// Print JSON: counters since the start and quantiles, of all threads and of each.
+    /// Print JSON: counters since the start and quantiles, for all threads together and for each.
     #[arg(long, conflicts_with = "prometheus")]
     json: bool,
 
@@ -70,8 +71,8 @@ pub struct Args {
     #[arg(long)]
     prometheus: bool,
 
-    /// Write it to a file instead, for node_exporter's textfile collector, which sees the old file
-    /// or the new one, whole. Where writing fails the old one stays, and the exit code is 1.
+    /// Write it to a file instead, for node_exporter's textfile collector. The file is replaced
+    /// atomically; if writing fails, the old one stays and the exit code is 1.
     #[arg(long, value_name = "FILE", requires = "prometheus")]
     textfile: Option<PathBuf>,
 }
@@ -111,13 +112,13 @@ fn one(args: &Args, pid: u32) -> Result<(), Failure> {
 fn all(args: &Args) -> Result<(), Failure> {
     if args.prometheus && !args.all {
         return Err(Failure::Usage(
-            "--prometheus: of which process? give its number, or --all".to_owned(),
+            "--prometheus: no process given; give its process id, or --all".to_owned(),
         ));
     }
     let All { processes, unseen } = All::find();
     if unseen > 0 {
         say(&format!(
-            "{unseen} processes of other users were left out; root may read all"
+            "{unseen} processes of other users were left out; run as root to read all"
         ));
     }
     if args.json {
@@ -172,7 +173,7 @@ fn watch(
         }
         print(text)?;
         if !is_alive(pid) {
-            return print(format_args!("{name}: it has ended\n"));
+            return print(format_args!("{name} has ended\n"));
         }
         before = now;
         printed += 1;

@@ -67,7 +67,7 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
     }
     if snapshot.outside_jobs {
         notes.push(
-            "private-key operations outside of asynchronous mode ran one at a time, uncounted"
+            "private-key operations outside asynchronous mode ran one at a time, uncounted"
                 .to_owned(),
         );
     }

@@ -59,7 +59,7 @@ enum Part {
 
 /// A part of a file; empty where the file has none.
 fn part(file: &File, part: Part) -> Result<Vec<u8>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("not a sound ELF file: {error}");
+    let failed = |error: &dyn std::fmt::Display| format!("not a valid ELF file: {error}");
     let mut class = [0];
     file.read_exact_at(&mut class, 4)
         .map_err(|error| failed(&error))?;

@@ -64,8 +64,8 @@ impl Libraries {
         let name = process::name(root).unwrap_or_default();
         let (ssl, crypto) = libraries.ok_or_else(|| {
             Failure::Failed(format!(
-                "process {root} ({name}) has no libssl mapped, nor has a descendant: it makes no \
-                 TLS connections, or has OpenSSL linked in statically"
+                "process {root} ({name}) has no libssl mapped, and neither has a descendant: it \
+                 makes no TLS connections, or OpenSSL is linked in statically"
             ))
         })?;
         Ok(Self {
@@ -126,8 +126,8 @@ pub(super) fn check_nobody_pauses(libcrypto: &Library) -> Result<(), Failure> {
             continue;
         };
         return Err(Failure::Failed(format!(
-            "--crypto: process {pid} ({}) has {file} mapped, {why}; return probes in {} would make \
-             it crash; trace without --crypto, batches are timed as they are",
+            "--crypto: process {pid} ({}) has {file} mapped, {why}; return probes in {} would \
+             crash it; trace without --crypto: batches are timed anyway",
             process::name(pid).unwrap_or_default(),
             libcrypto.name(),
         )));

@@ -42,10 +42,10 @@ use session::Session;
 #[command(
     override_usage = "lanelock trace [OPTIONS] -- COMMAND...\n       lanelock trace [OPTIONS] --pid PID",
     after_help = "\
-Counts the TLS handshakes of a process and its descendants by connection: one that is returned
-for later counts once, with its whole time. Crypto is timed batch by batch in a program that runs
-under lanelock's provider, and in libcrypto's functions with --crypto. Needs root, bpftrace and a
-kernel with uprobes; the program needs neither symbols nor a restart.
+Counts the TLS handshakes of a process and its descendants by connection: a handshake that is
+returned for later counts once, with its whole time. Crypto is timed batch by batch in a program
+that runs under lanelock's provider, and in libcrypto's functions with --crypto. Needs root,
+bpftrace and a kernel with uprobes; the program needs neither symbols nor a restart.
 
 Examples:
   lanelock trace --pid $(pgrep -o nginx) --seconds 10 --crypto
@@ -55,7 +55,7 @@ Examples:
   lanelock trace --module /usr/lib/lanelock/lanelock.so -- haproxy -f async.cfg
   lanelock trace --pid 4321 --json - | jq .handshakes
 
-Exit codes: 0 all well, 1 tracing failed, 2 the command line asks for something that does not
+Exit codes: 0 success, 1 tracing failed, 2 the command line asks for something that does not
 exist. The command's own exit code is reported, not returned."
 )]
 pub struct Args {
@@ -63,8 +63,8 @@ pub struct Args {
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<u32>,
 
-    /// Stop after so many seconds, and end COMMAND with SIGTERM; default: when the program ends, or
-    /// at Ctrl-C.
+    /// Stop after this many seconds, and end COMMAND with SIGTERM [default: when the program ends,
+    /// or at Ctrl-C].
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.0, 86_400.0))]
     seconds: Option<Duration>,
 
@@ -72,25 +72,25 @@ pub struct Args {
     #[arg(long)]
     events: bool,
 
-    /// Write the figures as JSON, `-` for standard output in place of the table.
+    /// Write the figures as JSON; - writes them to standard output, instead of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write a page with charts, and a time line of the first handshakes.
+    /// Write a page with charts, and a timeline of the first handshakes.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// The provider's module that COMMAND will load; needed where COMMAND loads it by itself.
+    /// The provider's module that COMMAND will load; needed if COMMAND loads it by itself.
     #[arg(long, value_name = "FILE", conflicts_with = "pid")]
     module: Option<PathBuf>,
 
-    /// Time libcrypto's public-key functions too, for programs without the provider. Their return
-    /// probes reach every process that uses the same libcrypto, and one that pauses operations
-    /// crashes on them: refused while such a one runs, and none may be started meanwhile.
+    /// Also time libcrypto's public-key functions, for programs without the provider. Their return
+    /// probes reach every process that uses the same libcrypto, and crash one that pauses
+    /// operations: refused while such a process runs; do not start one meanwhile.
     #[arg(long, conflicts_with = "module")]
     crypto: bool,
 
-    /// What to start and trace.
+    /// The command to start and trace.
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
     command: Vec<OsString>,
 }

@@ -27,9 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Program {
     /// A process that runs already.
     pub(super) fn running(pid: u32) -> Result<Self, Failure> {
-        let name = process::name(pid).ok_or_else(|| {
-            Failure::Usage(format!("--pid {pid}: there is no process of this number"))
-        })?;
+        let name = process::name(pid)
+            .ok_or_else(|| Failure::Usage(format!("--pid {pid}: no such process")))?;
         Ok(Self {
             root: pid,
             child: None,

@@ -30,7 +30,7 @@ pub(super) fn check() -> Result<PathBuf, Failure> {
         if !Path::new(path).exists() {
             return Err(Failure::Failed(format!(
                 "this kernel has no {what}: {path} is missing; use a kernel with it, such as \
-                 Debian's, or trace outside of the sandbox"
+                 Debian's, or trace outside the sandbox"
             )));
         }
     }

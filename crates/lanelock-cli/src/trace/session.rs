@@ -177,7 +177,7 @@ impl Session {
         if breakdown.handshakes.is_empty() && breakdown.batches.is_none() {
             self.notes.push(
                 "no handshake was seen: no traced process made a TLS connection through this \
-                 libssl; if one has OpenSSL linked in statically, it cannot be traced"
+                 libssl; a process with OpenSSL linked in statically cannot be traced"
                     .to_owned(),
             );
         }
@@ -264,8 +264,8 @@ impl Session {
             }
             if self.tracers.len() > before {
                 self.notes.push(format!(
-                    "process {pid} ({}) loaded another library than was expected; its figures \
-                     begin after {:.1} s",
+                    "process {pid} ({}) loaded an unexpected library; its figures start after \
+                     {:.1} s",
                     process::name(pid).unwrap_or_default(),
                     self.began.elapsed().as_secs_f64()
                 ));

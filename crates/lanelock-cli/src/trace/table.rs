@@ -39,7 +39,7 @@ pub(super) fn render(breakdown: &Breakdown) -> String {
         line(
             &mut text,
             &format!(
-                "\nnote: {} events came too fast and are missing above, not in the totals",
+                "\nnote: {} events came too fast and are missing above, but not in the totals",
                 breakdown.events_lost
             ),
         );

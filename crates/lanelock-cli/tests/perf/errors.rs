@@ -70,7 +70,7 @@ fn a_refusal_names_the_option_the_value_and_the_remedy() {
 #[test]
 fn other_measurements_refuse_what_makes_no_sense_to_them() {
     for (arguments, word) in [
-        ("copy --algorithm hmac-sha1", "no output but its tag"),
+        ("copy --algorithm hmac-sha1", "writes only a tag"),
         ("uplift --baseline warp", "clone-per-op"),
         ("latency --peer evp", "--peer"),
     ] {

@@ -1,4 +1,4 @@
-//! What the table says of a family, a question at a time.
+//! Accessors for a family's row of the table.
 
 use super::row::Row;
 use super::{Aead, Algorithm, Cipher, Hash, Mac};
@@ -35,7 +35,7 @@ impl Cipher {
         self.facts().min_payload
     }
 
-    /// Longest payload, in bytes, where the algorithm bounds it below the 4 GiB of a buffer.
+    /// Longest payload, in bytes, if the algorithm limits it to less than a buffer's 4 GiB.
     #[must_use]
     pub const fn max_payload(self) -> Option<u32> {
         self.facts().max_payload
@@ -83,7 +83,7 @@ impl Mac {
 
 impl Hash {
     /// The hash's own digest length, in bytes; for the SHAKEs the length that gives their full
-    /// strength (FIPS 202, A.1), from which a session may depart.
+    /// strength (FIPS 202, A.1); a session may choose another.
     #[must_use]
     pub const fn digest_len(self) -> usize {
         self.facts().digest.default_tag
@@ -95,7 +95,7 @@ impl Hash {
         self.facts().digest.tag
     }
 
-    /// Whether the digest length is free (SHAKE).
+    /// Whether a session can choose any digest length (SHAKE).
     #[must_use]
     pub const fn is_xof(self) -> bool {
         self.facts().digest.tag.max() > self.digest_len()
@@ -133,8 +133,8 @@ impl Aead {
         self.facts().tag
     }
 
-    /// Longest payload, in bytes, for an IV of `iv_len` bytes, where it is bounded below the 4 GiB
-    /// of a buffer.
+    /// Longest payload, in bytes, for an IV of `iv_len` bytes, if the algorithm limits it to less
+    /// than a buffer's 4 GiB.
     #[must_use]
     pub const fn max_payload(self, iv_len: usize) -> Option<u32> {
         self.facts().max_payload_with(iv_len)

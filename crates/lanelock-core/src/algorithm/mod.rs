@@ -2,8 +2,8 @@
 //!
 //! A family covers every key length (`Cipher::AesCbc` is AES-128, -192 and -256): the key given
 //! to a [`crate::Transform`] selects the member. [`Spec`] is a family plus its key lengths, the
-//! thing that a name such as `aes-128-cbc+hmac-sha1` stands for. A family's facts stand in one
-//! place, its [`Row`] of the table; everything else about it is looked up there.
+//! thing that a name such as `aes-128-cbc+hmac-sha1` stands for. Everything known about a family is
+//! in one place, its [`Row`] of the table.
 
 mod family;
 mod name;
@@ -48,8 +48,8 @@ pub enum Algorithm {
     Chain(Order, Cipher, Mac),
 }
 
-/// Which half of a chain comes first when it protects a message; the reverse session undoes it in
-/// the opposite order.
+/// Which half of a chain comes first when it protects a message; the reverse session works in the
+/// opposite order.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -61,8 +61,8 @@ pub enum Algorithm {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Order {
-    /// The tag covers the ciphertext (IPsec ESP, RFC 7366). Undone by verify, then decrypt.
+    /// The tag covers the ciphertext (IPsec ESP, RFC 7366). The reverse verifies, then decrypts.
     EncryptThenMac,
-    /// The tag covers the plaintext (TLS before RFC 7366). Undone by decrypt, then verify.
+    /// The tag covers the plaintext (TLS before RFC 7366). The reverse decrypts, then verifies.
     MacThenEncrypt,
 }

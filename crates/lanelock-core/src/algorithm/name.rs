@@ -24,13 +24,13 @@ use super::{Algorithm, Mac, Order};
 pub struct Spec {
     /// The family.
     pub algorithm: Algorithm,
-    /// Key length of the cipher, AEAD or MAC, in bytes; for HMAC a proposal: its digest length.
+    /// Key length of the cipher, AEAD or MAC, in bytes; for HMAC the recommended one, its digest's.
     pub key_len: usize,
     /// Key length of a chain's MAC, in bytes; 0 elsewhere.
     pub mac_key_len: usize,
 }
 
-/// A name that stands for no algorithm.
+/// A name that does not stand for an algorithm.
 ///
 /// ```
 /// # use lanelock_core as lanelock;
@@ -43,7 +43,7 @@ pub struct Spec {
 pub struct UnknownAlgorithm(pub String);
 
 impl Spec {
-    /// Every algorithm that has a name of its own, chains left out.
+    /// Every named algorithm except chains.
     #[must_use]
     pub fn singles() -> Vec<Self> {
         Algorithm::families()

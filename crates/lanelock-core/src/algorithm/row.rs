@@ -30,11 +30,11 @@ pub struct Row {
     pub mac_key: Sizes,
     /// IV lengths.
     pub iv: Sizes,
-    /// IV length of a transform that does not state one; 0 for none.
+    /// IV length of a transform that does not set one; 0 for none.
     pub default_iv: usize,
     /// Tag or digest lengths.
     pub tag: Sizes,
-    /// Tag or digest length of a transform that does not state one; 0 for none.
+    /// Tag or digest length of a transform that does not set one; 0 for none.
     pub default_tag: usize,
     /// Payload lengths are multiples of this; 1 for any length.
     pub block: usize,
@@ -42,11 +42,11 @@ pub struct Row {
     pub native_block: usize,
     /// Shortest payload.
     pub min_payload: usize,
-    /// Longest payload, where it is bounded below the 4 GiB of a buffer.
+    /// Longest payload, if the algorithm limits it to less than a buffer's 4 GiB.
     pub max_payload: Option<u32>,
     /// IV lengths that allow less, each with the longest payload.
     pub max_payload_by_iv: &'static [(usize, u32)],
-    /// Most additional data; 0 for none.
+    /// Longest additional data; 0 for none.
     pub max_aad: usize,
     /// Whether a payload is encrypted.
     pub encrypts: bool,
@@ -64,8 +64,8 @@ impl Row {
             .map_or(self.name, |(_, name)| name)
     }
 
-    /// Longest payload under an IV of `iv_len` bytes, where it is bounded below the 4 GiB of a
-    /// buffer.
+    /// Longest payload for an IV of `iv_len` bytes, if the algorithm limits it to less than a
+    /// buffer's 4 GiB.
     #[must_use]
     pub const fn max_payload_with(&self, iv_len: usize) -> Option<u32> {
         let mut i = 0;

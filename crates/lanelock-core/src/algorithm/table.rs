@@ -87,7 +87,7 @@ families! {
             ..CIPHER
         },
         /// AES-XTS (IEEE 1619, NIST SP 800-38E) with ciphertext stealing; one operation is one data
-        /// unit, and the IV is its tweak. The key is two of AES.
+        /// unit, and the IV is its tweak. The key is two AES keys.
         AesXts = Row {
             name: "aes-xts",
             members: &["aes-128-xts", "aes-256-xts"],
@@ -357,13 +357,13 @@ families! {
             max_payload: Some(ONE_CALL),
             ..AEAD
         },
-        /// AES-SIV (RFC 5297), its key one of AES-CMAC, then one of AES-CTR. The tag is the synthetic
-        /// IV, in RFC 5297's output the 16 bytes in front of the ciphertext.
+        /// AES-SIV (RFC 5297). The key is an AES-CMAC key followed by an AES-CTR key. The tag is
+        /// the synthetic IV: in RFC 5297's output, the 16 bytes in front of the ciphertext.
         ///
-        /// What it authenticates is one component of additional data, an empty one if there is none,
-        /// then the nonce, if the session has an IV ([`crate::Transform::iv_len`]), then the
-        /// plaintext. Without a nonce, or with one that is used twice, it reveals which messages are
-        /// equal in all of these, and nothing else.
+        /// It authenticates one component of additional data (empty if there is none), then the
+        /// nonce, if the session has an IV ([`crate::Transform::iv_len`]), then the plaintext.
+        /// Without a nonce, or with one that is used twice, it reveals which messages are equal in
+        /// all of these, and nothing else.
         AesSiv = Row {
             name: "aes-siv",
             members: &["aes-128-siv", "aes-192-siv", "aes-256-siv"],

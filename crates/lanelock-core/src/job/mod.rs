@@ -190,7 +190,7 @@ impl<B: OwnedBuffer> Job<B> {
         self
     }
 
-    /// A number of the caller's that travels with the job.
+    /// A number for the caller's own use, which stays with the job.
     #[must_use]
     pub fn user_data(mut self, data: u64) -> Self {
         self.user_data = data;
@@ -233,7 +233,7 @@ impl<B: OwnedBuffer> Job<B> {
         &self.session
     }
 
-    /// What became of the job.
+    /// The result of the job.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
@@ -257,7 +257,7 @@ impl<B: OwnedBuffer> Job<B> {
         &self.input
     }
 
-    /// The input, to fill it anew.
+    /// The input, to refill it.
     #[must_use]
     pub fn input_mut(&mut self) -> &mut JobBuffer<B> {
         &mut self.input

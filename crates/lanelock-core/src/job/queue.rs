@@ -1,4 +1,4 @@
-//! The bounded queue behind `enqueue` and `dequeue`: jobs wait until someone asks for results,
+//! The bounded queue behind `enqueue` and `dequeue`: jobs wait until the caller asks for results,
 //! and then run together, so that a burst gathered job by job still fills an engine's lanes.
 
 use std::collections::VecDeque;

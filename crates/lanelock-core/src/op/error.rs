@@ -1,4 +1,4 @@
-//! A refusal as a sentence: which field, what was given, what would be accepted.
+//! A refusal as a sentence: the field, the value given, and what is allowed.
 
 use std::fmt;
 
@@ -56,42 +56,38 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
     let name = op.session.spec();
     let (input, output) = (op.input.len(), op.output.len());
     let (cipher, auth) = (op.cipher, op.auth);
-    // What does not fit 32 bits, or is reversed, is kept as an offset that no buffer reaches.
-    let range = |extent: Extent| match extent.at() {
-        0xffff_fffe.. => "beyond 4 GiB or reversed".to_owned(),
-        at => format!("{at}..{}", extent.end()),
+    // A range that is reversed or does not fit 32 bits is kept as an offset past any buffer's end.
+    let past_end = |what: &str, extent: Extent| match extent.at() {
+        0xffff_fffe.. => {
+            format!("{what} is reversed or extends past 4 GiB; the input has {input} bytes")
+        }
+        at => format!(
+            "{what} {at}..{} extends past the end of the {input}-byte input",
+            extent.end()
+        ),
     };
     match reason {
         Bad::TooLarge => {
             "buffer: longer than 4 GiB - 2 bytes; split it into several operations".to_owned()
         }
         Bad::ForeignSession => {
-            "session: made by another device than the queue pair; use one device for both"
+            "session: made by a different device than the queue pair; use one device for both"
                 .to_owned()
         }
-        Bad::CipherRange => {
-            format!(
-                "cipher range {}: ends behind the input of {input} bytes",
-                range(cipher)
-            )
-        }
-        Bad::AuthRange => {
-            format!(
-                "authenticated range {}: ends behind the input of {input} bytes",
-                range(auth)
-            )
-        }
-        Bad::OutputMissing => {
-            format!("output: {name} writes its payload and the buffer is read-only")
-        }
+        Bad::CipherRange => past_end("cipher range", cipher),
+        Bad::AuthRange => past_end("authenticated range", auth),
+        Bad::OutputMissing => format!(
+            "output: missing; {name} writes its payload, but the buffer is read-only; use an \
+             in-place or separate output"
+        ),
         Bad::OutputTooShort => format!(
-            "output: {output} bytes, but the payload of {} bytes goes to offset {}",
+            "output: {output} bytes given; the payload needs {} bytes at offset {}",
             cipher.len(),
             op.output_at
         ),
         Bad::OutputOffset => format!(
-            "output offset {}: only a separate output has one; in place the payload stays where \
-             it is",
+            "output offset {}: allowed only with a separate output; in place, the payload keeps \
+             its offset",
             op.output_at
         ),
         Bad::BlockMultiple => format!(
@@ -119,9 +115,9 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             )
         }
         Bad::IvRange => format!(
-            "IV at offset {}: its {} bytes end behind the input of {input} bytes",
-            op.iv.at(),
-            op.iv.len()
+            "{}-byte IV at offset {} extends past the end of the {input}-byte input",
+            op.iv.len(),
+            op.iv.at()
         ),
         Bad::AadUnexpected => {
             format!(
@@ -131,17 +127,14 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         }
         Bad::AadTooLong => {
             format!(
-                "additional data: {} bytes; at most {}",
+                "additional data: {} bytes given; {name} takes at most {}",
                 op.aad.len(),
                 rules.max_aad
             )
         }
-        Bad::AadRange => format!(
-            "additional data {}: ends behind the input of {input} bytes",
-            range(op.aad.extent())
-        ),
-        Bad::TagMissing => format!("tag: missing; {name} has one of {} bytes", rules.tag_len()),
-        Bad::TagUnexpected => format!("tag: {name} has none"),
+        Bad::AadRange => past_end("additional data range", op.aad.extent()),
+        Bad::TagMissing => format!("tag: missing; {name} needs {} bytes", rules.tag_len()),
+        Bad::TagUnexpected => format!("tag: given, but {name} takes none"),
         Bad::TagLength => {
             format!(
                 "tag: {} bytes given; the session was made for {}",
@@ -150,29 +143,28 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             )
         }
         Bad::TagRange => format!(
-            "tag at offset {}: its {} bytes end behind the {} of {} bytes",
-            op.tag.at(),
+            "{}-byte tag at offset {} extends past the end of the {}-byte {}",
             op.tag.len(),
+            op.tag.at(),
+            if rules.is_forward() { output } else { input },
             if rules.is_forward() {
                 "output"
             } else {
                 "input"
             },
-            if rules.is_forward() { output } else { input },
         ),
         Bad::TagReadOnly => {
-            "tag: the session computes it, so it needs memory to write: use `tag` with a mutable \
-             slice"
-                .to_owned()
+            "tag: read-only, but the session computes it; pass a mutable slice to `tag`".to_owned()
         }
         Bad::TagOverlap => format!(
-            "tag at offset {}: overlaps bytes that {name} authenticates or writes",
+            "tag at offset {} overlaps bytes that {name} authenticates or writes",
             op.tag.at()
         ),
         Bad::HeaderOverlap => format!(
-            "inline IV or additional data: overlaps the cipher range {}, which is rewritten in \
-             place",
-            range(cipher)
+            "inline IV or additional data overlaps the cipher range {}..{}, which is rewritten in \
+             place; use a separate output",
+            cipher.at(),
+            cipher.end()
         ),
         Bad::BufferOverlap => {
             "buffer: input and output overlap; each byte of the payload must have identical or \

@@ -157,9 +157,9 @@ impl<'a> Op<'a> {
         self
     }
 
-    /// The bytes that a MAC, hash or chain authenticates, in offsets of the input. Where they are
-    /// also encrypted, a chain takes them as ciphertext or plaintext, as its order says, from
-    /// wherever that is; all others are read from the input.
+    /// The bytes that a MAC, hash or chain authenticates, in offsets of the input. Those that are
+    /// also in the cipher range are authenticated as ciphertext or plaintext, depending on the
+    /// chain's order; all others are read from the input.
     #[inline]
     #[must_use]
     pub fn auth_range(mut self, range: Range<usize>) -> Self {
@@ -212,7 +212,7 @@ impl<'a> Op<'a> {
         self
     }
 
-    /// What became of the operation.
+    /// The result of the operation.
     #[inline]
     #[must_use]
     pub fn status(&self) -> Status {
@@ -227,7 +227,7 @@ impl<'a> Op<'a> {
     }
 
     /// What [`Op::error`] says of an operation that was refused for `reason`, for programs that keep
-    /// the reason alone and describe the operation again.
+    /// only the reason and describe the operation again.
     #[must_use]
     pub fn explain(&self, reason: InvalidReason) -> OpError {
         OpError::new(reason, self)
@@ -250,7 +250,7 @@ impl Place {
 
     #[inline]
     fn inline(at: usize, len: usize) -> Self {
-        // An offset of 4 GiB - 1 or more is behind any input; one less keeps it from ABSENT.
+        // An offset of 4 GiB - 1 or more is past every input; one less keeps it from ABSENT.
         Self {
             base: std::ptr::null_mut(),
             range: Halves::new(clamp(len), !clamp(at).min(u32::MAX - 1)),
@@ -262,7 +262,7 @@ impl Place {
         self.base.is_null() && self.at() == u32::MAX
     }
 
-    /// Whether there is no such part: an empty slice is none, too.
+    /// Whether there is no such part; an empty slice counts as absent.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
         self.is_absent() || self.is_separate() && self.len() == 0

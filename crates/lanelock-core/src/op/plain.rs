@@ -121,7 +121,7 @@ impl<'w, 'a> Plain<'w, 'a> {
         }
     }
 
-    /// Whether the sessions protect or undo.
+    /// Whether the sessions protect messages or open them.
     #[inline(always)]
     #[must_use]
     pub fn direction(&self) -> Direction {

@@ -93,7 +93,7 @@ impl<'a> ValidOp<'_, 'a> {
         last.next(self.0.session)
     }
 
-    /// Whether the session protects or undoes.
+    /// Whether the session protects messages or opens them.
     #[inline]
     #[must_use]
     pub fn direction(&self) -> Direction {
@@ -117,7 +117,7 @@ impl<'a> ValidOp<'_, 'a> {
         }
     }
 
-    /// The payload as one run, if it is one; an empty one always is.
+    /// The payload as one run, if it is contiguous; an empty one always is.
     #[inline]
     pub fn whole_payload(&mut self) -> Option<Run<'_>> {
         let op = &*self.0;
@@ -271,7 +271,7 @@ impl<'a> ValidOp<'_, 'a> {
         self.pieces(&self.0.input, self.0.auth_around_payload().0, f)
     }
 
-    /// As [`ValidOp::for_each_authenticated`], for what lies behind the payload.
+    /// As [`ValidOp::for_each_authenticated`], for what lies after the payload.
     ///
     /// # Errors
     /// The first that `f` returns.
@@ -321,7 +321,7 @@ impl<'a> ValidOp<'_, 'a> {
         let rules = &op.session.rules;
         assert!(
             rules.is_forward(),
-            "a session that verifies a tag writes none"
+            "a session that verifies a tag does not write one"
         );
         let base = if op.tag.is_separate() {
             op.tag.base
@@ -554,7 +554,7 @@ fn payload_in_one_segment<'o>(op: &'o Op<'_>) -> Option<Run<'o>> {
 }
 
 impl Op<'_> {
-    /// The parts of the authenticated range before and behind the cipher range.
+    /// The parts of the authenticated range before and after the cipher range.
     #[inline]
     pub(crate) fn auth_around_payload(&self) -> (Extent, Extent) {
         let (auth, cipher) = (self.auth, self.cipher);

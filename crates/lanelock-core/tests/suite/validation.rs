@@ -93,28 +93,28 @@ fn every_refusal_says_what_is_wrong() {
     #[rustfmt::skip]
     let table: &[(Bad, Transform, Make, &str)] = &[
         (Bad::CipherRange, gcm(Forward), |s, p| good(s, p).cipher_range(10..65),
-            "cipher range 10..65: ends behind the input of 64 bytes"),
+            "cipher range 10..65 extends past the end of the 64-byte input"),
         (Bad::CipherRange, gcm(Forward), |s, p| good(s, p).cipher_range(65..65),
-            "cipher range 65..65: ends behind the input of 64 bytes"),
+            "cipher range 65..65 extends past the end of the 64-byte input"),
         #[allow(clippy::reversed_empty_ranges)]
         (Bad::CipherRange, gcm(Forward), |s, p| good(s, p).cipher_range(10..8),
-            "cipher range beyond 4 GiB or reversed: ends behind the input of 64 bytes"),
+            "cipher range is reversed or extends past 4 GiB; the input has 64 bytes"),
         (Bad::CipherRange, ctr(), |s, p| good(s, p).cipher_range(usize::MAX..usize::MAX),
-            "cipher range beyond 4 GiB or reversed: ends behind the input of 64 bytes"),
+            "cipher range is reversed or extends past 4 GiB; the input has 64 bytes"),
         (Bad::CipherRange, ctr(), |s, p| good(s, p).cipher_range(1..usize::MAX),
-            "cipher range 1..4294967296: ends behind the input of 64 bytes"),
+            "cipher range 1..4294967296 extends past the end of the 64-byte input"),
         (Bad::AuthRange, chain(), |s, p| good(s, p).auth_range(60..70),
-            "authenticated range 60..70: ends behind the input of 64 bytes"),
+            "authenticated range 60..70 extends past the end of the 64-byte input"),
         (Bad::AuthRange, hmac(), |s, p| good(s, p).auth_range(1 << 32..(1 << 32) + 4),
-            "authenticated range beyond 4 GiB or reversed: ends behind the input of 64 bytes"),
+            "authenticated range is reversed or extends past 4 GiB; the input has 64 bytes"),
         (Bad::OutputMissing, ctr(), |s, p| Op::new(s, Buffer::read_only(&*p.data)).iv(&p.iv[..16]),
-            "output: aes-128-ctr writes its payload and the buffer is read-only"),
+            "output: missing; aes-128-ctr writes its payload, but the buffer is read-only; use an in-place or separate output"),
         (Bad::OutputTooShort, gcm(Forward), |s, p| good_separate(s, p).output_at(1),
-            "output: 64 bytes, but the payload of 64 bytes goes to offset 1"),
+            "output: 64 bytes given; the payload needs 64 bytes at offset 1"),
         (Bad::OutputTooShort, gcm(Forward), |s, p| good_separate(s, p).output_at(usize::MAX),
-            "output: 64 bytes, but the payload of 64 bytes goes to offset 4294967295"),
+            "output: 64 bytes given; the payload needs 64 bytes at offset 4294967295"),
         (Bad::OutputOffset, gcm(Forward), |s, p| good(s, p).output_at(0),
-            "output offset 0: only a separate output has one; in place the payload stays where it is"),
+            "output offset 0: allowed only with a separate output; in place, the payload keeps its offset"),
         (Bad::BlockMultiple, cbc(), |s, p| good(s, p).cipher_range(0..17),
             "cipher range of 17 bytes: aes-128-cbc takes multiples of 16; pad it first"),
         (Bad::PayloadTooShort, xts(), |s, p| good(s, p).cipher_range(0..15),
@@ -128,47 +128,47 @@ fn every_refusal_says_what_is_wrong() {
             good(s, p).iv(iv)
         }, "IV: 16 bytes given; the session was made for 12"),
         (Bad::IvRange, ctr(), |s, p| good(s, p).iv_at(49),
-            "IV at offset 49: its 16 bytes end behind the input of 64 bytes"),
+            "16-byte IV at offset 49 extends past the end of the 64-byte input"),
         (Bad::IvRange, ctr(), |s, p| good(s, p).iv_at(usize::MAX),
-            "IV at offset 4294967294: its 16 bytes end behind the input of 64 bytes"),
+            "16-byte IV at offset 4294967294 extends past the end of the 64-byte input"),
         (Bad::AadUnexpected, cbc(), |s, p| {
             let aad = &p.iv[..3];
             good(s, p).aad(aad)
         }, "additional data: 3 bytes given; aes-128-cbc takes none"),
         (Bad::AadRange, gcm(Forward), |s, p| good(s, p).aad_range(60..65),
-            "additional data 60..65: ends behind the input of 64 bytes"),
+            "additional data range 60..65 extends past the end of the 64-byte input"),
         (Bad::TagMissing, hmac(), |s, p| Op::new(s, Buffer::in_place(p.data)),
-            "tag: missing; hmac-sha1 has one of 20 bytes"),
+            "tag: missing; hmac-sha1 needs 20 bytes"),
         (Bad::TagUnexpected, ctr(), |s, p| Op::new(s, Buffer::in_place(p.data)).iv(&p.iv[..16]).tag(&mut p.tag[..4]),
-            "tag: aes-128-ctr has none"),
+            "tag: given, but aes-128-ctr takes none"),
         (Bad::TagLength, gcm(Forward), |s, p| Op::new(s, Buffer::in_place(p.data)).iv(&p.iv[..12]).tag(&mut p.tag[..15]),
             "tag: 15 bytes given; the session was made for 16"),
         (Bad::TagRange, hmac(), |s, p| good(s, p).auth_range(0..10).tag_at(45),
-            "tag at offset 45: its 20 bytes end behind the output of 64 bytes"),
+            "20-byte tag at offset 45 extends past the end of the 64-byte output"),
         (Bad::TagRange, gcm(Reverse), |s, p| good(s, p).cipher_range(0..10).tag_at(49),
-            "tag at offset 49: its 16 bytes end behind the input of 64 bytes"),
+            "16-byte tag at offset 49 extends past the end of the 64-byte input"),
         (Bad::TagReadOnly, hmac(), |s, p| Op::new(s, Buffer::in_place(p.data)).expected_tag(&p.tag[..20]),
-            "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
+            "tag: read-only, but the session computes it; pass a mutable slice to `tag`"),
         (Bad::TagReadOnly, hmac(), |s, p| {
             let read_only = &p.iv[..20];
             good(s, p).expected_tag(read_only)
-        }, "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
+        }, "tag: read-only, but the session computes it; pass a mutable slice to `tag`"),
         (Bad::TagReadOnly, hmac(), |s, p| Op::new(s, Buffer::read_only(&*p.data)).auth_range(0..10).tag_at(20),
-            "tag: the session computes it, so it needs memory to write: use `tag` with a mutable slice"),
+            "tag: read-only, but the session computes it; pass a mutable slice to `tag`"),
         (Bad::TagOverlap, gcm(Forward), |s, p| good(s, p).cipher_range(0..33).tag_at(32),
-            "tag at offset 32: overlaps bytes that aes-128-gcm authenticates or writes"),
+            "tag at offset 32 overlaps bytes that aes-128-gcm authenticates or writes"),
         (Bad::TagOverlap, gcm(Forward), |s, p| good(s, p).cipher_range(16..32).aad_range(0..10).tag_at(0),
-            "tag at offset 0: overlaps bytes that aes-128-gcm authenticates or writes"),
+            "tag at offset 0 overlaps bytes that aes-128-gcm authenticates or writes"),
         (Bad::TagOverlap, hmac(), |s, p| good(s, p).tag_at(0),
-            "tag at offset 0: overlaps bytes that hmac-sha1 authenticates or writes"),
+            "tag at offset 0 overlaps bytes that hmac-sha1 authenticates or writes"),
         (Bad::TagOverlap, mac_first(), |s, p| good(s, p).cipher_range(0..40).auth_range(0..20).tag_at(19),
-            "tag at offset 19: overlaps bytes that hmac-sha1+aes-128-ctr authenticates or writes"),
+            "tag at offset 19 overlaps bytes that hmac-sha1+aes-128-ctr authenticates or writes"),
         (Bad::TagOverlap, mac_first(), |s, p| good_separate(s, p).cipher_range(8..40).auth_range(0..20).tag_at(11),
-            "tag at offset 11: overlaps bytes that hmac-sha1+aes-128-ctr authenticates or writes"),
+            "tag at offset 11 overlaps bytes that hmac-sha1+aes-128-ctr authenticates or writes"),
         (Bad::HeaderOverlap, gcm(Forward), |s, p| good(s, p).cipher_range(10..64).iv_at(0),
-            "inline IV or additional data: overlaps the cipher range 10..64, which is rewritten in place"),
+            "inline IV or additional data overlaps the cipher range 10..64, which is rewritten in place; use a separate output"),
         (Bad::HeaderOverlap, gcm(Reverse), |s, p| good(s, p).cipher_range(10..64).aad_range(0..11),
-            "inline IV or additional data: overlaps the cipher range 10..64, which is rewritten in place"),
+            "inline IV or additional data overlaps the cipher range 10..64, which is rewritten in place; use a separate output"),
     ];
     let mut seen = BTreeSet::new();
     for (reason, transform, make, sentence) in table {
@@ -203,7 +203,7 @@ fn a_reversed_range_of_additional_data_is_not_taken_for_none() {
         assert_eq!(reason, InvalidReason::AadRange);
         assert_eq!(
             sentence,
-            "additional data beyond 4 GiB or reversed: ends behind the input of 64 bytes"
+            "additional data range is reversed or extends past 4 GiB; the input has 64 bytes"
         );
     }
 }
@@ -219,7 +219,7 @@ fn a_session_of_another_device_is_refused() {
     assert_eq!(error.reason(), InvalidReason::ForeignSession);
     assert_eq!(
         error.to_string(),
-        "session: made by another device than the queue pair; use one device for both"
+        "session: made by a different device than the queue pair; use one device for both"
     );
     assert_eq!(data, [1; 16]);
 }
@@ -307,7 +307,7 @@ fn additional_data_ends_at_a_mebibyte() {
             assert_eq!(error.reason(), InvalidReason::AadTooLong);
             assert_eq!(
                 error.to_string(),
-                "additional data: 1048577 bytes; at most 1048576"
+                "additional data: 1048577 bytes given; aes-128-gcm takes at most 1048576"
             );
         }
     }

@@ -183,7 +183,7 @@ impl CipherContext {
         self.aad(later)
     }
 
-    /// Encrypts or decrypts the run's input into its output. A run that is no multiple of the
+    /// Encrypts or decrypts the run's input into its output. A run that is not a multiple of the
     /// cipher's block fails, untouched.
     #[inline]
     pub(crate) fn update(&mut self, run: &mut Run<'_>) -> Result<(), Failed> {

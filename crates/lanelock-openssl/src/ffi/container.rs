@@ -13,7 +13,7 @@ const PUBLIC: c_int = 0x86;
 const KEY_PAIR: c_int = 0x87;
 
 impl PKey {
-    /// Reads a key from DER of this structure; of an encrypted key, nothing is tried.
+    /// Reads a key from DER of this structure; no passphrase is tried on an encrypted key.
     pub(crate) fn read(
         library: &Library,
         der: &[u8],
@@ -56,7 +56,7 @@ impl PKey {
         key.ok_or(Failed::MISUSE)
     }
 
-    /// The DER of PKCS #8 that is encrypted in `der`. What that costs is up to `der`.
+    /// The DER of PKCS #8 that is encrypted in `der`, which determines the cost.
     pub(crate) fn open_pkcs8(
         library: &Library,
         der: &[u8],
@@ -104,7 +104,7 @@ fn encode_pkcs8(info: NonNull<sys::PKCS8_PRIV_KEY_INFO>) -> Result<Zeroizing<Vec
     der
 }
 
-/// There is none to be had.
+/// Says that there is no passphrase.
 unsafe extern "C" fn no_passphrase(
     _buffer: *mut c_char,
     _room: usize,

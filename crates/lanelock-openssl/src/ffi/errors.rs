@@ -5,8 +5,8 @@ use std::ffi::c_int;
 /// Keeps the application's entries: those that libcrypto adds while this value lives are removed,
 /// at the latest when it is dropped.
 ///
-/// Each way into the engine has one, but for operations in which libcrypto has nothing to refuse
-/// and nothing to allocate: a mark costs about as much as a tenth of a short message.
+/// Each entry point of the engine has one, except operations in which libcrypto has nothing to
+/// refuse and nothing to allocate: a mark costs about a tenth of a short message.
 #[derive(Debug)]
 pub(crate) struct ErrorMark {
     /// There is nothing to remove in the end but what a panic leaves.

@@ -106,7 +106,7 @@ impl Params {
     }
 
     /// Adds an octet string. libcrypto reads from `data` when the array is set and writes to it
-    /// when it is got: whoever passes the array on answers for that.
+    /// when it is got: the caller that passes the array on must ensure that this is sound.
     fn octets(self, key: &'static CStr, data: *mut u8, len: usize) -> Self {
         self.push(key, OCTET_STRING, data, len)
     }

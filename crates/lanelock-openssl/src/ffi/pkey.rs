@@ -135,7 +135,7 @@ impl PKey {
         (got.is_ok() && len <= buffer.len()).then_some(len)
     }
 
-    /// Replaces the public half of a key that keeps its group; refuses what is no element of it.
+    /// Replaces the public half of a key that keeps its group; refuses a value outside the group.
     pub(crate) fn set_public(&mut self, encoded: &[u8]) -> Result<(), Failed> {
         // SAFETY: reads `encoded.len()` bytes.
         check(unsafe {

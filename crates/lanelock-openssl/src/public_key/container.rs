@@ -1,10 +1,10 @@
-//! Keys from PEM and DER, at a cost that is bounded whatever a container says.
+//! Keys from PEM and DER, at a bounded cost: containers are not trusted.
 
 use lanelock_public_key::KeyError;
 use zeroize::Zeroizing;
 
 use super::form::{Form, leading_sequence};
-use crate::ffi::{Library, PKey, Pem};
+use crate::ffi::{Failed, Library, PKey, Pem};
 
 /// Most bytes that are looked at: a file with a key may have certificates and text beside it.
 const MAX_BYTES: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub(super) fn secret(
     let passphrase = passphrase.ok_or_else(needs_passphrase)?;
     let library = if legacy { Library::legacy() } else { None }.unwrap_or(library);
     let opened = PKey::open_pkcs8(library, &der, passphrase);
-    let der = opened.map_err(|failed| refused(format!("it cannot be opened: {failed}")))?;
+    let der = opened.map_err(cannot_decrypt)?;
     let form = Form::of(&der).map_err(refused)?;
     read(library, &der, form, true)
 }
@@ -42,7 +42,7 @@ pub(super) fn public(library: &Library, bytes: &[u8]) -> Result<PKey, KeyError> 
     read(library, &der, form, false)
 }
 
-/// The DER of the first key whose label will do, or that `bytes` are.
+/// The DER of the first key whose label is accepted, or `bytes` themselves if they are DER.
 fn find(
     bytes: &[u8],
     which: &str,
@@ -52,7 +52,7 @@ fn find(
     if bytes.len() > MAX_BYTES {
         let len = bytes.len();
         return Err(refused(format!(
-            "{len} bytes; at most {MAX_BYTES} are read"
+            "it has {len} bytes; at most {MAX_BYTES} are allowed"
         )));
     }
     // A text may start with the digit that a sequence's tag looks like.
@@ -64,7 +64,7 @@ fn find(
     if der.len() > MAX_KEY {
         let len = der.len();
         return Err(refused(format!(
-            "a key of {len} bytes; at most {MAX_KEY} are read"
+            "its key has {len} bytes; at most {MAX_KEY} are allowed"
         )));
     }
     Ok(der)
@@ -92,11 +92,11 @@ fn find_in_pem(
         };
         let passphrase = passphrase.ok_or_else(needs_passphrase)?;
         let opened = header.open(block.data, passphrase);
-        return opened.map_err(|failed| refused(format!("it cannot be opened: {failed}")));
+        return opened.map_err(cannot_decrypt);
     }
     Err(refused(match labels.is_empty() {
-        true => format!("no {which} key in it, as it is neither PEM nor DER"),
-        false => format!("no {which} key in it, only {}", labels.join(", ")),
+        true => format!("no {which} key found: it is neither PEM nor DER"),
+        false => format!("no {which} key found, only {}", labels.join(", ")),
     }))
 }
 
@@ -112,15 +112,19 @@ fn read(library: &Library, der: &[u8], form: Form, secret: bool) -> Result<PKey,
                 Form::Pkcs8 => "a secret key",
                 _ => "an encrypted key",
             };
-            return Err(refused(format!("{what} was found, not a {which} one")));
+            return Err(refused(format!("it holds {what}, not a {which} one")));
         }
     };
     let key = PKey::read(library, der, structure, secret);
-    key.map_err(|failed| refused(format!("no {which} key that can be read: {failed}")))
+    key.map_err(|failed| refused(format!("its {which} key cannot be read: {failed}")))
 }
 
 fn needs_passphrase() -> KeyError {
-    refused("it is encrypted: a passphrase is needed".to_owned())
+    refused("it is encrypted; a passphrase is needed".to_owned())
+}
+
+fn cannot_decrypt(failed: Failed) -> KeyError {
+    refused(format!("it cannot be decrypted: {failed}"))
 }
 
 fn refused(why: String) -> KeyError {

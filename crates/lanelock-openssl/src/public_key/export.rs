@@ -136,14 +136,14 @@ fn raw_kind(key: &PKey) -> Option<KeyKind> {
     names::RAW.iter().find(is).copied()
 }
 
-/// Refuses a curve that is described (RFC 5480, 2.1.1, wants a name): a description can be one of
-/// another curve in all but a detail.
+/// Refuses a curve with explicit parameters (RFC 5480, 2.1.1, requires a name): they can differ
+/// from the named curve's in a detail.
 fn named_curve(key: &PKey) -> Result<(), KeyError> {
     if !key.has_explicit_curve() {
         return Ok(());
     }
     Err(KeyError::Container {
-        why: "its curve is described instead of named".to_owned(),
+        why: "its curve is given by explicit parameters; use a named curve".to_owned(),
     })
 }
 
@@ -155,6 +155,6 @@ fn missing(what: &str) -> KeyError {
 
 fn unknown() -> KeyError {
     KeyError::Container {
-        why: "a key of a kind or curve that is not served".to_owned(),
+        why: "its key is of an unsupported kind or curve".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What shows that an RSA private operation was right: the public one undoes it.
+//! The check that an RSA private operation was right: the public one undoes it.
 
 use lanelock_public_key::RsaPublic;
 use zeroize::Zeroizing;
@@ -7,8 +7,8 @@ use crate::ffi::{Failed, Number, Power};
 
 /// Compares what a private operation made of an input with that input.
 ///
-/// It looks at a whole block, before anyone looks at the block's padding, and of a right key's
-/// block it always finds the same: that tells nothing of the padding.
+/// It looks at a whole block before the padding is looked at, and with a correct key it always
+/// passes: the outcome reveals nothing about the padding.
 pub(super) struct FaultCheck {
     public: Power,
     /// 1, then room for a block.

@@ -1,10 +1,10 @@
-//! What is inside a container, read before libcrypto calculates with it.
+//! The contents of a container, read before libcrypto calculates with them.
 //!
-//! A container may come from anywhere, and chooses what it costs to read: the iterations of the
-//! function that makes its key from the passphrase, and the sizes of the numbers from which a public
-//! half is computed. The reading here is strict DER, of which the BER that libcrypto reads is a
-//! superset: both find the same in what passes here, and what does not pass is never taken for an
-//! encrypted key or for PKCS #8.
+//! A container is not trusted, and determines what it costs to read: the iterations of the function
+//! that makes its key from the passphrase, and the sizes of the numbers from which a public half is
+//! computed. The reader here takes strict DER, of which the BER that libcrypto reads is a superset:
+//! both find the same in what passes here, and what does not pass is never taken for an encrypted
+//! key or for PKCS #8.
 
 use spki::AlgorithmIdentifierRef;
 use spki::der::asn1::{AnyRef, OctetStringRef, UintRef};
@@ -166,7 +166,7 @@ fn bound_iterations(iterations: u64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{iterations} iterations derive its key; at most {MAX_ITERATIONS} are allowed"
+        "its key derivation takes {iterations} iterations; at most {MAX_ITERATIONS} are allowed"
     ))
 }
 
@@ -176,14 +176,14 @@ fn bound_scrypt([n, r, p]: [u64; 3]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "scrypt with N = {n}, r = {r}, p = {p} derives its key; 128·N·r·p may be at most {MAX_SCRYPT}"
+        "its key derivation is scrypt with N = {n}, r = {r}, p = {p}; 128·N·r·p may be at most \
+         {MAX_SCRYPT}"
     ))
 }
 
-/// Bounds the power that is a public half.
+/// Bounds the cost of computing the public half, a power.
 fn bound_group(algorithm: &AlgorithmIdentifierRef<'_>, key: &[u8]) -> Result<(), String> {
-    let malformed =
-        |_: der::Error| format!("a number of its group ({}) is malformed", algorithm.oid);
+    let malformed = |_: der::Error| format!("a number of its key ({}) is malformed", algorithm.oid);
     let exponent = UintRef::from_der(key).map_err(malformed)?;
     let mut longest = exponent.as_bytes().len();
     let group = algorithm.parameters.unwrap_or(AnyRef::NULL);
@@ -205,7 +205,7 @@ fn bound_group(algorithm: &AlgorithmIdentifierRef<'_>, key: &[u8]) -> Result<(),
         return Ok(());
     }
     Err(format!(
-        "a number of its group has {longest} bytes; at most {MAX_GROUP_NUMBER} are allowed"
+        "a number of its key has {longest} bytes; at most {MAX_GROUP_NUMBER} are allowed"
     ))
 }
 

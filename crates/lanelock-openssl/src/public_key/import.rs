@@ -18,7 +18,7 @@ pub(super) fn key(library: &Library, key: &Key) -> Result<PKey, Failed> {
     }
 }
 
-/// Refuses a key that is none.
+/// Refuses an invalid key.
 pub(super) fn check(library: &Library, key: &Key) -> Result<(), KeyError> {
     match key {
         Key::None => Ok(()),
@@ -145,7 +145,7 @@ fn check_public(library: &Library, key: &PublicKey) -> Result<(), KeyError> {
     }
     let made = public(library, key).map_err(|failed| {
         let why = match key.parts() {
-            PublicParts::Point(_) => format!("no point of the curve ({failed})"),
+            PublicParts::Point(_) => format!("not a point of the curve ({failed})"),
             _ => failed.to_string(),
         };
         KeyError::refused(kind, why)
@@ -198,7 +198,7 @@ fn check_secret(library: &Library, key: &SecretKey) -> Result<(), KeyError> {
     Err(KeyError::refused(kind, "the public half is another key's"))
 }
 
-/// libcrypto bounds what a public operation costs: `OPENSSL_RSA_SMALL_MODULUS_BITS` and
+/// libcrypto bounds the cost of a public operation: `OPENSSL_RSA_SMALL_MODULUS_BITS` and
 /// `OPENSSL_RSA_MAX_PUBEXP_BITS` of openssl/rsa.h.
 fn exponent_is_served(kind: KeyKind, key: &RsaPublic) -> Result<(), KeyError> {
     const SMALL_MODULUS: usize = 3072 / 8;

@@ -2,14 +2,14 @@
 //!
 //! Each queue keeps a key of its own for each session, and one context that was initialised with
 //! all its settings; an operation is then one call, two where a message is hashed or a peer's key
-//! is set. libcrypto does most of what belongs to private keys itself: RSA's base is blinded, ECDSA
-//! and DSA draw each nonce from random bytes hashed with key and digest. It checks a result of RSA
-//! less than it could: of a key without factors never, of any other only before it is computed anew
-//! without the CRT. So each result is checked here, which costs a public operation.
+//! is set. libcrypto itself protects private keys in most ways: RSA's base is blinded, ECDSA and
+//! DSA draw each nonce from random bytes hashed with key and digest. But it does not always check
+//! an RSA result: never with a key without factors, and otherwise only before it repeats the
+//! computation without the CRT. So each result is checked here, which costs a public operation.
 //!
-//! RSA decrypts a block first, which is checked, and then looks at its padding. That of PKCS #1 v1.5
-//! has implicit rejection of this project's own: libcrypto has it from 3.2 on only, and what an
-//! earlier one tells of a malformed block is an oracle.
+//! RSA decryption first decrypts and checks a block, and then looks at its padding. For PKCS #1
+//! v1.5 this crate has implicit rejection of its own: libcrypto has it only from 3.2 on, and what
+//! earlier versions reveal about a malformed block is an oracle.
 
 mod agree;
 mod container;
@@ -71,7 +71,8 @@ impl KeyEngine for PublicKeys {
         if let (KeyKind::Dh(bits), Operation::Generate) = (kind, transform.spec().operation)
             && names::ffdhe(bits).is_none()
         {
-            let why = "Diffie-Hellman keys are generated with 2048, 3072, 4096, 6144 or 8192 bits";
+            let why =
+                "Diffie-Hellman keys can be generated with 2048, 3072, 4096, 6144 or 8192 bits";
             return Err(KeyError::unsupported(transform.spec(), why));
         }
         Ok(Box::new(OpenSslKeySession::open(
@@ -103,7 +104,7 @@ impl KeyReader for PublicKeys {
     }
 }
 
-/// DSA keys can be used where none can be generated without parameters.
+/// DSA keys can be used although libcrypto generates none without parameters.
 fn is_dsa(kind: KeyKind) -> bool {
     matches!(kind, KeyKind::Dsa(_))
 }

@@ -129,7 +129,7 @@ impl Context {
 }
 
 impl KeyEngineSession for OpenSslKeySession {
-    /// Operations run one at a time: nothing is won by sorting them.
+    /// Operations run one at a time: sorting them gains nothing.
     fn group(&self) -> u32 {
         0
     }
@@ -148,7 +148,7 @@ impl KeyEngineSession for OpenSslKeySession {
         });
     }
 
-    /// Without what OpenSSL allocates behind its contexts, which it does not tell.
+    /// Without what OpenSSL allocates for its contexts, which it does not report.
     fn memory(&self) -> SessionMemory {
         let contexts = PerQueue::<Kept>::memory();
         SessionMemory {

@@ -78,7 +78,7 @@ impl std::str::FromStr for Mode {
             "auto" => Ok(Self::Auto),
             "on" => Ok(Self::On),
             _ => Err(format!(
-                "event_loop = {text}: it is auto, on or off; leave it out for auto"
+                "event_loop = {text}: use auto, on or off; the default is auto"
             )),
         }
     }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!("off".parse(), Ok(Mode::Off));
         for wrong in ["", "yes", "1", "Auto"] {
             let message = wrong.parse::<Mode>().expect_err("refused");
-            let expected = format!("event_loop = {wrong}: it is auto, on or off");
+            let expected = format!("event_loop = {wrong}: use auto, on or off");
             assert!(message.starts_with(&expected), "{message}");
         }
     }

@@ -13,7 +13,7 @@ pub(crate) fn boundary<R: Failure>(f: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         // Dropping what a panic carries may panic.
         std::mem::forget(panic);
-        raise("it panicked; the operation was given up");
+        raise("a panic inside the provider; the operation failed");
         R::FAILURE
     })
 }

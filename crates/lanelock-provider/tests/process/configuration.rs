@@ -63,14 +63,11 @@ fn load(line: &str) -> Result<(), String> {
 fn a_wrong_value_is_refused_by_name() {
     let _alone = alone();
     for (line, expected) in [
-        ("deadline = soon", "it is a number of microseconds"),
-        ("deadline = -1", "it is a number of microseconds"),
-        ("deadline = 1000001", "it is a number of microseconds"),
-        ("enabled = maybe", "it is yes or no"),
-        (
-            "algorithms = rsa dsa",
-            "there is no 'dsa'; it is a list of: rsa,",
-        ),
+        ("deadline = soon", "use a number of microseconds"),
+        ("deadline = -1", "use a number of microseconds"),
+        ("deadline = 1000001", "use a number of microseconds"),
+        ("enabled = maybe", "use yes or no"),
+        ("algorithms = rsa dsa", "unknown name 'dsa'; allowed: rsa,"),
     ] {
         let errors = load(line).expect_err("refused");
         let sentence = format!("lanelock: {line}: {expected}");

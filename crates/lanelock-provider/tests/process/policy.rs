@@ -32,8 +32,8 @@ fn a_default_provider_that_is_unloaded_is_gone() {
     let (info, status) = library.status_of(1);
     assert!(
         info.ends_with(
-            "lanes: inactive, the application has not activated the default provider, which it \
-             delegates to"
+            "lanes: inactive, the application has not activated the default provider, which \
+             lanelock needs"
         ) && status == 0,
         "{info} {status}"
     );

@@ -1,4 +1,4 @@
-//! What can be seen of a key without arithmetic: sizes, parity, ranges.
+//! The checks of a key that need no arithmetic: sizes, parity, ranges.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::parts::{DomainParameters, RsaCrt, RsaPublic};
 use super::{KeyError, KeyKind, RsaNumbers, secret};
 use crate::algorithm::Curve;
 
-/// Modulus sizes that are served, in bits.
+/// Allowed modulus sizes, in bits.
 const RSA_BITS: std::ops::RangeInclusive<u32> = 512..=16_384;
 const GROUP_BITS: std::ops::RangeInclusive<u32> = 512..=10_000;
 
@@ -69,7 +69,9 @@ pub(super) fn rsa_crt(
         return Ok(None);
     }
     if five.iter().any(|number| number.is_empty()) {
-        return Err(refused("p, q, dp, dq and qinv are given all or not at all"));
+        return Err(refused(
+            "some of p, q, dp, dq and qinv are missing; give all or none",
+        ));
     }
     let [p, q] = [numbers.p, numbers.q].map(secret::normal);
     if secret::is_even(&p) || secret::is_even(&q) {
@@ -81,7 +83,7 @@ pub(super) fn rsa_crt(
     let [of_p, of_q] = [&p, &q].map(|factor| secret::bits(factor));
     let (sum, n) = (of_p + of_q, bits(&public.n));
     if of_p < 2 || of_q < 2 || sum != n && sum != n + 1 {
-        let why = "the sizes of the factors do not add up to that of the modulus";
+        let why = "the bit lengths of the factors do not add up to that of the modulus";
         return Err(refused(why));
     }
     let remainder = |number: &[u8], modulus: &[u8]| {
@@ -133,7 +135,7 @@ pub(super) fn raw_length(
         _ => {
             return Err(KeyError::Mismatch {
                 what: kind.to_string(),
-                why: "its keys are no plain strings of bytes".to_owned(),
+                why: "keys of this kind are not byte strings; give their components".to_owned(),
             });
         }
     };
@@ -203,7 +205,7 @@ pub(super) fn exponent(
     in_range(x, bound).ok_or_else(|| KeyError::refused(kind, why))
 }
 
-/// A secret number as long as its bound, if it is neither 0 nor as much as that.
+/// A secret number as long as its bound, if it is neither 0 nor at or above that bound.
 fn in_range(number: &[u8], bound: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     secret::fixed(number, bound.len()).filter(|number| secret::is_in_range(number, bound))
 }

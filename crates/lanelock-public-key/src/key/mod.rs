@@ -1,4 +1,4 @@
-//! Secret and public keys as components, whatever container they came in.
+//! Secret and public keys as components, independent of any container.
 
 mod check;
 mod parts;
@@ -14,7 +14,7 @@ use super::algorithm::{Curve, KeyKind};
 use super::error::KeyError;
 use check::{bits, normal};
 
-/// A key that anybody may have: it verifies, encrypts and encapsulates.
+/// A public key: it verifies, encrypts and encapsulates.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -32,10 +32,10 @@ pub struct PublicKey {
     parts: PublicParts,
 }
 
-/// A key that one party has: it signs, decrypts, derives and decapsulates. Its bytes are wiped on
-/// drop and shown by nothing. Of an RSA key the bit lengths of p and q count as public.
+/// A secret key: it signs, decrypts, derives and decapsulates. Its bytes are wiped on drop and
+/// never shown. The bit lengths of an RSA key's p and q count as public.
 ///
-/// Every constructor refuses what is no key by form (sizes, parity, ranges); what takes arithmetic
+/// Every constructor refuses keys of the wrong form (sizes, parity, ranges); what takes arithmetic
 /// (p·q = n, a point on its curve) is checked when a session is made.
 ///
 /// ```
@@ -53,8 +53,8 @@ pub struct SecretKey {
     public: Option<PublicParts>,
 }
 
-/// An RSA secret key by its numbers (RFC 8017, 3.2), each big-endian. Without the five of the
-/// Chinese remainder theorem, which are then empty, the key is several times slower.
+/// The numbers of an RSA secret key (RFC 8017, 3.2), each big-endian. The five numbers for the
+/// Chinese remainder theorem may be left empty; the key is then several times slower.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -107,7 +107,7 @@ impl PublicKey {
     /// A point of `curve`, uncompressed or compressed (SEC 1, 2.3.3).
     ///
     /// # Errors
-    /// [`KeyError::Length`] and [`KeyError::Refused`] for what is no encoding of a finite point.
+    /// [`KeyError::Length`] or [`KeyError::Refused`] if it does not encode a finite point.
     pub fn ec(curve: Curve, point: &[u8]) -> Result<Self, KeyError> {
         check::point(curve, point)?;
         Ok(Self {
@@ -116,10 +116,10 @@ impl PublicKey {
         })
     }
 
-    /// A key that is a string of bytes: X25519, X448, Ed25519, Ed448, ML-KEM, ML-DSA.
+    /// A key that is a byte string: X25519, X448, Ed25519, Ed448, ML-KEM, ML-DSA.
     ///
     /// # Errors
-    /// [`KeyError::Length`] if it is not as long as keys of this kind;
+    /// [`KeyError::Length`] if the length is not that of keys of this kind;
     /// [`KeyError::Mismatch`] for another kind.
     pub fn raw(kind: KeyKind, bytes: &[u8]) -> Result<Self, KeyError> {
         check::raw_length(kind, "public key", bytes.len(), false)?;
@@ -180,8 +180,8 @@ impl SecretKey {
     ///
     /// # Errors
     /// As [`PublicKey::rsa`], and [`KeyError::Refused`] for a private exponent that is 0 or not
-    /// below the modulus, for factors that are equal, even or whose sizes do not add up to the
-    /// modulus's, for remainders out of range, and for five numbers of which some are missing.
+    /// below the modulus, for factors that are equal or even or whose bit lengths do not add up to
+    /// the modulus's, for remainders out of range, and if only some of the five numbers are given.
     pub fn rsa(numbers: &RsaNumbers<'_>) -> Result<Self, KeyError> {
         let public = PublicKey::rsa(numbers.n, numbers.e)?;
         let PublicParts::Rsa(rsa) = public.parts else {
@@ -205,7 +205,7 @@ impl SecretKey {
     /// # Errors
     /// [`KeyError::Refused`] for 0, [`KeyError::Length`] for a number longer than the curve's
     /// order; for the point as [`PublicKey::ec`]. A session refuses a scalar that is not below the
-    /// order, and a point that is another scalar's.
+    /// order, and a point that does not belong to the scalar.
     pub fn ec(curve: Curve, scalar: &[u8], point: Option<&[u8]>) -> Result<Self, KeyError> {
         let kind = KeyKind::Ec(curve);
         let scalar = secret::fixed(scalar, curve.field_len()).ok_or_else(|| {
@@ -226,8 +226,8 @@ impl SecretKey {
         })
     }
 
-    /// A key that is a string of bytes: X25519, X448, the seed of Ed25519 or Ed448, the seed or
-    /// the expanded form of ML-KEM or ML-DSA.
+    /// A key that is a byte string: X25519, X448, the seed of Ed25519 or Ed448, the seed or the
+    /// expanded form of ML-KEM or ML-DSA.
     ///
     /// # Errors
     /// As [`PublicKey::raw`].
@@ -306,7 +306,7 @@ impl SecretKey {
         if public.kind != self.kind {
             return Err(KeyError::Mismatch {
                 what: self.kind.to_string(),
-                why: format!("its public key cannot be of kind {}", public.kind),
+                why: format!("its public key is of another kind: {}", public.kind),
             });
         }
         self.public = Some(public.parts.clone());

@@ -23,7 +23,7 @@ pub enum PublicParts {
     Rsa(RsaPublic),
     /// A point (SEC 1, 2.3.3).
     Point(Vec<u8>),
-    /// A string of bytes.
+    /// A byte string.
     Raw(Vec<u8>),
     /// Diffie-Hellman: group and public value.
     Dh(DomainParameters, Vec<u8>),
@@ -92,11 +92,11 @@ pub struct RsaSecret {
     pub public: RsaPublic,
     /// Private exponent, as long as the modulus.
     pub d: Zeroizing<Vec<u8>>,
-    /// What the Chinese remainder theorem takes.
+    /// The numbers for the Chinese remainder theorem, if they are known.
     pub crt: Option<RsaCrt>,
 }
 
-/// The five numbers of RFC 8017, 3.2, second form.
+/// The five numbers for the Chinese remainder theorem (RFC 8017, 3.2, second form).
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }

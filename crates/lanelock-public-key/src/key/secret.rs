@@ -1,5 +1,5 @@
-//! Secret numbers, big-endian. Time and addresses depend on the lengths of slices alone, and on
-//! what is declassified: sizes where the documentation says so, and verdicts.
+//! Secret numbers, big-endian. Time and addresses depend only on the lengths of slices and on what
+//! is declassified: sizes where the documentation says so, and verdicts.
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -40,12 +40,12 @@ pub(super) fn is_even(number: &[u8]) -> bool {
     number.last().is_none_or(|byte| declassify(byte & 1 == 0))
 }
 
-/// Whether two numbers of one length are equal; numbers of two lengths are not.
+/// Whether two numbers are equal; numbers of different lengths are not.
 pub(super) fn equal(one: &[u8], other: &[u8]) -> bool {
     declassify(one.ct_eq(other).into())
 }
 
-/// Whether a number is neither 0 nor as much as `bound`, which is as long.
+/// Whether a number is above 0 and below `bound`, which has the same length.
 pub(super) fn is_in_range(number: &[u8], bound: &[u8]) -> bool {
     debug_assert_eq!(number.len(), bound.len());
     let digits = number.iter().zip(bound).rev();

@@ -90,7 +90,7 @@ fn degenerate_rsa_keys_are_refused_with_the_reason() {
                 q: &Q[1..],
                 ..numbers()
             },
-            "sizes of the factors",
+            "bit lengths of the factors",
         ),
         (
             RsaNumbers {
@@ -104,14 +104,14 @@ fn degenerate_rsa_keys_are_refused_with_the_reason() {
                 q: &[],
                 ..numbers()
             },
-            "all or not at all",
+            "give all or none",
         ),
         (
             RsaNumbers {
                 p: &[],
                 ..numbers()
             },
-            "all or not at all",
+            "give all or none",
         ),
         (
             RsaNumbers {
@@ -159,7 +159,7 @@ fn scalars_are_padded_to_the_field_and_zero_is_refused() {
     };
     assert_eq!((scalar.len(), scalar[31], scalar[30]), (32, 7, 0));
     let long = [&[0; 9][..], &[1; 32]].concat();
-    SecretKey::ec(Curve::P256, &long, None).expect("leading zeros are no part of it");
+    SecretKey::ec(Curve::P256, &long, None).expect("leading zeros do not count");
     assert!(why(SecretKey::ec(Curve::P256, &[0; 32], None)).contains("scalar is 0"));
     assert_eq!(
         why(SecretKey::ec(Curve::P256, &[1; 33], None)),
@@ -196,7 +196,7 @@ fn strings_of_bytes_have_the_length_of_their_kind() {
         assert!(PublicKey::raw(kind, &vec![1; public + 1]).is_err());
         assert!(why(SecretKey::raw(kind, &vec![1; secret + 1])).contains("allowed"));
     }
-    assert!(why(SecretKey::raw(KeyKind::Rsa(2048), &[1; 32])).contains("no plain strings"));
+    assert!(why(SecretKey::raw(KeyKind::Rsa(2048), &[1; 32])).contains("not byte strings"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One thread's way to the public-key engines.
+//! One thread's handle to the public-key engines.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -20,13 +20,13 @@ use super::session::KeyGroup;
 use super::stats::KeyQueueStats;
 use super::status::KeyReason;
 
-/// One thread's handle for public-key operations, beside its [`lanelock_core::QueuePair`]: `Send`, not
-/// `Sync`; it owns every context that its operations need.
+/// One thread's handle for public-key operations, next to its [`lanelock_core::QueuePair`]: `Send`,
+/// not `Sync`; it owns every context that its operations need.
 ///
 /// [`KeyQueue::process`] runs a burst to completion. Jobs that are enqueued one by one wait until
-/// the [`FlushPolicy`] has [`KeyQueue::poll`] run them: in batches of one algorithm and size, with
-/// any mix of keys. Time and the number of submitters are arguments, so nothing here sleeps, has
-/// a thread or reads a clock to decide.
+/// [`KeyQueue::poll`] runs them, as the [`FlushPolicy`] says: in batches of one algorithm and size,
+/// with any mix of keys. Time and the number of submitters are arguments: the queue does not sleep,
+/// has no thread, and reads no clock to decide.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -91,7 +91,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     /// Takes a job at time `now`. One that is refused is finished at once.
     ///
     /// # Errors
-    /// The job, untouched, if [`KeyQueue::depth`] jobs are in flight already.
+    /// The job, untouched, if [`KeyQueue::depth`] jobs are already in flight.
     pub fn enqueue(&mut self, mut job: KeyJob<B>, now: Instant) -> Result<Ticket, KeyJob<B>> {
         if self.in_flight() >= self.depth {
             return Err(job);
@@ -117,8 +117,8 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         Ok(ticket)
     }
 
-    /// Takes a job back that has not run: with [`Status::NotProcessed`], and nothing written. `None`
-    /// if it has finished; then it is still to be dequeued.
+    /// Takes back a job that has not run: its status is [`Status::NotProcessed`], and nothing was
+    /// written. `None` if it has finished; it can then still be dequeued.
     pub fn cancel(&mut self, ticket: Ticket) -> Option<KeyJob<B>> {
         let job = self.schedule.cancel(ticket)?;
         self.runner.calls.stats.cancelled += 1;
@@ -130,31 +130,32 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         Some(job)
     }
 
-    /// Runs what the policy says is due at `now`, and returns how many jobs that finished.
-    /// `submitters` is the number of those who could have a job waiting here; `None` if unknown.
+    /// Runs what the policy says is due at `now`, and returns how many jobs finished. `submitters`
+    /// is the number of tasks that could have a job waiting here; `None` if unknown.
     pub fn poll(&mut self, now: Instant, submitters: Option<usize>) -> usize {
         let alone = self.policy.is_alone(self.schedule.len(), submitters);
         self.run(now, alone)
     }
 
-    /// As [`KeyQueue::poll`], but runs one batch at most: 0 if none is due. Who enqueues what has
-    /// arrived before each call has fuller batches and shorter waits under load: a batch is what
-    /// gives the most operations per unit of time ([`FlushPolicy::batch`]), and what it leaves is filled up by what arrives meanwhile.
+    /// As [`KeyQueue::poll`], but runs at most one batch; returns 0 if none is due. To get fuller
+    /// batches and shorter waits under load, enqueue what has arrived before each call: a batch has
+    /// the size that gives the most operations per unit of time ([`FlushPolicy::batch`]), and later
+    /// arrivals join the operations that it leaves.
     pub fn poll_one(&mut self, now: Instant, submitters: Option<usize>) -> usize {
         let alone = self.policy.is_alone(self.schedule.len(), submitters);
         let cutoff = alone.then(|| self.schedule.cutoff());
         self.run_one(now, cutoff, best_part)
     }
 
-    /// Runs everything that waits, and returns how many jobs that finished.
+    /// Runs everything that waits, and returns how many jobs finished.
     pub fn flush(&mut self) -> usize {
         // With everything due, time decides nothing.
         self.run(Instant::now(), true)
     }
 
-    /// When the first deadline passes, and the next poll has something to do, if nothing is
-    /// enqueued before; `None` if nothing waits, or for a deadline that never comes. A full batch
-    /// is due already: [`KeyQueue::poll_one`] until it returns 0.
+    /// When the first deadline passes and the next poll has something to do, unless something is
+    /// enqueued before; `None` if nothing waits, or for a deadline that never passes. Full batches
+    /// are due already: call [`KeyQueue::poll_one`] until it returns 0.
     #[must_use]
     pub fn due_at(&self) -> Option<Instant> {
         self.schedule.due_at(&self.policy)
@@ -202,12 +203,12 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         self.policy = policy;
     }
 
-    /// Replaces the observer that the device gave this queue, or takes it away.
+    /// Replaces the observer that the device gave this queue, or removes it.
     pub fn set_observer(&mut self, observer: Option<Box<dyn KeyObserver>>) {
         self.runner.calls.observer.set(observer);
     }
 
-    /// What the queue has done.
+    /// The queue's counters.
     #[must_use]
     pub fn stats(&self) -> KeyQueueStats {
         self.runner.calls.stats

@@ -387,8 +387,8 @@ fn a_bad_job_is_refused_with_the_reason_and_takes_no_lane() {
         messages,
         [
             "output: 63 bytes given; ed25519-sign needs 64",
-            "operation: the session is for ed25519-sign, not to decrypt",
-            "session: made by another device than the queue; use one device for both",
+            "operation: decrypt given; the session was made for ed25519-sign",
+            "session: made by a different device than the queue; use one device for both",
         ]
     );
     for job in done {

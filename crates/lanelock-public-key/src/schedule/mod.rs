@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::flush::{FlushPolicy, Waiting};
 
-/// Names something submitted to a queue; no two of one queue are alike.
+/// Identifies something submitted to a queue; a queue never gives out the same one twice.
 ///
 /// ```
 /// # mod lanelock { pub use lanelock_core::*; pub use lanelock_public_key as public_key; }
@@ -27,7 +27,7 @@ use super::flush::{FlushPolicy, Waiting};
 pub struct Ticket(pub(super) u64);
 
 impl Ticket {
-    /// How many the queue had given out before.
+    /// How many tickets the queue had given out before.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0
@@ -123,7 +123,7 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         self.waiting
     }
 
-    /// A cutoff behind everything that waits now.
+    /// A cutoff after everything that waits now.
     pub(super) fn cutoff(&self) -> Cutoff {
         Cutoff(self.next)
     }
@@ -165,7 +165,8 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         true
     }
 
-    /// When the first deadline passes; `None` if nothing waits, or for a deadline that never comes.
+    /// When the first deadline passes; `None` if nothing waits, or for a deadline that never
+    /// passes.
     pub(super) fn due_at(&self, policy: &FlushPolicy) -> Option<Instant> {
         let waiting = self.groups.iter().filter_map(Group::waiting);
         waiting.filter_map(|waiting| policy.due_at(&waiting)).min()

@@ -60,17 +60,18 @@ impl fmt::Display for FindError {
         match self {
             Self::NoSuchProcess(pid) => write!(
                 f,
-                "process {pid}: there is none; `pgrep -a NAME` lists the processes of a program"
+                "process {pid}: no such process; `pgrep -a NAME` lists the processes of a program"
             ),
             Self::NotPermitted(pid) => write!(
                 f,
-                "process {pid}: its descriptors are not yours to read; run as its user, or as root \
-                 (sudo lanelock stats {pid}): a server that has dropped its privileges is root's"
+                "process {pid}: no permission to read its descriptors; run as its user, or as root \
+                 (sudo lanelock stats {pid}): only root can read a server that has dropped its \
+                 privileges"
             ),
             Self::NoPage(pid) => write!(
                 f,
-                "process {pid}: no {PAGE_NAME} inside; a process has it from its first public-key \
-                 operation through lanelock on, unless {SWITCH}=off: start a program with \
+                "process {pid}: it has no {PAGE_NAME}; a process gets one with its first public-key \
+                 operation through lanelock, unless {SWITCH}=off: start a program with \
                  `lanelock run -- COMMAND`, and look at its workers if it forks"
             ),
             Self::Page(pid, error) => write!(f, "process {pid}: {PAGE_NAME}: {error}"),
@@ -82,7 +83,9 @@ impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSealed => f.write_str("it is not a memory file of fixed size, as a page is"),
-            Self::NoMagic(found) => write!(f, "its first word is {found:#018x}, not a page's"),
+            Self::NoMagic(found) => {
+                write!(f, "its first word is {found:#018x}, not that of a page")
+            }
             Self::Version(found) => write!(
                 f,
                 "its layout is version {found}, and this command reads version {VERSION}: use the \

@@ -78,7 +78,7 @@ mod tests {
         // Numbers end at 2^22 on Linux.
         let error = find(1 << 23).expect_err("no such number").to_string();
         assert!(
-            error.starts_with("process 8388608: there is none"),
+            error.starts_with("process 8388608: no such process"),
             "{error}"
         );
     }

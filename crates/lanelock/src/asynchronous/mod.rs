@@ -2,14 +2,14 @@
 //!
 //! A [`KeyService`] shares one [`KeyQueue`] among the tasks of a thread. A call such as
 //! [`Signer::sign`] hands a job to the queue and completes when a poll of the queue has run it:
-//! a poll by whichever task fills the batch, or by [`KeyService::drive`] when the deadline passes.
-//! Nothing here has a thread or knows a timer; the runtime's is an argument.
+//! a poll by the task that fills the batch, or by [`KeyService::drive`] when the deadline passes.
+//! The service has neither a thread nor a timer; the runtime's timer is an argument.
 //!
 //! Messages are copied into the job, and the job belongs to the queue until it has run: a future
 //! can be dropped at any time, which cancels its job or discards the result, wiped.
 //!
-//! An engine that panics fails what it has not finished of its batch, and nothing else: the panic
-//! does not unwind the task whose poll happened to run the batch.
+//! If an engine panics, only the unfinished operations of its batch fail: the panic does not unwind
+//! the task whose poll happened to run the batch.
 
 mod pending;
 
@@ -47,7 +47,7 @@ type Bytes = Zeroizing<Vec<u8>>;
 /// let device = lanelock::open()?;
 /// let service = KeyService::new(&device, 256, FlushPolicy::default());
 /// let session = device.key_session(&KeyTransform::generate(KeyKind::X25519))?;
-/// let _only_task = service.submitter(); // nobody else to wait for
+/// let _only_task = service.submitter(); // no other task to wait for
 /// let job = KeyJob::generate(&session, vec![0; 32].into(), vec![0; 32].into());
 /// let job = service.run(job).await;
 /// assert_eq!(job.status(), Status::Success);
@@ -77,7 +77,7 @@ enum Slot {
     Done(KeyJob<Bytes>),
 }
 
-/// Says that one more task may submit, for as long as it lives; see [`KeyService::submitter`].
+/// Registers one task that may submit, for as long as it lives; see [`KeyService::submitter`].
 ///
 /// ```
 /// use lanelock::asynchronous::KeyService;
@@ -177,7 +177,7 @@ impl KeyService {
     }
 
     /// Registers a task that may submit. Once as many jobs wait as there are registered tasks,
-    /// they run at once: nobody is left who could add to the batch. With none registered, a
+    /// they run at once: no task is left that could add to the batch. With none registered, a
     /// partial batch waits for its deadline.
     pub fn submitter(&self) -> Submitter {
         self.lock().submitters += 1;
@@ -192,7 +192,7 @@ impl KeyService {
         Pending::new(self.clone(), job)
     }
 
-    /// Runs what is due at `now`, and wakes whose jobs that were; returns how many.
+    /// Runs what is due at `now`, and wakes the tasks whose jobs finished; returns how many.
     pub fn poll(&self, now: Instant) -> usize {
         let mut inner = self.lock();
         let wakers = inner.poll(now);
@@ -203,9 +203,9 @@ impl KeyService {
         count
     }
 
-    /// Keeps the queue's deadlines, for ever: to be run as one task of its own beside those that
-    /// submit. `sleep_until` is the runtime's timer; one that is coarser than the policy's
-    /// deadline makes lone jobs wait that much longer.
+    /// Runs the queue when its deadlines pass, and never returns: spawn it as a task of its own,
+    /// next to those that submit. `sleep_until` is the runtime's timer; one that is coarser than
+    /// the policy's deadline makes lone jobs wait that much longer.
     pub async fn drive<S, F>(&self, mut sleep_until: S)
     where
         S: FnMut(Instant) -> F,
@@ -230,7 +230,7 @@ impl KeyService {
         }
     }
 
-    /// What the queue has done.
+    /// The queue's counters.
     #[must_use]
     pub fn stats(&self) -> KeyQueueStats {
         self.lock().queue.stats()
@@ -249,7 +249,7 @@ impl KeyService {
 }
 
 impl Inner {
-    /// Runs what is due; returns whom to wake.
+    /// Runs what is due; returns the tasks to wake.
     fn poll(&mut self, now: Instant) -> Vec<Waker> {
         let submitters = (self.submitters > 0).then_some(self.submitters);
         loop {
@@ -264,7 +264,7 @@ impl Inner {
         }
     }
 
-    /// Moves finished jobs to their futures; returns whom to wake.
+    /// Moves finished jobs to their futures; returns the tasks to wake.
     fn collect(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let in_flight = self.queue.in_flight();
@@ -288,7 +288,7 @@ impl Inner {
         self.next_place
     }
 
-    /// Takes the wakers of those that wait for room, in their order.
+    /// Takes the wakers of the futures that wait for room, in their order.
     fn take_no_room(&mut self) -> impl Iterator<Item = Waker> + use<> {
         std::mem::take(&mut self.no_room).into_values()
     }
@@ -307,7 +307,7 @@ impl Signer {
     /// Signs a message (or its digest, as the session says).
     ///
     /// # Errors
-    /// Why there is no signature.
+    /// Why the operation failed.
     pub async fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyFailure> {
         let job = job(&self.session, message, KeyJob::sign);
         let done = self.service.run(job).await;
@@ -329,8 +329,8 @@ impl KeyExchange {
     /// The secret shared with the owner of `peer`; wiped on drop.
     ///
     /// # Errors
-    /// Why there is none: a peer's key that is no point of the curve, or of small order, say. Of a
-    /// Diffie-Hellman peer the order is known where that of the group is.
+    /// Why the operation failed: for example, the peer's key is not a point of the curve, or has a
+    /// small order. The order of a Diffie-Hellman peer is checked if the group's order is known.
     pub async fn derive(&self, peer: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyFailure> {
         let job = job(&self.session, peer, KeyJob::derive);
         let done = self.service.run(job).await;
@@ -360,8 +360,8 @@ impl KeyFailure {
         }
     }
 
-    /// The engine's or the validation's reason, as [`KeyJob::error`] tells it: that of an engine
-    /// that panicked is [`lanelock_public_key::KeyReason::Engine`].
+    /// The engine's or the validation's reason, as [`KeyJob::error`] reports it; if the engine
+    /// panicked, [`lanelock_public_key::KeyReason::Engine`].
     #[must_use]
     pub fn error(&self) -> Option<&KeyOpError> {
         self.0.as_ref()

@@ -320,7 +320,7 @@ impl Server {
         {
             Ok(_) => Ok(()),
             Err(_) => Err(Failure::Failed(format!(
-                "{}: a million operations of {} are waiting; offer less",
+                "{}: a million operations of {} are waiting; use a lower rate",
                 self.name, self.work.name
             ))),
         }

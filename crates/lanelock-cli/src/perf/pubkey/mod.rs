@@ -62,15 +62,15 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "8", value_parser = number(1, 1024))]
     keys: usize,
 
-    /// Measure each contestant once more without its counters: what counting costs.
+    /// Measure each contestant again without its counters, to show what counting costs.
     #[arg(long, conflicts_with_all = ["rate", "load"])]
     uncounted: bool,
 
-    /// Instead: latency of operations that arrive at random, this many per second.
+    /// Measure latency instead, of operations that arrive at random, this many per second.
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = number(1, 10_000_000))]
     rate: Vec<usize>,
 
-    /// The same, in percent of what full batches do.
+    /// As --rate, in percent of the throughput of full batches.
     #[arg(long, value_delimiter = ',', value_name = "%,…", value_parser = number(1, 1000))]
     load: Vec<usize>,
 

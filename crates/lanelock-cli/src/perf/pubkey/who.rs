@@ -13,13 +13,13 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Contestants")]
 pub struct Contestants {
-    /// Engines of this machine, or `device`: the one that a session gets that names none
-    /// [default: all, and device].
+    /// Engines of this machine, or `device`: the engine of a session that names none [default: all,
+    /// and device].
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     engine: Vec<String>,
 
-    /// RSA's private operations with base blinding, without, or both side by side: what the
-    /// protection costs. OpenSSL has it always.
+    /// RSA's private operations with base blinding, without it, or both side by side, to show what
+    /// the protection costs. OpenSSL always blinds.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "on")]
     blinding: Vec<Blinding>,
 }
@@ -45,7 +45,7 @@ const DEVICE: &str = "device";
 const REFERENCE: &str = "openssl";
 
 impl Contestants {
-    /// Everybody who takes part in `work`.
+    /// All contestants of `work`.
     ///
     /// # Errors
     /// [`Failure::Usage`] for an engine that there is not.

@@ -317,7 +317,7 @@ fn accept(tally: &Tally, counted: Option<(u64, u64)>) -> Result<(), Failure> {
     } = tally;
     if let Some(why) = &tally.first_failure {
         return Err(Failure::Failed(format!(
-            "{failed} of {} handshakes failed, the first one so: {why}",
+            "{failed} of {} handshakes failed, the first one with: {why}",
             finished + failed
         )));
     }

@@ -98,7 +98,9 @@ impl Handshake {
             self.say()?;
             match self.hear()? {
                 Heard::NothingYet => return Ok(Step::Pending),
-                Heard::End => return Err("the server closed during the handshake".to_owned()),
+                Heard::End => {
+                    return Err("the server closed the connection during the handshake".to_owned());
+                }
                 Heard::Something => {}
             }
             if !self.client.is_handshaking() {

@@ -47,9 +47,9 @@ use target::Version;
 /// Arguments of `lanelock perf tls`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-A server with one thread on one core, and clients on the next: full handshakes over X25519, no
-session resumed, each answer checked; with and without the provider in turns. Loopback only.
-HAProxy has its asynchronous mode on; to the others it is given, as by `lanelock run`.
+Runs a server with one thread on one core, and clients on the next: full handshakes over X25519, no
+session resumed, each answer checked, alternately with and without the provider. Loopback only.
+HAProxy uses its own asynchronous mode; the other servers get one, as under `lanelock run`.
 
 Examples:
   lanelock perf tls
@@ -86,37 +86,37 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds(0.0, 3600.0))]
     seconds: Duration,
 
-    /// Turns in which servers alternate; the median counts.
+    /// Rounds in which servers alternate; the median is reported.
     #[arg(long, value_name = "N", default_value = "5", value_parser = number(1, 1000))]
     rounds: usize,
 
-    /// Instead: so many connections, and whether the server is afterwards what it was before. Uses
-    /// the largest of --connections.
+    /// Make this many connections instead, and check that the server leaks nothing. Uses the
+    /// largest of --connections.
     #[arg(long, value_name = "N", value_parser = number(1, 100_000_000))]
     handshakes: Option<usize>,
 
-    /// With --handshakes: share of the connections that clients abandon, before, in and after the
-    /// ClientHello and in the server's flight.
+    /// With --handshakes: share of the connections that clients abandon, before, during and after
+    /// the ClientHello and during the server's flight.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share,
           requires = "handshakes")]
     abort: f64,
 
-    /// The server that is measured.
+    /// The server to measure.
     #[arg(long, value_name = "SERVER", default_value = "haproxy")]
     server: Kind,
 
-    /// Instead of a server of its own: those that listen here already; ratios compare with the
-    /// first.
+    /// Measure servers that already listen at these addresses, instead of starting one; ratios are
+    /// relative to the first.
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
           conflicts_with_all = ["key", "server", "program", "provider"])]
     connect: Vec<SocketAddr>,
 
-    /// With --connect: the certificate that they show, PEM.
+    /// With --connect: the servers' certificate, in PEM.
     #[arg(long, value_name = "FILE", requires = "connect")]
     certificate: Option<PathBuf>,
 
-    /// With --connect: their processes, for the processor time of a handshake and the lanes that the
-    /// provider fills.
+    /// With --connect: the servers' processes, to report the CPU time of a handshake and the lanes
+    /// that the provider fills.
     #[arg(
         long,
         value_delimiter = ',',
@@ -126,7 +126,7 @@ pub struct Args {
     )]
     pid: Vec<u32>,
 
-    /// The server's program [default: of the PATH, or in /usr/sbin].
+    /// The server's program [default: from PATH, or in /usr/sbin].
     #[arg(long, value_name = "FILE", alias = "haproxy")]
     program: Option<PathBuf>,
 
@@ -134,7 +134,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|none")]
     provider: Option<PathBuf>,
 
-    /// Longest wait of an operation for others, in µs [default: the module's own, 0, which is until
+    /// Longest time that an operation waits for others, in µs [default: the module's own, 0: until
     /// the server's event loop comes round].
     #[arg(long, value_name = "µs", value_parser = crate::run::deadline(), conflicts_with = "connect")]
     deadline: Option<u64>,
@@ -181,7 +181,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return cores.as_client(soak);
     }
     if cores.shared() {
-        say("one core for server and clients: the figures are those of both together");
+        say("server and clients share one core: the figures are for both together");
     }
     let cells = contest::cells(&contest::keys(&args.key)?, &args.tls, &args.connections);
     let rows = contest::measure(&cores, &cells, pace, |cell| servers.start(cell))?;
@@ -205,7 +205,7 @@ pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failu
         .peekable();
     if installed.peek().is_none() {
         return Ok(Err(format!(
-            "there is no HAProxy and no nginx: {}",
+            "neither HAProxy nor nginx is installed: {}",
             Kind::Nginx.remedy()
         )));
     }

@@ -205,7 +205,7 @@ impl Server {
                 return Err(io::Error::other(format!("ended with {status}: {said}")));
             }
             if start.elapsed() > START {
-                return Err(io::Error::other("does not listen within 10 s"));
+                return Err(io::Error::other("did not listen within 10 s"));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -224,7 +224,7 @@ fn missing(setup: &Setup, error: &io::Error) -> Failure {
     let program = setup.program.display();
     Failure::Failed(match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "no program {program}: {}, or name it with --program FILE",
+            "{program}: no such program; {}, or name it with --program FILE",
             setup.kind.remedy()
         ),
         _ => format!("cannot start {program}: {error}"),

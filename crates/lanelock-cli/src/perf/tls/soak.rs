@@ -170,7 +170,7 @@ impl Outcome {
         let mut wrong = Vec::new();
         if let Some(why) = &tally.first_failure {
             wrong.push(format!(
-                "{} handshakes failed, the first one so: {why}",
+                "{} handshakes failed, the first one with: {why}",
                 tally.failed
             ));
         }

@@ -100,7 +100,7 @@ impl Target {
 pub(super) fn check(client: &ClientConnection) -> Result<(), String> {
     let kind = client.handshake_kind();
     if kind != Some(HandshakeKind::Full) {
-        return Err(format!("not a full handshake in one go: {kind:?}"));
+        return Err(format!("not a full handshake without a retry: {kind:?}"));
     }
     let group = client.negotiated_key_exchange_group();
     match group.map(|group| group.name()) {
@@ -128,7 +128,7 @@ impl ServerCertVerifier for Expected {
         match *shown == self.certificate {
             true => Ok(ServerCertVerified::assertion()),
             false => Err(Error::General(
-                "the server shows another certificate than its own".to_owned(),
+                "the server presented an unexpected certificate".to_owned(),
             )),
         }
     }

@@ -32,7 +32,7 @@ pub fn render(breakdown: &Breakdown, events: &[Event]) -> String {
         lanes(breakdown),
         Section {
             title: "Single handshakes",
-            explanation: "Each from its first call on, as far as events were kept.",
+            explanation: "Each from its first call, as far as events were kept.",
             charts: waterfall::render(events).into_iter().collect(),
         },
     ];
@@ -119,7 +119,7 @@ fn latency(breakdown: &Breakdown) -> Section {
     let charts = charts.into_iter().filter(|(_, series)| !series.is_empty());
     Section {
         title: "Latency",
-        explanation: "How many took how long at most.",
+        explanation: "The share that took at most this long.",
         charts: charts
             .map(|(title, series)| LineChart::new(title, [MICROSECONDS, SHARE], series).render())
             .collect(),
@@ -157,7 +157,7 @@ fn crypto(breakdown: &Breakdown) -> Section {
     };
     Section {
         title: "Crypto",
-        explanation: "All time of the trace in each operation.",
+        explanation: "Total time spent in each operation during the trace.",
         charts: match chart.groups.is_empty() {
             true => Vec::new(),
             false => vec![chart.render()],

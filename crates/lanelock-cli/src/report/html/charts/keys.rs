@@ -53,7 +53,7 @@ pub(super) fn by_batch(rows: &[&KeyBatch], colours: &Colours) -> Section {
     });
     Section {
         title: "Public keys",
-        explanation: "Operations handed over together, the keys in turn.",
+        explanation: "Operations handed over together, with keys used in turn.",
         charts: charts.map(|chart| chart.render()).collect(),
     }
 }
@@ -77,13 +77,13 @@ pub(super) fn under_load(rows: &[&KeyLoad]) -> Section {
         });
         let axes = [
             figures("operations offered per second"),
-            ratios("µs for 99 of 100, or less"),
+            ratios("p99 latency, µs"),
         ];
         LineChart::new(title, axes, series.collect()).render()
     });
     Section {
         title: "Public keys under load",
-        explanation: "Operations arrive at random, whether or not those before are done. single: \
+        explanation: "Operations arrive at random, whether or not earlier ones are done. single: \
                       one at a time; deadline: full batches, and partial ones after 200 µs; \
                       adaptive: what has arrived, as soon as nothing runs.",
         charts: charts.collect(),

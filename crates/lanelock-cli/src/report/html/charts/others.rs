@@ -34,8 +34,8 @@ pub(super) fn latency(rows: &[&Latency]) -> Section {
         });
     Section {
         title: "Latency",
-        explanation: "From handing an operation over to knowing its status. To the right are the \
-                      rarer, slower ones.",
+        explanation: "Time from handing an operation over until its status is known. Further \
+                      right are the rarer, slower operations.",
         charts: charts.collect(),
     }
 }
@@ -83,14 +83,14 @@ pub(super) fn handshakes(rows: &[&Handshakes], colours: &Colours) -> Section {
     type Value = fn(&Handshakes) -> Option<f64>;
     let values: [(&str, Value); 5] = [
         ("handshakes/s", |row| Some(row.common.ops_per_s)),
-        ("server CPU, µs each", |row| {
+        ("server CPU, µs", |row| {
             row.server_cpu_ns_per_op.map(|ns| ns / 1e3)
         }),
         ("lanes filled", |row| row.lanes_filled),
-        ("half within, µs", |row| {
+        ("p50 latency, µs", |row| {
             Some(float(row.percentiles.p50_ns) / 1e3)
         }),
-        ("99 of 100 within, µs", |row| {
+        ("p99 latency, µs", |row| {
             Some(float(row.percentiles.p99_ns) / 1e3)
         }),
     ];
@@ -155,10 +155,10 @@ pub(super) fn threads(timed: &[&Throughput], cycles: &[&Cycles], colours: &Colou
         LineChart {
             title: format!("{work}, {}", length(float(size))),
             x: figures("threads"),
-            y: figures("times the speed of the fewest"),
+            y: figures("relative speed"),
             series: series.collect(),
             guide: Some(Series {
-                name: "in proportion".to_owned(),
+                name: "linear scaling".to_owned(),
                 colour: 0,
                 points: vec![
                     (float(fewest), 1.0),
@@ -203,7 +203,7 @@ pub(super) fn memory(rows: &[&Memory]) -> Section {
     let chart = (!rows.is_empty()).then(|| chart.render());
     Section {
         title: "Memory",
-        explanation: "As the engine counts it.",
+        explanation: "As counted by the engine.",
         charts: chart.into_iter().collect(),
     }
 }

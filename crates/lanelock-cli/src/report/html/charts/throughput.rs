@@ -147,7 +147,7 @@ pub(super) fn shares(rows: &[&Cycles]) -> Section {
     Section {
         title: "Where the cycles go",
         explanation: "Framework: building the operation, validation, grouping, reading the \
-                      status, as the null engine takes them. Engine: the rest.",
+                      status, as measured with the null engine. Engine: the rest.",
         charts: charts.collect(),
     }
 }
