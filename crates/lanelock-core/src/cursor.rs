@@ -105,6 +105,7 @@ impl<'o> Cursor<'o> {
     /// # Panics
     /// If fewer remain.
     #[must_use]
+    #[inline]
     pub fn split_at(mut self, len: usize) -> (Self, Self) {
         let front = Self {
             remaining: len,
@@ -118,6 +119,7 @@ impl<'o> Cursor<'o> {
     ///
     /// # Panics
     /// If fewer remain.
+    #[inline]
     pub fn advance(&mut self, len: usize) {
         self.remaining = self
             .remaining

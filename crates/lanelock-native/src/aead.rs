@@ -10,7 +10,6 @@ use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{Batch, EngineSession, LastSession, PlainAeads, QueueToken, ValidOp};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::group::Group;
@@ -161,24 +160,6 @@ fn settle(mut op: ValidOp<'_, '_>, tag: Option<&[u8; TAG]>) {
     }
 }
 
-/// Ends operations to open by the tags of their jobs, by one verdict if all are right.
-#[inline]
-fn settle_each<A: Aead>(batch: &mut Batch<'_, '_>, jobs: &[A::Job<'_>]) {
-    let (mut all, mut at) = (true, 0);
-    batch.for_each(|op| {
-        all &= A::tag(&jobs[at]).is_some_and(|tag| op.tag_matches(tag));
-        at += 1;
-    });
-    if declassify(all) {
-        return batch.complete(Status::Success);
-    }
-    at = 0;
-    batch.for_each(|op| {
-        settle(op, A::tag(&jobs[at]));
-        at += 1;
-    });
-}
-
 /// The tag that came with a message, for algorithms that cut none off.
 #[inline]
 pub(crate) fn expected_tag(op: &ValidOp<'_, '_>) -> [u8; TAG] {
@@ -212,7 +193,9 @@ impl<A: Aead> EngineSession for AeadSession<A> {
                 self.run_plain(plain.aeads(), &mut jobs);
                 match direction {
                     Direction::Forward => batch.complete(Status::Success),
-                    Direction::Reverse => settle_each::<A>(batch, &jobs),
+                    Direction::Reverse => {
+                        tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
+                    }
                 }
             }
             None => self.run_any(batch),

@@ -107,19 +107,25 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
     }
 }
 
-/// Appends items, for all of which there is room: as `extend`, but always inlined. Each is made in its
-/// place: a `push` would look for room once it is made, and copy it.
+/// Appends items, for all of which there is room: as `extend`, but always inlined, and with the length
+/// in a register. Each is made in its place: a `push` would look for room once it is made, and copy
+/// it.
 #[inline(always)]
 pub(crate) fn append<T, const N: usize>(
     to: &mut ArrayVec<T, N>,
     mut items: impl Iterator<Item = T>,
 ) {
-    while !to.is_full()
+    let before = to.len();
+    let mut room = to.spare_capacity_mut().iter_mut();
+    let mut written = 0;
+    while let Some(slot) = room.next()
         && let Some(item) = items.next()
     {
-        // SAFETY: there is room for one.
-        unsafe { to.push_unchecked(item) };
+        slot.write(item);
+        written += 1;
     }
+    // SAFETY: so many items are initialised, within the capacity.
+    unsafe { to.set_len(before + written) };
     debug_assert!(items.next().is_none(), "there is room for every item");
 }
 

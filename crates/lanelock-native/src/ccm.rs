@@ -5,16 +5,14 @@
 use std::convert::Infallible;
 use std::slice;
 
-use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::ValidOp;
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::ccm::{self, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::ccm::{Job, Nonce, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, ctr, mac};
 
 use crate::aead::{Aead, Message, TAG};
-use crate::burst::Text;
 use crate::carry::Carry;
 
 pub(crate) struct Ccm {
@@ -23,21 +21,6 @@ pub(crate) struct Ccm {
     key: EncryptKey,
     tag_len: usize,
 }
-
-/// A message and its nonce, which the kernel's job only refers to.
-pub(crate) struct Job<'k> {
-    text: Text,
-    aad: *const [u8],
-    key: &'k EncryptKey,
-    nonce: Nonce,
-    tag_len: usize,
-    tag: [u8; TAG],
-}
-
-type Nonce = ArrayVec<u8, 13>;
-
-/// Jobs of one kernel call.
-const TOGETHER: usize = 32;
 
 impl Ccm {
     pub(crate) fn new(machine: Machine, key: &[u8], seal: bool, tag_len: usize) -> Option<Self> {
@@ -64,11 +47,11 @@ impl Ccm {
     }
 
     /// The CBC-MAC of a message (SP 800-38C, A.2) whose plaintext `text` walks over.
-    fn authenticate(&self, op: &ValidOp<'_, '_>, nonce: &[u8], len: usize) -> [u8; BLOCK] {
+    fn authenticate(&self, op: &ValidOp<'_, '_>, nonce: Nonce) -> [u8; BLOCK] {
         let aad_len = op.aad_len();
-        let flags = 64 * usize::from(aad_len > 0) + 4 * (self.tag_len - 2) + 14 - nonce.len();
         let (mut chain, mut carry) = ([0; BLOCK], Carry::default());
-        self.chain(&block(flags, nonce, len), &mut chain);
+        let first = nonce.first_block(aad_len > 0, self.tag_len, op.payload_len());
+        self.chain(&first, &mut chain);
         let length = aad_len.to_be_bytes();
         match aad_len {
             0 => {}
@@ -95,13 +78,13 @@ impl Ccm {
     }
 
     /// Encrypts or decrypts the text, and `tag` with the counter before it.
-    fn count(&self, nonce: &[u8], mut text: Cursor<'_>, tag: &mut [u8; BLOCK]) {
+    fn count(&self, nonce: Nonce, mut text: Cursor<'_>, tag: &mut [u8; BLOCK]) {
         let mut job = ctr::Job {
             source: tag.as_ptr(),
             target: tag.as_mut_ptr(),
             len: BLOCK,
             key: &self.key,
-            counter: block(14 - nonce.len(), nonce, 0),
+            counter: nonce.counter(0),
             used: 0,
         };
         // SAFETY: the tag is a block, in place.
@@ -114,14 +97,6 @@ impl Ccm {
     }
 }
 
-/// The nonce between `flags` and a number that fills the block.
-fn block(flags: usize, nonce: &[u8], number: usize) -> [u8; BLOCK] {
-    let mut block = (number as u128).to_be_bytes();
-    block[0] = flags.to_le_bytes()[0];
-    block[1..=nonce.len()].copy_from_slice(nonce);
-    block
-}
-
 impl Aead for Ccm {
     type Job<'k> = Job<'k>;
     const PLACES: bool = false;
@@ -129,44 +104,26 @@ impl Aead for Ccm {
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         Job {
-            text: message.text,
-            aad: message.aad,
+            source: message.text.source,
+            target: message.text.target,
+            len: message.text.len,
+            aad: message.aad.cast(),
+            aad_len: message.aad.len(),
             key: &self.key,
-            nonce: nonce(message.iv),
+            nonce: Nonce::new(message.iv),
             tag_len: self.tag_len,
             tag: [0; TAG],
         }
     }
 
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
-        for jobs in jobs.chunks_mut(TOGETHER) {
-            let mut together: ArrayVec<ccm::Job<'_>, TOGETHER> = jobs
-                .iter()
-                .map(|job| ccm::Job {
-                    source: job.text.source,
-                    target: job.text.target,
-                    len: job.text.len,
-                    aad: job.aad.cast(),
-                    aad_len: job.aad.len(),
-                    key: job.key,
-                    nonce: &job.nonce,
-                    tag_len: job.tag_len,
-                    tag: job.tag,
-                })
-                .collect();
-            // SAFETY: the caller's promises are the kernels'.
-            unsafe {
-                if self.seal {
-                    encrypt_many(self.machine, &mut together);
-                } else {
-                    decrypt_many(self.machine, &mut together);
-                }
+        // SAFETY: the caller's promises are the kernels'.
+        unsafe {
+            if self.seal {
+                encrypt_many(self.machine, jobs);
+            } else {
+                decrypt_many(self.machine, jobs);
             }
-            let tags: ArrayVec<_, TOGETHER> = together.iter().map(|job| job.tag).collect();
-            drop(together);
-            jobs.iter_mut()
-                .zip(tags)
-                .for_each(|(job, tag)| job.tag = tag);
         }
     }
 
@@ -176,14 +133,14 @@ impl Aead for Ccm {
     }
 
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let nonce = nonce(op.iv(&mut [0; MAX_IV_LEN]));
-        let mut mac = self.authenticate(op, &nonce, op.payload_len());
+        let nonce = Nonce::new(op.iv(&mut [0; MAX_IV_LEN]));
+        let mut mac = self.authenticate(op, nonce);
         if self.seal {
             self.authenticate_text(op.payload(), &mut mac);
-            self.count(&nonce, op.payload(), &mut mac);
+            self.count(nonce, op.payload(), &mut mac);
         } else {
             let mut mask = [0; BLOCK];
-            self.count(&nonce, op.payload(), &mut mask);
+            self.count(nonce, op.payload(), &mut mask);
             self.authenticate_text(op.output_payload(), &mut mac);
             mac.iter_mut()
                 .zip(mask)
@@ -191,9 +148,4 @@ impl Aead for Ccm {
         }
         mac
     }
-}
-
-#[inline]
-fn nonce(iv: &[u8]) -> Nonce {
-    iv.try_into().expect("a nonce of 13 bytes at most")
 }

@@ -11,8 +11,8 @@ use lanelock_kernels::taint::declassify;
 use crate::burst::{BURST, memory};
 use crate::cipher::{self, Cipher, iv_of, run_payloads};
 use crate::group::Group;
-use crate::mac::{self, Mac};
-use crate::tags::settle;
+use crate::mac::{self, Mac, Tags};
+use crate::tags::{all_match, settle, verify_each};
 
 /// Both halves, keyed for one direction.
 pub(crate) struct Chain<C, M> {
@@ -76,20 +76,25 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
             }
             None => {
                 cipher::run_any(&self.cipher, batch, cipher_of::<S>);
-                mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
+                let mut tags = Tags::new();
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
+                tags.for_each(batch, settle);
             }
         }
     }
 
     #[inline(never)]
     fn verify_then_decrypt<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
-        let compare = |mut op: ValidOp<'_, '_>, tag: &[u8]| {
-            if !declassify(op.tag_matches(tag)) {
-                op.complete(Status::AuthFailed);
-            }
-        };
+        let mut tags = Tags::new();
         let from = Ciphertext::InInput;
-        mac::run_beside(&self.mac, batch, from, mac_of::<S>, compare);
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
+        if !all_match(batch, |number| Some(tags.of(number))) {
+            tags.for_each(batch, |mut op, tag| {
+                if !declassify(op.tag_matches(tag)) {
+                    op.complete(Status::AuthFailed);
+                }
+            });
+        }
         self.cipher_pending::<S>(batch);
     }
 
@@ -114,7 +119,9 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
                 batch.complete(Status::Success);
             }
             None => {
-                mac::run_beside(&self.mac, batch, from, mac_of::<S>, |mut op, tag| {
+                let mut tags = Tags::new();
+                mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
+                tags.for_each(batch, |mut op, tag| {
                     if op.tag_in_payload() {
                         encrypt_with_tag::<S>(op, tag);
                     } else {
@@ -130,8 +137,10 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
     #[inline(never)]
     fn decrypt_then_verify<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         run_payloads(&self.cipher, batch, cipher_of::<S>);
+        let mut tags = Tags::new();
         let from = Ciphertext::InOutput;
-        mac::run_beside(&self.mac, batch, from, mac_of::<S>, settle);
+        mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
+        verify_each(batch, |number| Some(tags.of(number)));
     }
 }
 

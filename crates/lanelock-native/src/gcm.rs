@@ -79,7 +79,7 @@ impl Aead for Gcm {
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
-        let j0 = self.key.j0(self.machine, message.iv);
+        let j0 = self.key.j0(&self.machine, message.iv);
         job(&self.key, j0, message.text, message.aad, message.place)
     }
 
@@ -100,7 +100,7 @@ impl Aead for Gcm {
     }
 
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let j0 = self.key.j0(self.machine, op.iv(&mut [0; MAX_IV_LEN]));
+        let j0 = self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN]));
         let mut stream = Stream::new(self.machine, &self.key, j0);
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
@@ -127,7 +127,7 @@ impl Mac for Gmac {
         for (number, message) in messages.enumerate() {
             let key = &message.mac.key;
             // SAFETY: an IV is as valid as its message.
-            let j0 = key.j0(self.machine, unsafe { &*message.iv });
+            let j0 = key.j0(&self.machine, unsafe { &*message.iv });
             let place = left.unless_whole(number, message.tag);
             jobs.push(job(key, j0, Text::EMPTY, message.text, place));
         }
@@ -138,7 +138,7 @@ impl Mac for Gmac {
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
-        let j0 = self.key.j0(self.machine, op.iv(&mut [0; MAX_IV_LEN]));
+        let j0 = self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN]));
         let mut stream = Stream::new(self.machine, &self.key, j0);
         let mut carry = Carry::default();
         let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {

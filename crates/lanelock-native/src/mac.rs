@@ -17,7 +17,7 @@ use lanelock_core::transform::Direction;
 
 use crate::burst::{BURST, Mapped, memory, session_of};
 use crate::group::Group;
-use crate::tags::settle;
+use crate::tags::{settle, verify_each};
 
 /// A MAC, keyed, or a hash.
 pub(crate) trait Mac: Send + Sync + 'static {
@@ -75,22 +75,17 @@ pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
     unsafe { any.run(messages) };
 }
 
-/// Computes the tags of at most [`BURST`] operations, and hands each with its operation to `settle`.
-/// `any` is a MAC of their group. On its own, so that what only writes tags has the registers to
-/// itself, and no stack to reserve for this.
+/// Computes the tags of at most [`BURST`] operations beside them. `any` is a MAC of their group. On its
+/// own, so that what only writes tags has the registers to itself, and no stack to reserve for this.
 #[inline(never)]
 pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
     any: &M,
     batch: &mut Batch<'_, 'a>,
     ciphertext: Ciphertext,
     mac: impl Fn(&'a S) -> &'a M,
-    mut settle: impl FnMut(ValidOp<'_, 'a>, &[u8]),
+    tags: &mut Tags,
 ) {
-    let mut tags = ArrayVec::<[u8; MAX_TAG_LEN], BURST>::new();
-    for _ in 0..batch.len() {
-        tags.push([0; MAX_TAG_LEN]);
-    }
-    let mut each = tags.iter_mut();
+    let mut each = tags.room::<M>(batch.len());
     let mut more = [const { [MaybeUninit::uninit(); MAX_PIECES - 1] }; BURST];
     // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
     // the batch is borrowed, and nothing is written to it meanwhile.
@@ -101,7 +96,7 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
                 text: plain.message,
                 more: &[],
                 iv: plain.iv,
-                tag: &mut each.next().expect("a tag for each operation")[..M::TAG],
+                tag: each.next().expect("a tag for each operation"),
             })),
             None => any.run(AnyMessages {
                 ops: batch.ops(),
@@ -113,11 +108,48 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
             }),
         }
     }
-    let mut tags = tags.iter();
-    batch.for_each(|op| {
-        let tag = tags.next().expect("a tag for each operation");
-        settle(op, tag);
-    });
+}
+
+/// Whole tags of a batch's operations, one after another.
+pub(crate) struct Tags {
+    bytes: ArrayVec<u8, { BURST * MAX_TAG_LEN }>,
+    /// Bytes of each.
+    len: usize,
+}
+
+impl Tags {
+    pub(crate) fn new() -> Self {
+        let (bytes, len) = (ArrayVec::new_const(), 1);
+        Self { bytes, len }
+    }
+
+    /// Room for `count` tags of an `M`.
+    fn room<M: Mac>(&mut self, count: usize) -> slice::ChunksExactMut<'_, u8> {
+        const NONE: [u8; BURST * MAX_TAG_LEN] = [0; BURST * MAX_TAG_LEN];
+        self.bytes.clear();
+        self.bytes
+            .try_extend_from_slice(&NONE[..count * M::TAG])
+            .expect("a batch has no more than a burst");
+        self.len = M::TAG;
+        self.bytes.chunks_exact_mut(M::TAG)
+    }
+
+    /// That of an operation, by its number in the batch.
+    #[inline]
+    pub(crate) fn of(&self, number: usize) -> &[u8] {
+        &self.bytes[number * self.len..][..self.len]
+    }
+
+    /// Hands each with its operation to `settle`.
+    #[inline]
+    pub(crate) fn for_each<'a>(
+        &self,
+        batch: &mut Batch<'_, 'a>,
+        mut settle: impl FnMut(ValidOp<'_, 'a>, &[u8]),
+    ) {
+        let mut tags = self.bytes.chunks_exact(self.len);
+        batch.for_each(|op| settle(op, tags.next().expect("a tag for each operation")));
+    }
 }
 
 /// Room for all pieces of a message but the first.
@@ -126,7 +158,7 @@ type More = [MaybeUninit<*const [u8]>; MAX_PIECES - 1];
 /// The messages of any operations. Those of too many pieces run on the way.
 struct AnyMessages<'b, 't, 'a, S, F> {
     ops: Ops<'b, 'a>,
-    tags: slice::IterMut<'t, [u8; MAX_TAG_LEN]>,
+    tags: slice::ChunksExactMut<'t, u8>,
     more: slice::IterMut<'t, More>,
     ciphertext: Ciphertext,
     mac: F,
@@ -145,7 +177,7 @@ where
     fn next(&mut self) -> Option<Message<'t, M>> {
         loop {
             let op = self.ops.next()?;
-            let tag = &mut self.tags.next()?[..M::TAG];
+            let tag = self.tags.next()?;
             let mac = (self.mac)(session_of(&op, &mut self.last));
             let whole = op.whole_authenticated(self.ciphertext);
             if let (Some(text), Some(iv)) = (whole, op.whole_iv()) {
@@ -222,7 +254,22 @@ impl<M: Mac> MacSession<M> {
     fn mac(&self) -> &M {
         &self.mac
     }
+
+    /// Runs operations that are not plain, or all `verify`.
+    #[inline(never)]
+    fn run_beside(&self, batch: &mut Batch<'_, '_>, verify: bool) {
+        let mut tags = Tags::new();
+        run_beside(&self.mac, batch, FROM, Self::mac, &mut tags);
+        if verify {
+            verify_each(batch, |number| Some(tags.of(number)));
+        } else {
+            tags.for_each(batch, settle);
+        }
+    }
 }
+
+/// Where a MAC without a cipher finds its messages.
+const FROM: Ciphertext = Ciphertext::InInput;
 
 impl<M: Mac> EngineSession for MacSession<M> {
     fn group(&self) -> u16 {
@@ -230,13 +277,15 @@ impl<M: Mac> EngineSession for MacSession<M> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        let from = Ciphertext::InInput;
         batch.for_each_stretch(BURST, |batch| match batch.plain() {
             Some(mut plain) if plain.direction() == Direction::Forward => {
-                run_plain(&self.mac, plain.tags(from), Self::mac);
+                run_plain(&self.mac, plain.tags(FROM), Self::mac);
                 batch.complete(Status::Success);
             }
-            _ => run_beside(&self.mac, batch, from, Self::mac, settle),
+            plain => {
+                let verify = plain.is_some();
+                self.run_beside(batch, verify);
+            }
         });
     }
 

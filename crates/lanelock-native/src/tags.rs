@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
-use lanelock_core::engine::ValidOp;
+use lanelock_core::engine::{Batch, ValidOp};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::aes::BLOCK;
 use lanelock_kernels::taint::declassify;
@@ -22,6 +22,40 @@ pub(crate) fn settle(mut op: ValidOp<'_, '_>, tag: &[u8]) {
         op.wipe_output();
         op.complete(Status::AuthFailed);
     }
+}
+
+/// Whether the tags of operations that verify are all right: one verdict, and one branch, for the
+/// batch. `tag_of` has that of an operation by its number in the batch; `None` is a wrong one.
+#[inline]
+pub(crate) fn all_match<'t>(
+    batch: &mut Batch<'_, '_>,
+    tag_of: impl Fn(usize) -> Option<&'t [u8]>,
+) -> bool {
+    let (mut all, mut number) = (true, 0);
+    batch.for_each(|op| {
+        all &= tag_of(number).is_some_and(|tag| op.tag_matches(tag));
+        number += 1;
+    });
+    declassify(all)
+}
+
+/// Ends operations that verify, by one verdict if all are right.
+#[inline]
+pub(crate) fn verify_each<'t>(
+    batch: &mut Batch<'_, '_>,
+    tag_of: impl Fn(usize) -> Option<&'t [u8]>,
+) {
+    if all_match(batch, &tag_of) {
+        return batch.complete(Status::Success);
+    }
+    let mut number = 0;
+    batch.for_each(|mut op| {
+        match tag_of(number) {
+            Some(tag) => settle(op, tag),
+            None => op.complete(Status::AuthFailed),
+        }
+        number += 1;
+    });
 }
 
 /// Places of tags that a kernel does not write itself, but leaves in its jobs.

@@ -555,6 +555,7 @@ fn payload_in_one_segment<'o>(op: &'o Op<'_>) -> Option<Run<'o>> {
 
 impl Op<'_> {
     /// The parts of the authenticated range before and behind the cipher range.
+    #[inline]
     pub(crate) fn auth_around_payload(&self) -> (Extent, Extent) {
         let (auth, cipher) = (self.auth, self.cipher);
         let narrow = |n: u64| u32::try_from(n).expect("within a validated range");

@@ -5,6 +5,7 @@ mod lone;
 
 use super::{BLOCK, EncryptKey, ctr, mac};
 use crate::arrays::from_fn;
+use crate::bytes::copy_short;
 use crate::machine::Machine;
 use lone::Lone;
 
@@ -23,8 +24,8 @@ pub struct Job<'k> {
     pub aad_len: usize,
     /// The schedule of this message.
     pub key: &'k EncryptKey,
-    /// 7 to 13 bytes.
-    pub nonce: &'k [u8],
+    /// The nonce.
+    pub nonce: Nonce,
     /// 4 to 16 bytes, even: the tag depends on it.
     pub tag_len: usize,
     /// After: the tag, of which `tag_len` bytes count. When decrypting the caller compares it,
@@ -32,10 +33,66 @@ pub struct Job<'k> {
     pub tag: [u8; BLOCK],
 }
 
+/// A nonce in its place between the flags and the count of a block (SP 800-38C, A.2 and A.3).
+#[derive(Clone, Copy, Debug)]
+pub struct Nonce {
+    block: u128,
+    /// Bytes: 7 to 13.
+    len: usize,
+}
+
+impl Nonce {
+    /// A nonce of 7 to 13 bytes.
+    ///
+    /// # Panics
+    /// If it has another length.
+    #[inline]
+    #[must_use]
+    pub fn new(nonce: &[u8]) -> Self {
+        let len = nonce.len();
+        assert!((7..=13).contains(&len), "a nonce has 7 to 13 bytes");
+        let mut block = [0; BLOCK];
+        // SAFETY: 13 bytes at most, from the second byte of a block.
+        unsafe { copy_short(nonce.as_ptr(), block[1..].as_mut_ptr(), len) };
+        let block = u128::from_be_bytes(block);
+        Self { block, len }
+    }
+
+    /// The first block that a message of `len` bytes authenticates (A.2.1). `tag_len` is even, 4 to
+    /// 16 bytes.
+    ///
+    /// # Panics
+    /// If the nonce leaves no room for `len`.
+    #[inline]
+    #[must_use]
+    pub fn first_block(self, has_aad: bool, tag_len: usize, len: usize) -> [u8; BLOCK] {
+        self.block(64 * usize::from(has_aad) + 4 * (tag_len - 2), len)
+    }
+
+    /// A counter block (A.3): the tag's is 0, the text's begin with 1.
+    #[inline]
+    #[must_use]
+    pub fn counter(self, count: u8) -> [u8; BLOCK] {
+        self.block(0, count.into())
+    }
+
+    /// The nonce between a count in the bytes that it leaves and `flags` with how many these are.
+    #[inline(always)]
+    fn block(self, flags: usize, count: usize) -> [u8; BLOCK] {
+        let (left, count) = (15 - self.len, count as u128);
+        assert!(
+            count >> (8 * left) == 0,
+            "the message is too long for its nonce"
+        );
+        let flags = (flags + left - 1) as u128;
+        (flags << 120 | self.block | count).to_be_bytes()
+    }
+}
+
 /// Encrypts every job and computes its tag.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or a nonce, tag or length is out of range.
+/// If a key differs in size from the first job's, or a tag or length is out of range.
 ///
 /// # Safety
 /// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
@@ -135,23 +192,6 @@ const SHORT: usize = 256;
 const GROUP: usize = 32;
 
 impl Job<'_> {
-    /// The nonce between `flags` and a count that fills the block.
-    fn block(&self, flags: usize, count: usize) -> [u8; BLOCK] {
-        assert!(
-            (7..=13).contains(&self.nonce.len()),
-            "a nonce has 7 to 13 bytes"
-        );
-        let room = 8 * (15 - self.nonce.len());
-        assert!(
-            (count as u128) >> room == 0,
-            "the message is too long for its nonce"
-        );
-        let mut block = (count as u128).to_be_bytes();
-        block[0] = flags.to_le_bytes()[0];
-        block[1..=self.nonce.len()].copy_from_slice(self.nonce);
-        block
-    }
-
     /// The first block, and the second with the length and head of the additional data; how much
     /// of both there is, and how much additional data they hold.
     ///
@@ -161,9 +201,9 @@ impl Job<'_> {
         let tag_fits = (4..=16).contains(&self.tag_len) && self.tag_len.is_multiple_of(2);
         assert!(tag_fits, "a tag has 4 to 16 bytes, an even number");
         let has_aad = self.aad_len > 0;
-        let flags = 64 * usize::from(has_aad) + 4 * (self.tag_len - 2) + 14 - self.nonce.len();
+        let first = self.nonce.first_block(has_aad, self.tag_len, self.len);
         let mut prefix = [0; 2 * BLOCK];
-        prefix[..BLOCK].copy_from_slice(&self.block(flags, self.len));
+        prefix[..BLOCK].copy_from_slice(&first);
         if !has_aad {
             return (prefix, BLOCK, 0);
         }
@@ -180,11 +220,8 @@ impl Job<'_> {
             22
         };
         let head = self.aad_len.min(2 * BLOCK - at);
-        // SAFETY: `head` bytes of the additional data.
-        unsafe {
-            self.aad
-                .copy_to_nonoverlapping(prefix[at..].as_mut_ptr(), head)
-        };
+        // SAFETY: `head` bytes of the additional data, 14 at most.
+        unsafe { copy_short(self.aad, prefix[at..].as_mut_ptr(), head) };
         (prefix, 2 * BLOCK, head)
     }
 }
@@ -221,7 +258,9 @@ unsafe fn authenticate<const N: usize>(
             let head = prefixes[i].2;
             (mac.source, mac.len) = (job.aad.wrapping_add(head), job.aad_len - head);
         }
-        mac::authenticate_many(machine, macs);
+        if macs.iter().any(|mac| mac.len > 0) {
+            mac::authenticate_many(machine, macs);
+        }
         for (mac, job) in macs.iter_mut().zip(&*jobs) {
             (mac.source, mac.len) = (plaintext(job), job.len);
         }
@@ -252,7 +291,7 @@ unsafe fn count<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
             target,
             len,
             key: job.key,
-            counter: job.block(14 - job.nonce.len(), count),
+            counter: job.nonce.counter(count),
             used: 0,
         };
         [

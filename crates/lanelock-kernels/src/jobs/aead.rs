@@ -255,7 +255,7 @@ fn ccm(
                 aad: message.given.aad.as_ptr(),
                 aad_len: message.given.aad.len(),
                 key: &keys[message.given.key],
-                nonce: message.given.iv,
+                nonce: ccm::Nonce::new(message.given.iv),
                 tag_len: message.given.tag.len(),
                 tag: [0; BLOCK],
             },

@@ -74,7 +74,7 @@ impl<S: Vector, const ROUNDS: usize> Chain<S, ROUNDS> {
     /// The key has `ROUNDS` rounds, and `block` is a block.
     #[inline(always)]
     unsafe fn start(proof: S::Proof, job: &Job<'_>, block: *const u8) -> Self {
-        let first = job.block(14 - job.nonce.len(), 0);
+        let first = job.nonce.counter(0);
         // SAFETY: as above.
         unsafe {
             let rounds = Rounds::<S, ROUNDS>::load(proof, job.key.as_ptr());

@@ -1,4 +1,4 @@
-use super::{Job, encrypt_many};
+use super::{Job, Nonce, encrypt_many};
 use crate::aes::reference::ccm;
 use crate::aes::EncryptKey;
 use crate::testing::{Random, per_tier};
@@ -19,7 +19,7 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
             aad: aad.as_ptr(),
             aad_len: len,
             key: &key,
-            nonce,
+            nonce: Nonce::new(nonce),
             tag_len,
             tag: [0; 16],
         }];

@@ -56,9 +56,10 @@ impl Key {
         &self.cipher
     }
 
-    /// The block before the first counter, from an IV of any length but zero.
+    /// The block before the first counter, from an IV of any length but zero. The machine by
+    /// reference: twelve bytes need none, and copying it for each message would show.
     #[inline]
-    pub fn j0(&self, machine: Machine, iv: &[u8]) -> [u8; BLOCK] {
+    pub fn j0(&self, machine: &Machine, iv: &[u8]) -> [u8; BLOCK] {
         // A number, so that it stays in registers whichever way it is made.
         let block = match iv.try_into() {
             Ok(iv) => u128::from_le_bytes(j0_of_iv12(iv)),
@@ -70,7 +71,7 @@ impl Key {
     /// The block before the first counter, from an IV of another length than twelve.
     #[cold]
     #[inline(never)]
-    fn hashed(&self, machine: Machine, iv: &[u8]) -> u128 {
+    fn hashed(&self, machine: &Machine, iv: &[u8]) -> u128 {
         let lengths = (8 * iv.len() as u128).to_be_bytes();
         let mut hashed = [0; BLOCK];
         for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {

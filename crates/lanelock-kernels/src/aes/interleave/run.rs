@@ -12,7 +12,8 @@ macro_rules! with_steps {
     ($self:ident, $source:expr, $target:expr, |$steps:ident| $body:expr) => {{
         macro_rules! run {
             ($key:ident, $rounds:literal, $encrypt:literal) => {{
-                let keys = $key.as_ptr();
+                // Schedules begin on a cache line.
+                let keys = $key.as_ptr().cast();
                 let $steps = Steps::<Registers, $rounds, $encrypt>::new(
                     $self.instructions.0.blocks(),
                     keys,
