@@ -30,7 +30,7 @@ pub fn hash_many<A: Algorithm>(kernels: &'static Kernels<A>, jobs: &mut [Job<'_,
     A::run(kernels, jobs);
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "jobs"))]
 pub(crate) mod reference;
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ pub fn has_lanes(machine: Machine) -> bool {
     )
 }
 
-#[cfg(test)]
-mod reference;
+#[cfg(any(test, feature = "jobs"))]
+pub(crate) mod reference;
 #[cfg(test)]
 mod tests;

@@ -3,12 +3,15 @@
 
 #![no_std]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "jobs"))]
 extern crate std;
 
 pub mod aes;
 pub mod chacha;
 pub mod hash;
+#[doc(hidden)]
+#[cfg(any(test, feature = "jobs"))]
+pub mod jobs;
 pub mod keccak;
 pub mod public_key;
 pub mod taint;

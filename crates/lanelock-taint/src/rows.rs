@@ -1,10 +1,7 @@
 //! Everything that is checked: an algorithm is one row.
 
-mod aes;
-mod chacha;
 mod engine;
-mod hash;
-mod keccak;
+mod kernels;
 mod ml_kem;
 mod public_key;
 
@@ -27,10 +24,7 @@ type Run = Box<dyn Fn(Tier, &mut Inputs) -> Vec<Vec<u8>>>;
 /// Every row.
 pub fn all() -> Vec<Row> {
     [
-        aes::rows(),
-        hash::rows(),
-        keccak::rows(),
-        chacha::rows(),
+        kernels::rows(),
         engine::rows(),
         public_key::rows(),
         ml_kem::rows(),

@@ -108,6 +108,3 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for Decrypt<V, ROUNDS> {
         self.0.decrypt(data)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
-//! SHA-1, SHA-2 and HMAC written straight from the standards, for the tests only. Shares no code
-//! with the kernels.
+//! SHA-1, SHA-2 and HMAC written straight from the standards, for the tests and benches only.
+//! Shares no code with the kernels.
+
+#![allow(clippy::unwrap_used)] // slices of the right length
 
 use std::vec;
 use std::vec::Vec;
@@ -209,6 +211,7 @@ const IV512: [u64; 8] = [
     0x5be0_cd19_137e_2179,
 ];
 
+#[cfg(test)]
 mod vectors {
     use super::Hash;
     use crate::testing::hex;

@@ -1,4 +1,4 @@
-//! Every hash function on every tier against the reference: the one property suite.
+//! Messages in parts, and what kernels are asked for together.
 
 use std::vec::Vec;
 
@@ -7,8 +7,8 @@ use super::{
     Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Sha1, Sha224, Sha256, Sha384, Sha512, Stream,
     hash_many,
 };
-use crate::testing::{Guarded, Random, on_all};
-use crate::{Machine, Tier};
+use crate::Machine;
+use crate::testing::{Random, on_all, per_tier};
 
 /// Messages in flight that the tests try, above the lanes of any tier.
 const BURST: usize = 40;
@@ -70,47 +70,6 @@ fn agree<A: Algorithm>(
     }
 }
 
-/// Each length from 0 to 257, alone, in full bursts, and ending at a guard page.
-fn every_length<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
-    let mut random = Random::new(1);
-    let keys = keys(kernels, &mut random);
-    let data = random.bytes(257 + BURST);
-    let mut guarded = Guarded::new(4096);
-    for len in 0..=257 {
-        let shifted: Vec<_> = (0..BURST).map(|i| std::vec![&data[i..][..len]]).collect();
-        agree(kernels, hash, &keys, &shifted);
-        guarded.tail(len).copy_from_slice(&data[..len]);
-        agree(kernels, hash, &keys, &[std::vec![&*guarded.tail(len)]]);
-        guarded.head(len).copy_from_slice(&data[..len]);
-        let start: &[u8] = guarded.head(len);
-        agree(kernels, hash, &keys, &std::vec![std::vec![start]; 17]);
-    }
-}
-
-/// Every number of messages from none to above the lanes, with unequal lengths, ends at a guard
-/// page in one lane.
-fn every_occupancy<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
-    let mut random = Random::new(2);
-    let keys = keys(kernels, &mut random);
-    let data = random.bytes(8192);
-    let mut guarded = Guarded::new(4096);
-    guarded.tail(4096).copy_from_slice(&data[..4096]);
-    let guarded: &[u8] = guarded.tail(4096);
-    for count in 0..=BURST {
-        for spread in [1, 100, 700, 3000] {
-            let mut messages: Vec<Vec<&[u8]>> = Vec::new();
-            for _ in 0..count {
-                let (from, len) = (random.below(4096), random.below(spread));
-                messages.push(std::vec![&data[from..from + len]]);
-            }
-            if count > 0 {
-                messages[random.below(count)] = std::vec![&guarded[random.below(4096)..]];
-            }
-            agree(kernels, hash, &keys, &messages);
-        }
-    }
-}
-
 /// Messages cut at random places into parts, empty ones among them.
 fn every_cut<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
     let mut random = Random::new(3);
@@ -132,20 +91,6 @@ fn every_cut<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
         }
         agree(kernels, hash, &keys, &messages);
     }
-}
-
-/// Random lengths up to 64 KiB in one burst.
-fn long_messages<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
-    let mut random = Random::new(4);
-    let keys = keys(kernels, &mut random);
-    let data = random.bytes(65536 + 64);
-    let messages: Vec<_> = (0..BURST)
-        .map(|_| {
-            let len = random.below(65537);
-            std::vec![&data[random.below(64)..][..len]]
-        })
-        .collect();
-    agree(kernels, hash, &keys, &messages);
 }
 
 /// A message hashed as its parts arrive.
@@ -185,28 +130,18 @@ fn streams<A: Algorithm>(kernels: &'static Kernels<A>, hash: Hash) {
 macro_rules! suite {
     ($($module:ident $algorithm:ident)*) => {$(
         mod $module {
-            use super::*;
-
-            suite!(@tiers $algorithm
-                avx512 Avx512; avx2 Avx2; aesni AesNi; portable Portable;);
+            suite!(@test every_cut $algorithm);
+            suite!(@test streams $algorithm);
         }
     )*};
-    (@tiers $algorithm:ident $($module:ident $tier:ident;)*) => {$(
-        mod $module {
-            use super::*;
+    (@test $test:ident $algorithm:ident) => {
+        mod $test {
+            use super::super::*;
 
-            suite!(@test every_length $algorithm, $tier);
-            suite!(@test every_occupancy $algorithm, $tier);
-            suite!(@test every_cut $algorithm, $tier);
-            suite!(@test long_messages $algorithm, $tier);
-            suite!(@test streams $algorithm, $tier);
-        }
-    )*};
-    (@test $test:ident $algorithm:ident, $tier:ident) => {
-        #[test]
-        fn $test() {
-            on_all(Tier::$tier, |machine| {
-                super::super::$test::<$algorithm>(Kernels::of(machine), Hash::$algorithm);
+            per_tier!(@tiers |tier| {
+                on_all(tier, |machine| {
+                    super::super::$test::<$algorithm>(Kernels::of(machine), Hash::$algorithm);
+                });
             });
         }
     };

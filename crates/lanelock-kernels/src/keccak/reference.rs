@@ -1,10 +1,12 @@
-//! FIPS 202 written straight from the standard, bit by bit, for the tests only. Shares no code with
-//! the kernels.
+//! FIPS 202 written straight from the standard, bit by bit, for the tests and benches only. Shares
+//! no code with the kernels.
+
+#![allow(clippy::unwrap_used)] // slices of the right length
 
 use std::vec::Vec;
 
 /// The output of `len` bytes of a sponge with `rate` bytes, over `message` and `suffix`.
-pub(super) fn sponge(rate: usize, suffix: u8, message: &[u8], len: usize) -> Vec<u8> {
+pub(crate) fn sponge(rate: usize, suffix: u8, message: &[u8], len: usize) -> Vec<u8> {
     let mut padded = message.to_vec();
     padded.push(suffix);
     padded.resize(padded.len().next_multiple_of(rate), 0);
@@ -27,7 +29,7 @@ pub(super) fn sponge(rate: usize, suffix: u8, message: &[u8], len: usize) -> Vec
 }
 
 /// HMAC over SHA-3 with a digest of `len` bytes.
-pub(super) fn hmac(len: usize, key: &[u8], message: &[u8]) -> Vec<u8> {
+pub(crate) fn hmac(len: usize, key: &[u8], message: &[u8]) -> Vec<u8> {
     let rate = 200 - 2 * len;
     let hash = |message: &[u8]| sponge(rate, 0x06, message, len);
     let mut block = if key.len() > rate {

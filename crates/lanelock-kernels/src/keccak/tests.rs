@@ -1,11 +1,11 @@
-//! Every function on every tier against the reference.
+//! Messages in parts, and outputs in pieces.
 
 use std::vec::Vec;
 
 use super::reference::{hmac, sponge};
 use super::{Function, HmacKey, Job, MAX_PARTS, Stream, hash_many};
 use crate::Machine;
-use crate::testing::{Guarded, Random, hex, per_tier};
+use crate::testing::{Random, hex, per_tier};
 
 /// Messages in flight that the tests try, above the lanes of any tier.
 const BURST: usize = 20;
@@ -78,56 +78,6 @@ fn job<'m>(parts: &[&'m [u8]], key: Option<&'m HmacKey>, place: &'m mut [u8]) ->
     job
 }
 
-/// Each length up to two blocks of the longest rate, alone and in full bursts, ending at a guard
-/// page and beginning at one.
-fn every_length(machine: Machine) {
-    let mut random = Random::new(1);
-    let data = random.bytes(340 + BURST);
-    let mut guarded = Guarded::new(4096);
-    for len in 0..=340 {
-        let function = Function::ALL[len % 6];
-        let shifted: Vec<_> = (0..9).map(|i| std::vec![&data[i..][..len]]).collect();
-        agree(machine, function, &shifted);
-        for rate in [function.rate() - 1, function.rate(), function.rate() + 1] {
-            guarded.tail(rate).copy_from_slice(&data[..rate]);
-            agree(machine, function, &[std::vec![&*guarded.tail(rate)]]);
-            let tail: &[u8] = guarded.tail(rate);
-            agree(machine, function, &std::vec![std::vec![tail]; 5]);
-        }
-        guarded.tail(len).copy_from_slice(&data[..len]);
-        agree(machine, function, &[std::vec![&*guarded.tail(len)]]);
-        guarded.head(len).copy_from_slice(&data[..len]);
-        let start: &[u8] = guarded.head(len);
-        agree(machine, function, &std::vec![std::vec![start]; 9]);
-    }
-}
-
-/// Every number of messages from none to above the lanes, with unequal lengths, one of them at a
-/// guard page.
-fn every_occupancy(machine: Machine) {
-    let mut random = Random::new(2);
-    let data = random.bytes(4096);
-    let mut guarded = Guarded::new(2048);
-    guarded.tail(2048).copy_from_slice(&data[..2048]);
-    let guarded: &[u8] = guarded.tail(2048);
-    for count in 0..=BURST {
-        for (spread, function) in [1, 100, 700, 2000]
-            .into_iter()
-            .zip(&Function::ALL[count % 3..])
-        {
-            let mut messages: Vec<Vec<&[u8]>> = Vec::new();
-            for _ in 0..count {
-                let (from, len) = (random.below(2000), random.below(spread));
-                messages.push(std::vec![&data[from..from + len]]);
-            }
-            if count > 0 {
-                messages[random.below(count)] = std::vec![&guarded[random.below(2048)..]];
-            }
-            agree(machine, *function, &messages);
-        }
-    }
-}
-
 /// Messages cut at random places into parts, empty ones among them.
 fn every_cut(machine: Machine) {
     let mut random = Random::new(3);
@@ -197,7 +147,7 @@ fn streams(machine: Machine) {
     }
 }
 
-per_tier!(every_length, every_occupancy, every_cut, streams);
+per_tier!(every_cut, streams);
 
 /// The examples of FIPS 202 for the empty message.
 #[test]

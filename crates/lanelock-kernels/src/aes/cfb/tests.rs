@@ -1,58 +1,11 @@
 use std::prelude::v1::*;
 
-use super::{decrypt_many, encrypt_many};
-use crate::aes::reference::cfb;
+use super::encrypt_many;
 use crate::aes::{EncryptKey, Part};
 use crate::machine::Machine;
-use crate::testing::{Bench, Placed, paces, per_tier};
+use crate::testing::per_tier;
 
-per_tier!(
-    encrypts_like_the_reference,
-    decrypts_like_the_reference,
-    agrees_with_the_published_vector,
-);
-
-type Reference = fn(&EncryptKey, &mut [u8; 16], &mut [u8]);
-
-fn encrypts_like_the_reference(machine: Machine) {
-    for machine in paces(machine) {
-        // SAFETY: each message has its own buffers of its length.
-        agrees(|jobs| unsafe { encrypt_many(machine, jobs) }, cfb::encrypt);
-    }
-}
-
-fn decrypts_like_the_reference(machine: Machine) {
-    // SAFETY: each message has its own buffers of its length.
-    agrees(|jobs| unsafe { decrypt_many(machine, jobs) }, cfb::decrypt);
-}
-
-fn agrees(kernel: impl Fn(&mut [Part<'_, EncryptKey>]), reference: Reference) {
-    let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
-        let mut jobs: Vec<_> = burst
-            .iter()
-            .map(|placed| Part {
-                source: placed.source,
-                target: placed.target,
-                len: placed.message.data.len(),
-                key: &keys[placed.message.key],
-                iv: placed.message.iv,
-            })
-            .collect();
-        kernel(&mut jobs);
-        for (job, placed) in jobs.iter().zip(burst) {
-            let mut iv = placed.message.iv;
-            reference(job.key, &mut iv, &mut placed.message.data.clone());
-            assert_eq!(job.iv, iv);
-        }
-    };
-    for bytes in [16, 24, 32] {
-        Bench::new(bytes).check((0, 1), run, |key, message| {
-            let mut data = message.data.clone();
-            reference(key, &mut message.iv.clone(), &mut data);
-            data
-        });
-    }
-}
+per_tier!(agrees_with_the_published_vector);
 
 /// SP 800-38A, F.3.13: the first two blocks of CFB128-AES128.
 fn agrees_with_the_published_vector(machine: Machine) {

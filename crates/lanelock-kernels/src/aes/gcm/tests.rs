@@ -1,73 +1,17 @@
 use std::prelude::v1::*;
 
 use super::{Direction, Job, Key, Stream, decrypt_many, encrypt_many, j0_of_iv12};
-use crate::aes::EncryptKey;
 use crate::aes::reference::gcm;
 use crate::machine::Machine;
-use crate::testing::{Bench, Placed, Random, per_tier};
+use crate::testing::{Random, per_tier};
 
 per_tier!(
-    encrypts_like_the_reference,
-    decrypts_like_the_reference,
     runs_any_number_of_messages_together,
     continues_anywhere,
     hashes_additional_data_of_any_length,
     takes_ivs_of_any_length,
     counts_modulo_two_to_the_32,
 );
-
-fn encrypts_like_the_reference(machine: Machine) {
-    agrees(machine, Direction::Encrypt);
-}
-
-fn decrypts_like_the_reference(machine: Machine) {
-    agrees(machine, Direction::Decrypt);
-}
-
-fn agrees(machine: Machine, direction: Direction) {
-    for bytes in [16, 24, 32] {
-        let gcm_keys = keys(machine, bytes);
-        let run = |_: &[EncryptKey], burst: &[Placed<'_>]| {
-            let mut jobs: Vec<_> = burst
-                .iter()
-                .map(|placed| Job {
-                    source: placed.source,
-                    target: placed.target,
-                    len: placed.message.data.len(),
-                    aad: placed.message.aad.as_ptr(),
-                    aad_len: placed.message.aad.len(),
-                    key: &gcm_keys[placed.message.key],
-                    j0: placed.message.iv,
-                    place: std::ptr::null_mut(),
-                    tag: [0; 16],
-                })
-                .collect();
-            // SAFETY: each message has its own buffers of its length.
-            unsafe {
-                match direction {
-                    Direction::Encrypt => encrypt_many(machine, &mut jobs),
-                    Direction::Decrypt => decrypt_many(machine, &mut jobs),
-                }
-            }
-            for (job, placed) in jobs.iter().zip(burst) {
-                let mut data = placed.message.data.clone();
-                let expected = turn(direction, job.key, job.j0, &placed.message.aad, &mut data);
-                assert_eq!(job.tag, expected, "{} bytes", job.len);
-            }
-        };
-        Bench::new(bytes).check((0, 1), run, |_, message| {
-            let mut data = message.data.clone();
-            turn(
-                direction,
-                &gcm_keys[message.key],
-                message.iv,
-                &message.aad,
-                &mut data,
-            );
-            data
-        });
-    }
-}
 
 /// Every number of messages up to four lots and more, of each number of registers that runs side
 /// by side and a little above, of equal and of unequal lengths, with one key and with many.

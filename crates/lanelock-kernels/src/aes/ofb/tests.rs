@@ -1,66 +1,9 @@
-use std::prelude::v1::*;
-
-use super::{apply_many, apply_records};
-use crate::aes::reference::ofb;
-use crate::aes::{EncryptKey, Part, Records};
+use super::apply_many;
+use crate::aes::{EncryptKey, Part};
 use crate::machine::Machine;
-use crate::testing::{Bench, Placed, per_tier};
+use crate::testing::per_tier;
 
-per_tier!(
-    agrees_with_the_reference,
-    agrees_on_whole_messages,
-    agrees_with_the_published_vector,
-);
-
-fn agrees_with_the_reference(machine: Machine) {
-    agrees(|jobs| {
-        // SAFETY: each message has its own buffers of its length.
-        unsafe { apply_many(machine, jobs) };
-        true
-    });
-}
-
-fn agrees_on_whole_messages(machine: Machine) {
-    agrees(|jobs| {
-        let messages: Vec<_> = jobs.iter().map(Part::message).collect();
-        if let Some(records) = Records::of(&messages) {
-            // SAFETY: as above; IVs stay where they are.
-            unsafe { apply_records(machine, jobs[0].key.size(), &records) };
-        }
-        false
-    });
-}
-
-/// `kernel` says whether it keeps the last block of the chain.
-fn agrees(kernel: impl Fn(&mut [Part<'_, EncryptKey>]) -> bool) {
-    let run = |keys: &[EncryptKey], burst: &[Placed<'_>]| {
-        let mut jobs: Vec<_> = burst
-            .iter()
-            .map(|placed| Part {
-                source: placed.source,
-                target: placed.target,
-                len: placed.message.data.len(),
-                key: &keys[placed.message.key],
-                iv: placed.message.iv,
-            })
-            .collect();
-        let keeps = kernel(&mut jobs);
-        for (job, placed) in jobs.iter().zip(burst) {
-            let mut iv = placed.message.iv;
-            if keeps {
-                ofb::apply(job.key, &mut iv, &mut placed.message.data.clone());
-            }
-            assert_eq!(job.iv, iv);
-        }
-    };
-    for bytes in [16, 24, 32] {
-        Bench::new(bytes).check((0, 1), run, |key, message| {
-            let mut data = message.data.clone();
-            ofb::apply(key, &mut message.iv.clone(), &mut data);
-            data
-        });
-    }
-}
+per_tier!(agrees_with_the_published_vector);
 
 /// SP 800-38A, F.4.1: the first two blocks of OFB-AES128.
 fn agrees_with_the_published_vector(machine: Machine) {
