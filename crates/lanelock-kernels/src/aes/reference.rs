@@ -84,28 +84,39 @@ fn rotate(x: u128, by: u32) -> u128 {
 
 /// Doubles each byte in GF(2⁸).
 fn double(x: u128) -> u128 {
-    (x & 0x7f * ONES) << 1 ^ (x >> 7 & ONES) * 0x1b
+    (x & 0x7f * ONES) << 1 ^ whole_bytes(x >> 7) & 0x1b * ONES
 }
 
 /// Multiplies byte by byte in GF(2⁸).
 fn multiply(mut a: u128, b: u128) -> u128 {
     let mut product = 0;
     for bit in 0..8 {
-        product ^= a & (b >> bit & ONES) * 0xff;
+        product ^= a & whole_bytes(b >> bit);
         a = double(a);
     }
     product
 }
 
-/// The inverse of each byte in GF(2⁸), zero for zero: x²⁵⁴.
+/// The inverse of each byte in GF(2⁸), zero for zero: x²⁵⁴. Powers of two of x are linear in it.
 fn invert(x: u128) -> u128 {
-    let square = |x| multiply(x, x);
-    let x2 = square(x);
+    let x2 = map(x, [0x01, 0x04, 0x10, 0x40, 0x1b, 0x6c, 0xab, 0x9a]);
     let x3 = multiply(x2, x);
-    let x12 = square(square(x3));
+    let x12 = map(x3, [0x01, 0x10, 0x1b, 0xab, 0x5e, 0x97, 0xb3, 0xc5]);
     let x15 = multiply(x12, x3);
-    let x240 = square(square(square(square(x15))));
+    let x240 = map(x15, [0x01, 0x5e, 0xe4, 0xe8, 0x4d, 0x91, 0x1d, 0x6c]);
     multiply(multiply(x240, x12), x2)
+}
+
+/// The linear map of each byte that turns bit `i` into `images[i]`.
+fn map(x: u128, images: [u8; 8]) -> u128 {
+    let image = |bit: usize| whole_bytes(x >> bit) & ONES * u128::from(images[bit]);
+    (0..8).fold(0, |sum, bit| sum ^ image(bit))
+}
+
+/// Each byte all ones or all zeros, as its lowest bit is.
+fn whole_bytes(x: u128) -> u128 {
+    let bits = x & ONES;
+    (bits << 8).wrapping_sub(bits)
 }
 
 /// Row `r` turns to the left by `r` columns.

@@ -39,6 +39,7 @@ table! {
     ccm_decrypt: ccm("AES-* CCM decrypt", ccm::decrypt_many, modes::ccm::decrypt),
 }
 
+type CcmReference = fn(&EncryptKey, &[u8], usize, &[u8], &mut [u8]) -> [u8; BLOCK];
 type GcmReference = fn(&EncryptKey, [u8; BLOCK], &[u8], &mut [u8]) -> [u8; BLOCK];
 
 fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
@@ -48,7 +49,7 @@ fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
 fn j0(machine: Machine, key: &gcm::Key, iv: &[u8]) -> [u8; BLOCK] {
     match iv.try_into() {
         Ok(iv) => gcm::j0_of_iv12(iv),
-        Err(_) => key.j0(machine, iv),
+        Err(_) => key.j0(&machine, iv),
     }
 }
 
@@ -239,11 +240,7 @@ fn siv(
     }
 }
 
-fn ccm(
-    name: &str,
-    many: unsafe fn(Machine, &mut [ccm::Job<'_>]),
-    reference: fn(&EncryptKey, &[u8], usize, &[u8], &mut [u8]) -> [u8; BLOCK],
-) -> Row {
+fn ccm(name: &str, many: unsafe fn(Machine, &mut [ccm::Job<'_>]), reference: CcmReference) -> Row {
     let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
         let keys = burst.keys(|key| expanded(machine, key));
         burst.each_time(

@@ -123,20 +123,18 @@ impl<'r> Bench<'r> {
         for count in 0..=MANY {
             let equal = (self.random.below(300), self.random.below(40));
             self.burst(&vec![equal; count]);
-            self.mixed(count, 700, 40);
-            if has_time {
+            self.mixed(count, 400, 40);
+            if has_time && count % 3 == 2 {
                 self.mixed(count, 64, 64);
                 self.mixed(count, 3000, 300);
             }
         }
         self.mixed(65, 300, 50);
         self.mixed(MOST, 300, 50);
-        for _ in 0..3 {
-            let mut long = self.shapes(20, 2000, 40);
-            long[4] = (self.random.below(65_537), 16);
-            long[17] = (65_536 - self.random.below(70), self.random.below(4000));
-            self.burst(&long);
-        }
+        let mut long = self.shapes(20, 2000, 40);
+        long[4] = (self.random.below(65_537), 16);
+        long[17] = (65_536 - self.random.below(70), self.random.below(4000));
+        self.burst(&long);
         if has_time {
             self.mixed(40, 65_537, 40);
         }

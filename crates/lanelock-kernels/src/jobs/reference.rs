@@ -40,7 +40,7 @@ pub(crate) fn siv_decrypt(
 
 fn halves(key: &[u8]) -> (EncryptKey, EncryptKey) {
     let (mac, cipher) = key.split_at(key.len() / 2);
-    let [mac, cipher] = [mac, cipher].map(|key| super::aes::portable(key));
+    let [mac, cipher] = [mac, cipher].map(super::aes::portable);
     (mac, cipher)
 }
 
