@@ -44,14 +44,15 @@ pub struct Row {
     pub has_aad: bool,
     /// Whether it writes a text; if not, it only reads.
     pub writes: bool,
-    /// Whether it compares tags, so that [`Given::tag`] has to be right. Texts of others stay.
+    /// Whether it compares tags: then that of a message has to be right, and the text of one that is
+    /// not stays.
     pub verifies: bool,
     /// Tags are as secret as the text from this length of it on.
     pub secret_from: usize,
     /// What it runs on.
     pub registers: Registers,
-    /// Whether blocks of a message wait for each other: how many lanes it has under many keys depends
-    /// on the CPU.
+    /// Whether each block of a message waits for the one before; the number of lanes under many keys
+    /// then depends on the CPU.
     pub is_chain: bool,
     prepare: Prepare,
     reference: Reference,

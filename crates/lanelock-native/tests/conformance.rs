@@ -13,12 +13,14 @@ use lanelock_native::{Native, Tier};
 #[cfg(target_arch = "x86_64")]
 fn expected_tiers() -> Vec<Tier> {
     use std::is_x86_feature_detected as has;
-    let aesni = has!("aes") && has!("pclmulqdq") && has!("sse4.1");
-    let avx2 = aesni && has!("avx2") && has!("bmi2");
+    let aesni = has!("aes") && has!("pclmulqdq") && has!("ssse3") && has!("sse4.1");
+    let avx2 = aesni && has!("avx2") && has!("bmi1") && has!("bmi2");
     let avx512 = avx2
+        && has!("avx512f")
         && has!("avx512bw")
         && has!("avx512dq")
         && has!("avx512vl")
+        && has!("avx512vbmi")
         && has!("avx512vbmi2")
         && has!("vaes")
         && has!("vpclmulqdq");

@@ -43,7 +43,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         unsafe {
             let mut line = [0; BLOCK];
             let text = line.as_mut_ptr();
-            let mut nobody = Job {
+            let mut idle = Job {
                 source: text,
                 target: text,
                 aad: text,
@@ -54,13 +54,13 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 place: core::ptr::null_mut(),
                 tag: [0; BLOCK],
             };
-            let nobody = &raw mut nobody;
+            let idle = &raw mut idle;
             let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
-            let mut lot_jobs: Lot<'_> = lot(jobs, first, nobody);
+            let mut lot_jobs: Lot<'_> = lot(jobs, first, idle);
             let common = Rounds::<V, ROUNDS>::load(proof, (*lot_jobs[0]).key.cipher().as_ptr());
             let mut turned = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, lot_jobs);
             for list in rest.chunks(V::BLOCKS) {
-                let next = lot(jobs, list, nobody);
+                let next = lot(jobs, list, idle);
                 let texts = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(&common, next);
                 hash::<V, G, ONE_KEY>(lot_jobs, &turned);
                 (lot_jobs, turned) = (next, texts);
@@ -93,7 +93,7 @@ struct Turned<V, const G: usize> {
 /// Encrypts or decrypts the texts.
 ///
 /// # Safety
-/// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different, or nobody's.
+/// As for [`Together`]; the first [`Vector::BLOCKS`] jobs are different, or the idle one.
 #[inline(always)]
 unsafe fn turn<
     V: Vector,
