@@ -1,12 +1,11 @@
 //! Operations per second of the curve25519 kernels in full batches, against OpenSSL one at a time.
 //!
 //! `cargo bench -p lanelock-kernels --bench curve25519 -- [operation|all] [jobs]`.
-//! Windows of both alternate; the figures are medians. Every result is compared.
+//! Both sides take turns; the figures are medians. Every result is compared.
 
 #![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::curve25519::ed25519::{
@@ -18,45 +17,9 @@ use lanelock_kernels::public_key::curve25519::x25519::{
 use openssl::derive::Deriver;
 use openssl::pkey::{Id, PKey};
 use openssl::sign::{Signer, Verifier};
+use turns::{compare, heading};
 
-/// Operations per second of two ways to do the same `jobs`: medians of alternating windows.
-fn compare(name: &str, jobs: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
-    let window = |run: &mut dyn FnMut()| {
-        let start = Instant::now();
-        let mut rounds = 0_u32;
-        while rounds == 0 || start.elapsed() < Duration::from_millis(15) {
-            run();
-            rounds += 1;
-        }
-        f64::from(rounds) * jobs as f64 / start.elapsed().as_secs_f64()
-    };
-    let mut windows: Vec<_> = (0..21)
-        .map(|_| (window(&mut ours), window(&mut theirs)))
-        .collect();
-    let mut median = |of: fn(&(f64, f64)) -> f64| {
-        windows.sort_by(|a, b| of(a).total_cmp(&of(b)));
-        of(&windows[windows.len() / 2])
-    };
-    let (ours, theirs, ratio) = (median(|w| w.0), median(|w| w.1), median(|w| w.0 / w.1));
-    println!("{name:26} {ours:12.0} {theirs:12.0} {ratio:8.2}");
-}
-
-/// Calls per second of something OpenSSL has no counterpart of: the median window.
-fn alone(name: &str, mut run: impl FnMut()) {
-    let mut windows: Vec<_> = (0..11)
-        .map(|_| {
-            let start = Instant::now();
-            let mut rounds = 0_u32;
-            while start.elapsed() < Duration::from_millis(5) {
-                run();
-                rounds += 1;
-            }
-            f64::from(rounds) / start.elapsed().as_secs_f64()
-        })
-        .collect();
-    windows.sort_by(f64::total_cmp);
-    println!("{name:26} {:12.0}", windows[windows.len() / 2]);
-}
+mod turns;
 
 /// Bytes that differ for each job.
 fn bytes<const N: usize>(seed: usize) -> [u8; N] {
@@ -109,13 +72,12 @@ fn agreement(machine: Machine, count: usize) {
     let mut theirs = vec![[0; 32]; count];
     compare(
         "X25519",
-        count,
-        || agree(machine, &mut jobs),
-        || {
+        (count, || agree(machine, &mut jobs)),
+        (count, || {
             for (deriver, shared) in derivers.iter_mut().zip(&mut theirs) {
                 deriver.derive(shared).unwrap();
             }
-        },
+        }),
     );
     assert!(jobs.iter().all(|job| job.agreed));
     assert_eq!(shared, theirs);
@@ -128,14 +90,13 @@ fn agreement(machine: Machine, count: usize) {
         .collect();
     compare(
         "X25519 public key",
-        count,
-        || public_keys(machine, &mut jobs),
-        || {
+        (count, || public_keys(machine, &mut jobs)),
+        (count, || {
             for (i, public) in theirs.iter_mut().enumerate() {
                 let key = PKey::private_key_from_raw_bytes(&bytes::<32>(i), Id::X25519);
                 *public = key.unwrap().raw_public_key().unwrap().try_into().unwrap();
             }
-        },
+        }),
     );
     assert_eq!(publics, theirs);
 }
@@ -169,14 +130,13 @@ fn signing(machine: Machine, count: usize) {
     let mut theirs = vec![[0; 64]; count];
     compare(
         "Ed25519 sign",
-        count,
-        || sign(machine, &mut jobs),
-        || {
+        (count, || sign(machine, &mut jobs)),
+        (count, || {
             for ((signer, message), signature) in signers.iter_mut().zip(&messages).zip(&mut theirs)
             {
                 signer.sign_oneshot(signature, message).unwrap();
             }
-        },
+        }),
     );
     assert_eq!(signatures, theirs);
 
@@ -201,26 +161,33 @@ fn signing(machine: Machine, count: usize) {
         .collect();
     compare(
         "Ed25519 verify",
-        count,
-        || verify(machine, &mut jobs),
-        || {
+        (count, || verify(machine, &mut jobs)),
+        (count, || {
             for ((verifier, message), signature) in
                 verifiers.iter_mut().zip(&messages).zip(&signatures)
             {
                 assert!(verifier.verify_oneshot(signature, message).unwrap());
             }
-        },
+        }),
     );
     assert!(jobs.iter().all(|job| job.valid));
 
     let seed = bytes(0);
-    alone("Ed25519 SigningKey::new", || {
+    let ours = || {
         black_box(SigningKey::new(machine, black_box(&seed)));
-    });
+    };
+    let theirs = || {
+        black_box(PKey::private_key_from_raw_bytes(black_box(&seed), Id::ED25519).unwrap());
+    };
+    compare("Ed25519 private key", (1, ours), (1, theirs));
     let public = *SigningKey::new(machine, &seed).public();
-    alone("Ed25519 VerifyingKey::new", || {
+    let ours = || {
         black_box(VerifyingKey::new(black_box(&public)));
-    });
+    };
+    let theirs = || {
+        black_box(PKey::public_key_from_raw_bytes(black_box(&public), Id::ED25519).unwrap());
+    };
+    compare("Ed25519 public key", (1, ours), (1, theirs));
 }
 
 /// Whether argument `index` is absent, "all", or `name`.
@@ -238,13 +205,7 @@ fn main() {
         .filter(|a| a != "--bench")
         .nth(2)
         .map_or(32, |n| n.parse().expect("a number of jobs"));
-    println!(
-        "{:26} {:>12} {:>12} {:>8}",
-        format!("{count} jobs"),
-        "lanes/s",
-        "OpenSSL/s",
-        "ratio"
-    );
+    heading(&format!("{count} jobs"), "OpenSSL/s");
     if selected(1, "x25519") {
         agreement(machine, count);
     }

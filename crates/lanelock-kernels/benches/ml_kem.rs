@@ -1,12 +1,11 @@
-//! Nanoseconds per operation of ML-KEM, many at a time, against the `ml-kem` crate one at a time.
+//! Operations per second of ML-KEM, many at a time, against the `ml-kem` crate one at a time.
 //!
 //! `cargo bench -p lanelock-kernels --bench ml_kem -- [jobs]`; `LANELOCK_TIER` names a tier.
-//! Windows of both alternate; the figures are medians. Every result is compared.
+//! Both sides take turns; the figures are medians. Every result is compared.
 
 #![allow(clippy::unwrap_used)] // a failure of the other side ends the benchmark
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use lanelock_kernels::public_key::ml_kem::{
     Decapsulation, Encapsulation, Generation, Parameters, decapsulate_many, encapsulate_many,
@@ -18,28 +17,9 @@ use ml_kem::kem::Decapsulate;
 use ml_kem::{
     B32, EncapsulateDeterministic, EncodedSizeUser, KemCore, MlKem512, MlKem768, MlKem1024,
 };
+use turns::{compare, heading};
 
-/// Nanoseconds per operation of two ways to do the same `jobs`: medians of alternating windows.
-fn compare(name: &str, jobs: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
-    let window = |run: &mut dyn FnMut()| {
-        let start = Instant::now();
-        let mut rounds = 0_u32;
-        while rounds == 0 || start.elapsed() < Duration::from_millis(10) {
-            run();
-            rounds += 1;
-        }
-        start.elapsed().as_nanos() as f64 / f64::from(rounds) / jobs as f64
-    };
-    let mut windows: Vec<_> = (0..21)
-        .map(|_| (window(&mut ours), window(&mut theirs)))
-        .collect();
-    let mut median = |of: fn(&(f64, f64)) -> f64| {
-        windows.sort_by(|a, b| of(a).total_cmp(&of(b)));
-        of(&windows[windows.len() / 2])
-    };
-    let (ours, theirs, ratio) = (median(|w| w.0), median(|w| w.1), median(|w| w.1 / w.0));
-    println!("{name:26} {ours:8.0} {theirs:8.0} {ratio:8.2}");
-}
+mod turns;
 
 fn all<K: KemCore>(machine: Machine, parameters: Parameters, jobs: usize)
 where
@@ -57,8 +37,7 @@ where
         .collect();
     compare(
         &name("generate"),
-        jobs,
-        || {
+        (jobs, || {
             let mut jobs: Vec<_> = seeds
                 .iter()
                 .zip(&mut keys)
@@ -69,12 +48,12 @@ where
                 })
                 .collect();
             generate_many(machine, parameters, &mut jobs);
-        },
-        || {
+        }),
+        (jobs, || {
             for (seed, pair) in others.iter().zip(&mut pairs) {
                 *pair = K::generate_deterministic(seed, seed);
             }
-        },
+        }),
     );
     for (key, (private, _)) in keys.iter().zip(&pairs) {
         assert_eq!(key[..], private.as_bytes()[..]);
@@ -85,8 +64,7 @@ where
     let mut sent = Vec::new();
     compare(
         &name("encapsulate"),
-        jobs,
-        || {
+        (jobs, || {
             let mut jobs: Vec<_> = keys
                 .iter()
                 .zip(&seeds)
@@ -100,13 +78,13 @@ where
                 })
                 .collect();
             encapsulate_many(machine, parameters, &mut jobs);
-        },
-        || {
+        }),
+        (jobs, || {
             sent.clear();
             for ((_, key), m) in pairs.iter().zip(&others) {
                 sent.push(key.encapsulate_deterministic(m).ok().unwrap());
             }
-        },
+        }),
     );
     for ((ciphertext, secret), (other, shared)) in ciphertexts.iter().zip(&secrets).zip(&sent) {
         assert!(ciphertext[..] == other[..] && secret[..] == shared[..]);
@@ -115,8 +93,7 @@ where
     let mut found = vec![[0; 32]; jobs];
     compare(
         &name("decapsulate"),
-        jobs,
-        || {
+        (jobs, || {
             let mut jobs: Vec<_> = keys
                 .iter()
                 .zip(&ciphertexts)
@@ -128,12 +105,12 @@ where
                 })
                 .collect();
             decapsulate_many(machine, parameters, &mut jobs);
-        },
-        || {
+        }),
+        (jobs, || {
             for ((key, _), (ciphertext, _)) in pairs.iter().zip(&sent) {
                 black_box(key.decapsulate(ciphertext).ok().unwrap());
             }
-        },
+        }),
     );
     assert_eq!(found, secrets);
 }
@@ -147,8 +124,8 @@ fn main() {
         Ok(name) => Machine::of_tier(Tier::from_name(&name).unwrap()).unwrap(),
         Err(_) => Machine::best(),
     };
-    println!("{machine}, {jobs} at a time");
-    println!("{:26} {:>8} {:>8} {:>8}", "", "lanes", "ml-kem", "ratio");
+    println!("{machine}");
+    heading(&format!("{jobs} jobs"), "ml-kem/s");
     all::<MlKem512>(machine, Parameters::ML_KEM_512, jobs);
     all::<MlKem768>(machine, Parameters::ML_KEM_768, jobs);
     all::<MlKem1024>(machine, Parameters::ML_KEM_1024, jobs);

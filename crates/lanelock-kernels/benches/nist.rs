@@ -11,7 +11,7 @@
 #![allow(clippy::unwrap_used)] // a failure of OpenSSL ends the benchmark
 
 use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{self, Sha256, Sha384};
@@ -25,10 +25,11 @@ use openssl::ec::{EcGroup, EcKey};
 use openssl::ecdsa::EcdsaSig;
 use openssl::nid::Nid;
 use openssl::pkey::{PKey, Private, Public};
+use turns::{compare, heading};
+
+mod turns;
 
 const BATCH: usize = 8;
-const ROUNDS: usize = 15;
-const SLICE: Duration = Duration::from_millis(25);
 
 /// One key pair and what it is used on, in both worlds.
 struct Lane<C: Curve> {
@@ -83,35 +84,6 @@ fn lane<C: Curve>(group: &EcGroup) -> Lane<C> {
     }
 }
 
-/// Operations per second of a function that does `count`.
-fn rate(count: usize, mut run: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    let mut done = 0;
-    while start.elapsed() < SLICE {
-        run();
-        done += count;
-    }
-    done as f64 / start.elapsed().as_secs_f64()
-}
-
-fn median(mut rates: Vec<f64>) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
-}
-
-fn compare(name: &str, mut lanes: impl FnMut(), mut single: impl FnMut()) {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    lanes();
-    single();
-    for _ in 0..ROUNDS {
-        ours.push(rate(BATCH, &mut lanes));
-        theirs.push(rate(1, &mut single));
-    }
-    let (ours, theirs) = (median(ours), median(theirs));
-    let ratio = ours / theirs;
-    println!("{name:20} {ours:9.0}/s  OpenSSL {theirs:9.0}/s  {ratio:5.2}x");
-}
-
 fn measure<C: Curve, A: hash::Algorithm>(
     nid: Nid,
     machine: Machine,
@@ -139,9 +111,8 @@ fn measure<C: Curve, A: hash::Algorithm>(
                 assert_eq!(job.public, Ok(lane.public));
             }
         };
-        compare(&name("generate"), run, || {
-            EcKey::generate(&group).unwrap();
-        });
+        let theirs = || drop(EcKey::generate(&group).unwrap());
+        compare(&name("generate"), (BATCH, run), (1, theirs));
     }
 
     if selected(2, "agree") {
@@ -177,11 +148,12 @@ fn measure<C: Curve, A: hash::Algorithm>(
         };
         let mut shared = vec![0; C::BYTES];
         let mut i = 0;
-        compare(&name("agree"), run, || {
+        let theirs = || {
             derivers[i % BATCH].derive(&mut shared).unwrap();
             assert_eq!(shared, expected[i % BATCH]);
             i += 1;
-        });
+        };
+        compare(&name("agree"), (BATCH, run), (1, theirs));
     }
 
     let sign = |nonces: &[C::Number; BATCH]| -> [Signature<C>; BATCH] {
@@ -212,7 +184,7 @@ fn measure<C: Curve, A: hash::Algorithm>(
         let expected = sign(&nonces);
         check(&expected);
         let run = || assert_eq!(sign(&nonces), expected);
-        compare(&name("sign"), run, &mut openssl_sign);
+        compare(&name("sign"), (BATCH, run), (1, &mut openssl_sign));
     }
     if selected(2, "hedged-sign") {
         let hedged = || {
@@ -228,7 +200,7 @@ fn measure<C: Curve, A: hash::Algorithm>(
         let expected = sign(&hedged());
         check(&expected);
         let run = || assert_eq!(sign(&hedged()), expected);
-        compare(&name("hedged-sign"), run, &mut openssl_sign);
+        compare(&name("hedged-sign"), (BATCH, run), (1, &mut openssl_sign));
     }
 
     if selected(2, "verify") {
@@ -243,14 +215,15 @@ fn measure<C: Curve, A: hash::Algorithm>(
             assert!(jobs.iter().all(|job| job.outcome.is_ok()));
         };
         let mut i = 0;
-        compare(&name("verify"), run, || {
+        let theirs = || {
             let lane = &lanes[i % BATCH];
             let valid = lane
                 .openssl_signature
                 .verify(&lane.digest, &lane.public_key);
             assert!(valid.unwrap());
             i += 1;
-        });
+        };
+        compare(&name("verify"), (BATCH, run), (1, theirs));
     }
 }
 
@@ -268,6 +241,7 @@ fn main() {
         println!("this CPU has no registers of digits");
         return;
     }
+    heading(&format!("{BATCH} jobs"), "OpenSSL/s");
     if selected(1, P256::NAME) {
         let kernels = hash::Kernels::<Sha256>::of(machine);
         measure::<P256, Sha256>(Nid::X9_62_PRIME256V1, machine, kernels);

@@ -5,7 +5,6 @@
 //! operation blinds and checks, as it does by default.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
@@ -16,13 +15,12 @@ use lanelock_kernels::public_key::rsa::{
 use openssl::pkey::Private;
 use openssl::rand::rand_bytes;
 use openssl::rsa::{Padding, Rsa};
+use turns::{compare, heading};
+
+mod turns;
 
 /// Keys, which the messages of a batch take in turn.
 const KEYS: usize = 2;
-/// Turns of each side.
-const TURNS: usize = 15;
-/// Length of a turn.
-const TURN: Duration = Duration::from_millis(8);
 
 fn main() {
     let mut arguments = std::env::args().filter(|a| a != "--bench").skip(1);
@@ -37,13 +35,7 @@ fn main() {
         println!("this CPU has no registers of digits");
         return;
     }
-    println!(
-        "{:36} {:>10} {:>10} {:>7}",
-        format!("operations/s, batch {batch}"),
-        "lanelock",
-        "OpenSSL",
-        "ratio"
-    );
+    heading(&format!("batch of {batch}"), "OpenSSL/s");
     let selected = |bits| only.is_none_or(|only| only == bits);
     if selected(2048) {
         size::<2, 4>(machine, batch);
@@ -93,56 +85,62 @@ where
     let mut ours = vec![vec![0; PrivateKey::<P, N>::BYTES]; batch];
     let mut theirs = ours.clone();
     for (name, run, blind) in rows {
-        let speeds = alternate(
-            batch,
-            || {
-                let outputs = ours.iter_mut().zip(&mut blindings);
-                let mut jobs: Vec<_> = outputs
-                    .enumerate()
-                    .map(|(i, (output, blinding))| PrivateJob {
-                        key: &pairs[i % KEYS].0,
-                        blinding: blind.then_some(blinding),
-                        input: &messages[i],
-                        output,
-                        result: Ok(()),
-                    })
-                    .collect();
-                run(machine, black_box(&mut jobs));
-                assert!(jobs.iter().all(|job| job.result.is_ok()));
-            },
-            |i| {
-                let key = &pairs[i % KEYS].1;
-                key.private_encrypt(&messages[i], &mut theirs[i], Padding::NONE)
-                    .expect("a result");
-            },
-        );
-        assert!(ours == theirs, "RSA-{bits} {name}");
-        print(&format!("RSA-{bits} {name}"), speeds);
-    }
-    let speeds = alternate(
-        batch,
-        || {
-            let mut jobs: Vec<_> = ours
-                .iter_mut()
+        let batched = || {
+            let outputs = ours.iter_mut().zip(&mut blindings);
+            let mut jobs: Vec<_> = outputs
                 .enumerate()
-                .map(|(i, output)| PublicJob {
-                    key: pairs[i % KEYS].0.public(),
+                .map(|(i, (output, blinding))| PrivateJob {
+                    key: &pairs[i % KEYS].0,
+                    blinding: blind.then_some(blinding),
                     input: &messages[i],
                     output,
                     result: Ok(()),
                 })
                 .collect();
-            public(machine, black_box(&mut jobs));
+            run(machine, black_box(&mut jobs));
             assert!(jobs.iter().all(|job| job.result.is_ok()));
-        },
-        |i| {
+        };
+        let one_by_one = || {
+            for i in 0..batch {
+                let key = &pairs[i % KEYS].1;
+                key.private_encrypt(&messages[i], &mut theirs[i], Padding::NONE)
+                    .expect("a result");
+            }
+        };
+        compare(
+            &format!("RSA-{bits} {name}"),
+            (batch, batched),
+            (batch, one_by_one),
+        );
+        assert!(ours == theirs, "RSA-{bits} {name}");
+    }
+    let batched = || {
+        let mut jobs: Vec<_> = ours
+            .iter_mut()
+            .enumerate()
+            .map(|(i, output)| PublicJob {
+                key: pairs[i % KEYS].0.public(),
+                input: &messages[i],
+                output,
+                result: Ok(()),
+            })
+            .collect();
+        public(machine, black_box(&mut jobs));
+        assert!(jobs.iter().all(|job| job.result.is_ok()));
+    };
+    let one_by_one = || {
+        for i in 0..batch {
             let key = &pairs[i % KEYS].1;
             key.public_encrypt(&messages[i], &mut theirs[i], Padding::NONE)
                 .expect("a result");
-        },
+        }
+    };
+    compare(
+        &format!("RSA-{bits} public"),
+        (batch, batched),
+        (batch, one_by_one),
     );
     assert!(ours == theirs, "RSA-{bits} public");
-    print(&format!("RSA-{bits} public"), speeds);
 }
 
 /// The same key for the machine.
@@ -177,33 +175,4 @@ where
     make_blindings(machine, &mut jobs);
     let [job] = jobs;
     job.made.expect("an invertible number")
-}
-
-/// The medians of operations per second of `ours`, which does a batch, and of `theirs`, which does
-/// the message of a number.
-fn alternate(batch: usize, mut ours: impl FnMut(), mut theirs: impl FnMut(usize)) -> [f64; 2] {
-    let mut speeds = [Vec::new(), Vec::new()];
-    for _ in 0..TURNS {
-        speeds[0].push(turn(batch, &mut ours));
-        speeds[1].push(turn(batch, || (0..batch).for_each(&mut theirs)));
-    }
-    speeds.map(|mut speeds| {
-        speeds.sort_by(f64::total_cmp);
-        speeds[TURNS / 2]
-    })
-}
-
-/// Operations per second over one turn.
-fn turn(batch: usize, mut run: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    let mut done = 0;
-    while start.elapsed() < TURN {
-        run();
-        done += batch;
-    }
-    done as f64 / start.elapsed().as_secs_f64()
-}
-
-fn print(name: &str, [ours, theirs]: [f64; 2]) {
-    println!("{name:36} {ours:10.0} {theirs:10.0} {:7.2}", ours / theirs);
 }
