@@ -21,7 +21,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
 	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install install-c \
-	capi abi abi-check deb deb-test header clean help
+	capi abi abi-check deb deb-test header ml-kem-peers clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -172,6 +172,9 @@ install-c: capi ## Install the C library: lanelock.h, liblanelock.so.0, liblanel
 
 capi: setup
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
+
+ml-kem-peers: ## ML-KEM beside libcrux and AWS-LC: nanoseconds per operation, in turns, answers compared
+	$(CARGO) run --release --quiet --manifest-path peers/ml-kem/Cargo.toml --target-dir target/peer-ml-kem
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -135,7 +135,10 @@ fn timing_refuses_what_it_cannot_time() {
         "--timing --tier sse2",
         "--tier sse2: no such tier; this machine has: ",
     );
-    refuse("--timing --algorithm 3des-cbc", "no tier asked for has");
+    refuse(
+        "--timing --algorithm 3des-cbc",
+        "no native kernel for it on these tiers",
+    );
     refuse("--timing --seconds 0", "use seconds above 0");
     refuse("--timing --quick", "cannot be used with");
     refuse("--seconds 2", "--timing");

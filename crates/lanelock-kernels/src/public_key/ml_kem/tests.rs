@@ -13,6 +13,9 @@ use super::*;
 use crate::Machine;
 use crate::arch::Integers;
 use crate::testing::{Random, per_tier};
+use server::acvp;
+
+mod server;
 
 /// What an operation is made from.
 struct Seeds {
@@ -191,7 +194,7 @@ fn failing_neighbours(machine: Machine) {
     }
 }
 
-per_tier!(independent, failing_neighbours, published);
+per_tier!(independent, failing_neighbours, published, acvp);
 
 /// Wycheproof's vectors of each set: keys from seeds, encapsulations, decapsulations.
 fn published(machine: Machine) {
