@@ -43,7 +43,7 @@ fn what_memory_was_refused_for_is_tried_again() {
     }
     let said = output_of(&mut again(TEST, "scarce"));
     for state in [
-        "lanes: inactive, the system has refused",
+        "lanes: inactive, the system refused memory",
         "lanes: active\", 1)",
     ] {
         assert!(said.contains(state), "{state}: {said}");
