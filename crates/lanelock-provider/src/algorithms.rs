@@ -6,7 +6,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Algorithms(u8);
 
-/// What can be chosen. Key generation goes with the exchange that the keys are for.
+/// What can be chosen: for ML-KEM the groups of TLS that combine it with a curve. Key generation goes with the exchange that the keys are for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Algorithm {
     Rsa,
@@ -14,16 +14,18 @@ pub(crate) enum Algorithm {
     Ed25519,
     Ecdh,
     X25519,
+    MlKem,
 }
 
-use Algorithm::{Ecdh, Ecdsa, Ed25519, Rsa, X25519};
+use Algorithm::{Ecdh, Ecdsa, Ed25519, MlKem, Rsa, X25519};
 
-const NAMES: [(&str, Algorithm); 5] = [
+const NAMES: [(&str, Algorithm); 6] = [
     ("rsa", Rsa),
     ("ecdsa", Ecdsa),
     ("ed25519", Ed25519),
     ("ecdh", Ecdh),
     ("x25519", X25519),
+    ("ml-kem", MlKem),
 ];
 
 impl Algorithms {
@@ -82,7 +84,7 @@ mod tests {
     fn a_list_is_separated_by_commas_and_spaces() {
         let parse = |text: &str| text.parse::<Algorithms>();
         assert_eq!(
-            parse("rsa, ecdsa ed25519,,ecdh\tx25519"),
+            parse("rsa, ecdsa ed25519,,ecdh\tx25519 ml-kem"),
             Ok(Algorithms::ALL)
         );
         let two = parse(" x25519,rsa").expect("known");
@@ -99,7 +101,7 @@ mod tests {
         for (text, expected) in [
             (
                 "rsa,dsa",
-                "algorithms = rsa,dsa: unknown name 'dsa'; allowed: rsa, ecdsa, ed25519, ecdh, x25519",
+                "algorithms = rsa,dsa: unknown name 'dsa'; allowed: rsa, ecdsa, ed25519, ecdh, x25519, ml-kem",
             ),
             ("RSA", "algorithms = RSA: unknown name 'RSA'; allowed: rsa"),
             (" ,", "algorithms =  ,: names no algorithm; allowed: rsa"),

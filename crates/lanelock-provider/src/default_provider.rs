@@ -7,12 +7,13 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use crate::algorithms::Algorithms;
+use crate::algorithms::{Algorithm as Choice, Algorithms};
 use crate::ffi::functions::{
     AsymCipher, Core, Keyexch, Keymgmt, ProviderFunctions, Signature, Table,
 };
 use crate::ffi::{Algorithm, Callback, CoreHandle, Dispatch, operation};
-use crate::operations::{asym_cipher, keyexch, keymgmt, signature};
+use crate::hybrid::{self, GROUPS};
+use crate::operations::{asym_cipher, hybrid_keymgmt, kem, keyexch, keymgmt, signature};
 
 /// What is asked for with `provider=lanelock`.
 const PROPERTIES: &CStr = c"provider=lanelock";
@@ -34,7 +35,7 @@ pub(crate) struct DefaultProvider {
     pub keyexch: [Keyexch; KEYEXCH.len()],
     pub asym_cipher: [AsymCipher; ASYM_CIPHER.len()],
     functions: ProviderFunctions,
-    offered: [Offered; 4],
+    offered: [Offered; 5],
 }
 
 /// The algorithms of one operation.
@@ -89,6 +90,7 @@ impl DefaultProvider {
                 Offered::none(operation::SIGNATURE),
                 Offered::none(operation::KEYEXCH),
                 Offered::none(operation::ASYM_CIPHER),
+                Offered::none(operation::KEM),
             ],
         });
         taken.offer(algorithms);
@@ -96,10 +98,10 @@ impl DefaultProvider {
     }
 
     /// Puts this provider's functions in front of those that the default provider has for keys of
-    /// `algorithms`.
+    /// `algorithms`, and adds what is this provider's own.
     fn offer(&mut self, algorithms: Algorithms) {
         let has = |name: &CStr| algorithms.has_keys(keys_of(name));
-        let [keymgmt, signature, keyexch, asym_cipher] = &mut self.offered;
+        let [keymgmt, signature, keyexch, asym_cipher, kem] = &mut self.offered;
         let (query, state) = (self.functions.query_operation, self.state);
         let ask = |operation| {
             let mut no_cache = 0;
@@ -121,6 +123,21 @@ impl DefaultProvider {
             &mut self.asym_cipher,
             asym_cipher::functions,
         );
+        if algorithms.has(Choice::MlKem) && hybrid::is_available() {
+            for (index, group) in GROUPS.iter().enumerate() {
+                keymgmt.add(group.name, hybrid_keymgmt::functions(index).write());
+                kem.add(group.name, kem::functions(index).write());
+            }
+        }
+    }
+
+    /// Whether keys of [`GROUPS`] are offered.
+    pub(crate) fn has_hybrids(&self) -> bool {
+        let kem = self
+            .offered
+            .iter()
+            .find(|it| it.operation == operation::KEM);
+        kem.is_some_and(|kem| kem.ours.len() > 1)
     }
 
     /// What is offered for an operation: null, or a terminated table that lives as long as this.
@@ -154,7 +171,7 @@ impl DefaultProvider {
         // SAFETY: the caller's; given back once.
         unsafe {
             if let Some(unquery) = self.functions.unquery_operation {
-                for offered in &self.offered {
+                for offered in self.offered.iter().filter(|it| !it.theirs.is_null()) {
                     unquery(self.state, offered.operation, offered.theirs);
                 }
             }
@@ -184,7 +201,8 @@ impl Offered {
     }
 
     /// Offers those of `names` that the default provider has and `is_wanted` names, under all its
-    /// names for them: its functions go to `theirs`, and `front` makes this provider's of them.
+    /// names for them: `front` makes this provider's functions of its own, which go to `theirs`
+    /// whether they are wanted or not.
     fn fill<T: Table, const N: usize>(
         &mut self,
         is_wanted: impl Fn(&CStr) -> bool,
@@ -201,8 +219,10 @@ impl Offered {
                 let aliases = CStr::from_ptr((*at).names).to_bytes();
                 let first = aliases.split(|&byte| byte == b':').next();
                 let index = names.iter().position(|name| Some(name.to_bytes()) == first);
-                if let Some(index) = index.filter(|&index| is_wanted(names[index])) {
+                if let Some(index) = index {
                     theirs[index] = T::read((*at).implementation);
+                }
+                if let Some(index) = index.filter(|&index| is_wanted(names[index])) {
                     let table = front(index, &theirs[index]).write();
                     ours.push(Algorithm {
                         properties: PROPERTIES.as_ptr(),
@@ -216,6 +236,21 @@ impl Offered {
         }
         ours.push(ALGORITHMS_END);
         self.ours = ours.into();
+    }
+
+    /// Offers one more, of a name that the default provider may have, too.
+    fn add(&mut self, name: &'static CStr, table: Box<[Dispatch]>) {
+        let mut ours = std::mem::take(&mut self.ours).into_vec();
+        ours.pop();
+        ours.push(Algorithm {
+            names: name.as_ptr(),
+            properties: PROPERTIES.as_ptr(),
+            implementation: table.as_ptr(),
+            description: std::ptr::null(),
+        });
+        ours.push(ALGORITHMS_END);
+        self.ours = ours.into();
+        self._tables.push(table);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::ffi::boundary::boundary;
 use crate::ffi::functions::ProviderFunctions;
 use crate::ffi::params::Reader;
 use crate::ffi::{Algorithm, Callback, OSSL_PARAM};
+use crate::hybrid::{GROUPS, Group};
 use crate::provider::Provider;
 use crate::status::{get_params, gettable_params};
 
@@ -44,7 +45,8 @@ unsafe extern "C" fn query_operation(
     })
 }
 
-/// Groups of TLS are the provider's whose keys they are made of: libssl takes no others.
+/// Groups of TLS are the provider's whose keys they are made of: libssl takes no others. Those of
+/// [`GROUPS`] that the default provider has not are described here.
 unsafe extern "C" fn get_capabilities(
     provctx: *mut c_void,
     capability: *const c_char,
@@ -63,10 +65,20 @@ unsafe extern "C" fn get_capabilities(
             callback,
             arg,
             algorithms: provider.config.algorithms,
+            has_hybrids: theirs.has_hybrids(),
+            seen: [false; GROUPS.len()],
         };
-        let taker = std::ptr::from_mut(&mut taker).cast();
+        let at = std::ptr::from_mut(&mut taker).cast();
         // SAFETY: the taker outlives the call, and is what `take_group` takes.
-        unsafe { theirs.capabilities(capability, take_group, taker) }
+        if unsafe { theirs.capabilities(capability, take_group, at) } != 1 {
+            return 0;
+        }
+        let (true, Some(callback)) = (taker.has_hybrids, callback) else {
+            return 1;
+        };
+        let mut missing = GROUPS.iter().zip(taker.seen).filter(|(_, seen)| !seen);
+        // SAFETY: the core's own function and argument.
+        c_int::from(missing.all(|(group, _)| unsafe { group.announce(callback, arg) } == 1))
     })
 }
 
@@ -75,13 +87,25 @@ struct Taker {
     callback: Option<Callback>,
     arg: *mut c_void,
     algorithms: Algorithms,
+    has_hybrids: bool,
+    /// Which of [`GROUPS`] the default provider has.
+    seen: [bool; GROUPS.len()],
 }
 
 unsafe extern "C" fn take_group(params: *const OSSL_PARAM, taker: *mut c_void) -> c_int {
     boundary(|| {
         // SAFETY: what `get_capabilities` passed; the array lasts for this call.
-        let (taker, reader) = unsafe { (&*taker.cast::<Taker>(), Reader::new(params)) };
-        let ours = |name: &str| taker.algorithms.has_keys(name.as_bytes());
+        let (taker, reader) = unsafe { (&mut *taker.cast::<Taker>(), Reader::new(params)) };
+        let hybrid = reader
+            .text(c"tls-group-alg")
+            .and_then(|name| Group::named(name.as_bytes()));
+        if let Some(hybrid) = hybrid {
+            taker.seen[hybrid] = true;
+        }
+        let ours = |name: &str| match hybrid {
+            Some(_) => taker.has_hybrids,
+            None => taker.algorithms.has_keys(name.as_bytes()),
+        };
         match (taker.callback, reader.text(c"tls-group-alg")) {
             // SAFETY: the core's own function and argument.
             (Some(callback), Some(name)) if ours(name) => unsafe { callback(params, taker.arg) },

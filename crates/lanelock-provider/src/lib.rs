@@ -23,6 +23,7 @@ mod algorithms;
 mod batch;
 mod config;
 mod default_provider;
+mod direct;
 mod entry;
 // Programs find it by names that only the module has, as the guard.
 #[cfg_attr(any(test, not(target_arch = "x86_64")), allow(dead_code))]
@@ -31,6 +32,7 @@ mod ffi;
 // Programs find it by names that only the module has.
 #[cfg_attr(any(test, not(target_arch = "x86_64")), allow(dead_code))]
 mod guard;
+mod hybrid;
 mod key;
 mod lanes;
 mod lasting;

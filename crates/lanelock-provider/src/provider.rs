@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanelock::telemetry::{Inactive, module};
 
+use crate::algorithms::Algorithm;
+use crate::batch;
 use crate::config::{self, Config};
 use crate::default_provider::DefaultProvider;
 use crate::entry;
@@ -167,6 +169,18 @@ impl Provider {
             None => Some(Inactive::NoDefaultProvider),
             Some(_) => self.lacking.or_else(lanes::refusal),
         }
+    }
+
+    /// Whether an operation of the caller's can join a batch: inside a job, on a machine with lanes,
+    /// and chosen.
+    pub(crate) fn can_join(&self, choice: Algorithm) -> bool {
+        if !self.config.algorithms.has(choice) || !batch::can_join() {
+            return false;
+        }
+        if self.lacking.is_some() {
+            module::missed();
+        }
+        self.lacking.is_none()
     }
 
     /// Why operations in jobs cannot run in lanes, of what does not change.

@@ -12,12 +12,11 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use lanelock::public_key::{
-    Curve, FlushPolicy, KeyDevice, KeyKind, KeyOp, KeyQueue, KeySession, KeyTransform,
-};
+use lanelock::public_key::{Curve, KeyDevice, KeyKind, KeyOp, KeySession, KeyTransform, MlKem};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::batch::{self, Bytes, device};
+use crate::direct;
 use crate::lasting::Lasting;
 use crate::memory::Unshared;
 
@@ -25,7 +24,13 @@ use crate::memory::Unshared;
 const LIFETIME: Duration = Duration::from_secs(1);
 
 /// What there are spares of.
-const KINDS: [KeyKind; 2] = [KeyKind::X25519, KeyKind::Ec(Curve::P384)];
+const KINDS: [KeyKind; 5] = [
+    KeyKind::X25519,
+    KeyKind::Ec(Curve::P256),
+    KeyKind::Ec(Curve::P384),
+    KeyKind::MlKem(MlKem::MlKem768),
+    KeyKind::MlKem(MlKem::MlKem1024),
+];
 
 /// A generated pair, in the forms of [`KeyOp::generate`].
 pub(crate) struct Pair {
@@ -37,7 +42,6 @@ pub(crate) struct Pair {
 /// What a thread of one process has.
 struct Spares {
     process: u32,
-    queue: KeyQueue<Bytes>,
     stores: [Store; KINDS.len()],
 }
 
@@ -62,20 +66,14 @@ pub(crate) fn take(kind: KeyKind) -> Option<Pair> {
     let taken = SPARES.try_with(|spares| {
         let mut spares = spares.try_borrow_mut().ok()?;
         let process = batch::generation()?;
-        if spares.as_ref().is_some_and(|it| it.process != process) {
-            let Spares { queue, .. } = spares.take()?;
-            // A parent's: another of its threads may have held a lock that dropping it takes.
-            std::mem::forget(queue);
-        }
-        if spares.is_none() {
+        if spares.as_ref().is_none_or(|it| it.process != process) {
             *spares = Some(Spares {
                 process,
-                queue: device()?.key_queue_of(1, FlushPolicy::default()),
                 stores: Default::default(),
             });
         }
-        let Spares { queue, stores, .. } = spares.as_mut()?;
-        stores[place].take(session, queue, Instant::now())
+        let Spares { stores, .. } = spares.as_mut()?;
+        stores[place].take(session, Instant::now())
     });
     let (secret, public) = taken.ok().flatten()?;
     Some(Pair {
@@ -95,15 +93,10 @@ fn session(place: usize) -> Option<&'static KeySession> {
 }
 
 impl Store {
-    fn take(
-        &mut self,
-        session: &KeySession,
-        queue: &mut KeyQueue<Bytes>,
-        now: Instant,
-    ) -> Option<(Bytes, Vec<u8>)> {
+    fn take(&mut self, session: &KeySession, now: Instant) -> Option<(Bytes, Vec<u8>)> {
         let is_fresh = |at: Instant| now.saturating_duration_since(at) < LIFETIME;
         if self.left == 0 || !self.generated.is_some_and(is_fresh) {
-            self.fill(session, queue)?;
+            self.fill(session)?;
             self.generated = Some(now);
         }
         self.left -= 1;
@@ -117,7 +110,7 @@ impl Store {
     }
 
     /// Replaces all pairs by as many as there are lanes; `None`, and none left, if that fails.
-    fn fill(&mut self, session: &KeySession, queue: &mut KeyQueue<Bytes>) -> Option<()> {
+    fn fill(&mut self, session: &KeySession) -> Option<()> {
         let (len, public_len) = (session.output_len(0), session.second_output_len());
         let count = session.lanes();
         self.left = 0;
@@ -132,8 +125,7 @@ impl Store {
             .zip(publics)
             .map(|(secret, public)| KeyOp::generate(session, secret, public));
         let mut ops: Vec<KeyOp<'_>> = ops.collect();
-        let outcome = batch::on_large_stack(|| queue.process(&mut ops))?;
-        (outcome.succeeded == count).then_some(())?;
+        direct::process(&mut ops).then_some(())?;
         self.left = count;
         Some(())
     }
@@ -146,13 +138,10 @@ mod tests {
     #[test]
     fn a_pair_is_handed_out_once_wiped_and_not_kept_for_long() {
         let Some(session) = session(0) else { return };
-        let mut queue = device()
-            .expect("a device")
-            .key_queue_of(1, FlushPolicy::default());
         let (mut store, start) = (Store::default(), Instant::now());
         let mut seen = Vec::new();
         for _ in 0..2 * session.lanes() + 1 {
-            let (secret, _) = store.take(session, &mut queue, start).expect("a pair");
+            let (secret, _) = store.take(session, start).expect("a pair");
             assert!(!seen.contains(&secret), "a new key each time");
             seen.push(secret);
         }
@@ -164,7 +153,7 @@ mod tests {
         );
         let kept: Vec<u8> = secrets(&store)[..32 * store.left].to_vec();
         let late = start + LIFETIME;
-        let (secret, _) = store.take(session, &mut queue, late).expect("a pair");
+        let (secret, _) = store.take(session, late).expect("a pair");
         assert_eq!(store.left, session.lanes() - 1);
         for old in kept.chunks(32) {
             assert!(old != &secret[..] && secrets(&store).chunks(32).all(|new| new != old));

@@ -25,7 +25,7 @@ use crate::lasting::Lasting;
 pub(crate) use process::generation;
 pub(crate) use stack::on_large_stack;
 pub(crate) use turn::is_done;
-use turn::{Resumed, Submitted};
+use turn::{Jobs, Resumed, Submitted};
 use wait::{Kind, Wait};
 
 /// The memory of an operation, wiped when it goes.
@@ -73,6 +73,22 @@ pub(crate) fn run(
     deadline: Duration,
     make: impl FnOnce() -> Option<KeyJob<Bytes>>,
 ) -> Result<KeyJob<Bytes>, NoResult> {
+    let [first, _] = run_jobs(deadline, || Some([Some(make()?), None]))?;
+    first.ok_or(NoResult::Delegate)
+}
+
+/// As [`run`], for an operation of two jobs, which pauses once.
+pub(crate) fn run_both(
+    deadline: Duration,
+    make: impl FnOnce() -> Option<[KeyJob<Bytes>; 2]>,
+) -> Result<[KeyJob<Bytes>; 2], NoResult> {
+    match run_jobs(deadline, || Some(make()?.map(Some)))? {
+        [Some(first), Some(second)] => Ok([first, second]),
+        _ => Err(NoResult::Delegate),
+    }
+}
+
+fn run_jobs(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Result<Jobs, NoResult> {
     if turn::is_cancelling() {
         return Err(NoResult::Cancelled);
     }
@@ -80,7 +96,7 @@ pub(crate) fn run(
         return Err(NoResult::Delegate);
     };
     let ticket = match submitted {
-        Submitted::Done(job) => return succeeded(job),
+        Submitted::Done(jobs) => return succeeded(jobs),
         Submitted::Waiting(ticket) => ticket,
     };
     let mut pauses = 0;
@@ -96,7 +112,7 @@ pub(crate) fn run(
             || wait.has_callback()
             || pauses > turn::MOST_PAUSES;
         match on_large_stack(|| turn::resume(ticket, pauses, force)).flatten() {
-            Some(Resumed::Done(job)) => break succeeded(job),
+            Some(Resumed::Done(jobs)) => break succeeded(jobs),
             Some(Resumed::TooEarly) => wait.remind(Kind::of(deadline)),
             Some(Resumed::Cancelled) => break Err(NoResult::Cancelled),
             Some(Resumed::Alone) | None => break Err(NoResult::Delegate),
@@ -107,10 +123,7 @@ pub(crate) fn run(
 }
 
 /// Hands the operation to the thread's queue; `None` if it is to be delegated.
-fn submit(
-    deadline: Duration,
-    make: impl FnOnce() -> Option<KeyJob<Bytes>>,
-) -> Option<(Wait, Submitted)> {
+fn submit(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Option<(Wait, Submitted)> {
     let Some(wait) = Wait::current() else {
         lanelock::telemetry::module::outside_of_jobs();
         return None;
@@ -121,9 +134,9 @@ fn submit(
     {
         return None;
     }
-    let job = make()?;
+    let jobs = make()?;
     let descriptor = wait.descriptor(Kind::of(deadline))?;
-    let submitted = on_large_stack(|| turn::submit(job, &descriptor, deadline)).flatten()?;
+    let submitted = on_large_stack(|| turn::submit(jobs, &descriptor, deadline)).flatten()?;
     if let Submitted::Waiting(ticket) = submitted {
         if !wait.register(&descriptor) {
             turn::cancel(ticket);
@@ -135,10 +148,11 @@ fn submit(
     Some((wait, submitted))
 }
 
-fn succeeded(job: KeyJob<Bytes>) -> Result<KeyJob<Bytes>, NoResult> {
-    match job.status() {
-        lanelock::Status::Success => Ok(job),
-        _ => Err(NoResult::Delegate),
+fn succeeded(jobs: Jobs) -> Result<Jobs, NoResult> {
+    let is_success = |job: &KeyJob<Bytes>| job.status() == lanelock::Status::Success;
+    match jobs.iter().flatten().all(is_success) {
+        true => Ok(jobs),
+        false => Err(NoResult::Delegate),
     }
 }
 

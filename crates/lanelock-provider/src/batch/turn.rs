@@ -13,7 +13,7 @@ use super::company::Company;
 use super::wait::Descriptor;
 use super::{Bytes, device, process, wait};
 
-/// Operations that a thread can have in flight; those beyond run by themselves.
+/// Jobs that a thread can have in flight; operations beyond run by themselves.
 const DEPTH: usize = 4096;
 
 /// How often a job may be resumed before its time without its operation being run: applications
@@ -29,7 +29,10 @@ const FULL_ONLY: FlushPolicy = FlushPolicy {
 struct Turn {
     generation: u32,
     queue: KeyQueue<Bytes>,
+    /// By the ticket of each operation's first job.
     entries: HashMap<Ticket, Entry>,
+    /// The first job of the operation that another belongs to.
+    firsts: HashMap<Ticket, Ticket>,
     /// Operations whose results their jobs have not fetched.
     unclaimed: usize,
     company: Company,
@@ -37,23 +40,43 @@ struct Turn {
 }
 
 struct Entry {
-    done: Option<KeyJob<Bytes>>,
+    parts: [Option<Part>; MOST_JOBS],
     /// Gone with its wait context; then nobody asks for the result.
     descriptor: Weak<Descriptor>,
     deadline: Duration,
     due: Instant,
 }
 
+/// A job of an operation.
+struct Part {
+    ticket: Ticket,
+    done: Option<KeyJob<Bytes>>,
+}
+
+/// Most jobs of an operation.
+const MOST_JOBS: usize = 2;
+
+/// The jobs of an operation: at least the first.
+pub(super) type Jobs = [Option<KeyJob<Bytes>>; MOST_JOBS];
+
 /// What became of an operation that was submitted.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and a box is an allocation"
+)]
 pub(super) enum Submitted {
-    /// It filled a batch, which has run.
-    Done(KeyJob<Bytes>),
+    /// Its jobs filled batches, which have run.
+    Done(Jobs),
     Waiting(Ticket),
 }
 
 /// What a resumed job finds.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and a box is an allocation"
+)]
 pub(super) enum Resumed {
-    Done(KeyJob<Bytes>),
+    Done(Jobs),
     /// It is not due: the job pauses again.
     TooEarly,
     /// Nobody joined it: the job runs it by itself.
@@ -93,26 +116,19 @@ pub(super) fn has_company() -> Option<bool> {
     with(|turn| turn.queue.waiting() > 0 || turn.unclaimed > 0 || turn.company.look())
 }
 
-/// Takes an operation, and runs the batch that it fills. `None` if there is no room for it.
+/// Takes an operation, and runs the batches that it fills. `None` if there is no room for it.
 pub(super) fn submit(
-    job: KeyJob<Bytes>,
+    jobs: Jobs,
     descriptor: &Arc<Descriptor>,
     deadline: Duration,
 ) -> Option<Submitted> {
     with(|turn| {
         turn.drop_orphans();
         let now = Instant::now();
-        let ticket = turn.queue.enqueue(job, now).ok()?;
-        let entry = Entry {
-            done: None,
-            descriptor: Arc::downgrade(descriptor),
-            deadline,
-            due: now + deadline,
-        };
-        turn.entries.insert(ticket, entry);
+        let ticket = turn.enqueue(jobs, descriptor, now, deadline)?;
         turn.run(now, FULL_ONLY, Some(ticket));
         Some(match turn.claim(ticket) {
-            Some(job) => Submitted::Done(job),
+            Some(jobs) => Submitted::Done(jobs),
             None => Submitted::Waiting(ticket),
         })
     })?
@@ -125,19 +141,19 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
             turn.remove(ticket);
             return Some(Resumed::Cancelled);
         }
-        if let Some(job) = turn.claim(ticket) {
-            return Some(Resumed::Done(job));
+        if let Some(jobs) = turn.claim(ticket) {
+            return Some(Resumed::Done(jobs));
         }
         // In a child process the parent's operations are gone.
         let entry = turn.entries.get(&ticket)?;
-        let (deadline, due) = (entry.deadline, entry.due);
+        let (deadline, due, untouched) = (entry.deadline, entry.due, entry.untouched());
         let now = Instant::now();
         // Jobs with results that are resumed in this turn of the event loop may submit again.
         let others_first = pauses == 1 && deadline.is_zero() && turn.unclaimed > 0;
         if !force && (now < due || others_first) {
             return Some(Resumed::TooEarly);
         }
-        if turn.queue.waiting() == 1 {
+        if untouched == Some(turn.queue.waiting()) {
             turn.remove(ticket);
             turn.company.none();
             return Some(Resumed::Alone);
@@ -154,7 +170,7 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
 
 /// Whether an operation of this thread has a result that its job has not fetched.
 pub(crate) fn is_done(ticket: Ticket) -> bool {
-    let done = |turn: &mut Turn| turn.entries.get(&ticket).is_none_or(|it| it.done.is_some());
+    let done = |turn: &mut Turn| turn.entries.get(&ticket).is_none_or(Entry::is_done);
     with(done).unwrap_or(true)
 }
 
@@ -187,10 +203,40 @@ impl Turn {
             generation,
             queue: device()?.key_queue_of(DEPTH, FULL_ONLY),
             entries: HashMap::new(),
+            firsts: HashMap::new(),
             unclaimed: 0,
             company: Company::default(),
             closed_elsewhere: 0,
         })
+    }
+
+    /// Puts the jobs of an operation into the queue, all or none; the ticket of the first.
+    fn enqueue(
+        &mut self,
+        jobs: Jobs,
+        descriptor: &Arc<Descriptor>,
+        now: Instant,
+        deadline: Duration,
+    ) -> Option<Ticket> {
+        let count = jobs.iter().flatten().count();
+        if self.queue.in_flight() + count > self.queue.depth() {
+            return None;
+        }
+        let parts = jobs.map(|job| {
+            let ticket = self.queue.enqueue(job?, now).ok()?;
+            Some(Part { ticket, done: None })
+        });
+        let mut tickets = parts.iter().flatten().map(|part| part.ticket);
+        let first = tickets.next()?;
+        self.firsts.extend(tickets.map(|ticket| (ticket, first)));
+        let entry = Entry {
+            parts,
+            descriptor: Arc::downgrade(descriptor),
+            deadline,
+            due: now + deadline,
+        };
+        self.entries.insert(first, entry);
+        Some(first)
     }
 
     /// Runs what is due by `policy`, and wakes the jobs whose operations that were, but for
@@ -204,35 +250,44 @@ impl Turn {
             self.company.some();
         }
         while let Some((ticket, job)) = self.queue.dequeue_one() {
-            let Some(entry) = self.entries.get_mut(&ticket) else {
+            let first = self.firsts.remove(&ticket).unwrap_or(ticket);
+            let Some(entry) = self.entries.get_mut(&first) else {
                 continue;
             };
-            match entry.descriptor.upgrade() {
-                Some(descriptor) => {
-                    if awake != Some(ticket) {
-                        descriptor.signal();
-                    }
-                    entry.done = Some(job);
-                    self.unclaimed += 1;
+            let Some(descriptor) = entry.descriptor.upgrade() else {
+                self.remove(first);
+                continue;
+            };
+            entry.finish(ticket, job);
+            if entry.is_done() {
+                if awake != Some(first) {
+                    descriptor.signal();
                 }
-                None => {
-                    self.entries.remove(&ticket);
-                }
+                self.unclaimed += 1;
             }
         }
     }
 
-    /// The result of an operation, if it has run.
-    fn claim(&mut self, ticket: Ticket) -> Option<KeyJob<Bytes>> {
-        let done = self.entries.get_mut(&ticket)?.done.take()?;
-        self.entries.remove(&ticket);
+    /// The results of an operation, if all its jobs have run.
+    fn claim(&mut self, ticket: Ticket) -> Option<Jobs> {
+        if !self.entries.get(&ticket)?.is_done() {
+            return None;
+        }
+        let entry = self.entries.remove(&ticket)?;
         self.unclaimed -= 1;
-        Some(done)
+        Some(entry.parts.map(|part| part?.done))
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        if self.claim(ticket).is_none() && self.entries.remove(&ticket).is_some() {
-            self.queue.cancel(ticket);
+        if self.claim(ticket).is_some() {
+            return;
+        }
+        let entry = self.entries.remove(&ticket);
+        for part in entry.into_iter().flat_map(|entry| entry.parts).flatten() {
+            self.firsts.remove(&part.ticket);
+            if part.done.is_none() {
+                self.queue.cancel(part.ticket);
+            }
         }
     }
 
@@ -249,5 +304,26 @@ impl Turn {
         for ticket in orphans {
             self.remove(ticket);
         }
+    }
+}
+
+impl Entry {
+    /// Takes the result of one of its jobs.
+    fn finish(&mut self, ticket: Ticket, job: KeyJob<Bytes>) {
+        let mut parts = self.parts.iter_mut().flatten();
+        if let Some(part) = parts.find(|part| part.ticket == ticket) {
+            part.done = Some(job);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.parts.iter().flatten().all(|part| part.done.is_some())
+    }
+
+    /// How many jobs it has, if none of them has run.
+    fn untouched(&self) -> Option<usize> {
+        let mut parts = self.parts.iter().flatten();
+        let count = parts.clone().count();
+        parts.all(|part| part.done.is_none()).then_some(count)
     }
 }

@@ -18,17 +18,39 @@ pub(crate) fn boundary<R: Failure>(f: impl FnOnce() -> R) -> R {
     })
 }
 
+/// Which kind of error it is: a reason of openssl/err.h or openssl/proverr.h.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(i32)]
+pub(crate) enum Reason {
+    /// `ERR_R_INIT_FAIL`.
+    Failed = 261 | (0x3 << 18),
+    /// `PROV_R_INVALID_KEY`.
+    InvalidKey = 158,
+    /// `PROV_R_INVALID_KEY_LENGTH`.
+    InvalidKeyLength = 105,
+    /// `PROV_R_MISSING_KEY`.
+    MissingKey = 128,
+    /// `PROV_R_NOT_SUPPORTED`.
+    NotSupported = 136,
+    /// `PROV_R_OUTPUT_BUFFER_TOO_SMALL`.
+    OutputTooShort = 106,
+}
+
 /// Puts a sentence on this thread's error queue.
 pub(crate) fn raise(message: &str) {
-    /// `ERR_LIB_PROV` and `ERR_R_INIT_FAIL` of openssl/err.h.
+    raise_as(Reason::Failed, message);
+}
+
+/// As [`raise`], with a reason that programs can look at.
+pub(crate) fn raise_as(reason: Reason, message: &str) {
+    /// `ERR_LIB_PROV` of openssl/err.h.
     const PROVIDERS: c_int = 57;
-    const INIT_FAIL: c_int = 261 | (0x3 << 18);
     let message = CString::new(format!("lanelock: {message}")).unwrap_or_default();
     // SAFETY: terminated strings; the format takes one.
     unsafe {
         openssl_sys::ERR_new();
         openssl_sys::ERR_set_debug(c"lanelock".as_ptr(), 0, c"provider".as_ptr());
-        openssl_sys::ERR_set_error(PROVIDERS, INIT_FAIL, c"%s".as_ptr(), message.as_ptr());
+        openssl_sys::ERR_set_error(PROVIDERS, reason as c_int, c"%s".as_ptr(), message.as_ptr());
     }
 }
 

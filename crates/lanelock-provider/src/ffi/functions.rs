@@ -295,6 +295,25 @@ table! {
     }
 }
 
+table! {
+    /// Key encapsulation.
+    Kem {
+        1 newctx(*mut c_void) -> Context;
+        2 encapsulate_init(Context, Key, Params) -> c_int;
+        3 encapsulate(Context, BytesMut, Size, BytesMut, Size) -> c_int;
+        4 decapsulate_init(Context, Key, Params) -> c_int;
+        5 decapsulate(Context, BytesMut, Size, Bytes, usize) -> c_int;
+        6 freectx(Context);
+        7 dupctx(Context) -> Context;
+        8 get_ctx_params(Context, ParamsMut) -> c_int;
+        9 gettable_ctx_params(Context, *mut c_void) -> Params;
+        10 set_ctx_params(Context, Params) -> c_int;
+        11 settable_ctx_params(Context, *mut c_void) -> Params;
+        12 auth_encapsulate_init(Context, Key, Key, Params) -> c_int;
+        13 auth_decapsulate_init(Context, Key, Key, Params) -> c_int;
+    }
+}
+
 /// The functions of a context that all operations have and that do not just go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
@@ -354,9 +373,10 @@ mod tests {
             ("SIGNATURE_", Signature::IDS),
             ("KEYEXCH_", Keyexch::IDS),
             ("ASYM_CIPHER_", AsymCipher::IDS),
+            ("KEM_", Kem::IDS),
         ];
         let header = header();
-        let mut checked = [0; 4];
+        let mut checked = [0; 5];
         for line in header.lines() {
             let mut words = line.trim_start_matches(['#', ' ']).split_whitespace();
             let (Some("define"), Some(name), Some(id)) = (words.next(), words.next(), words.next())

@@ -58,8 +58,12 @@ pub(crate) mod operation {
     pub(crate) const KEYEXCH: c_int = 11;
     pub(crate) const SIGNATURE: c_int = 12;
     pub(crate) const ASYM_CIPHER: c_int = 13;
+    pub(crate) const KEM: c_int = 14;
 }
 
+/// `OSSL_KEYMGMT_SELECT_PRIVATE_KEY` and `OSSL_KEYMGMT_SELECT_PUBLIC_KEY`.
+pub(crate) const SELECT_PRIVATE: c_int = 0x01;
+pub(crate) const SELECT_PUBLIC: c_int = 0x02;
 /// `OSSL_KEYMGMT_SELECT_KEYPAIR` and `OSSL_KEYMGMT_SELECT_ALL_PARAMETERS`.
 pub(crate) const SELECT_KEYPAIR: c_int = 0x03;
 pub(crate) const SELECT_PARAMETERS: c_int = 0x84;
@@ -68,6 +72,11 @@ pub(crate) const SELECT_PARAMETERS: c_int = 0x84;
 pub(crate) const ASYNC_STATUS_OK: c_int = 2;
 
 unsafe extern "C" {
+    pub(crate) fn OSSL_PARAM_set_octet_string(
+        param: *mut OSSL_PARAM,
+        value: *const c_void,
+        len: usize,
+    ) -> c_int;
     pub(crate) fn OSSL_PARAM_set_int(param: *mut OSSL_PARAM, value: c_int) -> c_int;
     pub(crate) fn OSSL_PARAM_set_utf8_ptr(param: *mut OSSL_PARAM, value: *const c_char) -> c_int;
 

@@ -146,6 +146,7 @@ pub(super) fn pair(theirs: &Keymgmt, state: *mut c_void, pair: &Pair) -> Option<
     let digits = big_endian(&pair.secret);
     let raw = Given::<4>::new().octets(c"pub", &pair.public);
     let params = match pair.kind {
+        KeyKind::Ec(Curve::P256) => raw.text(c"group", c"prime256v1").digits(c"priv", &digits),
         KeyKind::Ec(Curve::P384) => raw.text(c"group", c"secp384r1").digits(c"priv", &digits),
         KeyKind::X25519 => raw.octets(c"priv", &pair.secret),
         _ => return None,

@@ -5,7 +5,6 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use lanelock::public_key::KeyJob;
-use lanelock::telemetry::module;
 
 use super::output::Output;
 use crate::algorithms::Algorithm;
@@ -113,15 +112,7 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation can join a batch: inside a job, on a machine with lanes, and chosen.
     pub(super) fn can_join(&self) -> bool {
-        let provider = self.provider();
-        if !provider.config.algorithms.has(O::choice(self.index)) || !batch::can_join() {
-            return false;
-        }
-        let lacking = provider.lacking();
-        if lacking.is_some() {
-            module::missed();
-        }
-        lacking.is_none()
+        self.provider().can_join(O::choice(self.index))
     }
 
     /// Runs the operation that `make` describes in a batch and hands its result over; `None` if it

@@ -9,6 +9,8 @@
 mod jobs;
 #[path = "../suite/openssl.rs"]
 mod openssl;
+#[path = "../suite/shares.rs"]
+mod shares;
 
 mod callbacks;
 mod child;
@@ -21,6 +23,7 @@ mod lifetimes;
 mod policy;
 mod preload;
 mod privileged;
+mod rustls_peer;
 mod scarce;
 mod stack;
 mod tls;

@@ -93,3 +93,26 @@ fn derivation_leaves_most_of_a_jobs_stack_alone() {
     }
     let _ = DEFAULT;
 }
+
+/// A server's part, from the client's share on, and a client's.
+#[test]
+fn exchanges_with_ml_kem_leave_most_of_a_jobs_stack_alone() {
+    let _alone = alone();
+    let library = Library::new();
+    for name in [c"X25519MLKEM768", c"SecP384r1MLKEM1024"] {
+        let depths: Vec<Cell<usize>> = (0..8).map(|_| Cell::new(0)).collect();
+        let work = || {
+            let client = Key::generate(&library, Kind::Raw(name), LANELOCK);
+            let server = Key::of_share(&library, (name, name), &client.share(), LANELOCK);
+            let (reply, secret) = server.expect("a share").encapsulate().expect("a reply");
+            assert_eq!(client.decapsulate(&reply), Ok(secret));
+        };
+        let job = |depth| Job::new(move || Cell::set(depth, depth_of(work)));
+        let mut jobs: Vec<Job<'_>> = depths.iter().map(job).collect();
+        drive(&mut jobs, |_| ());
+        drop(jobs);
+        let deepest = depths.iter().map(Cell::get).max().expect("eight");
+        eprintln!("{name:?}: {deepest} bytes");
+        assert!(deepest < 12 * 1024, "{name:?}: {deepest} bytes of 32 KiB");
+    }
+}

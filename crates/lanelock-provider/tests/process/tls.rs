@@ -45,6 +45,13 @@ pub(crate) const NID_X25519: c_long = 1034;
 /// X25519MLKEM768: the number of TLS, marked as one that has no NID.
 const HYBRID: c_long = 0x0100_0000 | 0x11ec;
 
+/// The groups that combine ML-KEM with a curve, by their numbers.
+const HYBRIDS: [(&std::ffi::CStr, c_long); 3] = [
+    (c"X25519MLKEM768", HYBRID),
+    (c"SecP256r1MLKEM768", 0x0100_0000 | 0x11eb),
+    (c"SecP384r1MLKEM1024", 0x0100_0000 | 0x11ed),
+];
+
 /// What two ends with libssl's own preferences agree on.
 fn usual_group(version: c_long) -> c_long {
     match version {
@@ -56,6 +63,19 @@ fn usual_group(version: c_long) -> c_long {
 pub(crate) struct Context(pub(crate) NonNull<SSL_CTX>);
 
 impl Context {
+    pub(crate) fn client(library: &Library, version: c_long) -> Self {
+        Self::new(library, unsafe { sys::TLS_client_method() }, version)
+    }
+
+    /// The groups that are offered or taken, the preferred first.
+    pub(crate) fn set_groups(&self, list: &std::ffi::CStr) -> Result<(), String> {
+        let list = list.as_ptr().cast_mut().cast();
+        match unsafe { sys::SSL_CTX_ctrl(self.0.as_ptr(), SET_GROUPS_LIST, 0, list) } {
+            1 => Ok(()),
+            _ => Err(errors()),
+        }
+    }
+
     pub(crate) fn new(library: &Library, method: *const sys::SSL_METHOD, version: c_long) -> Self {
         unsafe {
             let context = SSL_CTX_new_ex(library.as_ptr(), LANELOCK.as_ptr(), method);
@@ -75,6 +95,8 @@ impl Context {
         let context = Self::new(library, unsafe { sys::TLS_server_method() }, version);
         unsafe {
             let certificate = X509_new_ex(library.as_ptr(), LANELOCK.as_ptr());
+            // Version 3, which rustls wants.
+            assert_eq!(sys::X509_set_version(certificate, 2), 1);
             sys::X509_gmtime_adj(sys::X509_getm_notBefore(certificate), 0);
             sys::X509_gmtime_adj(sys::X509_getm_notAfter(certificate), 3600);
             assert_eq!(sys::X509_set_pubkey(certificate, key.as_ptr()), 1);
@@ -160,6 +182,32 @@ impl Drop for Connection {
     }
 }
 
+/// Shakes the hands of all; how often one of them paused.
+fn drive(connections: &[Connection], what: &str) -> usize {
+    let (mut paused, mut turns) = (0, 0);
+    loop {
+        let mut done = true;
+        for connection in connections {
+            for end in [connection.client, connection.server] {
+                match Connection::step(end) {
+                    0 => {}
+                    WANT_ASYNC => {
+                        paused += 1;
+                        done = false;
+                    }
+                    WANT_READ => done = false,
+                    other => panic!("{what}: error {other}: {}", errors()),
+                }
+            }
+        }
+        turns += 1;
+        assert!(turns < 100, "{what} never finishes");
+        if done {
+            return paused;
+        }
+    }
+}
+
 #[test]
 fn handshakes_pause_finish_and_use_the_usual_group() {
     let _alone = alone();
@@ -176,29 +224,7 @@ fn handshakes_pause_finish_and_use_the_usual_group() {
             let server = Context::server(&library, &key, digest, version);
             let client = Context::new(&library, unsafe { sys::TLS_client_method() }, version);
             let connections: Vec<_> = (0..12).map(|_| Connection::new(&client, &server)).collect();
-            let mut paused = 0;
-            let mut turns = 0;
-            loop {
-                let mut done = true;
-                for connection in &connections {
-                    for end in [connection.client, connection.server] {
-                        match Connection::step(end) {
-                            0 => {}
-                            WANT_ASYNC => {
-                                paused += 1;
-                                done = false;
-                            }
-                            WANT_READ => done = false,
-                            other => panic!("{kind:?}: error {other}: {}", errors()),
-                        }
-                    }
-                }
-                turns += 1;
-                assert!(turns < 100, "{kind:?} never finishes");
-                if done {
-                    break;
-                }
-            }
+            let paused = drive(&connections, &format!("{kind:?}"));
             if has_lanes() {
                 assert!(paused > 0, "{kind:?} {version:x}");
             }
@@ -211,4 +237,70 @@ fn handshakes_pause_finish_and_use_the_usual_group() {
         }
     }
     assert!(kept.iter().all(|&count| count == kept[0]), "{kept:?}");
+}
+
+#[test]
+fn handshakes_agree_on_groups_with_ml_kem_that_are_asked_for() {
+    let _alone = alone();
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    let server = Context::server(&library, &key, Some(c"SHA256"), TLS1_3);
+    let client = Context::client(&library, TLS1_3);
+    unsafe { sys::SSL_CTX_ctrl(client.0.as_ptr(), SET_MODE, MODE_ASYNC, null_mut()) };
+    for (name, number) in HYBRIDS {
+        for end in [&server, &client] {
+            end.set_groups(name).expect("a group");
+        }
+        for count in [1, 12] {
+            let connections: Vec<_> = (0..count)
+                .map(|_| Connection::new(&client, &server))
+                .collect();
+            let paused = drive(&connections, &format!("{name:?}"));
+            assert!(paused > 0 || !has_lanes(), "{name:?}");
+            for connection in &connections {
+                assert_eq!(connection.group(), number, "{name:?}");
+            }
+        }
+    }
+}
+
+/// Before 3.5, libssl's own list has no group of a module's: a server that is told of none answers a
+/// client that prefers one by asking for another.
+#[test]
+fn a_server_that_is_told_of_no_groups_has_those_of_libssl() {
+    let _alone = alone();
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    let server = Context::server(&library, &key, Some(c"SHA256"), TLS1_3);
+    let client = Context::client(&library, TLS1_3);
+    client.set_groups(c"X25519MLKEM768:X25519").expect("groups");
+    let connections = [Connection::new(&client, &server)];
+    drive(&connections, "a hello that is retried");
+    assert_eq!(connections[0].group(), usual_group(TLS1_3));
+}
+
+/// Without the groups of ML-KEM among its algorithms, the module offers neither keys nor groups.
+#[test]
+fn groups_with_ml_kem_can_be_left_out() {
+    let _alone = alone();
+    let has_theirs = unsafe { sys::OpenSSL_version_num() } >= 0x3050_0000;
+    for (line, is_ours) in [
+        ("algorithms = rsa x25519 ecdh", false),
+        ("algorithms = ml-kem", true),
+    ] {
+        let file = crate::configuration::file(line);
+        let library = Library::empty();
+        let configured = library.configure(&file);
+        std::fs::remove_file(&file).expect("removed");
+        configured.expect("configured");
+        for (name, _) in HYBRIDS {
+            let name = Kind::Raw(name);
+            let key = Key::try_generate(&library, name, c"provider=lanelock");
+            assert_eq!(key.is_ok(), is_ours, "{line}");
+            let client = Context::client(&library, TLS1_3);
+            let Kind::Raw(list) = name else { continue };
+            let set = client.set_groups(list);
+            assert_eq!(set.is_ok(), is_ours || has_theirs, "{line}: {set:?}");
+        }
+    }
 }

@@ -5,7 +5,9 @@
 #![allow(clippy::undocumented_unsafe_blocks, clippy::unwrap_used)] // calls as an application makes them
 
 mod asynchronous;
+mod hybrid;
 mod jobs;
 mod messages;
 mod openssl;
+mod shares;
 mod synchronous;

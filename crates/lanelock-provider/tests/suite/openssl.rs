@@ -362,6 +362,19 @@ impl<'l> Key<'l> {
         }
     }
 
+    /// One made elsewhere, which is the value's from then on.
+    pub fn from_raw(
+        library: &'l Library,
+        properties: &'static CStr,
+        key: NonNull<EVP_PKEY>,
+    ) -> Self {
+        Self {
+            library,
+            properties,
+            key,
+        }
+    }
+
     pub fn as_ptr(&self) -> *mut EVP_PKEY {
         self.key.as_ptr()
     }

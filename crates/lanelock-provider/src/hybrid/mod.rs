@@ -1,0 +1,269 @@
+//! Groups of TLS that combine ML-KEM with a curve, for libcrypto before 3.5, which has none.
+//!
+//! ML-KEM is the native engine's, which every tier has. The curve's part runs in lanes inside of
+//! jobs, beside ML-KEM's, and is the default provider's otherwise.
+
+mod curve;
+mod exchange;
+mod group;
+
+use std::sync::{Arc, OnceLock};
+
+use lanelock::public_key::{
+    KeyDevice, KeyError, KeyKind, KeyOp, KeySession, KeyTransform, PublicKey, SecretKey,
+};
+use lanelock_native::Native;
+use zeroize::Zeroizing;
+
+use crate::algorithms::Algorithm;
+use crate::batch::{self, Bytes, device};
+use crate::direct;
+use crate::ffi::boundary::Reason;
+use crate::key::Key;
+use crate::provider::Provider;
+use crate::spare;
+
+pub(crate) use exchange::{decapsulate, encapsulate};
+pub(crate) use group::{GROUPS, Group, Parts};
+
+/// Whether this machine has the engine that computes ML-KEM.
+pub(crate) fn is_available() -> bool {
+    matches!(Native::new(), Ok(Some(_)))
+}
+
+/// A key of a group: nothing yet, a peer's share, or both halves.
+pub(crate) struct HybridKey {
+    provider: *const Provider,
+    pub group: &'static Group,
+    public: OnceLock<Public>,
+    secret: Option<Arc<Secret>>,
+}
+
+/// What peers are sent, and ML-KEM's session for it, once that was asked for.
+#[derive(Clone)]
+struct Public {
+    share: Box<[u8]>,
+    session: OnceLock<KeySession>,
+}
+
+/// The secret halves.
+struct Secret {
+    /// The decapsulation key.
+    ml_kem: Bytes,
+    session: OnceLock<KeySession>,
+    curve: Arc<Key>,
+}
+
+// SAFETY: as a `Key`: libcrypto reads keys from many threads, and the parts that are filled in later
+// are behind `OnceLock`.
+unsafe impl Send for HybridKey {}
+// SAFETY: as above.
+unsafe impl Sync for HybridKey {}
+
+/// Why something was refused: for the error queue.
+#[derive(Debug)]
+pub(crate) struct Refused(pub Reason, pub String);
+
+impl HybridKey {
+    /// A key without either half.
+    pub(crate) fn empty(provider: *const Provider, group: &'static Group) -> Self {
+        Self {
+            provider,
+            group,
+            public: OnceLock::new(),
+            secret: None,
+        }
+    }
+
+    /// A new key pair.
+    ///
+    /// # Errors
+    /// The system or the default provider refuses something.
+    pub(crate) fn generate(provider: &Provider, group: &'static Group) -> Result<Self, Refused> {
+        let failed = |part: &str| {
+            let message = format!("{}: no {part} key could be generated", group.as_str());
+            Refused(Reason::Failed, message)
+        };
+        let (ml_kem, public) = ml_kem_pair(provider, group).ok_or_else(|| failed("ML-KEM"))?;
+        let curve = curve_key(provider, group.curve);
+        let curve = curve.ok_or_else(|| failed(group.curve_name()))?;
+        let point = curve.public_bytes();
+        let point = point.ok_or_else(|| failed(group.curve_name()))?;
+        let parts = Parts {
+            ml_kem: &public,
+            curve: &point,
+        };
+        Ok(Self {
+            provider,
+            group,
+            public: OnceLock::from(Public {
+                share: group.join(parts).as_slice().into(),
+                session: OnceLock::new(),
+            }),
+            secret: Some(Arc::new(Secret {
+                ml_kem,
+                session: OnceLock::new(),
+                curve,
+            })),
+        })
+    }
+
+    /// The same key again; without its halves unless they are asked for.
+    pub(crate) fn copy(&self, with_public: bool, with_secret: bool) -> Self {
+        let copy = Self::empty(self.provider, self.group);
+        if let Some(public) = self.public.get().filter(|_| with_public) {
+            // It is empty.
+            let _set = copy.public.set(public.clone());
+        }
+        Self {
+            secret: self.secret.clone().filter(|_| with_secret),
+            ..copy
+        }
+    }
+
+    /// Makes this the key of a peer that sent `share`. Whether its point is on the curve is checked
+    /// when it is used.
+    ///
+    /// # Errors
+    /// A share of another length, a point that is not uncompressed, a coefficient out of range (FIPS
+    /// 203, section 7.2), or a key that has a share already.
+    pub(crate) fn set_share(&self, share: &[u8]) -> Result<(), Refused> {
+        let group = self.group;
+        let name = group.as_str();
+        if self.public.get().is_some() || self.secret.is_some() {
+            let message = format!("{name}: the key has a share already; use a new key");
+            return Err(Refused(Reason::NotSupported, message));
+        }
+        let parts = group.split_share(share);
+        let parts = parts.ok_or_else(|| wrong_form(group, "share", share, group.share_len()))?;
+        let session = encapsulating(group, parts.ml_kem)?;
+        let public = Public {
+            share: share.into(),
+            session: OnceLock::from(session),
+        };
+        self.public.set(public).map_err(|_| {
+            let message = format!("{name}: two threads set the key's share at once");
+            Refused(Reason::NotSupported, message)
+        })
+    }
+
+    /// What peers are sent.
+    pub(crate) fn share(&self) -> Option<&[u8]> {
+        self.public.get().map(|public| &*public.share)
+    }
+
+    pub(crate) fn has_secret(&self) -> bool {
+        self.secret.is_some()
+    }
+
+    pub(crate) fn provider(&self) -> &Provider {
+        // SAFETY: the core frees the provider's state after every key.
+        unsafe { &*self.provider }
+    }
+}
+
+impl Public {
+    fn session(&self, group: &Group) -> Result<&KeySession, Refused> {
+        if let Some(session) = self.session.get() {
+            return Ok(session);
+        }
+        let parts = group.split_share(&self.share);
+        let session = encapsulating(group, parts.map_or(&[], |parts| parts.ml_kem))?;
+        Ok(self.session.get_or_init(|| session))
+    }
+}
+
+impl Secret {
+    fn session(&self, group: &Group) -> Result<&KeySession, Refused> {
+        if let Some(session) = self.session.get() {
+            return Ok(session);
+        }
+        let kind = KeyKind::MlKem(group.set);
+        let session = open(|| {
+            Ok(KeyTransform::decapsulate(&SecretKey::raw(
+                kind,
+                &self.ml_kem,
+            )?))
+        });
+        let session = session.map_err(|why| of_ml_kem(group, &why))?;
+        Ok(self.session.get_or_init(|| session))
+    }
+}
+
+/// ML-KEM's session for a peer's encapsulation key, which it checks.
+fn encapsulating(group: &Group, key: &[u8]) -> Result<KeySession, Refused> {
+    let kind = KeyKind::MlKem(group.set);
+    let session = open(|| Ok(KeyTransform::encapsulate(&PublicKey::raw(kind, key)?)));
+    session.map_err(|why| of_ml_kem(group, &why))
+}
+
+/// A session of the native engine; `None` in place of an error if there is no engine or no memory,
+/// this time.
+fn open(
+    transform: impl FnOnce() -> Result<KeyTransform, KeyError>,
+) -> Result<KeySession, Option<KeyError>> {
+    let opened = batch::on_large_stack(|| {
+        let transform = transform().map_err(Some)?;
+        let device = device().ok_or(None)?;
+        device.key_session_on("native", &transform).map_err(Some)
+    });
+    opened.unwrap_or(Err(None))
+}
+
+fn of_ml_kem(group: &Group, why: &Option<KeyError>) -> Refused {
+    let name = group.as_str();
+    match why {
+        Some(why) => Refused(Reason::InvalidKey, format!("{name}: {why}")),
+        None => Refused(
+            Reason::Failed,
+            format!("{name}: no memory or descriptor for the engines; they are tried again later"),
+        ),
+    }
+}
+
+/// `given` is not what a group's `what` looks like.
+fn wrong_form(group: &Group, what: &str, given: &[u8], expected: usize) -> Refused {
+    let (name, curve) = (group.as_str(), group.curve_name());
+    if given.len() != expected {
+        let message = format!("{name}: {what} of {} bytes; it has {expected}", given.len());
+        return Refused(Reason::InvalidKeyLength, message);
+    }
+    let message = format!("{name}: {what} with a {curve} point that is not uncompressed");
+    Refused(Reason::InvalidKey, message)
+}
+
+/// Whether generated keys may come from the thread's spare ones.
+fn may_take_spares(provider: &Provider) -> bool {
+    batch::inside_job()
+        && provider.lacking().is_none()
+        && provider.config.algorithms.has(Algorithm::MlKem)
+}
+
+/// A decapsulation key and its encapsulation key.
+fn ml_kem_pair(provider: &Provider, group: &Group) -> Option<(Bytes, Vec<u8>)> {
+    let kind = KeyKind::MlKem(group.set);
+    if may_take_spares(provider)
+        && let Some(pair) = spare::take(kind)
+    {
+        return Some((pair.secret, pair.public));
+    }
+    let session = open(|| Ok(KeyTransform::generate(kind))).ok()?;
+    let mut secret = Zeroizing::new(vec![0; session.output_len(0)]);
+    let mut public = vec![0; session.second_output_len()];
+    let op = KeyOp::generate(&session, &mut secret, &mut public);
+    direct::process(&mut [op]).then_some((secret, public))
+}
+
+/// A new key of the curve, in the default provider.
+fn curve_key(provider: &Provider, kind: KeyKind) -> Option<Arc<Key>> {
+    if may_take_spares(provider)
+        && let Some(pair) = spare::take(kind)
+    {
+        // SAFETY: the reference is to what is alive.
+        let key = unsafe { Key::import(provider, curve::index(kind), &pair) };
+        if key.is_some() {
+            return key;
+        }
+    }
+    curve::generate(provider, kind)
+}
