@@ -176,6 +176,22 @@ impl<'o> Cursor<'o> {
         }
     }
 
+    /// Returns the next run of whole blocks of `block` bytes, which may end in a partial block if it
+    /// is the last, and moves past it; `None` at the end, and if the next block straddles a boundary.
+    ///
+    /// # Panics
+    /// If `block` is 0.
+    #[inline]
+    pub fn next_block_run(&mut self, block: usize) -> Option<Run<'o>> {
+        let here = self.run_len();
+        let whole = if here == self.remaining {
+            here
+        } else {
+            here / block * block
+        };
+        self.next_run(whole)
+    }
+
     /// Hands the rest to `f` in runs of whole blocks of `block` bytes; only the last run may end
     /// in a partial block. A block that straddles a boundary is gathered, handed over by itself
     /// in place, and scattered, so that `f` sees each block once and in order. Stops at the first
@@ -194,13 +210,7 @@ impl<'o> Cursor<'o> {
     ) -> Result<(), E> {
         assert!((1..=MAX_BLOCK).contains(&block), "block of {block} bytes");
         while self.remaining > 0 {
-            let here = self.run_len();
-            let whole = if here == self.remaining {
-                here
-            } else {
-                here / block * block
-            };
-            if let Some(run) = self.next_run(whole) {
+            if let Some(run) = self.next_block_run(block) {
                 f(run)?;
                 continue;
             }

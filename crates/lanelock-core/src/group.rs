@@ -115,6 +115,19 @@ impl<'b, 'a> Batch<'b, 'a> {
         }
     }
 
+    /// The operations, in the burst's order, each borrowed for as long as the batch is.
+    pub fn all(&mut self) -> impl Iterator<Item = ValidOp<'_, 'a>> {
+        self.succeeded = false;
+        // Ascending: grouping keeps the burst's order.
+        let mut order = self.order.map(|order| order.iter().peekable());
+        let mut is_next = move |index: usize| match &mut order {
+            None => true,
+            Some(order) => order.next_if(|&&at| usize::from(at) == index).is_some(),
+        };
+        let ops = self.ops.iter_mut().enumerate();
+        ops.filter_map(move |(index, op)| is_next(index).then_some(ValidOp(op)))
+    }
+
     /// The operations in a form that kernels read without checking each one; `None` unless all are
     /// plain and their sessions of one kind. Core decides this before it calls the engine: this
     /// call only reads a flag.

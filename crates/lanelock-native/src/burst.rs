@@ -3,13 +3,10 @@
 
 #![allow(unsafe_code)] // writes behind the end of a vector that is not full
 
-use std::slice;
-
 use arrayvec::ArrayVec;
 use lanelock_core::cursor::{Cursor, Run};
 use lanelock_core::engine::{EngineSession, LastSession, ValidOp};
 use lanelock_core::session::SessionMemory;
-use lanelock_kernels::aes::{BLOCK, Part};
 
 /// Messages of one kernel call: twice the lanes of the widest tier.
 pub(crate) const BURST: usize = 64;
@@ -52,36 +49,6 @@ pub(crate) fn for_each_block_run(payload: Cursor<'_>, block: usize, mut run: imp
             run(piece.into());
             Ok(())
         });
-}
-
-/// Hands `run` a scattered payload of a mode with an IV of one block, part by part; the kernel leaves
-/// the last block of the chain where it found the IV. A part is valid until `run` returns, its source
-/// and target alike or disjoint.
-///
-/// # Panics
-/// If the IV is not one block.
-pub(crate) fn for_each_part<Key>(
-    key: &Key,
-    iv: &[u8],
-    payload: Cursor<'_>,
-    mut run: impl FnMut(&mut [Part<'_, Key>]),
-) {
-    let Text {
-        source,
-        target,
-        len,
-    } = Text::EMPTY;
-    let mut part = Part {
-        source,
-        target,
-        len,
-        key,
-        iv: iv.try_into().expect("an IV of one block"),
-    };
-    for_each_block_run(payload, BLOCK, |text| {
-        (part.source, part.target, part.len) = (text.source, text.target, text.len);
-        run(slice::from_mut(&mut part));
-    });
 }
 
 /// An iterator with each item turned into another, always inlined, unlike the standard library's:

@@ -3,14 +3,17 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use std::iter;
+
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::cbc::{decrypt_many, decrypt_records, encrypt_each, encrypt_many};
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{DecryptKey, EncryptKey};
 
-use crate::burst::{Mapped, for_each_part};
-use crate::cipher::{Cipher, Messages};
+use crate::burst::Mapped;
+use crate::cipher::{Cipher, Messages, Scattered};
+use crate::rounds::in_rounds;
 
 pub(crate) struct CbcEncrypt {
     machine: Machine,
@@ -67,10 +70,19 @@ impl Cipher for CbcEncrypt {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        for_each_part(&self.key, iv, payload, |part| {
-            // SAFETY: the part is valid; validation has seen to whole blocks.
-            unsafe { encrypt_many(self.machine, part) };
-        });
+        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
+    }
+
+    fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
+        in_rounds(
+            messages,
+            |cipher| &cipher.key,
+            |parts| {
+                // SAFETY: the parts are valid and disjoint; keys of one group have one size, and validation
+                // has seen to whole blocks.
+                unsafe { encrypt_many(self.machine, parts) };
+            },
+        );
     }
 }
 
@@ -85,9 +97,17 @@ impl Cipher for CbcDecrypt {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        for_each_part(&self.key, iv, payload, |part| {
-            // SAFETY: as for encryption.
-            unsafe { decrypt_many(self.machine, part) };
-        });
+        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
+    }
+
+    fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
+        in_rounds(
+            messages,
+            |cipher| &cipher.key,
+            |parts| {
+                // SAFETY: as for encryption.
+                unsafe { decrypt_many(self.machine, parts) };
+            },
+        );
     }
 }

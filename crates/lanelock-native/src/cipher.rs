@@ -29,6 +29,36 @@ pub(crate) trait Cipher: Send + Sync + 'static {
 
     /// Runs a message in pieces by itself. `iv` is as long as the session demands.
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>);
+
+    /// Runs at most [`BURST`] messages in pieces. Their ciphers are of one group, and so is this.
+    fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>)
+    where
+        Self: Sized,
+    {
+        for message in messages {
+            message.cipher.run_pieces(&message.iv, message.payload);
+        }
+    }
+}
+
+/// A message in pieces.
+pub(crate) struct Scattered<'k, C> {
+    pub(crate) cipher: &'k C,
+    /// As long as the session demands.
+    pub(crate) iv: ArrayVec<u8, BLOCK>,
+    pub(crate) payload: Cursor<'k>,
+}
+
+impl<'k, C> Scattered<'k, C> {
+    /// # Panics
+    /// If the IV is longer than a block.
+    pub(crate) fn new(cipher: &'k C, iv: &[u8], payload: Cursor<'k>) -> Self {
+        Self {
+            cipher,
+            iv: iv.try_into().expect("an IV of one block at most"),
+            payload,
+        }
+    }
 }
 
 /// A message in one piece, without the borrow of its operation.
@@ -132,9 +162,11 @@ impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
     }
 }
 
-/// The messages of any operations. Those that are not in one piece run on the way.
+/// The messages of any operations that are in one piece.
 struct AnyMessages<'b, 'a, S, F> {
     ops: Ops<'b, 'a>,
+    /// Whether others were met.
+    scattered: &'b mut bool,
     cipher: F,
     last: LastSession<'a, S>,
 }
@@ -173,16 +205,32 @@ where
                         text,
                     });
                 }
-                _ => run_alone(cipher, op),
+                _ => *self.scattered = true,
             }
         }
     }
 }
 
+/// Runs those of at most [`BURST`] operations that [`AnyMessages`] leaves out.
 #[inline(never)]
-fn run_alone<C: Cipher>(cipher: &C, mut op: ValidOp<'_, '_>) {
-    let iv = iv_of(&op);
-    cipher.run_pieces(&iv, op.payload());
+fn run_scattered<'a, S: EngineSession, C: Cipher>(
+    any: &C,
+    batch: &mut Batch<'_, 'a>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    let mut last = LastSession::default();
+    let mut ops = batch
+        .all()
+        .filter_map(|mut op| {
+            let whole = op.whole_payload().is_some() && op.whole_iv().is_some();
+            (!whole).then(|| (cipher(session_of(&op, &mut last)), op))
+        })
+        .collect::<ArrayVec<_, BURST>>();
+    any.run_scattered(ops.iter_mut().map(|&mut (cipher, ref mut op)| Scattered {
+        cipher,
+        iv: iv_of(op),
+        payload: op.payload(),
+    }));
 }
 
 /// A copy of the IV, for an operation whose payload is borrowed beside it.
@@ -233,9 +281,11 @@ pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
     batch: &mut Batch<'_, 'a>,
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
+    let mut scattered = false;
     let messages = AnyMessages {
         ops: batch.ops(),
-        cipher,
+        scattered: &mut scattered,
+        cipher: &cipher,
         last: LastSession::default(),
     };
     // SAFETY: the memory of IVs and texts is the operations' for as long as the batch is borrowed,
@@ -244,6 +294,9 @@ pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
     // borrowed exclusively (or promised to be, where raw pointers were given). A batch is of one
     // group.
     unsafe { any.run(messages) };
+    if scattered {
+        run_scattered(any, batch, cipher);
+    }
 }
 
 /// The session of a cipher.

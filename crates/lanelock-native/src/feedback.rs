@@ -3,14 +3,15 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use std::iter;
 use std::marker::PhantomData;
 
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::{EncryptKey, KeySize, Part, Records, cfb, ofb};
 
-use crate::burst::for_each_part;
-use crate::cipher::{Cipher, Messages};
+use crate::cipher::{Cipher, Messages, Scattered};
+use crate::rounds::in_rounds;
 
 /// A feedback mode, in one direction.
 pub(crate) trait Mode: Send + Sync + 'static {
@@ -20,11 +21,11 @@ pub(crate) trait Mode: Send + Sync + 'static {
     /// That of the kernel.
     unsafe fn run(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>);
 
-    /// Runs part of a message.
+    /// Runs parts of messages.
     ///
     /// # Safety
     /// That of the kernel.
-    unsafe fn run_part(machine: Machine, part: &mut [Part<'_, EncryptKey>]);
+    unsafe fn run_parts(machine: Machine, parts: &mut [Part<'_, EncryptKey>]);
 }
 
 pub(crate) struct CfbEncrypt;
@@ -40,9 +41,9 @@ macro_rules! modes {
                 unsafe { $records(machine, size, records) }
             }
 
-            unsafe fn run_part(machine: Machine, part: &mut [Part<'_, EncryptKey>]) {
+            unsafe fn run_parts(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
                 // SAFETY: the caller's promise.
-                unsafe { $many(machine, part) }
+                unsafe { $many(machine, parts) }
             }
         }
     )*};
@@ -83,9 +84,17 @@ impl<M: Mode> Cipher for Feedback<M> {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        for_each_part(&self.key, iv, payload, |part| {
-            // SAFETY: the part is valid.
-            unsafe { M::run_part(self.machine, part) };
-        });
+        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
+    }
+
+    fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
+        in_rounds(
+            messages,
+            |cipher| &cipher.key,
+            |parts| {
+                // SAFETY: the parts are valid and disjoint; keys of one group have one size.
+                unsafe { M::run_parts(self.machine, parts) };
+            },
+        );
     }
 }

@@ -1,0 +1,123 @@
+//! Bursts of messages in segments, some of which share lanes of a cipher's kernel: as the reference
+//! has them, whatever the keys, the lengths and the splits.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use lanelock_conformance::message::{
+    Message, Output, Padded, Part, Placement, Setup, compare, expect, process,
+};
+use lanelock_conformance::reference::REFERENCE;
+use lanelock_core::transform::Direction;
+use lanelock_core::{Algorithm, Cipher, Device, QueuePair, Status};
+use lanelock_native::{Native, Tier};
+
+/// More than a kernel takes at a time.
+const BURST: usize = 90;
+/// One message of so many is in one piece.
+const WHOLE: usize = 5;
+
+/// A message of whole blocks, or of any length, cut at any places, in place or with an output of its
+/// own that is cut elsewhere.
+fn message(random: &mut fastrand::Rng, block: usize) -> Message {
+    let header = random.usize(..20);
+    let blocks = [random.usize(..4), random.usize(..12), random.usize(..70)][random.usize(..3)];
+    let len = blocks * 16 / block * block + random.usize(..16) / block * block;
+    let input: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+        .take(header + len)
+        .collect();
+    let whole = random.usize(..WHOLE) == 0;
+    let mut cuts = || {
+        let most = [8, 40, 300][random.usize(..3)];
+        let mut left = header + len;
+        let mut cuts = Vec::new();
+        while left > 0 && !whole {
+            cuts.push(random.usize(..=most.min(left)));
+            left -= cuts[cuts.len() - 1];
+        }
+        cuts
+    };
+    let (input_cuts, output_cuts) = (cuts(), cuts());
+    let mut message = Message {
+        iv: Part::Separate((0..16).map(|_| random.u8(..)).collect()),
+        cipher: Some(header..header + len),
+        placement: Placement {
+            input_cuts,
+            seed: random.u64(..),
+            ..Placement::default()
+        },
+        ..Message::default()
+    };
+    if random.bool() {
+        message.output = Output::Separate(vec![0xcc; header + len]);
+        message.output_at = Some(header);
+        message.placement.output_cuts = output_cuts;
+    }
+    Message { input, ..message }
+}
+
+fn agree(cipher: Cipher, key_len: usize) {
+    let algorithm = Algorithm::Cipher(cipher);
+    let block = algorithm.row().block;
+    let mut random = fastrand::Rng::with_seed(key_len as u64);
+    for tier in Tier::available() {
+        let native = Native::with_tier(tier).unwrap();
+        let device = Device::builder().engine(native).build();
+        for (direction, other) in [
+            (Direction::Forward, Direction::Reverse),
+            (Direction::Reverse, Direction::Forward),
+        ] {
+            // The other direction is another group: the burst's first does not lie side by side.
+            let setups: Vec<_> = [direction, other, direction]
+                .map(|direction| Setup {
+                    algorithm,
+                    direction,
+                    key: (0..key_len).map(|_| random.u8(..)).collect(),
+                    mac_key: Vec::new(),
+                    iv_len: 16,
+                    tag_len: 0,
+                })
+                .into();
+            let sessions: Vec<_> = setups
+                .iter()
+                .map(|setup| device.session(setup.transform()).unwrap())
+                .collect();
+            let messages: Vec<_> = (0..BURST).map(|_| message(&mut random, block)).collect();
+            let burst: Vec<_> = messages
+                .iter()
+                .enumerate()
+                .map(|(n, message)| (&sessions[n % setups.len()], message))
+                .collect();
+            let mut queue: QueuePair<Padded> = device.queue_pair_of(1);
+            let observed = process(&mut queue, &burst);
+            assert_eq!(observed.len(), BURST);
+            for (n, (message, observed)) in messages.iter().zip(&observed).enumerate() {
+                let setup = &setups[n % setups.len()];
+                let expected = expect(setup, message, &REFERENCE);
+                assert_eq!(expected.status(), Status::Success);
+                if let Some(mismatch) = compare(message, &expected, observed) {
+                    panic!("{mismatch}: {setup:?}, {tier:?}, {message:?}");
+                }
+            }
+        }
+    }
+}
+
+macro_rules! agree {
+    ($($name:ident: $cipher:ident $key:literal)*) => {$(
+        #[test]
+        fn $name() {
+            agree(Cipher::$cipher, $key);
+        }
+    )*};
+}
+
+agree!(
+    aes_128_cbc: AesCbc 16
+    aes_192_cbc: AesCbc 24
+    aes_256_cbc: AesCbc 32
+    aes_128_cfb: AesCfb 16
+    aes_256_cfb: AesCfb 32
+    aes_128_ofb: AesOfb 16
+    aes_192_ofb: AesOfb 24
+    aes_128_ctr: AesCtr 16
+);
