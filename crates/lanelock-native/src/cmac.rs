@@ -4,7 +4,7 @@
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
-use std::slice;
+use std::{ptr, slice};
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
@@ -13,8 +13,8 @@ use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenti
 use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
 use crate::burst::{BURST, Mapped};
-use crate::carry::Carry;
-use crate::mac::{Mac, Message};
+use crate::carry::{Carry, Stretches};
+use crate::mac::{MAX_PIECES, Mac, Message};
 
 pub(crate) struct Cmac {
     machine: Machine,
@@ -33,6 +33,47 @@ impl Cmac {
         })
     }
 
+    /// Computes the tags of messages in pieces: in each round the next stretch of every message.
+    ///
+    /// # Safety
+    /// The pieces are valid for reads; the keys of the messages have one size.
+    #[inline(never)]
+    unsafe fn run_in_rounds(
+        &self,
+        messages: &[InPieces<'_>],
+        tags: &mut [MaybeUninit<[u8; BLOCK]>; BURST],
+    ) {
+        let mut blocks = [[0; BLOCK]; BURST];
+        let mut messages: ArrayVec<_, BURST> = messages.iter().cloned().collect();
+        let mut jobs: ArrayVec<_, BURST> = messages
+            .iter()
+            .map(|message| Job {
+                source: ptr::null(),
+                len: 0,
+                key: &message.mac.key,
+                subkeys: None,
+                chain: [0; BLOCK],
+            })
+            .collect();
+        while !jobs.is_empty() {
+            for ((message, job), block) in messages.iter_mut().zip(&mut jobs).zip(&mut blocks) {
+                // SAFETY: the caller's promise.
+                let (stretch, last) = unsafe { message.stretches.next(block) };
+                (job.source, job.len) = (stretch.cast(), stretch.len());
+                job.subkeys = last.then_some(&message.mac.subkeys);
+            }
+            // SAFETY: stretches are parts of pieces, or blocks that stay as they are.
+            unsafe { authenticate_many(self.machine, &mut jobs) };
+            for n in (0..jobs.len()).rev() {
+                if jobs[n].subkeys.is_some() {
+                    tags[messages[n].tag].write(jobs[n].chain);
+                    messages.swap_remove(n);
+                    jobs.swap_remove(n);
+                }
+            }
+        }
+    }
+
     /// Chains `part` onto `chain`.
     fn part(&self, part: &[u8], subkeys: Option<&Subkeys>, chain: &mut [u8; BLOCK]) {
         let mut job = Job {
@@ -48,15 +89,48 @@ impl Cmac {
     }
 }
 
+/// A message in pieces.
+#[derive(Clone)]
+struct InPieces<'k> {
+    mac: &'k Cmac,
+    stretches: Stretches<'k>,
+    /// Where its tag goes.
+    tag: usize,
+}
+
 impl Mac for Cmac {
     const TAG: usize = BLOCK;
+    const PIECES: usize = MAX_PIECES;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
         // Tags that are shorter than a block are computed beside their places.
         let mut beside = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; BURST];
         let mut places = ArrayVec::<&mut [u8], BURST>::new();
-        let messages = Mapped::new(messages, |Message { mac, text, tag, .. }| {
+        let mut in_pieces = ArrayVec::<InPieces<'_>, BURST>::new();
+        let messages = Mapped::new(messages, |message| {
+            let Message {
+                mac,
+                text,
+                more,
+                tag,
+                ..
+            } = message;
+            if !more.is_empty() {
+                places.push(tag);
+                in_pieces.push(InPieces {
+                    mac,
+                    stretches: Stretches::new(text, more),
+                    tag: places.len() - 1,
+                });
+                return mac::Message {
+                    source: text.cast(),
+                    len: 0,
+                    key: &mac.key,
+                    subkeys: None,
+                    chain: beside[places.len() - 1].write([0; BLOCK]),
+                };
+            }
             let chain: *mut _ = match <&mut [u8; BLOCK]>::try_from(&mut *tag) {
                 Ok(tag) => {
                     *tag = [0; BLOCK];
@@ -79,6 +153,10 @@ impl Mac for Cmac {
         // chaining value a block of its own, borrowed until the call returns; keys of one group have
         // one size, and the caller promises one.
         unsafe { authenticate_each(self.machine, self.key.size(), messages) };
+        if !in_pieces.is_empty() {
+            // SAFETY: the caller's promise of pieces that are valid.
+            unsafe { self.run_in_rounds(&in_pieces, &mut beside) };
+        }
         for (tag, whole) in places.iter_mut().zip(&beside) {
             // SAFETY: written when its place was pushed.
             let whole = unsafe { whole.assume_init_ref() };

@@ -1,5 +1,5 @@
-//! Bursts of messages in segments, some of which share lanes of a cipher's kernel: as the reference
-//! has them, whatever the keys, the lengths and the splits.
+//! Bursts of messages in segments, some of which share lanes of a kernel: as the reference has them,
+//! whatever the keys, the lengths and the splits.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
@@ -8,7 +8,7 @@ use lanelock_conformance::message::{
 };
 use lanelock_conformance::reference::REFERENCE;
 use lanelock_core::transform::Direction;
-use lanelock_core::{Algorithm, Cipher, Device, QueuePair, Status};
+use lanelock_core::{Algorithm, Cipher, Device, Mac, QueuePair, Status};
 use lanelock_native::{Native, Tier};
 
 /// More than a kernel takes at a time.
@@ -27,7 +27,7 @@ fn message(random: &mut fastrand::Rng, block: usize) -> Message {
         .collect();
     let whole = random.usize(..WHOLE) == 0;
     let mut cuts = || {
-        let most = [8, 40, 300][random.usize(..3)];
+        let most = [8, 40, 300, 1000][random.usize(..4)];
         let mut left = header + len;
         let mut cuts = Vec::new();
         while left > 0 && !whole {
@@ -55,9 +55,28 @@ fn message(random: &mut fastrand::Rng, block: usize) -> Message {
     Message { input, ..message }
 }
 
-fn agree(cipher: Cipher, key_len: usize) {
-    let algorithm = Algorithm::Cipher(cipher);
-    let block = algorithm.row().block;
+/// The same bytes and cuts for a MAC, with the tag that is right where one is verified.
+fn authenticated(message: Message, setup: &Setup) -> Message {
+    let mut message = Message {
+        iv: Part::None,
+        cipher: None,
+        tag: Part::Separate(vec![0; setup.tag_len]),
+        output: Output::default(),
+        output_at: None,
+        ..message
+    };
+    message.placement.output_cuts.clear();
+    if setup.direction == Direction::Reverse {
+        message.protect(setup, &REFERENCE);
+    }
+    message
+}
+
+fn agree(algorithm: Algorithm, key_len: usize) {
+    let row = algorithm.row();
+    let authenticates = matches!(algorithm, Algorithm::Mac(_));
+    let tag_len = if authenticates { 16 } else { 0 };
+    let iv_len = 16 - tag_len;
     let mut random = fastrand::Rng::with_seed(key_len as u64);
     for tier in Tier::available() {
         let native = Native::with_tier(tier).unwrap();
@@ -73,15 +92,23 @@ fn agree(cipher: Cipher, key_len: usize) {
                     direction,
                     key: (0..key_len).map(|_| random.u8(..)).collect(),
                     mac_key: Vec::new(),
-                    iv_len: 16,
-                    tag_len: 0,
+                    iv_len,
+                    tag_len,
                 })
                 .into();
             let sessions: Vec<_> = setups
                 .iter()
                 .map(|setup| device.session(setup.transform()).unwrap())
                 .collect();
-            let messages: Vec<_> = (0..BURST).map(|_| message(&mut random, block)).collect();
+            let messages: Vec<_> = (0..BURST)
+                .map(|n| {
+                    let message = message(&mut random, row.block);
+                    match authenticates {
+                        true => authenticated(message, &setups[n % setups.len()]),
+                        false => message,
+                    }
+                })
+                .collect();
             let burst: Vec<_> = messages
                 .iter()
                 .enumerate()
@@ -103,21 +130,24 @@ fn agree(cipher: Cipher, key_len: usize) {
 }
 
 macro_rules! agree {
-    ($($name:ident: $cipher:ident $key:literal)*) => {$(
+    ($($name:ident: $kind:ident $algorithm:ident $key:literal)*) => {$(
         #[test]
         fn $name() {
-            agree(Cipher::$cipher, $key);
+            agree(Algorithm::$kind($kind::$algorithm), $key);
         }
     )*};
 }
 
 agree!(
-    aes_128_cbc: AesCbc 16
-    aes_192_cbc: AesCbc 24
-    aes_256_cbc: AesCbc 32
-    aes_128_cfb: AesCfb 16
-    aes_256_cfb: AesCfb 32
-    aes_128_ofb: AesOfb 16
-    aes_192_ofb: AesOfb 24
-    aes_128_ctr: AesCtr 16
+    aes_128_cbc: Cipher AesCbc 16
+    aes_192_cbc: Cipher AesCbc 24
+    aes_256_cbc: Cipher AesCbc 32
+    aes_128_cfb: Cipher AesCfb 16
+    aes_256_cfb: Cipher AesCfb 32
+    aes_128_ofb: Cipher AesOfb 16
+    aes_192_ofb: Cipher AesOfb 24
+    aes_128_ctr: Cipher AesCtr 16
+    aes_128_cmac: Mac AesCmac 16
+    aes_192_cmac: Mac AesCmac 24
+    aes_256_cmac: Mac AesCmac 32
 );
