@@ -128,7 +128,7 @@ openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 o
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
 
-aarch64: ## As root: the kernels, the core and the native engine compile for 64-bit ARM
+aarch64: ## As root: the tests of kernels, core and native engine on 64-bit Arm, under QEMU
 	tools/aarch64
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
