@@ -74,6 +74,8 @@ pub struct Machine {
     pub(crate) digits: arch::DigitSet,
     /// Rounds of SHA-1 and SHA-256 as instructions.
     pub(crate) sha: Option<arch::Sha>,
+    /// Rounds of SHA-512 as instructions.
+    pub(crate) sha512: Option<arch::Sha512>,
     /// Registers of AES blocks in flight, 4 or 8, where each lane has a key of its own: as many as a
     /// round takes cycles, times the rounds that begin in a cycle.
     pub(crate) keyed_registers: usize,
@@ -87,6 +89,7 @@ impl Machine {
         words: arch::WordSet::Portable,
         digits: arch::DigitSet::Portable,
         sha: None,
+        sha512: None,
         keyed_registers: 8,
     };
 
@@ -125,7 +128,11 @@ impl Machine {
     /// The same machine without the instructions made for SHA.
     #[must_use]
     pub fn without_sha(self) -> Self {
-        Self { sha: None, ..self }
+        Self {
+            sha: None,
+            sha512: None,
+            ..self
+        }
     }
 
     /// Whether the CPU has instructions made for SHA-1 and SHA-256.

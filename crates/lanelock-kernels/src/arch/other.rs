@@ -2,7 +2,7 @@
 
 pub(crate) mod sha;
 
-pub(crate) use sha::Sha;
+pub(crate) use sha::{Sha, Sha512};
 
 use core::fmt;
 

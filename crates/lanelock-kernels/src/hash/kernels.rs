@@ -45,7 +45,7 @@ impl<A: Algorithm> Kernels<A> {
     /// algorithm, however many messages there are.
     #[inline(always)]
     pub(super) fn table(machine: Machine) -> &'static Self {
-        let extension = machine.sha.is_some() && A::EXTENSION.is_some();
+        let extension = A::EXTENSION.is_some() && A::has_extension(machine);
         of_words!(machine.words, |S| match (extension, S::BITS > 64) {
             (true, true) if S::BITS < 256 => const { &Self::EXTENSION },
             (true, true) => const { &Self::in_lanes::<S>(Step::extension(A::FEW[few::<S>()])) },

@@ -15,6 +15,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         blocks: BlockSet::Neon(token),
         words: WordSet::Neon(token),
         sha: Sha::detect(),
+        sha512: Sha512::detect(),
         ..Machine::PORTABLE
     })
 }
@@ -71,6 +72,11 @@ token! {
     cfg!(all(target_feature = "neon", target_feature = "aes", target_feature = "sha2")),
     "neon,aes,sha2"
 }
+token! {
+    /// SHA-512 and SHA-3, on top of NEON.
+    Sha512, SHA3 | SHA512, cfg!(target_feature = "sha3"),
+    "neon,sha3"
+}
 
 impl Neon {
     /// The proof, of what the caller knows.
@@ -103,6 +109,8 @@ const AES: u64 = 1 << 3;
 const PMULL: u64 = 1 << 4;
 const SHA1: u64 = 1 << 5;
 const SHA2: u64 = 1 << 6;
+const SHA3: u64 = 1 << 17;
+const SHA512: u64 = 1 << 21;
 
 /// The feature bits of this CPU.
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -1,12 +1,12 @@
-//! SHA-1 and SHA-256 by the SHA extensions, several messages interleaved.
+//! SHA-1, SHA-256 and SHA-512 by the SHA extensions, several messages interleaved.
 
 use core::arch::aarch64::*;
 
-pub(crate) use super::detect::Sha;
+pub(crate) use super::detect::{Sha, Sha512};
 
 use crate::arch::interleaved::interleaved;
-use crate::arch::words::{Beside, Compression, Row};
-use crate::hash::sha2::K256;
+use crate::arch::words::{Alone, Beside, Compression, Row};
+use crate::hash::sha2::{K256, K512};
 
 /// The registers of AES that may run [`Beside`] the rounds.
 pub(crate) type Registers = super::blocks::NeonBlock;
@@ -17,19 +17,54 @@ pub(crate) const SHA1: Option<Compression<u32>> = Some(sha1);
 /// SHA-256's and SHA-224's compression.
 pub(crate) const SHA256: Option<Compression<u32>> = Some(sha256);
 
+/// SHA-512's and SHA-384's compression.
+pub(crate) const SHA512: Option<Compression<u64>> = Some(sha512);
+
 interleaved!(
     /// SHA-1 of any number of lanes.
-    "neon,aes,sha2",
-    sha1,
-    sha1_beside,
-    sha1_group
+    sha1: u32, "neon,aes,sha2", sha1_group, Alone
 );
+
+/// As [`sha1`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha1_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha1_group::<1, B>(row, &raw const data, blocks, beside) }
+}
+
 interleaved!(
     /// SHA-256 (and SHA-224) of any number of lanes.
-    "neon,aes,sha2",
-    sha256,
-    sha256_beside,
-    sha256_group
+    sha256: u32, "neon,aes,sha2", sha256_group, Alone
+);
+
+/// As [`sha256`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha256_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha256_group::<1, B>(row, &raw const data, blocks, beside) }
+}
+
+interleaved!(
+    /// SHA-512 (and SHA-384) of any number of lanes.
+    sha512: u64, "neon,sha3", sha512_group
 );
 
 /// SHA-1's constants (FIPS 180-4, section 4.2.1).
@@ -181,4 +216,68 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
         }
     }
     beside.end();
+}
+
+/// SHA-512 of `N` lanes.
+///
+/// # Safety
+/// As [`sha512`], with `N` for `lanes`.
+#[target_feature(enable = "neon,sha3")]
+unsafe fn sha512_group<const N: usize>(rows: *mut Row<u64>, at: *const *const u8, blocks: usize) {
+    /// Pairs of rounds: each takes one register of words, and turns the registers of the state.
+    const PAIRS: usize = 40;
+    // Words a and b of the state, c and d, e and f, g and h.
+    let mut state = [[vdupq_n_u64(0); 4]; N];
+    let mut data = [core::ptr::null::<u8>(); N];
+    for n in 0..N {
+        // SAFETY: the caller vouches for `N` rows of 8 words and for `N` pointers.
+        unsafe {
+            for i in 0..4 {
+                state[n][i] = vld1q_u64(rows.add(n).cast::<u64>().add(2 * i));
+            }
+            data[n] = at.add(n).read();
+        }
+    }
+    for _ in 0..blocks {
+        let before = state;
+        let mut w = [[vdupq_n_u64(0); 8]; N];
+        for n in 0..N {
+            for i in 0..8 {
+                // SAFETY: this block of lane `n` is 128 readable bytes.
+                let bytes = unsafe { vld1q_u8(data[n].add(16 * i)) };
+                w[n][i] = vreinterpretq_u64_u8(vrev64q_u8(bytes));
+            }
+        }
+        for first in (0..PAIRS).step_by(8) {
+            for i in 0..8 {
+                // SAFETY: two of the eight constants of a row.
+                let k = unsafe { vld1q_u64(K512[(first + i) / 4].as_ptr().add(2 * (i % 4))) };
+                for n in 0..N {
+                    if first > 0 {
+                        let mixed = vsha512su0q_u64(w[n][i], w[n][(i + 1) % 8]);
+                        let later = vextq_u64::<1>(w[n][(i + 4) % 8], w[n][(i + 5) % 8]);
+                        w[n][i] = vsha512su1q_u64(mixed, w[n][(i + 7) % 8], later);
+                    }
+                    let [ab, cd, ef, gh] = state[n];
+                    let sum = vaddq_u64(w[n][i], k);
+                    let sum = vaddq_u64(vextq_u64::<1>(sum, sum), gh);
+                    let (fg, de) = (vextq_u64::<1>(ef, gh), vextq_u64::<1>(cd, ef));
+                    let half = vsha512hq_u64(sum, fg, de);
+                    state[n] = [vsha512h2q_u64(half, cd, ab), ab, vaddq_u64(cd, half), ef];
+                }
+            }
+        }
+        for n in 0..N {
+            for i in 0..4 {
+                state[n][i] = vaddq_u64(state[n][i], before[n][i]);
+            }
+            data[n] = data[n].wrapping_add(128);
+        }
+    }
+    for n in 0..N {
+        for i in 0..4 {
+            // SAFETY: the caller vouches for `N` rows of 8 words.
+            unsafe { vst1q_u64(rows.add(n).cast::<u64>().add(2 * i), state[n][i]) };
+        }
+    }
 }

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 pub(crate) use super::detect::ShaNi as Sha;
 
 use crate::arch::interleaved::interleaved;
-use crate::arch::words::{Beside, Compression, Row};
+use crate::arch::words::{Alone, Beside, Compression, Row};
 use crate::hash::sha2::K256;
 
 /// The registers of AES that may run [`Beside`] the rounds.
@@ -17,20 +17,54 @@ pub(crate) const SHA1: Option<Compression<u32>> = Some(sha1);
 /// SHA-256's and SHA-224's compression.
 pub(crate) const SHA256: Option<Compression<u32>> = Some(sha256);
 
+/// SHA-512's and SHA-384's compression: none for now.
+pub(crate) const SHA512: Option<Compression<u64>> = None;
+
+/// The proof of instructions for SHA-512, which nothing makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sha512(());
+
 interleaved!(
     /// SHA-1 of any number of lanes.
-    "sha,aes,sse4.1,ssse3",
-    sha1,
-    sha1_beside,
-    sha1_group
+    sha1: u32, "sha,aes,sse4.1,ssse3", sha1_group, Alone
 );
+
+/// As [`sha1`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha1_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha1_group::<1, B>(row, &raw const data, blocks, beside) }
+}
+
 interleaved!(
     /// SHA-256 (and SHA-224) of any number of lanes.
-    "sha,aes,sse4.1,ssse3",
-    sha256,
-    sha256_beside,
-    sha256_group
+    sha256: u32, "sha,aes,sse4.1,ssse3", sha256_group, Alone
 );
+
+/// As [`sha256`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha256_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha256_group::<1, B>(row, &raw const data, blocks, beside) }
+}
 
 /// SHA-1 of `N` lanes.
 ///
