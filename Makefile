@@ -20,8 +20,8 @@ PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
-	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 sanitize fuzz install install-c \
-	capi abi abi-check deb deb-test header ml-kem-peers clean help
+	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 mca mca-aarch64 sanitize fuzz \
+	install install-c capi abi abi-check deb deb-test header ml-kem-peers clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -128,8 +128,17 @@ openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 o
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
 
-aarch64: ## As root: the kernels, the core and the native engine compile for 64-bit ARM
+aarch64: ## As root: the tests of kernels, core and native engine on 64-bit Arm, under QEMU
 	tools/aarch64
+
+mca: ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand
+	tools/aarch64 --prepare
+	RUSTFLAGS="-C symbol-mangling-version=v0" CARGO_TARGET_DIR=target/mca \
+		$(CARGO) build --quiet --release -p lanelock-kernels --features jobs
+	tools/mca target/mca/release/liblanelock_kernels.rlib
+
+mca-aarch64: ## As root: the same for 64-bit Arm
+	tools/mca "$$(tools/aarch64 --object)"
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint

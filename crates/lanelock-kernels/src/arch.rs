@@ -21,9 +21,20 @@ mod x86_64;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::*;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod other;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use other::*;
+
+#[cfg(not(target_arch = "x86_64"))]
+mod no_digits;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod interleaved;
 
 pub(crate) use portable::{Block, Integers};

@@ -15,6 +15,8 @@ pub enum Tier {
     Avx2,
     /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
     AesNi,
+    /// 64-bit Arm's NEON with AES and PMULL; SHA-1 and SHA-256 instructions where the CPU has them.
+    Neon,
     /// Plain integers, on any CPU, in constant time: for comparison, and for CPUs without any of
     /// the others. OpenSSL is faster.
     Portable,
@@ -22,7 +24,13 @@ pub enum Tier {
 
 impl Tier {
     /// Every tier there is, widest first.
-    pub const ALL: [Tier; 4] = [Tier::Avx512, Tier::Avx2, Tier::AesNi, Tier::Portable];
+    pub const ALL: [Tier; 5] = [
+        Tier::Avx512,
+        Tier::Avx2,
+        Tier::AesNi,
+        Tier::Neon,
+        Tier::Portable,
+    ];
 
     /// The tiers this CPU can run, widest first; never empty.
     pub fn available() -> impl Iterator<Item = Tier> {
@@ -40,6 +48,7 @@ impl Tier {
             Tier::Avx512 => "avx512",
             Tier::Avx2 => "avx2",
             Tier::AesNi => "aesni",
+            Tier::Neon => "neon",
             Tier::Portable => "portable",
         }
     }
@@ -65,6 +74,8 @@ pub struct Machine {
     pub(crate) digits: arch::DigitSet,
     /// Rounds of SHA-1 and SHA-256 as instructions.
     pub(crate) sha: Option<arch::Sha>,
+    /// Rounds of SHA-512 as instructions.
+    pub(crate) sha512: Option<arch::Sha512>,
     /// Registers of AES blocks in flight, 4 or 8, where each lane has a key of its own: as many as a
     /// round takes cycles, times the rounds that begin in a cycle.
     pub(crate) keyed_registers: usize,
@@ -78,6 +89,7 @@ impl Machine {
         words: arch::WordSet::Portable,
         digits: arch::DigitSet::Portable,
         sha: None,
+        sha512: None,
         keyed_registers: 8,
     };
 
@@ -116,7 +128,11 @@ impl Machine {
     /// The same machine without the instructions made for SHA.
     #[must_use]
     pub fn without_sha(self) -> Self {
-        Self { sha: None, ..self }
+        Self {
+            sha: None,
+            sha512: None,
+            ..self
+        }
     }
 
     /// Whether the CPU has instructions made for SHA-1 and SHA-256.
@@ -164,7 +180,13 @@ mod tests {
     #[test]
     fn a_wider_tier_brings_the_narrower_ones() {
         let available: std::vec::Vec<_> = Tier::available().collect();
-        assert!(Tier::ALL.ends_with(&available), "{available:?}");
+        let of_this = |tier: &Tier| match tier {
+            Tier::Neon => cfg!(target_arch = "aarch64"),
+            Tier::Portable => true,
+            _ => cfg!(target_arch = "x86_64"),
+        };
+        let all: std::vec::Vec<_> = Tier::ALL.into_iter().filter(of_this).collect();
+        assert!(all.ends_with(&available), "{available:?}");
         assert_eq!(Machine::best().tier(), available[0]);
     }
 
@@ -178,6 +200,14 @@ mod tests {
         let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2") && has!("avx512bw");
         assert_eq!(Tier::Avx512.is_available(), avx512);
         let best = Machine::best();
+        #[cfg(target_arch = "aarch64")]
+        {
+            use std::arch::is_aarch64_feature_detected as has_arm;
+            let neon = has_arm!("neon") && has_arm!("aes") && has_arm!("pmull");
+            assert_eq!(Tier::Neon.is_available(), neon);
+            assert_eq!(best.has_sha(), neon && has_arm!("sha2"));
+        }
+        #[cfg(target_arch = "x86_64")]
         assert_eq!(best.has_sha(), aesni && has!("sha"));
         assert_eq!(best.has_digits(), avx512 && has!("avx512ifma"));
         assert!(Tier::Portable.is_available());

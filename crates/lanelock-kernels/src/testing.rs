@@ -20,7 +20,7 @@ macro_rules! per_tier {
     };
     (@tiers |$tier:ident| $test:block) => {
         $crate::testing::per_tier!(@test |$tier| $test
-            avx512 Avx512, avx2 Avx2, aesni AesNi, portable Portable);
+            avx512 Avx512, avx2 Avx2, aesni AesNi, neon Neon, portable Portable);
     };
     (@test |$tier:ident| $test:block $($name:ident $variant:ident),*) => {
         $(

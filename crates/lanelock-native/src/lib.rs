@@ -34,6 +34,7 @@
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
 //! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, Poly1305 in 4 |
 //! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
+//! | `neon` | AES, one block to a register | the SHA instructions; without, 4 lanes | 2 lanes | 4 lanes, Poly1305 in 2 |
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
 //! Public-key operations run eight at a time, each with a key of its own: ML-KEM on every tier, the
@@ -51,7 +52,7 @@
 //! computed once for the process and kept: 190 KiB for P-256, 440 KiB for P-384.
 //!
 //! The widest tier that the CPU has is taken; the environment variable `LANELOCK_TIER` forces
-//! another. A CPU without AES-NI has no native engine, unless `portable` is asked for: OpenSSL is
+//! another. A CPU without instructions for AES has no native engine, unless `portable` is asked for: OpenSSL is
 //! faster than plain integers.
 
 #![deny(unsafe_code)]

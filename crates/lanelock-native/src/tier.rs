@@ -1,4 +1,4 @@
-//! The tier that an engine runs on: chosen by CPUID or by the environment, never changed after.
+//! The tier that an engine runs on: chosen by asking the CPU or by the environment, never changed after.
 
 use std::fmt;
 
@@ -99,7 +99,7 @@ mod tests {
         let error = named("avx1024").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx2, aesni, portable"
+            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx2, aesni, neon, portable"
         );
     }
 

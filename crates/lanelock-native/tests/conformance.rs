@@ -35,7 +35,15 @@ fn expected_tiers() -> Vec<Tier> {
     .collect()
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn expected_tiers() -> Vec<Tier> {
+    use std::arch::is_aarch64_feature_detected as has;
+    let neon = has!("neon") && has!("aes") && has!("pmull");
+    let neon = neon.then_some(Tier::Neon);
+    neon.into_iter().chain([Tier::Portable]).collect()
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn expected_tiers() -> Vec<Tier> {
     vec![Tier::Portable]
 }
@@ -117,6 +125,11 @@ macro_rules! per_tier {
                 #[test]
                 fn aesni() {
                     on(Tier::AesNi, super::$check);
+                }
+
+                #[test]
+                fn neon() {
+                    on(Tier::Neon, super::$check);
                 }
 
                 #[test]

@@ -1,5 +1,9 @@
 //! What the kernels need from an instruction set: registers of one, two or four AES blocks.
 
+mod single;
+
+pub(crate) use single::one_block;
+
 use super::register::{Code, Proof, Register};
 
 /// A register of [`Vector::BLOCKS`] blocks and the operations on it, block by block. Loads and

@@ -2,11 +2,12 @@
 
 pub(crate) mod sha;
 
-pub(crate) use sha::Sha;
+pub(crate) use sha::{Sha, Sha512};
 
 use core::fmt;
 
 use super::blocks::{Kernel, Vector};
+pub(crate) use super::no_digits::{DigitSet, on};
 use super::register::Proof;
 use super::words;
 use super::{Block, Integers};
@@ -73,20 +74,6 @@ pub(crate) enum WordSet {
     Portable,
 }
 
-/// Which registers of digits kernels run on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum DigitSet {
-    /// Plain integers, lane by lane.
-    Portable,
-}
-
-impl DigitSet {
-    /// Whether these are plain integers.
-    pub(crate) fn is_portable(self) -> bool {
-        true
-    }
-}
-
 impl WordSet {
     /// Runs `kernel` on these registers.
     ///
@@ -106,14 +93,3 @@ macro_rules! of_words {
     }};
 }
 pub(crate) use of_words;
-
-/// Evaluates an expression on the registers of a set.
-macro_rules! on {
-    ($set:expr, |$lanes:ident, $proof:ident $(, $name:ident: $type:ty)*| $body:expr) => {{
-        let $crate::arch::DigitSet::Portable = $set;
-        type $lanes = $crate::arch::digits::Portable;
-        let $proof = ();
-        $body;
-    }};
-}
-pub(crate) use on;

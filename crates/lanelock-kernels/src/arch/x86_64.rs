@@ -12,7 +12,7 @@ mod words;
 pub(crate) use blocks::BlockSet;
 pub(crate) use detect::{Ifma as IfmaToken, machine};
 pub(crate) use digits::{DigitSet, Ifma, on};
-pub(crate) use sha::Sha;
+pub(crate) use sha::{Sha, Sha512};
 pub(crate) use words::{WordSet, Ymm, Zmm, of_words};
 
 use core::fmt;

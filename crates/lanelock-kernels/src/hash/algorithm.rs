@@ -21,6 +21,7 @@ use crate::machine::Machine;
 /// impl Compress for Mine {
 ///     type Word = u32;
 ///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
+///     fn has_extension(_: lanelock_kernels::Machine) -> bool { false }
 ///     const FEW: [usize; 2] = [1, 1];
 ///     unsafe fn compress<V>(_: &mut [V; 8], _: *mut V) {}
 /// }
@@ -58,6 +59,9 @@ pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'st
     /// The compression by instructions made for it, if such exist.
     #[doc(hidden)]
     const EXTENSION: Option<Compression<Self::Word>>;
+    /// Whether a machine has the instructions of [`Self::EXTENSION`].
+    #[doc(hidden)]
+    fn has_extension(machine: Machine) -> bool;
     /// Up to this many messages in flight, [`Self::EXTENSION`] is faster than lanes of 512 bits,
     /// and than lanes of 256 bits.
     #[doc(hidden)]
@@ -79,7 +83,7 @@ mod sealed {
 
 macro_rules! algorithm {
     ($(#[$doc:meta])* $type:ident, $name:literal, $word:ident, $digest:literal,
-     $compress:path, $extension:expr, $few:expr, $initial:expr) => {
+     $compress:path, $extension:expr, $proof:ident, $few:expr, $initial:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $type;
@@ -107,6 +111,10 @@ macro_rules! algorithm {
             const EXTENSION: Option<Compression<$word>> = $extension;
             const FEW: [usize; 2] = $few;
 
+            fn has_extension(machine: Machine) -> bool {
+                machine.$proof.is_some()
+            }
+
             #[inline(always)]
             unsafe fn compress<V: WordLanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
                 // SAFETY: the caller's promise, passed on.
@@ -124,6 +132,7 @@ algorithm!(
     20,
     sha1::compress,
     sha::SHA1,
+    sha,
     [8, 32],
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
 );
@@ -135,6 +144,7 @@ algorithm!(
     28,
     sha2::compress_256,
     sha::SHA256,
+    sha,
     [12, 32],
     [
         0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
@@ -149,6 +159,7 @@ algorithm!(
     32,
     sha2::compress_256,
     sha::SHA256,
+    sha,
     [12, 32],
     [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -162,7 +173,8 @@ algorithm!(
     u64,
     48,
     sha2::compress_512,
-    None,
+    sha::SHA512,
+    sha512,
     [1, 1],
     [
         0xcbbb_9d5d_c105_9ed8, 0x629a_292a_367c_d507, 0x9159_015a_3070_dd17, 0x152f_ecd8_f70e_5939,
@@ -176,7 +188,8 @@ algorithm!(
     u64,
     64,
     sha2::compress_512,
-    None,
+    sha::SHA512,
+    sha512,
     [1, 1],
     [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,

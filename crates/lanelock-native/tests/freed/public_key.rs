@@ -182,7 +182,14 @@ fn add_key(secrets: &mut Secrets, key: &SecretKey) {
         SecretParts::Scalar(scalar) => add_number(secrets, "the scalar", scalar),
         SecretParts::Exponent(_, x) => add_number(secrets, "the exponent", x),
         SecretParts::Raw(bytes) => {
-            add_number(secrets, "the key", bytes);
+            // The seed of the matrix comes first, and the public key begins with it (FIPS 204, algorithms
+            // 22 and 24).
+            let public = if matches!(key.kind(), KeyKind::MlDsa(_)) {
+                32
+            } else {
+                0
+            };
+            add_number(secrets, "the key", &bytes[public..]);
             if key.kind() == KeyKind::Ed25519 {
                 let expanded = hash(MessageDigest::sha512(), bytes).unwrap();
                 // Clamping changes the ends of the scalar.

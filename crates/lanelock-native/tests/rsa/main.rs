@@ -31,9 +31,12 @@ const HASHES: [Hash; 5] = [
 
 /// Native and OpenSSL; `None` only on a CPU without the instructions.
 fn device() -> Option<Device> {
+    #[cfg(target_arch = "x86_64")]
     let must = std::is_x86_feature_detected!("avx512ifma")
         && std::is_x86_feature_detected!("avx512vbmi2")
         && std::is_x86_feature_detected!("vaes");
+    #[cfg(not(target_arch = "x86_64"))]
+    let must = false;
     match Native::with_tier(Tier::Avx512) {
         Ok(native) if must => {
             let openssl = OpenSsl::new().unwrap();

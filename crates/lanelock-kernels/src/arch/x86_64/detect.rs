@@ -33,7 +33,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
             ..narrow
         }),
         Tier::AesNi => Some(narrow),
-        Tier::Portable => None,
+        Tier::Neon | Tier::Portable => None,
     }
 }
 

@@ -1,13 +1,10 @@
 //! SHA-1 and SHA-256 by the SHA extensions, several messages interleaved.
-//!
-//! The instructions have a latency of several times their throughput, so two or more independent
-//! messages run in nearly the time of one. For a few messages this beats a register of lanes. For
-//! one message, other work with a long latency can run [`Beside`] its rounds.
 
 use core::arch::x86_64::*;
 
 pub(crate) use super::detect::ShaNi as Sha;
 
+use crate::arch::interleaved::interleaved;
 use crate::arch::words::{Alone, Beside, Compression, Row};
 use crate::hash::sha2::K256;
 
@@ -20,68 +17,54 @@ pub(crate) const SHA1: Option<Compression<u32>> = Some(sha1);
 /// SHA-256's and SHA-224's compression.
 pub(crate) const SHA256: Option<Compression<u32>> = Some(sha256);
 
-/// Runs `blocks` blocks of `lanes` messages, `N` at a time and the rest one by one.
-macro_rules! interleaved {
-    ($(#[$doc:meta])* $name:ident, $beside:ident, $group:ident) => {
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// The CPU has the AES and SHA extensions, SSSE3 and SSE4.1. `rows` is valid for `lanes`
-        /// rows, `at` for `lanes` pointers, each valid for reading 64 · `blocks` bytes.
-        #[target_feature(enable = "sha,aes,sse4.1,ssse3")]
-        unsafe fn $name(
-            rows: *mut Row<u32>,
-            at: *const *const u8,
-            lanes: usize,
-            blocks: usize,
-        ) {
-            let mut lane = 0;
-            // SAFETY: `lane` + the group's width never exceeds `lanes`, which the caller vouches
-            // for.
-            unsafe {
-                while lanes - lane >= 4 {
-                    $group::<4, _>(rows.add(lane), at.add(lane), blocks, Alone);
-                    lane += 4;
-                }
-                match lanes - lane {
-                    3 => $group::<3, _>(rows.add(lane), at.add(lane), blocks, Alone),
-                    2 => $group::<2, _>(rows.add(lane), at.add(lane), blocks, Alone),
-                    1 => $group::<1, _>(rows.add(lane), at.add(lane), blocks, Alone),
-                    _ => {}
-                }
-            }
-        }
+/// SHA-512's and SHA-384's compression: none for now.
+pub(crate) const SHA512: Option<Compression<u64>> = None;
 
-        /// As above for one lane, with `beside` between the rounds.
-        ///
-        /// # Safety
-        /// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
-        #[inline(always)]
-        pub(crate) unsafe fn $beside<B: Beside>(
-            _: Sha,
-            row: &mut Row<u32>,
-            data: *const u8,
-            blocks: usize,
-            beside: B,
-        ) {
-            // SAFETY: the token is the proof of the instructions; one row, one pointer.
-            unsafe { $group::<1, B>(row, &raw const data, blocks, beside) }
-        }
-    };
-}
+/// The proof of instructions for SHA-512, which nothing makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sha512(());
 
 interleaved!(
     /// SHA-1 of any number of lanes.
-    sha1,
-    sha1_beside,
-    sha1_group
+    sha1: u32, "sha,aes,sse4.1,ssse3", sha1_group, Alone
 );
+
+/// As [`sha1`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha1_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha1_group::<1, B>(row, &raw const data, blocks, beside) }
+}
+
 interleaved!(
     /// SHA-256 (and SHA-224) of any number of lanes.
-    sha256,
-    sha256_beside,
-    sha256_group
+    sha256: u32, "sha,aes,sse4.1,ssse3", sha256_group, Alone
 );
+
+/// As [`sha256`] for one lane, with `beside` between the rounds.
+///
+/// # Safety
+/// `data` is valid for reading 64 · `blocks` bytes; what `beside` demands.
+#[inline(always)]
+pub(crate) unsafe fn sha256_beside<B: Beside>(
+    _: Sha,
+    row: &mut Row<u32>,
+    data: *const u8,
+    blocks: usize,
+    beside: B,
+) {
+    // SAFETY: the token is the proof of the instructions; one row, one pointer.
+    unsafe { sha256_group::<1, B>(row, &raw const data, blocks, beside) }
+}
 
 /// SHA-1 of `N` lanes.
 ///

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::arch::blocks::Vector;
+use crate::arch::blocks::{Vector, one_block};
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::AesNi;
 
@@ -22,29 +22,12 @@ impl Register for Xmm {
 }
 
 impl Vector for Xmm {
-    const BLOCKS: usize = 1;
-    type Single = Self;
-
-    #[inline(always)]
-    fn single(proof: AesNi) -> AesNi {
-        proof
-    }
+    one_block!(AesNi);
 
     #[inline(always)]
     fn zero(proof: AesNi) -> Self {
         // SAFETY: SSE2 is part of x86-64.
         Self(unsafe { _mm_setzero_si128() }, proof)
-    }
-
-    #[inline(always)]
-    fn splat(proof: AesNi, block: u128) -> Self {
-        // SAFETY: a block is read.
-        unsafe { Self::load(proof, block.to_le_bytes().as_ptr()) }
-    }
-
-    #[inline(always)]
-    fn ramp(proof: AesNi) -> Self {
-        Self::zero(proof)
     }
 
     #[inline(always)]
@@ -57,87 +40,6 @@ impl Vector for Xmm {
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the caller's 16 bytes.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_bytes(proof: AesNi, from: *const u8, bytes: usize) -> Self {
-        let mut padded = [0_u8; 16];
-        // SAFETY: the caller's bytes, 16 at most.
-        unsafe {
-            from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes);
-            Self::load(proof, padded.as_ptr())
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
-        let mut padded = [0_u8; 16];
-        // SAFETY: the caller's bytes, 16 at most.
-        unsafe {
-            self.store(padded.as_mut_ptr());
-            to.copy_from_nonoverlapping(padded.as_ptr(), bytes);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn keep_bytes(self, bytes: usize) -> Self {
-        let mut padded = [0_u8; 16];
-        // SAFETY: the caller's promise: 16 bytes at most.
-        unsafe {
-            self.store_bytes(padded.as_mut_ptr(), bytes);
-            Self::load(self.1, padded.as_ptr())
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn broadcast(proof: AesNi, from: *const u8) -> Self {
-        // SAFETY: the caller's 16 bytes.
-        unsafe { Self::load(proof, from) }
-    }
-
-    #[inline(always)]
-    unsafe fn gather(proof: AesNi, from: *const *mut u8) -> Self {
-        // SAFETY: the caller's one pointer, to 16 bytes.
-        unsafe { Self::load(proof, *from) }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter(self, to: *const *mut u8) {
-        // SAFETY: the caller's one pointer, to 16 bytes.
-        unsafe { self.store(*to) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_lines(
-        proof: AesNi,
-        from: *const *const u8,
-        offset: usize,
-        blocks: usize,
-    ) -> [Self; 4] {
-        let mut lines = [Self::zero(proof); 4];
-        // SAFETY: the caller's `blocks` blocks behind the one pointer.
-        unsafe {
-            let line = (*from).add(offset);
-            for j in 0..4 {
-                if j < blocks {
-                    lines[j] = Self::load(proof, line.add(16 * j));
-                }
-            }
-        }
-        lines
-    }
-
-    #[inline(always)]
-    unsafe fn store_lines(lines: [Self; 4], to: *const *mut u8, offset: usize, blocks: usize) {
-        // SAFETY: the caller's `blocks` blocks behind the one pointer.
-        unsafe {
-            let line = (*to).add(offset);
-            for j in 0..4 {
-                if j < blocks {
-                    lines[j].store(line.add(16 * j));
-                }
-            }
-        }
     }
 
     #[inline(always)]
@@ -197,41 +99,6 @@ impl Vector for Xmm {
         // SAFETY: SSE2 is part of x86-64.
         let shifted = unsafe { _mm_srl_epi64(self.0, _mm_cvtsi32_si128(bits.cast_signed())) };
         Self(shifted, self.1)
-    }
-
-    #[inline(always)]
-    fn shift_in(self, before: Self) -> Self {
-        before
-    }
-
-    #[inline(always)]
-    fn fold(self) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn first(self) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn pair(_: AesNi, _: Self, _: Self) -> Self {
-        unreachable!("one block per register")
-    }
-
-    #[inline(always)]
-    fn fold_rows(rows: [Self; 4]) -> Self {
-        rows[0]
-    }
-
-    #[inline(always)]
-    fn from_singles(_: AesNi, singles: [Self; 4]) -> Self {
-        singles[0]
-    }
-
-    #[inline(always)]
-    fn from_single(_: AesNi, single: Self) -> Self {
-        single
     }
 }
 

@@ -1,0 +1,41 @@
+//! 64-bit Arm: NEON with AES and PMULL, the SHA extensions.
+
+mod blocks;
+mod detect;
+pub(crate) mod sha;
+mod words;
+
+pub(crate) use super::no_digits::{DigitSet, on};
+pub(crate) use blocks::BlockSet;
+pub(crate) use detect::machine;
+pub(crate) use sha::{Sha, Sha512};
+pub(crate) use words::{NeonWords, WordSet, of_words};
+
+use core::fmt;
+
+use crate::machine::Machine;
+
+/// The machine itself, and those that lack what not every CPU of its tier has.
+pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 3] {
+    let without_sha512 = machine.sha512.map(|_| Machine {
+        sha512: None,
+        ..machine
+    });
+    let without_sha = machine.sha.map(|_| machine.without_sha());
+    [Some(machine), without_sha512, without_sha]
+}
+
+/// The instruction sets of a machine.
+pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(match machine.blocks {
+        BlockSet::Neon(_) => "NEON, AES, PMULL",
+        BlockSet::Portable => "plain integers",
+    })?;
+    if machine.has_sha() {
+        f.write_str(", SHA-1, SHA-256")?;
+    }
+    if machine.sha512.is_some() {
+        f.write_str(", SHA-512")?;
+    }
+    Ok(())
+}
