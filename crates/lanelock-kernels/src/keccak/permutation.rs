@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // states in memory
 
 use crate::arch::register::{Code, Proof};
-use crate::arch::words::LongLanes;
+use crate::arch::words::Logic;
 use crate::arrays::from_fn;
 
 /// Words of a state.
@@ -22,14 +22,14 @@ pub(crate) const WORDS: usize = 25;
 pub(crate) unsafe fn permute<P, V>(proof: P, states: *mut u64)
 where
     P: Proof + Into<V::Proof>,
-    V: LongLanes,
+    V: Logic,
 {
     proof.enter(Permutation::<V>(proof.into(), states));
 }
 
-struct Permutation<V: LongLanes>(V::Proof, *mut u64);
+struct Permutation<V: Logic>(V::Proof, *mut u64);
 
-impl<V: LongLanes> Code for Permutation<V> {
+impl<V: Logic> Code for Permutation<V> {
     type Output = ();
 
     #[inline(always)]
@@ -50,7 +50,7 @@ impl<V: LongLanes> Code for Permutation<V> {
 
 /// One round. Word (x, y) is `a[x + 5 * y]`.
 #[inline(always)]
-fn round<V: LongLanes>(a: &mut [V; WORDS], constant: V) {
+fn round<V: Logic>(a: &mut [V; WORDS], constant: V) {
     let mut parity = [a[0]; 5];
     for x in 0..5 {
         let low = a[x].xor3(a[x + 5], a[x + 10]);
