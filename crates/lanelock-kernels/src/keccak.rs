@@ -17,7 +17,7 @@ mod stream;
 
 pub use function::Function;
 pub use hmac::HmacKey;
-pub use job::{Job, MAX_PARTS};
+pub use job::Job;
 pub use stream::{Output, Stream};
 
 use crate::machine::Machine;

@@ -7,10 +7,10 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
-use lanelock_kernels::keccak::{Function, HmacKey, Job, MAX_PARTS, Stream, hash_many};
+use lanelock_kernels::keccak::{Function, HmacKey, Job, Stream, hash_many};
 
 use crate::burst::BURST;
-use crate::mac::{MAX_PIECES, Mac, Message};
+use crate::mac::{Mac, Message};
 
 /// SHA-3 with a digest of `DIGEST` bytes, or HMAC over it.
 pub(crate) struct Sha3<const DIGEST: usize> {
@@ -39,7 +39,7 @@ impl<const DIGEST: usize> Sha3<DIGEST> {
 
 impl<const DIGEST: usize> Mac for Sha3<DIGEST> {
     const TAG: usize = DIGEST;
-    const PIECES: usize = MAX_PARTS;
+    const TAKES_PIECES: bool = true;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
@@ -53,13 +53,7 @@ impl<const DIGEST: usize> Mac for Sha3<DIGEST> {
                 ..
             } = message;
             // SAFETY: the caller's promise.
-            unsafe {
-                jobs.push(Job::of_raw(text, mac.key.as_ref(), tag));
-                for &piece in more {
-                    let has_room = jobs.last_mut().is_some_and(|job| job.push(piece));
-                    debug_assert!(has_room, "no more pieces than a job has parts");
-                }
-            }
+            jobs.push(unsafe { Job::of_raw(text, more, mac.key.as_ref(), tag) });
         });
         hash_many(self.machine, Self::FUNCTION, &mut jobs);
     }
@@ -79,5 +73,3 @@ impl<const DIGEST: usize> Mac for Sha3<DIGEST> {
         }
     }
 }
-
-const _: () = assert!(MAX_PARTS <= MAX_PIECES);

@@ -1,22 +1,16 @@
 //! A message to hash, with the key of its HMAC, if it has one, and the place of its output.
 
-#![allow(unsafe_code)] // parts are raw: they may lie in buffers that other operations write
+#![allow(unsafe_code)] // memory of messages is raw: other operations may write to it
 
 use core::fmt;
-use core::mem::MaybeUninit;
 
 use super::HmacKey;
-
-/// Most parts of a message that runs in a lane; [`Stream`](super::Stream) takes any number.
-pub const MAX_PARTS: usize = 4;
+use crate::parts::Parts;
 
 /// A message to hash: one part, or several in order.
 pub struct Job<'m> {
-    /// Invariant: those below `count` are initialised, and valid for reading until the job has run.
-    parts: [MaybeUninit<*const [u8]>; MAX_PARTS],
-    /// Parts that have been read.
-    read: u8,
-    count: u8,
+    /// Invariant: valid for reading until the job has run.
+    parts: Parts<'m>,
     key: Option<&'m HmacKey>,
     place: &'m mut [u8],
 }
@@ -28,55 +22,44 @@ impl<'m> Job<'m> {
     #[must_use]
     pub fn new(message: &'m [u8], key: Option<&'m HmacKey>, place: &'m mut [u8]) -> Self {
         // SAFETY: the message is borrowed for as long as the job lives.
-        unsafe { Self::of_raw(message, key, place) }
+        unsafe { Self::of_raw(message, &[], key, place) }
     }
 
-    /// As [`Job::new`], for memory that is not borrowed.
-    ///
-    /// # Safety
-    /// `message` is valid for reading until the job has run or is dropped.
-    #[inline(always)]
+    /// As [`Job::new`], of a message in several parts.
+    #[inline]
     #[must_use]
-    pub unsafe fn of_raw(
-        message: *const [u8],
+    pub fn of_parts(
+        parts: &'m [&'m [u8]],
         key: Option<&'m HmacKey>,
         place: &'m mut [u8],
     ) -> Self {
-        let mut parts = [MaybeUninit::uninit(); MAX_PARTS];
-        parts[0].write(message);
+        let parts = Parts::of(parts);
+        Self { parts, key, place }
+    }
+
+    /// As [`Job::new`], for memory that is not borrowed: the first part, and what follows.
+    ///
+    /// # Safety
+    /// All parts are valid for reading until the job has run or is dropped.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn of_raw(
+        first: *const [u8],
+        more: &'m [*const [u8]],
+        key: Option<&'m HmacKey>,
+        place: &'m mut [u8],
+    ) -> Self {
         Self {
-            parts,
-            read: 0,
-            count: 1,
+            parts: Parts::new(first, more),
             key,
             place,
         }
     }
 
-    /// Appends a part; `false` if there is no room for it.
-    ///
-    /// # Safety
-    /// `part` is valid for reading until the job has run or is dropped.
-    #[inline]
-    pub unsafe fn push(&mut self, part: *const [u8]) -> bool {
-        let Some(slot) = self.parts.get_mut(usize::from(self.count)) else {
-            return false;
-        };
-        slot.write(part);
-        self.count += 1;
-        true
-    }
-
     /// The next part, `None` past the last one.
     #[inline(always)]
     pub(super) fn next_part(&mut self) -> Option<*const [u8]> {
-        if self.read == self.count {
-            return None;
-        }
-        // SAFETY: `read` < `count`.
-        let part = unsafe { self.parts[usize::from(self.read) % MAX_PARTS].assume_init() };
-        self.read += 1;
-        Some(part)
+        self.parts.next()
     }
 
     #[inline(always)]
@@ -92,6 +75,6 @@ impl<'m> Job<'m> {
 
 impl fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Job of {} parts", self.count)
+        f.write_str("Job")
     }
 }
