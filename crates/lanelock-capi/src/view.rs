@@ -196,11 +196,13 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
         )
     };
     let written = if kind == 0 { input } else { output };
-    let met = |part: Run, list: &[Segment]| list.iter().any(|it| meet(part, (it.base, it.len)));
+    let met = |part: Run, list: &[Segment]| {
+        part.1 != 0 && list.iter().any(|it| meet(part, (it.base, it.len)))
+    };
     let met_any = met(parts.iv, written)
         || met(parts.aad, written)
         || met(parts.tag, input)
-        || met(parts.tag, written)
+        || kind != 0 && met(parts.tag, written)
         || meet(parts.tag, parts.iv)
         || meet(parts.tag, parts.aad);
     let in_place_at = if op.flags & LANELOCK_OP_CIPHER_RANGE != 0 {
