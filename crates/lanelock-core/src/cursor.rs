@@ -74,6 +74,12 @@ impl<'o> Cursor<'o> {
     #[inline]
     pub fn next_run(&mut self, limit: usize) -> Option<Run<'o>> {
         let len = self.run_len().min(limit);
+        self.step(len)
+    }
+
+    /// The next `len` bytes, which are contiguous; `None` of no bytes.
+    #[inline]
+    fn step(&mut self, len: usize) -> Option<Run<'o>> {
         if len == 0 {
             return None;
         }
@@ -94,7 +100,7 @@ impl<'o> Cursor<'o> {
     pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
         let len = self.run_len();
         if len == self.remaining {
-            self.next_run(len)
+            self.step(len)
         } else {
             None
         }
@@ -193,7 +199,7 @@ impl<'o> Cursor<'o> {
     #[inline]
     pub fn next_whole_blocks(&mut self, block: usize) -> Option<Run<'o>> {
         let whole = self.run_len() / block * block;
-        self.next_run(whole)
+        self.step(whole)
     }
 
     /// Hands the rest to `f` in runs of whole blocks of `block` bytes; only the last run may end
@@ -220,7 +226,7 @@ impl<'o> Cursor<'o> {
             } else {
                 here / block * block
             };
-            if let Some(run) = self.next_run(whole) {
+            if let Some(run) = self.step(whole) {
                 f(run)?;
                 continue;
             }

@@ -31,29 +31,30 @@ pub(crate) fn in_rounds<'k, C: 'k, K: 'k>(
     key: impl Fn(&'k C) -> &'k K,
     run: impl Fn(&mut [Part<'_, K>]),
 ) {
-    let mut messages: ArrayVec<_, BURST> = messages
-        .filter(|message| message.payload.remaining() > 0)
-        .map(|message| Message {
-            key: key(message.cipher),
-            iv: message
-                .iv
-                .as_slice()
-                .try_into()
-                .expect("an IV of one block"),
-            payload: message.payload,
-        })
-        .collect();
+    let mut left = ArrayVec::<_, BURST>::new();
+    for Scattered {
+        cipher,
+        iv,
+        payload,
+    } in messages
+    {
+        if payload.remaining() > 0 {
+            let iv = iv.as_slice().try_into().expect("an IV of one block");
+            let key = key(cipher);
+            left.push(Message { key, iv, payload });
+        }
+    }
     let mut straddling = Straddling::new();
-    while !messages.is_empty() {
+    while !left.is_empty() {
         let mut pieces = ArrayVec::<Piece, { BURST * PIECES }>::new();
         let mut ends = ArrayVec::<usize, BURST>::new();
-        for message in &mut messages {
+        for message in &mut left {
             take(&mut message.payload, &mut pieces, &mut straddling);
             ends.push(pieces.len());
         }
         let mut parts = ArrayVec::<Part<'_, K>, BURST>::new();
         let mut start = 0;
-        for (message, &end) in messages.iter().zip(&ends) {
+        for (message, &end) in left.iter().zip(&ends) {
             let Piece {
                 source,
                 target,
@@ -70,11 +71,11 @@ pub(crate) fn in_rounds<'k, C: 'k, K: 'k>(
             start = end;
         }
         run(&mut parts);
-        for (message, part) in messages.iter_mut().zip(&parts) {
+        for (message, part) in left.iter_mut().zip(&parts) {
             message.iv = part.iv;
         }
         straddling.scatter();
-        messages.retain(|message| message.payload.remaining() > 0);
+        left.retain(|message| message.payload.remaining() > 0);
     }
 }
 
