@@ -214,6 +214,10 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
     let mut view = unsafe {
         match kind {
             0 if !met_any => parts.on(&apart, Buffer::from_raw_segments_in_place(input)),
+            // Then the tag alone is written, apart from all that is read.
+            LANELOCK_OP_READ_ONLY if !met_any => {
+                parts.on(&apart, Buffer::from_raw_segments_read_only(input))
+            }
             // The same memory on both sides, where the check finds it alike.
             0 if op.flags & LANELOCK_OP_OUTPUT_AT == 0 => parts
                 .on(&apart, Buffer::from_raw_segments(input, input))

@@ -99,7 +99,10 @@ impl<'k, Key: Schedule> Part<'k, Key> {
         let uniform = parts.iter().all(|part| part.key.key_size() == size);
         assert!(uniform, "keys of one size are required");
         let whole = |part: &Self| part.more.is_empty() || part.is_whole();
-        assert!(parts.iter().all(whole), "pieces of whole blocks are required");
+        assert!(
+            parts.iter().all(whole),
+            "pieces of whole blocks are required"
+        );
         Some(size)
     }
 
@@ -108,7 +111,10 @@ impl<'k, Key: Schedule> Part<'k, Key> {
         let is_whole = |len: usize| len.is_multiple_of(BLOCK);
         is_whole(self.len)
             && (self.more.is_empty() || self.len > 0)
-            && self.more.iter().all(|piece| piece.len > 0 && is_whole(piece.len))
+            && self
+                .more
+                .iter()
+                .all(|piece| piece.len > 0 && is_whole(piece.len))
     }
 
     /// [`Self::key_size`] of parts in whole blocks.
@@ -116,7 +122,10 @@ impl<'k, Key: Schedule> Part<'k, Key> {
     /// # Panics
     /// As [`Self::key_size`], and if a length is not a multiple of 16.
     pub(super) fn key_size_of_blocks(parts: &[Self]) -> Option<KeySize> {
-        assert!(parts.iter().all(Self::is_whole), "whole blocks are required");
+        assert!(
+            parts.iter().all(Self::is_whole),
+            "whole blocks are required"
+        );
         Self::key_size(parts)
     }
 }

@@ -27,7 +27,10 @@ pub unsafe fn apply_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
     unsafe {
         let links = parts.iter_mut().map(|part| {
             let chaining = part.iv.as_mut_ptr();
-            Link { chaining, ..Link::<'_, Ofb>::from(&*part) }
+            Link {
+                chaining,
+                ..Link::<'_, Ofb>::from(&*part)
+            }
         });
         run_each(machine, size, links);
         in_records(parts.iter().map(Part::message), |records| {

@@ -71,11 +71,7 @@ impl<'m, A: Algorithm> Job<'m, A> {
     }
 
     #[inline(always)]
-    fn of(
-        parts: Parts<'m>,
-        key: Option<&'m HmacKey<A>>,
-        place: Option<&'m mut [u8]>,
-    ) -> Self {
+    fn of(parts: Parts<'m>, key: Option<&'m HmacKey<A>>, place: Option<&'m mut [u8]>) -> Self {
         let fits = place.as_ref().is_none_or(|place| place.len() <= A::DIGEST);
         assert!(fits, "a place for a digest is no longer than the digest");
         Self {

@@ -158,7 +158,10 @@ fn authenticate<A: Interleave>(
     ciphertext: impl Fn(&Message<'_>) -> *const u8,
 ) {
     let text = |message: &Message<'_>| ptr::slice_from_raw_parts(ciphertext(message), message.len);
-    let texts: Vec<_> = messages.iter().map(|(message, _)| [text(message)]).collect();
+    let texts: Vec<_> = messages
+        .iter()
+        .map(|(message, _)| [text(message)])
+        .collect();
     let mut jobs = Vec::with_capacity(messages.len());
     for ((message, tag), text) in messages.iter_mut().zip(&texts) {
         let key = &keys[message.given.key].mac;

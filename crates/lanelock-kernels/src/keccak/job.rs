@@ -28,11 +28,7 @@ impl<'m> Job<'m> {
     /// As [`Job::new`], of a message in several parts.
     #[inline]
     #[must_use]
-    pub fn of_parts(
-        parts: &'m [&'m [u8]],
-        key: Option<&'m HmacKey>,
-        place: &'m mut [u8],
-    ) -> Self {
+    pub fn of_parts(parts: &'m [&'m [u8]], key: Option<&'m HmacKey>, place: &'m mut [u8]) -> Self {
         let parts = Parts::of(parts);
         Self { parts, key, place }
     }
