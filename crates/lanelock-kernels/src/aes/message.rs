@@ -107,14 +107,14 @@ impl<'k, Key: Schedule> Part<'k, Key> {
     }
 
     /// Whether each piece is of whole blocks, and not empty if there are several.
+    #[inline(always)]
     fn is_whole(&self) -> bool {
-        let is_whole = |len: usize| len.is_multiple_of(BLOCK);
-        is_whole(self.len)
-            && (self.more.is_empty() || self.len > 0)
-            && self
-                .more
-                .iter()
-                .all(|piece| piece.len > 0 && is_whole(piece.len))
+        let (mut odd, mut empty) = (self.len % BLOCK, !self.more.is_empty() & (self.len == 0));
+        for piece in self.more {
+            odd |= piece.len % BLOCK;
+            empty |= piece.len == 0;
+        }
+        odd == 0 && !empty
     }
 
     /// [`Self::key_size`] of parts in whole blocks.
