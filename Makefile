@@ -20,7 +20,7 @@ PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
-	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 mca mca-aarch64 sanitize fuzz \
+	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 mca mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
@@ -116,6 +116,9 @@ dpdk: setup ## The crypto driver for the DPDK that is installed: target/dpdk/lib
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
 	$(MAKE) --no-print-directory -C integrations/dpdk
 
+dpdk-24.11: capi ## As root: the same driver with the DPDK 24.11 of Debian 13, and DPDK's tests there
+	tools/dpdk-releases 24.11
+
 soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
 	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
 
@@ -190,4 +193,4 @@ clean: ## Remove what was built
 	rm -f report.html
 
 help: ## This list
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
+	@grep -E '^[a-z0-9.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9.-]+):.*## /\1|/' | column -t -s '|'

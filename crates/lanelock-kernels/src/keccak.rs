@@ -16,7 +16,7 @@ mod schedule;
 mod stream;
 
 pub use function::Function;
-pub use job::{Job, MAX_PARTS};
+pub use job::Job;
 pub use key::Key;
 pub use stream::{Output, Stream};
 

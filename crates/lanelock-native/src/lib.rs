@@ -4,8 +4,8 @@
 //! A session holds its key expanded, immutable and wiped on drop; queue pairs need no context of
 //! it. A batch becomes kernel calls of up to 64 messages, whatever their sessions, as long as
 //! algorithm, key size and direction are the same. Messages in one piece run in lanes; messages in
-//! segments run piece after piece where they lie, with the same result; nothing is copied. Those that
-//! take a lane of a cipher's kernel share it: the next pieces of all of them run together. Of an
+//! segments run piece after piece where they lie, with the same result; nothing is copied. Where a
+//! message takes a lane, one in segments does too, and the lane goes on with its next piece. Of an
 //! AES-CBC and HMAC (SHA-1, SHA-224 or SHA-256) chain, a message that is alone, or much longer than
 //! the others of its burst, runs cipher and MAC interleaved on CPUs with SHA-NI.
 //!

@@ -7,10 +7,10 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
-use lanelock_kernels::keccak::{Function, Job, Key, MAX_PARTS, Stream, hash_many};
+use lanelock_kernels::keccak::{Function, Job, Key, Stream, hash_many};
 
 use crate::burst::BURST;
-use crate::mac::{MAX_PIECES, Mac, Message};
+use crate::mac::{Mac, Message};
 
 /// A hash or MAC over Keccak with tags of at most `TAG` bytes.
 pub(crate) struct Keccak<const TAG: usize> {
@@ -40,7 +40,7 @@ impl<const TAG: usize> Keccak<TAG> {
 
 impl<const TAG: usize> Mac for Keccak<TAG> {
     const TAG: usize = TAG;
-    const PIECES: usize = MAX_PARTS;
+    const TAKES_PIECES: bool = true;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
@@ -54,13 +54,7 @@ impl<const TAG: usize> Mac for Keccak<TAG> {
                 ..
             } = message;
             // SAFETY: the caller's promise.
-            unsafe {
-                jobs.push(Job::of_raw(text, mac.key.as_ref(), tag));
-                for &piece in more {
-                    let has_room = jobs.last_mut().is_some_and(|job| job.push(piece));
-                    debug_assert!(has_room, "no more pieces than a job has parts");
-                }
-            }
+            jobs.push(unsafe { Job::of_raw(text, more, mac.key.as_ref(), tag) });
         });
         hash_many(self.machine, self.function, &mut jobs);
     }
@@ -80,5 +74,3 @@ impl<const TAG: usize> Mac for Keccak<TAG> {
         }
     }
 }
-
-const _: () = assert!(MAX_PARTS <= MAX_PIECES);

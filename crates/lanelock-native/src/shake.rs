@@ -97,7 +97,7 @@ impl EngineSession for Shake {
                 // nothing else is written meanwhile but places of other operations.
                 unsafe {
                     let place = slice::from_raw_parts_mut(place.cast(), place.len());
-                    jobs.push(Job::of_raw(message, session.key.as_ref(), place));
+                    jobs.push(Job::of_raw(message, &[], session.key.as_ref(), place));
                 }
                 op.complete(Status::Success);
             });

@@ -44,7 +44,7 @@ fn row(
 
 fn job<'b>(message: &'b Message<'_>, key: Option<&'b Key>) -> Job<'b> {
     // SAFETY: one job of a message at a time; its text is borrowed.
-    unsafe { Job::of_raw(ptr::from_ref(message.source()), key, message.place()) }
+    unsafe { Job::of_raw(ptr::from_ref(message.source()), &[], key, message.place()) }
 }
 
 /// Lengths of a tag: whole and cut.
