@@ -16,11 +16,14 @@ MODULE = target/release/lanelock.so
 CAPI = target/release/liblanelock_capi.a
 # Those that are tested with the provider.
 SERVERS = haproxy trafficserver nginx lighttpd redis event-loops
+# What `perf pubkey` calls the operations of ML-KEM.
+ML_KEM = ml-kem-512-generate,ml-kem-512-encapsulate,ml-kem-512-decapsulate,ml-kem-768-generate,ml-kem-768-encapsulate,ml-kem-768-decapsulate,ml-kem-1024-generate,ml-kem-1024-encapsulate,ml-kem-1024-decapsulate
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
-	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 mca mca-aarch64 sanitize fuzz \
+	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
+	mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
@@ -127,6 +130,11 @@ race: setup ## Valgrind's two race detectors, inside libcrypto too
 
 openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 of Debian 13
 	tools/openssl-releases 3.5
+
+perf-openssl35: build ## As root, long: ML-KEM and TLS over X25519MLKEM768 with the OpenSSL 3.5, nginx and HAProxy of Debian 13
+	tools/openssl-releases 3.5 lanelock perf pubkey --engine openssl,native --batch 1,8 --algorithm $(ML_KEM)
+	for server in nginx haproxy; do tools/openssl-releases 3.5 lanelock perf tls --server $$server \
+		--key p256,rsa-2048 --group x25519mlkem768 --connections 1,200 --seconds 3 || exit; done
 
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
