@@ -32,6 +32,11 @@ use crate::types::Type;
 /// ``messages`` says how many values the key has encrypted before: random nonces allow so many
 /// messages under one key (``bound``), a warning comes at a quarter of them, and more are refused.
 ///
+/// ``layout`` is ``raw``: nonce, ciphertext, tag (for AES-SIV the synthetic IV, then the ciphertext), or
+/// ``spark``: what Spark's ``aes_encrypt`` makes in the modes GCM and CBC. :func:`tink`,
+/// :func:`fernet` and :func:`mongodb` make the others. ``nonce_length`` is another length of nonces
+/// where the algorithm leaves a choice (AES-GCM, AES-CCM, AES-SIV).
+///
 /// >>> import lanelock
 /// >>> aead = lanelock.Aead("aes-256-gcm-siv", bytes(32))
 /// >>> column = aead.encrypt([b"one", None, b"three"])
@@ -72,17 +77,21 @@ impl Aead {
         keys: &Keys,
         prefixes: Vec<Vec<u8>>,
         primary: usize,
+        nonce: Option<usize>,
     ) -> PyResult<Scheme> {
+        let nonce = nonce.unwrap_or(family.default_iv_len());
         let layout = seal::Layout {
-            nonce: family.default_iv_len(),
+            nonce,
             tag_first: family == Family::AesSiv,
             prefixes,
             primary,
         };
-        let transforms = keys
-            .keys
-            .iter()
-            .map(|key| (Transform::seal(family, key), Transform::open(family, key)));
+        let transforms = keys.keys.iter().map(|key| {
+            (
+                Transform::seal(family, key).iv_len(nonce),
+                Transform::open(family, key).iv_len(nonce),
+            )
+        });
         let (sealing, opening) =
             seal::sessions(transforms).map_err(|error| session_error(&error))?;
         Ok(Scheme::Stream {
@@ -296,12 +305,14 @@ fn family(name: &str, keys: &Keys) -> PyResult<Option<Family>> {
 #[pymethods]
 impl Aead {
     #[new]
-    #[pyo3(signature = (algorithm, key, *, layout="raw", messages=0, header=None, prefixes=None, primary=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (algorithm, key, *, layout="raw", messages=0, nonce_length=None, header=None, prefixes=None, primary=None))]
     fn new(
         algorithm: &str,
         key: &Bound<'_, PyAny>,
         layout: &str,
         messages: u64,
+        nonce_length: Option<usize>,
         header: Option<Vec<u8>>,
         prefixes: Option<&Bound<'_, PyDict>>,
         primary: Option<i64>,
@@ -324,10 +335,13 @@ impl Aead {
             })?,
         };
         let (layout_name, scheme) = match (layout, family, cbc_hmac) {
-            ("raw", Some(family), _) => ("raw", Self::stream(family, &keys, Vec::new(), primary)?),
+            ("raw", Some(family), _) => (
+                "raw",
+                Self::stream(family, &keys, Vec::new(), primary, nonce_length)?,
+            ),
             ("spark", Some(Family::AesGcm), _) => (
                 "spark",
-                Self::stream(Family::AesGcm, &keys, Vec::new(), primary)?,
+                Self::stream(Family::AesGcm, &keys, Vec::new(), primary, None)?,
             ),
             ("spark", None, None)
                 if ["aes-cbc", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]
@@ -354,7 +368,7 @@ impl Aead {
                     })?;
                     all[position] = prefix.extract()?;
                 }
-                ("tink", Self::stream(family, &keys, all, primary)?)
+                ("tink", Self::stream(family, &keys, all, primary, None)?)
             }
             ("raw", None, Some((name, hash, half))) => {
                 let layout = cbc::Layout {
@@ -468,6 +482,12 @@ impl Aead {
                     return Err(PyValueError::new_err(format!(
                         "nonce: {} is deterministic and takes none",
                         self.name
+                    )));
+                }
+                if nonce.is_none() && (1..12).contains(&layout.nonce) {
+                    return Err(PyValueError::new_err(format!(
+                        "nonce: {} bytes are too few to be random; pass a column of nonces",
+                        layout.nonce
                     )));
                 }
                 let work = seal::Seal {

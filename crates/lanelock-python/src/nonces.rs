@@ -89,7 +89,7 @@ impl Limit {
     /// within the bound of the standard.
     pub(crate) fn of(aead: Aead) -> Self {
         match aead {
-            Aead::AesGcm => Self {
+            Aead::AesGcm | Aead::AesCcm => Self {
                 most: 1 << 32,
                 source: "NIST SP 800-38D, 8.3",
             },

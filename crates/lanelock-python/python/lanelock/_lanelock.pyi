@@ -54,6 +54,7 @@ class Aead:
         *,
         layout: str = "raw",
         messages: int = 0,
+        nonce_length: int | None = None,
         header: bytes | None = None,
         prefixes: dict[int, bytes] | None = None,
         primary: int | None = None,
