@@ -22,9 +22,9 @@ use crate::types::Type;
 /// Encrypts and decrypts columns with an AEAD.
 ///
 /// ``algorithm`` is ``aes-256-gcm-siv`` (recommended), ``xchacha20-poly1305`` (recommended where AES
-/// is not wanted), ``aes-256-siv`` or ``aes-512-siv``-sized keys for deterministic encryption that
-/// can be joined on, ``aes-256-gcm``, ``chacha20-poly1305``, or ``aes-256-cbc-hmac-sha512``
-/// (RFC 7518); names without the key's size, as ``aes-gcm-siv``, take the size of the key.
+/// is not wanted), ``aes-siv`` (keys of 32, 48 or 64 bytes) for deterministic encryption, which can
+/// be joined on, ``aes-256-gcm``, ``chacha20-poly1305``, or ``aes-256-cbc-hmac-sha512`` (RFC 7518).
+/// Names without the key's size, as ``aes-gcm-siv``, take any size that the algorithm has.
 ///
 /// ``key`` is ``bytes``, or a mapping from numbers to ``bytes``; methods then take a column of each
 /// row's key number as ``keys``.

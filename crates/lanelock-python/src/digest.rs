@@ -25,7 +25,7 @@ use crate::types::Type;
 /// >>> import lanelock
 /// >>> mac = lanelock.Mac("hmac-sha256", bytes(32), length=8, encoding="hex", prefix="user_")
 /// >>> mac.compute(["a@example.org", None]).to_pylist()
-/// ['user_a73bd3aaad6d9c95', None]
+/// ['user_8a2b11ba402d9014', None]
 #[pyclass(module = "lanelock", frozen)]
 pub(crate) struct Mac {
     sessions: Vec<Session>,

@@ -35,6 +35,8 @@ def columns(draw: st.DrawFn) -> tuple[pa.ChunkedArray, list[bytes | None]]:
 
 
 def nonces(column: list[bytes | None], length: int) -> list[bytes]:
+    if length == 0:
+        return [b""] * len(column)
     return [row.to_bytes(length, "little") for row in range(1, len(column) + 1)]
 
 
@@ -81,7 +83,7 @@ def test_random_nonces_differ_and_decrypt(algorithm):
 
 
 def test_numbers_and_times_are_their_little_endian_bytes():
-    aead = lanelock.Aead("aes-256-siv", bytes(48))
+    aead = lanelock.Aead("aes-siv", bytes(48))
     for array in [
         pa.array([1, None, -2], pa.int64()),
         pa.array([1, None, 7], pa.uint8()),

@@ -191,8 +191,8 @@ def test_tink_reads_ours_and_we_read_its(url, field, length):
         theirs = handle.primitive(daead.DeterministicAead)
         assert [theirs.encrypt_deterministically(value, b"aad") for value in values] == sealed
         return
-    if url == "AesGcmSivKey":
-        pytest.skip("Tink for Python has no AES-GCM-SIV")
+    if url in ("AesGcmSivKey", "ChaCha20Poly1305Key"):
+        pytest.skip(f"Tink for Python has no {url}")
     theirs = handle.primitive(aead.Aead)
     assert [theirs.decrypt(value, b"aad") for value in sealed] == values
     written = [theirs.encrypt(value, b"aad") for value in values]

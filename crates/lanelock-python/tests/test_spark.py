@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pyarrow as pa
 import pytest
@@ -22,6 +23,7 @@ def spark(tmp_path_factory):
     path = tmp_path_factory.mktemp("key") / "key"
     path.write_bytes(KEY.hex().encode())
     path.chmod(0o600)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")

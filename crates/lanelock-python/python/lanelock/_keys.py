@@ -20,6 +20,7 @@ class KeyRef:
       worker can import, which returns the key, from a key management service for example.
 
     >>> import os
+    >>> from lanelock import KeyRef
     >>> os.environ["COLUMN_KEY"] = "00" * 32
     >>> KeyRef("env:COLUMN_KEY").load() == bytes(32)
     True

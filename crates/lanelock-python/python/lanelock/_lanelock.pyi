@@ -1,26 +1,15 @@
-from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, final
 
-class ArrowArray(Protocol):
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
-
-class ArrowStream(Protocol):
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-
-class NumpyArray(Protocol):
-    @property
-    def __array_interface__(self) -> dict[str, Any]: ...
-
-class ArrowType(Protocol):
-    def __arrow_c_schema__(self) -> object: ...
-
-ColumnLike: TypeAlias = (
-    ArrowArray | ArrowStream | NumpyArray | list[Any] | tuple[Any, ...]
+from ._types import (
+    ArrowType as _ArrowType,
+    ColumnLike as _ColumnLike,
+    Encoding as _Encoding,
+    Key as _Key,
+    OnError as _OnError,
+    Progress as _Progress,
 )
-Key: TypeAlias = bytes | bytearray | Mapping[int, bytes | bytearray]
-OnError: TypeAlias = Literal["raise", "null"]
-Progress: TypeAlias = Any
-Encoding: TypeAlias = Literal["hex", "base64", "base64url", "base64url-nopad"]
+
+__all__ = ["Aead", "Column", "Hash", "Mac", "NonceWarning", "RowError", "__version__"]
 
 __version__: str
 
@@ -50,7 +39,7 @@ class Aead:
     def __new__(
         cls,
         algorithm: str,
-        key: Key,
+        key: _Key,
         *,
         layout: str = "raw",
         messages: int = 0,
@@ -61,25 +50,25 @@ class Aead:
     ) -> Aead: ...
     def encrypt(
         self,
-        column: ColumnLike,
-        aad: bytes | ColumnLike | None = None,
-        nonce: Literal["random"] | ColumnLike | None = None,
+        column: _ColumnLike,
+        aad: bytes | _ColumnLike | None = None,
+        nonce: Literal["random"] | _ColumnLike | None = None,
         *,
-        keys: ColumnLike | None = None,
-        on_error: OnError = "raise",
+        keys: _ColumnLike | None = None,
+        on_error: _OnError = "raise",
         threads: int | None = None,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> Column: ...
     def decrypt(
         self,
-        column: ColumnLike,
-        aad: bytes | ColumnLike | None = None,
+        column: _ColumnLike,
+        aad: bytes | _ColumnLike | None = None,
         *,
-        keys: ColumnLike | None = None,
-        type: str | ArrowType | None = None,
-        on_error: OnError = "raise",
+        keys: _ColumnLike | None = None,
+        type: str | _ArrowType | None = None,
+        on_error: _OnError = "raise",
         threads: int | None = None,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> Column: ...
     @property
     def algorithm(self) -> str: ...
@@ -96,20 +85,20 @@ class Mac:
     def __new__(
         cls,
         algorithm: str,
-        key: Key,
+        key: _Key,
         *,
         length: int | None = None,
-        encoding: Encoding | None = None,
+        encoding: _Encoding | None = None,
         prefix: str = "",
     ) -> Mac: ...
     def compute(
         self,
-        column: ColumnLike,
+        column: _ColumnLike,
         *,
-        keys: ColumnLike | None = None,
-        on_error: OnError = "raise",
+        keys: _ColumnLike | None = None,
+        on_error: _OnError = "raise",
         threads: int | None = None,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> Column: ...
     @property
     def algorithm(self) -> str: ...
@@ -122,16 +111,16 @@ class Hash:
         algorithm: str,
         *,
         length: int | None = None,
-        encoding: Encoding | None = None,
+        encoding: _Encoding | None = None,
         prefix: str = "",
     ) -> Hash: ...
     def compute(
         self,
-        column: ColumnLike,
+        column: _ColumnLike,
         *,
-        on_error: OnError = "raise",
+        on_error: _OnError = "raise",
         threads: int | None = None,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> Column: ...
     @property
     def algorithm(self) -> str: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import hashlib
 import hmac
 import io
@@ -314,7 +315,7 @@ def ours(
 ) -> Iterator[Contestant]:
     for number in threads:
         name = "lanelock" if number == 1 else f"lanelock, {number} threads"
-        yield Contestant(name, lambda number=number: run(number), answers, count)
+        yield Contestant(name, functools.partial(run, number), answers, count)
 
 
 WORKS: dict[str, Callable[[list[bytes], list[int]], Iterator[Contestant]]] = {

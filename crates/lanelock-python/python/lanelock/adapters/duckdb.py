@@ -4,8 +4,8 @@
 >>> aead = lanelock.Aead("aes-256-gcm-siv", bytes(32))
 >>> connection = duckdb.connect()
 >>> lanelock.adapters.duckdb.register(connection, aead, encrypt="seal", decrypt="unseal")
->>> connection.sql("SELECT decode(unseal(seal('a value'::BLOB)))").fetchone()
-('a value',)
+>>> connection.sql("SELECT decode(unseal(seal('a value'::BLOB)))").fetchall()
+[('a value',)]
 """
 
 from __future__ import annotations

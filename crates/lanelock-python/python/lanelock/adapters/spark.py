@@ -9,6 +9,7 @@ closure that Spark pickles, stores and logs. Each task resolves it once.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Iterator, Optional, Union
 
 import pyarrow as pa
@@ -80,7 +81,7 @@ def _mapped(
     )
 
     def batches(iterator: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        aead = lanelock.Aead(algorithm, lanelock.KeyRef(reference).load(), layout=layout)
+        aead = _resolved(reference, algorithm, layout)
         for batch in iterator:
             for name in columns:
                 at = batch.schema.get_field_index(name)
@@ -105,12 +106,16 @@ def udf(
 
     reference = _reference(key)
 
-    def batches(iterator: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        aead = lanelock.Aead(algorithm, lanelock.KeyRef(reference).load(), layout=layout)
-        for column in iterator:
-            result = getattr(aead, function)(column, threads=1)
-            yield pa.array(result)
+    def batch(column: pa.Array) -> pa.Array:
+        aead = _resolved(reference, algorithm, layout)
+        return pa.array(getattr(aead, function)(column, threads=1))
 
-    batches.__annotations__ = {"iterator": Iterator[pa.Array], "return": Iterator[pa.Array]}
-    made = arrow_udf(batches, "binary")
+    batch.__annotations__ = {"column": pa.Array, "return": pa.Array}
+    made = arrow_udf(batch, "binary")
     return made.asNondeterministic() if function == "encrypt" else made
+
+
+@functools.lru_cache(maxsize=16)
+def _resolved(reference: str, algorithm: str, layout: str) -> lanelock.Aead:
+    """One for each process of an executor."""
+    return lanelock.Aead(algorithm, lanelock.KeyRef(reference).load(), layout=layout)
