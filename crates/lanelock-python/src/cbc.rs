@@ -157,8 +157,8 @@ impl Work for Seal<'_> {
         None
     }
 
-    fn room(&self, len: usize, _: usize) -> Result<usize, Reason> {
-        Ok(self.layout.sealed(len))
+    fn room(&self, len: usize, _: usize) -> Option<usize> {
+        Some(self.layout.sealed(len))
     }
 
     fn nonce_len(&self) -> usize {
@@ -300,19 +300,19 @@ impl Work for Open<'_> {
     fn state(&self) {}
 
     /// The value itself without its header: it is decrypted where the plaintext will be.
-    fn room(&self, len: usize, _: usize) -> Result<usize, Reason> {
+    fn room(&self, len: usize, _: usize) -> Option<usize> {
         let layout = self.layout;
-        let least = layout.sealed(0);
+        let text = len.checked_sub(layout.header.len() + layout.tag)?;
+        let whole = text >= 2 * BLOCK && text.is_multiple_of(BLOCK);
+        whole.then_some(text + layout.trailer())
+    }
+
+    fn refusal(&self, len: usize, _: usize) -> Reason {
+        let least = self.layout.header.len() + 2 * BLOCK + self.layout.tag;
         if len < least {
-            return Err(Reason::Short(least));
+            return Reason::Short(least);
         }
-        let text = len - layout.header.len() - layout.tag;
-        if !text.is_multiple_of(BLOCK) {
-            return Err(Reason::Layout(
-                "the ciphertext is not a whole number of blocks",
-            ));
-        }
-        Ok(text + layout.trailer())
+        Reason::Layout("the ciphertext is not a whole number of blocks")
     }
 
     fn run(&self, (): &mut (), queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {

@@ -40,9 +40,13 @@ impl<W: Work> Work for Encode<W> {
         (self.inner.state(), Vec::new())
     }
 
-    fn room(&self, len: usize, key: usize) -> Result<usize, Reason> {
+    fn room(&self, len: usize, key: usize) -> Option<usize> {
         let inner = self.inner.room(len, key)?;
-        Ok(self.prefix.len() + self.encoding.encode_len(inner))
+        Some(self.prefix.len() + self.encoding.encode_len(inner))
+    }
+
+    fn refusal(&self, len: usize, key: usize) -> Reason {
+        self.inner.refusal(len, key)
     }
 
     fn key_of(&self, value: &[u8]) -> Option<Result<usize, Reason>> {
@@ -104,9 +108,12 @@ impl<W: Work> Work for Decode<W> {
     }
 
     /// The padding says how long a value is, so this is a bound.
-    fn room(&self, len: usize, _: usize) -> Result<usize, Reason> {
-        let raw = self.encoding.decode_len(len).map_err(|_| NOT_ENCODED)?;
-        Ok(raw + MOST_GROWTH)
+    fn room(&self, len: usize, _: usize) -> Option<usize> {
+        Some(self.encoding.decode_len(len).ok()? + MOST_GROWTH)
+    }
+
+    fn refusal(&self, _: usize, _: usize) -> Reason {
+        NOT_ENCODED
     }
 
     fn run(
@@ -132,7 +139,7 @@ impl<W: Work> Work for Decode<W> {
         for (row, (raw, slot)) in decoded.iter().zip(slots).enumerate() {
             let Some(raw) = raw else { continue };
             let key = burst.keys[row];
-            let Ok(room) = self.inner.room(raw.len(), key) else {
+            let Some(room) = self.inner.room(raw.len(), key) else {
                 continue;
             };
             within.values.push(raw);
@@ -143,13 +150,14 @@ impl<W: Work> Work for Decode<W> {
         }
         self.inner.run(state, queue, &mut within);
         let lens: Rows<usize> = within.slots.iter().map(|slot| slot.len()).collect();
-        let mut results = within.results.into_iter().zip(lens);
+        let results = filled(within.results, lens.len());
+        let mut results = results.into_iter().zip(lens);
         for (row, raw) in decoded.iter().enumerate() {
             burst.results.push(match raw {
                 None => Err(NOT_ENCODED),
                 Some(raw) => match self.inner.room(raw.len(), burst.keys[row]) {
-                    Err(reason) => Err(reason),
-                    Ok(_) => match results.next() {
+                    None => Err(self.inner.refusal(raw.len(), burst.keys[row])),
+                    Some(_) => match results.next() {
                         Some((Ok(_), len)) if W::EXACT => Ok(len),
                         Some((result, _)) => result,
                         None => Err(Reason::Engine),
@@ -157,6 +165,15 @@ impl<W: Work> Work for Decode<W> {
                 },
             });
         }
+    }
+}
+
+/// The results of `count` rows, where an empty list stands for success.
+fn filled(results: Vec<Result<usize, Reason>>, count: usize) -> Vec<Result<usize, Reason>> {
+    if results.is_empty() {
+        vec![Ok(0); count]
+    } else {
+        results
     }
 }
 

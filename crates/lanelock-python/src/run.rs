@@ -16,7 +16,7 @@ use crate::column::{Chunk, Column};
 use crate::engine::Queue;
 use crate::failure::{Reason, session_error};
 use crate::keys::Numbers;
-use crate::work::{BURST, Burst, Rows, Work};
+use crate::work::{BURST, Burst, Rows, Size, Work};
 
 /// Most rows and, as far as that is known, bytes of a unit.
 const UNIT_ROWS: usize = 4096;
@@ -219,8 +219,15 @@ fn cut<'a>(inputs: &Inputs<'a>, chunk: &'a Chunk, first: usize) -> Vec<Unit<'a, 
 
 /// The bytes that a unit's output takes at most.
 fn room<W: Work>(work: &W, inputs: &Inputs<'_>, unit: &Unit<'_, '_>) -> usize {
-    if let (Some(growth), Some(total)) = (work.growth(), unit.chunk.total(&unit.rows)) {
-        return total + growth * unit.rows.len();
+    let rows = unit.rows.len();
+    match work.size() {
+        Size::Constant(size) if !unit.chunk.has_nulls() => return size * rows,
+        Size::Grows(growth) => {
+            if let Some(total) = unit.chunk.total(&unit.rows) {
+                return total + growth * rows;
+            }
+        }
+        _ => {}
     }
     let mut sum = 0;
     for (at, row) in unit.rows.clone().enumerate() {
@@ -384,7 +391,7 @@ fn run_unit<W: Work>(
                 continue;
             }
             work.run(state, queue, &mut burst);
-            debug_assert_eq!(burst.results.len(), rows.len());
+            debug_assert!(W::EXACT || burst.results.len() == rows.len());
             for ((slot, result), at) in burst.slots.iter_mut().zip(&burst.results).zip(&rows) {
                 if let Err(reason) = result {
                     slot.fill(0); // what the buffer's last user left
@@ -432,12 +439,13 @@ fn row<'a, W: Work>(
     unit: &Unit<'a, '_>,
     at: usize,
 ) -> Result<Row<'a>, Reason> {
-    let value = unit
-        .chunk
-        .value(unit.rows.start + at)
-        .ok_or(Reason::Malformed)?;
+    let Some(value) = unit.chunk.value(unit.rows.start + at) else {
+        return Err(Reason::Malformed);
+    };
     let key = key(work, inputs, unit, at, value)?;
-    let room = work.room(value.len(), key)?;
+    let Some(room) = work.room(value.len(), key) else {
+        return Err(work.refusal(value.len(), key));
+    };
     let aad = match &unit.aad {
         Err(same) => same,
         Ok(side) => side.value(at, Reason::NullAad)?,

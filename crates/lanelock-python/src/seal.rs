@@ -5,7 +5,7 @@ use lanelock::{Buffer, Op, QueuePair, Session, SessionError, Status, Transform};
 use crate::engine;
 use crate::failure::Reason;
 use crate::nonces::Nonces;
-use crate::work::{Burst, Rows, Work};
+use crate::work::{Burst, Rows, Size, Work};
 
 /// Bytes of a tag.
 const TAG: usize = 16;
@@ -75,15 +75,17 @@ impl Work for Seal<'_> {
         None
     }
 
-    fn growth(&self) -> Option<usize> {
+    fn size(&self) -> Size {
         let first = self.layout.overhead(0);
-        let same = (1..self.keys.len()).all(|key| self.layout.overhead(key) == first);
-        same.then_some(first)
+        match (1..self.keys.len()).all(|key| self.layout.overhead(key) == first) {
+            true => Size::Grows(first),
+            false => Size::Varies,
+        }
     }
 
     #[inline]
-    fn room(&self, len: usize, key: usize) -> Result<usize, Reason> {
-        Ok(len + self.layout.overhead(key))
+    fn room(&self, len: usize, key: usize) -> Option<usize> {
+        Some(len + self.layout.overhead(key))
     }
 
     fn key_of(&self, _: &[u8]) -> Option<Result<usize, Reason>> {
@@ -115,11 +117,15 @@ impl Work for Seal<'_> {
             let (key, value) = (burst.keys[row], burst.values[row]);
             let prefix = self.layout.prefix(key);
             let (head, rest) = slot.split_at_mut(prefix.len());
-            head.copy_from_slice(prefix);
+            if !prefix.is_empty() {
+                head.copy_from_slice(prefix);
+            }
             let (nonce, rest) = rest.split_at_mut(len);
             match burst.nonces.get(row) {
                 Some(given) => nonce.copy_from_slice(given),
-                None => nonce.copy_from_slice(&drawn[row * len..(row + 1) * len]),
+                None if len == 12 => nonce.copy_from_slice(&drawn[row * 12..row * 12 + 12]),
+                None if len > 0 => nonce.copy_from_slice(&drawn[row * len..(row + 1) * len]),
+                None => {}
             }
             let (text, tag) = if self.layout.tag_first {
                 let (tag, text) = rest.split_at_mut(TAG);
@@ -129,20 +135,22 @@ impl Work for Seal<'_> {
             };
             let op = Op::new(&self.keys[key], Buffer::separate(value, text)).tag(tag);
             let op = if len > 0 { op.iv(nonce) } else { op };
-            ops.push(op.aad(burst.aads[row]));
+            ops.push(with_aad(op, burst.aads[row]));
         }
         let outcome = queue.process(&mut ops);
-        let failed = outcome.failed > 0;
-        let results = ops.iter().map(|op| match op.status() {
-            Status::Success => Ok(0),
-            _ => Err(Reason::of(op)),
-        });
-        if failed {
-            burst.results.extend(results);
-        } else {
-            burst.results.extend((0..count).map(|_| Ok(0)));
+        if outcome.failed > 0 {
+            burst.results.extend(ops.iter().map(|op| match op.status() {
+                Status::Success => Ok(0),
+                _ => Err(Reason::of(op)),
+            }));
         }
     }
+}
+
+/// Additional data that is empty has no memory: the kernels need not look for it.
+#[inline]
+fn with_aad<'a>(op: Op<'a>, aad: &'a [u8]) -> Op<'a> {
+    if aad.is_empty() { op } else { op.aad(aad) }
 }
 
 fn draw<'n>(nonces: &'n mut Option<Nonces>, queue: &mut QueuePair, len: usize) -> Option<&'n [u8]> {
@@ -159,9 +167,12 @@ impl Work for Open<'_> {
     fn state(&self) {}
 
     #[inline]
-    fn room(&self, len: usize, key: usize) -> Result<usize, Reason> {
-        let overhead = self.layout.overhead(key);
-        len.checked_sub(overhead).ok_or(Reason::Short(overhead))
+    fn room(&self, len: usize, key: usize) -> Option<usize> {
+        len.checked_sub(self.layout.overhead(key))
+    }
+
+    fn refusal(&self, _: usize, key: usize) -> Reason {
+        Reason::Short(self.layout.overhead(key))
     }
 
     fn key_of(&self, value: &[u8]) -> Option<Result<usize, Reason>> {
@@ -176,7 +187,8 @@ impl Work for Open<'_> {
             let (key, value) = (burst.keys[row], burst.values[row]);
             let prefix = self.layout.prefix(key);
             let (head, rest) = value.split_at(prefix.len());
-            if head != prefix {
+            // A comparison of nothing is slow where one of the slices has no memory.
+            if !prefix.is_empty() && head != prefix {
                 wrong.push(row);
             }
             let (nonce, rest) = rest.split_at(self.layout.nonce);
@@ -188,12 +200,10 @@ impl Work for Open<'_> {
             };
             let op = Op::new(&self.keys[key], Buffer::separate(text, &mut **slot));
             let op = if nonce.is_empty() { op } else { op.iv(nonce) };
-            ops.push(op.expected_tag(tag).aad(burst.aads[row]));
+            ops.push(with_aad(op.expected_tag(tag), burst.aads[row]));
         }
         let outcome = queue.process(&mut ops);
-        let count = ops.len();
         if outcome.failed == 0 && wrong.is_empty() {
-            burst.results.extend((0..count).map(|_| Ok(0)));
             return;
         }
         let results = ops.iter().enumerate().map(|(row, op)| match op.status() {

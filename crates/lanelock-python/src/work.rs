@@ -23,8 +23,18 @@ pub(crate) struct Burst<'a, 'o> {
     /// Where the results go: as many bytes as [`Work::room`] says.
     pub(crate) slots: Rows<&'o mut [u8]>,
     /// The length of each result, which starts its slot, or why there is none. Of a failed row the
-    /// slot may hold anything that is not plaintext.
-    pub(crate) results: Rows<Result<usize, Reason>>,
+    /// slot may hold anything that is not plaintext. Empty if every result fills its slot.
+    pub(crate) results: Vec<Result<usize, Reason>>,
+}
+
+/// How many bytes the results of some work have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Size {
+    /// Those of the value, and so many more.
+    Grows(usize),
+    /// So many, whatever the value.
+    Constant(usize),
+    Varies,
 }
 
 /// What is done to each value of a column.
@@ -32,18 +42,23 @@ pub(crate) trait Work: Sync {
     /// What a thread needs for some thousand rows.
     type State;
 
-    /// Whether every result fills its slot, unless its row fails.
+    /// Whether every result fills its slot, unless its row fails: lengths in `results` do not count.
     const EXACT: bool;
 
-    /// The bytes that each result has beyond its value, if that is the same for all lengths.
-    fn growth(&self) -> Option<usize> {
-        None
+    /// How many bytes results have, if that needs no look at each value.
+    fn size(&self) -> Size {
+        Size::Varies
     }
 
     fn state(&self) -> Self::State;
 
-    /// The bytes of a slot for a value of `len` bytes.
-    fn room(&self, len: usize, key: usize) -> Result<usize, Reason>;
+    /// The bytes of a slot for a value of `len` bytes; `None` if its length is wrong.
+    fn room(&self, len: usize, key: usize) -> Option<usize>;
+
+    /// Why there is no room for a value of `len` bytes.
+    fn refusal(&self, _len: usize, _key: usize) -> Reason {
+        Reason::Engine
+    }
 
     /// The position of a row's key, for ciphertexts that name it.
     fn key_of(&self, _value: &[u8]) -> Option<Result<usize, Reason>> {
