@@ -81,12 +81,8 @@ impl<W: Work> Work for Encode<W> {
             rest = others;
         }
         self.inner.run(state, queue, &mut within);
-        for ((slot, raw), result) in burst
-            .slots
-            .iter_mut()
-            .zip(&within.slots)
-            .zip(within.results)
-        {
+        let results = filled(within.results, within.slots.len());
+        for ((slot, raw), result) in burst.slots.iter_mut().zip(&within.slots).zip(results) {
             burst.results.push(result.map(|len| {
                 let raw = if W::EXACT { &raw[..] } else { &raw[..len] };
                 let (head, rest) = slot.split_at_mut(self.prefix.len());
