@@ -24,7 +24,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	mca-aarch64 sanitize fuzz \
-	install install-c capi abi abi-check deb deb-test header ml-kem-peers clean help
+	install install-c capi abi abi-check deb deb-test header ml-kem-peers python clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -41,6 +41,7 @@ test: setup peers ## Everything that must pass
 	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
 		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
 		OUT=target/debug/dpdk integrations/dpdk/test --short; fi
+	$(MAKE) --no-print-directory python
 
 lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API, C ABI; warnings denied
 	$(CARGO) fmt --all --check
@@ -192,6 +193,10 @@ install-c: capi ## Install the C library: lanelock.h, liblanelock.so.0, liblanel
 
 capi: setup
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
+
+python: setup ## The Python package: its wheel in target/wheels, installed and tested in an environment of its own
+	@tools/setup python
+	tools/python
 
 ml-kem-peers: ## ML-KEM beside libcrux and AWS-LC: nanoseconds per operation, in turns, answers compared
 	$(CARGO) run --release --quiet --manifest-path peers/ml-kem/Cargo.toml --target-dir target/peer-ml-kem
