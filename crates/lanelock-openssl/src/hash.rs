@@ -103,7 +103,9 @@ impl HashContext {
                 output,
             } => {
                 digest.restart()?;
-                digest.update(prefix)?;
+                if !prefix.is_empty() {
+                    digest.update(prefix)?;
+                }
                 op.for_each_authenticated(input, |piece| digest.update(piece))?;
                 digest.squeeze(output)?;
                 op.write_tag(output);

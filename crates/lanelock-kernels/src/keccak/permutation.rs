@@ -3,6 +3,11 @@
 //! With three-operand logic and rotations as instructions a round is 95 of them: θ takes 10 for the
 //! columns' parities, 10 for what each column gets, 25 for the state; ρ 24; χ 25; ι one. Without, it
 //! is 188, as a rotation is three, and 25 words do not fit into 16 registers.
+//!
+//! Zen 4 begins four of them a cycle on registers of up to 256 bits, and two on 512. By that limit a
+//! permutation takes 570 cycles of a lone state on AVX-512, 1140 of eight, and 1128 of four on AVX2.
+//! With the block that it absorbs it takes 790, about 1630, and 1405: `lanelock perf throughput
+//! --algorithm shake128,sha3-256 --sizes 8k --burst 1,32` divided by 49 and 61 blocks, at 3.7 GHz.
 
 #![allow(unsafe_code)] // states in memory
 
