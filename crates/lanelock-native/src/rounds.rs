@@ -112,7 +112,8 @@ fn take<'k>(
 
 /// Blocks that straddle a boundary, or end with a message before they are whole.
 struct Straddling<'k> {
-    blocks: [MaybeUninit<[u8; BLOCK]>; BURST * STRADDLING],
+    /// As numbers, which are wiped in one store.
+    blocks: [MaybeUninit<u128>; BURST * STRADDLING],
     /// Where each goes. Invariant: as many blocks are initialised.
     places: ArrayVec<Cursor<'k>, { BURST * STRADDLING }>,
 }
@@ -148,7 +149,7 @@ impl<'k> Straddling<'k> {
         for (mut place, block) in self.places.drain(..).zip(&mut self.blocks) {
             // SAFETY: the invariant.
             let block = unsafe { block.assume_init_mut() };
-            place.copy_out(&block[..place.remaining()]);
+            place.copy_out(&block.to_ne_bytes()[..place.remaining()]);
             block.zeroize();
         }
     }
