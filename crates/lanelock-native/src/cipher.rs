@@ -225,7 +225,7 @@ fn run_scattered<'a, S: EngineSession, C: Cipher>(
     let mut last = LastSession::default();
     let mut ops = ArrayVec::<_, BURST>::new();
     for (number, op) in batch.all().enumerate() {
-        if scattered >> number & 1 != 0 {
+        if (scattered >> number) & 1 != 0 {
             ops.push((cipher(session_of(&op, &mut last)), op));
         }
     }
