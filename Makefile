@@ -24,7 +24,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	mca-aarch64 sanitize fuzz \
-	install install-c capi abi abi-check deb deb-test header ml-kem-peers python clean help
+	install install-c capi abi abi-check deb deb-test header ml-kem-peers python scale clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -197,6 +197,10 @@ capi: setup
 python: setup ## The Python package: its wheel in target/wheels, installed and tested in an environment of its own
 	@tools/setup python
 	tools/python
+
+scale: python ## Long: Spark on a cluster of two workers, one killed, with the Python package; needs Java
+	target/python-environment/bin/pip install --quiet --requirement crates/lanelock-python/requirements-clusters.txt
+	target/python-environment/bin/python crates/lanelock-python/tests/scale.py
 
 ml-kem-peers: ## ML-KEM beside libcrux and AWS-LC: nanoseconds per operation, in turns, answers compared
 	$(CARGO) run --release --quiet --manifest-path peers/ml-kem/Cargo.toml --target-dir target/peer-ml-kem

@@ -9,6 +9,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 
 use crate::arrow::{Bytes, Node, import};
 use crate::types::Type;
+use crate::work::Rows;
 
 /// A column in pieces.
 pub(crate) struct Column {
@@ -298,6 +299,42 @@ impl Chunk {
             }
             Values::Null => None,
         }
+    }
+
+    /// The values of rows side by side, none of them null: as [`Chunk::value`], with one look at the
+    /// kind of array. `None` if one is not as Arrow wants it.
+    #[inline]
+    pub(crate) fn values<'a>(
+        &'a self,
+        rows: Range<usize>,
+        into: &mut Rows<&'a [u8]>,
+    ) -> Option<()> {
+        let (first, last) = (rows.start + self.offset, rows.end + self.offset);
+        match &self.values {
+            Values::Offsets32 { offsets, data } => {
+                let (first, ends) = offsets
+                    .as_chunks::<4>()
+                    .0
+                    .get(first..=last)?
+                    .split_first()?;
+                let end = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
+                let (data, mut from): (&[u8], _) = (data, end(first));
+                for to in ends {
+                    into.push(data.get(from..end(to))?);
+                    from = end(to);
+                }
+            }
+            Values::Fixed { width, data } if *width > 0 => {
+                let data = data.get(first * width..last * width)?;
+                into.extend(data.chunks_exact(*width));
+            }
+            _ => {
+                for row in rows {
+                    into.push(self.value(row)?);
+                }
+            }
+        }
+        Some(())
     }
 
     /// The integer of a row that is not null, if the column has integers.

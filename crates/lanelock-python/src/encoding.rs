@@ -49,6 +49,10 @@ impl<W: Work> Work for Encode<W> {
         self.inner.refusal(len, key)
     }
 
+    fn one_key(&self) -> Option<usize> {
+        self.inner.one_key()
+    }
+
     fn key_of(&self, value: &[u8]) -> Option<Result<usize, Reason>> {
         self.inner.key_of(value)
     }

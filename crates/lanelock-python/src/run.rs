@@ -351,6 +351,13 @@ fn run_unit<W: Work>(
         large,
         base: unit.base,
     };
+    // Rows that differ in nothing but their value.
+    let plain = match unit.aad {
+        Err(aad) if !nulls && unit.keys.is_none() && unit.nonces.is_none() => {
+            work.one_key().map(|key| (aad, key))
+        }
+        _ => None,
+    };
     let mut next = 0;
     while next < len {
         let start = next;
@@ -361,7 +368,30 @@ fn run_unit<W: Work>(
         let results = {
             let mut burst = Burst::default();
             let mut rest = &mut data[begin..];
-            while next < len && rows.len() < BURST {
+            if let Some((aad, key)) = plain {
+                let count = BURST.min(len - next);
+                let first = unit.rows.start + next;
+                let found = unit.chunk.values(first..first + count, &mut burst.values);
+                if found.is_some() && rooms(work, &burst.values, key, rest.len(), &mut lens) {
+                    for (at, room) in (next..).zip(&lens) {
+                        let (slot, left) = rest.split_at_mut(*room);
+                        rest = left;
+                        end += room;
+                        burst.slots.push(slot);
+                        ends.set(at, end);
+                    }
+                    burst.aads.extend((0..count).map(|_| aad));
+                    burst.keys.extend((0..count).map(|_| key));
+                    rows.extend(next..next + count);
+                    next += count;
+                } else {
+                    // Some row fails: row by row, for the reason.
+                    burst.values.clear();
+                    lens.clear();
+                }
+            }
+            let ready = !rows.is_empty();
+            while !ready && next < len && rows.len() < BURST {
                 let (at, number) = (next, unit.rows.start + next);
                 next += 1;
                 if !(nulls && unit.chunk.is_null(number)) {
@@ -419,6 +449,24 @@ fn run_unit<W: Work>(
     }
     done.failures.sort_by_key(|(row, _)| *row);
     done
+}
+
+/// Whether there is room for each value, and for all within `left` bytes: their rooms.
+fn rooms<W: Work>(
+    work: &W,
+    values: &Rows<&[u8]>,
+    key: usize,
+    mut left: usize,
+    rooms: &mut Rows<usize>,
+) -> bool {
+    values.iter().all(|value| {
+        let room = work.room(value.len(), key).filter(|room| *room <= left);
+        room.is_some_and(|room| {
+            left -= room;
+            rooms.push(room);
+            true
+        })
+    })
 }
 
 /// What a row has besides its result.

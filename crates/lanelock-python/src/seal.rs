@@ -88,6 +88,10 @@ impl Work for Seal<'_> {
         Some(len + self.layout.overhead(key))
     }
 
+    fn one_key(&self) -> Option<usize> {
+        Some(self.layout.primary)
+    }
+
     fn key_of(&self, _: &[u8]) -> Option<Result<usize, Reason>> {
         Some(Ok(self.layout.primary))
     }
@@ -173,6 +177,10 @@ impl Work for Open<'_> {
 
     fn refusal(&self, _: usize, key: usize) -> Reason {
         Reason::Short(self.layout.overhead(key))
+    }
+
+    fn one_key(&self) -> Option<usize> {
+        self.layout.prefixes.is_empty().then_some(0)
     }
 
     fn key_of(&self, value: &[u8]) -> Option<Result<usize, Reason>> {

@@ -60,6 +60,11 @@ pub(crate) trait Work: Sync {
         Reason::Engine
     }
 
+    /// The position of the key of all rows, where neither a column nor ciphertexts name it.
+    fn one_key(&self) -> Option<usize> {
+        Some(0)
+    }
+
     /// The position of a row's key, for ciphertexts that name it.
     fn key_of(&self, _value: &[u8]) -> Option<Result<usize, Reason>> {
         None

@@ -7,7 +7,7 @@ import os
 import pyarrow as pa
 import pytest
 
-ray = pytest.importorskip("ray", reason="ray is not installed (tools/setup spark)")
+ray = pytest.importorskip("ray", reason="ray is not installed (requirements-clusters.txt)")
 
 VALUES = [f"user{n}@example.org" if n % 5 else None for n in range(2000)]
 

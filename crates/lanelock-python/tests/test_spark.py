@@ -10,7 +10,7 @@ import pytest
 
 import lanelock
 
-pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed (tools/setup spark)")
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed (requirements-clusters.txt)")
 
 KEY = bytes(range(32))
 VALUES = [None if n % 9 == 0 else bytes([n % 256]) * (n % 50) for n in range(500)]
