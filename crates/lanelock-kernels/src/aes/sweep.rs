@@ -51,9 +51,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
         if number == records.count {
             return number;
         }
-        // Registers for the keys of all messages; of narrower ones there are too few.
-        let held = const { V::BLOCKS == 4 } && records.key_stride == 0;
-        if held {
+        if records.key_stride == 0 {
             let schedule = records.get(number).key.round_keys_ptr();
             let rounds = Rounds::<V, ROUNDS>::load(proof, schedule);
             while number < records.count {
@@ -61,7 +59,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
                 if !M::admits(next.iv) {
                     break;
                 }
-                if next.len as usize == BLOCK {
+                if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
                     one_block::<M, Key, V, ROUNDS>(proof, &next);
                 } else {
                     let mut transform = M::start(rounds, next.iv);
