@@ -1,8 +1,8 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
 use super::message::{in_pieces, in_records, length};
-use super::rounds::{PerRounds, Rounds, each_round};
-use super::sweep::{Transform, sweep};
+use super::rounds::{Keys, PerRounds, Rounds, each_round};
+use super::sweep::{Mode, Transform, sweep, sweep_each};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::Machine;
@@ -132,7 +132,7 @@ impl PerRounds for Apply<'_, '_> {
         // SAFETY: `apply_records`' contract.
         unsafe {
             while first < records.count {
-                first = Plain::<ROUNDS>(records, first).run::<V>(proof);
+                first = sweep_each::<Count, _, V, ROUNDS>(proof, records, first);
                 if first < records.count {
                     V::enter(proof, Carrying::<ROUNDS>(records.get(first)));
                     first += 1;
@@ -142,44 +142,26 @@ impl PerRounds for Apply<'_, '_> {
     }
 }
 
-/// Messages from a number on, up to one whose counter may carry into its upper half: its number.
-/// A loop without calls, which would cost it the registers of its round keys.
-struct Plain<'m, 'k, const ROUNDS: usize>(&'m Records<'k, EncryptKey>, usize);
+/// Messages whose counters do not carry into their upper halves.
+struct Count;
 
-impl<const ROUNDS: usize> Plain<'_, '_, ROUNDS> {
-    /// # Safety
-    /// Runs under [`Vector::enter`]; keys have `ROUNDS` rounds, and `apply_records`' contract.
+impl Mode for Count {
+    type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = KeyStream<V, ROUNDS, K>;
+
     #[inline(always)]
-    unsafe fn run<V: Vector>(self, proof: V::Proof) -> usize {
-        let Self(records, mut number) = self;
-        while number < records.count {
-            // SAFETY: the caller's promises.
-            unsafe {
-                let mut next = records.get(number);
-                let key = next.key;
-                let rounds = Rounds::<V, ROUNDS>::load(proof, key.as_ptr());
-                while core::ptr::eq(next.key, key) {
-                    // Below 2^56 blocks, the low half of a counter that does not begin so has room.
-                    if (*next.iv)[8] == 0xff {
-                        return number;
-                    }
-                    let mut stream = KeyStream::start(rounds, next.iv);
-                    sweep(
-                        proof,
-                        &mut stream,
-                        next.source,
-                        next.target,
-                        next.len as usize,
-                    );
-                    number += 1;
-                    if number == records.count {
-                        return number;
-                    }
-                    next = records.get(number);
-                }
-            }
-        }
-        number
+    unsafe fn start<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+        rounds: Rounds<V, ROUNDS, K>,
+        iv: *const [u8; BLOCK],
+    ) -> KeyStream<V, ROUNDS, K> {
+        // SAFETY: the caller's block.
+        unsafe { KeyStream::start(rounds, iv) }
+    }
+
+    /// Below 2^56 blocks, the low half of a counter that does not begin so has room.
+    #[inline(always)]
+    unsafe fn admits(iv: *const [u8; BLOCK]) -> bool {
+        // SAFETY: the caller's block.
+        unsafe { (*iv)[8] != 0xff }
     }
 }
 
@@ -252,17 +234,17 @@ fn low(counter: u128) -> u64 {
 }
 
 /// Consecutive counters, little-endian; the low half does not overflow.
-struct KeyStream<V, const ROUNDS: usize> {
-    rounds: Rounds<V, ROUNDS>,
+struct KeyStream<V, const ROUNDS: usize, K> {
+    rounds: Rounds<V, ROUNDS, K>,
     counters: V,
     step: V,
 }
 
-impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
     /// # Safety
     /// The counter block is valid for reads.
     #[inline(always)]
-    unsafe fn start(rounds: Rounds<V, ROUNDS>, counter: *const [u8; BLOCK]) -> Self {
+    unsafe fn start(rounds: Rounds<V, ROUNDS, K>, counter: *const [u8; BLOCK]) -> Self {
         let proof = rounds.proof();
         // SAFETY: the caller's block.
         unsafe {
@@ -278,7 +260,7 @@ impl<V: Vector, const ROUNDS: usize> KeyStream<V, ROUNDS> {
     }
 }
 
-impl<V: Vector, const ROUNDS: usize> Transform<V> for KeyStream<V, ROUNDS> {
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for KeyStream<V, ROUNDS, K> {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
         let mut blocks = [V::zero(self.rounds.proof()); G];

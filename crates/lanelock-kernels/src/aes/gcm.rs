@@ -1,5 +1,6 @@
 //! GCM and GMAC (SP 800-38D), one pass over each message.
 
+mod authenticate;
 mod ghash;
 mod in_turn;
 mod key;
@@ -17,6 +18,7 @@ use super::rounds::{ANY, PerRounds, WithRounds};
 use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 use crate::machine::Machine;
+use authenticate::Authenticate;
 use in_turn::InTurn;
 use staggered::{REGISTERS, Staggered};
 use together::Together;
@@ -125,7 +127,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
     };
     let (key, len, aad_len) = (first.key, first.len, first.aad_len);
     let size = key.cipher().size();
-    if jobs.len() == 1 {
+    if jobs.len() == 1 && len > 0 {
         let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..1]);
         // SAFETY: the caller's contract.
         return unsafe {
@@ -134,12 +136,27 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
                 .run_sized(size, InTurn::<ENCRYPT> { jobs, list })
         };
     }
-    let (mut one_key, mut apart) = (true, 0);
+    let (mut one_key, mut apart, mut text) = (true, 0, 0);
     for job in &*jobs {
         one_key &= core::ptr::eq(job.key, key);
         apart |= job.len ^ len | job.aad_len ^ aad_len;
+        text |= job.len;
     }
     debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
+    if text == 0 {
+        for jobs in jobs.chunks_mut(SORTED) {
+            let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
+            // SAFETY: the caller's contract.
+            unsafe {
+                if one_key {
+                    machine.blocks.run(Authenticate::<true> { jobs, list });
+                } else {
+                    machine.blocks.run(Authenticate::<false> { jobs, list });
+                }
+            }
+        }
+        return;
+    }
     let alike = apart == 0;
     let many = Many::<ENCRYPT> {
         jobs,

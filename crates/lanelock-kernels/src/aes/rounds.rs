@@ -1,5 +1,7 @@
 //! The rounds of AES on several registers at once.
 
+use core::marker::PhantomData;
+
 use super::KeySize;
 use super::key::{ROUND_KEYS, SIZE};
 use crate::arch::blocks::{Kernel, Vector};
@@ -23,11 +25,74 @@ pub(crate) use each_round;
 /// The round keys of one schedule, each in every block of a register. `ROUNDS` is [`ANY`] where
 /// code for each number of rounds would gain nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Rounds<V, const ROUNDS: usize> {
+pub(crate) struct Rounds<V, const ROUNDS: usize, K = Held<V>> {
+    keys: K,
+    rounds: usize,
+    registers: PhantomData<V>,
+}
+
+/// Where round keys are.
+pub(crate) trait Keys<V: Vector>: Copy {
+    /// The proof of their registers.
+    fn proof(&self) -> V::Proof;
+    /// The key of round `r` but the last, 0 for the one before the first.
+    fn at(&self, r: usize) -> V;
+    /// The key of the last of `rounds` rounds.
+    fn last(&self, rounds: usize) -> V;
+}
+
+/// Round keys in registers: for many messages, or for code that has registers to spare.
+#[derive(Clone, Copy)]
+pub(crate) struct Held<V> {
     /// The first key and those of the middle rounds.
     keys: [V; ROUND_KEYS],
     last: V,
-    rounds: usize,
+}
+
+impl<V: Vector> Keys<V> for Held<V> {
+    #[inline(always)]
+    fn proof(&self) -> V::Proof {
+        self.last.proof()
+    }
+
+    #[inline(always)]
+    fn at(&self, r: usize) -> V {
+        self.keys[r]
+    }
+
+    #[inline(always)]
+    fn last(&self, _: usize) -> V {
+        self.last
+    }
+}
+
+/// Round keys that are loaded where they are used: a key for one message alone. To hold all of them
+/// takes as long as the rounds of a short message, and longer where other code of the function
+/// leaves no registers for them.
+#[derive(Clone, Copy)]
+pub(crate) struct InMemory<V: Vector> {
+    /// A schedule, valid as long as this.
+    from: *const u8,
+    proof: V::Proof,
+}
+
+impl<V: Vector> Keys<V> for InMemory<V> {
+    #[inline(always)]
+    fn proof(&self) -> V::Proof {
+        self.proof
+    }
+
+    #[inline(always)]
+    fn at(&self, r: usize) -> V {
+        debug_assert!(r < ROUND_KEYS);
+        // SAFETY: a schedule has room for those of 14 rounds.
+        unsafe { V::broadcast(self.proof, self.from.add(16 * r)) }
+    }
+
+    #[inline(always)]
+    fn last(&self, rounds: usize) -> V {
+        self.at(rounds)
+    }
 }
 
 /// A number of rounds that is known when a key is.
@@ -48,14 +113,37 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
                 keys[r] = V::broadcast(proof, from.add(16 * r))
             });
             let last = V::broadcast(proof, from.add(16 * rounds));
-            Self { keys, last, rounds }
+            Self::of(Held { keys, last }, rounds)
+        }
+    }
+}
+
+impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS, InMemory<V>> {
+    /// # Safety
+    /// As for [`Rounds::load`], for as long as this is used.
+    #[inline(always)]
+    pub unsafe fn in_memory(proof: V::Proof, from: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        let rounds = unsafe { number_of_rounds::<ROUNDS>(from) };
+        Self::of(InMemory { from, proof }, rounds)
+    }
+}
+
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Rounds<V, ROUNDS, K> {
+    #[inline(always)]
+    fn of(keys: K, rounds: usize) -> Self {
+        let registers = PhantomData;
+        Self {
+            keys,
+            rounds,
+            registers,
         }
     }
 
     /// The proof of its registers.
     #[inline(always)]
     pub fn proof(&self) -> V::Proof {
-        self.last.proof()
+        self.keys.proof()
     }
 
     /// How many rounds there are.
@@ -76,35 +164,38 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// then [`Rounds::end`].
     #[inline(always)]
     pub fn begin<const G: usize>(&self, state: &mut [V; G]) {
+        let key = self.at(0);
         for s in state {
-            *s = s.xor(self.keys[0]);
+            *s = s.xor(key);
         }
     }
 
     #[inline(always)]
     pub fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
+        let key = self.at(r);
         for s in state {
-            *s = s.aes_enc(self.keys[r]);
+            *s = s.aes_enc(key);
         }
     }
 
     #[inline(always)]
     pub fn end<const G: usize>(&self, state: &mut [V; G]) {
+        let key = self.last();
         for s in state {
-            *s = s.aes_enc_last(self.last);
+            *s = s.aes_enc_last(key);
         }
     }
 
     /// The key of round `r` but the last, 0 for the one before the first.
     #[inline(always)]
     pub fn at(&self, r: usize) -> V {
-        self.keys[r]
+        self.keys.at(r)
     }
 
     /// The key of the last round.
     #[inline(always)]
     pub fn last(&self) -> V {
-        self.last
+        self.keys.last(self.count())
     }
 
     /// The equivalent inverse cipher.
@@ -112,12 +203,14 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     pub fn decrypt<const G: usize>(&self, mut state: [V; G]) -> [V; G] {
         self.begin(&mut state);
         each_round!(self.count(), |r| {
+            let key = self.at(r);
             for s in &mut state {
-                *s = s.aes_dec(self.keys[r]);
+                *s = s.aes_dec(key);
             }
         });
+        let key = self.last();
         for s in &mut state {
-            *s = s.aes_dec_last(self.last);
+            *s = s.aes_dec_last(key);
         }
         state
     }

@@ -1,11 +1,113 @@
 //! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a
 //! time. Short messages overlap because the CPU starts the next before the last has finished.
 
+use super::key::Schedule;
+use super::rounds::{Keys, Rounds};
+use super::{BLOCK, Message, Records};
 use crate::arch::blocks::Vector;
 
 /// What a mode does to consecutive registers of a message.
 pub(crate) trait Transform<V: Vector> {
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
+}
+
+/// A mode of messages with a key and an IV.
+pub(crate) trait Mode {
+    /// What it does to a message.
+    type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>>: Transform<V>;
+
+    /// # Safety
+    /// The IV is valid for reads.
+    unsafe fn start<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+        rounds: Rounds<V, ROUNDS, K>,
+        iv: *const [u8; BLOCK],
+    ) -> Self::Transform<V, ROUNDS, K>;
+
+    /// Whether a message with this IV can be swept.
+    ///
+    /// # Safety
+    /// As for [`Mode::start`].
+    #[inline(always)]
+    unsafe fn admits(_: *const [u8; BLOCK]) -> bool {
+        true
+    }
+}
+
+/// Sweeps each message from `first` on, up to one that the mode does not admit: its number. A loop
+/// without calls, which would cost it registers.
+///
+/// # Safety
+/// Runs under [`Vector::enter`]. Sources and targets are as for [`sweep`], and disjoint from those
+/// of other messages; IVs are valid for reads; schedules have `ROUNDS` rounds.
+#[inline(always)]
+pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    records: &Records<'_, Key>,
+    first: usize,
+) -> usize {
+    let mut number = first;
+    // SAFETY: the caller's promises.
+    unsafe {
+        if number == records.count {
+            return number;
+        }
+        if records.key_stride == 0 {
+            let schedule = records.get(number).key.round_keys_ptr();
+            let rounds = Rounds::<V, ROUNDS>::load(proof, schedule);
+            while number < records.count {
+                let next = records.get(number);
+                if !M::admits(next.iv) {
+                    break;
+                }
+                if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
+                    one_block::<M, Key, V, ROUNDS>(proof, &next);
+                } else {
+                    let mut transform = M::start(rounds, next.iv);
+                    let (source, target) = (next.source, next.target);
+                    sweep(proof, &mut transform, source, target, next.len as usize);
+                }
+                number += 1;
+            }
+            return number;
+        }
+        while number < records.count {
+            let next = records.get(number);
+            if !M::admits(next.iv) {
+                break;
+            }
+            if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
+                one_block::<M, Key, V, ROUNDS>(proof, &next);
+            } else {
+                let schedule = next.key.round_keys_ptr();
+                let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
+                let mut transform = M::start(rounds, next.iv);
+                let (source, target) = (next.source, next.target);
+                sweep(proof, &mut transform, source, target, next.len as usize);
+            }
+            number += 1;
+        }
+    }
+    number
+}
+
+/// A message of one block: more rounds of single blocks begin in a cycle.
+///
+/// # Safety
+/// As for [`sweep_each`].
+#[inline(always)]
+unsafe fn one_block<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: &Message<'_, Key>,
+) {
+    let single = V::single(proof);
+    // SAFETY: the caller's promises.
+    unsafe {
+        let schedule = message.key.round_keys_ptr();
+        let rounds = Rounds::<V::Single, ROUNDS, _>::in_memory(single, schedule);
+        let mut transform = M::start(rounds, message.iv);
+        let (source, target) = (message.source, message.target);
+        last::<V::Single, _, 1>(single, &mut transform, source, target, BLOCK);
+    }
 }
 
 /// Applies `transform` to a message. What lies beyond `len` in the last register is zero before

@@ -3,8 +3,8 @@
 
 use super::key::Schedule;
 use super::message::{Part, Piece, in_pieces};
-use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Transform, sweep};
+use super::rounds::{Keys, PerRounds, Rounds};
+use super::sweep::{Mode, Transform, sweep_each};
 use super::{BLOCK, KeySize, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -55,36 +55,53 @@ struct Decrypt<'m, 'k, Key>(&'m Records<'k, Key>);
 impl<Key: Schedule> PerRounds for Decrypt<'_, '_, Key> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        for i in 0..self.0.count {
-            // SAFETY: `decrypt_records`' contract.
-            unsafe {
-                let message = self.0.get(i);
-                let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.round_keys_ptr());
-                let before = V::broadcast(proof, message.iv.cast());
-                let (source, target, len) = (message.source, message.target, message.len as usize);
-                if Key::INVERSE {
-                    sweep(proof, &mut Cbc { rounds, before }, source, target, len);
-                } else {
-                    sweep(proof, &mut Cfb { rounds, before }, source, target, len);
-                }
+        // SAFETY: `decrypt_records`' contract.
+        unsafe {
+            if Key::INVERSE {
+                sweep_each::<CbcMode, Key, V, ROUNDS>(proof, self.0, 0);
+            } else {
+                sweep_each::<CfbMode, Key, V, ROUNDS>(proof, self.0, 0);
             }
         }
     }
 }
 
+struct CbcMode;
+struct CfbMode;
+
 /// The last block of `before` precedes the next register.
-struct Cbc<V, const ROUNDS: usize> {
-    rounds: Rounds<V, ROUNDS>,
+struct Cbc<V, const ROUNDS: usize, K> {
+    rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
 /// As [`Cbc`].
-struct Cfb<V, const ROUNDS: usize> {
-    rounds: Rounds<V, ROUNDS>,
+struct Cfb<V, const ROUNDS: usize, K> {
+    rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
-impl<V: Vector, const ROUNDS: usize> Transform<V> for Cbc<V, ROUNDS> {
+macro_rules! modes {
+    ($($mode:ident $transform:ident)*) => {$(
+        impl Mode for $mode {
+            type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $transform<V, ROUNDS, K>;
+
+            #[inline(always)]
+            unsafe fn start<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+                rounds: Rounds<V, ROUNDS, K>,
+                iv: *const [u8; BLOCK],
+            ) -> $transform<V, ROUNDS, K> {
+                // SAFETY: the caller's block.
+                let before = unsafe { V::broadcast(rounds.proof(), iv.cast()) };
+                $transform { rounds, before }
+            }
+        }
+    )*};
+}
+
+modes!(CbcMode Cbc CfbMode Cfb);
+
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for Cbc<V, ROUNDS, K> {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
         let mut plain = self.rounds.decrypt(data);
@@ -96,7 +113,7 @@ impl<V: Vector, const ROUNDS: usize> Transform<V> for Cbc<V, ROUNDS> {
     }
 }
 
-impl<V: Vector, const ROUNDS: usize> Transform<V> for Cfb<V, ROUNDS> {
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for Cfb<V, ROUNDS, K> {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
         let mut before = data;

@@ -261,6 +261,33 @@ pub unsafe trait WordLanes: Register {
     /// disjoint from it.
     unsafe fn xor_block(proof: Self::Proof, mask: *const u8, input: *const u8, output: *mut u8);
 
+    /// XORs a double row for each lane: `output` = `input` ^ `columns`, transposed. By way of
+    /// `scratch`, unless a register holds a whole double row.
+    ///
+    /// # Safety
+    /// `input` is valid for reading and `output` for writing `COUNT` double rows; they are the same
+    /// memory or disjoint. `scratch` is valid for writing as many.
+    #[inline(always)]
+    unsafe fn xor_double_rows(
+        columns: [Self; 16],
+        input: *const u8,
+        output: *mut u8,
+        scratch: *mut DoubleRow<Self::Word>,
+    ) {
+        let (proof, bytes) = (columns[0].proof(), size_of::<DoubleRow<Self::Word>>());
+        // SAFETY: the caller's promises.
+        unsafe {
+            Self::store_double_rows(columns, scratch);
+            for i in 0..Self::COUNT {
+                let mask = scratch.add(i).cast::<u8>();
+                for part in (0..bytes).step_by(64) {
+                    let at = bytes * i + part;
+                    Self::xor_block(proof, mask.add(part), input.add(at), output.add(at));
+                }
+            }
+        }
+    }
+
     /// One row of native words per lane, transposed.
     ///
     /// # Safety

@@ -89,12 +89,18 @@ pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
     let mut done = 0;
     while done < blocks {
         let count = V::COUNT.min(blocks - done);
+        let stream = block(x);
         // SAFETY: `scratch` has `V::COUNT` rows; `done + count` ≤ `blocks`.
         unsafe {
-            V::store_double_rows(block(x), scratch);
-            for i in 0..count {
-                let at = (done + i) * BLOCK;
-                V::xor_block(proof, scratch.add(i).cast(), input.add(at), output.add(at));
+            let (input, output) = (input.add(done * BLOCK), output.add(done * BLOCK));
+            if count == V::COUNT {
+                V::xor_double_rows(stream, input, output, scratch);
+            } else {
+                V::store_double_rows(stream, scratch);
+                for i in 0..count {
+                    let at = i * BLOCK;
+                    V::xor_block(proof, scratch.add(i).cast(), input.add(at), output.add(at));
+                }
             }
         }
         x[COUNTER] = x[COUNTER].add(step);

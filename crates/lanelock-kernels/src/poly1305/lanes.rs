@@ -21,6 +21,9 @@ pub(super) const LANES: usize = 2 * digits::LANES;
 /// Runs of a message: associated data and its tail, text and its tail.
 pub(crate) const RUNS: usize = 4;
 
+/// The run that is the text of an AEAD's message.
+pub(super) const TEXT: usize = 2;
+
 /// From this many blocks on, one message is cut into pieces that run in all lanes. Below, cutting
 /// and joining costs more than it saves.
 const CUT: usize = 96;
@@ -117,6 +120,7 @@ unsafe fn one_by_one(authenticator: Authenticator, items: &mut [Item], cut_from:
 unsafe fn in_lanes(authenticator: Authenticator, items: &mut [Item]) {
     let mut lanes = Lanes {
         authenticator,
+        cut_from: if in_step(items) { usize::MAX } else { CUT },
         items,
         next: 0,
         columns: Columns::ZERO,
@@ -137,9 +141,25 @@ unsafe fn in_lanes(authenticator: Authenticator, items: &mut [Item]) {
     lanes.columns.clear();
 }
 
+/// Whether items of one form fill all lanes to the end, and not too many lie at the same place within
+/// their page, where their lines would evict each other from the cache: long runs need not be cut.
+fn in_step(items: &[Item]) -> bool {
+    let Some(first) = items.first() else {
+        return false;
+    };
+    let set = |item: &Item| item.runs[TEXT].0.addr() / 64 % 64;
+    let alike = |item: &Item| (0..RUNS).all(|run| item.runs[run].1 == first.runs[run].1);
+    first.runs[TEXT].1 >= CUT
+        && items.len().is_multiple_of(LANES)
+        && items.iter().all(alike)
+        && items.iter().filter(|&item| set(item) == set(first)).count() <= items.len() / 3
+}
+
 /// Items in flight.
 struct Lanes<'i> {
     authenticator: Authenticator,
+    /// Runs of so many blocks are cut.
+    cut_from: usize,
     /// Those from `next` on have not begun.
     items: &'i mut [Item],
     next: usize,
@@ -181,7 +201,7 @@ impl Lanes<'_> {
         let item = self.owner[lane];
         while let Some(&(from, blocks)) = self.items[item].runs.get(self.run[lane]) {
             self.run[lane] += 1;
-            if blocks >= CUT {
+            if blocks >= self.cut_from {
                 let (r, sum) = (self.items[item].secret.r, self.columns.sum(lane));
                 // SAFETY: the run is valid, as the caller promises.
                 let sum = unsafe { cut(self.authenticator, r, sum, from, blocks) };

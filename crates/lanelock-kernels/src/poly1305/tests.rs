@@ -4,6 +4,7 @@
 use std::vec;
 use std::vec::Vec;
 
+use super::lanes::TEXT;
 use super::{Authenticator, BLOCK, Element, Item, RUNS, Secret, authenticate};
 use crate::chacha::reference;
 use crate::machine::Machine;
@@ -48,7 +49,7 @@ impl Case {
             .map(|word| u32::from_le_bytes(*word))
             .collect();
         let mut runs = [(self.message.as_ptr(), 0); RUNS];
-        runs[1].1 = self.message.len() / BLOCK;
+        runs[TEXT].1 = self.message.len() / BLOCK;
         Item {
             secret: Secret::new(&words.try_into().expect("eight words")),
             runs,
@@ -78,7 +79,7 @@ fn every_number_of_messages_and_blocks() {
     let mut machines = 0;
     for machine in Machine::all() {
         for blocks in (0..40).chain([95, 96, 97, 111, 112, 300]) {
-            for count in [1, 2, 3, 4, 5, 8, 9, 16, 17, 33] {
+            for count in [1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33] {
                 let cases: Vec<_> = (0..count)
                     .map(|number| Case::new(&mut random, number + blocks, blocks))
                     .collect();

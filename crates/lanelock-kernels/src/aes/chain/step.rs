@@ -109,14 +109,37 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 }
                 last = V::broadcast(proof, step.keys.add(16 * rounds));
             }
+            let loaded = |group: usize, r: usize| {
+                V::load(proof, step.keys.add(V::BYTES * (MOST * group + r)))
+            };
+            // Of 32 registers, those that hold no round keys of all lanes hold the text, and the
+            // keys before the first round and of the last: a load for each round and block is more
+            // than the CPU does while it runs the round.
+            let text_in_registers = const { G == 4 && !ONE_KEY && V::BLOCKS == 4 };
+            let mut outer = [[V::zero(proof); 2]; G];
+            if text_in_registers {
+                for g in 0..G {
+                    outer[g] = [loaded(g, 0), loaded(g, rounds)];
+                }
+            }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
                     common[r]
+                } else if text_in_registers && r == 0 {
+                    outer[group][0]
                 } else {
-                    V::load(proof, step.keys.add(V::BYTES * (MOST * group + r)))
+                    loaded(group, r)
                 }
             };
-            let last_key = |group: usize| if ONE_KEY { last } else { key(group, rounds) };
+            let last_key = |group: usize| {
+                if ONE_KEY {
+                    last
+                } else if text_in_registers {
+                    outer[group][1]
+                } else {
+                    loaded(group, rounds)
+                }
+            };
             let mut state = [V::zero(proof); G];
             for g in 0..G {
                 state[g] = V::gather(proof, step.chaining.add(V::BLOCKS * g));
@@ -170,9 +193,9 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 step.blocks - 1
             } / 4;
             let (end, rest) = (64 * full, step.blocks - 4 * full);
-            if const { G == 4 && !ONE_KEY && V::BLOCKS == 4 } {
-                // Of 32 registers, those without round keys hold the text. In memory it would cost
-                // more than it looks: stores and so many loads of keys get in each other's way.
+            if text_in_registers {
+                // In memory it would cost more than it looks: stores and so many loads of keys get in
+                // each other's way.
                 for offset in (0..end).step_by(64) {
                     let mut text = [[V::zero(proof); 4]; G];
                     for g in 0..G {

@@ -387,26 +387,109 @@ impl<V: Vector> Ghash<V> {
     /// `from` is valid for reads of `len` bytes.
     #[inline(always)]
     pub unsafe fn absorb(&mut self, from: *const u8, len: usize) {
-        let (proof, mut done) = (self.proof(), 0);
-        // SAFETY: each load lies below `len`; a sum has at most eight registers.
+        if len > 0 {
+            // SAFETY: as above.
+            unsafe { self.absorb_open::<true>(from, len, 0) };
+            self.close();
+        }
+    }
+
+    /// As [`Ghash::absorb`], but the last sum stays open: `after` blocks follow in it. `RESUMED`:
+    /// something was hashed before.
+    ///
+    /// # Safety
+    /// As for [`Ghash::absorb`]; there are `len` or `after`, the latter few.
+    #[inline(always)]
+    pub unsafe fn absorb_open<const RESUMED: bool>(
+        &mut self,
+        from: *const u8,
+        len: usize,
+        after: usize,
+    ) {
+        let (proof, chunk) = (self.proof(), 8 * V::BYTES);
+        let mut done = 0;
+        // Block `i` belongs to block `i` of what comes next.
+        let mut values = V::from_single(proof, self.reduced);
+        // SAFETY: each load lies below `len`; the open sum has at most nine registers and `after`, and
+        // at least one register if values have more than one block.
         unsafe {
-            while done < len {
-                let rest = (len - done).min(8 * V::BYTES);
-                let power = rest.div_ceil(BLOCK);
-                self.open(power);
-                for at in (0..rest).step_by(V::BYTES) {
-                    let within = (rest - at).min(V::BYTES);
-                    let data = if within == V::BYTES {
-                        V::load(proof, from.add(done + at))
-                    } else {
-                        V::load_bytes(proof, from.add(done + at), within)
-                    };
-                    self.add::<false>(data, power - at / BLOCK);
-                }
-                self.close();
-                done += rest;
+            while len - done > chunk + V::BYTES {
+                values = self.carried(values, from.add(done));
+                done += chunk;
+            }
+            let (from, rest) = (from.wrapping_add(done), len - done);
+            let blocks = rest.div_ceil(BLOCK) + after;
+            let (mut at, mut power) = (0, blocks);
+            while rest - at >= 2 * V::BYTES {
+                let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
+                self.add_two::<false>(data, power);
+                at += 2 * V::BYTES;
+                power -= (2 * V::BLOCKS).min(power);
+            }
+            if rest - at >= V::BYTES {
+                self.add::<false>(V::load(proof, from.add(at)), power);
+                at += V::BYTES;
+                power -= V::BLOCKS.min(power);
+            }
+            if rest > at {
+                let (at, bytes) = (from.add(at), rest - at);
+                let last = if !V::MASKS && bytes == BLOCK {
+                    V::from_single(proof, V::Single::load(V::single(proof), at))
+                } else {
+                    V::load_bytes(proof, at, bytes)
+                };
+                self.add::<false>(last, power);
+            }
+            // Last: nothing else waits for the sums before.
+            if RESUMED || done > 0 {
+                self.multiply(values, blocks);
             }
         }
+    }
+
+    /// What `values` become behind eight registers, block by block: none waits for the sum of all.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of eight registers.
+    #[inline(always)]
+    unsafe fn carried(&self, values: V, from: *const u8) -> V {
+        let proof = self.proof();
+        let mut sum = Sum::zero(proof);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for i in [6, 4, 2, 0] {
+                let data = map([i, i + 1], |i| V::load(proof, from.add(V::BYTES * i)));
+                let [mut x, y] = map(data, |data| data.reverse());
+                if i == 0 {
+                    x = x.xor(values);
+                }
+                sum.add_products(self.times_one(x, 8 - i), self.times_one(y, 7 - i));
+            }
+        }
+        let (low, high) = sum.halves();
+        reduce(low, high)
+    }
+
+    /// The product of each block and the same power: as many blocks as `registers` have, at most
+    /// eight.
+    ///
+    /// # Safety
+    /// `powers` is the [`Table`] of a key.
+    #[inline(always)]
+    unsafe fn times_one(&self, x: V, registers: usize) -> Sum<V> {
+        debug_assert!((1..=8).contains(&registers));
+        // SAFETY: eight registers have no more blocks than there are powers.
+        unsafe {
+            let h = self.powers.add(BLOCK * (POWERS - V::BLOCKS * registers));
+            let proof = x.proof();
+            Sum::product(x, V::broadcast(proof, h), V::broadcast(proof, h.add(SUMS)))
+        }
+    }
+
+    /// The open sum.
+    #[inline(always)]
+    pub fn sum(self) -> Sum<V> {
+        self.sum
     }
 
     #[inline(always)]

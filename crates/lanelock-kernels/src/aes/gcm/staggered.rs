@@ -68,7 +68,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 if i == 0 {
                     if n > 0 {
                         let lot = lot(jobs, &list[n - V::BLOCKS..n], job);
-                        finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+                        finish::<V, ONE_KEY, true>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
                     }
                     if ONE_KEY {
                         let end = list.len().min(n + V::BLOCKS);
@@ -95,7 +95,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 (rows[i], own[i]) = (sum, mask);
             }
             let lot = lot(jobs, &list[list.len() - 1 - last..], job);
-            finish::<V, ONE_KEY>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+            finish::<V, ONE_KEY, true>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
         }
     }
 }

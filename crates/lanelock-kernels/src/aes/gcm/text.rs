@@ -62,24 +62,33 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: whole chunks of the text.
         unsafe {
             if ENCRYPT {
-                self.chunk_alone();
+                self.chunk_alone(&mut Nothing);
             }
-            self.chunks(hash);
+            self.chunks(hash, 0);
             if ENCRYPT {
                 hash.absorb_chunk(self.target.sub(Self::CHUNK));
             }
         }
     }
 
-    /// Encrypts or decrypts a chunk, and hashes none.
+    /// Encrypts or decrypts a chunk with steps of `beside` between the rounds, and hashes none.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; a chunk is left.
     #[inline(always)]
-    pub unsafe fn chunk_alone(&mut self) {
+    pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside) {
         // SAFETY: a whole chunk of the text.
         unsafe {
-            let stream = self.rounds.encrypt(self.counters.next::<8>());
+            let mut stream = self.counters.next::<8>();
+            self.rounds.begin(&mut stream);
+            each_round!(self.rounds.count(), |r| {
+                self.rounds.middle(r, &mut stream);
+                if r.is_multiple_of(2) && r <= 8 {
+                    V::pin(&mut stream);
+                    beside.step();
+                }
+            });
+            self.rounds.end(&mut stream);
             for (i, stream) in stream.into_iter().enumerate() {
                 let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
@@ -88,17 +97,17 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         self.advance(Self::CHUNK);
     }
 
-    /// Encrypts or decrypts whole chunks while there are any. Beside each a chunk of ciphertext is
-    /// hashed: its own when decrypting, the one before when encrypting. What the hash's sum holds
-    /// already counts to the first chunk's.
+    /// Encrypts or decrypts whole chunks while there are any with at least `more` bytes behind them.
+    /// Beside each a chunk of ciphertext is hashed: its own when decrypting, the one before when
+    /// encrypting. What the hash's sum holds already counts to the first chunk's.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; when encrypting, a chunk lies before what is left.
     #[inline(always)]
-    pub unsafe fn chunks(&mut self, hash: &mut Ghash<V>) {
+    pub unsafe fn chunks(&mut self, hash: &mut Ghash<V>, more: usize) {
         // SAFETY: whole chunks of the text.
         unsafe {
-            while self.len >= Self::CHUNK {
+            while self.len >= Self::CHUNK + more {
                 let hashed = if ENCRYPT {
                     self.target.sub(Self::CHUNK).cast_const()
                 } else {

@@ -118,13 +118,12 @@ unsafe fn turn<
             }
             together = V::from_singles(proof, masks);
         }
-        let mut own = [V::zero(proof); 4];
         let mut states = [[V::zero(proof); G]; 4];
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
             states[m] = Counters::after(proof, &job.j0).next();
             if !ONE_KEY {
-                own[m] = V::broadcast(proof, job.j0.as_ptr());
+                masks[m] = V::Single::load(single, job.j0.as_ptr());
             }
         }
         // Round keys: those of all, in registers, or each job's own, in memory.
@@ -143,7 +142,7 @@ unsafe fn turn<
                         *state = state.$step(key);
                     }
                     if !ONE_KEY {
-                        own[m] = own[m].$step(key);
+                        masks[m] = masks[m].$step(key.first());
                     }
                 }
             };
@@ -156,9 +155,6 @@ unsafe fn turn<
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
             texts[m] = xor::<V, ENCRYPT, G>(job, states[m]);
-            if !ONE_KEY {
-                masks[m] = own[m].first();
-            }
         }
         let mut masks = [if ONE_KEY {
             together
@@ -228,17 +224,17 @@ unsafe fn hash<V: Vector, const G: usize, const ONE_KEY: bool>(
             let power = job.len.div_ceil(BLOCK) + 1;
             rows[i].add_registers(turned.texts[i], job.key.powers(), power);
         }
-        finish::<V, ONE_KEY>(jobs, rows, turned.masks);
+        finish::<V, ONE_KEY, true>(jobs, rows, turned.masks);
     }
 }
 
-/// Adds what comes before and behind the texts, whose sums are `rows`, and leaves the tags in the
-/// jobs.
+/// Adds what comes behind the texts, whose sums are `rows`, and with `AAD` the additional data before
+/// them, and leaves the tags in the jobs.
 ///
 /// # Safety
 /// As for [`turn`].
 #[inline(always)]
-pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
+pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
     jobs: Lot<'_>,
     rows: [Sum<V>; 4],
     masks: V,
@@ -255,21 +251,25 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool>(
             let powers = job.key.powers();
             // Behind the text comes one block, before it another.
             let highest = job.len.div_ceil(BLOCK) + 2;
-            aad[0][i] = aad_of::<V>(proof, job);
-            (aad[1][i], aad[2][i]) = powers_from(single, powers, highest);
+            if AAD {
+                aad[0][i] = aad_of::<V>(proof, job);
+                (aad[1][i], aad[2][i]) = powers_from(single, powers, highest);
+            }
             last[0][i] = lengths(single, job);
             if !ONE_KEY {
                 (last[1][i], last[2][i]) = powers_from(single, powers, 1);
             }
         }
         let mut sum = Sum::zero(proof);
-        let [aad, h, h_sum] = aad;
-        let aad = V::from_singles(proof, aad).reverse();
-        sum.add(
-            aad,
-            V::from_singles(proof, h),
-            V::from_singles(proof, h_sum),
-        );
+        if AAD {
+            let [aad, h, h_sum] = aad;
+            let aad = V::from_singles(proof, aad).reverse();
+            sum.add(
+                aad,
+                V::from_singles(proof, h),
+                V::from_singles(proof, h_sum),
+            );
+        }
         let [lengths, h, h_sum] = last;
         let lengths = V::from_singles(proof, lengths).shl64(3);
         if ONE_KEY {

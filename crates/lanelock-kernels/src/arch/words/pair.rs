@@ -110,6 +110,22 @@ unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     }
 
     #[inline(always)]
+    unsafe fn xor_double_rows(
+        columns: [Self; 16],
+        input: *const u8,
+        output: *mut u8,
+        scratch: *mut DoubleRow<Self::Word>,
+    ) {
+        let (low, high) = split(columns);
+        let half = V::COUNT * size_of::<DoubleRow<Self::Word>>();
+        // SAFETY: the caller's memory is of 2 · `V::COUNT` double rows, one half for each call.
+        unsafe {
+            V::xor_double_rows(low, input, output, scratch);
+            V::xor_double_rows(high, input.add(half), output.add(half), scratch);
+        }
+    }
+
+    #[inline(always)]
     unsafe fn xor_block(proof: V::Proof, mask: *const u8, input: *const u8, output: *mut u8) {
         // SAFETY: the caller's promise, passed on.
         unsafe { V::xor_block(proof, mask, input, output) }

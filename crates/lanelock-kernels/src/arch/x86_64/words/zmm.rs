@@ -203,6 +203,28 @@ unsafe impl WordLanes for U32x16 {
     }
 
     #[inline(always)]
+    unsafe fn xor_double_rows(
+        columns: [Self; 16],
+        input: *const u8,
+        output: *mut u8,
+        _: *mut DoubleRow<u32>,
+    ) {
+        let mut words = [columns[0].0; 16];
+        for i in 1..16 {
+            words[i] = columns[i].0;
+        }
+        // SAFETY: `columns` are the proof of AVX-512; the caller promises 16 double rows each.
+        unsafe {
+            let lines = transpose_sixteen(columns[0].1, words);
+            for lane in 0..16 {
+                let text = _mm512_loadu_si512(input.cast::<__m512i>().add(lane));
+                let line = _mm512_xor_si512(lines[lane].0, text);
+                _mm512_storeu_si512(output.cast::<__m512i>().add(lane), line);
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_rows(proof: Avx512, rows: *const Row<u32>) -> [Self; 8] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 rows of 32 bytes, 8 registers.
         unsafe {
