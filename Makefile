@@ -18,12 +18,15 @@ CAPI = target/release/liblanelock_capi.a
 SERVERS = haproxy trafficserver nginx lighttpd redis event-loops
 # Those with loops that llvm-mca is asked about.
 MCA_ALGORITHMS = aes-128-cbc,aes-256-cbc,aes-128-ctr,aes-256-ctr,aes-128-gcm,aes-256-gcm,aes-128-ccm,aes-128-xts,aes-128-cmac,aes-128-gmac,sha1,sha256
+# What `perf pubkey` calls the operations of ML-KEM.
+ML_KEM = ml-kem-512-generate,ml-kem-512-encapsulate,ml-kem-512-decapsulate,ml-kem-768-generate,ml-kem-768-encapsulate,ml-kem-768-decapsulate,ml-kem-1024-generate,ml-kem-1024-encapsulate,ml-kem-1024-decapsulate
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
-	integrations dpdk libmongocrypt soak-tls race taint openssl35 openssl4 aarch64 mca mca-aarch64 sanitize fuzz \
-	install install-c capi abi abi-check deb deb-test header ml-kem-peers clean help
+	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
+	mca-aarch64 sanitize fuzz \
+	install install-c capi abi abi-check deb deb-test header ml-kem-peers python clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -40,6 +43,7 @@ test: setup peers ## Everything that must pass
 	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
 		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
 		OUT=target/debug/dpdk integrations/dpdk/test --short; fi
+	$(MAKE) --no-print-directory python
 
 lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API, C ABI; warnings denied
 	$(CARGO) fmt --all --check
@@ -121,6 +125,9 @@ dpdk: setup ## The crypto driver for the DPDK that is installed: target/dpdk/lib
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
 	$(MAKE) --no-print-directory -C integrations/dpdk
 
+dpdk-24.11: capi ## As root: the same driver with the DPDK 24.11 of Debian 13, and DPDK's tests there
+	tools/dpdk-releases 24.11
+
 soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
 	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
 
@@ -129,6 +136,11 @@ race: setup ## Valgrind's two race detectors, inside libcrypto too
 
 openssl35: setup ## As root: public keys and the provider with the OpenSSL 3.5 of Debian 13
 	tools/openssl-releases 3.5
+
+perf-openssl35: build ## As root, long: ML-KEM and TLS over X25519MLKEM768 with the OpenSSL 3.5, nginx and HAProxy of Debian 13
+	tools/openssl-releases 3.5 lanelock perf pubkey --engine openssl,native --batch 1,8 --algorithm $(ML_KEM)
+	for server in nginx haproxy; do tools/openssl-releases 3.5 lanelock perf tls --server $$server \
+		--key p256,rsa-2048 --group x25519mlkem768 --connections 1,200 --seconds 3 || exit; done
 
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
@@ -190,6 +202,10 @@ install-c: capi ## Install the C library: lanelock.h, liblanelock.so.0, liblanel
 capi: setup
 	$(CARGO) rustc --release -p lanelock-capi --lib --crate-type staticlib
 
+python: setup ## The Python package: its wheel in target/wheels, installed and tested in an environment of its own
+	@tools/setup python
+	tools/python
+
 ml-kem-peers: ## ML-KEM beside libcrux and AWS-LC: nanoseconds per operation, in turns, answers compared
 	$(CARGO) run --release --quiet --manifest-path peers/ml-kem/Cargo.toml --target-dir target/peer-ml-kem
 
@@ -198,4 +214,4 @@ clean: ## Remove what was built
 	rm -f report.html
 
 help: ## This list
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
+	@grep -E '^[a-z0-9.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9.-]+):.*## /\1|/' | column -t -s '|'

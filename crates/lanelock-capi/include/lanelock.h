@@ -95,6 +95,12 @@
 // Poly1305; a key is for one message.
 #define LANELOCK_POLY1305 547
 
+// KMAC128 (NIST SP 800-185); the transform may have a customization string.
+#define LANELOCK_KMAC128 548
+
+// KMAC256 (NIST SP 800-185); the transform may have a customization string.
+#define LANELOCK_KMAC256 549
+
 // MD5.
 #define LANELOCK_MD5 769
 
@@ -136,6 +142,12 @@
 
 // BLAKE2s with 32 bytes.
 #define LANELOCK_BLAKE2S_256 782
+
+// cSHAKE128 (NIST SP 800-185): SHAKE128 with the transform's customization string.
+#define LANELOCK_CSHAKE128 783
+
+// cSHAKE256 (NIST SP 800-185): SHAKE256 with the transform's customization string.
+#define LANELOCK_CSHAKE256 784
 
 // AES-GCM.
 #define LANELOCK_AES_GCM 1025
@@ -869,8 +881,8 @@ typedef struct lanelock_transform {
     uint32_t order;
     // Length of every operation's IV, in bytes; 0 for the algorithm's usual one.
     uint32_t iv_len;
-    // Length of every operation's tag or digest, in bytes; 0 for the algorithm's longest (of a
-    // SHAKE, the one that gives its full strength).
+    // Length of every operation's tag or digest, in bytes; 0 for the algorithm's longest (of SHAKE,
+    // cSHAKE and KMAC, the one that gives their full strength).
     uint32_t tag_len;
     // Zero.
     uint32_t reserved;
@@ -885,6 +897,10 @@ typedef struct lanelock_transform {
     size_t mac_key_len;
     // Name of the engine that is to run the session; NULL lets the device choose.
     const char *engine;
+    // The customization string of cSHAKE or KMAC, of at most 512 bytes. It is copied.
+    const uint8_t *customization;
+    // Its length, in bytes; 0 for none.
+    size_t customization_len;
 } lanelock_transform;
 
 // What a session is.

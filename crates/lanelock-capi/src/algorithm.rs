@@ -57,6 +57,10 @@ pub const LANELOCK_AES_CMAC: u32 = 0x0221;
 pub const LANELOCK_AES_GMAC: u32 = 0x0222;
 /// Poly1305; a key is for one message.
 pub const LANELOCK_POLY1305: u32 = 0x0223;
+/// KMAC128 (NIST SP 800-185); the transform may have a customization string.
+pub const LANELOCK_KMAC128: u32 = 0x0224;
+/// KMAC256 (NIST SP 800-185); the transform may have a customization string.
+pub const LANELOCK_KMAC256: u32 = 0x0225;
 /// MD5.
 pub const LANELOCK_MD5: u32 = 0x0301;
 /// SHA-1.
@@ -85,6 +89,10 @@ pub const LANELOCK_SHAKE256: u32 = 0x030c;
 pub const LANELOCK_BLAKE2B_512: u32 = 0x030d;
 /// BLAKE2s with 32 bytes.
 pub const LANELOCK_BLAKE2S_256: u32 = 0x030e;
+/// cSHAKE128 (NIST SP 800-185): SHAKE128 with the transform's customization string.
+pub const LANELOCK_CSHAKE128: u32 = 0x030f;
+/// cSHAKE256 (NIST SP 800-185): SHAKE256 with the transform's customization string.
+pub const LANELOCK_CSHAKE256: u32 = 0x0310;
 /// AES-GCM.
 pub const LANELOCK_AES_GCM: u32 = 0x0401;
 /// AES-CCM.
@@ -157,6 +165,8 @@ const NUMBERS: &[(u32, Algorithm)] = &[
     (LANELOCK_AES_CMAC, Algorithm::Mac(Mac::AesCmac)),
     (LANELOCK_AES_GMAC, Algorithm::Mac(Mac::AesGmac)),
     (LANELOCK_POLY1305, Algorithm::Mac(Mac::Poly1305)),
+    (LANELOCK_KMAC128, Algorithm::Mac(Mac::Kmac128)),
+    (LANELOCK_KMAC256, Algorithm::Mac(Mac::Kmac256)),
     (LANELOCK_MD5, Algorithm::Hash(Hash::Md5)),
     (LANELOCK_SHA1, Algorithm::Hash(Hash::Sha1)),
     (LANELOCK_SHA224, Algorithm::Hash(Hash::Sha224)),
@@ -171,6 +181,8 @@ const NUMBERS: &[(u32, Algorithm)] = &[
     (LANELOCK_SHAKE256, Algorithm::Hash(Hash::Shake256)),
     (LANELOCK_BLAKE2B_512, Algorithm::Hash(Hash::Blake2b512)),
     (LANELOCK_BLAKE2S_256, Algorithm::Hash(Hash::Blake2s256)),
+    (LANELOCK_CSHAKE128, Algorithm::Hash(Hash::CShake128)),
+    (LANELOCK_CSHAKE256, Algorithm::Hash(Hash::CShake256)),
     (LANELOCK_AES_GCM, Algorithm::Aead(Aead::AesGcm)),
     (LANELOCK_AES_CCM, Algorithm::Aead(Aead::AesCcm)),
     (LANELOCK_AES_GCM_SIV, Algorithm::Aead(Aead::AesGcmSiv)),

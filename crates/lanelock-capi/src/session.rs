@@ -47,8 +47,8 @@ pub struct lanelock_transform {
     pub order: u32,
     /// Length of every operation's IV, in bytes; 0 for the algorithm's usual one.
     pub iv_len: u32,
-    /// Length of every operation's tag or digest, in bytes; 0 for the algorithm's longest (of a
-    /// SHAKE, the one that gives its full strength).
+    /// Length of every operation's tag or digest, in bytes; 0 for the algorithm's longest (of SHAKE,
+    /// cSHAKE and KMAC, the one that gives their full strength).
     pub tag_len: u32,
     /// Zero.
     pub reserved: u32,
@@ -63,6 +63,10 @@ pub struct lanelock_transform {
     pub mac_key_len: usize,
     /// Name of the engine that is to run the session; NULL lets the device choose.
     pub engine: *const c_char,
+    /// The customization string of cSHAKE or KMAC, of at most 512 bytes. It is copied.
+    pub customization: *const u8,
+    /// Its length, in bytes; 0 for none.
+    pub customization_len: usize,
 }
 
 // SAFETY: `repr(C)`, integers and pointers without padding, the size first.
@@ -99,7 +103,7 @@ unsafe impl Sized32 for lanelock_session_info {
     const FIRST: usize = 96;
 }
 
-const _: () = assert!(size_of::<lanelock_transform>() == 72);
+const _: () = assert!(size_of::<lanelock_transform>() == 88);
 const _: () = assert!(size_of::<lanelock_session_info>() == 96);
 
 /// Prepares a transform. The session runs on every queue pair of its device. Threads: any.
@@ -214,13 +218,19 @@ unsafe fn described(from: &lanelock_transform) -> Result<Transform, Failure> {
         return Err(Failure::unknown("reserved: must be 0"));
     }
     // SAFETY: the caller's promise.
-    let (key, mac_key) = unsafe {
+    let (key, mac_key, customization) = unsafe {
         (
             bytes(from.key, from.key_len, "key")?,
             bytes(from.mac_key, from.mac_key_len, "MAC key")?,
+            bytes(
+                from.customization,
+                from.customization_len,
+                "customization string",
+            )?,
         )
     };
-    let mut transform = Transform::new(algorithm, direction, key, mac_key);
+    let mut transform =
+        Transform::new(algorithm, direction, key, mac_key).customization(customization);
     if from.iv_len != 0 {
         transform = transform.iv_len(from.iv_len as usize);
     }

@@ -196,11 +196,13 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
         )
     };
     let written = if kind == 0 { input } else { output };
-    let met = |part: Run, list: &[Segment]| list.iter().any(|it| meet(part, (it.base, it.len)));
+    let met = |part: Run, list: &[Segment]| {
+        part.1 != 0 && list.iter().any(|it| meet(part, (it.base, it.len)))
+    };
     let met_any = met(parts.iv, written)
         || met(parts.aad, written)
         || met(parts.tag, input)
-        || met(parts.tag, written)
+        || kind != 0 && met(parts.tag, written)
         || meet(parts.tag, parts.iv)
         || meet(parts.tag, parts.aad);
     let in_place_at = if op.flags & LANELOCK_OP_CIPHER_RANGE != 0 {
@@ -212,6 +214,10 @@ unsafe fn view_any(op: &lanelock_op, spare: &mut Spare) -> Result<Op<'static>, u
     let mut view = unsafe {
         match kind {
             0 if !met_any => parts.on(&apart, Buffer::from_raw_segments_in_place(input)),
+            // Then the tag alone is written, apart from all that is read.
+            LANELOCK_OP_READ_ONLY if !met_any => {
+                parts.on(&apart, Buffer::from_raw_segments_read_only(input))
+            }
             // The same memory on both sides, where the check finds it alike.
             0 if op.flags & LANELOCK_OP_OUTPUT_AT == 0 => parts
                 .on(&apart, Buffer::from_raw_segments(input, input))

@@ -45,6 +45,8 @@ fn opened() -> (*mut lanelock_queue_pair, *mut lanelock_session) {
         mac_key: null(),
         mac_key_len: 0,
         engine: null(),
+        customization: null(),
+        customization_len: 0,
     };
     unsafe {
         let opened = lanelock_device_open(&raw mut device, null_mut());

@@ -184,6 +184,21 @@ impl<'a> Buffer<'a> {
         }
     }
 
+    /// Memory described by pointers that is read alone, as with [`Buffer::read_only`].
+    ///
+    /// # Safety
+    /// For `'a`, every segment is valid for reads, and nothing writes to it.
+    #[must_use]
+    pub unsafe fn from_raw_segments_read_only(segments: &'a [Segment]) -> Self {
+        let span = Span::of_segments(segments);
+        Self {
+            input: span,
+            output: span,
+            access: Access::ReadOnly,
+            lifetime: PhantomData,
+        }
+    }
+
     /// Bytes of input; saturates just below 4 GiB.
     #[must_use]
     pub fn input_len(&self) -> usize {

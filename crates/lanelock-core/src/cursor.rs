@@ -74,6 +74,12 @@ impl<'o> Cursor<'o> {
     #[inline]
     pub fn next_run(&mut self, limit: usize) -> Option<Run<'o>> {
         let len = self.run_len().min(limit);
+        self.step(len)
+    }
+
+    /// The next `len` bytes, which are contiguous; `None` of no bytes.
+    #[inline]
+    fn step(&mut self, len: usize) -> Option<Run<'o>> {
         if len == 0 {
             return None;
         }
@@ -94,7 +100,7 @@ impl<'o> Cursor<'o> {
     pub fn next_if_whole(&mut self) -> Option<Run<'o>> {
         let len = self.run_len();
         if len == self.remaining {
-            self.next_run(len)
+            self.step(len)
         } else {
             None
         }
@@ -107,12 +113,21 @@ impl<'o> Cursor<'o> {
     #[must_use]
     #[inline]
     pub fn split_at(mut self, len: usize) -> (Self, Self) {
+        (self.take_front(len), self)
+    }
+
+    /// A cursor over the next `len` bytes, which this one moves past.
+    ///
+    /// # Panics
+    /// If fewer remain.
+    #[inline]
+    pub fn take_front(&mut self, len: usize) -> Self {
         let front = Self {
             remaining: len,
-            ..self
+            ..*self
         };
         self.advance(len);
-        (front, self)
+        front
     }
 
     /// Moves past `len` bytes, across segments.
@@ -176,20 +191,15 @@ impl<'o> Cursor<'o> {
         }
     }
 
-    /// Returns the next run of whole blocks of `block` bytes, which may end in a partial block if it
-    /// is the last, and moves past it; `None` at the end, and if the next block straddles a boundary.
+    /// Returns the next run of whole blocks of `block` bytes, and moves past it; `None` at the end,
+    /// and if the next block straddles a boundary or is not whole.
     ///
     /// # Panics
     /// If `block` is 0.
     #[inline]
-    pub fn next_block_run(&mut self, block: usize) -> Option<Run<'o>> {
-        let here = self.run_len();
-        let whole = if here == self.remaining {
-            here
-        } else {
-            here / block * block
-        };
-        self.next_run(whole)
+    pub fn next_whole_blocks(&mut self, block: usize) -> Option<Run<'o>> {
+        let whole = self.run_len() / block * block;
+        self.step(whole)
     }
 
     /// Hands the rest to `f` in runs of whole blocks of `block` bytes; only the last run may end
@@ -210,7 +220,13 @@ impl<'o> Cursor<'o> {
     ) -> Result<(), E> {
         assert!((1..=MAX_BLOCK).contains(&block), "block of {block} bytes");
         while self.remaining > 0 {
-            if let Some(run) = self.next_block_run(block) {
+            let here = self.run_len();
+            let whole = if here == self.remaining {
+                here
+            } else {
+                here / block * block
+            };
+            if let Some(run) = self.step(whole) {
                 f(run)?;
                 continue;
             }

@@ -46,6 +46,7 @@ pub struct Transform {
     mac_key: Zeroizing<Vec<u8>>,
     iv_len: usize,
     tag_len: usize,
+    customization: Vec<u8>,
 }
 
 impl Transform {
@@ -135,6 +136,7 @@ impl Transform {
             mac_key: Zeroizing::new(mac_key.to_vec()),
             iv_len: row.default_iv,
             tag_len: row.default_tag,
+            customization: Vec::new(),
         }
     }
 
@@ -145,11 +147,27 @@ impl Transform {
         self
     }
 
-    /// Sets the tag or digest length, in bytes. The default is the longest; for the SHAKEs
-    /// [`Hash::digest_len`].
+    /// Sets the tag or digest length, in bytes. The default is the longest; for SHAKE and
+    /// cSHAKE [`Hash::digest_len`], for KMAC [`Mac::tag_len`].
     #[must_use]
     pub fn tag_len(mut self, len: usize) -> Self {
         self.tag_len = len;
+        self
+    }
+
+    /// Sets the customization string of cSHAKE or KMAC (SP 800-185), up to 512 bytes, which keeps
+    /// apart what one key is used for. It is not secret. The default is the empty string.
+    ///
+    /// ```
+    /// # use lanelock_core as lanelock;
+    /// use lanelock::{Mac, Transform};
+    ///
+    /// let transform = Transform::compute(Mac::Kmac128, &[7; 16]).customization(b"cookies");
+    /// assert_eq!(transform.customization_string(), b"cookies");
+    /// ```
+    #[must_use]
+    pub fn customization(mut self, string: &[u8]) -> Self {
+        self.customization = string.to_vec();
         self
     }
 
@@ -199,6 +217,12 @@ impl Transform {
         self.tag_len
     }
 
+    /// The customization string of every operation; empty for none.
+    #[must_use]
+    pub fn customization_string(&self) -> &[u8] {
+        &self.customization
+    }
+
     /// Checks keys and lengths against the algorithm.
     ///
     /// # Errors
@@ -232,6 +256,11 @@ impl Transform {
             ("MAC key", self.mac_key.len(), row.mac_key),
             ("IV", self.iv_len, row.iv),
             ("tag", self.tag_len, row.tag),
+            (
+                "customization string",
+                self.customization.len(),
+                row.customization,
+            ),
         ] {
             if !allowed.contains(given) {
                 return Err(SessionError::Length {
@@ -272,6 +301,7 @@ impl fmt::Debug for Transform {
             .field("direction", &self.direction)
             .field("iv_len", &self.iv_len)
             .field("tag_len", &self.tag_len)
+            .field("customization", &self.customization)
             .finish_non_exhaustive()
     }
 }
@@ -305,6 +335,16 @@ mod tests {
         assert_eq!(
             message(&Transform::compute(Mac::Hmac(Hash::Sha1), &[])),
             "hmac-sha1: key of 0 bytes; allowed: 1 to 65535"
+        );
+        let customized = Transform::hash(Hash::CShake256).customization(&[0; 513]);
+        assert_eq!(
+            message(&customized),
+            "cshake256: customization string of 513 bytes; allowed: 0 to 512"
+        );
+        let customized = Transform::compute(Mac::Hmac(Hash::Sha1), &[0]).customization(b"a");
+        assert_eq!(
+            message(&customized),
+            "hmac-sha1: customization string of 1 bytes; allowed: 0"
         );
     }
 

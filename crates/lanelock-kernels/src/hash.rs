@@ -17,7 +17,7 @@ mod stream;
 
 pub use algorithm::{Algorithm, Compress, Sha1, Sha224, Sha256, Sha384, Sha512};
 pub use hmac::HmacKey;
-pub use job::{Job, MAX_DIGEST, MAX_PARTS};
+pub use job::{Job, MAX_DIGEST};
 pub use kernels::Kernels;
 pub use stream::Stream;
 

@@ -1,23 +1,23 @@
-//! SHA-3, SHAKE (FIPS 202) and HMAC over SHA-3, many messages in lockstep.
+//! SHA-3, SHAKE (FIPS 202), HMAC over SHA-3, cSHAKE and KMAC (SP 800-185), many messages in lockstep.
 //!
 //! A message has a lane of a register for each of the 25 words of its state; [`hash_many`] runs any
 //! number of messages of any lengths and keys to completion. A lane whose message ends takes the
-//! next one. A message that is alone runs in plain integers.
+//! next one. A message that is alone runs in registers of one word.
 //!
 //! All that a lane does is absorb and permute: what follows the first block of an output is squeezed
 //! by absorbing zeros, and the outer hash of an HMAC is one block that its lane goes on with.
 
 mod function;
-mod hmac;
 mod job;
+mod key;
 pub(crate) mod lanes;
 mod permutation;
 mod schedule;
 mod stream;
 
 pub use function::Function;
-pub use hmac::HmacKey;
-pub use job::{Job, MAX_PARTS};
+pub use job::Job;
+pub use key::Key;
 pub use stream::{Output, Stream};
 
 use crate::machine::Machine;

@@ -21,6 +21,7 @@ mod arrays;
 mod bytes;
 mod lockstep;
 mod machine;
+mod parts;
 mod poly1305;
 mod wipe;
 

@@ -1,12 +1,12 @@
 //! What a tier offers, and the session of each algorithm.
 
-use lanelock_core::algorithm::Order;
+use lanelock_core::algorithm::{MAX_TAG_LEN, Order};
 use lanelock_core::engine::{Capability, EngineSession, Features};
 use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Algorithm, Cipher, Hash, Mac, Transform};
 use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
-use lanelock_kernels::keccak::Function;
+use lanelock_kernels::keccak::{Function, Key};
 
 use crate::aead::AeadSession;
 use crate::cbc::{Cbc, CbcDecrypt, CbcEncrypt};
@@ -24,7 +24,7 @@ use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
 use crate::mac::{self, MacSession};
-use crate::sha3::Sha3;
+use crate::sha3::Keccak;
 use crate::shake::Shake;
 use crate::siv::Siv;
 use crate::tier;
@@ -66,12 +66,16 @@ const KECCAK: &[(Algorithm, bool)] = &[
     (Algorithm::Mac(Mac::Hmac(Hash::Sha3_256)), false),
     (Algorithm::Mac(Mac::Hmac(Hash::Sha3_384)), false),
     (Algorithm::Mac(Mac::Hmac(Hash::Sha3_512)), false),
+    (Algorithm::Mac(Mac::Kmac128), false),
+    (Algorithm::Mac(Mac::Kmac256), false),
     (Algorithm::Hash(Hash::Sha3_224), false),
     (Algorithm::Hash(Hash::Sha3_256), false),
     (Algorithm::Hash(Hash::Sha3_384), false),
     (Algorithm::Hash(Hash::Sha3_512), false),
     (Algorithm::Hash(Hash::Shake128), false),
     (Algorithm::Hash(Hash::Shake256), false),
+    (Algorithm::Hash(Hash::CShake128), false),
+    (Algorithm::Hash(Hash::CShake256), false),
 ];
 
 /// `$body` with `$kernels` for the hash, if the tier has it.
@@ -172,10 +176,20 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         Algorithm::Mac(mac) => {
             let group = Group::of_mac(mac, key.len());
             match mac {
-                Mac::Hmac(Hash::Sha3_224) => sha3_hmac::<28>(machine, group, key),
-                Mac::Hmac(Hash::Sha3_256) => sha3_hmac::<32>(machine, group, key),
-                Mac::Hmac(Hash::Sha3_384) => sha3_hmac::<48>(machine, group, key),
-                Mac::Hmac(Hash::Sha3_512) => sha3_hmac::<64>(machine, group, key),
+                Mac::Hmac(Hash::Sha3_224) => {
+                    sha3_hmac::<28>(machine, group, Function::SHA3_224, key)
+                }
+                Mac::Hmac(Hash::Sha3_256) => {
+                    sha3_hmac::<32>(machine, group, Function::SHA3_256, key)
+                }
+                Mac::Hmac(Hash::Sha3_384) => {
+                    sha3_hmac::<48>(machine, group, Function::SHA3_384, key)
+                }
+                Mac::Hmac(Hash::Sha3_512) => {
+                    sha3_hmac::<64>(machine, group, Function::SHA3_512, key)
+                }
+                Mac::Kmac128 => kmac(machine, group, Function::CSHAKE128, transform),
+                Mac::Kmac256 => kmac(machine, group, Function::CSHAKE256, transform),
                 Mac::Hmac(hash) => with_hash!(hash, machine, |kernels| {
                     MacSession::boxed(group, Hmac::new(kernels, key))
                 }),
@@ -187,12 +201,13 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
         Algorithm::Hash(hash) => {
             let group = Group::of_hash(hash);
             match hash {
-                Hash::Sha3_224 => sha3_digest::<28>(machine, group),
-                Hash::Sha3_256 => sha3_digest::<32>(machine, group),
-                Hash::Sha3_384 => sha3_digest::<48>(machine, group),
-                Hash::Sha3_512 => sha3_digest::<64>(machine, group),
-                Hash::Shake128 => shake(machine, group, Function::SHAKE128),
-                Hash::Shake256 => shake(machine, group, Function::SHAKE256),
+                Hash::Sha3_224 => sha3_digest::<28>(machine, group, Function::SHA3_224),
+                Hash::Sha3_256 => sha3_digest::<32>(machine, group, Function::SHA3_256),
+                Hash::Sha3_384 => sha3_digest::<48>(machine, group, Function::SHA3_384),
+                Hash::Sha3_512 => sha3_digest::<64>(machine, group, Function::SHA3_512),
+                Hash::Shake128 | Hash::CShake128 | Hash::Shake256 | Hash::CShake256 => {
+                    shake(machine, hash, transform.customization_string())
+                }
                 _ => with_hash!(hash, machine, |kernels| {
                     MacSession::boxed(group, Digest::new(kernels))
                 }),
@@ -253,23 +268,59 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
 fn sha3_digest<const DIGEST: usize>(
     machine: Machine,
     group: Group,
+    function: Function,
 ) -> Option<Box<dyn EngineSession>> {
-    let digest = Sha3::<DIGEST>::digest(tier::keccak(machine)?);
+    let digest = Keccak::<DIGEST>::digest(tier::keccak(machine)?, function);
     Some(MacSession::boxed(group, digest))
 }
 
 fn sha3_hmac<const DIGEST: usize>(
     machine: Machine,
     group: Group,
+    function: Function,
     key: &[u8],
 ) -> Option<Box<dyn EngineSession>> {
-    let hmac = Sha3::<DIGEST>::hmac(tier::keccak(machine)?, key);
+    let machine = tier::keccak(machine)?;
+    let hmac = Keccak::<DIGEST>::keyed(machine, Key::hmac(machine, function, key));
     Some(MacSession::boxed(group, hmac))
 }
 
-fn shake(machine: Machine, group: Group, function: Function) -> Option<Box<dyn EngineSession>> {
+fn kmac(
+    machine: Machine,
+    group: Group,
+    function: Function,
+    transform: &Transform,
+) -> Option<Box<dyn EngineSession>> {
     let machine = tier::keccak(machine)?;
-    Some(Shake::boxed(group, machine, function))
+    let key = Key::kmac(
+        machine,
+        function,
+        transform.key(),
+        transform.customization_string(),
+        transform.tag_length(),
+    );
+    Some(MacSession::boxed(
+        group,
+        Keccak::<MAX_TAG_LEN>::keyed(machine, key),
+    ))
+}
+
+/// SHAKE, and cSHAKE, which is SHAKE without a customization string and then runs with it.
+fn shake(machine: Machine, hash: Hash, customization: &[u8]) -> Option<Box<dyn EngineSession>> {
+    let machine = tier::keccak(machine)?;
+    let (shake, plain, customized) = match hash {
+        Hash::Shake128 | Hash::CShake128 => {
+            (Hash::Shake128, Function::SHAKE128, Function::CSHAKE128)
+        }
+        _ => (Hash::Shake256, Function::SHAKE256, Function::CSHAKE256),
+    };
+    Some(match customization {
+        [] => Shake::boxed(Group::of_hash(shake), machine, plain, None),
+        string => {
+            let key = Key::cshake(machine, customized, b"", string);
+            Shake::boxed(Group::of_hash(hash), machine, customized, Some(key))
+        }
+    })
 }
 
 /// What is known of a chain before its cipher is keyed.

@@ -37,6 +37,7 @@ impl Ccm {
         let mut job = mac::Job {
             source: part.as_ptr(),
             len: part.len(),
+            more: &[],
             key: &self.key,
             subkeys: None,
             chain: *chain,

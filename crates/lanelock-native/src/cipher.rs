@@ -165,8 +165,10 @@ impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
 /// The messages of any operations that are in one piece.
 struct AnyMessages<'b, 'a, S, F> {
     ops: Ops<'b, 'a>,
-    /// Whether others were met.
-    scattered: &'b mut bool,
+    /// Operations met so far.
+    number: u32,
+    /// Which of them were others: a bit each.
+    scattered: &'b mut u64,
     cipher: F,
     last: LastSession<'a, S>,
 }
@@ -197,6 +199,7 @@ where
             let mut op = self.ops.next()?;
             let cipher = (self.cipher)(session_of(&op, &mut self.last));
             let text = op.whole_payload().map(Text::from);
+            self.number += 1;
             match (text, op.whole_iv()) {
                 (Some(text), Some(iv)) => {
                     return Some(Message {
@@ -205,27 +208,27 @@ where
                         text,
                     });
                 }
-                _ => *self.scattered = true,
+                _ => *self.scattered |= 1 << (self.number - 1),
             }
         }
     }
 }
 
-/// Runs those of at most [`BURST`] operations that [`AnyMessages`] leaves out.
+/// Runs those of at most [`BURST`] operations that [`AnyMessages`] leaves out, a bit each.
 #[inline(never)]
 fn run_scattered<'a, S: EngineSession, C: Cipher>(
     any: &C,
     batch: &mut Batch<'_, 'a>,
+    scattered: u64,
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
     let mut last = LastSession::default();
-    let mut ops = batch
-        .all()
-        .filter_map(|mut op| {
-            let whole = op.whole_payload().is_some() && op.whole_iv().is_some();
-            (!whole).then(|| (cipher(session_of(&op, &mut last)), op))
-        })
-        .collect::<ArrayVec<_, BURST>>();
+    let mut ops = ArrayVec::<_, BURST>::new();
+    for (number, op) in batch.all().enumerate() {
+        if scattered >> number & 1 != 0 {
+            ops.push((cipher(session_of(&op, &mut last)), op));
+        }
+    }
     any.run_scattered(ops.iter_mut().map(|&mut (cipher, ref mut op)| Scattered {
         cipher,
         iv: iv_of(op),
@@ -281,9 +284,10 @@ pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
     batch: &mut Batch<'_, 'a>,
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
-    let mut scattered = false;
+    let mut scattered = 0;
     let messages = AnyMessages {
         ops: batch.ops(),
+        number: 0,
         scattered: &mut scattered,
         cipher: &cipher,
         last: LastSession::default(),
@@ -294,8 +298,8 @@ pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
     // borrowed exclusively (or promised to be, where raw pointers were given). A batch is of one
     // group.
     unsafe { any.run(messages) };
-    if scattered {
-        run_scattered(any, batch, cipher);
+    if scattered != 0 {
+        run_scattered(any, batch, scattered, cipher);
     }
 }
 

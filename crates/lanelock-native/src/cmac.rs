@@ -10,11 +10,12 @@ use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::mac::{self, Job, Subkeys, authenticate_each, authenticate_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Piece};
 
 use crate::burst::{BURST, Mapped};
 use crate::carry::{Carry, Stretches};
-use crate::mac::{MAX_PIECES, Mac, Message};
+use crate::mac::{Mac, Message};
+use crate::rounds::{PIECES, STRADDLING};
 
 pub(crate) struct Cmac {
     machine: Machine,
@@ -43,34 +44,39 @@ impl Cmac {
         messages: &[InPieces<'_>],
         tags: &mut [MaybeUninit<[u8; BLOCK]>; BURST],
     ) {
-        let mut blocks = [[0; BLOCK]; BURST];
+        let mut blocks = [[0; BLOCK]; BURST * STRADDLING];
         let mut messages: ArrayVec<_, BURST> = messages.iter().cloned().collect();
-        let mut jobs: ArrayVec<_, BURST> = messages
-            .iter()
-            .map(|message| Job {
-                source: ptr::null(),
-                len: 0,
-                key: &message.mac.key,
-                subkeys: None,
-                chain: [0; BLOCK],
-            })
-            .collect();
-        while !jobs.is_empty() {
-            for ((message, job), block) in messages.iter_mut().zip(&mut jobs).zip(&mut blocks) {
+        while !messages.is_empty() {
+            let mut pieces = ArrayVec::<Piece, { BURST * PIECES }>::new();
+            let mut ends = ArrayVec::<(usize, bool), BURST>::new();
+            for (message, blocks) in messages.iter_mut().zip(blocks.as_chunks_mut().0) {
                 // SAFETY: the caller's promise.
-                let (stretch, last) = unsafe { message.stretches.next(block) };
-                (job.source, job.len) = (stretch.cast(), stretch.len());
-                job.subkeys = last.then_some(&message.mac.subkeys);
+                let last = unsafe { message.take(blocks, &mut pieces) };
+                ends.push((pieces.len(), last));
+            }
+            let mut jobs = ArrayVec::<Job<'_>, BURST>::new();
+            let mut start = 0;
+            for (message, &(end, last)) in messages.iter().zip(&ends) {
+                jobs.push(Job {
+                    source: pieces[start].source,
+                    len: pieces[start].len,
+                    more: &pieces[start + 1..end],
+                    key: &message.mac.key,
+                    subkeys: last.then_some(&message.mac.subkeys),
+                    chain: message.chain,
+                });
+                start = end;
             }
             // SAFETY: stretches are parts of pieces, or blocks that stay as they are.
             unsafe { authenticate_many(self.machine, &mut jobs) };
-            for n in (0..jobs.len()).rev() {
-                if jobs[n].subkeys.is_some() {
-                    tags[messages[n].tag].write(jobs[n].chain);
-                    messages.swap_remove(n);
-                    jobs.swap_remove(n);
+            for ((message, job), &(_, last)) in messages.iter_mut().zip(&jobs).zip(&ends) {
+                message.chain = job.chain;
+                if last {
+                    tags[message.tag].write(job.chain);
                 }
             }
+            let mut ends = ends.iter();
+            messages.retain(|_| ends.next().is_some_and(|&(_, last)| !last));
         }
     }
 
@@ -79,6 +85,7 @@ impl Cmac {
         let mut job = Job {
             source: part.as_ptr(),
             len: part.len(),
+            more: &[],
             key: &self.key,
             subkeys,
             chain: *chain,
@@ -94,13 +101,49 @@ impl Cmac {
 struct InPieces<'k> {
     mac: &'k Cmac,
     stretches: Stretches<'k>,
+    chain: [u8; BLOCK],
     /// Where its tag goes.
     tag: usize,
 }
 
+impl InPieces<'_> {
+    /// Appends the next stretches, one at least; whether the last is among them.
+    ///
+    /// # Safety
+    /// The pieces are valid for reads.
+    unsafe fn take(
+        &mut self,
+        blocks: &mut [[u8; BLOCK]; STRADDLING],
+        pieces: &mut ArrayVec<Piece, { BURST * PIECES }>,
+    ) -> bool {
+        let full = pieces.len() + PIECES;
+        let mut blocks = blocks.iter_mut();
+        let mut block = blocks.next();
+        while pieces.len() < full
+            && let Some(room) = block.as_deref_mut()
+        {
+            let here = room.as_ptr();
+            // SAFETY: the caller's promise.
+            let (stretch, last) = unsafe { self.stretches.next(room) };
+            pieces.push(Piece {
+                source: stretch.cast(),
+                target: ptr::null_mut(),
+                len: stretch.len(),
+            });
+            if last {
+                return true;
+            }
+            if here == stretch.cast() {
+                block = blocks.next();
+            }
+        }
+        false
+    }
+}
+
 impl Mac for Cmac {
     const TAG: usize = BLOCK;
-    const PIECES: usize = MAX_PIECES;
+    const TAKES_PIECES: bool = true;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
@@ -121,6 +164,7 @@ impl Mac for Cmac {
                 in_pieces.push(InPieces {
                     mac,
                     stretches: Stretches::new(text, more),
+                    chain: [0; BLOCK],
                     tag: places.len() - 1,
                 });
                 return mac::Message {

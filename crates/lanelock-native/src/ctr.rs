@@ -2,15 +2,15 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::slice;
+use std::iter;
 
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::EncryptKey;
-use lanelock_kernels::aes::ctr::{Job, apply_many, apply_records};
+use lanelock_kernels::aes::ctr::{apply_parts, apply_records};
 
-use crate::burst::{Text, for_each_block_run};
-use crate::cipher::{Cipher, Messages};
+use crate::cipher::{Cipher, Messages, Scattered};
+use crate::rounds::in_rounds;
 
 pub(crate) struct Ctr {
     machine: Machine,
@@ -36,24 +36,17 @@ impl Cipher for Ctr {
     }
 
     fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        let Text {
-            source,
-            target,
-            len,
-        } = Text::EMPTY;
-        let mut job = Job {
-            source,
-            target,
-            len,
-            key: &self.key,
-            counter: iv.try_into().expect("a whole counter block"),
-            used: 0,
-        };
-        // The kernel remembers how much of a block of key stream it has used: any length will do.
-        for_each_block_run(payload, 1, |text| {
-            (job.source, job.target, job.len) = (text.source, text.target, text.len);
-            // SAFETY: the piece is valid for its length; its input and output are alike or disjoint.
-            unsafe { apply_many(self.machine, slice::from_mut(&mut job)) };
-        });
+        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
+    }
+
+    fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
+        in_rounds(
+            messages,
+            |cipher| &cipher.key,
+            |parts| {
+                // SAFETY: the parts are valid and disjoint; keys of one group have one size.
+                unsafe { apply_parts(self.machine, parts) };
+            },
+        );
     }
 }

@@ -53,6 +53,8 @@ impl Group {
             Mac::Hmac(hash) => Self((of_hash(hash) + HMAC) << Self::MAC),
             Mac::AesCmac => Self(16 << Self::MAC | size(key_len) << Self::MAC_KEY),
             Mac::AesGmac => Self(17 << Self::MAC | size(key_len) << Self::MAC_KEY),
+            Mac::Kmac128 => Self(14 << Self::MAC),
+            Mac::Kmac256 => Self(15 << Self::MAC),
             _ => Self(0),
         }
     }
@@ -81,7 +83,7 @@ impl Group {
 /// What HMAC adds to the number of its hash: none of the sums is that of a hash or another MAC.
 const HMAC: u16 = 8;
 
-/// 1 to 5 and, above the other MACs, 18 to 23: with [`HMAC`] below 32.
+/// 1 to 5 and, above the other MACs, 18 to 25: with [`HMAC`], where there is one, below 32.
 fn of_hash(hash: Hash) -> u16 {
     match hash {
         Hash::Sha1 => 1,
@@ -95,6 +97,8 @@ fn of_hash(hash: Hash) -> u16 {
         Hash::Sha3_512 => 21,
         Hash::Shake128 => 22,
         Hash::Shake256 => 23,
+        Hash::CShake128 => 24,
+        Hash::CShake256 => 25,
         _ => 0,
     }
 }

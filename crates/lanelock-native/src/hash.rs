@@ -6,10 +6,10 @@ use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
-use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, MAX_PARTS, Stream, hash_many};
+use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Stream, hash_many};
 
 use crate::burst::BURST;
-use crate::mac::{MAX_PIECES, Mac, Message};
+use crate::mac::{Mac, Message};
 
 /// A hash: what computes it, and the key of its HMAC if it is one.
 pub(crate) struct Hasher<A: Algorithm, K> {
@@ -64,7 +64,7 @@ impl<A: Algorithm> Hmac<A> {
 
 impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
     const TAG: usize = A::DIGEST;
-    const PIECES: usize = MAX_PARTS;
+    const TAKES_PIECES: bool = true;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
@@ -78,13 +78,7 @@ impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
                 ..
             } = message;
             // SAFETY: the caller's promise.
-            unsafe {
-                jobs.push(Job::of_raw(text, mac.key.key(), Some(tag)));
-                for &piece in more {
-                    let has_room = jobs.last_mut().is_some_and(|job| job.push(piece));
-                    debug_assert!(has_room, "no more pieces than a job has parts");
-                }
-            }
+            jobs.push(unsafe { Job::of_raw(text, more, mac.key.key(), Some(tag)) });
         });
         hash_many(self.kernels, &mut jobs);
     }
@@ -105,5 +99,3 @@ impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
         }
     }
 }
-
-const _: () = assert!(MAX_PARTS <= MAX_PIECES);

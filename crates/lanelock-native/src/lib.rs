@@ -4,8 +4,8 @@
 //! A session holds its key expanded, immutable and wiped on drop; queue pairs need no context of
 //! it. A batch becomes kernel calls of up to 64 messages, whatever their sessions, as long as
 //! algorithm, key size and direction are the same. Messages in one piece run in lanes; messages in
-//! segments run piece after piece where they lie, with the same result; nothing is copied. Those that
-//! take a lane of a cipher's kernel share it: the next pieces of all of them run together. Of an
+//! segments run piece after piece where they lie, with the same result; nothing is copied. Where a
+//! message takes a lane, one in segments does too, and the lane goes on with its next piece. Of an
 //! AES-CBC and HMAC (SHA-1, SHA-224 or SHA-256) chain, a message that is alone, or much longer than
 //! the others of its burst, runs cipher and MAC interleaved on CPUs with SHA-NI.
 //!
@@ -26,10 +26,10 @@
 //! | ChaCha20, ChaCha20-Poly1305, XChaCha20-Poly1305 | 256 | blocks side by side, those of short messages together | |
 //! | SHA-1, SHA-224, SHA-256, SHA-384, SHA-512 | | in a lane | |
 //! | HMAC over these | any | in a lane | yes |
-//! | SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256 | | in a lane; alone, in plain integers | |
-//! | HMAC over SHA-3 | any | in a lane; alone, in plain integers | |
+//! | SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, cSHAKE128, cSHAKE256 | | in a lane | |
+//! | HMAC over SHA-3, KMAC128, KMAC256 | any | in a lane | |
 //!
-//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512, SHA-3, SHAKE | ChaCha20, Poly1305 |
+//! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512, SHA-3 | ChaCha20, Poly1305 |
 //! |---|---|---|---|---|
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
 //! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, Poly1305 in 4 |

@@ -24,8 +24,8 @@ pub(crate) trait Mac: Send + Sync + 'static {
     /// Bytes of a whole tag.
     const TAG: usize;
 
-    /// Pieces of a message that a kernel takes, at most [`MAX_PIECES`].
-    const PIECES: usize = 1;
+    /// Whether [`Mac::run`] takes messages in several pieces.
+    const TAKES_PIECES: bool = false;
 
     /// Runs at most [`BURST`] messages, and writes each tag to its place.
     ///
@@ -45,7 +45,7 @@ pub(crate) struct Message<'k, M> {
     pub(crate) mac: &'k M,
     /// The first piece.
     pub(crate) text: *const [u8],
-    /// What follows it: of [`Mac::PIECES`] all but one at most.
+    /// What follows it; nothing unless the MAC takes pieces.
     pub(crate) more: &'k [*const [u8]],
     /// As long as the session demands.
     pub(crate) iv: *const [u8],
@@ -53,8 +53,8 @@ pub(crate) struct Message<'k, M> {
     pub(crate) tag: &'k mut [u8],
 }
 
-/// Most pieces that any kernel takes of a message.
-pub(crate) const MAX_PIECES: usize = 4;
+/// Pieces of all messages of a burst but their first ones. Messages that find no room run alone.
+const MORE: usize = 8 * BURST;
 
 /// Computes the tags of at most [`BURST`] plain operations, and writes each to its place. `any` is a
 /// MAC of their group; the sessions compute tags.
@@ -86,7 +86,7 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
     tags: &mut Tags,
 ) {
     let mut each = tags.room::<M>(batch.len());
-    let mut more = [const { [MaybeUninit::uninit(); MAX_PIECES - 1] }; BURST];
+    let mut more = [MaybeUninit::uninit(); MORE];
     // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
     // the batch is borrowed, and nothing is written to it meanwhile.
     unsafe {
@@ -101,7 +101,7 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
             None => any.run(AnyMessages {
                 ops: batch.ops(),
                 tags: each,
-                more: more.iter_mut(),
+                more: &mut more,
                 ciphertext,
                 mac,
                 last: LastSession::default(),
@@ -152,14 +152,14 @@ impl Tags {
     }
 }
 
-/// Room for all pieces of a message but the first.
-type More = [MaybeUninit<*const [u8]>; MAX_PIECES - 1];
+/// Room for pieces.
+type Room<'t> = &'t mut [MaybeUninit<*const [u8]>];
 
 /// The messages of any operations. Those of too many pieces run on the way.
 struct AnyMessages<'b, 't, 'a, S, F> {
     ops: Ops<'b, 'a>,
     tags: slice::ChunksExactMut<'t, u8>,
-    more: slice::IterMut<'t, More>,
+    more: Room<'t>,
     ciphertext: Ciphertext,
     mac: F,
     last: LastSession<'a, S>,
@@ -189,9 +189,8 @@ where
                     tag,
                 });
             }
-            if M::PIECES > 1
-                && let Some(more) = self.more.next()
-                && let Some((text, more)) = pieces::<M>(&op, self.ciphertext, more)
+            if M::TAKES_PIECES
+                && let Some((text, more)) = pieces(&op, self.ciphertext, &mut self.more)
             {
                 return Some(Message {
                     mac,
@@ -206,32 +205,30 @@ where
     }
 }
 
-/// The first piece of what `op` authenticates, and the others, kept in `more`; `None` if there are
-/// more than a kernel takes.
+/// The first piece of what `op` authenticates, and the others, kept in `room`; `None` if they do not
+/// fit.
 #[inline(never)]
-fn pieces<'t, M: Mac>(
+fn pieces<'t>(
     op: &ValidOp<'_, '_>,
     ciphertext: Ciphertext,
-    more: &'t mut More,
+    room: &mut Room<'t>,
 ) -> Option<(*const [u8], &'t [*const [u8]])> {
-    let mut all = ArrayVec::<*const [u8], MAX_PIECES>::new();
-    op.for_each_authenticated(ciphertext, |piece| {
-        if all.len() == M::PIECES {
-            return Err(());
+    let (mut first, mut count) = (None, 0);
+    let all: Result<(), ()> = op.for_each_authenticated(ciphertext, |piece| {
+        let piece = ptr::from_ref(piece);
+        if first.is_none() {
+            first = Some(piece);
+        } else {
+            room.get_mut(count).ok_or(())?.write(piece);
+            count += 1;
         }
-        all.push(ptr::from_ref(piece));
         Ok(())
-    })
-    .ok()?;
-    let Some((&first, others)) = all.split_first() else {
-        return Some((&[], &[]));
-    };
-    for (slot, &piece) in more.iter_mut().zip(others) {
-        slot.write(piece);
-    }
-    // SAFETY: as many are initialised: others than the first are no more than there are slots.
-    let more = unsafe { slice::from_raw_parts(more.as_ptr().cast(), others.len()) };
-    Some((first, more))
+    });
+    all.ok()?;
+    let more = room.split_off_mut(..count)?;
+    // SAFETY: as many have been written.
+    let more = unsafe { slice::from_raw_parts(more.as_ptr().cast(), count) };
+    Some((first.unwrap_or(&[]), more))
 }
 
 #[inline(never)]

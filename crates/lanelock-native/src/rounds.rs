@@ -1,81 +1,156 @@
-//! Messages in pieces, in lanes all the same: in each round a kernel runs the next piece of every
+//! Messages in pieces, in lanes all the same: in each round a kernel runs the next pieces of every
 //! message.
+
+#![allow(unsafe_code)] // writes blocks that kernels know by their addresses
+
+use std::mem::MaybeUninit;
 
 use arrayvec::ArrayVec;
 use lanelock_core::cursor::Cursor;
-use lanelock_kernels::aes::{BLOCK, Part};
+use lanelock_kernels::aes::{BLOCK, Part, Piece};
+use zeroize::Zeroize;
 
-use crate::burst::{BURST, Text};
+use crate::burst::BURST;
 use crate::cipher::Scattered;
 
+/// Pieces of a message in a round.
+pub(crate) const PIECES: usize = 8;
+/// Blocks among them that straddle a boundary.
+pub(crate) const STRADDLING: usize = 4;
+
 /// Hands `run` the next parts of at most [`BURST`] messages of a mode with an IV of one block, until
-/// none is left; the kernel leaves the last block of a chain where it found the IV. Parts are valid
-/// until `run` returns, the source and target of each alike or disjoint, and disjoint from others'.
+/// none is left; the kernel leaves the last block of a chain where it found the IV. Parts are in whole
+/// blocks, what the last of a message lacks being zeros. They are valid until `run` returns, the source
+/// and target of each piece alike or disjoint, and disjoint from others'.
 ///
 /// # Panics
 /// If there are more messages, or an IV is not one block.
+#[inline(never)]
 pub(crate) fn in_rounds<'k, C: 'k, K: 'k>(
     messages: impl Iterator<Item = Scattered<'k, C>>,
     key: impl Fn(&'k C) -> &'k K,
-    mut run: impl FnMut(&mut [Part<'k, K>]),
+    run: impl Fn(&mut [Part<'_, K>]),
 ) {
-    let mut parts = ArrayVec::<Part<'k, K>, BURST>::new();
-    let mut payloads = ArrayVec::<Cursor<'k>, BURST>::new();
-    for message in messages {
-        let Text {
-            source,
-            target,
-            len,
-        } = Text::EMPTY;
-        parts.push(Part {
-            source,
-            target,
-            len,
-            key: key(message.cipher),
-            iv: message
-                .iv
-                .as_slice()
-                .try_into()
-                .expect("an IV of one block"),
-        });
-        payloads.push(message.payload);
+    let mut left = ArrayVec::<_, BURST>::new();
+    for Scattered {
+        cipher,
+        iv,
+        payload,
+    } in messages
+    {
+        if payload.remaining() > 0 {
+            let iv = iv.as_slice().try_into().expect("an IV of one block");
+            let key = key(cipher);
+            left.push(Message { key, iv, payload });
+        }
     }
-    let mut straddling = [[0; BLOCK]; BURST];
-    loop {
-        for n in (0..payloads.len()).rev() {
-            if payloads[n].remaining() == 0 {
-                payloads.swap_remove(n);
-                parts.swap_remove(n);
-            }
+    let mut straddling = Straddling::new();
+    while !left.is_empty() {
+        let mut pieces = ArrayVec::<Piece, { BURST * PIECES }>::new();
+        let mut ends = ArrayVec::<usize, BURST>::new();
+        for message in &mut left {
+            take(&mut message.payload, &mut pieces, &mut straddling);
+            ends.push(pieces.len());
         }
-        if payloads.is_empty() {
-            return;
-        }
-        for ((part, payload), block) in parts.iter_mut().zip(&mut payloads).zip(&mut straddling) {
-            let text = next(payload, block);
-            (part.source, part.target, part.len) = (text.source, text.target, text.len);
+        let mut parts = ArrayVec::<Part<'_, K>, BURST>::new();
+        let mut start = 0;
+        for (message, &end) in left.iter().zip(&ends) {
+            let Piece {
+                source,
+                target,
+                len,
+            } = pieces[start];
+            parts.push(Part {
+                source,
+                target,
+                len,
+                more: &pieces[start + 1..end],
+                key: message.key,
+                iv: message.iv,
+            });
+            start = end;
         }
         run(&mut parts);
-        for ((part, payload), block) in parts.iter().zip(&mut payloads).zip(&straddling) {
-            if part.target.cast_const() == block.as_ptr() {
-                payload.copy_out(&block[..part.len]);
-            }
+        for (message, part) in left.iter_mut().zip(&parts) {
+            message.iv = part.iv;
         }
+        straddling.scatter();
+        left.retain(|message| message.payload.remaining() > 0);
     }
 }
 
-/// The next whole blocks where they lie, or a copy of the one that straddles a boundary, which the
-/// payload then has yet to pass.
-fn next(payload: &mut Cursor<'_>, straddling: &mut [u8; BLOCK]) -> Text {
-    if let Some(run) = payload.next_block_run(BLOCK) {
-        return run.into();
+/// What is left of a message.
+struct Message<'k, K> {
+    key: &'k K,
+    iv: [u8; BLOCK],
+    payload: Cursor<'k>,
+}
+
+/// Appends the next pieces of a payload, one at least, and moves past them.
+fn take<'k>(
+    payload: &mut Cursor<'k>,
+    pieces: &mut ArrayVec<Piece, { BURST * PIECES }>,
+    straddling: &mut Straddling<'k>,
+) {
+    let (full, mut straddles) = (pieces.len() + PIECES, 0);
+    while payload.remaining() > 0 && pieces.len() < full {
+        let piece = match payload.next_whole_blocks(BLOCK) {
+            Some(run) => Piece {
+                source: run.input(),
+                target: run.output(),
+                len: run.len(),
+            },
+            None if straddles == STRADDLING => return,
+            None => {
+                straddles += 1;
+                straddling.take(payload)
+            }
+        };
+        pieces.push(piece);
     }
-    let len = payload.remaining().min(BLOCK);
-    payload.copy_in(&mut straddling[..len]);
-    let target = straddling.as_mut_ptr();
-    Text {
-        source: target,
-        target,
-        len,
+}
+
+/// Blocks that straddle a boundary, or end with a message before they are whole.
+struct Straddling<'k> {
+    /// As numbers, which are wiped in one store.
+    blocks: [MaybeUninit<u128>; BURST * STRADDLING],
+    /// Where each goes. Invariant: as many blocks are initialised.
+    places: ArrayVec<Cursor<'k>, { BURST * STRADDLING }>,
+}
+
+impl<'k> Straddling<'k> {
+    fn new() -> Self {
+        Self {
+            blocks: [MaybeUninit::uninit(); _],
+            places: ArrayVec::new(),
+        }
+    }
+
+    /// A copy of the next block of a payload, which moves past it.
+    fn take(&mut self, payload: &mut Cursor<'k>) -> Piece {
+        let place = payload.take_front(payload.remaining().min(BLOCK));
+        let mut block = [0; BLOCK];
+        place.copy_in(&mut block[..place.remaining()]);
+        // By one pointer to all: those to other blocks stay valid.
+        let target = self.blocks.as_mut_ptr().wrapping_add(self.places.len());
+        self.places.push(place);
+        let target: *mut [u8; BLOCK] = target.cast();
+        // SAFETY: there are as many blocks as places.
+        unsafe { target.write(block) };
+        Piece {
+            source: target.cast(),
+            target: target.cast(),
+            len: BLOCK,
+        }
+    }
+
+    /// Copies each to its place, and forgets it.
+    fn scatter(&mut self) {
+        for (mut place, block) in self.places.drain(..).zip(&mut self.blocks) {
+            // SAFETY: the invariant.
+            let block = unsafe { block.assume_init_mut() };
+            place.copy_out(&block.to_ne_bytes()[..place.remaining()]);
+            block.zeroize();
+        }
     }
 }

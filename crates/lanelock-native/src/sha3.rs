@@ -1,4 +1,4 @@
-//! SHA-3 and HMAC over it, a message in each lane.
+//! SHA-3, HMAC over it and KMAC, a message in each lane.
 
 #![allow(unsafe_code)] // names the memory of messages to the kernels
 
@@ -7,39 +7,40 @@ use std::convert::Infallible;
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
-use lanelock_kernels::keccak::{Function, HmacKey, Job, MAX_PARTS, Stream, hash_many};
+use lanelock_kernels::keccak::{Function, Job, Key, Stream, hash_many};
 
 use crate::burst::BURST;
-use crate::mac::{MAX_PIECES, Mac, Message};
+use crate::mac::{Mac, Message};
 
-/// SHA-3 with a digest of `DIGEST` bytes, or HMAC over it.
-pub(crate) struct Sha3<const DIGEST: usize> {
+/// A hash or MAC over Keccak with tags of at most `TAG` bytes.
+pub(crate) struct Keccak<const TAG: usize> {
     machine: Machine,
-    key: Option<HmacKey>,
+    function: Function,
+    key: Option<Key>,
 }
 
-impl<const DIGEST: usize> Sha3<DIGEST> {
-    const FUNCTION: Function = match DIGEST {
-        28 => Function::SHA3_224,
-        32 => Function::SHA3_256,
-        48 => Function::SHA3_384,
-        64 => Function::SHA3_512,
-        _ => panic!("SHA-3 has digests of 28, 32, 48 and 64 bytes"),
-    };
-
-    pub(crate) fn digest(machine: Machine) -> Self {
-        Self { machine, key: None }
+impl<const TAG: usize> Keccak<TAG> {
+    pub(crate) fn digest(machine: Machine, function: Function) -> Self {
+        debug_assert_eq!(function.digest(), Some(TAG));
+        Self {
+            machine,
+            function,
+            key: None,
+        }
     }
 
-    pub(crate) fn hmac(machine: Machine, key: &[u8]) -> Self {
-        let key = Some(HmacKey::new(machine, Self::FUNCTION, key));
-        Self { machine, key }
+    pub(crate) fn keyed(machine: Machine, key: Key) -> Self {
+        Self {
+            machine,
+            function: key.function(),
+            key: Some(key),
+        }
     }
 }
 
-impl<const DIGEST: usize> Mac for Sha3<DIGEST> {
-    const TAG: usize = DIGEST;
-    const PIECES: usize = MAX_PARTS;
+impl<const TAG: usize> Mac for Keccak<TAG> {
+    const TAG: usize = TAG;
+    const TAKES_PIECES: bool = true;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
@@ -53,31 +54,23 @@ impl<const DIGEST: usize> Mac for Sha3<DIGEST> {
                 ..
             } = message;
             // SAFETY: the caller's promise.
-            unsafe {
-                jobs.push(Job::of_raw(text, mac.key.as_ref(), tag));
-                for &piece in more {
-                    let has_room = jobs.last_mut().is_some_and(|job| job.push(piece));
-                    debug_assert!(has_room, "no more pieces than a job has parts");
-                }
-            }
+            jobs.push(unsafe { Job::of_raw(text, more, mac.key.as_ref(), tag) });
         });
-        hash_many(self.machine, Self::FUNCTION, &mut jobs);
+        hash_many(self.machine, self.function, &mut jobs);
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
         let mut stream = match &self.key {
-            Some(key) => Stream::hmac(self.machine, key),
-            None => Stream::new(self.machine, Self::FUNCTION),
+            Some(key) => Stream::keyed(self.machine, key),
+            None => Stream::new(self.machine, self.function),
         };
         let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
             stream.update(piece);
             Ok(())
         });
         match &self.key {
-            Some(key) => stream.finish_hmac(key, tag),
+            Some(key) => stream.finish_keyed(key, tag),
             None => stream.finish(tag),
         }
     }
 }
-
-const _: () = assert!(MAX_PARTS <= MAX_PIECES);

@@ -1,4 +1,4 @@
-//! SHAKE, a message in each lane; the digest has the length of the session.
+//! SHAKE and cSHAKE, a message in each lane; the digest has the length of the session.
 
 #![allow(unsafe_code)] // names the memory of messages to the kernels
 
@@ -10,7 +10,7 @@ use lanelock_core::Status;
 use lanelock_core::engine::{Batch, Ciphertext, EngineSession, LastSession, QueueToken, ValidOp};
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::Machine;
-use lanelock_kernels::keccak::{Function, Job, Stream, hash_many};
+use lanelock_kernels::keccak::{Function, Job, Key, Stream, hash_many};
 
 use crate::burst::{BURST, memory, session_of};
 use crate::group::Group;
@@ -19,6 +19,8 @@ use crate::group::Group;
 pub(crate) struct Shake {
     machine: Machine,
     function: Function,
+    /// The customization of cSHAKE.
+    key: Option<Key>,
     group: Group,
 }
 
@@ -27,10 +29,12 @@ impl Shake {
         group: Group,
         machine: Machine,
         function: Function,
+        key: Option<Key>,
     ) -> Box<dyn EngineSession> {
         Box::new(Self {
             machine,
             function,
+            key,
             group,
         })
     }
@@ -38,7 +42,10 @@ impl Shake {
     /// A message in any number of pieces, or with a digest in any place.
     #[inline(never)]
     fn run_alone(&self, op: &mut ValidOp<'_, '_>) {
-        let mut stream = Stream::new(self.machine, self.function);
+        let mut stream = match &self.key {
+            Some(key) => Stream::keyed(self.machine, key),
+            None => Stream::new(self.machine, self.function),
+        };
         let _infallible: Result<(), Infallible> =
             op.for_each_authenticated(Ciphertext::InInput, |piece| {
                 stream.update(piece);
@@ -68,7 +75,11 @@ impl EngineSession for Shake {
             if let Some(mut plain) = batch.plain() {
                 let mut jobs = ArrayVec::<_, BURST>::new();
                 for plain in plain.tags::<Self>(Ciphertext::InInput) {
-                    jobs.push(Job::new(plain.message, None, plain.tag));
+                    jobs.push(Job::new(
+                        plain.message,
+                        plain.session.key.as_ref(),
+                        plain.tag,
+                    ));
                 }
                 hash_many(self.machine, self.function, &mut jobs);
                 drop(jobs);
@@ -78,15 +89,15 @@ impl EngineSession for Shake {
             let mut jobs = ArrayVec::<_, BURST>::new();
             let mut last = LastSession::default();
             batch.for_each(|mut op| {
+                let session: &Self = session_of(&op, &mut last);
                 let Some((message, place)) = in_one_piece(&mut op) else {
-                    let session: &Self = session_of(&op, &mut last);
                     return session.run_alone(&mut op);
                 };
                 // SAFETY: memory of the operation, which the batch borrows until the jobs have run;
                 // nothing else is written meanwhile but places of other operations.
                 unsafe {
                     let place = slice::from_raw_parts_mut(place.cast(), place.len());
-                    jobs.push(Job::of_raw(message, None, place));
+                    jobs.push(Job::of_raw(message, &[], session.key.as_ref(), place));
                 }
                 op.complete(Status::Success);
             });

@@ -171,6 +171,17 @@ fn hmac() {
 }
 
 #[test]
+fn kmac() {
+    for (mac, key, tag) in [
+        (Mac::Kmac128, 32, 32),
+        (Mac::Kmac128, 170, 5),
+        (Mac::Kmac256, 64, 64),
+    ] {
+        agree(Algorithm::Mac(mac), key, 0, Some(tag), 1);
+    }
+}
+
+#[test]
 fn hash() {
     for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha384, Hash::Sha3_256] {
         agree(Algorithm::Hash(hash), 0, 0, None, 1);
@@ -183,6 +194,7 @@ fn extendable() {
         (Hash::Shake128, 1),
         (Hash::Shake128, 400),
         (Hash::Shake256, 136),
+        (Hash::CShake128, 169),
     ] {
         agree(Algorithm::Hash(hash), 0, 0, Some(len), 1);
     }

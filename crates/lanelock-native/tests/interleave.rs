@@ -96,6 +96,7 @@ fn agree(order: Order, cipher_key: usize, hash: Hash) {
         mac_key: b"mac key".to_vec(),
         iv_len: IV.len(),
         tag_len: TAG,
+        customization: Vec::new(),
     };
     let reverse = forward.with_direction(Direction::Reverse);
     let mut random = fastrand::Rng::with_seed(cipher_key as u64);

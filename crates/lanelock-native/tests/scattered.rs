@@ -94,6 +94,7 @@ fn agree(algorithm: Algorithm, key_len: usize) {
                     mac_key: Vec::new(),
                     iv_len,
                     tag_len,
+                    customization: Vec::new(),
                 })
                 .into();
             let sessions: Vec<_> = setups

@@ -60,12 +60,17 @@ fn digests_inside_a_messages_memory() {
             .engine(Native::with_tier(tier).unwrap())
             .engine(OpenSsl::new().unwrap())
             .build();
-        for (hash, len) in [
-            (Hash::Shake128, 500),
-            (Hash::Shake256, 136),
-            (Hash::Shake256, 1),
+        for (hash, len, customization) in [
+            (Hash::Shake128, 500, &b""[..]),
+            (Hash::Shake256, 136, b""),
+            (Hash::Shake256, 1, b""),
+            (Hash::CShake128, 500, b"a customization string"),
+            (Hash::CShake256, 137, b"another"),
+            (Hash::CShake256, 64, b""),
         ] {
-            let session = |engine| device.session_on(engine, Transform::hash(hash).tag_len(len));
+            let transform = Transform::hash(hash).tag_len(len);
+            let transform = transform.customization(customization);
+            let session = |engine| device.session_on(engine, transform.clone());
             let Ok(native) = session("native") else {
                 assert_eq!(tier, Tier::AesNi);
                 continue;

@@ -68,6 +68,9 @@ const HASHES: &[(Hash, &CStr)] = &[
     (Hash::Sha3_512, c"SHA3-512"),
     (Hash::Shake128, c"SHAKE-128"),
     (Hash::Shake256, c"SHAKE-256"),
+    // cSHAKE of a message that begins with its customization.
+    (Hash::CShake128, c"KECCAK-KMAC-128"),
+    (Hash::CShake256, c"KECCAK-KMAC-256"),
     (Hash::Blake2b512, c"BLAKE2B-512"),
     (Hash::Blake2s256, c"BLAKE2S-256"),
 ];
@@ -82,6 +85,8 @@ pub(crate) struct Catalogue {
     hashes: Vec<Option<DigestAlgorithm>>,
     hmac: Option<MacAlgorithm>,
     poly1305: Option<MacAlgorithm>,
+    kmac128: Option<MacAlgorithm>,
+    kmac256: Option<MacAlgorithm>,
     library: &'static Library,
 }
 
@@ -99,6 +104,8 @@ impl Catalogue {
                 .collect(),
             hmac: MacAlgorithm::fetch(library, c"HMAC"),
             poly1305: MacAlgorithm::fetch(library, c"POLY1305"),
+            kmac128: MacAlgorithm::fetch(library, c"KMAC-128"),
+            kmac256: MacAlgorithm::fetch(library, c"KMAC-256"),
             library,
         })
     }
@@ -119,7 +126,11 @@ impl Catalogue {
         let macs = Mac::ALL.iter().filter(|&&m| self.has_mac(m)).map(|&m| {
             let features = Features {
                 chains: m.chains(),
-                allocates: matches!(m, Mac::Hmac(hash) if restart_allocates(hash)),
+                allocates: match m {
+                    Mac::Hmac(hash) => restart_allocates(hash),
+                    Mac::Kmac128 | Mac::Kmac256 => true,
+                    _ => false,
+                },
                 rekeys: m == Mac::Poly1305,
                 ..Features::default()
             };
@@ -214,6 +225,14 @@ impl Catalogue {
         self.poly1305.as_ref()
     }
 
+    pub(crate) fn kmac(&self, mac: Mac) -> Option<&MacAlgorithm> {
+        match mac {
+            Mac::Kmac128 => self.kmac128.as_ref(),
+            Mac::Kmac256 => self.kmac256.as_ref(),
+            _ => None,
+        }
+    }
+
     fn has_cipher(&self, cipher: Cipher) -> bool {
         match cipher {
             Cipher::AesDocsis => self.has_cipher(Cipher::AesCbc) && self.has_cipher(Cipher::AesEcb),
@@ -234,6 +253,7 @@ impl Catalogue {
             Mac::AesCmac => self.has_cipher(Cipher::AesCbc),
             Mac::AesGmac => self.has_aead(Aead::AesGcm),
             Mac::Poly1305 => self.poly1305.is_some(),
+            Mac::Kmac128 | Mac::Kmac256 => self.kmac(mac).is_some(),
             _ => false,
         }
     }

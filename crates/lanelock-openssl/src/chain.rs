@@ -32,7 +32,7 @@ pub(crate) fn maker(
     transform: &Transform,
 ) -> Maker {
     let cipher = cipher::half(catalogue, cipher, transform);
-    let mac = mac::half(catalogue, mac, transform.mac_key(), 0);
+    let mac = mac::half(catalogue, mac, transform.mac_key(), transform);
     let direction = transform.direction();
     Box::new(move || {
         let (cipher, mac, iv) = (cipher()?, mac()?, [0; MAX_IV_LEN]);

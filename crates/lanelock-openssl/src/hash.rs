@@ -16,9 +16,10 @@ pub(crate) enum HashContext {
     Raw(Box<RawHash>),
     /// One of fixed length.
     Fixed(DigestContext),
-    /// An extendable-output function, with room for its output.
+    /// An extendable-output function, with what all its messages begin with and room for its output.
     Extendable {
         digest: DigestContext,
+        prefix: Vec<u8>,
         output: Vec<u8>,
     },
 }
@@ -33,6 +34,7 @@ pub(crate) struct RawHash {
 pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transform) -> Maker {
     let catalogue = catalogue.clone();
     let output_len = transform.tag_length();
+    let (hash, prefix) = customized(hash, transform.customization_string());
     Box::new(move || {
         if let Some(initial) = RawDigest::new(hash) {
             let running = initial.clone();
@@ -43,12 +45,34 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, hash: Hash, transform: &Transfor
         Ok(Context::Hash(if hash.is_xof() {
             HashContext::Extendable {
                 digest,
+                prefix: prefix.clone(),
                 output: vec![0; output_len],
             }
         } else {
             HashContext::Fixed(digest)
         }))
     })
+}
+
+/// The function that is cSHAKE with this customization string, and what its messages begin with (SP
+/// 800-185, section 3.3): without one, cSHAKE is SHAKE.
+fn customized(hash: Hash, customization: &[u8]) -> (Hash, Vec<u8>) {
+    let (shake, rate) = match hash {
+        Hash::CShake128 => (Hash::Shake128, 168),
+        Hash::CShake256 => (Hash::Shake256, 136),
+        _ => return (hash, Vec::new()),
+    };
+    if customization.is_empty() {
+        return (shake, Vec::new());
+    }
+    let bits = 8 * customization.len() as u64;
+    let digits = bits.to_be_bytes();
+    let digits = &digits[bits.leading_zeros() as usize / 8..];
+    let count = digits.len().to_le_bytes()[0];
+    // The rate and the empty function name, each behind the number of its bytes.
+    let mut prefix = [&[1, rate, 1, 0, count], digits, customization].concat();
+    prefix.resize(prefix.len().next_multiple_of(rate.into()), 0);
+    (hash, prefix)
 }
 
 impl HashContext {
@@ -73,8 +97,15 @@ impl HashContext {
                 digest.finish(&mut fixed)?;
                 op.write_tag(&fixed);
             }
-            Self::Extendable { digest, output } => {
+            Self::Extendable {
+                digest,
+                prefix,
+                output,
+            } => {
                 digest.restart()?;
+                if !prefix.is_empty() {
+                    digest.update(prefix)?;
+                }
                 op.for_each_authenticated(input, |piece| digest.update(piece))?;
                 digest.squeeze(output)?;
                 op.write_tag(output);

@@ -11,7 +11,8 @@
 //!
 //! | algorithm | exception | reason |
 //! |---|---|---|
-//! | SHA-3, SHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
+//! | SHA-3, SHAKE, cSHAKE, BLAKE2 and HMAC over them, before 3.5 | allocates inside libcrypto | EVP gives a restarted digest a new state |
+//! | KMAC | allocates inside libcrypto | a restart absorbs the customization string and the key again |
 //! | Poly1305 | the key is set for each message | its MAC refuses to restart |
 //! | XChaCha20-Poly1305 | the key is set for each message | each message has its own |
 //! | AES-XTS, AES-CCM, AES-GCM-SIV | segments are gathered | one update is one whole message |

@@ -25,7 +25,7 @@ pub(crate) enum MacHalf {
     /// HMAC over a hash whose state can be saved.
     Hmac(Box<Wiped<Hmac>>),
     Cmac(Box<Wiped<Cmac>>),
-    /// HMAC over other hashes: each message starts from the keyed state.
+    /// HMAC over other hashes, and KMAC: each message starts from the keyed state.
     Restarts(MacContext),
     /// Poly1305: each message sets the key again.
     Rekeys(MacContext, Zeroizing<Vec<u8>>),
@@ -41,7 +41,7 @@ pub(crate) struct Gmac {
 
 /// Makes contexts for a session of `mac`.
 pub(crate) fn maker(catalogue: &Arc<Catalogue>, mac: Mac, transform: &Transform) -> Maker {
-    let half = half(catalogue, mac, transform.key(), transform.iv_length());
+    let half = half(catalogue, mac, transform.key(), transform);
     let verify = transform.direction() == Direction::Reverse;
     Box::new(move || {
         Ok(Context::Mac(MacOnly {
@@ -51,15 +51,17 @@ pub(crate) fn maker(catalogue: &Arc<Catalogue>, mac: Mac, transform: &Transform)
     })
 }
 
-/// Makes the MAC of a session, alone or in a chain.
+/// Makes the MAC of a session of `transform`, alone or in a chain, with its key.
 pub(crate) fn half(
     catalogue: &Arc<Catalogue>,
     mac: Mac,
     key: &[u8],
-    iv_len: usize,
+    transform: &Transform,
 ) -> impl Fn() -> Result<MacHalf, Failed> + Send + Sync + use<> {
     let catalogue = catalogue.clone();
     let key = Zeroizing::new(key.to_vec());
+    let (iv_len, tag_len) = (transform.iv_length(), transform.tag_length());
+    let customization = transform.customization_string().to_vec();
     move || {
         let have = Failed::MISUSE;
         Ok(match mac {
@@ -87,6 +89,11 @@ pub(crate) fn half(
             Mac::Poly1305 => {
                 let poly1305 = catalogue.poly1305().ok_or(have)?;
                 MacHalf::Rekeys(MacContext::new(poly1305, &key, None)?, key.clone())
+            }
+            Mac::Kmac128 | Mac::Kmac256 => {
+                let kmac = catalogue.kmac(mac).ok_or(have)?;
+                let context = MacContext::kmac(kmac, &key, &customization, tag_len)?;
+                MacHalf::Restarts(context)
             }
             _ => return Err(have),
         })

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::algorithms::{Algorithm as Choice, Algorithms};
 use crate::ffi::functions::{
-    AsymCipher, Core, Keyexch, Keymgmt, ProviderFunctions, Signature, Table,
+    AsymCipher, Core, Kem, Keyexch, Keymgmt, ProviderFunctions, Signature, Table,
 };
 use crate::ffi::{Algorithm, Callback, CoreHandle, Dispatch, operation};
 use crate::hybrid::{self, GROUPS};
@@ -34,6 +34,9 @@ pub(crate) struct DefaultProvider {
     pub signature: [Signature; SIGNATURE.len()],
     pub keyexch: [Keyexch; KEYEXCH.len()],
     pub asym_cipher: [AsymCipher; ASYM_CIPHER.len()],
+    /// Those for [`GROUPS`]: without any function for what it does not have.
+    pub hybrid_keymgmt: [Keymgmt; GROUPS.len()],
+    pub hybrid_kem: [Kem; GROUPS.len()],
     functions: ProviderFunctions,
     offered: [Offered; 5],
 }
@@ -85,6 +88,8 @@ impl DefaultProvider {
             signature: Default::default(),
             keyexch: Default::default(),
             asym_cipher: Default::default(),
+            hybrid_keymgmt: Default::default(),
+            hybrid_kem: Default::default(),
             offered: [
                 Offered::none(operation::KEYMGMT),
                 Offered::none(operation::SIGNATURE),
@@ -111,7 +116,7 @@ impl DefaultProvider {
                 query(state, operation, &raw mut no_cache)
             })
         };
-        for offered in [&mut *keymgmt, signature, keyexch, asym_cipher] {
+        for offered in [&mut *keymgmt, signature, keyexch, asym_cipher, kem] {
             offered.theirs = ask(offered.operation);
         }
         keymgmt.fill(has, &KEYMGMT, &mut self.keymgmt, keymgmt::functions);
@@ -123,10 +128,19 @@ impl DefaultProvider {
             &mut self.asym_cipher,
             asym_cipher::functions,
         );
-        if algorithms.has(Choice::MlKem) && hybrid::is_available() {
-            for (index, group) in GROUPS.iter().enumerate() {
-                keymgmt.add(group.name, hybrid_keymgmt::functions(index).write());
-                kem.add(group.name, kem::functions(index).write());
+        let names = GROUPS.each_ref().map(|group| group.name);
+        let has = |_: &CStr| algorithms.has(Choice::MlKem) && hybrid::is_available();
+        let (keys, kems) = (&mut self.hybrid_keymgmt, &mut self.hybrid_kem);
+        keymgmt.fill(has, &names, keys, hybrid_keymgmt::functions);
+        kem.fill(has, &names, kems, kem::functions);
+        for (index, group) in GROUPS.iter().enumerate() {
+            let is_missing = keys[index].new.is_none() && kems[index].newctx.is_none();
+            if is_missing && group.curve.is_some() && has(group.name) {
+                keymgmt.add(
+                    group.name,
+                    hybrid_keymgmt::functions(index, &Keymgmt::default()).write(),
+                );
+                kem.add(group.name, kem::functions(index, &Kem::default()).write());
             }
         }
     }
@@ -200,7 +214,7 @@ impl Offered {
         }
     }
 
-    /// Offers those of `names` that the default provider has and `is_wanted` names, under all its
+    /// Offers those of `names` that the default provider has and `is_wanted` names too, under all its
     /// names for them: `front` makes this provider's functions of its own, which go to `theirs`
     /// whether they are wanted or not.
     fn fill<T: Table, const N: usize>(
@@ -210,7 +224,6 @@ impl Offered {
         theirs: &mut [T; N],
         front: fn(usize, &T) -> T,
     ) {
-        let mut ours = Vec::new();
         let mut at = self.theirs;
         // SAFETY: null or a terminated table; names are terminated strings, implementations tables
         // of the operation.
@@ -223,30 +236,30 @@ impl Offered {
                     theirs[index] = T::read((*at).implementation);
                 }
                 if let Some(index) = index.filter(|&index| is_wanted(names[index])) {
-                    let table = front(index, &theirs[index]).write();
-                    ours.push(Algorithm {
-                        properties: PROPERTIES.as_ptr(),
-                        implementation: table.as_ptr(),
-                        ..*at
-                    });
-                    self._tables.push(table);
+                    self.push(*at, front(index, &theirs[index]).write());
                 }
                 at = at.add(1);
             }
         }
-        ours.push(ALGORITHMS_END);
-        self.ours = ours.into();
     }
 
-    /// Offers one more, of a name that the default provider may have, too.
+    /// Offers one that the default provider does not have.
     fn add(&mut self, name: &'static CStr, table: Box<[Dispatch]>) {
+        let algorithm = Algorithm {
+            names: name.as_ptr(),
+            ..ALGORITHMS_END
+        };
+        self.push(algorithm, table);
+    }
+
+    /// Offers `algorithm` with the functions of `table`.
+    fn push(&mut self, algorithm: Algorithm, table: Box<[Dispatch]>) {
         let mut ours = std::mem::take(&mut self.ours).into_vec();
         ours.pop();
         ours.push(Algorithm {
-            names: name.as_ptr(),
             properties: PROPERTIES.as_ptr(),
             implementation: table.as_ptr(),
-            description: std::ptr::null(),
+            ..algorithm
         });
         ours.push(ALGORITHMS_END);
         self.ours = ours.into();

@@ -45,8 +45,8 @@ unsafe extern "C" fn query_operation(
     })
 }
 
-/// Groups of TLS are the provider's whose keys they are made of: libssl takes no others. Those of
-/// [`GROUPS`] that the default provider has not are described here.
+/// Groups of TLS are the provider's whose keys they are made of: libssl takes no others. Combined ones
+/// of [`GROUPS`] that the default provider has not are described here.
 unsafe extern "C" fn get_capabilities(
     provctx: *mut c_void,
     capability: *const c_char,
@@ -76,7 +76,10 @@ unsafe extern "C" fn get_capabilities(
         let (true, Some(callback)) = (taker.has_hybrids, callback) else {
             return 1;
         };
-        let mut missing = GROUPS.iter().zip(taker.seen).filter(|(_, seen)| !seen);
+        let mut missing = GROUPS
+            .iter()
+            .zip(taker.seen)
+            .filter(|(group, seen)| group.curve.is_some() && !seen);
         // SAFETY: the core's own function and argument.
         c_int::from(missing.all(|(group, _)| unsafe { group.announce(callback, arg) } == 1))
     })

@@ -18,8 +18,8 @@ pub const TOY: Reference = Reference {
         }
         payload
     },
-    hash: |_, len, data| Sum::of(&[], &[], &[data])[..len].to_vec(),
-    mac: |_, key, iv, data| Sum::of(key, iv, &[data]).to_vec(),
+    hash: |_, _, len, data| Sum::of(&[], &[], &[data])[..len].to_vec(),
+    mac: |_, key, _, iv, data, tag_len| Sum::of(key, iv, &[data])[..tag_len].to_vec(),
     seal: |_, key, iv, aad, payload, tag_len| {
         let mut payload = payload.to_vec();
         Stream::new(key, iv).encrypt(&mut payload);

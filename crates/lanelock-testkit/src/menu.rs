@@ -61,5 +61,6 @@ fn setup(algorithm: Algorithm) -> Setup {
         mac_key: mac_key.to_vec(),
         iv_len: row.default_iv,
         tag_len: row.default_tag,
+        customization: Vec::new(),
     }
 }

@@ -3,20 +3,23 @@
 struct run mbuf_list(struct burst *burst, const struct rte_mbuf *mbuf, struct extent range)
 {
     uint32_t first = burst->pieces, at = range.at, left = range.len;
+    struct iovec *piece = burst->list + first;
+    const struct iovec *end = burst->list + burst->room;
     for (; mbuf && at >= mbuf->data_len && left; mbuf = mbuf->next)
         at -= mbuf->data_len;
     for (; mbuf && left; mbuf = mbuf->next, at = 0) {
         uint32_t len = RTE_MIN(left, mbuf->data_len - at);
-        if (burst->pieces == burst->room)
+        if (piece == end)
             return (struct run){ 0 };
         if (!len)
             continue;
-        burst->list[burst->pieces++] = (struct iovec){
+        *piece++ = (struct iovec){
             .iov_base = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, at),
             .iov_len = len,
         };
         left -= len;
     }
+    burst->pieces = (uint32_t)(piece - burst->list);
     return left ? (struct run){ 0 } : burst_listed(burst, first);
 }
 

@@ -82,7 +82,15 @@ static void sessions(void) {
     REFUSES(UNKNOWN, "none", lanelock_session_new(device, &t, &result, &error));
     t.engine = "\xff";
     REFUSES(UNKNOWN, "UTF-8", lanelock_session_new(device, &t, &result, &error));
-    t.engine = NULL, t.reserved = 1;
+    t.engine = NULL, t.customization = key, t.customization_len = 1;
+    REFUSES(LENGTH, "customization string of 1 bytes; allowed: 0",
+            lanelock_session_new(device, &t, &result, &error));
+    t.customization = NULL;
+    REFUSES(NULL, "customization string: NULL", lanelock_session_new(device, &t, &result, &error));
+    /* A program that was built before these fields were there. */
+    t.size = 72, t.reserved = 1;
+    REFUSES(UNKNOWN, "reserved", lanelock_session_new(device, &t, &result, &error));
+    t.size = sizeof t, t.customization_len = 0;
     REFUSES(UNKNOWN, "reserved", lanelock_session_new(device, &t, &result, &error));
     lanelock_transform_init(&t, LANELOCK_SHA256, LANELOCK_REVERSE, NULL, 0);
     REFUSES(UNSUPPORTED, "digest", lanelock_session_new(device, &t, &result, &error));

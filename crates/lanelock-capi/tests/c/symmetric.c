@@ -20,8 +20,14 @@ static void answers(void) {
         0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e, 0x6a, 0x04, 0x24, 0x26, 0x08, 0x95, 0x75, 0xc7,
         0x5a, 0x00, 0x3f, 0x08, 0x9d, 0x27, 0x39, 0x83, 0x9d, 0xec, 0x58, 0xb9, 0x64, 0xec, 0x38, 0x43,
     };
-    unsigned char data[16] = {0}, tag[32];
+    static const unsigned char kmac[32] = {
+        0x3b, 0x1f, 0xba, 0x96, 0x3c, 0xd8, 0xb0, 0xb5, 0x9e, 0x8c, 0x1a, 0x6d, 0x71, 0x88, 0x8b, 0x71,
+        0x43, 0x65, 0x1a, 0xf8, 0xba, 0x0a, 0x70, 0x70, 0xc0, 0x97, 0x9e, 0x28, 0x11, 0x32, 0x4a, 0xa5,
+    };
+    unsigned char data[16] = {0}, tag[32], key[32];
     lanelock_op op;
+    lanelock_transform transform;
+    int i;
     lanelock_session *aead = session(device, LANELOCK_AES_GCM, LANELOCK_FORWARD, zeros, 16);
     lanelock_session *hash = session(device, LANELOCK_SHA256, LANELOCK_FORWARD, NULL, 0);
     lanelock_session *mac = session(device, LANELOCK_HMAC_SHA256, LANELOCK_FORWARD, "Jefe", 4);
@@ -39,6 +45,18 @@ static void answers(void) {
     lanelock_op_read_only(&op, mac, "what do ya want for nothing?", 28);
     lanelock_op_tag(&op, tag, 32);
     CHECK(lanelock_process(queue, &op, 1) == 1 && memcmp(tag, hmac, 32) == 0);
+
+    lanelock_session_free(mac);
+    /* NIST's sample 2 of KMAC. */
+    for (i = 0; i < 32; i++)
+        key[i] = (unsigned char)(0x40 + i);
+    lanelock_transform_init(&transform, LANELOCK_KMAC128, LANELOCK_FORWARD, key, sizeof key);
+    transform.customization = (const uint8_t *)"My Tagged Application";
+    transform.customization_len = 21;
+    CHECK(lanelock_session_new(device, &transform, &mac, &error) == LANELOCK_OK);
+    lanelock_op_read_only(&op, mac, "\0\1\2\3", 4);
+    lanelock_op_tag(&op, tag, 32);
+    CHECK(lanelock_process(queue, &op, 1) == 1 && memcmp(tag, kmac, 32) == 0);
 
     lanelock_session_free(aead);
     lanelock_session_free(hash);

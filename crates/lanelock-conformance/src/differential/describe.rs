@@ -154,6 +154,9 @@ fn details(setup: &Setup, message: &Message, lines: &mut Vec<String>) {
     if !setup.mac_key.is_empty() {
         add("MAC key", hex(&setup.mac_key));
     }
+    if !setup.customization.is_empty() {
+        add("customization", hex(&setup.customization));
+    }
     if setup.iv_len > 0 || message.iv != Part::None {
         add("IV", part(&message.iv));
     }

@@ -72,6 +72,10 @@ pub(super) fn setup(subject: &Subject, spec: &Spec, sweep: Option<Sweep>, rng: &
                 named
             }
         }
+        Algorithm::Mac(Mac::Kmac128 | Mac::Kmac256) => {
+            // Around the block that holds the key.
+            *rng.pick(&[4, named, 131, 132, 163, 164, 165, 300, 512])
+        }
         _ => named,
     };
     let first = key_len(cipher, spec.key_len, rng);
@@ -88,7 +92,12 @@ pub(super) fn setup(subject: &Subject, spec: &Spec, sweep: Option<Sweep>, rng: &
         let all: Vec<usize> = sizes.iter().collect();
         *rng.pick(&all)
     };
+    let customization = match spec.algorithm.row().customization.max() {
+        0 => 0,
+        _ => *rng.pick(&[0, 0, 1, 15, 31, 32, 127, 160, 512]),
+    };
     Setup {
+        customization: rng.bytes(customization),
         algorithm: spec.algorithm,
         direction,
         key: rng.bytes(first),

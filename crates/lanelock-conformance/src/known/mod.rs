@@ -33,6 +33,8 @@ pub struct KnownAnswer {
     pub trailer: Vec<u8>,
     /// The tag or digest; empty for none.
     pub tag: Vec<u8>,
+    /// The customization string.
+    pub customization: Vec<u8>,
 }
 
 /// What was run for one known answer.
@@ -67,6 +69,7 @@ impl KnownAnswer {
             ciphertext: Vec::new(),
             trailer: Vec::new(),
             tag: Vec::new(),
+            customization: Vec::new(),
         }
     }
 
@@ -130,6 +133,7 @@ impl KnownAnswer {
             mac_key: self.mac_key.clone(),
             iv_len: self.iv.len(),
             tag_len: self.tag.len(),
+            customization: self.customization.clone(),
         }
     }
 

@@ -2,13 +2,18 @@
 
 use lanelock_core::Hash;
 use openssl::hash::{MessageDigest, hash_xof};
+use sha3::digest::{ExtendableOutput, Update};
+use sha3::{CShake128, CShake128Core, CShake256, CShake256Core};
 
-/// The digest of `data`, of `len` bytes: a prefix, or for the SHAKEs that much output.
+/// The digest of `data`, of `len` bytes: a prefix, or of an extendable function that much output.
 ///
 /// # Panics
 /// If `len` is longer than the digest.
 #[must_use]
-pub fn hash(hash: Hash, len: usize, data: &[u8]) -> Vec<u8> {
+pub fn hash(hash: Hash, customization: &[u8], len: usize, data: &[u8]) -> Vec<u8> {
+    if matches!(hash, Hash::CShake128 | Hash::CShake256) {
+        return cshake(hash, b"", customization, len, data);
+    }
     let digest = message_digest(hash);
     if hash.is_xof() {
         let mut output = vec![0; len];
@@ -17,6 +22,29 @@ pub fn hash(hash: Hash, len: usize, data: &[u8]) -> Vec<u8> {
     }
     let output = openssl::hash::hash(digest, data).expect("OpenSSL hashes");
     output[..len].to_vec()
+}
+
+/// cSHAKE with a function name.
+pub(super) fn cshake(
+    hash: Hash,
+    name: &[u8],
+    customization: &[u8],
+    len: usize,
+    data: &[u8],
+) -> Vec<u8> {
+    let mut output = vec![0; len];
+    if hash == Hash::CShake128 {
+        let core = CShake128Core::new_with_function_name(name, customization);
+        CShake128::from_core(core)
+            .chain(data)
+            .finalize_xof_into(&mut output);
+    } else {
+        let core = CShake256Core::new_with_function_name(name, customization);
+        CShake256::from_core(core)
+            .chain(data)
+            .finalize_xof_into(&mut output);
+    }
+    output
 }
 
 /// Bytes that the hash takes in at a time, to which HMAC pads its key.

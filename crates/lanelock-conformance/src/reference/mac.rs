@@ -5,27 +5,60 @@ use openssl::bn::{BigNum, BigNumContext};
 use openssl::symm::Mode;
 
 use super::cipher::{aes_cbc, aes_ecb};
-use super::hash::block_len;
+use super::hash::{block_len, cshake};
 use super::{aead, evp, hash, xor};
 
-/// The whole tag of `data`.
+/// The tag of `data`, of `len` bytes.
 ///
 /// # Panics
 /// If a length is none of the algorithm's.
 #[must_use]
-pub fn mac(mac: Mac, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
-    match mac {
+pub fn mac(
+    mac: Mac,
+    key: &[u8],
+    customization: &[u8],
+    iv: &[u8],
+    data: &[u8],
+    len: usize,
+) -> Vec<u8> {
+    let whole = match mac {
         Mac::Hmac(hash) => hmac(hash, key, data),
         Mac::AesCmac => cmac(key, data),
         Mac::AesGmac => aead::seal(Aead::AesGcm, key, iv, data, &[], 16).1,
         Mac::Poly1305 => poly1305(key, data),
+        Mac::Kmac128 => kmac(Hash::CShake128, 168, key, customization, data, len),
+        Mac::Kmac256 => kmac(Hash::CShake256, 136, key, customization, data, len),
         other => panic!("no reference for {other:?}"),
-    }
+    };
+    whole[..len].to_vec()
+}
+
+/// SP 800-185, section 4.3, over cSHAKE with blocks of `rate` bytes.
+fn kmac(
+    function: Hash,
+    rate: usize,
+    key: &[u8],
+    customization: &[u8],
+    data: &[u8],
+    len: usize,
+) -> Vec<u8> {
+    // left_encode and right_encode of numbers below 2^16 (section 2.3.1).
+    let digits = |number: usize| match u16::try_from(number).expect("short").to_be_bytes() {
+        [0, low] => vec![low],
+        both => both.to_vec(),
+    };
+    let count = |digits: &[u8]| u8::try_from(digits.len()).expect("one or two");
+    let left = |number| [vec![count(&digits(number))], digits(number)].concat();
+    let mut input = [left(rate), left(8 * key.len()), key.to_vec()].concat();
+    input.resize(input.len().next_multiple_of(rate), 0);
+    let bits = digits(8 * len);
+    input.extend([data, &bits, &[count(&bits)]].concat());
+    cshake(function, b"KMAC", customization, len, &input)
 }
 
 /// RFC 2104.
 fn hmac(function: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
-    let digest = |data: &[u8]| hash(function, function.digest_len(), data);
+    let digest = |data: &[u8]| hash(function, &[], function.digest_len(), data);
     let block = block_len(function);
     let mut padded = if key.len() > block {
         digest(key)

@@ -1,8 +1,8 @@
 //! What every algorithm does to one flat message, written as plainly as possible.
 //!
 //! Nothing here is shared with an engine: block ciphers, hashes and GCM come from OpenSSL's
-//! one-shot calls through the `openssl` crate; everything else (CMAC, HMAC, CCM, SIV, GCM-SIV, Poly1305, the
-//! DOCSIS residue, triple-DES counters) is built from those by the book. It is slow, keeps no
+//! one-shot calls through the `openssl` crate; cSHAKE comes from the `sha3` crate; everything else (CMAC, HMAC, KMAC, CCM,
+//! SIV, GCM-SIV, Poly1305, the DOCSIS residue, triple-DES counters) is built from those by the book. It is slow, keeps no
 //! state, and knows no segments, offsets or bursts.
 
 mod aead;

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Fields: `KEY`, `MACKEY`, `IV`, `AAD`, `HEADER` and `TRAILER` (what a chain authenticates in
-//! front of and behind the payload), `IN`, `OUT`, `TAG` (also the digest of a hash). A field
-//! left out is empty.
+//! front of and behind the payload), `IN`, `OUT`, `TAG` (also the digest of a hash), `CUSTOM` (a
+//! customization string). A field left out is empty.
 
 use std::fmt;
 
@@ -127,6 +127,7 @@ impl Parser {
             "TRAILER" => &mut known.trailer,
             "OUT" => &mut known.ciphertext,
             "TAG" => &mut known.tag,
+            "CUSTOM" => &mut known.customization,
             _ => return Err(format!("no field '{name}'")),
         };
         *field = bytes.to_vec();

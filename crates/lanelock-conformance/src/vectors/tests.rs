@@ -14,6 +14,7 @@ fn protect(known: &KnownAnswer) -> (Vec<u8>, Vec<u8>) {
         iv,
         aad,
         plaintext,
+        customization,
         ..
     } = known;
     let tag_len = known.tag.len();
@@ -24,10 +25,13 @@ fn protect(known: &KnownAnswer) -> (Vec<u8>, Vec<u8>) {
             let forward = reference::cipher(c, Direction::Forward, key, iv, plaintext);
             (forward, Vec::new())
         }
-        Algorithm::Hash(h) => (Vec::new(), reference::hash(h, tag_len, plaintext)),
+        Algorithm::Hash(h) => (
+            Vec::new(),
+            reference::hash(h, customization, tag_len, plaintext),
+        ),
         Algorithm::Mac(m) => {
-            let tag = reference::mac(m, key, iv, plaintext);
-            (Vec::new(), tag[..tag_len].to_vec())
+            let tag = reference::mac(m, key, customization, iv, plaintext, tag_len);
+            (Vec::new(), tag)
         }
         Algorithm::Aead(a) => {
             let opened = reference::open(a, key, iv, aad, &known.ciphertext, &known.tag);
@@ -37,8 +41,8 @@ fn protect(known: &KnownAnswer) -> (Vec<u8>, Vec<u8>) {
         Algorithm::Chain(_, c, m) => {
             let ciphertext = reference::cipher(c, Direction::Forward, key, iv, plaintext);
             let parts = [aad, &known.header, &ciphertext, &known.trailer].map(Vec::as_slice);
-            let tag = reference::mac(m, &known.mac_key, &[], &parts.concat());
-            (ciphertext, tag[..tag_len].to_vec())
+            let tag = reference::mac(m, &known.mac_key, &[], &[], &parts.concat(), tag_len);
+            (ciphertext, tag)
         }
         other => panic!("{other:?}"),
     }

@@ -32,6 +32,8 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "XCHACHA20-POLY1305" => aead(Aead::XChaCha20Poly1305),
         "AES-CMAC" => mac(Mac::AesCmac),
         "AES-GMAC" => mac(Mac::AesGmac),
+        "KMAC128" => mac(Mac::Kmac128),
+        "KMAC256" => mac(Mac::Kmac256),
         "HMACSHA1" => hmac(Hash::Sha1),
         "HMACSHA224" => hmac(Hash::Sha224),
         "HMACSHA256" => hmac(Hash::Sha256),

@@ -35,6 +35,7 @@ impl Mutant {
             Algorithm::Cipher(Cipher::AesCtr),
             Algorithm::Mac(Mac::Hmac(Hash::Sha256)),
             Algorithm::Mac(Mac::AesCmac),
+            Algorithm::Mac(Mac::Kmac128),
             Algorithm::Hash(Hash::Sha3_256),
             Algorithm::Aead(Aead::AesGcm),
             Algorithm::Aead(Aead::AesCcm),
@@ -137,7 +138,7 @@ impl Work<'_, '_, '_> {
             }
             Algorithm::Hash(hash) => {
                 let data = self.authenticated(Ciphertext::InInput);
-                let tag = reference::hash(hash, self.transform.tag_length(), &data);
+                let tag = reference::hash(hash, &[], self.transform.tag_length(), &data);
                 self.finish_tag(&tag)
             }
             Algorithm::Aead(aead) => self.aead(aead),
@@ -228,7 +229,12 @@ impl Work<'_, '_, '_> {
 
     fn mac(&mut self, mac: Mac, key: &[u8], ciphertext: Ciphertext) -> Vec<u8> {
         let data = self.authenticated(ciphertext);
-        reference::mac(mac, key, &self.iv, &data)[..self.transform.tag_length()].to_vec()
+        let customization = match self.mistake {
+            Mistake::CustomizationIgnored => &b""[..],
+            _ => self.transform.customization_string(),
+        };
+        let tag_len = self.transform.tag_length();
+        reference::mac(mac, key, customization, &self.iv, &data, tag_len)
     }
 
     /// Writes a computed tag, or compares.

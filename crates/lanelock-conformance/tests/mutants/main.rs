@@ -61,5 +61,6 @@ caught! {
     a_byte_in_front_of_the_output: OutputStartTouched, "";
     an_overwritten_input: InputOverwritten, "input (which is only read)";
     an_inner_tag_in_the_clear: InnerTagInClear, "inline at";
+    an_ignored_customization: CustomizationIgnored, "customization";
     a_tag_cut_to_twelve_bytes: LongTagCut, "tag";
 }

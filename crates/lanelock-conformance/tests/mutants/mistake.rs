@@ -37,6 +37,8 @@ pub enum Mistake {
     InputOverwritten,
     /// A tag in the payload is not encrypted with it.
     InnerTagInClear,
+    /// A MAC's customization string is left out.
+    CustomizationIgnored,
     /// A tag longer than 12 bytes is cut to 12.
     LongTagCut,
 }

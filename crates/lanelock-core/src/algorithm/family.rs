@@ -61,20 +61,20 @@ impl Mac {
         self.facts().default_iv
     }
 
-    /// Length of the untruncated tag, in bytes.
+    /// Length of the untruncated tag, in bytes; of KMAC the one that gives its full strength.
     #[must_use]
     pub const fn tag_len(self) -> usize {
         self.facts().default_tag
     }
 
-    /// Tag lengths a session may ask for, in bytes; a shorter one is a prefix.
+    /// Tag lengths a session may ask for, in bytes; a shorter one is a prefix, except of KMAC.
     #[must_use]
     pub const fn tag_sizes(self) -> Sizes {
         self.facts().tag
     }
 
     /// Whether it can be half of a chain. GMAC and Poly1305 have a nonce or a key per message,
-    /// which the AEADs manage.
+    /// which the AEADs manage; no protocol has a chain with KMAC.
     #[must_use]
     pub const fn chains(self) -> bool {
         matches!(self, Self::Hmac(_) | Self::AesCmac)
@@ -82,7 +82,7 @@ impl Mac {
 }
 
 impl Hash {
-    /// The hash's own digest length, in bytes; for the SHAKEs the length that gives their full
+    /// The hash's own digest length, in bytes; for SHAKE and cSHAKE the length that gives their full
     /// strength (FIPS 202, A.1); a session may choose another.
     #[must_use]
     pub const fn digest_len(self) -> usize {
@@ -95,7 +95,7 @@ impl Hash {
         self.facts().digest.tag
     }
 
-    /// Whether a session can choose any digest length (SHAKE).
+    /// Whether a session can choose any digest length (SHAKE, cSHAKE).
     #[must_use]
     pub const fn is_xof(self) -> bool {
         self.facts().digest.tag.max() > self.digest_len()

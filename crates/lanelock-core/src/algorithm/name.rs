@@ -24,7 +24,8 @@ use super::{Algorithm, Mac, Order};
 pub struct Spec {
     /// The family.
     pub algorithm: Algorithm,
-    /// Key length of the cipher, AEAD or MAC, in bytes; for HMAC the recommended one, its digest's.
+    /// Key length of the cipher, AEAD or MAC, in bytes; for HMAC the recommended one, its digest's, for
+    /// KMAC that of its strength.
     pub key_len: usize,
     /// Key length of a chain's MAC, in bytes; 0 elsewhere.
     pub mac_key_len: usize,
@@ -141,10 +142,13 @@ impl fmt::Display for UnknownAlgorithm {
 
 impl std::error::Error for UnknownAlgorithm {}
 
-/// HMAC takes keys of any length; its named form has the one RFC 2104 recommends.
+/// HMAC and KMAC take keys of any length; the named form of HMAC has the one RFC 2104 recommends, that
+/// of KMAC its strength (SP 800-185, section 8.4.1).
 fn key_lens(algorithm: Algorithm) -> Vec<usize> {
     match algorithm {
         Algorithm::Mac(Mac::Hmac(hash)) => vec![hash.digest_len()],
+        Algorithm::Mac(Mac::Kmac128) => vec![16],
+        Algorithm::Mac(Mac::Kmac256) => vec![32],
         _ => algorithm.row().key.iter().collect(),
     }
 }

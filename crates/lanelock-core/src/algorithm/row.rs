@@ -36,6 +36,8 @@ pub struct Row {
     pub tag: Sizes,
     /// Tag or digest length of a transform that does not set one; 0 for none.
     pub default_tag: usize,
+    /// Lengths of a session's customization string.
+    pub customization: Sizes,
     /// Payload lengths are multiples of this; 1 for any length.
     pub block: usize,
     /// The cipher's own block: the unit of chaining or of the keystream; 1 without a cipher.
@@ -102,6 +104,7 @@ pub(super) const HASH: Row = Row {
     default_iv: 0,
     tag: Sizes::NONE,
     default_tag: 0,
+    customization: Sizes::NONE,
     block: 1,
     native_block: 1,
     min_payload: 0,

@@ -181,6 +181,12 @@ pub enum Mac {
     /// Poly1305 (RFC 8439, 2.5). Its key is for one message: a session that authenticates two
     /// messages with it reveals the key, so make a session per message or use an AEAD.
     Poly1305,
+    /// KMAC128 (NIST SP 800-185, section 4), with an optional customization string
+    /// ([`crate::Transform::customization`]). The length of the tag is authenticated too: a shorter
+    /// tag is not a prefix of a longer one.
+    Kmac128,
+    /// KMAC256 (NIST SP 800-185, section 4): as [`Mac::Kmac128`].
+    Kmac256,
 }
 
 impl Mac {
@@ -199,6 +205,8 @@ impl Mac {
         Self::AesCmac,
         Self::AesGmac,
         Self::Poly1305,
+        Self::Kmac128,
+        Self::Kmac256,
     ];
 
     pub(super) const fn facts(self) -> Row {
@@ -224,9 +232,28 @@ impl Mac {
                 tag: sizes![16],
                 ..MAC
             },
+            Self::Kmac128 => Row {
+                name: "kmac128",
+                default_tag: 32,
+                ..KMAC
+            },
+            Self::Kmac256 => Row {
+                name: "kmac256",
+                default_tag: 64,
+                ..KMAC
+            },
         }
     }
 }
+
+/// What both KMACs have in common. Keys, customization strings and tags have no bound in SP 800-185;
+/// these are OpenSSL's, and that of a tag which is compared.
+const KMAC: Row = Row {
+    key: sizes![4..=512],
+    tag: sizes![4..=64],
+    customization: sizes![0..=512],
+    ..MAC
+};
 
 /// A hash's row, and that of HMAC over it.
 #[derive(Clone, Copy)]
@@ -273,6 +300,19 @@ macro_rules! extendable {
     };
 }
 
+/// The rows of an extendable-output function with a customization string.
+macro_rules! customizable {
+    ($name:literal, $len:literal) => {
+        HashRow {
+            digest: Row {
+                customization: sizes![0..=512],
+                ..extendable!($name, $len).digest
+            },
+            ..extendable!($name, $len)
+        }
+    };
+}
+
 families! {
     /// A hash or extendable-output function.
     ///
@@ -308,6 +348,12 @@ families! {
         Shake128 = extendable!("shake128", 32),
         /// SHAKE256 (FIPS 202): the digest length is the session's.
         Shake256 = extendable!("shake256", 64),
+        /// cSHAKE128 (NIST SP 800-185, section 3): SHAKE128 with a customization string
+        /// ([`crate::Transform::customization`]), and SHAKE128 itself without one. The function name,
+        /// which is NIST's to give, is empty.
+        CShake128 = customizable!("cshake128", 32),
+        /// cSHAKE256 (NIST SP 800-185, section 3): as [`Hash::CShake128`].
+        CShake256 = customizable!("cshake256", 64),
         /// BLAKE2b with 64 bytes of output (RFC 7693).
         Blake2b512 = HashRow { has_hmac: false, ..hash!("blake2b-512", 64) },
         /// BLAKE2s with 32 bytes of output (RFC 7693).

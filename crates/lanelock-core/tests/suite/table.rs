@@ -23,8 +23,11 @@ fn line(algorithm: Algorithm) -> String {
     let (iv, tag) = (default.iv_length(), default.tag_length());
     let (kind, facts) = match algorithm {
         Algorithm::Cipher(c) => ("cipher", cipher(c)),
-        Algorithm::Mac(m) => ("mac", if m.chains() { " chains" } else { "" }.to_owned()),
-        Algorithm::Hash(h) => ("hash", hash(h)),
+        Algorithm::Mac(m) => {
+            let chains = if m.chains() { " chains" } else { "" };
+            ("mac", format!("{chains}{}", customization(algorithm)))
+        }
+        Algorithm::Hash(h) => ("hash", hash(h) + &customization(algorithm)),
         Algorithm::Aead(a) => ("aead", aead(a)),
         other => panic!("{other:?} is not a family"),
     };
@@ -89,6 +92,15 @@ fn hash(hash: Hash) -> String {
         format!("4 to {}", hmac.tag_len())
     );
     format!("{is_xof}{has_hmac}")
+}
+
+/// The lengths of a customization string, if there can be one.
+fn customization(algorithm: Algorithm) -> String {
+    let sizes = algorithm.row().customization;
+    match sizes.max() {
+        0 => String::new(),
+        _ => format!(" customization {sizes}"),
+    }
 }
 
 /// The longest payload, by the IV's length where that matters.

@@ -3,7 +3,7 @@
 
 use super::chain::{Cbc, run_each};
 use super::message::in_records;
-use super::{BLOCK, DecryptKey, EncryptKey, KeySize, Message, Part, Records, unchain};
+use super::{DecryptKey, EncryptKey, KeySize, Message, Part, Records, unchain};
 use crate::machine::Machine;
 
 /// Encrypts every part, as many at once as there are lanes.
@@ -14,7 +14,8 @@ use crate::machine::Machine;
 /// If a key differs in size from the first part's, or a length is not a multiple of 16 below 4 GiB.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
+///   piece.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other parts.
 pub unsafe fn encrypt_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
@@ -24,10 +25,10 @@ pub unsafe fn encrypt_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>])
     // SAFETY: the caller's contract; sizes and lengths were compared. The last block of a part that
     // has any is behind its target.
     unsafe {
-        encrypt_each(machine, size, parts.iter().map(Part::message));
+        run_each::<Cbc>(machine, size, parts.iter());
         for part in parts {
             if let Some(last) = part.last_block() {
-                part.iv = part.target.add(last).cast::<[u8; BLOCK]>().read();
+                part.iv = last.read();
             }
         }
     }

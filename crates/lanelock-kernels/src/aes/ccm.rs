@@ -244,6 +244,7 @@ unsafe fn authenticate<const N: usize>(
         mac::Job {
             source,
             len,
+            more: &[],
             key,
             subkeys: None,
             chain: [0; BLOCK],

@@ -4,30 +4,35 @@
 use super::chain::{Cfb, run_each};
 use super::feedback::{TOGETHER, run_ends};
 use super::message::in_records;
-use super::{BLOCK, EncryptKey, KeySize, Part, Records, unchain};
+use super::{BLOCK, EncryptKey, KeySize, Message, Part, Records, unchain};
 use crate::machine::Machine;
 
 /// Encrypts every part.
 ///
 /// # Panics
-/// If a key differs in size from the first part's, or a length is not below 4 GiB.
+/// If a key differs in size from the first part's, a length is not below 4 GiB, or a part in several
+/// pieces is not in whole blocks.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
+///   piece.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other parts.
 pub unsafe fn encrypt_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
     let Some(size) = Part::key_size(parts) else {
         return;
     };
-    in_records(parts.iter().map(Part::message), |records| {
-        // SAFETY: the caller's contract; the sizes were compared.
-        unsafe { encrypt_records(machine, size, records) }
-    });
-    for part in parts {
-        if let Some(last) = part.last_block() {
-            // SAFETY: the last whole block that was written.
-            part.iv = unsafe { part.target.add(last).cast::<[u8; BLOCK]>().read() };
+    // SAFETY: the caller's contract; the sizes were compared. The last block of a chain was written;
+    // a part that ends in the midst of one is in one piece.
+    unsafe {
+        run_each::<Cfb>(machine, size, parts.iter());
+        in_records(parts.iter().map(Part::message), |records| {
+            run_ends(machine, records, before_end);
+        });
+        for part in parts {
+            if let Some(last) = part.last_block() {
+                part.iv = last.read();
+            }
         }
     }
 }
@@ -59,13 +64,16 @@ pub unsafe fn encrypt_records(machine: Machine, size: KeySize, records: &Records
         unsafe {
             let part = records.part(first, TOGETHER);
             run_each::<Cfb>(machine, size, (0..part.count).map(|i| part.get(i)));
-            run_ends(machine, &part, |_, message| {
-                match (message.len as usize / BLOCK * BLOCK).checked_sub(BLOCK) {
-                    Some(last) => message.target.add(last).cast_const().cast(),
-                    None => message.iv,
-                }
-            });
+            run_ends(machine, &part, before_end);
         }
+    }
+}
+
+/// The last whole block of a message, or its IV.
+fn before_end(_: usize, message: &Message<'_, EncryptKey>) -> *const [u8; BLOCK] {
+    match (message.len as usize / BLOCK * BLOCK).checked_sub(BLOCK) {
+        Some(last) => message.target.wrapping_add(last).cast_const().cast(),
+        None => message.iv,
     }
 }
 

@@ -10,9 +10,10 @@ mod step;
 mod written;
 
 use core::mem::MaybeUninit;
+use core::ptr;
 
 use super::rounds::{PerRounds, number_of_rounds};
-use super::{BLOCK, EncryptKey, KeySize};
+use super::{BLOCK, EncryptKey, KeySize, Piece};
 use crate::arch::blocks::Vector;
 use crate::lockstep::{self, Board};
 use crate::machine::Machine;
@@ -25,9 +26,10 @@ pub(crate) use written::{Cbc, Cfb, Ofb};
 /// # Safety
 /// The invariant of one that is handed to [`Chains::fill`], until [`Chains::run`] has returned:
 /// `source` is valid for reads of `blocks` blocks, but for the bytes that the tail says the last
-/// one lacks; `target` likewise for writes if the mode writes, and it is `source`
-/// or disjoint from every message's source and target; `chaining` is valid for reads, and for
-/// writes if the mode [`keeps`](Mode::keeps) the last block there.
+/// one lacks, if nothing follows; `target` likewise for writes if the mode writes, and it is `source`
+/// or disjoint from every message's source and target; so is each piece that follows, and all but
+/// the last are of whole blocks; `chaining` is valid for reads, and for writes if the mode
+/// [`keeps`](Mode::keeps) the last block there.
 pub(crate) struct Link<'k, T> {
     pub source: *const u8,
     /// Where the ciphertext goes, if it goes anywhere.
@@ -35,8 +37,10 @@ pub(crate) struct Link<'k, T> {
     pub key: &'k EncryptKey,
     /// The block before the first one.
     pub chaining: *mut u8,
-    /// Zero does nothing.
+    /// Zero does nothing, and nothing follows.
     pub blocks: usize,
+    /// What follows.
+    pub more: &'k [Piece],
     pub tail: T,
 }
 
@@ -164,14 +168,21 @@ pub(crate) struct Chains<T> {
     key: Column<*const u8>,
     blocks: Column<usize>,
     tail: Column<T>,
+    /// What follows, if [`Chains::in_pieces`]; not initialised otherwise.
+    more: Column<Rest>,
     len: usize,
     first: usize,
     next: usize,
     /// Whether all messages have the key of the first.
     one_key: bool,
+    /// Whether something follows in any message.
+    in_pieces: bool,
     /// The fewest and the most blocks of a message.
     extremes: (usize, usize),
 }
+
+/// The pieces that follow, valid until [`Chains::run`] has returned.
+type Rest = *const [Piece];
 
 impl<T: Tail> Chains<T> {
     #[inline(always)]
@@ -183,10 +194,12 @@ impl<T: Tail> Chains<T> {
             key: [const { MaybeUninit::uninit() }; _],
             blocks: [const { MaybeUninit::uninit() }; _],
             tail: [const { MaybeUninit::uninit() }; _],
+            more: [const { MaybeUninit::uninit() }; _],
             len: 0,
             first: 0,
             next: 0,
             one_key: true,
+            in_pieces: false,
             extremes: (0, 0),
         }
     }
@@ -204,7 +217,9 @@ impl<T: Tail> Chains<T> {
         // What the loop carries from message to message stays in registers.
         let mut len = 0;
         let (mut least, mut most) = (usize::MAX, 0);
-        let (mut first_key, mut one_key) = (core::ptr::null(), true);
+        let (mut first_key, mut one_key) = (ptr::null(), true);
+        // For callers whose messages are whole it is known to stay so, and nothing is written.
+        let mut in_pieces = false;
         while len < CAPACITY {
             let Some(message) = messages.next() else {
                 break;
@@ -226,10 +241,17 @@ impl<T: Tail> Chains<T> {
             self.key[len].write(key);
             self.blocks[len].write(message.blocks);
             self.tail[len].write(message.tail);
+            if !message.more.is_empty() && !in_pieces {
+                in_pieces = true;
+                self.more[..len].fill(MaybeUninit::new(&[]));
+            }
+            if in_pieces {
+                self.more[len].write(message.more);
+            }
             len += 1;
         }
         (self.len, self.first, self.next) = (len, 0, 0);
-        self.one_key = one_key;
+        (self.one_key, self.in_pieces) = (one_key, in_pieces);
         self.extremes = (least, most);
         len == CAPACITY
     }
@@ -263,6 +285,7 @@ impl<T: Tail> Chains<T> {
                 rounds,
                 chains: self,
                 live: 0,
+                stepped: 0,
                 keys: LaneKeys::new(rounds),
                 lines: [const { MaybeUninit::uninit() }; LANES],
             };
@@ -290,6 +313,50 @@ impl<T: Tail> Chains<T> {
         self.key[to] = self.key[from];
         self.blocks[to] = self.blocks[from];
         self.tail[to] = self.tail[from];
+        if self.in_pieces {
+            self.more[to] = self.more[from];
+        }
+    }
+
+    /// Whether something follows what entry `n` is at.
+    ///
+    /// # Safety
+    /// Entry `n` is initialised.
+    #[inline(always)]
+    unsafe fn goes_on(&self, n: usize) -> bool {
+        // SAFETY: the caller's promise.
+        self.in_pieces && unsafe { !self.more[n].assume_init().is_empty() }
+    }
+
+    /// Moves entry `n`, which is `blocks` blocks before the end of its piece, to the next one;
+    /// `false` if there is none.
+    ///
+    /// # Safety
+    /// Entry `n` is initialised; these blocks have run.
+    #[inline(always)]
+    unsafe fn go_on(&mut self, n: usize, blocks: usize) -> bool {
+        // SAFETY: the caller's promise; pieces are valid, as `Link` has them.
+        unsafe {
+            if !self.goes_on(n) {
+                return false;
+            }
+            let more = self.more[n].assume_init();
+            let piece: *const Piece = more.cast();
+            self.more[n].write(ptr::slice_from_raw_parts(piece.add(1), more.len() - 1));
+            let Piece {
+                source,
+                target,
+                len,
+            } = piece.read();
+            if !T::MODE.keeps() {
+                let last = self.target[n].assume_init();
+                self.chaining[n].write(last.wrapping_add(BLOCK * (blocks - 1)));
+            }
+            self.source[n].write(source);
+            self.target[n].write(target);
+            self.blocks[n].write(len.div_ceil(BLOCK));
+            true
+        }
     }
 
     /// Whether so many messages lie at the same place within their page that their lines would
@@ -322,6 +389,8 @@ struct Lanes<'c, V: Vector, T> {
     rounds: usize,
     chains: &'c mut Chains<T>,
     live: usize,
+    /// Blocks of the last step.
+    stepped: usize,
     keys: LaneKeys,
     /// Padded ends of messages.
     lines: [MaybeUninit<Line>; LANES],
@@ -362,7 +431,7 @@ impl<V: Vector, T: Tail> Lanes<'_, V, T> {
                 let at = self.chains.source[n].assume_init();
                 let mut last = at.wrapping_add(BLOCK * (blocks - 1));
                 let mut added: *const _ = &NOTHING;
-                if self.chains.blocks[n].assume_init() == blocks {
+                if self.chains.blocks[n].assume_init() == blocks && !self.chains.goes_on(n) {
                     let tail = self.chains.tail[n].assume_init();
                     added = tail.added();
                     if tail.lacks() > 0 {
@@ -394,8 +463,15 @@ impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
     /// What waits begins anew, in lanes that need not be filled one by one.
     #[inline(always)]
     unsafe fn end_together(&mut self, blocks: usize) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.step(blocks) };
+        let chains = &self.chains;
+        let mut lanes = chains.first..chains.first + self.live;
+        // SAFETY: lanes below `live`, and the caller's promise.
+        unsafe {
+            if chains.in_pieces && lanes.any(|n| chains.goes_on(n)) {
+                return false;
+            }
+            self.step(blocks);
+        }
         true
     }
 
@@ -433,6 +509,7 @@ impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
             };
             step.run::<V, T>(self.proof, groups, chains.one_key);
         }
+        self.stepped = blocks;
     }
 
     #[inline(always)]
@@ -455,12 +532,17 @@ impl<V: Vector, T: Tail> Board for Lanes<'_, V, T> {
     unsafe fn refill(&mut self, lane: usize) -> bool {
         let chains = &mut *self.chains;
         let next = chains.next;
-        if next == chains.len {
-            return false;
+        // SAFETY: the last step ended the piece of a live lane; entries from `next` to `len` wait.
+        unsafe {
+            if chains.go_on(chains.first + lane, self.stepped) {
+                return true;
+            }
+            if next == chains.len {
+                return false;
+            }
+            chains.next += 1;
+            chains.copy(next, chains.first + lane, &mut self.keys.stale);
         }
-        chains.next += 1;
-        // SAFETY: entries from `next` to `len` wait.
-        unsafe { chains.copy(next, chains.first + lane, &mut self.keys.stale) };
         true
     }
 

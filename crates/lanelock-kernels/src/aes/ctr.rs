@@ -1,9 +1,9 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use super::message::{in_records, length};
+use super::message::{in_pieces, in_records, length};
 use super::rounds::{PerRounds, Rounds, each_round};
 use super::sweep::{Transform, sweep};
-use super::{BLOCK, EncryptKey, KeySize, Message, Records};
+use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::Machine;
 
@@ -60,9 +60,38 @@ pub unsafe fn apply_many(machine: Machine, jobs: &mut [Job<'_>]) {
         apply_each(machine, size, messages);
     }
     for job in jobs.iter_mut().filter(|job| job.len > 0) {
-        let next = u128::from_be_bytes(job.counter).wrapping_add((job.len / BLOCK) as u128);
-        (job.counter, job.used) = (next.to_be_bytes(), job.len % BLOCK);
+        job.counter = counter_after(job.counter, job.len);
+        job.used = job.len % BLOCK;
     }
+}
+
+/// Encrypts or decrypts every part; the IV is the counter block to start from.
+///
+/// # Panics
+/// If a key differs in size from the first part's, a length is not below 4 GiB, or a part in several
+/// pieces is not in whole blocks.
+///
+/// # Safety
+/// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
+///   piece.
+/// - A target is identical to its own source or disjoint from it, and disjoint from the sources
+///   and targets of all other parts.
+pub unsafe fn apply_parts(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
+    let Some(size) = Part::key_size(parts) else {
+        return;
+    };
+    let count = |iv: &mut [u8; BLOCK], piece: &Piece| *iv = counter_after(*iv, piece.len);
+    in_pieces(parts, count, |records| {
+        // SAFETY: the caller's contract; the sizes were compared.
+        unsafe { apply_records(machine, size, records) }
+    });
+}
+
+/// The counter block that comes next after so many bytes.
+#[inline(always)]
+fn counter_after(counter: [u8; BLOCK], bytes: usize) -> [u8; BLOCK] {
+    let next = u128::from_be_bytes(counter).wrapping_add((bytes / BLOCK) as u128);
+    next.to_be_bytes()
 }
 
 /// Encrypts or decrypts each message as it is yielded; its IV is the counter block to start from.

@@ -5,7 +5,7 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use super::chain::{Chains, Line, Link, Mode, NOTHING, Tail, run_chains, run_each};
-use super::{BLOCK, EncryptKey, KeySize, double, ecb};
+use super::{BLOCK, EncryptKey, KeySize, Piece, double, ecb};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
@@ -17,6 +17,9 @@ pub struct Job<'k> {
     /// Bytes. Of a part that is not the last, a multiple of 16 that leaves at least one byte to
     /// the last.
     pub len: usize,
+    /// What follows, if anything: then all pieces but the last are of whole blocks, and so are the
+    /// first `len` bytes.
+    pub more: &'k [Piece],
     /// The schedule of this message.
     pub key: &'k EncryptKey,
     /// For the last part of a CMAC. Without it the blocks are only chained, the last one padded
@@ -44,10 +47,11 @@ pub struct Message<'k> {
 /// Authenticates every job, as many at once as there are lanes.
 ///
 /// # Panics
-/// If a key differs in size from the first job's.
+/// If a key differs in size from the first job's, or a piece that others follow is not in whole
+/// blocks.
 ///
 /// # Safety
-/// Each `source` is valid for reads of the job's `len` bytes.
+/// Each `source` is valid for reads of the `len` bytes of the job or piece.
 pub unsafe fn authenticate_many(machine: Machine, jobs: &mut [Job<'_>]) {
     let Some(size) = jobs.first().map(|job| job.key.size()) else {
         return;
@@ -56,15 +60,37 @@ pub unsafe fn authenticate_many(machine: Machine, jobs: &mut [Job<'_>]) {
         jobs.iter().all(|job| job.key.size() == size),
         "keys of one size are required"
     );
-    let messages = jobs.iter_mut().map(|job| Message {
-        source: job.source,
-        len: job.len,
-        key: job.key,
-        subkeys: job.subkeys,
-        chain: &raw mut job.chain,
+    let whole = |len: usize| len > 0 && len.is_multiple_of(BLOCK);
+    assert!(
+        jobs.iter().all(|job| match job.more {
+            [] => true,
+            [between @ .., last] =>
+                whole(job.len) && last.len > 0 && between.iter().all(|piece| whole(piece.len)),
+        }),
+        "pieces of whole blocks are required"
+    );
+    let links = jobs.iter_mut().map(|job| {
+        let link = Link::from(Message {
+            source: job.source,
+            len: job.len,
+            key: job.key,
+            subkeys: job.subkeys,
+            chain: &raw mut job.chain,
+        });
+        match job.more {
+            [] => link,
+            [.., last] => Link {
+                more: job.more,
+                tail: End {
+                    lacks: last.len.next_multiple_of(BLOCK) - last.len,
+                    ..link.tail
+                },
+                ..link
+            },
+        }
     });
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { authenticate_each(machine, size, messages) }
+    // SAFETY: the caller's contract; sizes and lengths were compared.
+    unsafe { run_each::<End<'_>>(machine, size, links) }
 }
 
 /// Authenticates each message, as many at once as there are lanes.
@@ -96,6 +122,7 @@ impl<'k> From<Message<'k>> for Link<'k, End<'k>> {
             key: message.key,
             chaining: message.chain.cast(),
             blocks,
+            more: &[],
             tail: End {
                 lacks: BLOCK * blocks - message.len,
                 subkeys: message.subkeys,

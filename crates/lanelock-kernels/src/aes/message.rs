@@ -1,5 +1,6 @@
 //! Messages of a mode with an IV, whole or in parts, and how they reach a kernel.
 
+use core::cell::Cell;
 use core::mem::MaybeUninit;
 
 use super::key::Schedule;
@@ -20,6 +21,17 @@ pub struct Message<'k, Key> {
     pub iv: *const [u8; BLOCK],
 }
 
+/// Memory where a message goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes if the mode writes; may be `source`.
+    pub target: *mut u8,
+    /// Bytes, at least one and below 4 GiB.
+    pub len: usize,
+}
+
 /// One message, or the next part of one.
 #[derive(Debug)]
 pub struct Part<'k, Key> {
@@ -29,14 +41,32 @@ pub struct Part<'k, Key> {
     pub target: *mut u8,
     /// Bytes, below 4 GiB; of a part that is not the last, a multiple of 16. Zero does nothing.
     pub len: usize,
+    /// What follows, if anything: then all pieces, the first `len` bytes among them, are of whole
+    /// blocks.
+    pub more: &'k [Piece],
     /// The schedule of this message.
     pub key: &'k Key,
     /// Before: the IV, or what the previous part left here. After: the last block of the chain.
     pub iv: [u8; BLOCK],
 }
 
+impl<Key> Part<'_, Key> {
+    /// The first piece, or one of those that follow it.
+    #[inline(always)]
+    fn piece(&self, n: usize) -> Piece {
+        match n.checked_sub(1) {
+            Some(n) => self.more[n],
+            None => Piece {
+                source: self.source,
+                target: self.target,
+                len: self.len,
+            },
+        }
+    }
+}
+
 impl<'k, Key: Schedule> Part<'k, Key> {
-    /// As a message, whose IV stays here.
+    /// The first piece as a message, whose IV stays here.
     ///
     /// # Panics
     /// If the length is not below 4 GiB.
@@ -51,21 +81,40 @@ impl<'k, Key: Schedule> Part<'k, Key> {
         }
     }
 
-    /// Where its last whole block begins, in bytes; `None` without one.
+    /// Where its last whole block is written; `None` without one.
     #[inline(always)]
-    pub(super) fn last_block(&self) -> Option<usize> {
-        (self.len / BLOCK * BLOCK).checked_sub(BLOCK)
+    pub(super) fn last_block(&self) -> Option<*const [u8; BLOCK]> {
+        let Piece { target, len, .. } = self.piece(self.more.len());
+        let at = (len / BLOCK * BLOCK).checked_sub(BLOCK)?;
+        Some(target.wrapping_add(at).cast_const().cast())
     }
 
     /// The size of all keys; `None` without parts.
     ///
     /// # Panics
-    /// If a key differs in size from the first part's.
+    /// If a key differs in size from the first part's, or a part in several pieces is not in whole
+    /// blocks.
     pub(super) fn key_size(parts: &[Self]) -> Option<KeySize> {
         let size = parts.first()?.key.key_size();
         let uniform = parts.iter().all(|part| part.key.key_size() == size);
         assert!(uniform, "keys of one size are required");
+        let whole = |part: &Self| part.more.is_empty() || part.is_whole();
+        assert!(
+            parts.iter().all(whole),
+            "pieces of whole blocks are required"
+        );
         Some(size)
+    }
+
+    /// Whether each piece is of whole blocks, and not empty if there are several.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        let (mut odd, mut empty) = (self.len % BLOCK, !self.more.is_empty() & (self.len == 0));
+        for piece in self.more {
+            odd |= piece.len % BLOCK;
+            empty |= piece.len == 0;
+        }
+        odd == 0 && !empty
     }
 
     /// [`Self::key_size`] of parts in whole blocks.
@@ -73,8 +122,10 @@ impl<'k, Key: Schedule> Part<'k, Key> {
     /// # Panics
     /// As [`Self::key_size`], and if a length is not a multiple of 16.
     pub(super) fn key_size_of_blocks(parts: &[Self]) -> Option<KeySize> {
-        let whole = parts.iter().all(|part| part.len.is_multiple_of(BLOCK));
-        assert!(whole, "whole blocks are required");
+        assert!(
+            parts.iter().all(Self::is_whole),
+            "whole blocks are required"
+        );
         Self::key_size(parts)
     }
 }
@@ -166,6 +217,38 @@ impl<'k, Key> Records<'k, Key> {
 #[inline(always)]
 pub(super) fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).expect("a message is shorter than 4 GiB")
+}
+
+/// Hands every piece of `parts` to `run`, as a message whose IV is the part's. `advance` makes it that
+/// of what follows the piece: before any piece runs that is handed over with this one.
+#[inline(always)]
+pub(super) fn in_pieces<'k, Key: 'k>(
+    parts: &mut [Part<'k, Key>],
+    advance: impl Fn(&mut [u8; BLOCK], &Piece),
+    run: impl Fn(&Records<'k, Key>),
+) {
+    let mut ivs = [[0; BLOCK]; WRITTEN];
+    let ivs: *mut [u8; BLOCK] = ivs.as_mut_ptr();
+    let number = Cell::new(0);
+    let (advance, number) = (&advance, &number);
+    let messages = parts.iter_mut().flat_map(|part| {
+        (0..=part.more.len()).map(move |n| {
+            let piece = part.piece(n);
+            // Free again: `in_records` runs so many before it asks for the next.
+            let iv = ivs.wrapping_add(number.replace(number.get() + 1) % WRITTEN);
+            // SAFETY: one of as many.
+            unsafe { iv.write(part.iv) };
+            advance(&mut part.iv, &piece);
+            Message {
+                source: piece.source,
+                target: piece.target,
+                len: length(piece.len),
+                key: part.key,
+                iv: iv.cast_const(),
+            }
+        })
+    });
+    in_records(messages, run);
 }
 
 /// Most messages that are written down for a kernel: enough that a call costs nothing by comparison.

@@ -28,7 +28,7 @@ mod unchain;
 pub mod xts;
 
 pub use key::{DecryptKey, EncryptKey, KeySize};
-pub use message::{Message, Part, Records};
+pub use message::{Message, Part, Piece, Records};
 
 /// Bytes in a block.
 pub const BLOCK: usize = 16;

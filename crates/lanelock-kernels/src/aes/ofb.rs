@@ -1,7 +1,8 @@
 //! OFB (SP 800-38A, section 6.4), both directions alike: a message in each lane.
 
-use super::chain::{Ofb, run_each};
+use super::chain::{Link, Ofb, run_each};
 use super::feedback::{TOGETHER, run_ends};
+use super::message::in_records;
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Records};
 use crate::machine::Machine;
 use crate::wipe::wipe;
@@ -9,25 +10,32 @@ use crate::wipe::wipe;
 /// Encrypts or decrypts every part.
 ///
 /// # Panics
-/// If a key differs in size from the first part's, or a length is not below 4 GiB.
+/// If a key differs in size from the first part's, a length is not below 4 GiB, or a part in several
+/// pieces is not in whole blocks.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
+///   piece.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other parts.
 pub unsafe fn apply_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>]) {
     let Some(size) = Part::key_size(parts) else {
         return;
     };
-    for part in parts {
-        let message = part.message();
-        let mut state = [part.iv];
-        if let Some(records) = Records::of(core::slice::from_ref(&message)) {
-            // SAFETY: the caller's contract; the sizes were compared.
-            unsafe { apply(machine, size, &records, &mut state) };
-        }
-        [part.iv] = state;
-        wipe(&mut state);
+    // SAFETY: the caller's contract; the sizes were compared. A chain's last block is kept in its
+    // part, which may be written; a part that ends in the midst of a block is in one piece.
+    unsafe {
+        let links = parts.iter_mut().map(|part| {
+            let chaining = part.iv.as_mut_ptr();
+            Link {
+                chaining,
+                ..Link::<'_, Ofb>::from(&*part)
+            }
+        });
+        run_each(machine, size, links);
+        in_records(parts.iter().map(Part::message), |records| {
+            run_ends(machine, records, |_, message| message.iv);
+        });
     }
 }
 

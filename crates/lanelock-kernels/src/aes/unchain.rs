@@ -2,7 +2,7 @@
 //! plaintext (CBC and CFB): the blocks of a message side by side.
 
 use super::key::Schedule;
-use super::message::{Part, in_records};
+use super::message::{Part, Piece, in_pieces};
 use super::rounds::{PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::{BLOCK, KeySize, Records};
@@ -12,7 +12,8 @@ use crate::machine::Machine;
 /// Decrypts every part: by CBC with a schedule that undoes the cipher, by CFB with the other.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the part's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
+///   piece.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other parts.
 /// - Every key has `size`; lengths of CBC are multiples of 16.
@@ -21,17 +22,17 @@ pub(super) unsafe fn decrypt_parts<Key: Schedule>(
     size: KeySize,
     parts: &mut [Part<'_, Key>],
 ) {
-    for part in parts {
-        let last = part.last_block().map(|last| {
-            // SAFETY: the last whole block, read before it may be overwritten.
-            unsafe { part.source.add(last).cast::<[u8; BLOCK]>().read() }
-        });
-        in_records(core::iter::once(part.message()), |records| {
-            // SAFETY: the caller's contract.
-            unsafe { decrypt_records(machine, size, records) }
-        });
-        part.iv = last.unwrap_or(part.iv);
-    }
+    // The block before a piece is read before it may be overwritten.
+    let last_block = |iv: &mut [u8; BLOCK], piece: &Piece| {
+        if let Some(last) = (piece.len / BLOCK * BLOCK).checked_sub(BLOCK) {
+            // SAFETY: the last whole block of a piece.
+            *iv = unsafe { piece.source.add(last).cast::<[u8; BLOCK]>().read() };
+        }
+    };
+    in_pieces(parts, last_block, |records| {
+        // SAFETY: the caller's contract.
+        unsafe { decrypt_records(machine, size, records) }
+    });
 }
 
 /// Decrypts whole messages that are in memory.

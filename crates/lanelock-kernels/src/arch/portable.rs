@@ -38,7 +38,8 @@ impl Registers for Integers {
     const NAME: &'static str = "portable";
     const BITS: usize = 64;
     type Proof = ();
-    type Scalar = ();
+    type Single = u64;
+    type SingleProof = ();
     type U32 = u32;
     type U64 = u64;
     type Rows = Quad;
@@ -48,7 +49,7 @@ impl Registers for Integers {
     unsafe fn assume() {}
 
     #[inline(always)]
-    fn scalar((): ()) {}
+    fn single((): ()) {}
 
     #[inline(always)]
     fn moves((): ()) -> Moves {

@@ -10,7 +10,7 @@ mod pair;
 mod sieve;
 
 pub(crate) use beside::{Alone, Beside};
-pub(crate) use long::LongLanes;
+pub(crate) use long::{Logic, LongLanes};
 pub(crate) use pad::{Moves, Pad, pad_in_place};
 pub(crate) use pair::Pair;
 
@@ -92,9 +92,11 @@ pub trait Registers: Copy + 'static {
     const BITS: usize;
     /// The proof of their instructions, which is also that of plain integers.
     type Proof: Proof + Into<()>;
-    /// The proof of the instructions that plain integers run by: the compiler would put eight words
-    /// of one message into a register if it had one, and then shuffle.
-    type Scalar: Proof + Into<()>;
+    /// What the permutation of one Keccak state runs on.
+    type Single: Logic;
+    /// The proof of its instructions, and of no more where it is a plain integer: the compiler would
+    /// put eight words of one state into a register if it had one, and then shuffle.
+    type SingleProof: Proof + Into<<Self::Single as Logic>::Proof> + Into<()>;
     /// A register of 32-bit words.
     type U32: WordLanes<Word = u32, Proof = Self::Proof>;
     /// A register of 64-bit words.
@@ -110,8 +112,8 @@ pub trait Registers: Copy + 'static {
     /// The CPU has the instructions.
     unsafe fn assume() -> Self::Proof;
 
-    /// The proof of the instructions that plain integers run by.
-    fn scalar(proof: Self::Proof) -> Self::Scalar;
+    /// The proof for one Keccak state.
+    fn single(proof: Self::Proof) -> Self::SingleProof;
 
     /// How short ends of messages are best put together.
     fn moves(proof: Self::Proof) -> Self::Moves;

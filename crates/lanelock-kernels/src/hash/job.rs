@@ -1,6 +1,6 @@
 //! A message to hash, with the key of its HMAC, if it has one, and a place for the digest.
 
-#![allow(unsafe_code)] // parts are raw: they may lie in buffers that other operations write
+#![allow(unsafe_code)] // memory of messages is raw: other operations may write to it
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -8,24 +8,18 @@ use core::mem::MaybeUninit;
 use super::{Algorithm, HmacKey};
 use crate::arch::words::Row;
 use crate::bytes::copy_short;
+use crate::parts::Parts;
 
 /// Longest digest, in bytes.
 pub const MAX_DIGEST: usize = 64;
 
-/// Most parts of a message that runs in a lane; [`Stream`](super::Stream) takes any number.
-pub const MAX_PARTS: usize = 4;
-
 /// A message to hash: one part, or several in order (a prefix, the segments of a buffer).
 ///
 /// One type for every caller, so that what walks over messages is compiled once for each tier.
-/// What is not used of it is not initialised: a job in one part is a cache line of writes.
+/// What is not used of it is not initialised: a job is a cache line and a half of writes.
 pub struct Job<'m, A: Algorithm> {
-    /// Invariant: those below `count` are initialised, and valid for reading until the job has
-    /// run.
-    parts: [MaybeUninit<*const [u8]>; MAX_PARTS],
-    /// Parts that have been read.
-    read: u8,
-    count: u8,
+    /// Invariant: valid for reading until the job has run.
+    parts: Parts<'m>,
     has_run: bool,
     key: Option<&'m HmacKey<A>>,
     /// Where the first bytes of the digest go; `None` for `digest`. No longer than the digest.
@@ -40,82 +34,53 @@ impl<'m, A: Algorithm> Job<'m, A> {
     #[must_use]
     pub fn new(message: &'m [u8], key: Option<&'m HmacKey<A>>) -> Self {
         // SAFETY: the message is borrowed for as long as the job lives.
-        unsafe { Self::of_raw(message, key, None) }
+        unsafe { Self::of_raw(message, &[], key, None) }
     }
 
     /// A message in several parts. The digest goes to `place`, cut to its length, if there is one.
     ///
     /// # Panics
-    /// If there are more than [`MAX_PARTS`], or `place` is longer than the digest.
+    /// If `place` is longer than the digest.
     #[inline]
     #[must_use]
     pub fn of_parts(
-        parts: &[&'m [u8]],
+        parts: &'m [&'m [u8]],
         key: Option<&'m HmacKey<A>>,
         place: Option<&'m mut [u8]>,
     ) -> Self {
-        let mut job = Self::empty(key, place);
-        for part in parts {
-            // SAFETY: the part is borrowed for as long as the job lives.
-            let has_room = unsafe { job.push(core::ptr::from_ref(*part)) };
-            assert!(has_room, "a message has at most {MAX_PARTS} parts");
-        }
-        job
+        Self::of(Parts::of(parts), key, place)
     }
 
-    /// As [`Job::new`], for memory that is not borrowed. The digest goes to `place`, cut to its
-    /// length, if there is one.
+    /// A message in memory that is not borrowed: its first part, and what follows. The digest goes to
+    /// `place`, cut to its length, if there is one.
     ///
     /// # Panics
     /// If `place` is longer than the digest.
     ///
     /// # Safety
-    /// `message` is valid for reading until the job has run or is dropped.
+    /// All parts are valid for reading until the job has run or is dropped.
     #[inline(always)]
     #[must_use]
     pub unsafe fn of_raw(
-        message: *const [u8],
+        first: *const [u8],
+        more: &'m [*const [u8]],
         key: Option<&'m HmacKey<A>>,
         place: Option<&'m mut [u8]>,
     ) -> Self {
-        let mut job = Self::empty(key, place);
-        job.parts[0].write(message);
-        job.count = 1;
-        job
+        Self::of(Parts::new(first, more), key, place)
     }
 
-    /// A message of no bytes; [`Job::push`] adds parts.
-    ///
-    /// # Panics
-    /// If `place` is longer than the digest.
     #[inline(always)]
-    #[must_use]
-    pub fn empty(key: Option<&'m HmacKey<A>>, place: Option<&'m mut [u8]>) -> Self {
+    fn of(parts: Parts<'m>, key: Option<&'m HmacKey<A>>, place: Option<&'m mut [u8]>) -> Self {
         let fits = place.as_ref().is_none_or(|place| place.len() <= A::DIGEST);
         assert!(fits, "a place for a digest is no longer than the digest");
         Self {
-            parts: [MaybeUninit::uninit(); MAX_PARTS],
-            read: 0,
-            count: 0,
+            parts,
             has_run: false,
             key,
             place,
             digest: MaybeUninit::uninit(),
         }
-    }
-
-    /// Appends a part; `false` if there is no room for it.
-    ///
-    /// # Safety
-    /// `part` is valid for reading until the job has run or is dropped.
-    #[inline]
-    pub unsafe fn push(&mut self, part: *const [u8]) -> bool {
-        let Some(slot) = self.parts.get_mut(usize::from(self.count)) else {
-            return false;
-        };
-        slot.write(part);
-        self.count += 1;
-        true
     }
 
     /// The whole digest; empty before the job has run, and if it has another place.
@@ -132,19 +97,13 @@ impl<'m, A: Algorithm> Job<'m, A> {
     /// The next part, `None` past the last one.
     #[inline(always)]
     pub(super) fn next_part(&mut self) -> Option<*const [u8]> {
-        if self.is_read() {
-            return None;
-        }
-        // SAFETY: `read` < `count`.
-        let part = unsafe { self.parts[usize::from(self.read) % MAX_PARTS].assume_init() };
-        self.read += 1;
-        Some(part)
+        self.parts.next()
     }
 
     /// Whether [`Self::next_part`] has returned the last part, or there is none.
     #[inline(always)]
     pub(super) fn is_read(&self) -> bool {
-        self.read == self.count
+        self.parts.is_read()
     }
 
     /// The chaining value before the first block.
@@ -187,6 +146,6 @@ impl<'m, A: Algorithm> Job<'m, A> {
 
 impl<A: Algorithm> fmt::Debug for Job<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Job<{}> of {} parts", A::NAME, self.count)
+        write!(f, "Job<{}>", A::NAME)
     }
 }

@@ -1,11 +1,11 @@
 //! AES without authentication, and its MACs.
 
 use std::prelude::v1::*;
-use std::vec;
+use std::{format, vec};
 
 use super::{Burst, Given, Message, Registers, Row, Then, table};
 use crate::Machine;
-use crate::aes::{BLOCK, DecryptKey, EncryptKey, KeySize, Part, Records, reference};
+use crate::aes::{BLOCK, DecryptKey, EncryptKey, KeySize, Part, Piece, Records, reference};
 use crate::aes::{cbc, cfb, ctr, ecb, mac, ofb, xts};
 
 table! {
@@ -14,11 +14,21 @@ table! {
         is_chain: true,
         ..parts("AES-* CBC encrypt", Clone::clone, cbc::encrypt_many, reference::cbc::encrypt)
     },
+    cbc_encrypt_pieces: Row {
+        is_chain: true,
+        ..pieces("AES-* CBC encrypt", Clone::clone, cbc::encrypt_many, reference::cbc::encrypt)
+    },
     cbc_decrypt: Row {
         unit: BLOCK,
         ..parts("AES-* CBC decrypt", DecryptKey::new, cbc::decrypt_many, reference::cbc::decrypt)
     },
+    cbc_decrypt_pieces:
+        pieces("AES-* CBC decrypt", DecryptKey::new, cbc::decrypt_many, reference::cbc::decrypt),
     ctr_parts,
+    ctr_pieces: Row {
+        secret_from: usize::MAX,
+        ..pieces("AES-* CTR", Clone::clone, ctr::apply_parts, count)
+    },
     ctr_of_whole_messages: whole("AES-* CTR, whole messages", ctr_of_whole, |key, iv, text| {
         reference::ctr::apply(key, *iv, text);
     }),
@@ -26,11 +36,21 @@ table! {
         is_chain: true,
         ..parts("AES-* CFB encrypt", Clone::clone, cfb::encrypt_many, reference::cfb::encrypt)
     },
+    cfb_encrypt_pieces: Row {
+        is_chain: true,
+        ..pieces("AES-* CFB encrypt", Clone::clone, cfb::encrypt_many, reference::cfb::encrypt)
+    },
     cfb_decrypt:
         parts("AES-* CFB decrypt", Clone::clone, cfb::decrypt_many, reference::cfb::decrypt),
+    cfb_decrypt_pieces:
+        pieces("AES-* CFB decrypt", Clone::clone, cfb::decrypt_many, reference::cfb::decrypt),
     ofb: Row {
         is_chain: true,
         ..parts("AES-* OFB", Clone::clone, ofb::apply_many, reference::ofb::apply)
+    },
+    ofb_pieces: Row {
+        is_chain: true,
+        ..pieces("AES-* OFB", Clone::clone, ofb::apply_many, reference::ofb::apply)
     },
     ofb_of_whole_messages: Row {
         is_chain: true,
@@ -45,6 +65,7 @@ table! {
     xts_decrypt:
         sectors("AES-* XTS decrypt", DecryptKey::new, xts::decrypt_many, reference::xts::decrypt),
     cmac: macs("AES-* CMAC", true),
+    cmac_pieces,
     cbc_mac: macs("AES-* CBC-MAC", false),
 }
 
@@ -85,6 +106,7 @@ fn parts<Key: 'static>(
                 source: message.source,
                 target: message.target,
                 len: message.len,
+                more: &[],
                 key: &keys[message.given.key],
                 iv: message.given.iv(),
             },
@@ -103,6 +125,69 @@ fn parts<Key: 'static>(
         secret_from: BLOCK, // a shorter message leaves the IV as it was
         ..row(name, prepare, reference)
     }
+}
+
+/// [`parts`] in pieces of one to five blocks.
+fn pieces<Key: 'static>(
+    name: &str,
+    schedule: fn(&EncryptKey) -> Key,
+    many: unsafe fn(Machine, &mut [Part<'_, Key>]),
+    reference: fn(&EncryptKey, &mut [u8; BLOCK], &mut [u8]),
+) -> Row {
+    let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
+        let keys = burst.keys(|key| schedule(&expanded(machine, key)));
+        burst.each_time(
+            then,
+            |message| (message, message.given.iv()),
+            |jobs| {
+                let pieces: Vec<_> = jobs.iter().map(|(message, _)| cut(message)).collect();
+                let mut parts = Vec::with_capacity(jobs.len());
+                for (&mut (message, iv), pieces) in jobs.iter_mut().zip(&pieces) {
+                    parts.push(Part {
+                        source: pieces[0].source,
+                        target: pieces[0].target,
+                        len: pieces[0].len,
+                        more: &pieces[1..],
+                        key: &keys[message.given.key],
+                        iv,
+                    });
+                }
+                // SAFETY: pieces of messages, whose memory is borrowed for their lengths.
+                unsafe { many(machine, &mut parts) };
+                for ((_, iv), part) in jobs.iter_mut().zip(&parts) {
+                    *iv = part.iv;
+                }
+            },
+            |_, (_, iv)| iv.to_vec(),
+        );
+    };
+    Row {
+        unit: BLOCK,
+        prepare: Box::new(prepare),
+        ..parts(&format!("{name}, pieces"), schedule, many, reference)
+    }
+}
+
+/// Pieces of one to five blocks, the last as long as it has to be; at least one.
+fn cut(message: &Message<'_>) -> Vec<Piece> {
+    let (mut at, mut pieces) = (0, Vec::new());
+    while at < message.len || pieces.is_empty() {
+        let len = (pieces.len() % 5 + 1) * BLOCK;
+        pieces.push(Piece {
+            source: message.source.wrapping_add(at),
+            target: message.target.wrapping_add(at),
+            len: len.min(message.len - at),
+        });
+        at += len;
+    }
+    pieces
+}
+
+/// CTR, and the counter block that comes next.
+fn count(key: &EncryptKey, counter: &mut [u8; BLOCK], text: &mut [u8]) {
+    reference::ctr::apply(key, *counter, text);
+    let blocks = u128::from_be_bytes(*counter).wrapping_add((text.len() / BLOCK) as u128);
+    *counter = blocks.to_be_bytes();
 }
 
 /// CTR as parts have it. What they hand on is public.
@@ -125,9 +210,9 @@ fn ctr_parts() -> Row {
         );
     };
     let reference = |key: &[u8], given: &Given<'_>, text: &mut [u8]| {
-        reference::ctr::apply(&portable(key), given.iv(), text);
-        let blocks = u128::from_be_bytes(given.iv()).wrapping_add((text.len() / BLOCK) as u128);
-        blocks.to_be_bytes().to_vec()
+        let mut counter = given.iv();
+        count(&portable(key), &mut counter, text);
+        counter.to_vec()
     };
     Row {
         tags: vec![BLOCK],
@@ -280,6 +365,7 @@ fn macs(name: &str, is_cmac: bool) -> Row {
                 mac::Job {
                     source: message.source,
                     len: message.len,
+                    more: &[],
                     key,
                     subkeys: subkeys.as_ref(),
                     chain: if is_cmac {
@@ -307,5 +393,44 @@ fn macs(name: &str, is_cmac: bool) -> Row {
         writes: false,
         is_chain: true,
         ..row(name, prepare, reference)
+    }
+}
+
+/// CMAC of messages in pieces of one to five blocks.
+fn cmac_pieces() -> Row {
+    let prepare = |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
+        let keys = burst.keys(|key| {
+            let key = expanded(machine, key);
+            (mac::Subkeys::new(machine, &key), key)
+        });
+        burst.each_time(
+            then,
+            |message| (message, [0; BLOCK]),
+            |jobs| {
+                let pieces: Vec<_> = jobs.iter().map(|(message, _)| cut(message)).collect();
+                let mut macs = Vec::with_capacity(jobs.len());
+                for ((message, _), pieces) in jobs.iter().zip(&pieces) {
+                    let (subkeys, key) = &keys[message.given.key];
+                    macs.push(mac::Job {
+                        source: pieces[0].source,
+                        len: pieces[0].len,
+                        more: &pieces[1..],
+                        key,
+                        subkeys: Some(subkeys),
+                        chain: [0; BLOCK],
+                    });
+                }
+                // SAFETY: pieces of messages, whose memory is borrowed for their lengths.
+                unsafe { mac::authenticate_many(machine, &mut macs) };
+                for ((_, tag), mac) in jobs.iter_mut().zip(&macs) {
+                    *tag = mac.chain;
+                }
+            },
+            |_, (_, tag)| tag.to_vec(),
+        );
+    };
+    Row {
+        prepare: Box::new(prepare),
+        ..macs("AES-* CMAC, pieces", true)
     }
 }

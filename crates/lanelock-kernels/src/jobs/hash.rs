@@ -69,7 +69,14 @@ fn hmacs<A: Algorithm>(hash: Hash) -> Row {
             |message| {
                 let text = ptr::from_ref(message.source());
                 // SAFETY: one job of a message at a time; its text is borrowed.
-                unsafe { Job::of_raw(text, Some(&keys[message.given.key]), Some(message.place())) }
+                unsafe {
+                    Job::of_raw(
+                        text,
+                        &[],
+                        Some(&keys[message.given.key]),
+                        Some(message.place()),
+                    )
+                }
             },
             |jobs| hash_many(kernels, jobs),
             |message, _| message.placed(),

@@ -157,16 +157,16 @@ fn authenticate<A: Interleave>(
     messages: &mut [(&Message<'_>, Vec<u8>)],
     ciphertext: impl Fn(&Message<'_>) -> *const u8,
 ) {
+    let text = |message: &Message<'_>| ptr::slice_from_raw_parts(ciphertext(message), message.len);
+    let texts: Vec<_> = messages
+        .iter()
+        .map(|(message, _)| [text(message)])
+        .collect();
     let mut jobs = Vec::with_capacity(messages.len());
-    for (message, tag) in messages {
-        let text = ptr::slice_from_raw_parts(ciphertext(message), message.len);
+    for ((message, tag), text) in messages.iter_mut().zip(&texts) {
         let key = &keys[message.given.key].mac;
         // SAFETY: additional data and memory of a message, which are borrowed.
-        unsafe {
-            let mut job = Job::of_raw(message.given.aad, Some(key), Some(tag));
-            assert!(job.push(text), "room for two parts");
-            jobs.push(job);
-        }
+        jobs.push(unsafe { Job::of_raw(message.given.aad, text, Some(key), Some(tag)) });
     }
     hash_many(Kernels::of(machine), &mut jobs);
 }
@@ -182,6 +182,7 @@ fn in_segments<'k, Key: 'k>(
         source: message.source,
         target: message.target,
         len: message.len.min(segment),
+        more: &[],
         key: key(message),
         iv: message.given.iv(),
     };

@@ -3,7 +3,7 @@
 /// Longest rate, in bytes.
 pub(super) const MAX_RATE: usize = 168;
 
-/// A function of FIPS 202.
+/// A function of FIPS 202 or SP 800-185.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Function {
     /// Its name as in the standard.
@@ -29,15 +29,21 @@ impl Function {
     pub const SHAKE128: Self = Self::shake("SHAKE128", 168);
     /// SHAKE256.
     pub const SHAKE256: Self = Self::shake("SHAKE256", 136);
+    /// cSHAKE128, of a message that begins with the block of a [`Key`](super::Key).
+    pub const CSHAKE128: Self = Self::cshake("cSHAKE128", 168);
+    /// cSHAKE256, of a message that begins with the block of a [`Key`](super::Key).
+    pub const CSHAKE256: Self = Self::cshake("cSHAKE256", 136);
 
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::SHA3_224,
         Self::SHA3_256,
         Self::SHA3_384,
         Self::SHA3_512,
         Self::SHAKE128,
         Self::SHAKE256,
+        Self::CSHAKE128,
+        Self::CSHAKE256,
     ];
 
     /// Its name as in the standard.
@@ -78,6 +84,13 @@ impl Function {
             rate,
             suffix: 0x1f,
             digest: None,
+        }
+    }
+
+    const fn cshake(name: &'static str, rate: usize) -> Self {
+        Self {
+            suffix: 0x04,
+            ..Self::shake(name, rate)
         }
     }
 

@@ -1,86 +1,80 @@
-//! A message to hash, with the key of its HMAC, if it has one, and the place of its output.
+//! A message to hash, with its key, if it has one, and the place of its output.
 
-#![allow(unsafe_code)] // parts are raw: they may lie in buffers that other operations write
+#![allow(unsafe_code)] // memory of messages is raw: other operations may write to it
 
 use core::fmt;
-use core::mem::MaybeUninit;
 
-use super::HmacKey;
-
-/// Most parts of a message that runs in a lane; [`Stream`](super::Stream) takes any number.
-pub const MAX_PARTS: usize = 4;
+use super::Key;
+use crate::parts::Parts;
 
 /// A message to hash: one part, or several in order.
 pub struct Job<'m> {
-    /// Invariant: those below `count` are initialised, and valid for reading until the job has run.
-    parts: [MaybeUninit<*const [u8]>; MAX_PARTS],
-    /// Parts that have been read.
-    read: u8,
-    count: u8,
-    key: Option<&'m HmacKey>,
+    /// Invariant: valid for reading until the job has run.
+    parts: Parts<'m>,
+    key: Option<&'m Key>,
+    /// Whether the key's suffix has been read.
+    ended: bool,
     place: &'m mut [u8],
 }
 
 impl<'m> Job<'m> {
-    /// A message in one part. Its hash, or its HMAC under `key`, goes to `place`, cut to its length;
-    /// an extendable function fills it.
+    /// A message in one part. Its hash, or what `key` makes of it, goes to `place`, cut to its length;
+    /// an extendable function fills it. A key of KMAC is for tags of this length or longer ones.
     #[inline]
     #[must_use]
-    pub fn new(message: &'m [u8], key: Option<&'m HmacKey>, place: &'m mut [u8]) -> Self {
+    pub fn new(message: &'m [u8], key: Option<&'m Key>, place: &'m mut [u8]) -> Self {
         // SAFETY: the message is borrowed for as long as the job lives.
-        unsafe { Self::of_raw(message, key, place) }
+        unsafe { Self::of_raw(message, &[], key, place) }
     }
 
-    /// As [`Job::new`], for memory that is not borrowed.
-    ///
-    /// # Safety
-    /// `message` is valid for reading until the job has run or is dropped.
-    #[inline(always)]
+    /// As [`Job::new`], of a message in several parts.
+    #[inline]
     #[must_use]
-    pub unsafe fn of_raw(
-        message: *const [u8],
-        key: Option<&'m HmacKey>,
-        place: &'m mut [u8],
-    ) -> Self {
-        let mut parts = [MaybeUninit::uninit(); MAX_PARTS];
-        parts[0].write(message);
+    pub fn of_parts(parts: &'m [&'m [u8]], key: Option<&'m Key>, place: &'m mut [u8]) -> Self {
         Self {
-            parts,
-            read: 0,
-            count: 1,
+            parts: Parts::of(parts),
             key,
+            ended: false,
             place,
         }
     }
 
-    /// Appends a part; `false` if there is no room for it.
+    /// As [`Job::new`], for memory that is not borrowed: the first part, and what follows.
     ///
     /// # Safety
-    /// `part` is valid for reading until the job has run or is dropped.
-    #[inline]
-    pub unsafe fn push(&mut self, part: *const [u8]) -> bool {
-        let Some(slot) = self.parts.get_mut(usize::from(self.count)) else {
-            return false;
-        };
-        slot.write(part);
-        self.count += 1;
-        true
+    /// All parts are valid for reading until the job has run or is dropped.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn of_raw(
+        first: *const [u8],
+        more: &'m [*const [u8]],
+        key: Option<&'m Key>,
+        place: &'m mut [u8],
+    ) -> Self {
+        Self {
+            parts: Parts::new(first, more),
+            key,
+            ended: false,
+            place,
+        }
     }
 
-    /// The next part, `None` past the last one.
+    /// The next part, the key's suffix after all of them; `None` past the last one.
     #[inline(always)]
     pub(super) fn next_part(&mut self) -> Option<*const [u8]> {
-        if self.read == self.count {
+        if let Some(part) = self.parts.next() {
+            return Some(part);
+        }
+        let suffix = self.key?.suffix();
+        if self.ended || suffix.is_empty() {
             return None;
         }
-        // SAFETY: `read` < `count`.
-        let part = unsafe { self.parts[usize::from(self.read) % MAX_PARTS].assume_init() };
-        self.read += 1;
-        Some(part)
+        self.ended = true;
+        Some(suffix)
     }
 
     #[inline(always)]
-    pub(super) fn key(&self) -> Option<&'m HmacKey> {
+    pub(super) fn key(&self) -> Option<&'m Key> {
         self.key
     }
 
@@ -92,6 +86,6 @@ impl<'m> Job<'m> {
 
 impl fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Job of {} parts", self.count)
+        f.write_str("Job")
     }
 }

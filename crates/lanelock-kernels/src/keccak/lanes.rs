@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code)] // reads messages by pointer
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::permutation::{WORDS, permute};
 use crate::arch::register::Proof;
-use crate::arch::words::LongLanes;
+use crate::arch::words::{self, LongLanes};
 use crate::wipe::wipe;
 
 /// Lanes of the widest register.
@@ -16,27 +17,34 @@ pub(crate) const LANES: usize = 8;
 /// Bytes of a state.
 pub(crate) const STATE: usize = 8 * WORDS;
 
-/// Sponges on the registers `V`, which are permuted in code that is compiled for `P`.
+/// Sponges that absorb by the registers `V`, and are permuted on `W` in code that is compiled for `P`.
 ///
 /// Invariant: the first [`WORDS`] · `COUNT` words are initialised.
-pub(crate) struct Sponges<P, V: LongLanes> {
+pub(crate) struct Sponges<P, V: LongLanes, W = V> {
     states: States,
     proof: P,
     lane: V::Proof,
+    permuted_on: PhantomData<W>,
 }
 
 #[repr(align(64))]
 struct States(MaybeUninit<[u64; WORDS * LANES]>);
 
-impl<P: Proof + Into<V::Proof>, V: LongLanes> Sponges<P, V> {
+impl<P, V, W> Sponges<P, V, W>
+where
+    P: Proof + Into<V::Proof> + Into<W::Proof>,
+    V: LongLanes,
+    W: words::Logic,
+{
     /// Sponges that have absorbed nothing.
     #[inline(always)]
     pub(crate) fn new(proof: P) -> Self {
-        const { assert!(V::COUNT <= LANES) };
+        const { assert!(V::COUNT <= LANES && V::COUNT == W::COUNT) };
         let mut sponges = Self {
             states: States(MaybeUninit::uninit()),
             proof,
             lane: proof.into(),
+            permuted_on: PhantomData,
         };
         sponges.clear();
         sponges
@@ -80,24 +88,34 @@ impl<P: Proof + Into<V::Proof>, V: LongLanes> Sponges<P, V> {
     /// `at` is valid for reading `COUNT` pointers, and each, plus `offset`, for reading `bytes`.
     #[inline(always)]
     pub(crate) unsafe fn absorb(&mut self, at: *const *const u8, offset: usize, bytes: usize) {
-        let words = bytes / 8;
-        debug_assert!(bytes.is_multiple_of(8) && (8..=WORDS).contains(&words));
+        let count = bytes / 8;
+        debug_assert!(bytes.is_multiple_of(8) && (8..=WORDS).contains(&count));
         // SAFETY: the words read are inside `bytes`, those written inside the states.
         unsafe {
             let mut i = 0;
-            while i + 8 <= words {
+            while i + 8 <= count {
                 let block = V::load_words(self.lane, at, offset + 8 * i);
                 for (j, word) in block.into_iter().enumerate() {
                     self.xor(i + j, word);
                 }
                 i += 8;
             }
-            if i < words {
-                // The last eight words, of which the first were absorbed.
-                let block = V::load_words(self.lane, at, offset + bytes - 64);
-                for (j, word) in block.into_iter().enumerate() {
-                    if words - 8 + j >= i {
-                        self.xor(words - 8 + j, word);
+            // The last two or eight words, of which the first were absorbed.
+            match count - i {
+                0 => {}
+                rest @ 1..=2 => {
+                    let (first, last) = V::load_pairs(self.lane, at, offset + bytes - 16);
+                    if rest == 2 {
+                        self.xor(i, first);
+                    }
+                    self.xor(count - 1, last);
+                }
+                _ => {
+                    let block = V::load_words(self.lane, at, offset + bytes - 64);
+                    for (j, word) in block.into_iter().enumerate() {
+                        if count - 8 + j >= i {
+                            self.xor(count - 8 + j, word);
+                        }
                     }
                 }
             }
@@ -114,7 +132,7 @@ impl<P: Proof + Into<V::Proof>, V: LongLanes> Sponges<P, V> {
     #[inline(always)]
     pub(crate) fn permute(&mut self) {
         // SAFETY: the invariant.
-        unsafe { permute::<P, V>(self.proof, self.at(0)) };
+        unsafe { permute::<P, W>(self.proof, self.at(0)) };
     }
 
     /// The state of lane `from` for lane `to`, too.
@@ -151,7 +169,7 @@ impl<P: Proof + Into<V::Proof>, V: LongLanes> Sponges<P, V> {
     }
 }
 
-impl<P, V: LongLanes> Sponges<P, V> {
+impl<P, V: LongLanes, W> Sponges<P, V, W> {
     /// Overwrites the states.
     #[inline(always)]
     pub(crate) fn wipe(&mut self) {

@@ -1,8 +1,9 @@
-//! FIPS 202 written straight from the standard, bit by bit, for the tests and benches only. Shares
+//! FIPS 202 and SP 800-185 written straight from the standard, bit by bit, for the tests and benches only. Shares
 //! no code with the kernels.
 
 #![allow(clippy::unwrap_used)] // slices of the right length
 
+use std::vec;
 use std::vec::Vec;
 
 /// The output of `len` bytes of a sponge with `rate` bytes, over `message` and `suffix`.
@@ -41,6 +42,63 @@ pub(crate) fn hmac(len: usize, key: &[u8], message: &[u8]) -> Vec<u8> {
     let padded = |byte: u8| block.iter().map(|b| b ^ byte).collect::<Vec<_>>();
     let inner = hash(&[&padded(0x36)[..], message].concat());
     hash(&[padded(0x5c), inner].concat())
+}
+
+/// cSHAKE with `rate` bytes (SP 800-185, section 3.3), of which `name` and `customization` are not both
+/// empty.
+pub(crate) fn cshake(
+    rate: usize,
+    name: &[u8],
+    customization: &[u8],
+    message: &[u8],
+    len: usize,
+) -> Vec<u8> {
+    let begin = [encode_string(name), encode_string(customization)].concat();
+    let message = [&bytepad(&begin, rate)[..], message].concat();
+    sponge(rate, 0x04, &message, len)
+}
+
+/// KMAC with `rate` bytes (SP 800-185, section 4.3).
+pub(crate) fn kmac(
+    rate: usize,
+    key: &[u8],
+    customization: &[u8],
+    message: &[u8],
+    len: usize,
+) -> Vec<u8> {
+    let mut keyed = bytepad(&encode_string(key), rate);
+    keyed.extend(message);
+    let bits = digits(8 * len);
+    keyed.extend(&bits);
+    keyed.push(u8::try_from(bits.len()).unwrap());
+    cshake(rate, b"KMAC", customization, &keyed, len)
+}
+
+fn bytepad(text: &[u8], width: usize) -> Vec<u8> {
+    let mut padded = left_encode(width);
+    padded.extend(text);
+    while !padded.len().is_multiple_of(width) {
+        padded.push(0);
+    }
+    padded
+}
+
+fn encode_string(text: &[u8]) -> Vec<u8> {
+    [left_encode(8 * text.len()), text.to_vec()].concat()
+}
+
+fn left_encode(number: usize) -> Vec<u8> {
+    let digits = digits(number);
+    [vec![u8::try_from(digits.len()).unwrap()], digits].concat()
+}
+
+/// The digits of a number to the base 256, at least one.
+fn digits(number: usize) -> Vec<u8> {
+    let last = number.to_le_bytes()[0];
+    match number / 256 {
+        0 => vec![last],
+        rest => [digits(rest), vec![last]].concat(),
+    }
 }
 
 /// Keccak-p[1600, 24] of section 3.3: A[x, y, z] is bit z of word x + 5y.

@@ -9,7 +9,7 @@ use super::function::MAX_RATE;
 use super::lanes::{LANES, STATE, Sponges};
 use super::{Function, Job};
 use crate::arch::register::Proof;
-use crate::arch::words::{Kernel, LongLanes, Registers};
+use crate::arch::words::{self, Kernel, LongLanes, Registers};
 use crate::bytes::{copy_short, zero};
 use crate::lockstep::{self, Board};
 use crate::machine::Machine;
@@ -44,9 +44,9 @@ impl Kernel for Run<'_, '_> {
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
         let Self { function, messages } = self;
         if messages.len() == 1 {
-            Lanes::<S::Scalar, u64>::run(S::scalar(proof), function, messages);
+            Lanes::<_, u64, S::Single>::run(S::single(proof), function, messages);
         } else {
-            Lanes::<S::Proof, S::U64>::run(proof, function, messages);
+            Lanes::<_, S::U64, S::U64>::run(proof, function, messages);
         }
     }
 }
@@ -79,12 +79,12 @@ struct Lane {
 ///
 /// Invariant: the first `active` elements of `lane` are initialised; `at[lane]` is valid for reading
 /// `left[lane]` blocks, that of every lane for as many as the shortest live one; `from` for a state.
-struct Lanes<'j, 'm, P, V: LongLanes> {
+struct Lanes<'j, 'm, P, V: LongLanes, W> {
     function: Function,
     messages: &'j mut [Job<'m>],
     /// Those from here on have not begun.
     next: usize,
-    sponges: Sponges<P, V>,
+    sponges: Sponges<P, V, W>,
     at: [*const u8; LANES],
     left: [usize; LANES],
     lane: [MaybeUninit<Lane>; LANES],
@@ -105,7 +105,12 @@ struct Scratch([MaybeUninit<[u8; BLOCK]>; LANES]);
 /// The longest block, in whole cache lines.
 const BLOCK: usize = MAX_RATE.next_multiple_of(64);
 
-impl<'j, 'm, P: Proof + Into<V::Proof>, V: LongLanes> Lanes<'j, 'm, P, V> {
+impl<'j, 'm, P, V, W> Lanes<'j, 'm, P, V, W>
+where
+    P: Proof + Into<V::Proof> + Into<W::Proof>,
+    V: LongLanes,
+    W: words::Logic,
+{
     #[inline(always)]
     fn run(proof: P, function: Function, messages: &'j mut [Job<'m>]) {
         let count = messages.len().min(V::COUNT);
@@ -149,7 +154,7 @@ impl<'j, 'm, P: Proof + Into<V::Proof>, V: LongLanes> Lanes<'j, 'm, P, V> {
             scratch,
         });
         let key = self.messages[index].key();
-        self.begin(slot, key.map(|key| key.inner()));
+        self.begin(slot, key.map(|key| key.start()));
         self.absorb(slot);
     }
 
@@ -210,15 +215,16 @@ impl<'j, 'm, P: Proof + Into<V::Proof>, V: LongLanes> Lanes<'j, 'm, P, V> {
         // SAFETY: `slot` is a live lane.
         let lane = unsafe { self.lane[slot].assume_init_mut() };
         let message = &mut self.messages[lane.index];
-        if let (Phase::Inner, Some(key), Some(digest)) =
-            (lane.phase, message.key(), self.function.digest())
+        let outer = message.key().and_then(|key| key.outer());
+        if let (Phase::Inner, Some(outer), Some(digest)) =
+            (lane.phase, outer, self.function.digest())
         {
             let block = self.scratch.0[lane.scratch].write([0; BLOCK]);
             self.sponges.squeeze(slot, &mut block[..digest]);
             self.function.pad(block, digest);
             lane.phase = Phase::Output(0);
             (self.at[slot], self.left[slot]) = (block.as_ptr(), 1);
-            self.begin(slot, Some(key.outer()));
+            self.begin(slot, Some(outer));
             return true;
         }
         let written = match lane.phase {
@@ -237,7 +243,12 @@ impl<'j, 'm, P: Proof + Into<V::Proof>, V: LongLanes> Lanes<'j, 'm, P, V> {
     }
 }
 
-impl<P: Proof + Into<V::Proof>, V: LongLanes> Board for Lanes<'_, '_, P, V> {
+impl<P, V, W> Board for Lanes<'_, '_, P, V, W>
+where
+    P: Proof + Into<V::Proof> + Into<W::Proof>,
+    V: LongLanes,
+    W: words::Logic,
+{
     #[inline(always)]
     fn left(&mut self) -> &mut [usize] {
         &mut self.left[..self.active]

@@ -4,7 +4,7 @@
 
 use super::function::MAX_RATE;
 use super::lanes::{STATE, Sponges};
-use super::{Function, HmacKey};
+use super::{Function, Key};
 use crate::arch::words::{Kernel, Registers};
 use crate::machine::Machine;
 use crate::wipe::wipe;
@@ -32,11 +32,12 @@ impl Stream {
         }
     }
 
-    /// The inner hash of an HMAC under `key`; ends with [`Self::finish_hmac`].
+    /// A message under `key`. One of HMAC or KMAC ends with [`Self::finish_keyed`], one of cSHAKE as
+    /// without a key.
     #[must_use]
-    pub fn hmac(machine: Machine, key: &HmacKey) -> Self {
+    pub fn keyed(machine: Machine, key: &Key) -> Self {
         Self {
-            state: *key.inner(),
+            state: *key.start(),
             ..Self::new(machine, key.function())
         }
     }
@@ -84,20 +85,38 @@ impl Stream {
         }
     }
 
-    /// Ends the message of [`Self::hmac`] and writes the tag, cut to the length of `tag`; `key` is
+    /// Ends the message of [`Self::keyed`] and writes the tag, cut to the length of `tag`; `key` is
     /// the same one.
     ///
     /// # Panics
-    /// If `tag` is longer than the digest.
-    pub fn finish_hmac(self, key: &HmacKey, tag: &mut [u8]) {
-        let mut outer = Self::hmac(self.machine, key);
-        outer.state = *key.outer();
+    /// If `tag` is longer than the digest of HMAC's function.
+    pub fn finish_keyed(mut self, key: &Key, tag: &mut [u8]) {
+        let Some(state) = key.outer() else {
+            self.update(key.suffix());
+            return self.finish(tag);
+        };
+        let mut outer = Self {
+            state: *state,
+            ..Self::new(self.machine, self.function)
+        };
         let mut digest = [0; 64];
         let digest = &mut digest[..self.function.digest().unwrap_or(64)];
         self.finish(digest);
         outer.update(digest);
         wipe(digest);
         outer.finish(tag);
+    }
+
+    /// Fills the block with zeros, if it has any bytes.
+    pub(super) fn fill_block(&mut self) {
+        if self.filled > 0 {
+            let rest = self.function.rate() - self.filled;
+            self.update(&[0; MAX_RATE][..rest]);
+        }
+    }
+
+    pub(super) fn function(&self) -> Function {
+        self.function
     }
 
     /// The state; the bytes of an unfilled block are not in it.
@@ -173,7 +192,7 @@ struct Absorb<'s> {
 impl Kernel for Absorb<'_> {
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
-        let mut sponge = Sponges::<S::Scalar, u64>::new(S::scalar(proof));
+        let mut sponge = Sponges::<_, u64, S::Single>::new(S::single(proof));
         let state = self.state.as_ptr();
         // SAFETY: one pointer; a state's bytes.
         unsafe { sponge.absorb(&raw const state, 0, STATE) };

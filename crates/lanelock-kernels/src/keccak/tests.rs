@@ -2,8 +2,8 @@
 
 use std::vec::Vec;
 
-use super::reference::{hmac, sponge};
-use super::{Function, HmacKey, Job, MAX_PARTS, Stream, hash_many};
+use super::reference::{cshake, hmac, kmac, sponge};
+use super::{Function, Job, Key, Stream, hash_many};
 use crate::Machine;
 use crate::testing::{Random, hex, per_tier};
 
@@ -36,7 +36,7 @@ fn agree(machine: Machine, function: Function, messages: &[Vec<&[u8]>]) {
     let mut jobs: Vec<_> = messages
         .iter()
         .zip(&mut outputs)
-        .map(|(parts, place)| job(parts, None, place))
+        .map(|(parts, place)| Job::of_parts(parts, None, place))
         .collect();
     hash_many(machine, function, &mut jobs);
     for (i, parts) in messages.iter().enumerate() {
@@ -48,7 +48,7 @@ fn agree(machine: Machine, function: Function, messages: &[Vec<&[u8]>]) {
     };
     let key = |i: usize| std::vec![i.to_le_bytes()[0]; [1, 20, 71, 72, 73, 136, 137, 300][i % 8]];
     let keys: Vec<_> = (0..messages.len())
-        .map(|i| HmacKey::new(machine, function, &key(i)))
+        .map(|i| Key::hmac(machine, function, &key(i)))
         .collect();
     let mut tags = places();
     // One in five has no key.
@@ -56,7 +56,7 @@ fn agree(machine: Machine, function: Function, messages: &[Vec<&[u8]>]) {
         .iter()
         .zip(&mut tags)
         .enumerate()
-        .map(|(i, (parts, place))| job(parts, (i % 5 != 4).then(|| &keys[i]), place))
+        .map(|(i, (parts, place))| Job::of_parts(parts, (i % 5 != 4).then(|| &keys[i]), place))
         .collect();
     hash_many(machine, function, &mut jobs);
     for (i, parts) in messages.iter().enumerate() {
@@ -69,15 +69,6 @@ fn agree(machine: Machine, function: Function, messages: &[Vec<&[u8]>]) {
     }
 }
 
-fn job<'m>(parts: &[&'m [u8]], key: Option<&'m HmacKey>, place: &'m mut [u8]) -> Job<'m> {
-    let mut job = Job::new(parts[0], key, place);
-    for part in &parts[1..] {
-        // SAFETY: the part is borrowed for as long as the job lives.
-        assert!(unsafe { job.push(core::ptr::from_ref(*part)) });
-    }
-    job
-}
-
 /// Messages cut at random places into parts, empty ones among them.
 fn every_cut(machine: Machine) {
     let mut random = Random::new(3);
@@ -88,7 +79,7 @@ fn every_cut(machine: Machine) {
             let mut rest = &data[random.below(1024)..][..random.below(1024)];
             let widest = [3, 40, 136, 500][random.below(4)];
             let mut parts = Vec::new();
-            for _ in 1..random.below(MAX_PARTS) + 1 {
+            for _ in 0..random.below(9) {
                 let (part, later) = rest.split_at(random.below(widest).min(rest.len()));
                 parts.push(part);
                 rest = later;
@@ -96,7 +87,7 @@ fn every_cut(machine: Machine) {
             parts.push(rest);
             messages.push(parts);
         }
-        agree(machine, Function::ALL[round % 6], &messages);
+        agree(machine, Function::ALL[round % 8], &messages);
     }
 }
 
@@ -105,7 +96,7 @@ fn streams(machine: Machine) {
     let mut random = Random::new(5);
     let data = random.bytes(1200);
     for round in 0..240 {
-        let function = Function::ALL[round % 6];
+        let function = Function::ALL[round % 8];
         let key = random.bytes(round);
         let message = &data[..5 * round];
         let mut plain = Stream::new(machine, function);
@@ -138,16 +129,81 @@ fn streams(machine: Machine) {
         let Some(digest) = function.digest() else {
             continue;
         };
-        let prepared = HmacKey::new(machine, function, &key);
-        let mut signed = Stream::hmac(machine, &prepared);
+        let prepared = Key::hmac(machine, function, &key);
+        let mut signed = Stream::keyed(machine, &prepared);
         parts.iter().for_each(|part| signed.update(part));
         let mut tag = std::vec![0; digest];
-        signed.finish_hmac(&prepared, &mut tag);
+        signed.finish_keyed(&prepared, &mut tag);
         assert_eq!(tag, hmac(digest, &key, message), "{machine}, {function:?}");
     }
 }
 
-per_tier!(every_cut, streams);
+per_tier!(every_cut, streams, customized);
+
+/// Examples 1 of cSHAKE and 2 of KMAC that NIST published for SP 800-185.
+#[test]
+fn the_reference_has_the_examples_of_customization() {
+    let message = [0, 1, 2, 3];
+    assert_eq!(
+        cshake(168, b"", b"Email Signature", &message, 32),
+        hex("c1c36925b6409a04f1b504fcbca9d82b4017277cb5ed2b2065fc1d3814d5aaf5")
+    );
+    let key: Vec<u8> = (0x40..=0x5f).collect();
+    assert_eq!(
+        kmac(168, &key, b"My Tagged Application", &message, 32),
+        hex("3b1fba963cd8b0b59e8c1a6d71888b7143651af8ba0a7070c0979e2811324aa5")
+    );
+}
+
+/// Keys of KMAC and customization strings of cSHAKE in messages of any parts, some of them alone.
+fn customized(machine: Machine) {
+    let mut random = Random::new(9);
+    let data = random.bytes(1500);
+    for round in 0..80 {
+        let function = [Function::CSHAKE128, Function::CSHAKE256][round % 2];
+        let rate = function.rate();
+        let count = [1, 2, BURST][round % 3];
+        let secrets: Vec<_> = (0..count)
+            .map(|i| random.bytes(4 + 7 * i + round))
+            .collect();
+        let len = |i: usize| [32, 4, 64, 17, rate + 1][(i + round) % 5];
+        let is_kmac = |i: usize| (i + round) % 3 != 0;
+        let keys: Vec<_> = (0..count)
+            .map(|i| match is_kmac(i) {
+                true => Key::kmac(machine, function, &secrets[i], &data[..i * 9], len(i)),
+                false => Key::cshake(machine, function, &data[..i % 3], &secrets[i]),
+            })
+            .collect();
+        let messages: Vec<Vec<&[u8]>> = (0..count)
+            .map(|_| {
+                let (first, rest) = data[..random.below(1500)].split_at(0);
+                let (second, third) = rest.split_at(random.below(rest.len() + 1));
+                std::vec![first, second, third]
+            })
+            .collect();
+        let mut outputs: Vec<_> = (0..count).map(|i| std::vec![0; len(i)]).collect();
+        let mut jobs: Vec<_> = (messages.iter().zip(&keys).zip(&mut outputs))
+            .map(|((parts, key), place)| Job::of_parts(parts, Some(key), place))
+            .collect();
+        hash_many(machine, function, &mut jobs);
+        for i in 0..count {
+            let message = messages[i].concat();
+            let right = match is_kmac(i) {
+                true => kmac(rate, &secrets[i], &data[..i * 9], &message, len(i)),
+                false => cshake(rate, &data[..i % 3], &secrets[i], &message, len(i)),
+            };
+            assert_eq!(
+                outputs[i], right,
+                "{machine}, {i} of {count}, round {round}"
+            );
+            let mut stream = Stream::keyed(machine, &keys[i]);
+            messages[i].iter().for_each(|part| stream.update(part));
+            let mut output = std::vec![0; len(i)];
+            stream.finish_keyed(&keys[i], &mut output);
+            assert_eq!(output, right, "{machine}, in parts, {i} of {count}");
+        }
+    }
+}
 
 /// The examples of FIPS 202 for the empty message.
 #[test]
@@ -177,7 +233,7 @@ fn a_place_longer_than_the_digest_is_refused() {
 #[test]
 #[should_panic(expected = "of the function that it is used with")]
 fn a_key_of_another_function_is_refused() {
-    let key = HmacKey::new(Machine::PORTABLE, Function::SHA3_224, b"key");
+    let key = Key::hmac(Machine::PORTABLE, Function::SHA3_224, b"key");
     let mut place = [0; 32];
     let mut jobs = [Job::new(b"", Some(&key), &mut place)];
     hash_many(Machine::PORTABLE, Function::SHA3_256, &mut jobs);

@@ -47,13 +47,33 @@ impl MacContext {
         key: &[u8],
         digest: Option<&'static CStr>,
     ) -> Result<Self, Failed> {
+        let params = Params::new();
+        let params = match digest {
+            Some(name) => params.text(c"digest", name),
+            None => params,
+        };
+        Self::with_params(algorithm, key, &params)
+    }
+
+    /// A context of KMAC, for tags of `tag_len` bytes.
+    pub(crate) fn kmac(
+        algorithm: &MacAlgorithm,
+        key: &[u8],
+        customization: &[u8],
+        tag_len: usize,
+    ) -> Result<Self, Failed> {
+        let params = Params::new().number(c"size", &tag_len);
+        let (custom, len) = (customization.as_ptr().cast_mut(), customization.len());
+        // libcrypto copies the string when the array is set, below.
+        let params = params.octets(c"custom", custom, len);
+        Self::with_params(algorithm, key, &params)
+    }
+
+    /// What `params` point to is valid for reads.
+    fn with_params(algorithm: &MacAlgorithm, key: &[u8], params: &Params) -> Result<Self, Failed> {
         // SAFETY: the algorithm is live; null is checked.
         let context = unsafe { sys::EVP_MAC_CTX_new(algorithm.0.as_ptr()) };
         let mut this = Self(NonNull::new(context).ok_or_else(Failed::last)?);
-        let mut params = Params::new();
-        if let Some(name) = digest {
-            params = params.text(c"digest", name);
-        }
         this.init(key.as_ptr(), key.len(), params.as_ptr())?;
         Ok(this)
     }

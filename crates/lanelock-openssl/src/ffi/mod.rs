@@ -80,7 +80,9 @@ fn check(result: c_int) -> Result<(), Failed> {
     }
 }
 
-/// `OSSL_PARAM_UTF8_STRING` and `OSSL_PARAM_OCTET_STRING` of openssl/core.h.
+/// `OSSL_PARAM_UNSIGNED_INTEGER`, `OSSL_PARAM_UTF8_STRING` and `OSSL_PARAM_OCTET_STRING` of
+/// openssl/core.h.
+const UNSIGNED_INTEGER: c_uint = 2;
 const UTF8_STRING: c_uint = 4;
 const OCTET_STRING: c_uint = 5;
 
@@ -114,6 +116,16 @@ impl Params {
     fn text(self, key: &'static CStr, text: &'static CStr) -> Self {
         let len = text.to_bytes().len();
         self.push(key, UTF8_STRING, text.as_ptr().cast_mut().cast(), len)
+    }
+
+    /// Adds a number, on the terms of [`Params::octets`].
+    fn number(self, key: &'static CStr, number: *const usize) -> Self {
+        self.push(
+            key,
+            UNSIGNED_INTEGER,
+            number.cast_mut().cast(),
+            size_of::<usize>(),
+        )
     }
 
     fn push(mut self, key: &'static CStr, kind: c_uint, data: *mut u8, len: usize) -> Self {

@@ -73,19 +73,18 @@ pub(crate) fn run(
     deadline: Duration,
     make: impl FnOnce() -> Option<KeyJob<Bytes>>,
 ) -> Result<KeyJob<Bytes>, NoResult> {
-    let [first, _] = run_jobs(deadline, || Some([Some(make()?), None]))?;
-    first.ok_or(NoResult::Delegate)
+    let (job, _) = run_both(deadline, || Some((make()?, None)))?;
+    Ok(job)
 }
 
-/// As [`run`], for an operation of two jobs, which pauses once.
+/// As [`run`], for an operation that may have a second job; it pauses once.
 pub(crate) fn run_both(
     deadline: Duration,
-    make: impl FnOnce() -> Option<[KeyJob<Bytes>; 2]>,
-) -> Result<[KeyJob<Bytes>; 2], NoResult> {
-    match run_jobs(deadline, || Some(make()?.map(Some)))? {
-        [Some(first), Some(second)] => Ok([first, second]),
-        _ => Err(NoResult::Delegate),
-    }
+    make: impl FnOnce() -> Option<(KeyJob<Bytes>, Option<KeyJob<Bytes>>)>,
+) -> Result<(KeyJob<Bytes>, Option<KeyJob<Bytes>>), NoResult> {
+    let jobs = || make().map(|(first, second)| [Some(first), second]);
+    let [first, second] = run_jobs(deadline, jobs)?;
+    Ok((first.ok_or(NoResult::Delegate)?, second))
 }
 
 fn run_jobs(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Result<Jobs, NoResult> {

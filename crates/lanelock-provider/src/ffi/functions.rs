@@ -305,12 +305,14 @@ table! {
         5 decapsulate(Context, BytesMut, Size, Bytes, usize) -> c_int;
         6 freectx(Context);
         7 dupctx(Context) -> Context;
-        8 get_ctx_params(Context, ParamsMut) -> c_int;
         9 gettable_ctx_params(Context, *mut c_void) -> Params;
         10 set_ctx_params(Context, Params) -> c_int;
         11 settable_ctx_params(Context, *mut c_void) -> Params;
         12 auth_encapsulate_init(Context, Key, Key, Params) -> c_int;
         13 auth_decapsulate_init(Context, Key, Key, Params) -> c_int;
+    }
+    on Context {
+        8 get_ctx_params(params: ParamsMut) -> c_int;
     }
 }
 

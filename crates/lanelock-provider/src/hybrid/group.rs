@@ -1,6 +1,6 @@
 //! The groups and how they lay out what peers send (draft-ietf-tls-ecdhe-mlkem): two parts one after
 //! the other, of fixed lengths, in the same order in a client's share, a server's reply and the
-//! secret.
+//! secret. Of ML-KEM by itself the curve's part is empty.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -11,28 +11,28 @@ use crate::batch::Bytes;
 use crate::ffi::params::END;
 use crate::ffi::{Callback, OSSL_PARAM, kind};
 
-/// A group of TLS 1.3 that combines ML-KEM with an exchange on a curve.
+/// ML-KEM by itself, or a group of TLS 1.3 that combines it with an exchange on a curve.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Its name in TLS, which is that of its keys and operations, too.
+    /// The name of its keys and operations; of a combined group also its name in TLS.
     pub name: &'static CStr,
     /// TLS's number for it.
     id: c_uint,
     pub set: MlKem,
-    /// The curve's keys.
-    pub curve: KeyKind,
+    /// The curve's keys; `None` for ML-KEM by itself.
+    pub curve: Option<KeyKind>,
     is_ml_kem_first: bool,
     /// As libcrypto 3.5 counts them: those of ML-KEM.
     pub security_bits: c_int,
 }
 
 /// All of them; the place of a group is its functions' parameter.
-pub(crate) static GROUPS: [Group; 3] = [
+pub(crate) static GROUPS: [Group; 6] = [
     Group {
         name: c"X25519MLKEM768",
         id: 0x11ec,
         set: MlKem::MlKem768,
-        curve: KeyKind::X25519,
+        curve: Some(KeyKind::X25519),
         is_ml_kem_first: true,
         security_bits: 192,
     },
@@ -40,7 +40,7 @@ pub(crate) static GROUPS: [Group; 3] = [
         name: c"SecP256r1MLKEM768",
         id: 0x11eb,
         set: MlKem::MlKem768,
-        curve: KeyKind::Ec(Curve::P256),
+        curve: Some(KeyKind::Ec(Curve::P256)),
         is_ml_kem_first: false,
         security_bits: 192,
     },
@@ -48,11 +48,26 @@ pub(crate) static GROUPS: [Group; 3] = [
         name: c"SecP384r1MLKEM1024",
         id: 0x11ed,
         set: MlKem::MlKem1024,
-        curve: KeyKind::Ec(Curve::P384),
+        curve: Some(KeyKind::Ec(Curve::P384)),
         is_ml_kem_first: false,
         security_bits: 256,
     },
+    ml_kem(c"ML-KEM-512", 0x0200, MlKem::MlKem512, 128),
+    ml_kem(c"ML-KEM-768", 0x0201, MlKem::MlKem768, 192),
+    ml_kem(c"ML-KEM-1024", 0x0202, MlKem::MlKem1024, 256),
 ];
+
+/// ML-KEM by itself, which libcrypto has from 3.5 on.
+const fn ml_kem(name: &'static CStr, id: c_uint, set: MlKem, security_bits: c_int) -> Group {
+    Group {
+        name,
+        id,
+        set,
+        curve: None,
+        is_ml_kem_first: true,
+        security_bits,
+    }
+}
 
 /// Bytes of ML-KEM's secrets.
 const ML_KEM_SECRET: usize = 32;
@@ -79,8 +94,8 @@ impl Group {
     /// What the curve is called in messages.
     pub(crate) fn curve_name(&self) -> &'static str {
         match self.curve {
-            KeyKind::Ec(Curve::P256) => "P-256",
-            KeyKind::Ec(_) => "P-384",
+            Some(KeyKind::Ec(Curve::P256)) => "P-256",
+            Some(KeyKind::Ec(_)) => "P-384",
             _ => "X25519",
         }
     }
@@ -97,45 +112,60 @@ impl Group {
 
     /// Bytes of the secret.
     pub(crate) fn secret_len(&self) -> usize {
-        let curve = match self.curve {
-            KeyKind::Ec(curve) => curve.field_len(),
-            _ => 32,
-        };
-        ML_KEM_SECRET + curve
+        ML_KEM_SECRET + self.scalar_len()
+    }
+
+    /// Bytes of the curve's secret keys, and of what two of them share.
+    fn scalar_len(&self) -> usize {
+        match self.curve {
+            Some(KeyKind::Ec(curve)) => curve.field_len(),
+            Some(_) => 32,
+            None => 0,
+        }
     }
 
     fn point_len(&self) -> usize {
         match self.curve {
-            KeyKind::Ec(curve) => 1 + 2 * curve.field_len(),
-            _ => 32,
+            Some(KeyKind::Ec(curve)) => 1 + 2 * curve.field_len(),
+            Some(_) => 32,
+            None => 0,
         }
     }
 
     /// The parts of a client's share; `None` if it has another length, or a point that is not
     /// written uncompressed.
     pub(crate) fn split_share<'b>(&self, share: &'b [u8]) -> Option<Parts<'b>> {
-        self.split(share, self.set.public_len(), self.share_len())
+        let parts = self.split(share, self.set.public_len(), self.point_len())?;
+        self.has_point(parts).then_some(parts)
     }
 
     /// The parts of a server's reply, likewise.
     pub(crate) fn split_reply<'b>(&self, reply: &'b [u8]) -> Option<Parts<'b>> {
-        self.split(reply, self.set.ciphertext_len(), self.reply_len())
+        let parts = self.split(reply, self.set.ciphertext_len(), self.point_len())?;
+        self.has_point(parts).then_some(parts)
     }
 
-    fn split<'b>(&self, whole: &'b [u8], ml_kem_len: usize, len: usize) -> Option<Parts<'b>> {
-        if whole.len() != len {
+    /// The parts of a secret key as libcrypto writes it; `None` if it has another length.
+    pub(crate) fn split_key<'b>(&self, key: &'b [u8]) -> Option<Parts<'b>> {
+        self.split(key, self.set.secret_len(), self.scalar_len())
+    }
+
+    fn split<'b>(&self, whole: &'b [u8], ml_kem: usize, curve: usize) -> Option<Parts<'b>> {
+        if whole.len() != ml_kem + curve {
             return None;
         }
-        let parts = if self.is_ml_kem_first {
-            let (ml_kem, curve) = whole.split_at(ml_kem_len);
+        Some(if self.is_ml_kem_first {
+            let (ml_kem, curve) = whole.split_at(ml_kem);
             Parts { ml_kem, curve }
         } else {
-            let (curve, ml_kem) = whole.split_at(self.point_len());
+            let (curve, ml_kem) = whole.split_at(curve);
             Parts { ml_kem, curve }
-        };
-        // SEC 1, section 2.3.3.
-        let is_whole = self.curve == KeyKind::X25519 || parts.curve[0] == 4;
-        is_whole.then_some(parts)
+        })
+    }
+
+    /// Whether the curve's part can be a point (SEC 1, section 2.3.3).
+    fn has_point(&self, parts: Parts<'_>) -> bool {
+        !matches!(self.curve, Some(KeyKind::Ec(_))) || parts.curve[0] == 4
     }
 
     /// The parts in the group's order.
@@ -216,11 +246,17 @@ mod tests {
             (4588, 1216, 1120, 64),
             (4587, 1249, 1153, 64),
             (4589, 1665, 1665, 80),
+            (512, 800, 768, 32),
+            (513, 1184, 1088, 32),
+            (514, 1568, 1568, 32),
         ];
         assert_eq!(lens, expected);
-        for (group, (ml_kem, curve)) in GROUPS.iter().zip([(0, 1184), (65, 0), (97, 0)]) {
+        let places = [(0, 1184), (65, 0), (97, 0), (0, 800), (0, 1184), (0, 1568)];
+        for (group, (ml_kem, curve)) in GROUPS.iter().zip(places) {
             let mut share = vec![7; group.share_len()];
-            share[curve] = 4;
+            if group.curve.is_some() {
+                share[curve] = 4;
+            }
             let parts = group.split_share(&share).expect("of this length");
             assert_eq!(parts.ml_kem.as_ptr(), share[ml_kem..].as_ptr());
             assert_eq!(parts.curve.as_ptr(), share[curve..].as_ptr());
@@ -240,7 +276,7 @@ mod tests {
             }
             for first in [0, 2, 3, 6, 7] {
                 let share = vec![first; group.share_len()];
-                let is_fine = group.curve == KeyKind::X25519;
+                let is_fine = !matches!(group.curve, Some(KeyKind::Ec(_)));
                 assert_eq!(group.split_share(&share).is_some(), is_fine, "{first}");
             }
         }

@@ -1,12 +1,19 @@
-//! Groups of TLS that combine ML-KEM with a curve, for libcrypto before 3.5, which has none.
+//! ML-KEM, and the groups of TLS that combine it with a curve.
 //!
-//! ML-KEM is the native engine's, which every tier has. The curve's part runs in lanes inside of
-//! jobs, beside ML-KEM's, and is the default provider's otherwise.
+//! From libcrypto 3.5 on the default provider has both. A key wraps its key then, and everything goes
+//! on to it but exchanges inside of jobs, whose parts run in lanes side by side. A key for an exchange
+//! of TLS that is made inside of a job is held here alone: the default provider would prepare it for
+//! an exchange of its own.
+//!
+//! Before 3.5 all keys of the groups are held here. Outside of jobs ML-KEM is the native engine's
+//! then, which every tier has, and the curve's part the default provider's.
 
 mod curve;
 mod exchange;
+mod exported;
 mod group;
 
+use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
 use lanelock::public_key::{
@@ -19,11 +26,14 @@ use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, device};
 use crate::direct;
 use crate::ffi::boundary::Reason;
+use crate::ffi::functions::Keymgmt;
 use crate::key::Key;
 use crate::provider::Provider;
 use crate::spare;
 
-pub(crate) use exchange::{decapsulate, encapsulate};
+pub(crate) use exchange::{
+    decapsulate_alone, decapsulate_in_lanes, encapsulate_alone, encapsulate_in_lanes,
+};
 pub(crate) use group::{GROUPS, Group, Parts};
 
 /// Whether this machine has the engine that computes ML-KEM.
@@ -34,9 +44,14 @@ pub(crate) fn is_available() -> bool {
 /// A key of a group: nothing yet, a peer's share, or both halves.
 pub(crate) struct HybridKey {
     provider: *const Provider,
+    index: usize,
     pub group: &'static Group,
+    /// The default provider's key, which has the halves; null for one that is held here.
+    inner: *mut c_void,
+    /// Of the default provider's key what it has told: it does not change once it has a half.
     public: OnceLock<Public>,
-    secret: Option<Arc<Secret>>,
+    /// Likewise; `None` if the default provider does not tell.
+    secret: OnceLock<Option<Arc<Secret>>>,
 }
 
 /// What peers are sent, and ML-KEM's session for it, once that was asked for.
@@ -51,7 +66,8 @@ struct Secret {
     /// The decapsulation key.
     ml_kem: Bytes,
     session: OnceLock<KeySession>,
-    curve: Arc<Key>,
+    /// `None` in ML-KEM by itself.
+    curve: Option<Arc<Key>>,
 }
 
 // SAFETY: as a `Key`: libcrypto reads keys from many threads, and the parts that are filled in later
@@ -65,60 +81,83 @@ unsafe impl Sync for HybridKey {}
 pub(crate) struct Refused(pub Reason, pub String);
 
 impl HybridKey {
-    /// A key without either half.
-    pub(crate) fn empty(provider: *const Provider, group: &'static Group) -> Self {
+    /// A key of group `index` without either half, held here.
+    pub(crate) fn empty(provider: *const Provider, index: usize) -> Self {
+        Self::wrap(provider, index, std::ptr::null_mut())
+    }
+
+    /// Takes over `inner`, a key of group `index`; `None` for null.
+    ///
+    /// # Safety
+    /// `inner` is a key that the default provider of `provider` made for this group, or null.
+    pub(crate) unsafe fn adopt(
+        provider: *const Provider,
+        index: usize,
+        inner: *mut c_void,
+    ) -> Option<Self> {
+        (!inner.is_null()).then(|| Self::wrap(provider, index, inner))
+    }
+
+    fn wrap(provider: *const Provider, index: usize, inner: *mut c_void) -> Self {
         Self {
             provider,
-            group,
+            index,
+            group: &GROUPS[index],
+            inner,
             public: OnceLock::new(),
-            secret: None,
+            secret: OnceLock::new(),
         }
     }
 
-    /// A new key pair.
+    /// A new key pair, held here.
     ///
     /// # Errors
     /// The system or the default provider refuses something.
-    pub(crate) fn generate(provider: &Provider, group: &'static Group) -> Result<Self, Refused> {
+    pub(crate) fn generate(provider: &Provider, index: usize) -> Result<Self, Refused> {
+        let made = Self::empty(provider, index);
+        let group = made.group;
         let failed = |part: &str| {
             let message = format!("{}: no {part} key could be generated", group.as_str());
             Refused(Reason::Failed, message)
         };
         let (ml_kem, public) = ml_kem_pair(provider, group).ok_or_else(|| failed("ML-KEM"))?;
-        let curve = curve_key(provider, group.curve);
-        let curve = curve.ok_or_else(|| failed(group.curve_name()))?;
-        let point = curve.public_bytes();
-        let point = point.ok_or_else(|| failed(group.curve_name()))?;
+        let of_curve = |kind| {
+            let key = curve_key(provider, kind)?;
+            Some((key.public_bytes()?, key))
+        };
+        let (point, curve) = match group.curve.map(of_curve) {
+            Some(Some((point, key))) => (point, Some(key)),
+            Some(None) => return Err(failed(group.curve_name())),
+            None => (Vec::new(), None),
+        };
         let parts = Parts {
             ml_kem: &public,
             curve: &point,
         };
         Ok(Self {
-            provider,
-            group,
             public: OnceLock::from(Public {
                 share: group.join(parts).as_slice().into(),
                 session: OnceLock::new(),
             }),
-            secret: Some(Arc::new(Secret {
+            secret: OnceLock::from(Some(Arc::new(Secret {
                 ml_kem,
                 session: OnceLock::new(),
                 curve,
-            })),
+            }))),
+            ..made
         })
     }
 
-    /// The same key again; without its halves unless they are asked for.
+    /// A key that is held here again; without its halves unless they are asked for.
     pub(crate) fn copy(&self, with_public: bool, with_secret: bool) -> Self {
-        let copy = Self::empty(self.provider, self.group);
-        if let Some(public) = self.public.get().filter(|_| with_public) {
-            // It is empty.
-            let _set = copy.public.set(public.clone());
+        let mut copy = Self::empty(self.provider, self.index);
+        if with_public {
+            copy.public = self.public.clone();
         }
-        Self {
-            secret: self.secret.clone().filter(|_| with_secret),
-            ..copy
+        if with_secret {
+            copy.secret = self.secret.clone();
         }
+        copy
     }
 
     /// Makes this the key of a peer that sent `share`. Whether its point is on the curve is checked
@@ -130,7 +169,7 @@ impl HybridKey {
     pub(crate) fn set_share(&self, share: &[u8]) -> Result<(), Refused> {
         let group = self.group;
         let name = group.as_str();
-        if self.public.get().is_some() || self.secret.is_some() {
+        if self.public.get().is_some() || self.secret.get().is_some() {
             let message = format!("{name}: the key has a share already; use a new key");
             return Err(Refused(Reason::NotSupported, message));
         }
@@ -149,16 +188,66 @@ impl HybridKey {
 
     /// What peers are sent.
     pub(crate) fn share(&self) -> Option<&[u8]> {
-        self.public.get().map(|public| &*public.share)
+        self.public().map(|public| &*public.share)
     }
 
+    /// Whether a key that is held here has a secret half.
     pub(crate) fn has_secret(&self) -> bool {
-        self.secret.is_some()
+        self.secret.get().is_some_and(Option::is_some)
+    }
+
+    fn public(&self) -> Option<&Public> {
+        if self.public.get().is_none()
+            && let Some(share) = exported::share(self)
+        {
+            // Another thread may have asked, too: it got the same.
+            let _set = self.public.set(Public {
+                share: share.into(),
+                session: OnceLock::new(),
+            });
+        }
+        self.public.get()
+    }
+
+    fn secret(&self) -> Option<&Arc<Secret>> {
+        match self.theirs() {
+            Some(_) => self
+                .secret
+                .get_or_init(|| exported::secret(self).map(Arc::new)),
+            None => self.secret.get()?,
+        }
+        .as_ref()
+    }
+
+    /// The default provider's key, and its functions; `None` for a key that is held here.
+    pub(crate) fn theirs(&self) -> Option<(&Keymgmt, *mut c_void)> {
+        let is_here = self.inner.is_null();
+        (!is_here).then(|| {
+            (
+                &self.provider().theirs().hybrid_keymgmt[self.index],
+                self.inner,
+            )
+        })
     }
 
     pub(crate) fn provider(&self) -> &Provider {
         // SAFETY: the core frees the provider's state after every key.
         unsafe { &*self.provider }
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl Drop for HybridKey {
+    fn drop(&mut self) {
+        if let Some((functions, inner)) = self.theirs()
+            && let Some(free) = functions.free
+        {
+            // SAFETY: adopted once, freed once, by the provider that made it.
+            unsafe { free(inner) };
+        }
     }
 }
 
@@ -232,8 +321,9 @@ fn wrong_form(group: &Group, what: &str, given: &[u8], expected: usize) -> Refus
     Refused(Reason::InvalidKey, message)
 }
 
-/// Whether generated keys may come from the thread's spare ones.
-fn may_take_spares(provider: &Provider) -> bool {
+/// Whether what the caller makes is for an exchange that can run in lanes: generated keys come from the
+/// thread's spare ones then.
+pub(crate) fn is_for_lanes(provider: &Provider) -> bool {
     batch::inside_job()
         && provider.lacking().is_none()
         && provider.config.algorithms.has(Algorithm::MlKem)
@@ -242,7 +332,7 @@ fn may_take_spares(provider: &Provider) -> bool {
 /// A decapsulation key and its encapsulation key.
 fn ml_kem_pair(provider: &Provider, group: &Group) -> Option<(Bytes, Vec<u8>)> {
     let kind = KeyKind::MlKem(group.set);
-    if may_take_spares(provider)
+    if is_for_lanes(provider)
         && let Some(pair) = spare::take(kind)
     {
         return Some((pair.secret, pair.public));
@@ -256,7 +346,7 @@ fn ml_kem_pair(provider: &Provider, group: &Group) -> Option<(Bytes, Vec<u8>)> {
 
 /// A new key of the curve, in the default provider.
 fn curve_key(provider: &Provider, kind: KeyKind) -> Option<Arc<Key>> {
-    if may_take_spares(provider)
+    if is_for_lanes(provider)
         && let Some(pair) = spare::take(kind)
     {
         // SAFETY: the reference is to what is alive.

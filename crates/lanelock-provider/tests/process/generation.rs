@@ -48,7 +48,7 @@ fn assert_distinct(secrets: &[Vec<u8>]) {
 }
 
 /// Operations of this process that ran in lanes.
-fn in_lanes(algorithm: &str) -> u64 {
+pub(crate) fn in_lanes(algorithm: &str) -> u64 {
     let Ok(reader) = Reader::open(std::process::id()) else {
         return 0;
     };

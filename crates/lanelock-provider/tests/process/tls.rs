@@ -6,6 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use openssl_sys as sys;
 use openssl_sys::{OSSL_LIB_CTX, SSL, SSL_CTX, X509};
 
+use crate::generation::in_lanes;
 use crate::openssl::{Key, Kind, LANELOCK, Library, errors};
 use crate::{alone, descriptors};
 use lanelock_testkit::has_lanes;
@@ -224,10 +225,14 @@ fn handshakes_pause_finish_and_use_the_usual_group() {
             let server = Context::server(&library, &key, digest, version);
             let client = Context::new(&library, unsafe { sys::TLS_client_method() }, version);
             let connections: Vec<_> = (0..12).map(|_| Connection::new(&client, &server)).collect();
+            let encapsulations = in_lanes("ml-kem-768-encapsulate");
             let paused = drive(&connections, &format!("{kind:?}"));
             if has_lanes() {
                 assert!(paused > 0, "{kind:?} {version:x}");
             }
+            let encapsulated = in_lanes("ml-kem-768-encapsulate") - encapsulations;
+            let has_exchange = has_lanes() && usual_group(version) == HYBRID;
+            assert_eq!(encapsulated > 0, has_exchange, "{kind:?} {version:x}");
             for connection in &connections {
                 let expected = usual_group(version);
                 assert_eq!(connection.group(), expected, "{kind:?} {version:x}");

@@ -30,6 +30,7 @@ unsafe extern "C" {
         arg: *mut c_void,
     ) -> c_int;
     fn ASYNC_cleanup_thread();
+    fn ASYNC_get_current_job() -> *mut AsyncJob;
 }
 
 type Work<'w> = Box<dyn FnMut() + 'w>;
@@ -211,4 +212,9 @@ pub fn drive_by_edges(jobs: &mut [Job<'_>]) {
 /// Frees this thread's pool of stacks.
 pub fn clean_up_thread() {
     unsafe { ASYNC_cleanup_thread() };
+}
+
+/// Whether the caller runs in a job.
+pub fn is_in_job() -> bool {
+    !unsafe { ASYNC_get_current_job() }.is_null()
 }

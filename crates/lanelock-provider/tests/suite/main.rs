@@ -8,6 +8,7 @@ mod asynchronous;
 mod hybrid;
 mod jobs;
 mod messages;
+mod ml_kem;
 mod openssl;
 mod shares;
 mod synchronous;

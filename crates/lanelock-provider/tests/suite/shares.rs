@@ -81,12 +81,28 @@ impl<'l> Key<'l> {
 
     /// What a server replies to the client of this key, and the secret.
     pub fn encapsulate(&self) -> Result<(Vec<u8>, Vec<u8>), String> {
+        self.encapsulate_from(std::ptr::null())
+    }
+
+    /// As [`Key::encapsulate`], from this randomness in place of new.
+    pub fn encapsulate_with(&self, ikme: &[u8; 32]) -> Result<(Vec<u8>, Vec<u8>), String> {
+        let at = ikme.as_ptr().cast_mut().cast();
+        unsafe {
+            let params = [
+                sys::OSSL_PARAM_construct_octet_string(c"ikme".as_ptr(), at, ikme.len()),
+                sys::OSSL_PARAM_construct_end(),
+            ];
+            self.encapsulate_from(params.as_ptr())
+        }
+    }
+
+    fn encapsulate_from(&self, params: *const OSSL_PARAM) -> Result<(Vec<u8>, Vec<u8>), String> {
         let (mut reply_len, mut secret_len) = (0, 0);
         unsafe {
             let ctx = self.context();
             let (no_reply, no_secret) = (null_mut(), null_mut());
             let (reply_at, secret_at) = (&raw mut reply_len, &raw mut secret_len);
-            let done = EVP_PKEY_encapsulate_init(ctx, std::ptr::null()) == 1
+            let done = EVP_PKEY_encapsulate_init(ctx, params) == 1
                 && EVP_PKEY_encapsulate(ctx, no_reply, reply_at, no_secret, secret_at) == 1;
             let (mut reply, mut secret) = (vec![0; reply_len], vec![0; secret_len]);
             let (to, secret_to) = (reply.as_mut_ptr(), secret.as_mut_ptr());

@@ -14,7 +14,7 @@ use crate::tier::Tier;
 const AES: &[Tier] = &[Tier::Portable, Tier::AesNi, Tier::Avx2, Tier::Avx512];
 const WIDE: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512];
 
-const ALGORITHMS: [(&str, &[Tier]); 14] = [
+const ALGORITHMS: [(&str, &[Tier]); 15] = [
     ("aes-128-cbc+hmac-sha1", WIDE),
     ("aes-256-cbc+hmac-sha256", WIDE),
     ("aes-128-ctr+hmac-sha512", WIDE),
@@ -23,6 +23,7 @@ const ALGORITHMS: [(&str, &[Tier]); 14] = [
     ("hmac-sha256+aes-256-ctr", WIDE),
     ("hmac-sha384", WIDE),
     ("hmac-sha3-256", WIDE),
+    ("kmac128", WIDE),
     ("aes-256-cmac", AES),
     ("aes-256-gcm", AES),
     ("aes-128-ccm", AES),

@@ -102,6 +102,7 @@ pub fn compute(setup: &Setup, message: &Message, reference: &Reference) -> Outco
     let Setup {
         direction,
         ref key,
+        ref customization,
         tag_len,
         ..
     } = *setup;
@@ -113,12 +114,17 @@ pub fn compute(setup: &Setup, message: &Message, reference: &Reference) -> Outco
         },
         Algorithm::Hash(h) => Outcome {
             payload: Vec::new(),
-            tag: (reference.hash)(h, tag_len, &message.input[message.auth_range()]),
+            tag: (reference.hash)(
+                h,
+                customization,
+                tag_len,
+                &message.input[message.auth_range()],
+            ),
             refused: false,
         },
         Algorithm::Mac(m) => {
             let data = [aad, &message.input[message.auth_range()]].concat();
-            let tag = (reference.mac)(m, key, iv, &data)[..tag_len].to_vec();
+            let tag = (reference.mac)(m, key, customization, iv, &data, tag_len);
             let refused = !setup.is_forward() && tag != message.bytes(&message.tag);
             Outcome {
                 payload: Vec::new(),
@@ -161,7 +167,7 @@ fn chain(setup: &Setup, message: &Message, order: Order, reference: &Reference) 
         let mut image = message.input.clone();
         image[range.clone()].copy_from_slice(payload);
         let data = [message.bytes(&message.aad), &image[message.auth_range()]].concat();
-        (reference.mac)(mac, &setup.mac_key, &[], &data)[..setup.tag_len].to_vec()
+        (reference.mac)(mac, &setup.mac_key, &[], &[], &data, setup.tag_len)
     };
     let payload = &message.input[range.clone()];
     let inside = tag_in_payload(setup, message);

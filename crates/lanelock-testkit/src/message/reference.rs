@@ -3,8 +3,8 @@
 use lanelock_core::transform::Direction;
 use lanelock_core::{Aead, Cipher, Hash, Mac};
 
-/// What every algorithm does to one flat message. An IV that the algorithm does not have is empty;
-/// lengths are in bytes.
+/// What every algorithm does to one flat message. An IV or customization string that the algorithm
+/// does not have is empty; lengths are in bytes.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::type_complexity, reason = "each parameter has its name")]
 pub struct Reference {
@@ -12,9 +12,16 @@ pub struct Reference {
     pub cipher:
         fn(cipher: Cipher, direction: Direction, key: &[u8], iv: &[u8], payload: &[u8]) -> Vec<u8>,
     /// The digest.
-    pub hash: fn(hash: Hash, digest_len: usize, data: &[u8]) -> Vec<u8>,
-    /// The tag in its full length.
-    pub mac: fn(mac: Mac, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8>,
+    pub hash: fn(hash: Hash, customization: &[u8], digest_len: usize, data: &[u8]) -> Vec<u8>,
+    /// The tag.
+    pub mac: fn(
+        mac: Mac,
+        key: &[u8],
+        customization: &[u8],
+        iv: &[u8],
+        data: &[u8],
+        tag_len: usize,
+    ) -> Vec<u8>,
     /// Ciphertext and tag.
     pub seal: fn(
         aead: Aead,

@@ -19,6 +19,8 @@ pub struct Setup {
     pub iv_len: usize,
     /// Tag or digest length, in bytes; 0 for none.
     pub tag_len: usize,
+    /// The customization string; empty for none.
+    pub customization: Vec<u8>,
 }
 
 impl Setup {
@@ -28,6 +30,7 @@ impl Setup {
         Transform::new(self.algorithm, self.direction, &self.key, &self.mac_key)
             .iv_len(self.iv_len)
             .tag_len(self.tag_len)
+            .customization(&self.customization)
     }
 
     /// The algorithm with its key lengths.

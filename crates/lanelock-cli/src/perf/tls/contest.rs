@@ -17,17 +17,18 @@ use super::lanes::Lanes;
 use super::load::{self, Plan, Tally, Until};
 use super::process;
 use super::server::{Kind, Server, Setup};
-use super::target::{Target, Version};
+use super::target::{Group, Target, Version};
 use crate::failure::Failure;
 use crate::figures::float;
 use crate::row::{Common, Comparison, Handshakes};
 
-/// What is measured: a kind of key, what goes with it, a version, and a number of handshakes in
-/// flight.
+/// What is measured: a kind of key, what goes with it, a version, a group, and a number of handshakes
+/// in flight.
 pub(super) struct Cell<K> {
     name: String,
     key: K,
     version: Version,
+    group: Group,
     connections: usize,
 }
 
@@ -83,21 +84,25 @@ pub(super) fn keys(kinds: &[KeyKind]) -> Result<Vec<(String, Credentials)>, Fail
     kinds.iter().map(key).collect()
 }
 
-/// Every key, version and number of connections, in this order.
+/// Every key, version, group and number of connections, in this order.
 pub(super) fn cells<K: Clone>(
     keys: &[(String, K)],
     versions: &[Version],
+    groups: &[Group],
     connections: &[usize],
 ) -> Vec<Cell<K>> {
     let mut cells = Vec::new();
     for (name, key) in keys {
         for &version in versions {
-            cells.extend(connections.iter().map(|&connections| Cell {
-                name: name.clone(),
-                key: key.clone(),
-                version,
-                connections,
-            }));
+            for &group in groups {
+                cells.extend(connections.iter().map(|&connections| Cell {
+                    name: name.clone(),
+                    key: key.clone(),
+                    version,
+                    group,
+                    connections,
+                }));
+            }
         }
     }
     cells
@@ -118,10 +123,12 @@ pub(super) fn measure<K: Sync>(
         let Cell {
             name,
             version,
+            group,
             connections,
             ..
         } = cell;
-        format!("{name}, TLS {}, {connections} connections", version.name())
+        let (version, group) = (version.name(), group.name());
+        format!("{name}, TLS {version}, {group}, {connections} connections")
     };
     let enter = |cell: &Cell<K>, _: &mut Absent<'_>| enter(cell);
     let rows = |cell: &Cell<K>, contestants: &[Contestant], turns: Vec<Vec<Turn>>| {
@@ -131,7 +138,7 @@ pub(super) fn measure<K: Sync>(
             Handshakes {
                 common: Common {
                     algorithm: cell.name.clone(),
-                    operation: format!("tls-{}-handshake", cell.version.name()),
+                    operation: cell.operation(),
                     contestant: contestant.name.clone(),
                     ..row.common
                 },
@@ -159,7 +166,8 @@ pub(super) fn join(
     cell: &Cell<()>,
 ) -> Result<Vec<Contestant>, Failure> {
     let join = |server: &Running| {
-        let target = Target::new(server.address, cell.version, certificate.to_vec());
+        let certificate = certificate.to_vec();
+        let target = Target::new(server.address, cell.version, cell.group, certificate);
         Ok(Contestant {
             name: server.address.to_string(),
             key: cell.name.clone(),
@@ -172,23 +180,46 @@ pub(super) fn join(
     servers.iter().map(join).collect()
 }
 
+impl<K> Cell<K> {
+    /// X25519 goes without saying.
+    fn operation(&self) -> String {
+        match (self.version.name(), self.group) {
+            (version, Group::X25519) => format!("tls-{version}-handshake"),
+            (version, group) => {
+                format!("tls-{version}-{}-handshake", group.name().to_lowercase())
+            }
+        }
+    }
+}
+
 fn score(turns: &[Turn]) -> Score {
     Score::of(turns.iter().map(|turn| &turn.lap))
 }
 
 impl Servers<'_> {
-    /// Name and set-up of each.
-    pub(super) fn setups(&self, version: Version, connections: usize) -> Vec<(String, Setup)> {
+    /// Name and set-up of each; without the one that does not have the group by itself.
+    pub(super) fn setups(
+        &self,
+        version: Version,
+        group: Group,
+        connections: usize,
+    ) -> Vec<(String, Setup)> {
         let setup = |provider| Setup {
             kind: self.kind,
             program: self.program.clone(),
             provider,
             deadline: self.deadline,
             version,
+            group,
             connections,
         };
         let name = self.kind.name();
-        let mut setups = vec![(name.to_owned(), setup(None))];
+        // Servers are linked with the same OpenSSL.
+        let is_known = group == Group::X25519 || openssl::version::number() >= 0x3050_0000;
+        let mut setups = Vec::new();
+        if is_known || self.module.is_none() {
+            setups.push((name.to_owned(), setup(None)));
+        }
         if self.module.is_some() {
             setups.push((format!("{name}+lanelock"), setup(self.module.clone())));
         }
@@ -200,10 +231,11 @@ impl Servers<'_> {
     /// # Errors
     /// [`Failure::Failed`] if one does not start.
     pub(super) fn start(&self, cell: &Cell<Credentials>) -> Result<Vec<Contestant>, Failure> {
-        let setups = self.setups(cell.version, cell.connections).into_iter();
+        let setups = self.setups(cell.version, cell.group, cell.connections);
         let start = |(name, setup): (String, Setup)| {
             let server = self.cores.as_server(|| Server::start(&setup, &cell.key))?;
-            let target = Target::new(server.address(), cell.version, cell.key.shown()?);
+            let shown = cell.key.shown()?;
+            let target = Target::new(server.address(), cell.version, cell.group, shown);
             Ok(Contestant {
                 name,
                 key: cell.name.clone(),
@@ -213,7 +245,7 @@ impl Servers<'_> {
                 server: Some(server),
             })
         };
-        setups.map(start).collect()
+        setups.into_iter().map(start).collect()
     }
 }
 

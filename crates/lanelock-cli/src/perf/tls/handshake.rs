@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustls::client::ClientConnection;
 
 use super::cut::Cut;
-use super::target::{self, Target};
+use super::target::{self, Group, Target};
 use super::wire::Wire;
 
 /// A connection on its way from SYN to close.
@@ -15,6 +15,7 @@ use super::wire::Wire;
 pub(super) struct Handshake {
     client: ClientConnection,
     wire: Wire,
+    group: Group,
     started: Instant,
     phase: Phase,
     cut: Option<Cut>,
@@ -59,6 +60,7 @@ impl Handshake {
         Ok(Self {
             client: target.client().map_err(io::Error::other)?,
             wire,
+            group: target.group,
             started,
             phase: Phase::Shaking,
             cut,
@@ -108,7 +110,7 @@ impl Handshake {
             }
         }
         let took = self.started.elapsed();
-        target::check(&self.client)?;
+        target::check(&self.client, self.group)?;
         self.client.send_close_notify();
         self.phase = Phase::Closing;
         Ok(Step::Shaken(took))

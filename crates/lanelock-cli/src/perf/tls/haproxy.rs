@@ -77,10 +77,13 @@ fn configuration(setup: &Setup, site: &Site) -> String {
          ssl-default-bind-options ssl-min-ver TLSv{version} ssl-max-ver TLSv{version} \
          no-tls-tickets\n"
     );
+    // Writing to a string succeeds.
+    if let Some(list) = setup.group.list() {
+        let _ = writeln!(text, "    ssl-default-bind-curves {list}");
+    }
     if setup.provider.is_some() {
         text.push_str("    ssl-mode-async\n");
     }
-    // Writing to a string succeeds.
     let _ = write!(
         text,
         "defaults\n    mode http\n    timeout client 30s\n    timeout server 30s\n    \

@@ -42,19 +42,20 @@ use cores::Cores;
 use credentials::KeyKind;
 use server::Kind;
 use soak::{Outcome, Soak};
-use target::Version;
+use target::{Group, Version};
 
 /// Arguments of `lanelock perf tls`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Runs a server with one thread on one core, and clients on the next: full handshakes over X25519, no
-session resumed, each answer checked, alternately with and without the provider. Loopback only.
+Runs a server with one thread on one core, and clients on the next: full handshakes over X25519 or
+X25519MLKEM768, no session resumed, each answer checked, alternately with and without the provider. Loopback only.
 HAProxy uses its own asynchronous mode; the other servers get one, as under `lanelock run`.
 
 Examples:
   lanelock perf tls
   lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
   lanelock perf tls --server nginx --key rsa-2048,p256
+  lanelock perf tls --server nginx --key p256 --group x25519,x25519mlkem768
   lanelock perf tls --deadline 100 --connections 4,8,16
   lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
   lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
@@ -76,6 +77,17 @@ pub struct Args {
         default_value = "1.3"
     )]
     tls: Vec<Version>,
+
+    /// Groups of the key exchange. For x25519mlkem768 the server needs nginx or HAProxy, or OpenSSL
+    /// 3.5; before 3.5 only the provider has it, and the server is not measured without.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "GROUP,…",
+        default_value = "x25519",
+        conflicts_with = "handshakes"
+    )]
+    group: Vec<Group>,
 
     /// Handshakes in flight.
     #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1,50,200",
@@ -150,6 +162,7 @@ pub struct Args {
 /// or something leaked.
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
+    args.check_groups()?;
     let bench = Bench::open()?;
     let cores = Cores::choose();
     let pace = Pace {
@@ -162,7 +175,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return connect(args, &certificate, handshakes as u64);
         }
         let (running, keys) = (args.running()?, [(kind, ())]);
-        let cells = contest::cells(&keys, &args.tls, &args.connections);
+        let cells = contest::cells(&keys, &args.tls, &args.group, &args.connections);
         let join = |cell: &_| contest::join(&running, &certificate, cell);
         let rows = contest::measure(&cores, &cells, pace, join)?;
         return publish(&bench, rows, columns::TLS, &args.output);
@@ -183,7 +196,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if cores.shared() {
         say("server and clients share one core: the figures are for both together");
     }
-    let cells = contest::cells(&contest::keys(&args.key)?, &args.tls, &args.connections);
+    let keys = contest::keys(&args.key)?;
+    let cells = contest::cells(&keys, &args.tls, &args.group, &args.connections);
     let rows = contest::measure(&cores, &cells, pace, |cell| servers.start(cell))?;
     publish(&bench, rows, columns::TLS, &args.output)
 }
@@ -236,7 +250,7 @@ impl Servers<'_> {
             rounds: 3,
         };
         let keys = contest::keys(&[KeyKind::Rsa2048])?;
-        let cells = contest::cells(&keys, &[Version::Tls13], &[1, 8, 64]);
+        let cells = contest::cells(&keys, &[Version::Tls13], &[Group::X25519], &[1, 8, 64]);
         contest::measure(self.cores, &cells, pace, |cell| self.start(cell))
     }
 }
@@ -248,7 +262,8 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
         for &version in &args.tls {
             let soak = args.soak(version, handshakes);
             // The one with the provider, if there is one.
-            let setup = servers.setups(version, soak.connections).pop();
+            let mut setups = servers.setups(version, Group::X25519, soak.connections);
+            let setup = setups.pop();
             let (name, setup) = setup.expect("one at least");
             let outcome = soak::run(&name, &setup, key, soak, servers.cores)?;
             outcomes.push(args.shown(outcome)?);
@@ -271,6 +286,22 @@ fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failu
 }
 
 impl Args {
+    fn check_groups(&self) -> Result<(), Failure> {
+        let is_hybrid = |group: &&Group| **group != Group::X25519;
+        let Some(hybrid) = self.group.iter().find(is_hybrid) else {
+            return Ok(());
+        };
+        if !self.tls.iter().all(|&version| version == Version::Tls13) {
+            let why = "--group x25519mlkem768: TLS 1.2 does not have it; use --tls 1.3";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if !hybrid.is_available() {
+            let why = "--group x25519mlkem768: the client needs a CPU with AVX2, ADX and BMI2";
+            return Err(Failure::Failed(why.to_owned()));
+        }
+        Ok(())
+    }
+
     fn publish(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
         match &self.output.json {
             Some(target) => {

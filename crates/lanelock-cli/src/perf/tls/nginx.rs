@@ -16,6 +16,8 @@ fn configure(setup: &Setup, site: &Site) -> io::Result<Vec<String>> {
     for what in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
         temporary += &format!("{what}_temp_path {};\n", quoted(&folder.join(what)));
     }
+    let groups = setup.group.list();
+    let groups = groups.map_or_else(String::new, |list| format!("ssl_ecdh_curve {list};\n"));
     let pem = quoted(&folder.join("server.pem"));
     fs::write(
         &path,
@@ -24,7 +26,7 @@ fn configure(setup: &Setup, site: &Site) -> io::Result<Vec<String>> {
              worker_rlimit_nofile {};\nevents {{ worker_connections {connections}; }}\n\
              http {{\naccess_log off;\n{temporary}server {{\nlisten {} ssl backlog=4096;\n\
              ssl_certificate {pem};\nssl_certificate_key {pem};\nssl_protocols TLSv{};\n\
-             ssl_session_cache off;\nssl_session_tickets off;\n\
+             {groups}ssl_session_cache off;\nssl_session_tickets off;\n\
              location / {{ return 200; }}\n}}\n}}\n",
             quoted(&folder.join("pid")),
             connections + 64,

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use tempfile::TempDir;
 
 use super::credentials::Credentials;
-use super::target::Version;
+use super::target::{Group, Version};
 use super::{haproxy, lighttpd, nginx, redis};
 use crate::failure::Failure;
 use crate::{programs, run};
@@ -55,6 +55,8 @@ pub(super) struct Setup {
     pub(super) deadline: Option<u64>,
     /// What it speaks.
     pub(super) version: Version,
+    /// What clients exchange keys over.
+    pub(super) group: Group,
     /// Handshakes that will be in flight, at most.
     pub(super) connections: usize,
 }

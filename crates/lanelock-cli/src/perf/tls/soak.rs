@@ -12,7 +12,7 @@ use super::credentials::{Credentials, KeyKind};
 use super::load::{self, Plan, Tally, Until};
 use super::process::Footprint;
 use super::server::{self, Counters, Setup};
-use super::target::{Target, Version};
+use super::target::{Group, Target, Version};
 use crate::failure::Failure;
 use crate::terminal::print;
 
@@ -72,7 +72,12 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let credentials = Credentials::generate(key).map_err(|error| key.failure(&error))?;
     let server = cores.as_server(|| server::Server::start(setup, &credentials))?;
-    let target = Target::new(server.address(), soak.version, credentials.shown()?);
+    let target = Target::new(
+        server.address(),
+        soak.version,
+        Group::X25519,
+        credentials.shown()?,
+    );
     let target = target.map_err(|error| key.failure(&error))?;
     soak.load(&target, soak.handshakes.div_ceil(10))?;
     let before = settle(&server, None)?;
@@ -102,7 +107,8 @@ pub(super) fn connect(
     certificate: Vec<u8>,
     soak: Soak,
 ) -> Result<Outcome, Failure> {
-    let target = Target::new(address, soak.version, certificate).map_err(Failure::of)?;
+    let target =
+        Target::new(address, soak.version, Group::X25519, certificate).map_err(Failure::of)?;
     let (tally, seconds) = soak.load(&target, soak.handshakes)?;
     let outcome = soak.outcome(address.to_string(), &tally, seconds);
     outcome.checked(&tally)

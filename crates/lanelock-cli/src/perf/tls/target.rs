@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ClientConfig, ClientConnection, Resumption};
+use rustls::crypto::SupportedKxGroup;
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -22,6 +23,54 @@ pub enum Version {
     Tls13,
 }
 
+/// Groups of the key exchange.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Group {
+    X25519,
+    /// With ML-KEM-768, in TLS 1.3.
+    #[value(name = "x25519mlkem768")]
+    X25519MlKem768,
+}
+
+impl Group {
+    /// Its name in servers' configurations.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::X25519 => "X25519",
+            Self::X25519MlKem768 => "X25519MLKEM768",
+        }
+    }
+
+    /// What a server is to be told, before its other groups; `None` if it takes the group as it is.
+    pub(super) const fn list(self) -> Option<&'static str> {
+        match self {
+            Self::X25519 => None,
+            Self::X25519MlKem768 => Some("X25519MLKEM768:X25519"),
+        }
+    }
+
+    const fn number(self) -> NamedGroup {
+        match self {
+            Self::X25519 => NamedGroup::X25519,
+            Self::X25519MlKem768 => NamedGroup::X25519MLKEM768,
+        }
+    }
+
+    /// Whether the client can use it on this CPU: Graviola, which has ML-KEM, needs more than others.
+    pub(super) fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let has_features = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("adx")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("pclmulqdq");
+        #[cfg(not(target_arch = "x86_64"))]
+        let has_features = true;
+        self == Self::X25519 || has_features
+    }
+}
+
 /// Address, and the answers that count as right.
 ///
 /// The client is rustls: it shares no code with the server, and no provider of OpenSSL's can be
@@ -29,6 +78,7 @@ pub enum Version {
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
+    pub(super) group: Group,
     config: Arc<ClientConfig>,
 }
 
@@ -52,17 +102,22 @@ impl Version {
 impl Target {
     /// A server at `address` that speaks `version` and shows `certificate` (DER).
     ///
-    /// Handshakes are ephemeral over X25519 with AES-128-GCM. The certificate has to be the
+    /// Handshakes are ephemeral over `group` with AES-128-GCM. The certificate has to be the
     /// expected one, and the server has to prove that it owns the key.
     pub(super) fn new(
         address: SocketAddr,
         version: Version,
+        group: Group,
         certificate: Vec<u8>,
     ) -> Result<Self, Error> {
         let mut suites = ring::default_provider();
         // In TLS 1.2 the groups are also those that the certificate's key may be of.
+        let exchange: &dyn SupportedKxGroup = match group {
+            Group::X25519 => ring::kx_group::X25519,
+            Group::X25519MlKem768 => rustls_graviola::kx::X25519MLKEM768,
+        };
         suites.kx_groups = vec![
-            ring::kx_group::X25519,
+            exchange,
             ring::kx_group::SECP256R1,
             ring::kx_group::SECP384R1,
         ];
@@ -85,6 +140,7 @@ impl Target {
         config.enable_sni = false;
         Ok(Self {
             address,
+            group,
             config: Arc::new(config),
         })
     }
@@ -96,16 +152,19 @@ impl Target {
     }
 }
 
-/// Checks that a completed handshake was a full one over X25519, without a second ClientHello.
-pub(super) fn check(client: &ClientConnection) -> Result<(), String> {
+/// Checks that a completed handshake was a full one over `expected`, without a second ClientHello.
+pub(super) fn check(client: &ClientConnection, expected: Group) -> Result<(), String> {
     let kind = client.handshake_kind();
     if kind != Some(HandshakeKind::Full) {
         return Err(format!("not a full handshake without a retry: {kind:?}"));
     }
     let group = client.negotiated_key_exchange_group();
     match group.map(|group| group.name()) {
-        Some(NamedGroup::X25519) => Ok(()),
-        other => Err(format!("a key exchange over {other:?}, not X25519")),
+        Some(group) if group == expected.number() => Ok(()),
+        other => Err(format!(
+            "a key exchange over {other:?}, not {}",
+            expected.name()
+        )),
     }
 }
 

@@ -18,6 +18,7 @@ fn continues_where_it_left(machine: Machine) {
             source,
             target,
             len: part.len(),
+            more: &[],
             key: &key,
             iv,
         }];

@@ -27,6 +27,7 @@ fn agrees_with_the_published_vector(machine: Machine) {
                 source: data.as_ptr().cast(),
                 target: data.as_mut_ptr().cast(),
                 len: 32,
+                more: &[],
                 key: &key,
                 iv: core::array::from_fn(|i| u8::try_from(i).unwrap()),
             })

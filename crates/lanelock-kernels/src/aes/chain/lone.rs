@@ -19,24 +19,34 @@ impl<T: Tail> Chains<T> {
         // SAFETY: entry 0 is initialised; its message has at least one block, and what
         // `Link` promises.
         unsafe {
-            let blocks = self.blocks[0].assume_init();
-            let source = self.source[0].assume_init();
             let chaining = self.chaining[0].assume_init();
             let mut chain = Chain::<V::Single, T, ROUNDS> {
                 rounds: Rounds::load(single, self.key[0].assume_init()),
                 before: V::Single::load(single, chaining),
                 tail: PhantomData,
             };
+            let mut blocks = self.blocks[0].assume_init();
+            loop {
+                let (source, target) = (self.source[0].assume_init(), self.target[0].assume_init());
+                if T::MODE.writes() {
+                    chain.run(source, blocks, |n, block| {
+                        block.store(target.add(BLOCK * n))
+                    });
+                } else if self.goes_on(0) {
+                    chain.run(source, blocks, |_, _| {});
+                }
+                if !self.go_on(0, blocks) {
+                    break;
+                }
+                blocks = self.blocks[0].assume_init();
+            }
             if T::MODE.writes() {
-                let target = self.target[0].assume_init();
-                chain.run(source, blocks, |n, block| {
-                    block.store(target.add(BLOCK * n))
-                });
                 if T::MODE.keeps() {
                     chain.before.store(chaining);
                 }
                 return;
             }
+            let source = self.source[0].assume_init();
             if blocks > 1 {
                 chain.run(source, blocks - 1, |_, _| {});
             }

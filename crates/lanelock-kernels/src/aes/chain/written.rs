@@ -1,7 +1,7 @@
 //! The modes that write text: whole blocks from the first to the last.
 
 use super::{Chains, Line, Link, Mode, NOTHING, Tail, run_chains};
-use crate::aes::{BLOCK, EncryptKey, KeySize, Message};
+use crate::aes::{BLOCK, EncryptKey, KeySize, Message, Part};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
@@ -44,7 +44,19 @@ macro_rules! written {
                     key: message.key,
                     chaining: message.iv.cast_mut().cast(),
                     blocks: message.len as usize / BLOCK,
+                    more: &[],
                     tail: $name,
+                }
+            }
+        }
+
+        impl<'k> From<&Part<'k, EncryptKey>> for Link<'k, $name> {
+            /// Its whole blocks, as of a message.
+            #[inline(always)]
+            fn from(part: &Part<'k, EncryptKey>) -> Self {
+                Self {
+                    more: part.more,
+                    ..part.message().into()
                 }
             }
         }

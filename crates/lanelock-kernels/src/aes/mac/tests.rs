@@ -17,6 +17,7 @@ fn continues_cmac(machine: Machine) {
         let mut job = [Job {
             source,
             len: to - from,
+            more: &[],
             key: &key,
             subkeys,
             chain,

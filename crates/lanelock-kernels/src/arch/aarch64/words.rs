@@ -38,7 +38,8 @@ impl Registers for NeonWords {
     const NAME: &'static str = "neon";
     const BITS: usize = 128;
     type Proof = Neon;
-    type Scalar = ();
+    type Single = u64;
+    type SingleProof = ();
     type U32 = neon::U32x4;
     type U64 = neon::U64x2;
     type Rows = neon::U32x4;
@@ -51,7 +52,7 @@ impl Registers for NeonWords {
     }
 
     #[inline(always)]
-    fn scalar(_: Neon) {}
+    fn single(_: Neon) {}
 
     #[inline(always)]
     fn moves(_: Neon) -> Moves {

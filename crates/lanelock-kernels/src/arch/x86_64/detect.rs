@@ -120,7 +120,7 @@ token! {
     /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
     Avx512, AESNI | AVX2 | VAES | AVX512,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2",
-    implies aesni: AesNi, bmi: Bmi
+    implies aesni: AesNi
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].

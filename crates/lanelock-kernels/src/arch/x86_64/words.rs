@@ -1,5 +1,6 @@
 //! Registers of 32-bit and 64-bit words: those of AVX-512, of AVX2, and integers.
 
+mod xmm;
 mod ymm;
 mod zmm;
 
@@ -47,7 +48,8 @@ impl Registers for Zmm {
     const NAME: &'static str = "avx512";
     const BITS: usize = 512;
     type Proof = Avx512;
-    type Scalar = Bmi;
+    type Single = xmm::U64x1;
+    type SingleProof = Avx512;
     type U32 = zmm::U32x16;
     type U64 = zmm::U64x8;
     type Rows = zmm::U32x16;
@@ -60,8 +62,8 @@ impl Registers for Zmm {
     }
 
     #[inline(always)]
-    fn scalar(proof: Avx512) -> Bmi {
-        proof.bmi()
+    fn single(proof: Avx512) -> Avx512 {
+        proof
     }
 
     #[inline(always)]
@@ -80,7 +82,8 @@ impl Registers for Ymm {
     const NAME: &'static str = "avx2";
     const BITS: usize = 256;
     type Proof = Avx2;
-    type Scalar = Bmi;
+    type Single = u64;
+    type SingleProof = Bmi;
     type U32 = ymm::U32x8;
     type U64 = ymm::U64x4;
     type Rows = ymm::U32x8;
@@ -93,13 +96,19 @@ impl Registers for Ymm {
     }
 
     #[inline(always)]
-    fn scalar(proof: Avx2) -> Bmi {
+    fn single(proof: Avx2) -> Bmi {
         proof.bmi()
     }
 
     #[inline(always)]
     fn moves(_: Avx2) -> Moves {
         Moves
+    }
+
+    #[inline(always)]
+    unsafe fn sieve(proof: Avx2, from: *const u8, to: *mut i16, bound: i16) -> usize {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { ymm::sieve(proof, from, to, bound) }
     }
 }
 

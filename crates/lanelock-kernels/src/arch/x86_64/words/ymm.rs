@@ -480,6 +480,68 @@ unsafe impl LongLanes for U64x4 {
     }
 }
 
+/// Unpacks 32 numbers of twelve bits and writes those below `bound` one after the other, and anything
+/// behind them; returns how many there are. Numbers and bound are public: the order of those that
+/// are chosen comes from a table.
+///
+/// # Safety
+/// `from` is readable for 48 bytes, `to` writable for 32 numbers.
+#[inline(always)]
+pub(super) unsafe fn sieve(_: Avx2, from: *const u8, to: *mut i16, bound: i16) -> usize {
+    /// Where the bytes of the chosen of eight numbers are, by a bit for each; behind them those of
+    /// any other.
+    static ORDER: [[u8; 16]; 256] = {
+        let mut order = [[0; 16]; 256];
+        let mut chosen = 0;
+        while chosen < 256 {
+            let (mut number, mut at) = (0, 0);
+            while number < 8 {
+                if chosen >> number & 1 == 1 {
+                    (order[chosen][at], order[chosen][at + 1]) = (2 * number, 2 * number + 1);
+                    at += 2;
+                }
+                number += 1;
+            }
+            chosen += 1;
+        }
+        order
+    };
+    let mut count = 0;
+    // SAFETY: the token is the proof of AVX2. Sixteen numbers are 24 bytes, of which the first and the
+    // last 16 are read: up to byte 48. Eight numbers are written behind at most as many as were looked
+    // at before: up to number 32.
+    unsafe {
+        // The two bytes of each number: the first and the second, or the second and the third of
+        // three. Those of the upper half begin four bytes later.
+        let pairs = _mm256_setr_epi8(
+            0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, //
+            4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 14, 14, 15,
+        );
+        let bound = _mm256_set1_epi16(bound);
+        for half in 0..2 {
+            let low = _mm_loadu_si128(from.add(24 * half).cast());
+            let high = _mm_loadu_si128(from.add(24 * half + 8).cast());
+            let packed = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+            let packed = _mm256_shuffle_epi8(packed, pairs);
+            // Twelve bits of the first are below, of the second above.
+            let first = _mm256_and_si256(packed, _mm256_set1_epi16(0xfff));
+            let numbers = _mm256_blend_epi16::<0xaa>(first, _mm256_srli_epi16::<4>(packed));
+            let below = _mm256_cmpgt_epi16(bound, numbers);
+            let bits = _mm256_movemask_epi8(_mm256_packs_epi16(below, below)).to_le_bytes();
+            for (numbers, chosen) in [
+                (_mm256_castsi256_si128(numbers), bits[0]),
+                (_mm256_extracti128_si256::<1>(numbers), bits[2]),
+            ] {
+                let order = ORDER[usize::from(chosen)].as_ptr();
+                let chosen_first = _mm_shuffle_epi8(numbers, _mm_loadu_si128(order.cast()));
+                _mm_storeu_si128(to.add(count).cast(), chosen_first);
+                count += chosen.count_ones() as usize;
+            }
+        }
+    }
+    count
+}
+
 /// Transposes 4 × 4 words of 64 bits.
 #[inline(always)]
 fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {

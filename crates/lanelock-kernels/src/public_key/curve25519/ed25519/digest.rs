@@ -31,7 +31,7 @@ impl<'m> Digest<'m> {
             let mut digests = digests.iter_mut();
             let mut jobs: [_; 2 * LANES] = from_fn(|_| match digests.next() {
                 Some(digest) => Job::of_parts(&digest.parts, None, Some(&mut digest.bytes)),
-                None => Job::empty(None, None),
+                None => Job::new(&[], None),
             });
             hash_many(kernels, &mut jobs[..count]);
         }

@@ -1,0 +1,56 @@
+"""Functions of DuckDB over Arrow vectors: ``SELECT seal(email) FROM users``.
+
+>>> import duckdb, lanelock, lanelock.adapters.duckdb
+>>> aead = lanelock.Aead("aes-256-gcm-siv", bytes(32))
+>>> connection = duckdb.connect()
+>>> lanelock.adapters.duckdb.register(connection, aead, encrypt="seal", decrypt="unseal")
+>>> connection.sql("SELECT decode(unseal(seal('a value'::BLOB)))").fetchall()
+[('a value',)]
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+import duckdb
+import pyarrow as pa
+
+import lanelock
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    aead: lanelock.Aead,
+    *,
+    encrypt: Optional[str] = None,
+    decrypt: Optional[str] = None,
+    aad: Optional[bytes] = None,
+) -> None:
+    """Adds functions from BLOB to BLOB under the names given. A value that cannot be decrypted ends the
+    query."""
+    if encrypt is not None:
+        # With random nonces the same value has another ciphertext each time.
+        effects = "siv" not in aead.algorithm or "gcm" in aead.algorithm
+        _add(connection, encrypt, lambda column: aead.encrypt(column, aad=aad), "BLOB", effects)
+    if decrypt is not None:
+        _add(connection, decrypt, lambda column: aead.decrypt(column, aad=aad), "BLOB", False)
+
+
+def register_digest(
+    connection: duckdb.DuckDBPyConnection, name: str, digest: Union[lanelock.Mac, lanelock.Hash]
+) -> None:
+    """Adds a function from BLOB to what ``digest`` computes: BLOB, or VARCHAR with an encoding."""
+    text = pa.types.is_large_string(pa.array(digest.compute([])).type)
+    _add(connection, name, digest.compute, "VARCHAR" if text else "BLOB", False)
+
+
+def _add(connection: Any, name: str, function: Any, returns: str, side_effects: bool) -> None:
+    def vector(column: Any) -> Any:
+        array = pa.chunked_array(function(column))
+        if pa.types.is_fixed_size_binary(array.type):
+            array = array.cast(pa.binary())
+        return array.combine_chunks()
+
+    connection.create_function(
+        name, vector, ["BLOB"], returns, type="arrow", side_effects=side_effects
+    )

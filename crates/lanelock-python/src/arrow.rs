@@ -1,0 +1,573 @@
+//! The Arrow C Data and C Stream Interfaces through Python's capsules: arrays of others come in as
+//! checked slices that keep their owner alive, and our buffers go out.
+//!
+//! The only file of this crate with unsafe code. Structures and rules are those of
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ops::Deref;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::buffer::Buffer;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *const *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+struct Stream {
+    get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+macro_rules! released {
+    ($($Struct:ident)+) => {$(
+        // SAFETY: the interface leaves the structures to one owner at a time, whichever its thread.
+        unsafe impl Send for $Struct {}
+
+        impl Drop for $Struct {
+            fn drop(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: not released yet, as `release` is still set, and owned by us.
+                    unsafe { release(self) }
+                }
+            }
+        }
+
+        impl $Struct {
+            /// Moves the content out of a capsule, as the interface has it: what stays in the
+            /// capsule is marked as released.
+            fn take(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<Self> {
+                let capsule = capsule.cast::<PyCapsule>()?;
+                let content = capsule.pointer_checked(Some(name))?.cast::<Self>();
+                // SAFETY: the capsule's name says what it points to; the GIL is held, so no other
+                // thread moves the content at the same time.
+                let content = unsafe {
+                    let moved = content.read();
+                    (*content.as_ptr()).release = None;
+                    moved
+                };
+                match content.release {
+                    Some(_) => Ok(content),
+                    None => Err(PyValueError::new_err("the Arrow capsule was used already")),
+                }
+            }
+        }
+    )+};
+}
+
+released!(Schema Array Stream);
+
+// SAFETY: arrays are immutable once exported, and we only read them.
+unsafe impl Sync for Array {}
+
+impl Array {
+    const RELEASED: Self = Self {
+        length: 0,
+        null_count: 0,
+        offset: 0,
+        n_buffers: 0,
+        n_children: 0,
+        buffers: ptr::null(),
+        children: ptr::null_mut(),
+        dictionary: ptr::null_mut(),
+        release: None,
+        private_data: ptr::null_mut(),
+    };
+}
+
+impl Schema {
+    const RELEASED: Self = Self {
+        format: ptr::null(),
+        name: ptr::null(),
+        metadata: ptr::null(),
+        flags: 0,
+        n_children: 0,
+        children: ptr::null_mut(),
+        dictionary: ptr::null_mut(),
+        release: None,
+        private_data: ptr::null_mut(),
+    };
+}
+
+/// Bytes of an array of someone else, which it keeps alive.
+#[derive(Clone)]
+pub(crate) struct Bytes {
+    base: *const u8,
+    len: usize,
+    /// Invariant: what `base` points into, if anything, lives as long as this.
+    owner: Option<Arc<Array>>,
+}
+
+// SAFETY: immutable bytes, and an owner that is `Send` and `Sync`.
+unsafe impl Send for Bytes {}
+// SAFETY: as above.
+unsafe impl Sync for Bytes {}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        debug_assert!(self.owner.is_some());
+        // SAFETY: `Node::bytes` has made it of a buffer that has so many bytes by the interface's
+        // contract, and the owner is alive.
+        unsafe { slice::from_raw_parts(self.base, self.len) }
+    }
+}
+
+/// An array's type as the interface writes it, with that of its dictionary's values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Format {
+    pub(crate) name: String,
+    pub(crate) dictionary: Option<Arc<Format>>,
+}
+
+/// How the values of an array lie in its buffers.
+enum Layout {
+    None,
+    Fixed(usize),
+    /// The width of an offset.
+    Offsets(usize),
+    Views,
+}
+
+impl Format {
+    fn of(schema: &Schema) -> PyResult<Self> {
+        // SAFETY: the format of a schema that is not released is a string that ends with a zero.
+        let name = unsafe { CStr::from_ptr(schema.format) };
+        let name = name
+            .to_str()
+            .map_err(|_| PyValueError::new_err("an Arrow format that is not UTF-8"))?;
+        // SAFETY: null, or a schema that its parent owns.
+        let dictionary = match unsafe { schema.dictionary.as_ref() } {
+            Some(values) => Some(Arc::new(Self::of(values)?)),
+            None => None,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            dictionary,
+        })
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        Some(match self.name.as_str() {
+            "n" => Layout::None,
+            "z" | "u" => Layout::Offsets(4),
+            "Z" | "U" => Layout::Offsets(8),
+            "vz" | "vu" => Layout::Views,
+            name => Layout::Fixed(fixed_width(name)?),
+        })
+    }
+}
+
+/// The width in bytes of a format of fixed width; `None` for other formats.
+pub(crate) fn fixed_width(format: &str) -> Option<usize> {
+    Some(match format.split(':').next()? {
+        "c" | "C" => 1,
+        "s" | "S" | "e" => 2,
+        "i" | "I" | "f" | "tdD" | "tts" | "ttm" => 4,
+        "l" | "L" | "g" | "tdm" | "ttu" | "ttn" => 8,
+        "tss" | "tsm" | "tsu" | "tsn" | "tDs" | "tDm" | "tDu" | "tDn" => 8,
+        "w" => format[2..].parse().ok()?,
+        "d" => match format.split(',').nth(2) {
+            Some(bits) => bits.parse::<usize>().ok()? / 8,
+            None => 16,
+        },
+        _ => return None,
+    })
+}
+
+/// One array as it came in.
+pub(crate) struct Node {
+    owner: Arc<Array>,
+    /// Invariant: `owner`, or the dictionary in it.
+    array: *const Array,
+    /// Invariant: the array's.
+    pub(crate) format: Arc<Format>,
+}
+
+/// The buffers of an array.
+pub(crate) struct Buffers {
+    /// A bit a row; `None` if no row is null.
+    pub(crate) validity: Option<Bytes>,
+    /// Fixed values, offsets or views.
+    pub(crate) main: Bytes,
+    /// What offsets and views point into.
+    pub(crate) data: Vec<Bytes>,
+}
+
+impl Node {
+    fn new(array: Array, format: Arc<Format>) -> Self {
+        let owner = Arc::new(array);
+        let array = Arc::as_ptr(&owner);
+        Self {
+            owner,
+            array,
+            format,
+        }
+    }
+
+    fn array(&self) -> &Array {
+        // SAFETY: the invariant of the field.
+        unsafe { &*self.array }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::try_from(self.array().length).unwrap_or(0)
+    }
+
+    pub(crate) fn offset(&self) -> usize {
+        usize::try_from(self.array().offset).unwrap_or(0)
+    }
+
+    /// The array's buffers, each as long as its format says; `None` if one is missing or has an
+    /// impossible length.
+    pub(crate) fn buffers(&self) -> Option<Buffers> {
+        let end = self.len().checked_add(self.offset())?;
+        let count = usize::try_from(self.array().n_buffers).ok()?;
+        let (main, data) = match self.format.layout()? {
+            Layout::None => (self.bytes(0, 0)?, Vec::new()),
+            Layout::Fixed(width) => (self.bytes(1, end.checked_mul(width)?)?, Vec::new()),
+            // Arrow allows an array without rows to have no offsets.
+            Layout::Offsets(_) if end == 0 => (self.bytes(1, 0)?, vec![self.bytes(2, 0)?]),
+            Layout::Offsets(width) => {
+                let offsets = self.bytes(1, (end + 1).checked_mul(width)?)?;
+                let last = offsets[end * width..].iter().rev();
+                let last = last.fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+                let data = self.bytes(2, usize::try_from(last).ok()?)?;
+                (offsets, vec![data])
+            }
+            Layout::Views => {
+                let views = self.bytes(1, end.checked_mul(16)?)?;
+                // After validity and views come the data buffers, then their lengths.
+                let data = count.checked_sub(3)?;
+                let lens = self.bytes(2 + data, 8 * data)?;
+                let lens = lens
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|len| u64::from_le_bytes(*len));
+                let data = lens
+                    .zip(2..)
+                    .map(|(len, at)| self.bytes(at, usize::try_from(len).ok()?));
+                (views, data.collect::<Option<_>>()?)
+            }
+        };
+        let counted = self.array().null_count == 0 || count == 0;
+        let validity = if counted {
+            None
+        } else {
+            self.bytes(0, end.div_ceil(8))
+        };
+        Some(Buffers {
+            validity,
+            main,
+            data,
+        })
+    }
+
+    /// The first `len` bytes of a buffer, which the format says that it has; `None` if it is
+    /// missing.
+    fn bytes(&self, buffer: usize, len: usize) -> Option<Bytes> {
+        let count = usize::try_from(self.array().n_buffers).ok()?;
+        let base = if buffer < count {
+            // SAFETY: an array has as many pointers to buffers as it says.
+            unsafe { *self.array().buffers.add(buffer) }.cast::<u8>()
+        } else {
+            ptr::null()
+        };
+        if len > isize::MAX.unsigned_abs() || base.is_null() && len > 0 {
+            return None;
+        }
+        Some(Bytes {
+            base,
+            len,
+            owner: Some(self.owner.clone()),
+        })
+    }
+
+    pub(crate) fn dictionary(&self) -> Option<Self> {
+        let format = self.format.dictionary.clone()?;
+        (!self.array().dictionary.is_null()).then(|| Self {
+            owner: self.owner.clone(),
+            array: self.array().dictionary,
+            format,
+        })
+    }
+}
+
+/// The type that an object with `__arrow_c_schema__` describes, a `pyarrow.DataType` for example.
+pub(crate) fn import_type(object: &Bound<'_, PyAny>) -> PyResult<Format> {
+    let schema = Schema::take(&object.call_method0("__arrow_c_schema__")?, SCHEMA)?;
+    Format::of(&schema)
+}
+
+/// The arrays of an object with `__arrow_c_stream__` or `__arrow_c_array__`; `None` if it has
+/// neither.
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<Format>, Vec<Node>)>> {
+    if object.hasattr("__arrow_c_array__")? {
+        let pair = object.call_method0("__arrow_c_array__")?;
+        let schema = Schema::take(&pair.get_item(0)?, SCHEMA)?;
+        let array = Array::take(&pair.get_item(1)?, ARRAY)?;
+        let format = column_format(&schema)?;
+        return Ok(Some((format.clone(), vec![Node::new(array, format)])));
+    }
+    if !object.hasattr("__arrow_c_stream__")? {
+        return Ok(None);
+    }
+    let mut stream = Stream::take(&object.call_method0("__arrow_c_stream__")?, STREAM)?;
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+        return Err(PyValueError::new_err("an Arrow stream without functions"));
+    };
+    let mut schema = Schema::RELEASED;
+    // SAFETY: a stream that is not released, and a place for its schema.
+    if unsafe { get_schema(&raw mut stream, &raw mut schema) } != 0 {
+        return Err(stream_error(&mut stream));
+    }
+    let format = column_format(&schema)?;
+    let mut arrays = Vec::new();
+    loop {
+        let mut array = Array::RELEASED;
+        // SAFETY: as above; the array is owned by us if it is not released.
+        if unsafe { get_next(&raw mut stream, &raw mut array) } != 0 {
+            return Err(stream_error(&mut stream));
+        }
+        if array.release.is_none() {
+            return Ok(Some((format, arrays)));
+        }
+        arrays.push(Node::new(array, format.clone()));
+    }
+}
+
+fn column_format(schema: &Schema) -> PyResult<Arc<Format>> {
+    let format = Format::of(schema)?;
+    if format.name == "+s" {
+        return Err(PyTypeError::new_err(
+            "the object is a table or a struct: pass one of its columns",
+        ));
+    }
+    Ok(Arc::new(format))
+}
+
+fn stream_error(stream: &mut Stream) -> PyErr {
+    let unknown = || PyValueError::new_err("the Arrow stream failed");
+    let Some(last) = stream.get_last_error else {
+        return unknown();
+    };
+    // SAFETY: a stream that is not released; the text lives until its next call.
+    let text = unsafe { last(stream) };
+    if text.is_null() {
+        return unknown();
+    }
+    // SAFETY: not null, and so a string that ends with a zero.
+    let text = unsafe { CStr::from_ptr(text) };
+    PyValueError::new_err(text.to_string_lossy().into_owned())
+}
+
+/// An array of ours: buffers that the receiver keeps alive.
+#[derive(Clone)]
+pub(crate) struct Ours {
+    pub(crate) format: String,
+    pub(crate) len: usize,
+    pub(crate) nulls: usize,
+    /// Validity first.
+    pub(crate) buffers: Vec<Option<Arc<Buffer>>>,
+}
+
+struct Exported {
+    /// Keeps alive what `pointers` point to.
+    _buffers: Vec<Option<Arc<Buffer>>>,
+    pointers: Vec<*const c_void>,
+}
+
+struct ExportedSchema {
+    format: CString,
+}
+
+/// The capsule of `__arrow_c_schema__`.
+pub(crate) fn export_type<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, schema_of(format), SCHEMA)
+}
+
+/// The capsules of `__arrow_c_array__`.
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    array: &Ours,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let schema = export_type(py, &array.format)?;
+    Ok((
+        schema,
+        PyCapsule::new_with_value(py, array_of(array), ARRAY)?,
+    ))
+}
+
+/// The capsule of `__arrow_c_stream__`.
+pub(crate) fn export_stream<'py>(
+    py: Python<'py>,
+    format: &str,
+    arrays: Vec<Ours>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let state = Box::new(StreamState {
+        format: format.to_owned(),
+        rest: arrays.into_iter(),
+    });
+    let stream = Stream {
+        get_schema: Some(stream_schema),
+        get_next: Some(stream_next),
+        get_last_error: Some(stream_last_error),
+        release: Some(release_stream),
+        private_data: Box::into_raw(state).cast(),
+    };
+    PyCapsule::new_with_value(py, stream, STREAM)
+}
+
+fn schema_of(format: &str) -> Schema {
+    let private = Box::new(ExportedSchema {
+        format: CString::new(format).unwrap_or_default(),
+    });
+    Schema {
+        format: private.format.as_ptr(),
+        name: c"".as_ptr(),
+        flags: 2, // ARROW_FLAG_NULLABLE
+        release: Some(release_schema),
+        private_data: Box::into_raw(private).cast(),
+        ..Schema::RELEASED
+    }
+}
+
+fn array_of(array: &Ours) -> Array {
+    let pointers = array.buffers.iter().map(|buffer| match buffer {
+        Some(buffer) => buffer.bytes().as_ptr().cast(),
+        None => ptr::null(),
+    });
+    let private = Box::new(Exported {
+        pointers: pointers.collect(),
+        _buffers: array.buffers.clone(),
+    });
+    Array {
+        length: signed(array.len),
+        null_count: signed(array.nulls),
+        n_buffers: signed(array.buffers.len()),
+        buffers: private.pointers.as_ptr(),
+        release: Some(release_array),
+        private_data: Box::into_raw(private).cast(),
+        ..Array::RELEASED
+    }
+}
+
+fn signed(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: called once, with a schema of `schema_of`.
+    unsafe {
+        drop(Box::from_raw(
+            (*schema).private_data.cast::<ExportedSchema>(),
+        ));
+        (*schema).release = None;
+    }
+}
+
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: called once, with an array of `array_of`.
+    unsafe {
+        drop(Box::from_raw((*array).private_data.cast::<Exported>()));
+        (*array).release = None;
+    }
+}
+
+struct StreamState {
+    format: String,
+    rest: std::vec::IntoIter<Ours>,
+}
+
+unsafe extern "C" fn stream_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+    // SAFETY: a stream of `export_stream`, and a place to write that holds nothing yet.
+    unsafe {
+        let state = &*(*stream).private_data.cast::<StreamState>();
+        out.write(schema_of(&state.format));
+    }
+    0
+}
+
+unsafe extern "C" fn stream_next(stream: *mut Stream, out: *mut Array) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let state = &mut *(*stream).private_data.cast::<StreamState>();
+        out.write(match state.rest.next() {
+            Some(array) => array_of(&array),
+            None => Array::RELEASED,
+        });
+    }
+    0
+}
+
+unsafe extern "C" fn stream_last_error(_: *mut Stream) -> *const c_char {
+    ptr::null()
+}
+
+unsafe extern "C" fn release_stream(stream: *mut Stream) {
+    // SAFETY: called once, with a stream of `export_stream`.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<StreamState>()));
+        (*stream).release = None;
+    }
+}
+
+/// The memory of words as bytes.
+pub(crate) fn as_bytes(words: &[u64]) -> &[u8] {
+    // SAFETY: the same memory; bytes need no alignment.
+    unsafe { slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
+/// The memory of words as bytes.
+pub(crate) fn as_bytes_mut(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: the same memory, borrowed exclusively; any bytes are words.
+    unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
+}

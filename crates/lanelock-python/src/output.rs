@@ -1,0 +1,324 @@
+//! Columns that go out.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyString};
+
+use crate::arrow::{Ours, export, export_stream, export_type};
+use crate::buffer::Buffer;
+use crate::column::{Chunk, Column};
+use crate::failure::Reason;
+use crate::run::Values;
+use crate::types::Type;
+
+/// A column of results.
+///
+/// It has the Arrow PyCapsule interface: ``pyarrow.array(column)`` or
+/// ``pyarrow.chunked_array(column)``, ``polars.Series(column)``, and everything else that reads
+/// Arrow takes it without a copy. ``column.to_pylist()`` gives Python objects.
+#[pyclass(name = "Column", module = "lanelock", frozen)]
+pub(crate) struct Output {
+    ty: Type,
+    chunks: Vec<Ours>,
+    failures: Vec<(usize, Reason)>,
+}
+
+impl Output {
+    /// The results of `inputs` as values of `ty`. What is not of that type fails.
+    pub(crate) fn new(ty: &Type, inputs: &Column, values: Vec<Values>) -> Self {
+        let (mut chunks, mut failures) = (Vec::new(), Vec::new());
+        let mut first = 0;
+        for (chunk, values) in inputs.chunks.iter().zip(values) {
+            let (array, failed) = finish(ty, chunk, values);
+            failures.extend(
+                failed
+                    .into_iter()
+                    .map(|(row, reason)| (first + row, reason)),
+            );
+            first += chunk.len();
+            chunks.push(array);
+        }
+        Self {
+            ty: ty.clone(),
+            chunks,
+            failures,
+        }
+    }
+
+    /// The first row that failed, and how many did.
+    pub(crate) fn first_failure(&self) -> Option<(usize, &Reason, usize)> {
+        let (row, reason) = self.failures.first()?;
+        Some((*row, reason, self.failures.len()))
+    }
+
+    fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len).sum()
+    }
+}
+
+/// The kind of type whose values this crate writes: with offsets, or of one width.
+fn finish(ty: &Type, chunk: &Chunk, mut values: Values) -> (Ours, Vec<(usize, Reason)>) {
+    let len = values.len;
+    let large = ty.is_large();
+    let mut failures = std::mem::take(&mut values.failures);
+    let known = failures.len();
+    if ty.is_text() {
+        not_utf8(&values, large, &mut failures);
+    }
+    let width = match ty {
+        Type::Fixed { width, .. } | Type::FixedSizeBinary(width) => Some(*width),
+        _ => None,
+    };
+    if let Some(width) = width {
+        let regular = !chunk.has_nulls() && failures.is_empty() && values.are_wide(width, large);
+        for row in if regular { 0..0 } else { 0..len } {
+            let given = values.range(row, large).len();
+            if given != width && !chunk.is_null(row) && !failed(&failures[..known], row) {
+                let why = format!("the value has {given} bytes; its type has {width}");
+                failures.push((row, Reason::Type(why)));
+            }
+        }
+    }
+    failures.sort_by_key(|(row, _)| *row);
+    failures.dedup_by_key(|(row, _)| *row);
+    let mut nulls = 0;
+    let validity = (chunk.has_nulls() || !failures.is_empty()).then(|| {
+        let mut bits = Buffer::new(len.div_ceil(8));
+        chunk.copy_validity(bits.bytes_mut());
+        for (row, _) in &failures {
+            bits.bytes_mut()[row / 8] &= !(1 << (row % 8));
+            // What is null is not plaintext either.
+            let range = values.range(*row, large);
+            values.data.bytes_mut()[range].fill(0);
+        }
+        let valid: u32 = bits.bytes().iter().map(|byte| byte.count_ones()).sum();
+        nulls = len - valid as usize;
+        Arc::new(bits)
+    });
+    let buffers = match width {
+        None => vec![
+            validity,
+            Some(Arc::new(values.offsets)),
+            Some(Arc::new(values.data)),
+        ],
+        // Without nulls the values lie side by side already.
+        Some(_) if nulls == 0 => vec![validity, Some(Arc::new(values.data))],
+        Some(width) => {
+            let mut spread = Buffer::zeroed(len * width);
+            for (row, slot) in spread
+                .bytes_mut()
+                .chunks_exact_mut(width.max(1))
+                .enumerate()
+            {
+                let value = &values.data.bytes()[values.range(row, large)];
+                if value.len() == width {
+                    slot.copy_from_slice(value);
+                }
+            }
+            vec![validity, Some(Arc::new(spread))]
+        }
+    };
+    let array = Ours {
+        format: ty.format(),
+        len,
+        nulls,
+        buffers,
+    };
+    (array, failures)
+}
+
+fn failed(failures: &[(usize, Reason)], row: usize) -> bool {
+    failures.binary_search_by_key(&row, |(row, _)| *row).is_ok()
+}
+
+fn not_utf8(values: &Values, large: bool, failures: &mut Vec<(usize, Reason)>) {
+    let whole = std::str::from_utf8(values.data.bytes());
+    for row in 0..values.len {
+        let range = values.range(row, large);
+        let good = match whole {
+            Ok(text) => text.is_char_boundary(range.start) && text.is_char_boundary(range.end),
+            Err(_) => std::str::from_utf8(&values.data.bytes()[range]).is_ok(),
+        };
+        if !good {
+            failures.push((row, Reason::Type("the value is not UTF-8".to_owned())));
+        }
+    }
+}
+
+impl Values {
+    /// Whether every value has `width` bytes.
+    fn are_wide(&self, width: usize, large: bool) -> bool {
+        let offsets = self.offsets.bytes();
+        let ends = (0_u64..).step_by(width.max(1));
+        if large {
+            let mut pairs = offsets.as_chunks::<8>().0.iter().zip(ends);
+            return pairs.all(|(end, expected)| u64::from_le_bytes(*end) == expected);
+        }
+        let mut pairs = offsets.as_chunks::<4>().0.iter().zip(ends);
+        pairs.all(|(end, expected)| u64::from(u32::from_le_bytes(*end)) == expected)
+    }
+
+    pub(crate) fn range(&self, row: usize, large: bool) -> std::ops::Range<usize> {
+        let offsets = self.offsets.bytes();
+        let at = |index: usize| {
+            let mut end = [0; 8];
+            let width = if large { 8 } else { 4 };
+            end[..width].copy_from_slice(&offsets[index * width..(index + 1) * width]);
+            usize::try_from(u64::from_le_bytes(end)).unwrap_or(0)
+        };
+        at(row)..at(row + 1)
+    }
+}
+
+#[pymethods]
+impl Output {
+    fn __len__(&self) -> usize {
+        self.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<lanelock.Column of {} rows, Arrow format {:?}, {} null>",
+            self.len(),
+            self.ty.format(),
+            self.null_count()
+        )
+    }
+
+    /// How many rows are null: those that were null before, and those that failed.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.nulls).sum()
+    }
+
+    /// The rows that failed, each with the reason: ``[(row, reason), ...]``.
+    #[getter]
+    fn failures(&self) -> Vec<(usize, String)> {
+        let text = |(row, reason): &(usize, Reason)| (*row, reason.to_string());
+        self.failures.iter().map(text).collect()
+    }
+
+    /// A column of booleans: whether each row failed.
+    #[getter]
+    fn failed(&self) -> Self {
+        let len = self.len();
+        let mut bits = Buffer::zeroed(len.div_ceil(8));
+        for (row, _) in &self.failures {
+            bits.bytes_mut()[row / 8] |= 1 << (row % 8);
+        }
+        let ty = Type::Fixed {
+            format: "b".to_owned(),
+            width: 0,
+        };
+        Self {
+            chunks: vec![Ours {
+                format: ty.format(),
+                len,
+                nulls: 0,
+                buffers: vec![None, Some(Arc::new(bits))],
+            }],
+            ty,
+            failures: Vec::new(),
+        }
+    }
+
+    /// The type, as an Arrow schema capsule.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_type(py, &self.ty.format())
+    }
+
+    /// The column as one Arrow array, if it has one chunk.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema); // a wish that the interface lets us ignore
+        match self.chunks.as_slice() {
+            [array] => export(py, array),
+            [] => {
+                let empty = Arc::new(Buffer::zeroed(8));
+                let buffers = vec![None, Some(empty.clone()), Some(empty)];
+                let array = Ours {
+                    format: self.ty.format(),
+                    len: 0,
+                    nulls: 0,
+                    buffers: buffers.into_iter().take(self.buffers()).collect(),
+                };
+                export(py, &array)
+            }
+            chunks => Err(PyValueError::new_err(format!(
+                "the column has {} chunks: read it as a stream (pyarrow.chunked_array)",
+                chunks.len()
+            ))),
+        }
+    }
+
+    /// The column as a stream of Arrow arrays.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        export_stream(py, &self.ty.format(), self.chunks.clone())
+    }
+
+    /// The values as ``bytes``, ``str`` or ``bool``, and ``None`` for null; numbers as the bytes
+    /// that Arrow stores.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for chunk in &self.chunks {
+            for row in 0..chunk.len {
+                match self.item(chunk, row) {
+                    None => list.append(py.None())?,
+                    Some(_) if self.ty.format() == "b" => {
+                        let bits = chunk.buffers[1]
+                            .as_ref()
+                            .map_or(&[][..], |bits| bits.bytes());
+                        list.append(bits[row / 8] >> (row % 8) & 1 == 1)?;
+                    }
+                    Some(value) if self.ty.is_text() => {
+                        list.append(PyString::from_bytes(py, value)?)?;
+                    }
+                    Some(value) => list.append(PyBytes::new(py, value))?,
+                }
+            }
+        }
+        Ok(list)
+    }
+}
+
+impl Output {
+    fn buffers(&self) -> usize {
+        match self.ty {
+            Type::Fixed { .. } | Type::FixedSizeBinary(_) => 2,
+            _ => 3,
+        }
+    }
+
+    fn item<'a>(&self, chunk: &'a Ours, row: usize) -> Option<&'a [u8]> {
+        let buffer = |index: usize| chunk.buffers[index].as_ref().map(|buffer| buffer.bytes());
+        let valid = buffer(0).is_none_or(|bits| bits[row / 8] >> (row % 8) & 1 == 1);
+        if !valid {
+            return None;
+        }
+        let width = match self.ty {
+            Type::Fixed { width, .. } | Type::FixedSizeBinary(width) => {
+                return buffer(1)?.get(row * width..(row + 1) * width);
+            }
+            _ if self.ty.is_large() => 8,
+            _ => 4,
+        };
+        let at = |index: usize| {
+            let mut end = [0; 8];
+            end[..width].copy_from_slice(buffer(1)?.get(index * width..(index + 1) * width)?);
+            usize::try_from(u64::from_le_bytes(end)).ok()
+        };
+        buffer(2)?.get(at(row)?..at(row + 1)?)
+    }
+}
