@@ -16,12 +16,14 @@ MODULE = target/release/lanelock.so
 CAPI = target/release/liblanelock_capi.a
 # Those that are tested with the provider.
 SERVERS = haproxy trafficserver nginx lighttpd redis event-loops
+# Those with loops that llvm-mca is asked about.
+MCA_ALGORITHMS = aes-128-cbc,aes-256-cbc,aes-128-ctr,aes-256-ctr,aes-128-gcm,aes-256-gcm,aes-128-ccm,aes-128-xts,aes-128-cmac,aes-128-gmac,sha1,sha256
 # What `perf pubkey` calls the operations of ML-KEM.
 ML_KEM = ml-kem-512-generate,ml-kem-512-encapsulate,ml-kem-512-decapsulate,ml-kem-768-generate,ml-kem-768-encapsulate,ml-kem-768-decapsulate,ml-kem-1024-generate,ml-kem-1024-encapsulate,ml-kem-1024-decapsulate
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers freed exhaustive soak \
+.PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers python scale clean help
@@ -96,6 +98,9 @@ profiles: build ## Long: as applications build it by default, no cell is over 3 
 peers: setup ## The C programs that lanelock is measured against
 	$(MAKE) --no-print-directory -C peers
 
+peers-newest: peers ## As root: the same with the libipsec-mb, OpenSSL and libcrypto_mb of Debian 13
+	tools/peers-newest
+
 freed: setup ## Before a release: no key in freed memory, with the code of a release
 	$(CARGO) test --release --quiet -p lanelock-native --test freed
 
@@ -143,11 +148,14 @@ openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 aarch64: ## As root: the tests of kernels, core and native engine on 64-bit Arm, under QEMU
 	tools/aarch64
 
-mca: ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand
+mca: build ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand, and this CPU's own
 	tools/aarch64 --prepare
 	RUSTFLAGS="-C symbol-mangling-version=v0" CARGO_TARGET_DIR=target/mca \
 		$(CARGO) build --quiet --release -p lanelock-kernels --features jobs
 	tools/mca target/mca/release/liblanelock_kernels.rlib
+	@echo "measured on this machine, with the framework:"
+	$(LANELOCK) perf cycles --engine native --sizes 8k --algorithm $(MCA_ALGORITHMS)
+	$(LANELOCK) perf cycles --engine native --sizes 8k --operation decrypt --algorithm aes-128-cbc,aes-128-gcm
 
 mca-aarch64: ## As root: the same for 64-bit Arm
 	tools/mca "$$(tools/aarch64 --object)"

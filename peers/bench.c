@@ -13,7 +13,6 @@
 
 #define NS_PER_SECOND 1000000000ull
 #define LOOK_NS 20000ull   /* between two looks at the clock: its cost stays near 0.1 % */
-#define TRIAL_NS 1000000ull /* one trial of a route */
 #define TRIALS 5
 
 struct bench {
@@ -122,7 +121,7 @@ static bool choose_route(struct bench *bench, struct reason *why)
                 continue;
             uint64_t bursts, spent;
             bench->route = route;
-            if (!run_for(bench, trials > 1 ? TRIAL_NS : 0, &bursts, &spent, why))
+            if (!run_for(bench, trials > 1 ? bench->shape.trial * 1000ull : 0, &bursts, &spent, why))
                 return false;
             double cost = (double)spent / (double)bursts;
             if (!best || cost < least) {
@@ -145,6 +144,10 @@ static enum verdict prepare(struct bench *bench, char *fields, struct reason *wh
     struct shape *shape = &bench->shape;
     if (!shape_parse(shape, fields, why))
         return shape->spec ? FAILED : UNSUPPORTED;
+    if (*shape->tier && !bench->peer->has_tiers) {
+        refuse(why, "tier=%s: %s has no such choice; leave it out", shape->tier, bench->peer->name);
+        return FAILED;
+    }
     if (shape->spec->kind == HASH)
         shape->sessions = 1; /* nothing tells the sessions of a hash apart */
     if (!pool_build(&bench->pool, shape, why))

@@ -58,6 +58,8 @@ struct shape {
     uint32_t burst, sessions, pool;
     uint32_t stride, iv, tag, aad, key, mac_key;
     char route[32]; /* empty: the bench measures and takes the fastest */
+    char tier[16];  /* instruction set that the library is held to; empty: what it chooses */
+    uint32_t trial; /* microseconds of one trial of a route */
 };
 
 bool shape_parse(struct shape *shape, char *fields, struct reason *why);
@@ -96,6 +98,7 @@ enum verdict { READY, UNSUPPORTED, FAILED };
 
 struct peer {
     const char *name;
+    bool has_tiers; /* `tier` can hold the library to an instruction set */
     const char *(*library)(void);
     enum verdict (*open)(const struct shape *shape, bool reverse, const struct keys *keys,
                          struct engine **engine, struct reason *why);

@@ -204,6 +204,6 @@ static const char *capi_library(void)
 
 int main(void)
 {
-    static const struct peer peer = { "capi", capi_library, capi_open, capi_routes, capi_close };
+    static const struct peer peer = { "capi", false, capi_library, capi_open, capi_routes, capi_close };
     return bench_main(&peer);
 }

@@ -254,6 +254,6 @@ static const char *evp_library(void)
 
 int main(void)
 {
-    static const struct peer peer = { "evp", evp_library, evp_open, evp_routes, evp_close };
+    static const struct peer peer = { "evp", false, evp_library, evp_open, evp_routes, evp_close };
     return bench_main(&peer);
 }

@@ -161,6 +161,23 @@ static void mb_close(struct engine *engine)
     free(engine);
 }
 
+/* lanelock's names of instruction sets, and the manager that has the same. */
+static bool choose_tier(IMB_MGR *manager, const char *tier, struct reason *why)
+{
+    if (*tier == '\0')
+        init_mb_mgr_auto(manager, NULL);
+    else if (strcmp(tier, "avx512") == 0)
+        init_mb_mgr_avx512(manager);
+    else if (strcmp(tier, "avx2") == 0)
+        init_mb_mgr_avx2(manager);
+    else if (strcmp(tier, "aesni") == 0)
+        init_mb_mgr_sse(manager);
+    else
+        return refuse(why, "tier=%s: libipsec-mb has avx512, avx2 and aesni", tier);
+    return imb_get_errno(manager) == 0 ||
+           refuse(why, "libipsec-mb: %s", imb_get_strerror(imb_get_errno(manager)));
+}
+
 static bool schedule_keys(struct engine *engine, const struct shape *shape, const struct keys *keys)
 {
     const struct row *row = engine->row;
@@ -201,9 +218,8 @@ static bool build(struct engine *engine, const struct shape *shape, const struct
     engine->manager = alloc_mb_mgr(0);
     if (!engine->sessions || !engine->jobs || !engine->computed || !engine->manager)
         return refuse(why, "sessions=%u: out of memory; lower sessions", shape->sessions);
-    init_mb_mgr_auto(engine->manager, NULL);
-    if (imb_get_errno(engine->manager) != 0)
-        return refuse(why, "libipsec-mb: %s", imb_get_strerror(imb_get_errno(engine->manager)));
+    if (!choose_tier(engine->manager, shape->tier, why))
+        return false;
     if (!schedule_keys(engine, shape, keys))
         return refuse(why, "key: libipsec-mb does not schedule this key for %s", engine->row->name);
     choose_direct(engine);
@@ -284,6 +300,6 @@ static const char *mb_library(void)
 
 int main(void)
 {
-    static const struct peer peer = { "ipsec-mb", mb_library, mb_open, mb_routes, mb_close };
+    static const struct peer peer = { "ipsec-mb", true, mb_library, mb_open, mb_routes, mb_close };
     return bench_main(&peer);
 }

@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_POOL 65536u
+#define MAX_POOL (1u << 20)
 #define MAX_AREA (1ull << 30)
 #define MAX_MESSAGE (1u << 20)
 
 /* A field as text, until all of them are known. */
 struct fields {
     const char *algorithm, *operation, *pattern, *burst, *sessions, *pool, *stride;
-    const char *iv, *tag, *aad, *key, *mac_key, *layout, *route;
+    const char *iv, *tag, *aad, *key, *mac_key, *layout, *route, *tier, *trial;
 };
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 #define FIELD(name) { #name, offsetof(struct fields, name) }
     FIELD(algorithm), FIELD(operation), FIELD(pattern), FIELD(burst), FIELD(sessions),
     FIELD(pool), FIELD(stride), FIELD(iv), FIELD(tag), FIELD(aad), FIELD(key),
-    FIELD(mac_key), FIELD(layout), FIELD(route),
+    FIELD(mac_key), FIELD(layout), FIELD(route), FIELD(tier), FIELD(trial),
 #undef FIELD
 };
 
@@ -163,7 +163,7 @@ static bool exceptions(const struct shape *shape, struct reason *why)
 bool shape_parse(struct shape *shape, char *line, struct reason *why)
 {
     static const struct spec none;
-    struct fields fields = { .layout = "in-place", .route = "" };
+    struct fields fields = { .layout = "in-place", .route = "", .tier = "" };
     shape->spec = &none;
     if (!split(&fields, line, why))
         return false;
@@ -176,6 +176,9 @@ bool shape_parse(struct shape *shape, char *line, struct reason *why)
     if (strlen(fields.route) >= sizeof shape->route)
         return refuse(why, "route=%.60s: no such route; leave it out to measure all", fields.route);
     strcpy(shape->route, fields.route);
+    if (strlen(fields.tier) >= sizeof shape->tier)
+        return refuse(why, "tier=%.60s: no such tier; leave it out for the widest", fields.tier);
+    strcpy(shape->tier, fields.tier);
 
     return operation(shape, fields.operation, why) && pattern(shape, fields.pattern, why) &&
            geometry(shape, &fields, why) &&
@@ -184,5 +187,6 @@ bool shape_parse(struct shape *shape, char *line, struct reason *why)
            length("mac_key", fields.mac_key, spec, &spec->mac_key, &shape->mac_key, why) &&
            length("iv", fields.iv, spec, &spec->iv, &shape->iv, why) &&
            length("tag", fields.tag, spec, &spec->tag, &shape->tag, why) &&
-           number("aad", fields.aad, 0, 0, 4096, &shape->aad, why) && exceptions(shape, why);
+           number("aad", fields.aad, 0, 0, 4096, &shape->aad, why) &&
+           number("trial", fields.trial, 1000, 1, 1000000, &shape->trial, why) && exceptions(shape, why);
 }

@@ -22,6 +22,7 @@ mod row;
 mod run;
 mod shown;
 mod stats;
+mod sweep;
 mod terminal;
 mod tour;
 mod trace;

@@ -17,6 +17,14 @@ impl Progress {
         Self::new(steps as u64, "{bar:30} {percent:>3}%  {eta:>4} left  {msg}")
     }
 
+    /// Of `cells`, of which `done` took no time: the time left is judged by the others.
+    pub fn of_cells(cells: usize, done: usize) -> Self {
+        let progress = Self::of(cells);
+        progress.0.set_position(done as u64);
+        progress.0.reset_eta();
+        progress
+    }
+
     /// For one part after the other, each of which begins it anew.
     pub fn of_parts() -> Self {
         Self::new(

@@ -1,8 +1,10 @@
 //! The engines of this machine, and those that exist for comparison.
 
 use lanelock::engine::Engine;
-use lanelock::{Device, Session, SessionError, Transform};
+use lanelock::{Device, DeviceBuilder, Session, SessionError, Transform};
 use lanelock_baselines::{Baseline, Habit};
+use lanelock_native::{Native, Tier};
+use lanelock_openssl::OpenSsl;
 
 use super::null_engine::NullEngine;
 use crate::failure::Failure;
@@ -21,15 +23,34 @@ impl Bench {
     /// # Errors
     /// [`Failure::Failed`] if one cannot be opened.
     pub fn open() -> Result<Self, Failure> {
-        let builder = lanelock::builder()
-            .map_err(Failure::of)?
-            .engine(NullEngine::new());
+        Ok(Self::of(lanelock::builder().map_err(Failure::of)?))
+    }
+
+    /// The same with lanelock's own engine on this tier.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if this CPU does not have the tier, [`Failure::Failed`] if an engine cannot
+    /// be opened.
+    pub fn with_tier(tier: Tier) -> Result<Self, Failure> {
+        let native = Native::with_tier(tier).map_err(|_| {
+            let has: Vec<_> = Tier::available().map(Tier::name).collect();
+            let (name, has) = (tier.name(), has.join(", "));
+            Failure::Usage(format!(
+                "--tier {name}: this CPU cannot run it; it has {has}"
+            ))
+        })?;
+        let openssl = OpenSsl::new().map_err(Failure::of)?;
+        Ok(Self::of(Device::builder().engine(native).engine(openssl)))
+    }
+
+    fn of(builder: DeviceBuilder) -> Self {
+        let builder = builder.engine(NullEngine::new());
         let builder = Habit::ALL.into_iter().fold(builder, |builder, habit| {
             builder.engine(Baseline::new(habit))
         });
-        Ok(Self {
+        Self {
             device: builder.build(),
-        })
+        }
     }
 
     /// Names of the engines that do work, in order of preference.

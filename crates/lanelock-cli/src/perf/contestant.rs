@@ -37,23 +37,29 @@ pub trait Contestant {
     }
 }
 
-impl<C: Contestant + ?Sized> Contestant for Box<C> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
+macro_rules! passed_on {
+    ($($owner:ty),*) => {
+        $(impl<C: Contestant + ?Sized> Contestant for $owner {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
 
-    fn digest(&mut self) -> Result<Option<u64>, Failure> {
-        (**self).digest()
-    }
+            fn digest(&mut self) -> Result<Option<u64>, Failure> {
+                (**self).digest()
+            }
 
-    fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {
-        (**self).lap(span)
-    }
+            fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {
+                (**self).lap(span)
+            }
 
-    fn route(&self) -> Option<&str> {
-        (**self).route()
-    }
+            fn route(&self) -> Option<&str> {
+                (**self).route()
+            }
+        })*
+    };
 }
+
+passed_on!(Box<C>, &mut C);
 
 /// An attempt to prepare a contestant.
 pub enum Entry<C> {

@@ -36,6 +36,7 @@ mod pool;
 mod pubkey;
 mod score;
 mod shape;
+mod sweep;
 mod throughput;
 mod tls;
 mod tour;
@@ -82,6 +83,8 @@ enum What {
     Copy(copy::Args),
     /// Public-key operations per second, and their latency under load.
     Pubkey(pubkey::Args),
+    /// lanelock beside every peer in the cells that users meet: heat maps and counts.
+    Sweep(sweep::Args),
     /// Handshakes per second of a TLS server, with and without the provider.
     Tls(tls::Args),
 }
@@ -100,6 +103,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         What::Uplift(args) => uplift::run(args),
         What::Copy(args) => copy::run(args),
         What::Pubkey(args) => pubkey::run(args),
+        What::Sweep(args) => sweep::run(args),
         What::Tls(args) => tls::run(args),
     }
 }

@@ -6,12 +6,13 @@
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use lanelock_native::Tier;
 
 use super::contestant::{Contestant, Entry, Lap};
 use super::crew;
@@ -23,24 +24,40 @@ use crate::failure::Failure;
 pub enum Peer {
     /// OpenSSL's EVP interface in a hand-written loop: contexts kept, nothing set but the IV.
     Evp,
+    /// The same with OpenSSL 3.5, that of Debian 13.
+    #[value(name = "evp-3.5")]
+    Evp35,
     /// The burst interface of libipsec-mb.
     IpsecMb,
+    /// The same with libipsec-mb 2.0, that of Debian 13.
+    #[value(name = "ipsec-mb-2")]
+    IpsecMb2,
     /// lanelock's own C library.
     Capi,
+}
+
+/// What a peer is held to beside the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// The tier whose instructions it may use; `None`: all that the CPU has.
+    pub tier: Option<Tier>,
+    /// How long it tries each of its routes to choose one; `None`: what it thinks best.
+    pub trial: Option<Duration>,
 }
 
 /// Children of one peer, prepared for the work of one cell.
 #[derive(Debug)]
 pub struct PeerContestant {
     peer: Peer,
+    terms: Terms,
     route: String,
     children: Vec<Conversation>,
 }
 
 /// A child and the pipes to it.
 #[derive(Debug)]
-struct Conversation {
-    peer: Peer,
+pub(super) struct Conversation {
+    name: &'static str,
     child: Child,
     says: ChildStdin,
     hears: BufReader<ChildStdout>,
@@ -51,8 +68,21 @@ impl Peer {
     pub fn name(self) -> &'static str {
         match self {
             Self::Evp => "evp",
+            Self::Evp35 => "evp-3.5",
             Self::IpsecMb => "ipsec-mb",
+            Self::IpsecMb2 => "ipsec-mb-2",
             Self::Capi => "capi",
+        }
+    }
+
+    /// Whether it can be held to `tier`.
+    pub fn has(self, tier: Tier) -> bool {
+        match self {
+            Self::Evp | Self::Evp35 => openssl_without(tier).is_some(),
+            Self::IpsecMb | Self::IpsecMb2 => {
+                matches!(tier, Tier::Avx512 | Tier::Avx2 | Tier::AesNi)
+            }
+            Self::Capi => true,
         }
     }
 
@@ -61,21 +91,7 @@ impl Peer {
     /// # Errors
     /// [`Failure::Usage`] if it is not where it is looked for.
     pub fn program(self) -> Result<PathBuf, Failure> {
-        let file = format!("lanelock-peer-{}", self.name());
-        let folders = folders();
-        let found = folders
-            .iter()
-            .map(|folder| folder.join(&file))
-            .find(|path| path.is_file());
-        found.ok_or_else(|| {
-            let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
-            Failure::Usage(format!(
-                "--peer {}: no {file} in {}; {}, or set LANELOCK_PEERS to its folder",
-                self.name(),
-                looked.join(", "),
-                self.remedy()
-            ))
-        })
+        program(self.name(), self.remedy())
     }
 
     /// Checks that peers know such work.
@@ -104,11 +120,45 @@ impl Peer {
                 "install the Debian package libipsec-mb-dev and build it with `make -C peers \
                  ipsec-mb`"
             }
+            Self::Evp35 | Self::IpsecMb2 => "build it, as root, with `make peers-newest`",
             Self::Capi => {
                 "install the library with `make install-c` and build it with `make -C peers capi`"
             }
         }
     }
+}
+
+/// The value of `OPENSSL_ia32cap` that takes from OpenSSL the instructions that `tier` does not have:
+/// bits of `cpuid`'s leaf 1 before the colon, of leaf 7 after it.
+fn openssl_without(tier: Tier) -> Option<&'static str> {
+    match tier {
+        Tier::Avx512 => Some(""),
+        // AVX-512 F, DQ, IFMA, CD, BW, VL.
+        Tier::Avx2 => Some(":~0xd0230000"),
+        // AVX as well; AVX2.
+        Tier::AesNi => Some("~0x1000000000000000:~0xd0230020"),
+        _ => None,
+    }
+}
+
+/// The program of the peer called `name`.
+///
+/// # Errors
+/// [`Failure::Usage`] if it is not where it is looked for, with the `remedy`.
+pub(super) fn program(name: &str, remedy: &str) -> Result<PathBuf, Failure> {
+    let file = format!("lanelock-peer-{name}");
+    let folders = folders();
+    let found = folders
+        .iter()
+        .map(|folder| folder.join(&file))
+        .find(|path| path.is_file());
+    found.ok_or_else(|| {
+        let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
+        Failure::Usage(format!(
+            "--peer {name}: no {file} in {}; {remedy}, or set LANELOCK_PEERS to its folder",
+            looked.join(", "),
+        ))
+    })
 }
 
 /// Where programs are looked for, in this order.
@@ -138,27 +188,63 @@ impl PeerContestant {
     /// [`Failure::Usage`] without the program; [`Failure::Failed`] if a child does not answer as
     /// agreed.
     pub fn open(peer: Peer, shape: &Shape) -> Result<Entry<Self>, Failure> {
-        let mut children = (0..shape.threads)
-            .map(|index| Conversation::start(peer, index))
-            .collect::<Result<Vec<_>, _>>()?;
-        let request = prepare(shape);
-        let mut route = String::new();
+        let mut contestant = Self::start(peer, shape.threads, Terms::default())?;
+        Ok(match contestant.prepare(shape)? {
+            None => Entry::Ready(contestant),
+            Some(why) => Entry::NotOffered(why),
+        })
+    }
+
+    /// Starts a child for each of `threads`, prepared for nothing yet.
+    ///
+    /// # Errors
+    /// As [`PeerContestant::open`].
+    pub fn start(peer: Peer, threads: usize, terms: Terms) -> Result<Self, Failure> {
+        let mask = terms.tier.and_then(openssl_without);
+        let environment = mask.filter(|mask| !mask.is_empty());
+        let environment = environment.map(|mask| ("OPENSSL_ia32cap", mask));
+        let (name, program) = (peer.name(), peer.program()?);
+        let children =
+            (0..threads).map(|index| Conversation::start(name, &program, index, environment));
+        Ok(Self {
+            peer,
+            terms,
+            route: String::new(),
+            children: children.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Prepares the children for work on as many threads, in place of what they had; says why not if
+    /// they do not offer it.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if a child does not answer as agreed.
+    pub fn prepare(&mut self, shape: &Shape) -> Result<Option<String>, Failure> {
+        let request = prepare(self.peer, shape, self.terms);
         // One after the other: while it prepares, a child measures which route is its fastest.
-        for child in &mut children {
+        for child in &mut self.children {
             let answer = child.ask(&request)?;
             match answer.split_once(' ') {
-                Some(("ready", fields)) => route = field(fields, "route").unwrap_or_default(),
+                Some(("ready", fields)) => {
+                    self.route = field(fields, "route").unwrap_or_default();
+                }
                 Some(("unsupported", why)) => {
-                    return Ok(Entry::NotOffered(field(why, "reason").unwrap_or_default()));
+                    return Ok(Some(field(why, "reason").unwrap_or_default()));
                 }
                 _ => return Err(child.unexpected(&answer)),
             }
         }
-        Ok(Entry::Ready(Self {
-            peer,
-            route,
-            children,
-        }))
+        Ok(None)
+    }
+
+    /// The library that it drives, with its version.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if the child does not answer as agreed.
+    pub fn library(&mut self) -> Result<String, Failure> {
+        let child = &mut self.children[0];
+        let answer = child.ask("hello")?;
+        field(&answer, "library").ok_or_else(|| child.unexpected(&answer))
     }
 }
 
@@ -192,10 +278,18 @@ impl Contestant for PeerContestant {
 
 impl Conversation {
     /// Starts a child on the core that a measuring thread of this index would have.
-    fn start(peer: Peer, index: usize) -> Result<Self, Failure> {
-        let program = peer.program()?;
-        let mut command = Command::new(&program);
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if it cannot be started.
+    pub(super) fn start(
+        name: &'static str,
+        program: &Path,
+        index: usize,
+        environment: Option<(&str, &str)>,
+    ) -> Result<Self, Failure> {
+        let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.envs(environment);
         // A child stays on the core of the thread that started it.
         let starter = thread::spawn(move || {
             crew::pin(index);
@@ -210,19 +304,27 @@ impl Conversation {
             return Err(broken("no pipes".to_owned()));
         };
         Ok(Self {
-            peer,
+            name,
             child,
             says,
             hears: BufReader::new(hears),
         })
     }
 
-    fn ask(&mut self, request: &str) -> Result<String, Failure> {
+    /// What it answers to a line.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if it has ended.
+    pub(super) fn ask(&mut self, request: &str) -> Result<String, Failure> {
         self.say(request)?;
         self.hear()
     }
 
-    fn say(&mut self, request: &str) -> Result<(), Failure> {
+    /// Sends a line.
+    ///
+    /// # Errors
+    /// As [`Conversation::ask`].
+    pub(super) fn say(&mut self, request: &str) -> Result<(), Failure> {
         writeln!(self.says, "{request}").map_err(|error| self.failure(&error.to_string()))
     }
 
@@ -236,7 +338,10 @@ impl Conversation {
     }
 
     /// Reads the answer to `run`.
-    fn lap(&mut self) -> Result<Lap, Failure> {
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if it is another.
+    pub(super) fn lap(&mut self) -> Result<Lap, Failure> {
         let answer = self.hear()?;
         let number = |name| field(&answer, name).and_then(|text| text.parse().ok());
         match (number("ops"), number("ns")) {
@@ -249,13 +354,13 @@ impl Conversation {
     }
 
     /// An answer that reports an error, or one that the protocol does not have.
-    fn unexpected(&self, answer: &str) -> Failure {
+    pub(super) fn unexpected(&self, answer: &str) -> Failure {
         let reason = field(answer, "reason");
         self.failure(&reason.unwrap_or_else(|| format!("unexpected answer '{answer}'")))
     }
 
     fn failure(&self, why: &str) -> Failure {
-        Failure::Failed(format!("peer {}: {why}", self.peer.name()))
+        Failure::Failed(format!("peer {}: {why}", self.name))
     }
 }
 
@@ -267,16 +372,23 @@ impl Drop for Conversation {
 }
 
 /// The request that describes a cell.
-fn prepare(shape: &Shape) -> String {
+fn prepare(peer: Peer, shape: &Shape, terms: Terms) -> String {
     let pattern: Vec<_> = shape.mix.pattern().iter().map(u32::to_string).collect();
     let layout = if shape.has_output() {
         shape.layout.name()
     } else {
         "in-place"
     };
+    let held = match (peer, terms.tier) {
+        (Peer::IpsecMb | Peer::IpsecMb2, Some(tier)) => format!(" tier={}", tier.name()),
+        _ => String::new(),
+    };
+    let trial = terms.trial.map_or(String::new(), |trial| {
+        format!(" trial={}", trial.as_micros().max(1))
+    });
     format!(
         "prepare algorithm={} operation={} pattern={} burst={} sessions={} pool={} stride={} \
-         iv={} tag={} aad={} layout={layout}",
+         iv={} tag={} aad={} layout={layout}{held}{trial}",
         shape.spec,
         shape.operation,
         pattern.join(","),
@@ -291,7 +403,7 @@ fn prepare(shape: &Shape) -> String {
 }
 
 /// The value of `name=value` or `name="value with spaces"` in a line.
-fn field(line: &str, name: &str) -> Option<String> {
+pub(super) fn field(line: &str, name: &str) -> Option<String> {
     let start = line
         .match_indices(name)
         .map(|(at, _)| at)

@@ -49,7 +49,7 @@ pub struct Work {
 
     /// Sessions, used in turn: gateways have many keys.
     #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1",
-          value_parser = number(1, 65536))]
+          value_parser = number(1, 1_000_000))]
     pub sessions: Vec<usize>,
 
     /// Pieces that each message is split into.
@@ -66,7 +66,7 @@ pub struct Work {
 
     /// Messages of each thread, rounded up to whole bursts [default: as many as fit 512 KiB, at
     /// most 256, but at least one for each session].
-    #[arg(long, value_name = "N", value_parser = number(1, 65536))]
+    #[arg(long, value_name = "N", value_parser = number(1, 1 << 20))]
     pub pool: Option<usize>,
 }
 

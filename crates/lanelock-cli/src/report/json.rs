@@ -12,6 +12,8 @@ pub enum Schema {
     Engines,
     /// Measurements of all kinds, and `tour`: [`crate::row::Report`].
     Perf,
+    /// `perf sweep`: [`crate::sweep::Sweep`].
+    PerfSweep,
     /// `perf tls` with a number of handshakes.
     PerfTls,
     /// `stats PID`: the page of a process.
@@ -29,6 +31,7 @@ impl Schema {
             Self::CheckTiming => "lanelock-check-timing/1",
             Self::Engines => "lanelock-engines/1",
             Self::Perf => "lanelock-perf/1",
+            Self::PerfSweep => "lanelock-perf-sweep/1",
             Self::PerfTls => "lanelock-perf-tls/1",
             Self::Stats => "lanelock-stats/1",
             Self::StatsProcesses => "lanelock-stats-processes/1",

@@ -4,5 +4,6 @@ pub mod columns;
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod sweep;
 pub mod table;
 pub mod uplift;

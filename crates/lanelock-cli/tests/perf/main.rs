@@ -10,6 +10,7 @@ mod haproxy;
 mod measurements;
 mod peers;
 mod pubkey;
+mod sweep;
 mod tls;
 
 use assert_cmd::Command;

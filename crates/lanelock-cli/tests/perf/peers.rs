@@ -12,12 +12,14 @@ use crate::{perf, report, values};
 
 const CELL: &str = "throughput --algorithm aes-128-cbc --sizes 64 --seconds 0.01 --rounds 2";
 
-/// A folder with an `evp` peer that answers `prepare`, `digest` and `run` with these lines.
-fn actor(prepare: &str, digest: &str, run: &str) -> TempDir {
+/// A folder with an `evp` peer that answers `prepare`, `digest` and `run` with these lines, and says
+/// what it drives.
+pub fn actor(prepare: &str, digest: &str, run: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("lanelock-peer-evp");
     let script = format!(
-        "#!/bin/sh\nwhile read word rest; do case $word in\n  prepare) echo '{prepare}';;\n  \
+        "#!/bin/sh\nwhile read word rest; do case $word in\n  \
+         hello) echo 'peer name=evp library=\"a library\"';;\n  prepare) echo '{prepare}';;\n  \
          digest) echo '{digest}';;\n  run) echo '{run}';;\n  quit) exit;;\nesac; done\n"
     );
     fs::write(&program, script).unwrap();
@@ -74,6 +76,8 @@ fn a_peer_that_is_not_built_is_named_with_the_remedy() {
     for (peer, remedy) in [
         ("evp", "make -C peers"),
         ("ipsec-mb", "libipsec-mb-dev"),
+        ("evp-3.5", "make peers-newest"),
+        ("ipsec-mb-2", "make peers-newest"),
         ("capi", "make install-c"),
     ] {
         assert_cmd::Command::new(&copy)
@@ -111,7 +115,8 @@ fn real_peers_get_the_engines_results() {
     assert!(rows[0]["route"].is_string());
 }
 
-fn built(name: &str) -> bool {
+/// Whether the program of a peer is there.
+pub fn built(name: &str) -> bool {
     folder().join(format!("lanelock-peer-{name}")).is_file()
 }
 

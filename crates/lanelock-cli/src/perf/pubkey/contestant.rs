@@ -1,6 +1,5 @@
 //! A contestant at work on public-key operations.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -106,9 +105,7 @@ impl Contestant for KeyContestant {
             let (who, name) = (&self.name, &self.work.name);
             return Err(Failure::Failed(format!("{who}, {name}: a wrong result")));
         }
-        let mut hasher = DefaultHasher::new();
-        hasher.write(self.work.name.as_bytes());
-        Ok(Some(hasher.finish()))
+        Ok(Some(self.work.digest()))
     }
 
     fn lap(&mut self, span: Duration) -> Result<Lap, Failure> {

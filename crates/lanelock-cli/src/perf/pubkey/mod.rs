@@ -3,7 +3,9 @@
 
 mod arrivals;
 mod contestant;
+mod crypto_mb;
 mod load;
+mod race;
 mod who;
 mod work;
 
@@ -23,7 +25,9 @@ use crate::failure::Failure;
 use crate::report::columns;
 use crate::row::{Common, Comparison, KeyBatch};
 use contestant::KeyContestant;
+pub(super) use crypto_mb::CryptoMb;
 use load::Offer;
+pub(super) use race::{KeyRace, Protection};
 use who::{Contestants, Who};
 use work::KeyWork;
 

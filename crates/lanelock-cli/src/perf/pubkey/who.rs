@@ -92,6 +92,14 @@ fn is_blinded(work: &KeyWork) -> bool {
 }
 
 impl Who {
+    /// The engine of this name.
+    pub(super) fn of(engine: &str, blinding: bool) -> Self {
+        Self {
+            engine: Some(engine.to_owned()),
+            blinding,
+        }
+    }
+
     /// Its name in tables and rows.
     pub(super) fn name(&self) -> String {
         let engine = self.engine.as_deref().unwrap_or(DEVICE);

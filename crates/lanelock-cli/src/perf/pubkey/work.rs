@@ -1,8 +1,11 @@
 //! The operations of a cell: keys, inputs, and how a result is checked.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use lanelock::public_key::{
-    FlushPolicy, KeyBuffers, KeyDevice, KeyError, KeyJob, KeyKind, KeyOp, KeyParts, KeySession,
-    KeySpec, KeyTransform, Operation, PublicKey, PublicParts, Scheme, SecretKey, SignatureScheme,
+    EncryptionScheme, FlushPolicy, KeyBuffers, KeyDevice, KeyError, KeyJob, KeyKind, KeyOp,
+    KeyParts, KeySession, KeySpec, KeyTransform, Operation, PublicKey, PublicParts, Scheme,
+    SecretKey, SignatureScheme,
 };
 use lanelock::{Device, Status};
 
@@ -91,6 +94,13 @@ impl KeyWork {
             .collect()
     }
 
+    /// What stands for right results, whatever their bytes: contestants that are all right agree.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(self.name.as_bytes());
+        hasher.finish()
+    }
+
     /// What the row of a contestant has that does `rate` operations per second.
     pub(super) fn common(&self, contestant: &str, rate: f64) -> Common {
         Common {
@@ -149,10 +159,16 @@ impl Item {
                     }
                     _ => digest,
                 };
-                if spec.operation == Operation::Encrypt {
-                    return Ok(Self::of(encrypt, plaintext, Check::Status));
-                }
                 let (ciphertext, _) = run(device, &encrypt, &plaintext)?;
+                if spec.operation == Operation::Encrypt {
+                    let is_raw = spec.scheme == Scheme::Encryption(EncryptionScheme::RsaRaw);
+                    let check = if is_raw {
+                        Check::Is(ciphertext)
+                    } else {
+                        Check::Status
+                    };
+                    return Ok(Self::of(encrypt, plaintext, check));
+                }
                 let decrypt = KeyTransform::decrypt(scheme, &secret);
                 Self::of(decrypt, ciphertext, Check::Is(plaintext))
             }
@@ -233,8 +249,7 @@ impl Item {
 }
 
 fn raw_or(spec: &KeySpec, len: usize, digest: Vec<u8>) -> Vec<u8> {
-    use lanelock::public_key::EncryptionScheme::RsaRaw;
-    if spec.scheme != Scheme::Encryption(RsaRaw) {
+    if spec.scheme != Scheme::Encryption(EncryptionScheme::RsaRaw) {
         return digest;
     }
     let mut block = vec![0x5a; len];

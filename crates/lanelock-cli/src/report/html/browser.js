@@ -2,6 +2,18 @@
 const wrong = [];
 const box = (element) => element.getBoundingClientRect();
 const width = innerWidth;
+// Contrast of two colours (WCAG 2.2, contrast ratio).
+const luminance = (color) => {
+  const [r, g, b] = color.match(/[\d.]+/g).map((part) => {
+    const c = part / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ratio = (one, other) => {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+};
 if (document.documentElement.scrollWidth > width) {
   wrong.push(`the page is ${document.documentElement.scrollWidth} pixels wide`);
 }
@@ -9,12 +21,12 @@ const figures = [...document.querySelectorAll("figure")];
 for (const figure of figures) {
   const title = figure.querySelector("figcaption").textContent;
   const bad = (what) => wrong.push(`${title}: ${what}`);
-  const chart = figure.querySelector("svg, .bars");
+  const chart = figure.querySelector("svg, .bars, .heat");
   if (!chart || box(chart).width < 100 || box(chart).height < 10) {
     bad("no chart");
     continue;
   }
-  const drawn = [...chart.querySelectorAll("circle, polyline, .bar i")];
+  const drawn = [...chart.querySelectorAll("circle, polyline, .bar i, [class^=s]")];
   if (drawn.length === 0) bad("nothing is drawn");
   for (const element of drawn) {
     const { width, height } = box(element);
@@ -24,9 +36,14 @@ for (const figure of figures) {
     if (paint.every((p) => p === "none" || p === "rgba(0, 0, 0, 0)")) bad("something invisible");
     if (paint.includes("rgb(0, 0, 0)") && element.tagName === "circle") bad("a point without colour");
   }
-  const texts = [...chart.querySelectorAll("text, span")].filter((text) => text.textContent);
+  const texts = [...chart.querySelectorAll("text, span, th, td")].filter((text) => text.textContent);
   if (texts.length < 4) bad("an axis without labels");
   const inside = box(chart);
+  for (const cell of chart.querySelectorAll("[class^=s]")) {
+    const { color, backgroundColor } = getComputedStyle(cell);
+    const contrast = ratio(color, backgroundColor);
+    if (contrast < 4.5) bad(`'${cell.textContent}' on its shade has a contrast of ${contrast}`);
+  }
   for (const text of texts) {
     const { height, left, right, top, bottom } = box(text);
     if (Math.max(height, right - left) < 7 || Math.min(height, right - left) < 3) {
@@ -54,7 +71,7 @@ for (const figure of figures) {
     }
   }
 }
-const first = document.querySelector("circle, .bar i");
+const first = document.querySelector("circle, .bar i, .heat [class^=s]");
 const paint = first && getComputedStyle(first);
 const verdict = document.createElement("pre");
 verdict.id = "verdict";

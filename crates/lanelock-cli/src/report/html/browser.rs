@@ -93,7 +93,12 @@ fn open(browser: &Path, page: &str, width: u32, dark: bool) -> Verdict {
 #[test]
 fn every_chart_can_be_read_in_a_browser() {
     let Some(browser) = browser() else { return };
-    for (page, name) in [(all_kinds(), "measurements"), (all_of_a_trace(), "trace")] {
+    let pages = [
+        (all_kinds(), "measurements"),
+        (all_of_a_trace(), "trace"),
+        (super::heat::tests::page(), "sweep"),
+    ];
+    for (page, name) in pages {
         let charts = page.matches("<figure").count();
         for width in [1400, 400] {
             let [light, dark] = [false, true].map(|dark| open(&browser, &page, width, dark));

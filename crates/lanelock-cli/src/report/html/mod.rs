@@ -5,6 +5,7 @@
 
 mod bar_chart;
 mod charts;
+mod heat;
 mod line_chart;
 mod trace;
 mod waterfall;
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 use crate::figures::number;
 use crate::row::{self, Report, Row};
+pub use heat::render as sweep;
 pub use trace::render as trace;
 
 const STYLE: &str = include_str!("style.css");

@@ -83,6 +83,7 @@ fn the_page_is_well_formed_and_needs_no_network() {
     let html = all_kinds();
     assert_balanced(&html);
     assert_balanced(&all_of_a_trace());
+    assert_balanced(&super::heat::tests::page());
     for reference in ["http", "src=", "url(", "@import", "<script"] {
         assert!(!html.contains(reference), "{reference}");
     }
