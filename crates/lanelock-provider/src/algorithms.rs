@@ -6,7 +6,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Algorithms(u8);
 
-/// What can be chosen: for ML-KEM the groups of TLS that combine it with a curve. Key generation goes with the exchange that the keys are for.
+/// What can be chosen; ML-KEM with the groups of TLS that combine it with a curve. Key generation goes
+/// with the exchange that the keys are for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Algorithm {
     Rsa,
