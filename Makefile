@@ -25,7 +25,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
-	mca-aarch64 sanitize fuzz \
+	aarch64-system mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers python scale clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
@@ -145,8 +145,12 @@ perf-openssl35: build ## As root, long: ML-KEM and TLS over X25519MLKEM768 with 
 openssl4: setup ## As root: the same with the OpenSSL 4 of Debian experimental
 	tools/openssl-releases 4
 
-aarch64: ## As root: the tests of kernels, core and native engine on 64-bit Arm, under QEMU
+aarch64: ## As root: the tests of kernels, core, engines and façade on 64-bit Arm, under QEMU
 	tools/aarch64
+
+aarch64-system: ## As root: those of the C library, the provider and the command, in a Debian of 64-bit Arm under QEMU
+	tools/aarch64 --prepare
+	tools/aarch64 --system
 
 mca: build ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand, and this CPU's own
 	tools/aarch64 --prepare

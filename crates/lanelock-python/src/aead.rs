@@ -1,8 +1,6 @@
 //! `lanelock.Aead`: columns encrypted and decrypted.
 
 use data_encoding::BASE64URL;
-use lanelock::algorithm::{Algorithm, Spec};
-use lanelock::{Aead as Family, Cipher, Hash, Mac, Session, Transform};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::call::Call;
 use crate::cbc::{self, HeaderCheck, Wrap};
 use crate::encoding::{Decode, Encode};
-use crate::engine;
-use crate::failure::{NonceWarning, session_error};
+use crate::failure::NonceWarning;
 use crate::keys::{Keys, Numbers};
 use crate::nonces::{Counter, Limit};
 use crate::output::Output;
+use crate::scheme::{Request, Scheme};
 use crate::seal;
 use crate::types::Type;
 
@@ -52,127 +50,12 @@ pub(crate) struct Aead {
     counters: Vec<Counter>,
 }
 
-enum Scheme {
-    Stream {
-        sealing: Vec<Session>,
-        opening: Vec<Session>,
-        layout: seal::Layout,
-    },
-    Cbc {
-        keys: Vec<cbc::Key>,
-        layout: cbc::Layout,
-    },
-}
-
-/// AES-CBC with HMAC by name: the hash, the bytes of each of the two keys, and of the tag.
-const CBC_HMAC: &[(&str, Hash, usize)] = &[
-    ("aes-128-cbc-hmac-sha256", Hash::Sha256, 16),
-    ("aes-192-cbc-hmac-sha384", Hash::Sha384, 24),
-    ("aes-256-cbc-hmac-sha512", Hash::Sha512, 32),
-];
-
 impl Aead {
-    fn stream(
-        family: Family,
-        keys: &Keys,
-        prefixes: Vec<Vec<u8>>,
-        primary: usize,
-        nonce: Option<usize>,
-    ) -> PyResult<Scheme> {
-        let nonce = nonce.unwrap_or(family.default_iv_len());
-        let layout = seal::Layout {
-            nonce,
-            tag_first: family == Family::AesSiv,
-            prefixes,
-            primary,
-        };
-        let transforms = keys.keys.iter().map(|key| {
-            (
-                Transform::seal(family, key).iv_len(nonce),
-                Transform::open(family, key).iv_len(nonce),
-            )
-        });
-        let (sealing, opening) =
-            seal::sessions(transforms).map_err(|error| session_error(&error))?;
-        Ok(Scheme::Stream {
-            sealing,
-            opening,
-            layout,
-        })
-    }
-
-    /// AES-CBC with PKCS #7 padding, as Spark has it: nothing authenticates it.
-    fn cbc(keys: &Keys) -> PyResult<Scheme> {
-        let keys = keys.keys.iter().map(|key| {
-            Ok(cbc::Key {
-                seal: engine::session(Transform::encrypt(Cipher::AesCbc, key))?,
-                open: engine::session(Transform::decrypt(Cipher::AesCbc, key))?,
-                derive_iv: None,
-            })
-        });
-        Ok(Scheme::Cbc {
-            keys: keys
-                .collect::<Result<_, _>>()
-                .map_err(|error| session_error(&error))?,
-            layout: cbc::Layout {
-                header: Vec::new(),
-                header_check: HeaderCheck::None,
-                tag: 0,
-                length: false,
-                wrap: Wrap::None,
-            },
-        })
-    }
-
-    /// AES-CBC and HMAC: of each key the first bytes are the MAC's, the next the cipher's, and any
-    /// that are left derive IVs.
-    fn cbc_hmac(
-        name: &str,
-        (hash, half, tag): (Hash, usize, usize),
-        keys: &Keys,
-        layout: cbc::Layout,
-        deterministic: Option<bool>,
-    ) -> PyResult<Scheme> {
-        let allowed = if deterministic.is_some() {
-            3 * half
-        } else {
-            2 * half
-        };
-        let keys = keys.keys.iter().map(|key| {
-            if key.len() != allowed {
-                return Err(PyValueError::new_err(format!(
-                    "{name}: key of {} bytes; allowed: {allowed}",
-                    key.len()
-                )));
-            }
-            let (mac_key, rest) = key.split_at(half);
-            let (cipher_key, iv_key) = rest.split_at(half);
-            let mac = Mac::Hmac(hash);
-            let cipher = Cipher::AesCbc;
-            let open = Transform::verify_then_decrypt(cipher, cipher_key, mac, mac_key);
-            let seal = Transform::encrypt_then_mac(cipher, cipher_key, mac, mac_key);
-            let derive = Transform::compute(mac, iv_key).tag_len(16);
-            let session = |transform| engine::session(transform).map_err(|e| session_error(&e));
-            Ok(cbc::Key {
-                seal: session(seal.tag_len(tag))?,
-                open: session(open.tag_len(tag))?,
-                derive_iv: match deterministic {
-                    Some(true) => Some(session(derive)?),
-                    _ => None,
-                },
-            })
-        });
-        Ok(Scheme::Cbc {
-            keys: keys.collect::<PyResult<_>>()?,
-            layout,
-        })
-    }
-
     /// Counts the messages that are about to be encrypted, for each key.
     fn count(&self, py: Python<'_>, call: &Call) -> PyResult<()> {
         let mut counts = vec![0_u64; self.counters.len()];
         match &call.keys {
-            None => counts[self.primary()] = call.column.len() as u64,
+            None => counts[self.scheme.primary()] = call.column.len() as u64,
             Some(keys) => {
                 for chunk in &keys.chunks {
                     for row in (0..chunk.len()).filter(|row| !chunk.is_null(*row)) {
@@ -213,13 +96,6 @@ impl Aead {
             }
         }
         Ok(())
-    }
-
-    fn primary(&self) -> usize {
-        match &self.scheme {
-            Scheme::Stream { layout, .. } => layout.primary,
-            Scheme::Cbc { .. } => 0,
-        }
     }
 
     /// Whether each row must name its key: there are several, and ciphertexts do not say which.
@@ -266,42 +142,6 @@ impl Aead {
     }
 }
 
-fn unknown(algorithm: &str, layout: &str) -> PyErr {
-    PyValueError::new_err(format!(
-        "algorithm {algorithm:?} in the layout {layout:?}; allowed: raw has aes-gcm, aes-gcm-siv, \
-         aes-siv, aes-ccm (each also with the bits of its key, as aes-256-gcm), chacha20-poly1305, \
-         xchacha20-poly1305, aes-128-cbc-hmac-sha256, aes-192-cbc-hmac-sha384, \
-         aes-256-cbc-hmac-sha512; spark has aes-gcm, aes-cbc; tink has aes-gcm, aes-gcm-siv, aes-siv, \
-         chacha20-poly1305, xchacha20-poly1305; fernet has aes-128-cbc-hmac-sha256; mongodb has \
-         aes-256-cbc-hmac-sha512"
-    ))
-}
-
-/// The family of a name with or without the key's bits, which must then be those of the keys.
-fn family(name: &str, keys: &Keys) -> PyResult<Option<Family>> {
-    if let Some(family) = Family::ALL
-        .iter()
-        .find(|family| Algorithm::Aead(**family).row().name == name)
-    {
-        return Ok(Some(*family));
-    }
-    let Ok(Spec {
-        algorithm: Algorithm::Aead(family),
-        key_len,
-        ..
-    }) = name.parse::<Spec>()
-    else {
-        return Ok(None);
-    };
-    match keys.keys.iter().find(|key| key.len() != key_len) {
-        None => Ok(Some(family)),
-        Some(key) => Err(PyValueError::new_err(format!(
-            "{name}: key of {} bytes; allowed: {key_len}",
-            key.len()
-        ))),
-    }
-}
-
 #[pymethods]
 impl Aead {
     #[new]
@@ -318,106 +158,15 @@ impl Aead {
         primary: Option<i64>,
     ) -> PyResult<Self> {
         let keys = Keys::from_python(key)?;
-        let family = family(algorithm, &keys)?;
-        let cbc_hmac = CBC_HMAC.iter().find(|(name, ..)| *name == algorithm);
-        let header = header.unwrap_or_default();
-        let plain = cbc::Layout {
-            header: header.clone(),
-            header_check: HeaderCheck::None,
-            tag: 0,
-            length: true,
-            wrap: Wrap::None,
+        let request = Request {
+            algorithm,
+            keys: &keys,
+            nonce_length,
+            header: header.unwrap_or_default(),
+            prefixes,
+            primary,
         };
-        let primary = match primary {
-            None => 0,
-            Some(number) => keys.numbers.find(number).ok_or_else(|| {
-                PyValueError::new_err(format!("primary={number}: no key has that number"))
-            })?,
-        };
-        let (layout_name, scheme) = match (layout, family, cbc_hmac) {
-            ("raw", Some(family), _) => (
-                "raw",
-                Self::stream(family, &keys, Vec::new(), primary, nonce_length)?,
-            ),
-            ("spark", Some(Family::AesGcm), _) => (
-                "spark",
-                Self::stream(Family::AesGcm, &keys, Vec::new(), primary, None)?,
-            ),
-            ("spark", None, None)
-                if ["aes-cbc", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]
-                    .contains(&algorithm) =>
-            {
-                ("spark", Self::cbc(&keys)?)
-            }
-            (
-                "tink",
-                Some(
-                    family @ (Family::AesGcm
-                    | Family::AesGcmSiv
-                    | Family::AesSiv
-                    | Family::ChaCha20Poly1305
-                    | Family::XChaCha20Poly1305),
-                ),
-                _,
-            ) => {
-                let mut all = vec![Vec::new(); keys.keys.len()];
-                for (number, prefix) in prefixes.map(|p| p.iter()).into_iter().flatten() {
-                    let number: i64 = number.extract()?;
-                    let position = keys.numbers.find(number).ok_or_else(|| {
-                        PyValueError::new_err(format!("prefixes: no key has the number {number}"))
-                    })?;
-                    all[position] = prefix.extract()?;
-                }
-                ("tink", Self::stream(family, &keys, all, primary, None)?)
-            }
-            ("raw", None, Some((name, hash, half))) => {
-                let layout = cbc::Layout {
-                    tag: *half,
-                    ..plain
-                };
-                (
-                    "raw",
-                    Self::cbc_hmac(name, (*hash, *half, *half), &keys, layout, None)?,
-                )
-            }
-            ("fernet", None, Some((name, hash @ Hash::Sha256, half))) => {
-                let layout = cbc::Layout {
-                    header: [&[0x80][..], &[0; 8]].concat(),
-                    header_check: HeaderCheck::Fernet,
-                    tag: 32,
-                    length: false,
-                    ..plain
-                };
-                (
-                    "fernet",
-                    Self::cbc_hmac(name, (*hash, *half, 32), &keys, layout, None)?,
-                )
-            }
-            ("mongodb", None, Some((name, hash @ Hash::Sha512, half))) => {
-                let [kind @ (1 | 2), id @ ..] = &header[..] else {
-                    return Err(PyValueError::new_err(
-                        "header: the kind (1 or 2) is missing",
-                    ));
-                };
-                if id.len() != 16 {
-                    return Err(PyValueError::new_err(
-                        "header: the key's identifier has 16 bytes",
-                    ));
-                }
-                let layout = cbc::Layout {
-                    header: [&header[..], &[0]].concat(),
-                    header_check: HeaderCheck::MongoDb,
-                    tag: 32,
-                    ..plain
-                };
-                let deterministic = Some(*kind == 1);
-                (
-                    "mongodb",
-                    Self::cbc_hmac(name, (*hash, *half, 32), &keys, layout, deterministic)?,
-                )
-            }
-            _ => return Err(unknown(algorithm, layout)),
-        };
+        let (layout_name, family, scheme) = request.scheme(layout)?;
         let (bound, name) = match (&scheme, family) {
             (Scheme::Stream { sealing, .. }, Some(family)) => {
                 (Limit::of(family), sealing[0].spec().to_string())

@@ -18,6 +18,7 @@ mod mac;
 mod nonces;
 mod output;
 mod run;
+mod scheme;
 mod seal;
 mod types;
 mod work;
