@@ -127,7 +127,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
     };
     let (key, len, aad_len) = (first.key, first.len, first.aad_len);
     let size = key.cipher().size();
-    if jobs.len() == 1 && len > 0 {
+    if jobs.len() == 1 {
         let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..1]);
         // SAFETY: the caller's contract.
         return unsafe {

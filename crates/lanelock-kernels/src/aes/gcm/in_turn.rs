@@ -92,7 +92,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             }
         } else {
             if ENCRYPT {
-                text.chunk_alone(&mut before);
+                text.chunk_alone();
             }
             if let Some(before) = before {
                 before.finish();

@@ -62,7 +62,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: whole chunks of the text.
         unsafe {
             if ENCRYPT {
-                self.chunk_alone(&mut Nothing);
+                self.chunk_alone();
             }
             self.chunks(hash, 0);
             if ENCRYPT {
@@ -71,24 +71,15 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         }
     }
 
-    /// Encrypts or decrypts a chunk with steps of `beside` between the rounds, and hashes none.
+    /// Encrypts or decrypts a chunk, and hashes none.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; a chunk is left.
     #[inline(always)]
-    pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside) {
+    pub unsafe fn chunk_alone(&mut self) {
         // SAFETY: a whole chunk of the text.
         unsafe {
-            let mut stream = self.counters.next::<8>();
-            self.rounds.begin(&mut stream);
-            each_round!(self.rounds.count(), |r| {
-                self.rounds.middle(r, &mut stream);
-                if r.is_multiple_of(2) && r <= 8 {
-                    V::pin(&mut stream);
-                    beside.step();
-                }
-            });
-            self.rounds.end(&mut stream);
+            let stream = self.rounds.encrypt(self.counters.next::<8>());
             for (i, stream) in stream.into_iter().enumerate() {
                 let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
