@@ -167,7 +167,7 @@ fn customized(machine: Machine) {
             .map(|i| random.bytes(4 + 7 * i + round))
             .collect();
         let len = |i: usize| [32, 4, 64, 17, rate + 1][(i + round) % 5];
-        let is_kmac = |i: usize| (i + round) % 3 != 0;
+        let is_kmac = |i: usize| !(i + round).is_multiple_of(3);
         let keys: Vec<_> = (0..count)
             .map(|i| match is_kmac(i) {
                 true => Key::kmac(machine, function, &secrets[i], &data[..i * 9], len(i)),
