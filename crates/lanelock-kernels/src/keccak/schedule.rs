@@ -6,11 +6,11 @@
 use core::mem::MaybeUninit;
 
 use super::function::MAX_RATE;
-use super::lanes::{LANES, STATE, Sponges};
+use super::lanes::{LANES, STATE, Sponges, copy};
 use super::{Function, Job};
 use crate::arch::register::Proof;
 use crate::arch::words::{self, Kernel, LongLanes, Registers};
-use crate::bytes::{copy_short, zero};
+use crate::bytes::zero;
 use crate::lockstep::{self, Board};
 use crate::machine::Machine;
 use crate::wipe::wipe;
@@ -319,24 +319,6 @@ where
         self.keep[slot] = core::mem::replace(&mut self.keep[last], u64::MAX);
         self.from[slot] = self.from[last];
         self.sponges.copy_lane(last, slot);
-    }
-}
-
-/// Copies less than a block.
-///
-/// # Safety
-/// `from` is readable and `to` writable for `count` ≤ [`MAX_RATE`] bytes; they do not overlap.
-#[inline(always)]
-unsafe fn copy(mut from: *const u8, mut to: *mut u8, mut count: usize) {
-    const { assert!(MAX_RATE <= 256) };
-    // SAFETY: the caller's promise, in one piece or two.
-    unsafe {
-        if count > 128 {
-            copy_short(from, to, 128);
-            (from, to) = (from.add(128), to.add(128));
-            count -= 128;
-        }
-        copy_short(from, to, count);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Coefficients as bytes: whole, or compressed (FIPS 203, section 4.2.1).
 
 use super::parameters::{N, POLY, Q};
-use super::poly::{HALF, Poly, Step, canonical};
+use super::poly::{BARRETT, HALF, Poly, Step, barrett, canonical, high};
 use crate::arch::words::Registers;
 
 /// Writes a transformed polynomial, any coefficients, with twelve bits each.
@@ -26,19 +26,27 @@ impl Step for Encode<'_> {
     }
 }
 
-/// Reads a transformed polynomial with twelve bits a coefficient; returns whether all are below q.
+/// Reads a transformed polynomial with twelve bits a coefficient, from [`POLY`] bytes and more than one
+/// that follows; returns whether all are below q.
 #[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // twelve bits remain
 pub(super) fn decode(bytes: &[u8], poly: &mut Poly) -> bool {
-    let mut over = 0;
-    for (i, triple) in bytes[..POLY].as_chunks::<3>().0.iter().enumerate() {
-        let [a, b, c] = triple.map(i16::from);
-        let (even, odd) = (a | (b & 15) << 8, b >> 4 | c << 4);
-        // The top bit of the difference is set for what is below q.
-        over |= !(even - Q) | !(odd - Q);
-        poly.0[i] = even;
-        poly.0[i + HALF] = odd;
+    // Six bytes at a time, with what follows them.
+    let mut fours = [0_u64; N / 4];
+    for (i, four) in fours.iter_mut().enumerate() {
+        let place = bytes[..POLY + 2][6 * i..].first_chunk();
+        *four = u64::from_le_bytes(*place.expect("the last six of them, and two more"));
     }
-    over >= 0
+    let (evens, odds) = poly.0.split_at_mut(HALF);
+    let pairs = evens.as_chunks_mut::<2>().0.iter_mut();
+    for ((four, even), odd) in fours.iter().zip(pairs).zip(odds.as_chunks_mut::<2>().0) {
+        for (i, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
+            *even = (four >> (24 * i)) as i16 & 0xfff;
+            *odd = (four >> (24 * i + 12)) as i16 & 0xfff;
+        }
+    }
+    // The top bit of the difference is set for what is below q.
+    poly.0.iter().fold(-1, |all, value| all & (value - Q)) < 0
 }
 
 /// A message's bits as coefficients, added to a polynomial.
@@ -93,51 +101,55 @@ fn write<const D: usize>(poly: &Poly, to: &mut [u8]) {
     for (value, coefficient) in values.iter_mut().zip(&poly.0) {
         *value = compress::<D>(*coefficient);
     }
-    for (eight, bytes) in values
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .zip(to.as_chunks_mut::<D>().0)
-    {
-        let mut bits = 0_u128;
-        for (i, value) in eight.iter().enumerate() {
-            bits |= u128::from(*value) << (D * i);
-        }
-        bytes.copy_from_slice(&bits.to_le_bytes()[..D]);
+    let mut pairs = [0_u32; N / 2];
+    for (pair, [low, high]) in pairs.iter_mut().zip(values.as_chunks::<2>().0) {
+        *pair = u32::from(*low) | u32::from(*high) << D;
+    }
+    let mut fours = [0_u64; N / 4];
+    for (four, [low, high]) in fours.iter_mut().zip(pairs.as_chunks::<2>().0) {
+        *four = u64::from(*low) | u64::from(*high) << (2 * D);
+    }
+    let places = to.as_chunks_mut::<D>().0;
+    for (place, [low, high]) in places.iter_mut().zip(fours.as_chunks::<2>().0) {
+        let bits = u128::from(*low) | u128::from(*high) << (4 * D);
+        place.copy_from_slice(&bits.to_le_bytes()[..D]);
     }
 }
 
 #[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // the low bits are taken
 fn read<const D: usize>(from: &[u8], poly: &mut Poly) {
-    for (bytes, eight) in from
-        .as_chunks::<D>()
-        .0
-        .iter()
-        .zip(poly.0.as_chunks_mut::<8>().0)
-    {
+    let mut fours = [0_u64; N / 4];
+    let places = from.as_chunks::<D>().0;
+    for (place, [low, high]) in places.iter().zip(fours.as_chunks_mut::<2>().0) {
         let mut all = [0; 16];
-        all[..D].copy_from_slice(bytes);
+        all[..D].copy_from_slice(place);
         let bits = u128::from_le_bytes(all);
-        for (i, value) in eight.iter_mut().enumerate() {
-            let [a, b, ..] = (bits >> (D * i)).to_le_bytes();
-            *value = decompress::<D>(u16::from_le_bytes([a, b]) & ((1 << D) - 1));
+        (*low, *high) = (bits as u64, (bits >> (4 * D)) as u64);
+    }
+    for (four, values) in fours.iter().zip(poly.0.as_chunks_mut::<4>().0) {
+        for (i, value) in values.iter_mut().enumerate() {
+            *value = decompress::<D>((four >> (D * i)) as u16 & ((1 << D) - 1));
         }
     }
 }
 
-/// ⌈2ᴰ / q · x⌋ modulo 2ᴰ, by a multiplication: a division may take a time that depends on the
-/// number.
+/// ⌈2ᴰ / q · x⌋ modulo 2ᴰ, for D from 1 to 11, without a division: that may take a time that depends
+/// on the number.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation)] // D bits remain
 pub(super) fn compress<const D: usize>(value: i16) -> u16 {
-    // The numerator n is below 2²³, and the factor exceeds 2⁴⁰ / q by less than one: the quotient
-    // exceeds n / q by less than 2⁻¹⁷, and n / q is never that close below an integer.
-    const FACTOR: u64 = (1 << 40) / 3329 + 1;
-    let numerator = (u64::from(canonical(value).cast_unsigned()) << D) + 1664;
-    ((numerator * FACTOR) >> 40) as u16 & ((1 << D) - 1)
+    // q, which is compressed as zero is, need not become zero.
+    let x = barrett(value);
+    // The factor exceeds 2²⁶ / q by less than 1/7: this is ⌊2ᴰ / q · x⌋, or one more where 2ᴰ / q · x is
+    // less than 1/70 below an integer, so that the rest is from -48 to q - 1.
+    let quotient = high(x << (D / 11), BARRETT) >> 10_usize.saturating_sub(D);
+    let rest = (x << D).wrapping_sub(quotient.wrapping_mul(Q));
+    // A rest above q / 2 rounds up: the difference is negative.
+    let rounded = quotient - ((Q / 2 - rest) >> 15);
+    rounded.cast_unsigned() & ((1 << D) - 1)
 }
 
-/// ⌈q / 2ᴰ · y⌋
+/// ⌈q / 2ᴰ · y⌋, for y below 2ᴰ
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // below q
 fn decompress<const D: usize>(value: u16) -> i16 {

@@ -53,6 +53,7 @@ pub(super) fn multiply(
     let k = parameters.k();
     let mut messages = [[0; 34]; CHUNK];
     let mut bytes = [[0xff; PADDED]; CHUNK];
+    let mut entry = Uniform::new();
     let all = seeds.len() * k * k;
     for first in (0..all).step_by(CHUNK) {
         let count = CHUNK.min(all - first);
@@ -80,7 +81,6 @@ pub(super) fn multiply(
         for i in 0..count {
             let (operation, row, column) = place(i);
             let Product { vector, sum } = &mut products[operation];
-            let mut entry = Uniform::new();
             on(
                 machine,
                 Entry {

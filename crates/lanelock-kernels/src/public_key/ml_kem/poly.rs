@@ -148,15 +148,14 @@ fn reduced(high_half: i16, quotient: i16) -> i16 {
 /// The high half of a product.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // 16 bits remain
-fn high(a: i16, b: i16) -> i16 {
+pub(super) fn high(a: i16, b: i16) -> i16 {
     ((i32::from(a) * i32::from(b)) >> 16) as i16
 }
 
 /// The same modulo q, in 0..=q.
 #[inline(always)]
 pub(super) fn barrett(a: i16) -> i16 {
-    // 20159 = ⌈2²⁶ / q⌉
-    let quotient = high(a, 20159) >> 10;
+    let quotient = high(a, BARRETT) >> 10;
     a.wrapping_sub(quotient.wrapping_mul(Q))
 }
 
@@ -166,6 +165,9 @@ pub(super) fn canonical(a: i16) -> i16 {
     let below = barrett(a).wrapping_sub(Q);
     below.wrapping_add((below >> 15) & Q)
 }
+
+/// ⌈2²⁶ / q⌉
+pub(super) const BARRETT: i16 = 20159;
 
 /// 1 / q modulo R
 const Q_INVERSE: i16 = {

@@ -368,7 +368,7 @@ fn a_coefficient_of_q_is_too_large() {
     let mut poly = Poly::ZERO;
     for (value, is_valid) in [(0, true), (Q - 1, true), (Q, false), (4095, false)] {
         for i in 0..N {
-            let mut bytes = [0; POLY];
+            let mut bytes = [0; POLY + 2];
             let [low, high] = value.to_le_bytes();
             let place = &mut bytes[i / 2 * 3..][..3];
             match i % 2 {
