@@ -4,7 +4,7 @@ use data_encoding::{BASE64, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER};
 use lanelock::QueuePair;
 
 use crate::failure::Reason;
-use crate::work::{Burst, Rows, Work};
+use crate::work::{Results, Row, Rows, Work, filled};
 
 /// An encoding by its name.
 pub(crate) fn named(name: &str) -> Option<Encoding> {
@@ -34,6 +34,10 @@ pub(crate) struct Decode<W> {
 
 impl<W: Work> Work for Encode<W> {
     type State = (W::State, Vec<u8>);
+    type Burst<'a>
+        = Rows<Row<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = W::EXACT;
 
     fn state(&self) -> Self::State {
@@ -61,46 +65,56 @@ impl<W: Work> Work for Encode<W> {
         self.inner.nonce_len()
     }
 
-    fn run(
-        &self,
+    fn begin(&self, (state, _): &mut Self::State, queue: &mut QueuePair) -> Result<(), Reason> {
+        self.inner.begin(state, queue)
+    }
+
+    fn push<'a>(&'a self, _: &mut Self::State, rows: &mut Rows<Row<'a>>, row: Row<'a>) {
+        rows.push(row);
+    }
+
+    fn run<'a>(
+        &'a self,
         (state, scratch): &mut Self::State,
         queue: &mut QueuePair,
-        burst: &mut Burst<'_, '_>,
-    ) {
-        let room = |(value, key): (&&[u8], &usize)| self.inner.room(value.len(), *key).unwrap_or(0);
-        let rooms: Rows<_> = burst.values.iter().zip(&burst.keys).map(room).collect();
+        rows: &mut Rows<Row<'a>>,
+    ) -> Results {
+        let room = |row: &Row<'_>| self.inner.room(row.value.len(), row.key).unwrap_or(0);
+        let rooms: Rows<_> = rows.iter().map(room).collect();
         scratch.clear();
         scratch.resize(rooms.iter().sum(), 0);
-        let mut within = Burst {
-            values: burst.values.clone(),
-            aads: burst.aads.clone(),
-            keys: burst.keys.clone(),
-            nonces: burst.nonces.clone(),
-            ..Burst::default()
-        };
-        let mut rest = &mut scratch[..];
-        for room in &rooms {
-            let (slot, others) = rest.split_at_mut(*room);
-            within.slots.push(slot);
-            rest = others;
+        let (mut within, mut rest) = (W::Burst::default(), &mut scratch[..]);
+        for (row, room) in rows.iter().zip(&rooms) {
+            let slot = rest.split_off_mut(..*room).unwrap_or_default();
+            let row = Row { slot, ..*row };
+            self.inner.push(state, &mut within, row);
         }
-        self.inner.run(state, queue, &mut within);
-        let results = filled(within.results, within.slots.len());
-        for ((slot, raw), result) in burst.slots.iter_mut().zip(&within.slots).zip(results) {
-            burst.results.push(result.map(|len| {
-                let raw = if W::EXACT { &raw[..] } else { &raw[..len] };
-                let (head, rest) = slot.split_at_mut(self.prefix.len());
+        let ran = self.inner.run(state, queue, &mut within);
+        drop(within);
+        let results = filled(ran, rows.len());
+        let mut rest = &scratch[..];
+        let texts = rows.drain(..).zip(rooms).zip(results);
+        let texts = texts.map(|((row, room), result)| {
+            let raw = rest.split_off(..room).unwrap_or_default();
+            result.map(|len| {
+                let raw = if W::EXACT { raw } else { &raw[..len] };
+                let (head, rest) = row.slot.split_at_mut(self.prefix.len());
                 head.copy_from_slice(&self.prefix);
                 let text = &mut rest[..self.encoding.encode_len(raw.len())];
                 self.encoding.encode_mut(raw, text);
                 head.len() + text.len()
-            }));
-        }
+            })
+        });
+        texts.collect()
     }
 }
 
 impl<W: Work> Work for Decode<W> {
     type State = (W::State, Vec<u8>);
+    type Burst<'a>
+        = Rows<Row<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = false;
 
     fn state(&self) -> Self::State {
@@ -116,64 +130,57 @@ impl<W: Work> Work for Decode<W> {
         NOT_ENCODED
     }
 
-    fn run(
-        &self,
+    fn begin(&self, (state, _): &mut Self::State, queue: &mut QueuePair) -> Result<(), Reason> {
+        self.inner.begin(state, queue)
+    }
+
+    fn push<'a>(&'a self, _: &mut Self::State, rows: &mut Rows<Row<'a>>, row: Row<'a>) {
+        rows.push(row);
+    }
+
+    fn run<'a>(
+        &'a self,
         (state, scratch): &mut Self::State,
         queue: &mut QueuePair,
-        burst: &mut Burst<'_, '_>,
-    ) {
-        let len = |value: &&[u8]| self.encoding.decode_len(value.len()).unwrap_or(0);
-        let lens: Rows<usize> = burst.values.iter().map(len).collect();
+        rows: &mut Rows<Row<'a>>,
+    ) -> Results {
+        let len = |row: &Row<'_>| self.encoding.decode_len(row.value.len()).unwrap_or(0);
+        let lens: Rows<usize> = rows.iter().map(len).collect();
         scratch.clear();
         scratch.resize(lens.iter().sum(), 0);
         // The decoded values, in the order of those that can be decoded.
-        let (mut decoded, mut rest) = (Rows::new(), &mut scratch[..]);
-        for (value, len) in burst.values.iter().zip(&lens) {
-            let (raw, others) = rest.split_at_mut(*len);
-            rest = others;
-            let len = self.encoding.decode_mut(value, raw);
-            decoded.push(len.ok().map(|len| &raw[..len]));
-        }
-        let mut within = Burst::default();
-        let slots = burst.slots.iter_mut();
-        for (row, (raw, slot)) in decoded.iter().zip(slots).enumerate() {
-            let Some(raw) = raw else { continue };
-            let key = burst.keys[row];
-            let Some(room) = self.inner.room(raw.len(), key) else {
-                continue;
-            };
-            within.values.push(raw);
-            within.aads.push(burst.aads[row]);
-            within.keys.push(key);
-            debug_assert!(room <= raw.len() + MOST_GROWTH);
-            within.slots.push(&mut slot[..room]);
-        }
-        self.inner.run(state, queue, &mut within);
-        let lens: Rows<usize> = within.slots.iter().map(|slot| slot.len()).collect();
-        let results = filled(within.results, lens.len());
-        let mut results = results.into_iter().zip(lens);
-        for (row, raw) in decoded.iter().enumerate() {
-            burst.results.push(match raw {
+        let mut rest = &mut scratch[..];
+        let decoded = rows.iter().zip(&lens).map(|(row, len)| {
+            let raw = rest.split_off_mut(..*len).unwrap_or_default();
+            let len = self.encoding.decode_mut(row.value, raw).ok()?;
+            Some(&raw[..len])
+        });
+        let decoded: Rows<Option<&[u8]>> = decoded.collect();
+        let mut within = W::Burst::default();
+        // What is known of a row before it runs: the length of its slot, or why it does not run.
+        let mut known = Results::new();
+        for (row, raw) in rows.drain(..).zip(decoded) {
+            let room = raw.map(|raw| (raw, self.inner.room(raw.len(), row.key)));
+            known.push(match room {
                 None => Err(NOT_ENCODED),
-                Some(raw) => match self.inner.room(raw.len(), burst.keys[row]) {
-                    None => Err(self.inner.refusal(raw.len(), burst.keys[row])),
-                    Some(_) => match results.next() {
-                        Some((Ok(_), len)) if W::EXACT => Ok(len),
-                        Some((result, _)) => result,
-                        None => Err(Reason::Engine),
-                    },
-                },
+                Some((raw, None)) => Err(self.inner.refusal(raw.len(), row.key)),
+                Some((value, Some(room))) => {
+                    debug_assert!(room <= value.len() + MOST_GROWTH);
+                    let slot = &mut row.slot[..room];
+                    let row = Row { value, slot, ..row };
+                    self.inner.push(state, &mut within, row);
+                    Ok(room)
+                }
             });
         }
-    }
-}
-
-/// The results of `count` rows, where an empty list stands for success.
-fn filled(results: Vec<Result<usize, Reason>>, count: usize) -> Vec<Result<usize, Reason>> {
-    if results.is_empty() {
-        vec![Ok(0); count]
-    } else {
-        results
+        let ran = known.iter().filter(|known| known.is_ok()).count();
+        let mut results = filled(self.inner.run(state, queue, &mut within), ran).into_iter();
+        let all = known.into_iter().map(|known| {
+            let room = known?;
+            let len = results.next().unwrap_or(Err(Reason::Engine))?;
+            Ok(if W::EXACT { room } else { len })
+        });
+        all.collect()
     }
 }
 

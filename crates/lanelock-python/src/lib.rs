@@ -6,6 +6,7 @@
 mod aead;
 mod arrow;
 mod buffer;
+mod burst;
 mod call;
 mod cbc;
 mod column;
@@ -16,11 +17,13 @@ mod failure;
 mod keys;
 mod mac;
 mod nonces;
+mod offsets;
 mod output;
 mod run;
 mod scheme;
 mod seal;
 mod types;
+mod unit;
 mod work;
 
 /// Columns encrypted, decrypted, authenticated and hashed.

@@ -10,6 +10,7 @@ use crate::arrow::{Ours, export, export_stream, export_type};
 use crate::buffer::Buffer;
 use crate::column::{Chunk, Column};
 use crate::failure::Reason;
+use crate::offsets;
 use crate::run::Values;
 use crate::types::Type;
 
@@ -162,13 +163,7 @@ impl Values {
 
     pub(crate) fn range(&self, row: usize, large: bool) -> std::ops::Range<usize> {
         let offsets = self.offsets.bytes();
-        let at = |index: usize| {
-            let mut end = [0; 8];
-            let width = if large { 8 } else { 4 };
-            end[..width].copy_from_slice(&offsets[index * width..(index + 1) * width]);
-            usize::try_from(u64::from_le_bytes(end)).unwrap_or(0)
-        };
-        at(row)..at(row + 1)
+        offsets::read(offsets, large, row)..offsets::read(offsets, large, row + 1)
     }
 }
 
@@ -307,18 +302,10 @@ impl Output {
         if !valid {
             return None;
         }
-        let width = match self.ty {
-            Type::Fixed { width, .. } | Type::FixedSizeBinary(width) => {
-                return buffer(1)?.get(row * width..(row + 1) * width);
-            }
-            _ if self.ty.is_large() => 8,
-            _ => 4,
-        };
-        let at = |index: usize| {
-            let mut end = [0; 8];
-            end[..width].copy_from_slice(buffer(1)?.get(index * width..(index + 1) * width)?);
-            usize::try_from(u64::from_le_bytes(end)).ok()
-        };
-        buffer(2)?.get(at(row)?..at(row + 1)?)
+        if let Type::Fixed { width, .. } | Type::FixedSizeBinary(width) = self.ty {
+            return buffer(1)?.get(row * width..(row + 1) * width);
+        }
+        let (offsets, large) = (buffer(1)?, self.ty.is_large());
+        buffer(2)?.get(offsets::read(offsets, large, row)..offsets::read(offsets, large, row + 1))
     }
 }
