@@ -559,15 +559,3 @@ unsafe extern "C" fn release_stream(stream: *mut Stream) {
         (*stream).release = None;
     }
 }
-
-/// The memory of words as bytes.
-pub(crate) fn as_bytes(words: &[u64]) -> &[u8] {
-    // SAFETY: the same memory; bytes need no alignment.
-    unsafe { slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
-}
-
-/// The memory of words as bytes.
-pub(crate) fn as_bytes_mut(words: &mut [u64]) -> &mut [u8] {
-    // SAFETY: the same memory, borrowed exclusively; any bytes are words.
-    unsafe { slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
-}
