@@ -19,20 +19,73 @@ pub(crate) fn named(name: &str) -> Option<Encoding> {
 
 pub(crate) const NAMES: &str = "hex, base64, base64url, base64url-nopad";
 
-/// Encodes what `inner` makes of each value, after a constant prefix.
-pub(crate) struct Encode<W> {
-    pub(crate) inner: W,
+/// A form of text that bytes have.
+pub(crate) trait Text: Sync {
+    /// The length of the text of so many bytes.
+    fn encoded_len(&self, raw: usize) -> usize;
+
+    fn encode(&self, raw: &[u8], text: &mut [u8]);
+
+    /// The most bytes that a text of this length stands for; `None` if there is no such text.
+    fn decoded_len(&self, text: usize) -> Option<usize>;
+
+    /// Writes what a text stands for to the start of `raw`, which has [`Text::decoded_len`] bytes.
+    fn decode<'t>(&self, text: &'t [u8], raw: &mut [u8]) -> Result<Decoded<'t>, Reason>;
+
+    /// Additional data that every text stands for.
+    fn aad(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// What a text stands for.
+pub(crate) struct Decoded<'t> {
+    pub(crate) len: usize,
+    /// Additional data that stands in the text.
+    pub(crate) aad: Option<&'t [u8]>,
+}
+
+/// An encoding, after a constant prefix that decoding does not expect.
+pub(crate) struct Plain {
     pub(crate) encoding: Encoding,
     pub(crate) prefix: Vec<u8>,
 }
 
-/// Decodes each value before `inner` runs on it.
-pub(crate) struct Decode<W> {
+/// Encodes what `inner` makes of each value.
+pub(crate) struct Encode<'t, W, T> {
     pub(crate) inner: W,
-    pub(crate) encoding: Encoding,
+    pub(crate) text: &'t T,
 }
 
-impl<W: Work> Work for Encode<W> {
+/// Decodes each value before `inner` runs on it.
+pub(crate) struct Decode<'t, W, T> {
+    pub(crate) inner: W,
+    pub(crate) text: &'t T,
+}
+
+impl Text for Plain {
+    fn encoded_len(&self, raw: usize) -> usize {
+        self.prefix.len() + self.encoding.encode_len(raw)
+    }
+
+    fn encode(&self, raw: &[u8], text: &mut [u8]) {
+        let (head, rest) = text.split_at_mut(self.prefix.len());
+        head.copy_from_slice(&self.prefix);
+        self.encoding.encode_mut(raw, rest);
+    }
+
+    fn decoded_len(&self, text: usize) -> Option<usize> {
+        self.encoding.decode_len(text).ok()
+    }
+
+    fn decode<'t>(&self, text: &'t [u8], raw: &mut [u8]) -> Result<Decoded<'t>, Reason> {
+        let len = self.encoding.decode_mut(text, raw);
+        let len = len.map_err(|_| NOT_ENCODED)?;
+        Ok(Decoded { len, aad: None })
+    }
+}
+
+impl<W: Work, T: Text> Work for Encode<'_, W, T> {
     type State = (W::State, Vec<u8>);
     type Burst<'a>
         = Rows<Row<'a>>
@@ -45,8 +98,7 @@ impl<W: Work> Work for Encode<W> {
     }
 
     fn room(&self, len: usize, key: usize) -> Option<usize> {
-        let inner = self.inner.room(len, key)?;
-        Some(self.prefix.len() + self.encoding.encode_len(inner))
+        Some(self.text.encoded_len(self.inner.room(len, key)?))
     }
 
     fn refusal(&self, len: usize, key: usize) -> Reason {
@@ -86,7 +138,8 @@ impl<W: Work> Work for Encode<W> {
         let (mut within, mut rest) = (W::Burst::default(), &mut scratch[..]);
         for (row, room) in rows.iter().zip(&rooms) {
             let slot = rest.split_off_mut(..*room).unwrap_or_default();
-            let row = Row { slot, ..*row };
+            let aad = self.text.aad().unwrap_or(row.aad);
+            let row = Row { aad, slot, ..*row };
             self.inner.push(state, &mut within, row);
         }
         let ran = self.inner.run(state, queue, &mut within);
@@ -98,18 +151,16 @@ impl<W: Work> Work for Encode<W> {
             let raw = rest.split_off(..room).unwrap_or_default();
             result.map(|len| {
                 let raw = if W::EXACT { raw } else { &raw[..len] };
-                let (head, rest) = row.slot.split_at_mut(self.prefix.len());
-                head.copy_from_slice(&self.prefix);
-                let text = &mut rest[..self.encoding.encode_len(raw.len())];
-                self.encoding.encode_mut(raw, text);
-                head.len() + text.len()
+                let len = self.text.encoded_len(raw.len());
+                self.text.encode(raw, &mut row.slot[..len]);
+                len
             })
         });
         texts.collect()
     }
 }
 
-impl<W: Work> Work for Decode<W> {
+impl<W: Work, T: Text> Work for Decode<'_, W, T> {
     type State = (W::State, Vec<u8>);
     type Burst<'a>
         = Rows<Row<'a>>
@@ -121,9 +172,9 @@ impl<W: Work> Work for Decode<W> {
         (self.inner.state(), Vec::new())
     }
 
-    /// The padding says how long a value is, so this is a bound.
+    /// A bound: only the text says how long a value is.
     fn room(&self, len: usize, _: usize) -> Option<usize> {
-        Some(self.encoding.decode_len(len).ok()? + MOST_GROWTH)
+        Some(self.text.decoded_len(len)? + MOST_GROWTH)
     }
 
     fn refusal(&self, _: usize, _: usize) -> Reason {
@@ -144,34 +195,35 @@ impl<W: Work> Work for Decode<W> {
         queue: &mut QueuePair,
         rows: &mut Rows<Row<'a>>,
     ) -> Results {
-        let len = |row: &Row<'_>| self.encoding.decode_len(row.value.len()).unwrap_or(0);
+        let len = |row: &Row<'_>| self.text.decoded_len(row.value.len()).unwrap_or(0);
         let lens: Rows<usize> = rows.iter().map(len).collect();
         scratch.clear();
         scratch.resize(lens.iter().sum(), 0);
-        // The decoded values, in the order of those that can be decoded.
         let mut rest = &mut scratch[..];
         let decoded = rows.iter().zip(&lens).map(|(row, len)| {
             let raw = rest.split_off_mut(..*len).unwrap_or_default();
-            let len = self.encoding.decode_mut(row.value, raw).ok()?;
-            Some(&raw[..len])
+            let decoded = self.text.decode(row.value, raw)?;
+            Ok((&raw[..decoded.len], decoded.aad.unwrap_or(row.aad)))
         });
-        let decoded: Rows<Option<&[u8]>> = decoded.collect();
+        let decoded: Rows<Result<_, Reason>> = decoded.collect();
         let mut within = W::Burst::default();
         // What is known of a row before it runs: the length of its slot, or why it does not run.
         let mut known = Results::new();
-        for (row, raw) in rows.drain(..).zip(decoded) {
-            let room = raw.map(|raw| (raw, self.inner.room(raw.len(), row.key)));
-            known.push(match room {
-                None => Err(NOT_ENCODED),
-                Some((raw, None)) => Err(self.inner.refusal(raw.len(), row.key)),
-                Some((value, Some(room))) => {
-                    debug_assert!(room <= value.len() + MOST_GROWTH);
-                    let slot = &mut row.slot[..room];
-                    let row = Row { value, slot, ..row };
-                    self.inner.push(state, &mut within, row);
-                    Ok(room)
-                }
-            });
+        for (row, decoded) in rows.drain(..).zip(decoded) {
+            known.push(decoded.and_then(|(value, aad)| {
+                let room = self.inner.room(value.len(), row.key);
+                let room = room.ok_or_else(|| self.inner.refusal(value.len(), row.key))?;
+                debug_assert!(room <= value.len() + MOST_GROWTH);
+                let slot = &mut row.slot[..room];
+                let row = Row {
+                    value,
+                    aad,
+                    slot,
+                    ..row
+                };
+                self.inner.push(state, &mut within, row);
+                Ok(room)
+            }));
         }
         let ran = known.iter().filter(|known| known.is_ok()).count();
         let mut results = filled(self.inner.run(state, queue, &mut within), ran).into_iter();

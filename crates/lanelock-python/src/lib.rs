@@ -14,6 +14,7 @@ mod digest;
 mod encoding;
 mod engine;
 mod failure;
+mod jwe;
 mod keys;
 mod mac;
 mod nonces;
