@@ -26,7 +26,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 .PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	aarch64-system mca-aarch64 sanitize fuzz \
-	install install-c capi abi abi-check deb deb-test header ml-kem-peers python scale clean help
+	install install-c capi abi abi-check deb deb-test header ml-kem-peers python datafusion scale clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
 	$(LANELOCK) tour
@@ -209,6 +209,10 @@ capi: setup
 python: setup ## The Python package: its wheel in target/wheels, installed and tested in an environment of its own
 	@tools/setup python
 	tools/python
+
+datafusion: setup ## Functions for DataFusion: built and tested; takes minutes, DataFusion is large
+	cd integrations/datafusion && $(CARGO) test --locked --quiet --target-dir $(CURDIR)/target/datafusion
+	cd integrations/datafusion && $(CARGO) run --locked --quiet --target-dir $(CURDIR)/target/datafusion --example columns
 
 scale: python ## Long: Spark on a cluster of two workers, one killed, with the Python package; needs Java
 	target/python-environment/bin/pip install --quiet --requirement crates/lanelock-python/requirements-clusters.txt

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::call::Call;
 use crate::cbc::{self, HeaderCheck, Wrap};
-use crate::encoding::{Decode, Encode};
+use crate::encoding::{Decode, Encode, Plain};
 use crate::failure::NonceWarning;
 use crate::keys::{Keys, Numbers};
 use crate::nonces::{Counter, Limit};
@@ -32,7 +32,7 @@ use crate::types::Type;
 ///
 /// ``layout`` is ``raw``: nonce, ciphertext, tag (for AES-SIV the synthetic IV, then the ciphertext), or
 /// ``spark``: what Spark's ``aes_encrypt`` makes in the modes GCM and CBC. :func:`tink`,
-/// :func:`fernet` and :func:`mongodb` make the others. ``nonce_length`` is another length of nonces
+/// :func:`fernet`, :func:`mongodb` and :func:`jwe` make the others. ``nonce_length`` is another length of nonces
 /// where the algorithm leaves a choice (AES-GCM, AES-CCM, AES-SIV).
 ///
 /// >>> import lanelock
@@ -213,6 +213,7 @@ impl Aead {
             .aad(aad)?
             .keys(keys, &self.numbers, self.needs_numbers())?
             .nonces(nonce)?;
+        self.refuse_aad(aad)?;
         if nonce.is_none() {
             self.count(py, &call)?;
         }
@@ -222,10 +223,14 @@ impl Aead {
         } else {
             Type::Binary
         };
+        let text_type = if large { Type::LargeUtf8 } else { Type::Utf8 };
         let numbers = &self.numbers;
         match &self.scheme {
             Scheme::Stream {
-                sealing, layout, ..
+                sealing,
+                layout,
+                jwe,
+                ..
             } => {
                 if nonce.is_some() && layout.nonce == 0 {
                     return Err(PyValueError::new_err(format!(
@@ -243,20 +248,21 @@ impl Aead {
                     keys: sealing,
                     layout,
                 };
+                if let Some(text) = jwe {
+                    let work = Encode { inner: work, text };
+                    return call.run(py, &work, numbers, &text_type);
+                }
                 call.run(py, &work, numbers, &binary)
             }
             Scheme::Cbc { keys, layout } => {
-                self.refuse_aad(layout, aad)?;
                 let layout = &self.for_type(layout, &call.column.ty)?;
                 let work = cbc::Seal { keys, layout };
                 if layout.header_check == HeaderCheck::Fernet {
                     let work = Encode {
                         inner: work,
-                        encoding: BASE64URL,
-                        prefix: Vec::new(),
+                        text: &FERNET,
                     };
-                    let text = if large { Type::LargeUtf8 } else { Type::Utf8 };
-                    return call.run(py, &work, numbers, &text);
+                    return call.run(py, &work, numbers, &text_type);
                 }
                 call.run(py, &work, numbers, &binary)
             }
@@ -285,6 +291,7 @@ impl Aead {
         let call = Call::new(column, threads, progress, on_error)?
             .aad(aad)?
             .keys(keys, &self.numbers, self.needs_numbers())?;
+        self.refuse_aad(aad)?;
         let ty = match r#type {
             Some(ty) => Type::from_python(ty)?,
             None if call.column.ty.is_large() => Type::LargeBinary,
@@ -299,22 +306,28 @@ impl Aead {
         let numbers = &self.numbers;
         match &self.scheme {
             Scheme::Stream {
-                opening, layout, ..
+                opening,
+                layout,
+                jwe,
+                ..
             } => {
                 let work = seal::Open {
                     keys: opening,
                     layout,
                 };
+                if let Some(text) = jwe {
+                    let work = Decode { inner: work, text };
+                    return call.run(py, &work, numbers, &ty);
+                }
                 call.run(py, &work, numbers, &ty)
             }
             Scheme::Cbc { keys, layout } => {
-                self.refuse_aad(layout, aad)?;
                 let layout = &self.for_type(layout, &ty)?;
                 let work = cbc::Open { keys, layout };
                 if layout.header_check == HeaderCheck::Fernet {
                     let work = Decode {
                         inner: work,
-                        encoding: BASE64URL,
+                        text: &FERNET,
                     };
                     return call.run(py, &work, numbers, &ty);
                 }
@@ -364,8 +377,12 @@ impl Aead {
 }
 
 impl Aead {
-    fn refuse_aad(&self, layout: &cbc::Layout, aad: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        if aad.is_some() && (layout.tag == 0 || !layout.header.is_empty()) {
+    fn refuse_aad(&self, aad: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let none = match &self.scheme {
+            Scheme::Stream { jwe, .. } => jwe.is_some(),
+            Scheme::Cbc { layout, .. } => layout.tag == 0 || !layout.header.is_empty(),
+        };
+        if aad.is_some() && none {
             return Err(PyValueError::new_err(format!(
                 "aad: the layout {} has no additional data for {}",
                 self.layout_name, self.name
@@ -374,3 +391,9 @@ impl Aead {
         Ok(())
     }
 }
+
+/// Of Fernet tokens.
+static FERNET: Plain = Plain {
+    encoding: BASE64URL,
+    prefix: Vec::new(),
+};

@@ -129,7 +129,7 @@ impl Call {
         Ok(self)
     }
 
-    fn as_long(&self, other: &Column, what: &str) -> PyResult<()> {
+    pub(crate) fn as_long(&self, other: &Column, what: &str) -> PyResult<()> {
         if other.len() == self.column.len() {
             return Ok(());
         }

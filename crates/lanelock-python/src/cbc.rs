@@ -1,12 +1,12 @@
 //! AES-CBC with PKCS #7 padding, alone or with HMAC over additional data, IV and ciphertext: each
 //! value is copied into the output, padded, and encrypted there.
 
-use lanelock::{Buffer, Op, QueuePair, Session, Status};
+use lanelock::{Buffer, Op, QueuePair, Session};
 use subtle::ConstantTimeEq;
 
 use crate::failure::Reason;
 use crate::nonces::Nonces;
-use crate::work::{Burst, Rows, Work};
+use crate::work::{BURST, Results, Row, Rows, Work, filled, process};
 
 const BLOCK: usize = 16;
 /// The longest MAC of a layout.
@@ -151,6 +151,10 @@ fn bits(aad: &[u8]) -> [u8; LENGTH] {
 
 impl Work for Seal<'_> {
     type State = Option<Nonces>;
+    type Burst<'a>
+        = Rows<Row<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = true;
 
     fn state(&self) -> Self::State {
@@ -165,37 +169,48 @@ impl Work for Seal<'_> {
         BLOCK
     }
 
-    fn run(&self, nonces: &mut Self::State, queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {
-        let layout = self.layout;
-        let count = burst.values.len();
-        let header = layout.header.len();
-        let aads: Rows<&[u8]> = burst.aads.iter().map(|aad| layout.aad(aad)).collect();
-        let mut ivs = [[0; BLOCK]; crate::work::BURST];
-        if let Err(reason) = self.ivs(nonces, queue, burst, &aads, &mut ivs[..count]) {
-            burst
-                .results
-                .extend((0..count).map(|_| Err(reason.clone())));
-            return;
+    fn begin(&self, nonces: &mut Self::State, queue: &mut QueuePair) -> Result<(), Reason> {
+        match self.keys[0].derive_iv {
+            Some(_) => Ok(()),
+            None => Nonces::prepare(nonces, queue, BLOCK * BURST),
         }
-        let mut tags = [[0; MAX_TAG]; crate::work::BURST];
+    }
+
+    fn push<'a>(&'a self, _: &mut Self::State, rows: &mut Rows<Row<'a>>, row: Row<'a>) {
+        rows.push(row);
+    }
+
+    fn run<'a>(
+        &'a self,
+        nonces: &mut Self::State,
+        queue: &mut QueuePair,
+        rows: &mut Rows<Row<'a>>,
+    ) -> Results {
+        let layout = self.layout;
+        let header = layout.header.len();
+        let mut ivs = [[0; BLOCK]; BURST];
+        if let Err(reason) = self.ivs(nonces, queue, rows, &mut ivs[..rows.len()]) {
+            return vec![Err(reason); rows.len()];
+        }
+        let mut tags = [[0; MAX_TAG]; BURST];
         let mut ops: Rows<Op<'_>> = Rows::new();
-        for (row, (slot, tag)) in burst.slots.iter_mut().zip(&mut tags).enumerate() {
-            let (value, iv) = (burst.values[row], &ivs[row]);
-            let end = slot.len() - layout.tag;
-            let (head, body) = slot.split_at_mut(header);
+        for ((row, iv), tag) in rows.iter_mut().zip(&ivs).zip(&mut tags) {
+            let aad = layout.aad(row.aad);
+            let end = row.slot.len() - layout.tag;
+            let (head, body) = row.slot.split_at_mut(header);
             head.copy_from_slice(&layout.header);
             let text = end - header; // from the IV
             body[..BLOCK].copy_from_slice(iv);
-            let unpadded = BLOCK + layout.wrap.around() + value.len();
-            layout.wrap.write(value, &mut body[BLOCK..unpadded]);
+            let unpadded = BLOCK + layout.wrap.around() + row.value.len();
+            layout.wrap.write(row.value, &mut body[BLOCK..unpadded]);
             let pad = u8::try_from(text - unpadded).unwrap_or(0);
             body[unpadded..text].fill(pad);
             if layout.length {
-                body[text..text + LENGTH].copy_from_slice(&bits(aads[row]));
+                body[text..text + LENGTH].copy_from_slice(&bits(aad));
             }
             let authenticated = text + layout.trailer();
             let op = Op::new(
-                &self.keys[burst.keys[row]].seal,
+                &self.keys[row.key].seal,
                 Buffer::in_place(&mut body[..authenticated]),
             )
             .iv(iv)
@@ -204,25 +219,17 @@ impl Work for Seal<'_> {
                 op
             } else {
                 op.auth_range(0..authenticated)
-                    .aad(aads[row])
+                    .aad(aad)
                     .tag(&mut tag[..layout.tag])
             });
         }
-        let outcome = queue.process(&mut ops);
-        let results: Rows<_> = ops
-            .iter()
-            .map(|op| match op.status() {
-                Status::Success => Ok(0),
-                _ => Err(Reason::of(op)),
-            })
-            .collect();
-        debug_assert_eq!(outcome.succeeded + outcome.failed, count);
+        let results = process(queue, &mut ops);
         drop(ops);
-        for (slot, tag) in burst.slots.iter_mut().zip(&tags) {
-            let end = slot.len() - layout.tag;
-            slot[end..].copy_from_slice(&tag[..layout.tag]);
+        for (row, tag) in rows.iter_mut().zip(&tags) {
+            let end = row.slot.len() - layout.tag;
+            row.slot[end..].copy_from_slice(&tag[..layout.tag]);
         }
-        burst.results.extend(results);
+        results
     }
 }
 
@@ -242,52 +249,38 @@ impl Seal<'_> {
         &self,
         nonces: &mut Option<Nonces>,
         queue: &mut QueuePair,
-        burst: &Burst<'_, '_>,
-        aads: &[&[u8]],
+        rows: &[Row<'_>],
         ivs: &mut [[u8; BLOCK]],
     ) -> Result<(), Reason> {
-        if !burst.nonces.is_empty() {
-            for (iv, given) in ivs.iter_mut().zip(&burst.nonces) {
-                iv.copy_from_slice(given);
+        if rows.iter().all(|row| row.nonce.is_some()) {
+            for (iv, row) in ivs.iter_mut().zip(rows) {
+                iv.copy_from_slice(row.nonce.unwrap_or_default());
             }
             return Ok(());
         }
         if self.keys[0].derive_iv.is_some() {
             // HMAC over additional data, its length, and the plaintext as it is encrypted.
             let wrap = self.layout.wrap;
-            let mut messages = Vec::with_capacity(burst.values.len());
-            for (value, aad) in burst.values.iter().zip(aads) {
-                let start = LENGTH;
-                let mut message = vec![0; start + wrap.around() + value.len()];
-                message[..start].copy_from_slice(&bits(aad));
-                wrap.write(value, &mut message[start..]);
-                messages.push(zeroize::Zeroizing::new(message));
-            }
-            let mut ops: Rows<Op<'_>> = Rows::new();
-            for (row, (message, iv)) in messages.iter().zip(ivs.iter_mut()).enumerate() {
-                let session = self.keys[burst.keys[row]]
-                    .derive_iv
-                    .as_ref()
-                    .ok_or(Reason::Engine)?;
-                let op = Op::new(session, Buffer::read_only(&message[..])).aad(aads[row]);
-                ops.push(op.tag(iv));
-            }
-            let outcome = queue.process(&mut ops);
-            return match ops.iter().find(|op| op.status() != Status::Success) {
-                Some(op) => Err(Reason::of(op)),
-                None if outcome.failed == 0 => Ok(()),
-                None => Err(Reason::Engine),
+            let message = |row: &Row<'_>| {
+                let mut message = vec![0; LENGTH + wrap.around() + row.value.len()];
+                message[..LENGTH].copy_from_slice(&bits(self.layout.aad(row.aad)));
+                wrap.write(row.value, &mut message[LENGTH..]);
+                zeroize::Zeroizing::new(message)
             };
-        }
-        if nonces.is_none() {
-            *nonces = Some(Nonces::new().map_err(|_| Reason::Engine)?);
+            let messages: Vec<_> = rows.iter().map(message).collect();
+            let mut ops: Rows<Op<'_>> = Rows::new();
+            for ((row, message), iv) in rows.iter().zip(&messages).zip(ivs) {
+                let session = &self.keys[row.key].derive_iv;
+                let session = session.as_ref().ok_or(Reason::Engine)?;
+                let op = Op::new(session, Buffer::read_only(&message[..]));
+                ops.push(op.aad(self.layout.aad(row.aad)).tag(iv));
+            }
+            let failed = process(queue, &mut ops).into_iter().find_map(Result::err);
+            return failed.map_or(Ok(()), Err);
         }
         let nonces = nonces.as_mut().ok_or(Reason::Engine)?;
-        let drawn = nonces
-            .draw(queue, BLOCK * ivs.len())
-            .map_err(|_| Reason::Engine)?;
-        for (iv, drawn) in ivs.iter_mut().zip(drawn.as_chunks().0) {
-            *iv = *drawn;
+        for iv in ivs {
+            nonces.take(iv);
         }
         Ok(())
     }
@@ -295,6 +288,10 @@ impl Seal<'_> {
 
 impl Work for Open<'_> {
     type State = ();
+    type Burst<'a>
+        = Rows<Row<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = false;
 
     fn state(&self) {}
@@ -315,48 +312,41 @@ impl Work for Open<'_> {
         Reason::Layout("the ciphertext is not a whole number of blocks")
     }
 
-    fn run(&self, (): &mut (), queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {
+    fn push<'a>(&'a self, (): &mut (), rows: &mut Rows<Row<'a>>, row: Row<'a>) {
+        rows.push(row);
+    }
+
+    fn run<'a>(&'a self, (): &mut (), queue: &mut QueuePair, rows: &mut Rows<Row<'a>>) -> Results {
         let layout = self.layout;
         let header = layout.header.len();
         let mut checks: Rows<Result<(), Reason>> = Rows::new();
         let mut ops: Rows<Op<'_>> = Rows::new();
-        for (row, slot) in burst.slots.iter_mut().enumerate() {
-            let value = burst.values[row];
-            let (head, body) = value.split_at(header);
+        for row in rows.iter_mut() {
+            let (head, body) = row.value.split_at(header);
             let (text, tag) = body.split_at(body.len() - layout.tag);
-            let aad = if header > 0 { head } else { burst.aads[row] };
+            let aad = if header > 0 { head } else { row.aad };
             checks.push(layout.check(head));
-            slot[..text.len()].copy_from_slice(text);
+            row.slot[..text.len()].copy_from_slice(text);
             if layout.length {
-                slot[text.len()..].copy_from_slice(&bits(aad));
+                row.slot[text.len()..].copy_from_slice(&bits(aad));
             }
-            let authenticated = slot.len();
-            let op = Op::new(
-                &self.keys[burst.keys[row]].open,
-                Buffer::in_place(&mut **slot),
-            )
-            .iv(&text[..BLOCK])
-            .cipher_range(BLOCK..text.len());
+            let authenticated = row.slot.len();
+            let op = Op::new(&self.keys[row.key].open, Buffer::in_place(&mut *row.slot))
+                .iv(&text[..BLOCK])
+                .cipher_range(BLOCK..text.len());
             ops.push(if layout.tag == 0 {
                 op
             } else {
                 op.auth_range(0..authenticated).aad(aad).expected_tag(tag)
             });
         }
-        let outcome = queue.process(&mut ops);
-        debug_assert_eq!(outcome.succeeded + outcome.failed, checks.len());
-        let statuses: Rows<_> = ops
-            .iter()
-            .map(|op| match op.status() {
-                Status::Success => Ok(()),
-                _ => Err(Reason::of(op)),
-            })
-            .collect();
+        let statuses = filled(process(queue, &mut ops), ops.len());
         drop(ops);
-        for ((slot, check), status) in burst.slots.iter_mut().zip(checks).zip(statuses) {
-            let result = check.and(status).and_then(|()| {
-                let end = slot.len() - layout.trailer();
-                let text = &slot[BLOCK..end];
+        let rows = rows.iter_mut().zip(checks).zip(statuses);
+        let results = rows.map(|((row, check), status)| {
+            check.and(status).and_then(|_| {
+                let end = row.slot.len() - layout.trailer();
+                let text = &row.slot[BLOCK..end];
                 let unpadded = unpad(text).ok_or(if layout.tag == 0 {
                     Reason::Forged
                 } else {
@@ -364,11 +354,12 @@ impl Work for Open<'_> {
                 })?;
                 let value = layout.wrap.read(&text[..unpadded]);
                 let value = value.ok_or(Reason::Layout("not a value of the BSON type"))?;
-                slot.copy_within(BLOCK + value.start..BLOCK + value.end, 0);
+                row.slot
+                    .copy_within(BLOCK + value.start..BLOCK + value.end, 0);
                 Ok(value.len())
-            });
-            burst.results.push(result);
-        }
+            })
+        });
+        results.collect()
     }
 }
 

@@ -1,13 +1,13 @@
 //! `lanelock.Mac` and `lanelock.Hash`: pseudonyms and fingerprints of columns.
 
-use data_encoding::Encoding;
 use lanelock::algorithm::{Algorithm, Spec};
 use lanelock::{Hash as Function, Mac as Family, Session, Transform};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::call::Call;
-use crate::encoding::{self, Encode};
+use crate::column::Column;
+use crate::encoding::{self, Encode, Plain};
 use crate::engine;
 use crate::failure::session_error;
 use crate::keys::{Keys, Numbers};
@@ -50,27 +50,27 @@ pub(crate) struct Hash {
 
 /// What becomes of the bytes of a digest.
 struct Form {
-    encoding: Option<Encoding>,
-    prefix: Vec<u8>,
+    text: Option<Plain>,
 }
 
 impl Form {
     fn new(encoding: Option<&str>, prefix: &str) -> PyResult<Self> {
-        let encoding = match encoding {
-            None if prefix.is_empty() => None,
-            None => {
-                return Err(PyValueError::new_err(
+        let Some(name) = encoding else {
+            return match prefix {
+                "" => Ok(Self { text: None }),
+                _ => Err(PyValueError::new_err(
                     "prefix: only text has one; set encoding",
-                ));
-            }
-            Some(name) => Some(encoding::named(name).ok_or_else(|| {
-                PyValueError::new_err(format!("encoding {name:?}; allowed: {}", encoding::NAMES))
-            })?),
+                )),
+            };
         };
-        Ok(Self {
+        let encoding = encoding::named(name).ok_or_else(|| {
+            PyValueError::new_err(format!("encoding {name:?}; allowed: {}", encoding::NAMES))
+        })?;
+        let text = Some(Plain {
             encoding,
             prefix: prefix.as_bytes().to_vec(),
-        })
+        });
+        Ok(Self { text })
     }
 
     fn run(
@@ -81,19 +81,15 @@ impl Form {
         numbers: &Numbers,
     ) -> PyResult<Output> {
         let inner = Digest { keys };
-        match &self.encoding {
+        match &self.text {
             None => call.run(
                 py,
                 &inner,
                 numbers,
                 &Type::FixedSizeBinary(keys[0].tag_len()),
             ),
-            Some(encoding) => {
-                let work = Encode {
-                    inner,
-                    encoding: encoding.clone(),
-                    prefix: self.prefix.clone(),
-                };
+            Some(text) => {
+                let work = Encode { inner, text };
                 let large = call.column.ty.is_large();
                 let ty = if large { Type::LargeUtf8 } else { Type::Utf8 };
                 call.run(py, &work, numbers, &ty)
@@ -170,6 +166,41 @@ impl Mac {
         let call =
             Call::new(column, threads, progress, on_error)?.keys(keys, &self.numbers, several)?;
         self.form.run(py, &call, &self.sessions, &self.numbers)
+    }
+
+    /// Whether ``tags`` has the MAC of each value, as :meth:`compute` makes it: a column of booleans,
+    /// null where the value or its tag is. Tags are compared in constant time. A row whose key number is
+    /// wrong raises :class:`RowError`, or becomes null with ``on_error="null"``.
+    ///
+    /// >>> import lanelock
+    /// >>> mac = lanelock.Mac("hmac-sha256", bytes(32), length=16)
+    /// >>> tags = mac.compute([b"one", b"two"])
+    /// >>> mac.verify([b"one", b"three"], tags).to_pylist()
+    /// [True, False]
+    #[pyo3(signature = (column, tags, *, keys=None, on_error="raise", threads=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        column: &Bound<'_, PyAny>,
+        tags: &Bound<'_, PyAny>,
+        keys: Option<&Bound<'_, PyAny>>,
+        on_error: &str,
+        threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Output> {
+        let several = self.sessions.len() > 1;
+        let call =
+            Call::new(column, threads, progress, on_error)?.keys(keys, &self.numbers, several)?;
+        let tags = Column::new(tags, "tags")?;
+        call.as_long(&tags, "tags")?;
+        if let Type::Fixed { format, .. } = &tags.ty {
+            return Err(PyValueError::new_err(format!(
+                "tags has the Arrow format {format:?}; allowed: binary, fixed-size binary, string"
+            )));
+        }
+        let computed = self.form.run(py, &call, &self.sessions, &self.numbers)?;
+        Ok(py.detach(|| computed.verdicts(&tags)))
     }
 
     /// The algorithm's name.

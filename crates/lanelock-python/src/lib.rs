@@ -6,6 +6,7 @@
 mod aead;
 mod arrow;
 mod buffer;
+mod burst;
 mod call;
 mod cbc;
 mod column;
@@ -13,14 +14,17 @@ mod digest;
 mod encoding;
 mod engine;
 mod failure;
+mod jwe;
 mod keys;
 mod mac;
 mod nonces;
+mod offsets;
 mod output;
 mod run;
 mod scheme;
 mod seal;
 mod types;
+mod unit;
 mod work;
 
 /// Columns encrypted, decrypted, authenticated and hashed.

@@ -1,9 +1,8 @@
 //! MACs and hashes: values are only read.
 
-use lanelock::{Buffer, Op, QueuePair, Session, Status};
+use lanelock::{Buffer, Op, QueuePair, Session};
 
-use crate::failure::Reason;
-use crate::work::{Burst, Rows, Size, Work};
+use crate::work::{Results, Row, Rows, Size, Work, process};
 
 /// Computes tags or digests of one length.
 pub(crate) struct Digest<'k> {
@@ -12,6 +11,10 @@ pub(crate) struct Digest<'k> {
 
 impl Work for Digest<'_> {
     type State = ();
+    type Burst<'a>
+        = Rows<Op<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = true;
 
     fn state(&self) {}
@@ -25,20 +28,13 @@ impl Work for Digest<'_> {
         Some(self.keys[0].tag_len())
     }
 
+    #[inline(always)] // an operation is written where it runs, not moved there
+    fn push<'a>(&'a self, (): &mut (), ops: &mut Rows<Op<'a>>, row: Row<'a>) {
+        ops.push(Op::new(&self.keys[row.key], Buffer::read_only(row.value)).tag(row.slot));
+    }
+
     #[inline]
-    fn run(&self, (): &mut (), queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {
-        let mut ops: Rows<Op<'_>> = Rows::new();
-        for (row, slot) in burst.slots.iter_mut().enumerate() {
-            let session = &self.keys[burst.keys[row]];
-            let op = Op::new(session, Buffer::read_only(burst.values[row])).tag(slot);
-            ops.push(op);
-        }
-        let outcome = queue.process(&mut ops);
-        if outcome.failed > 0 {
-            burst.results.extend(ops.iter().map(|op| match op.status() {
-                Status::Success => Ok(0),
-                _ => Err(Reason::of(op)),
-            }));
-        }
+    fn run<'a>(&'a self, (): &mut (), queue: &mut QueuePair, ops: &mut Rows<Op<'a>>) -> Results {
+        process(queue, ops)
     }
 }

@@ -6,6 +6,7 @@ use lanelock::{Aead, Buffer, Cipher, Op, QueuePair, Session, SessionError, Trans
 use zeroize::Zeroizing;
 
 use crate::engine;
+use crate::failure::Reason;
 
 /// Bytes drawn at a time.
 const DRAWN: usize = 3072;
@@ -13,7 +14,7 @@ const DRAWN: usize = 3072;
 const PER_SEED: usize = 1 << 20;
 
 /// A generator: AES-256 in counter mode, with key and first counter of the operating system. One
-/// serves one thread for some thousand rows, so none is ever copied into the child of a fork.
+/// serves one thread for one column, so none is ever copied into the child of a fork.
 pub(crate) struct Nonces {
     session: Session,
     counter: [u8; 16],
@@ -23,7 +24,7 @@ pub(crate) struct Nonces {
 }
 
 impl Nonces {
-    pub(crate) fn new() -> Result<Self, SessionError> {
+    fn new() -> Result<Self, SessionError> {
         let (session, counter) = seeded()?;
         Ok(Self {
             session,
@@ -34,30 +35,62 @@ impl Nonces {
         })
     }
 
-    /// Fresh random bytes, at most [`DRAWN`], for nonces of one burst.
-    pub(crate) fn draw(
-        &mut self,
+    /// Makes sure that `len` fresh random bytes can be taken, at most [`DRAWN`].
+    #[inline]
+    pub(crate) fn prepare(
+        nonces: &mut Option<Self>,
         queue: &mut QueuePair,
         len: usize,
-    ) -> Result<&[u8], SessionError> {
-        if DRAWN - self.used < len {
-            if self.left < DRAWN {
-                (self.session, self.counter) = seeded()?;
-                self.left = PER_SEED;
-            }
-            self.left -= DRAWN;
-            self.drawn.fill(0);
-            let buffer = Buffer::in_place(&mut self.drawn);
-            let mut burst = [Op::new(&self.session, buffer).iv(&self.counter)];
-            let outcome = queue.process(&mut burst);
-            assert_eq!(outcome.succeeded, 1, "AES-CTR takes any bytes");
-            let blocks = (DRAWN / 16) as u128;
-            let counter = u128::from_be_bytes(self.counter).wrapping_add(blocks);
-            self.counter = counter.to_be_bytes();
-            self.used = 0;
+    ) -> Result<(), Reason> {
+        match nonces {
+            Some(nonces) if DRAWN - nonces.used >= len => Ok(()),
+            _ => Self::draw(nonces, queue).map_err(|_| Reason::Engine),
         }
-        self.used += len;
-        Ok(&self.drawn[self.used - len..self.used])
+    }
+
+    #[cold]
+    fn draw(nonces: &mut Option<Self>, queue: &mut QueuePair) -> Result<(), SessionError> {
+        let this = match nonces {
+            Some(nonces) => nonces,
+            None => nonces.insert(Self::new()?),
+        };
+        if this.left < DRAWN {
+            (this.session, this.counter) = seeded()?;
+            this.left = PER_SEED;
+        }
+        this.left -= DRAWN;
+        this.drawn.fill(0);
+        let buffer = Buffer::in_place(&mut this.drawn);
+        let mut burst = [Op::new(&this.session, buffer).iv(&this.counter)];
+        let outcome = queue.process(&mut burst);
+        assert_eq!(outcome.succeeded, 1, "AES-CTR takes any bytes");
+        let blocks = (DRAWN / 16) as u128;
+        let counter = u128::from_be_bytes(this.counter).wrapping_add(blocks);
+        this.counter = counter.to_be_bytes();
+        this.used = 0;
+        Ok(())
+    }
+
+    /// Fills `nonce` with bytes that are prepared.
+    #[inline]
+    pub(crate) fn take(&mut self, nonce: &mut [u8]) {
+        let fresh = &self.drawn[self.used..][..nonce.len()];
+        self.used += nonce.len();
+        // Most have 12 bytes. As two words, which are copied without a call.
+        match (
+            nonce.len(),
+            nonce.first_chunk_mut(),
+            fresh.first_chunk::<8>(),
+        ) {
+            (12, Some(first), Some(drawn)) => {
+                *first = *drawn;
+                if let (Some(last), Some(drawn)) = (nonce.last_chunk_mut(), fresh.last_chunk::<4>())
+                {
+                    *last = *drawn;
+                }
+            }
+            _ => nonce.copy_from_slice(fresh),
+        }
     }
 }
 

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyString};
+use subtle::ConstantTimeEq;
 
 use crate::arrow::{Ours, export, export_stream, export_type};
 use crate::buffer::Buffer;
 use crate::column::{Chunk, Column};
 use crate::failure::Reason;
+use crate::offsets;
 use crate::run::Values;
 use crate::types::Type;
+
+/// Arrow's format of booleans.
+const BOOLEANS: &str = "b";
 
 /// A column of results.
 ///
@@ -162,13 +167,7 @@ impl Values {
 
     pub(crate) fn range(&self, row: usize, large: bool) -> std::ops::Range<usize> {
         let offsets = self.offsets.bytes();
-        let at = |index: usize| {
-            let mut end = [0; 8];
-            let width = if large { 8 } else { 4 };
-            end[..width].copy_from_slice(&offsets[index * width..(index + 1) * width]);
-            usize::try_from(u64::from_le_bytes(end)).unwrap_or(0)
-        };
-        at(row)..at(row + 1)
+        offsets::read(offsets, large, row)..offsets::read(offsets, large, row + 1)
     }
 }
 
@@ -208,20 +207,13 @@ impl Output {
         for (row, _) in &self.failures {
             bits.bytes_mut()[row / 8] |= 1 << (row % 8);
         }
-        let ty = Type::Fixed {
-            format: "b".to_owned(),
-            width: 0,
+        let chunk = Ours {
+            format: BOOLEANS.to_owned(),
+            len,
+            nulls: 0,
+            buffers: vec![None, Some(Arc::new(bits))],
         };
-        Self {
-            chunks: vec![Ours {
-                format: ty.format(),
-                len,
-                nulls: 0,
-                buffers: vec![None, Some(Arc::new(bits))],
-            }],
-            ty,
-            failures: Vec::new(),
-        }
+        Self::booleans(vec![chunk], Vec::new())
     }
 
     /// The type, as an Arrow schema capsule.
@@ -276,7 +268,7 @@ impl Output {
             for row in 0..chunk.len {
                 match self.item(chunk, row) {
                     None => list.append(py.None())?,
-                    Some(_) if self.ty.format() == "b" => {
+                    Some(_) if self.ty.format() == BOOLEANS => {
                         let bits = chunk.buffers[1]
                             .as_ref()
                             .map_or(&[][..], |bits| bits.bytes());
@@ -294,6 +286,48 @@ impl Output {
 }
 
 impl Output {
+    fn booleans(chunks: Vec<Ours>, failures: Vec<(usize, Reason)>) -> Self {
+        let ty = Type::Fixed {
+            format: BOOLEANS.to_owned(),
+            width: 0,
+        };
+        Self {
+            ty,
+            chunks,
+            failures,
+        }
+    }
+
+    /// Whether each value is that of `given`, compared in constant time; null where one of them is.
+    /// `given` has as many rows.
+    pub(crate) fn verdicts(self, given: &Column) -> Self {
+        let rows = given.chunks.iter();
+        let mut rows = rows.flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
+        let verdicts = |chunk: &Ours| {
+            let mut bits = Buffer::zeroed(chunk.len.div_ceil(8));
+            let mut valid = Buffer::zeroed(chunk.len.div_ceil(8));
+            let mut nulls = 0;
+            for (row, (theirs, at)) in rows.by_ref().take(chunk.len).enumerate() {
+                match self.item(chunk, row) {
+                    Some(expected) if !theirs.is_null(at) => {
+                        valid.bytes_mut()[row / 8] |= 1 << (row % 8);
+                        let equal = theirs.value(at).map(|tag| expected.ct_eq(tag).unwrap_u8());
+                        bits.bytes_mut()[row / 8] |= equal.unwrap_or(0) << (row % 8);
+                    }
+                    _ => nulls += 1,
+                }
+            }
+            Ours {
+                format: BOOLEANS.to_owned(),
+                len: chunk.len,
+                nulls,
+                buffers: vec![Some(Arc::new(valid)), Some(Arc::new(bits))],
+            }
+        };
+        let chunks = self.chunks.iter().map(verdicts).collect();
+        Self::booleans(chunks, self.failures)
+    }
+
     fn buffers(&self) -> usize {
         match self.ty {
             Type::Fixed { .. } | Type::FixedSizeBinary(_) => 2,
@@ -307,18 +341,10 @@ impl Output {
         if !valid {
             return None;
         }
-        let width = match self.ty {
-            Type::Fixed { width, .. } | Type::FixedSizeBinary(width) => {
-                return buffer(1)?.get(row * width..(row + 1) * width);
-            }
-            _ if self.ty.is_large() => 8,
-            _ => 4,
-        };
-        let at = |index: usize| {
-            let mut end = [0; 8];
-            end[..width].copy_from_slice(buffer(1)?.get(index * width..(index + 1) * width)?);
-            usize::try_from(u64::from_le_bytes(end)).ok()
-        };
-        buffer(2)?.get(at(row)?..at(row + 1)?)
+        if let Type::Fixed { width, .. } | Type::FixedSizeBinary(width) = self.ty {
+            return buffer(1)?.get(row * width..(row + 1) * width);
+        }
+        let (offsets, large) = (buffer(1)?, self.ty.is_large());
+        buffer(2)?.get(offsets::read(offsets, large, row)..offsets::read(offsets, large, row + 1))
     }
 }

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use crate::cbc::{self, HeaderCheck, Wrap};
 use crate::engine;
 use crate::failure::session_error;
+use crate::jwe::Compact;
 use crate::keys::Keys;
 use crate::seal;
 
@@ -18,6 +19,8 @@ pub(crate) enum Scheme {
         sealing: Vec<Session>,
         opening: Vec<Session>,
         layout: seal::Layout,
+        /// What ciphertexts are written in, if not as they are.
+        jwe: Option<Compact>,
     },
     Cbc {
         keys: Vec<cbc::Key>,
@@ -72,6 +75,9 @@ impl Request<'_, '_> {
                 "spark",
                 Scheme::stream(Family::AesGcm, self.keys, Vec::new(), primary, None)?,
             ),
+            ("jwe", Some(Family::AesGcm), _) => {
+                ("jwe", Scheme::jwe(self.keys, &self.header, primary)?)
+            }
             ("spark", None, None)
                 if ["aes-cbc", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]
                     .contains(&self.algorithm) =>
@@ -189,7 +195,26 @@ impl Scheme {
             sealing,
             opening,
             layout,
+            jwe: None,
         })
+    }
+
+    /// JWE tokens: AES-GCM with nonces of 12 bytes, and keys of one length, which the header names.
+    fn jwe(keys: &Keys, header: &[u8], primary: usize) -> PyResult<Self> {
+        let len = keys.keys[0].len();
+        if let Some(other) = keys.keys.iter().find(|key| key.len() != len) {
+            return Err(PyValueError::new_err(format!(
+                "layout jwe: keys of {len} and {} bytes; allowed: one length",
+                other.len()
+            )));
+        }
+        let compact = Compact::new(header, len)
+            .map_err(|why| PyValueError::new_err(format!("header: {why}")))?;
+        let mut scheme = Self::stream(Family::AesGcm, keys, Vec::new(), primary, None)?;
+        if let Self::Stream { jwe, .. } = &mut scheme {
+            *jwe = Some(compact);
+        }
+        Ok(scheme)
     }
 
     /// AES-CBC with PKCS #7 padding, as Spark has it: nothing authenticates it.
@@ -291,7 +316,8 @@ fn unknown(algorithm: &str, layout: &str) -> PyErr {
          aes-siv, aes-ccm (each also with the bits of its key, as aes-256-gcm), chacha20-poly1305, \
          xchacha20-poly1305, aes-128-cbc-hmac-sha256, aes-192-cbc-hmac-sha384, \
          aes-256-cbc-hmac-sha512; spark has aes-gcm, aes-cbc; tink has aes-gcm, aes-gcm-siv, aes-siv, \
-         chacha20-poly1305, xchacha20-poly1305; fernet has aes-128-cbc-hmac-sha256; mongodb has \
+         chacha20-poly1305, xchacha20-poly1305; jwe has aes-gcm; \
+         fernet has aes-128-cbc-hmac-sha256; mongodb has \
          aes-256-cbc-hmac-sha512"
     ))
 }

@@ -1,11 +1,11 @@
 //! AEADs whose text has the length of the ciphertext: from the column straight into the output.
 
-use lanelock::{Buffer, Op, QueuePair, Session, SessionError, Status, Transform};
+use lanelock::{Buffer, Op, QueuePair, Session, SessionError, Transform};
 
 use crate::engine;
 use crate::failure::Reason;
 use crate::nonces::Nonces;
-use crate::work::{Burst, Rows, Size, Work};
+use crate::work::{BURST, Results, Row, Rows, Size, Work, process};
 
 /// Bytes of a tag.
 const TAG: usize = 16;
@@ -69,6 +69,10 @@ pub(crate) fn sessions(
 
 impl Work for Seal<'_> {
     type State = Option<Nonces>;
+    type Burst<'a>
+        = Rows<Op<'a>>
+    where
+        Self: 'a;
     const EXACT: bool = true;
 
     fn state(&self) -> Self::State {
@@ -101,53 +105,45 @@ impl Work for Seal<'_> {
     }
 
     #[inline]
-    fn run(&self, nonces: &mut Self::State, queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {
-        let len = self.layout.nonce;
-        let count = burst.values.len();
-        let drawn = if len > 0 && burst.nonces.is_empty() {
-            match draw(nonces, queue, count * len) {
-                Some(drawn) => drawn,
-                None => {
-                    return burst
-                        .results
-                        .extend((0..count).map(|_| Err(Reason::Engine)));
-                }
-            }
+    fn begin(&self, nonces: &mut Self::State, queue: &mut QueuePair) -> Result<(), Reason> {
+        match self.layout.nonce {
+            0 => Ok(()),
+            len => Nonces::prepare(nonces, queue, len * BURST),
+        }
+    }
+
+    #[inline(always)] // an operation is written where it runs, not moved there
+    fn push<'a>(&'a self, nonces: &mut Self::State, ops: &mut Rows<Op<'a>>, row: Row<'a>) {
+        let prefix = self.layout.prefix(row.key);
+        let (head, rest) = row.slot.split_at_mut(prefix.len());
+        if !prefix.is_empty() {
+            head.copy_from_slice(prefix);
+        }
+        let (nonce, rest) = rest.split_at_mut(self.layout.nonce);
+        match (row.nonce, nonces) {
+            (Some(given), _) => nonce.copy_from_slice(given),
+            (None, Some(nonces)) => nonces.take(nonce),
+            (None, None) => debug_assert!(nonce.is_empty(), "nonces are prepared"),
+        }
+        let (text, tag) = if self.layout.tag_first {
+            let (tag, text) = rest.split_at_mut(TAG);
+            (text, tag)
         } else {
-            &[]
+            rest.split_at_mut(row.value.len())
         };
-        let mut ops: Rows<Op<'_>> = Rows::new();
-        for (row, slot) in burst.slots.iter_mut().enumerate() {
-            let (key, value) = (burst.keys[row], burst.values[row]);
-            let prefix = self.layout.prefix(key);
-            let (head, rest) = slot.split_at_mut(prefix.len());
-            if !prefix.is_empty() {
-                head.copy_from_slice(prefix);
-            }
-            let (nonce, rest) = rest.split_at_mut(len);
-            match burst.nonces.get(row) {
-                Some(given) => nonce.copy_from_slice(given),
-                None if len == 12 => nonce.copy_from_slice(&drawn[row * 12..row * 12 + 12]),
-                None if len > 0 => nonce.copy_from_slice(&drawn[row * len..(row + 1) * len]),
-                None => {}
-            }
-            let (text, tag) = if self.layout.tag_first {
-                let (tag, text) = rest.split_at_mut(TAG);
-                (text, tag)
-            } else {
-                rest.split_at_mut(value.len())
-            };
-            let op = Op::new(&self.keys[key], Buffer::separate(value, text)).tag(tag);
-            let op = if len > 0 { op.iv(nonce) } else { op };
-            ops.push(with_aad(op, burst.aads[row]));
-        }
-        let outcome = queue.process(&mut ops);
-        if outcome.failed > 0 {
-            burst.results.extend(ops.iter().map(|op| match op.status() {
-                Status::Success => Ok(0),
-                _ => Err(Reason::of(op)),
-            }));
-        }
+        let op = Op::new(&self.keys[row.key], Buffer::separate(row.value, text)).tag(tag);
+        let op = if nonce.is_empty() { op } else { op.iv(nonce) };
+        ops.push(with_aad(op, row.aad));
+    }
+
+    #[inline]
+    fn run<'a>(
+        &'a self,
+        _: &mut Self::State,
+        queue: &mut QueuePair,
+        ops: &mut Rows<Op<'a>>,
+    ) -> Results {
+        process(queue, ops)
     }
 }
 
@@ -157,15 +153,19 @@ fn with_aad<'a>(op: Op<'a>, aad: &'a [u8]) -> Op<'a> {
     if aad.is_empty() { op } else { op.aad(aad) }
 }
 
-fn draw<'n>(nonces: &'n mut Option<Nonces>, queue: &mut QueuePair, len: usize) -> Option<&'n [u8]> {
-    if nonces.is_none() {
-        *nonces = Some(Nonces::new().ok()?);
-    }
-    nonces.as_mut()?.draw(queue, len).ok()
+/// Ciphertexts that have come, and the positions of those with another prefix than their key's.
+#[derive(Default)]
+pub(crate) struct Ciphertexts<'a> {
+    ops: Rows<Op<'a>>,
+    wrong: Vec<usize>,
 }
 
 impl Work for Open<'_> {
     type State = ();
+    type Burst<'a>
+        = Ciphertexts<'a>
+    where
+        Self: 'a;
     const EXACT: bool = true;
 
     fn state(&self) {}
@@ -187,38 +187,40 @@ impl Work for Open<'_> {
         self.layout.key_of(value)
     }
 
+    #[inline(always)] // an operation is written where it runs, not moved there
+    fn push<'a>(&'a self, (): &mut (), burst: &mut Ciphertexts<'a>, row: Row<'a>) {
+        let prefix = self.layout.prefix(row.key);
+        let (head, rest) = row.value.split_at(prefix.len());
+        // A comparison of nothing is slow where one of the slices has no memory.
+        if !prefix.is_empty() && head != prefix {
+            burst.wrong.push(burst.ops.len());
+        }
+        let (nonce, rest) = rest.split_at(self.layout.nonce);
+        let (text, tag) = if self.layout.tag_first {
+            let (tag, text) = rest.split_at(TAG);
+            (text, tag)
+        } else {
+            rest.split_at(row.slot.len())
+        };
+        let op = Op::new(&self.keys[row.key], Buffer::separate(text, row.slot));
+        let op = if nonce.is_empty() { op } else { op.iv(nonce) };
+        burst.ops.push(with_aad(op.expected_tag(tag), row.aad));
+    }
+
     #[inline]
-    fn run(&self, (): &mut (), queue: &mut QueuePair, burst: &mut Burst<'_, '_>) {
-        let mut ops: Rows<Op<'_>> = Rows::new();
-        let mut wrong = Rows::<usize>::new();
-        for (row, slot) in burst.slots.iter_mut().enumerate() {
-            let (key, value) = (burst.keys[row], burst.values[row]);
-            let prefix = self.layout.prefix(key);
-            let (head, rest) = value.split_at(prefix.len());
-            // A comparison of nothing is slow where one of the slices has no memory.
-            if !prefix.is_empty() && head != prefix {
-                wrong.push(row);
+    fn run<'a>(
+        &'a self,
+        (): &mut (),
+        queue: &mut QueuePair,
+        burst: &mut Ciphertexts<'a>,
+    ) -> Results {
+        let mut results = process(queue, &mut burst.ops);
+        if !burst.wrong.is_empty() {
+            results.resize(burst.ops.len(), Ok(0));
+            for row in burst.wrong.drain(..) {
+                results[row] = Err(Reason::Layout("another prefix than the key's"));
             }
-            let (nonce, rest) = rest.split_at(self.layout.nonce);
-            let (text, tag) = if self.layout.tag_first {
-                let (tag, text) = rest.split_at(TAG);
-                (text, tag)
-            } else {
-                rest.split_at(slot.len())
-            };
-            let op = Op::new(&self.keys[key], Buffer::separate(text, &mut **slot));
-            let op = if nonce.is_empty() { op } else { op.iv(nonce) };
-            ops.push(with_aad(op.expected_tag(tag), burst.aads[row]));
         }
-        let outcome = queue.process(&mut ops);
-        if outcome.failed == 0 && wrong.is_empty() {
-            return;
-        }
-        let results = ops.iter().enumerate().map(|(row, op)| match op.status() {
-            _ if wrong.contains(&row) => Err(Reason::Layout("another prefix than the key's")),
-            Status::Success => Ok(0),
-            _ => Err(Reason::of(op)),
-        });
-        burst.results.extend(results);
+        results
     }
 }

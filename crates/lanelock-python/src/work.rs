@@ -1,7 +1,7 @@
-//! A burst of rows, and what a kind of work does with it.
+//! What is done to each value of a column: rows become operations, which run in bursts.
 
 use arrayvec::ArrayVec;
-use lanelock::QueuePair;
+use lanelock::{Op, QueuePair, Status};
 
 use crate::failure::Reason;
 
@@ -10,22 +10,22 @@ pub(crate) const BURST: usize = 64;
 
 pub(crate) type Rows<T> = ArrayVec<T, BURST>;
 
-/// Rows with what each of them has, side by side.
-#[derive(Default)]
-pub(crate) struct Burst<'a, 'o> {
-    pub(crate) values: Rows<&'a [u8]>,
-    /// Empty slices where there is no additional data.
-    pub(crate) aads: Rows<&'a [u8]>,
-    /// Positions of keys.
-    pub(crate) keys: Rows<usize>,
-    /// Nonces that the caller gives; none if they are drawn.
-    pub(crate) nonces: Rows<&'a [u8]>,
-    /// Where the results go: as many bytes as [`Work::room`] says.
-    pub(crate) slots: Rows<&'o mut [u8]>,
-    /// The length of each result, which starts its slot, or why there is none. Of a failed row the
-    /// slot may hold anything that is not plaintext. Empty if every result fills its slot.
-    pub(crate) results: Vec<Result<usize, Reason>>,
+/// What a row has.
+pub(crate) struct Row<'a> {
+    pub(crate) value: &'a [u8],
+    /// Empty where there is no additional data.
+    pub(crate) aad: &'a [u8],
+    /// The position of its key.
+    pub(crate) key: usize,
+    /// The nonce that the caller gives, as long as [`Work::nonce_len`] says.
+    pub(crate) nonce: Option<&'a [u8]>,
+    /// Where the result goes: as many bytes as [`Work::room`] says.
+    pub(crate) slot: &'a mut [u8],
 }
+
+/// The length of each result, which starts its slot, or why there is none. Of a failed row the slot
+/// may hold anything that is not plaintext. Empty if every result fills its slot.
+pub(crate) type Results = Vec<Result<usize, Reason>>;
 
 /// How many bytes the results of some work have.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +39,16 @@ pub(crate) enum Size {
 
 /// What is done to each value of a column.
 pub(crate) trait Work: Sync {
-    /// What a thread needs for some thousand rows.
+    /// What a thread needs for all its rows.
     type State;
 
-    /// Whether every result fills its slot, unless its row fails: lengths in `results` do not count.
+    /// Rows that have come, up to [`BURST`] of them.
+    type Burst<'a>: Default
+    where
+        Self: 'a;
+
+    /// Whether every result fills its slot, unless its row fails: lengths in the results do not
+    /// count.
     const EXACT: bool;
 
     /// How many bytes results have, if that needs no look at each value.
@@ -75,6 +81,42 @@ pub(crate) trait Work: Sync {
         0
     }
 
+    /// Before the rows of each burst.
+    fn begin(&self, _state: &mut Self::State, _queue: &mut QueuePair) -> Result<(), Reason> {
+        Ok(())
+    }
+
+    /// Adds a row to a burst that has begun and is not full.
+    fn push<'a>(&'a self, state: &mut Self::State, burst: &mut Self::Burst<'a>, row: Row<'a>);
+
     /// Runs a burst, and gives each row its result.
-    fn run(&self, state: &mut Self::State, queue: &mut QueuePair, burst: &mut Burst<'_, '_>);
+    fn run<'a>(
+        &'a self,
+        state: &mut Self::State,
+        queue: &mut QueuePair,
+        burst: &mut Self::Burst<'a>,
+    ) -> Results;
+}
+
+/// Runs operations whose results fill their slots.
+#[inline]
+pub(crate) fn process(queue: &mut QueuePair, ops: &mut [Op<'_>]) -> Results {
+    match queue.process(ops).failed {
+        0 => Results::new(),
+        _ => ops.iter().map(result).collect(),
+    }
+}
+
+#[cold]
+fn result(op: &Op<'_>) -> Result<usize, Reason> {
+    match op.status() {
+        Status::Success => Ok(0),
+        _ => Err(Reason::of(op)),
+    }
+}
+
+/// The results of `count` rows, where an empty list stands for success.
+pub(crate) fn filled(mut results: Results, count: usize) -> Results {
+    results.resize(count, Ok(0));
+    results
 }

@@ -197,3 +197,62 @@ def test_tink_reads_ours_and_we_read_its(url, field, length):
     assert [theirs.decrypt(value, b"aad") for value in sealed] == values
     written = [theirs.encrypt(value, b"aad") for value in values]
     assert ours.decrypt(written, aad=b"aad").to_pylist() == values
+
+
+@pytest.mark.parametrize("length", [16, 24, 32])
+def test_jwcrypto_reads_our_tokens_and_we_read_its(length):
+    jwe, jwk = pytest.importorskip("jwcrypto.jwe"), pytest.importorskip("jwcrypto.jwk")
+    key = bytes(range(length))
+    theirs = jwk.JWK(kty="oct", k=base64.urlsafe_b64encode(key).rstrip(b"=").decode())
+    ours = lanelock.jwe(key, header={"kid": "users.email"})
+    tokens = pa.array(ours.encrypt(VALUES))
+    assert tokens.type == pa.large_string()
+    assert ours.decrypt(tokens).to_pylist() == VALUES
+    written = []
+    for value, token in zip(VALUES, tokens.to_pylist()):
+        if value is None:
+            assert token is None
+            continue
+        if value:  # jwcrypto reads no token of an empty text, its own neither
+            read = jwe.JWE()
+            read.deserialize(token, key=theirs)
+            assert read.payload == value
+            names = {"alg": "dir", "enc": f"A{8 * length}GCM", "kid": "users.email"}
+            assert read.jose_header == names
+        header = {"enc": f"A{8 * length}GCM", "alg": "dir", "typ": "other"}
+        token = jwe.JWE(value, protected=json.dumps(header), recipient=theirs)
+        written.append(token.serialize(compact=True))
+    assert lanelock.jwe(key).decrypt(written).to_pylist() == [v for v in VALUES if v is not None]
+
+
+def test_tokens_that_are_not_ours_are_named():
+    def header(**fields):
+        text = json.dumps({"alg": "dir", "enc": "A256GCM", **fields})
+        return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+    ours = lanelock.jwe(bytes(32))
+    [token] = ours.encrypt([b"value"]).to_pylist()
+    start, key, nonce, text, tag = token.split(".")
+    bad = {
+        f"{start}.{key}.{nonce}.{text}": "not a JWE",
+        f"{token}.": "not a JWE",
+        f"{start}..{nonce}.{text}=.{tag}": "not a JWE",
+        f"!!!!..{nonce}.{text}.{tag}": "not a JWE",
+        f"{start}.AAAA.{nonce}.{text}.{tag}": "encrypted key",
+        f"{start}..{nonce[:-4]}.{text}.{tag}": "another length",
+        f"{start}..{nonce}.{text}.{tag}AA": "another length",
+        f"{header(enc='A128GCM')}..{nonce}.{text}.{tag}": "another algorithm",
+        f"{header(zip='DEF')}..{nonce}.{text}.{tag}": "`crit` or `zip`",
+        f"{header(kid='1')}..{nonce}.{text}.{tag}": "authentication failed",
+        "": "not a JWE",
+    }
+    opened = ours.decrypt([*bad, token], on_error="null")
+    assert opened.to_pylist() == [None] * len(bad) + [b"value"]
+    reasons = [reason for _, reason in opened.failures]
+    assert len(reasons) == len(bad)
+    for reason, expected in zip(reasons, bad.values()):
+        assert expected in reason
+    with pytest.raises(ValueError, match="the layout jwe has no additional data"):
+        ours.encrypt([b"value"], aad=b"aad")
+    with pytest.raises(ValueError, match="another algorithm"):
+        lanelock.jwe(bytes(32), header={"alg": "A256KW"})

@@ -31,7 +31,7 @@ from ._lanelock import (
     RowError,
     __version__,
 )
-from ._layouts import fernet, mongodb, tink
+from ._layouts import fernet, jwe, mongodb, tink
 
 __all__ = [
     "Aead",
@@ -43,6 +43,7 @@ __all__ = [
     "RowError",
     "__version__",
     "fernet",
+    "jwe",
     "mongodb",
     "random_key",
     "read_key_file",

@@ -13,7 +13,7 @@ import base64
 import json
 import os
 import sys
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 import lanelock
 
@@ -101,6 +101,8 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+Source = TypeVar("Source", bound="_Source")
+
 #: From a column's name and values to the new values.
 Transform = Callable[[str, Any], Any]
 
@@ -138,7 +140,19 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-class _Parquet:
+class _Source:
+    """A file that is open for the length of a block."""
+
+    file: Any
+
+    def __enter__(self: Source) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+class _Parquet(_Source):
     """A Parquet file, row group by row group. What is done of it is in a folder beside the output, one
     file for each row group, until all are; `--resume` keeps those."""
 
@@ -148,19 +162,13 @@ class _Parquet:
 
         self.parquet = pyarrow.parquet
         try:
-            self.file = self.parquet.ParquetFile(path, memory_map=True)
+            self.file = self.parquet.ParquetFile(path)
         except self.pyarrow.ArrowInvalid as error:
             raise Failure(f"{path}: {error}") from None
         self.path = path
         self.names: list[str] = self.file.schema_arrow.names
         self.rows: int = self.file.metadata.num_rows
         self.summary = f"{self.rows:,} rows in {self.file.metadata.num_row_groups} row groups"
-
-    def __enter__(self) -> _Parquet:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     def convert(
         self, output: str, options: argparse.Namespace, transform: Transform, progress: Any
@@ -234,7 +242,7 @@ def _key_check(options: argparse.Namespace) -> list[str]:
     return checks
 
 
-class _Csv:
+class _Csv(_Source):
     """A CSV file with a header line. Encrypted values are base64, decrypted ones are text."""
 
     BATCH = 50_000
@@ -252,12 +260,6 @@ class _Csv:
             raise Failure(f"{path}: the file has no header line") from None
         self.rows = 0
         self.summary = f"{os.stat(path).st_size:,} bytes"
-
-    def __enter__(self) -> _Csv:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     def convert(
         self, output: str, options: argparse.Namespace, transform: Transform, progress: Any

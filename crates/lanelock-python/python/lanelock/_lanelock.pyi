@@ -100,6 +100,16 @@ class Mac:
         threads: int | None = None,
         progress: _Progress = None,
     ) -> Column: ...
+    def verify(
+        self,
+        column: _ColumnLike,
+        tags: _ColumnLike,
+        *,
+        keys: _ColumnLike | None = None,
+        on_error: _OnError = "raise",
+        threads: int | None = None,
+        progress: _Progress = None,
+    ) -> Column: ...
     @property
     def algorithm(self) -> str: ...
     def __reduce__(self) -> Any: ...

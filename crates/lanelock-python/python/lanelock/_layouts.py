@@ -36,6 +36,17 @@ def mongodb(key: bytes, key_id: uuid.UUID | bytes, *, deterministic: bool = Fals
     )
 
 
+def jwe(key: bytes, header: dict[str, Any] | None = None) -> Aead:
+    """Tokens of JSON Web Encryption in the compact serialization: ``dir`` with AES-GCM, the key being
+    the content encryption key. ``header`` has fields besides ``alg`` and ``enc``, such as ``kid``.
+
+    ``decrypt`` takes tokens with any header of these two algorithms, but none with ``crit`` or ``zip``.
+    """
+    fields = {"alg": "dir", "enc": f"A{8 * len(key)}GCM", **(header or {})}
+    encoded = json.dumps(fields, separators=(",", ":")).encode()
+    return Aead("aes-gcm", key, layout="jwe", header=encoded)
+
+
 _TINK = {
     "AesGcmKey": "aes-gcm",
     "AesGcmSivKey": "aes-gcm-siv",

@@ -26,8 +26,8 @@ class Expressions:
         self._expression = expression
 
     def encrypt(self, aead: lanelock.Aead, aad: Optional[bytes] = None) -> pl.Expr:
-        """The values encrypted, as ``pl.Binary``; text of Fernet tokens as ``pl.String``."""
-        dtype = pl.String() if aead.layout == "fernet" else pl.Binary()
+        """The values encrypted, as ``pl.Binary``; tokens (Fernet, JWE) as ``pl.String``."""
+        dtype = pl.String() if aead.layout in ("fernet", "jwe") else pl.Binary()
         return self._map(lambda series: aead.encrypt(series, aad=aad), dtype)
 
     def decrypt(

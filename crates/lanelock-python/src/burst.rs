@@ -1,0 +1,178 @@
+//! A unit in bursts, straight into its part of the output.
+
+use lanelock::QueuePair;
+
+use crate::failure::Reason;
+use crate::offsets::Ends;
+use crate::unit::Unit;
+use crate::work::{BURST, Results, Row, Rows, Work};
+
+/// A unit, and its part of the output.
+pub(crate) struct Task<'a, 'o> {
+    pub(crate) unit: Unit<'a>,
+    pub(crate) data: &'o mut [u8],
+    pub(crate) ends: Ends<'o>,
+}
+
+/// What has come of a unit.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// Rows of the chunk, in their order.
+    pub(crate) failures: Vec<(usize, Reason)>,
+    /// Bytes of its output, from the first.
+    pub(crate) used: usize,
+}
+
+/// A unit on its way.
+struct Running<'r, 'a, 'o, W: Work> {
+    work: &'r W,
+    state: &'r mut W::State,
+    queue: &'r mut QueuePair,
+    task: Task<'a, 'o>,
+    done: Done,
+    /// The first row that has not run.
+    next: usize,
+}
+
+impl Task<'_, '_> {
+    pub(crate) fn run<W: Work>(
+        self,
+        work: &W,
+        state: &mut W::State,
+        queue: &mut QueuePair,
+    ) -> Done {
+        let plain = self.unit.plain(work);
+        let mut running = Running {
+            work,
+            state,
+            queue,
+            task: self,
+            done: Done::default(),
+            next: 0,
+        };
+        while running.next < running.task.unit.rows.len() {
+            // Where some row of a plain burst fails, all go the long way, which finds the reason.
+            match plain.and_then(|(aad, key)| running.plain(aad, key)) {
+                Some(()) => {}
+                None => running.burst(),
+            }
+        }
+        running.done.failures.sort_by_key(|(row, _)| *row);
+        running.done
+    }
+}
+
+impl<W: Work> Running<'_, '_, '_, W> {
+    /// Rows that differ in nothing but their values; `None`, with nothing done, if one of them
+    /// cannot run.
+    fn plain(&mut self, aad: &[u8], key: usize) -> Option<()> {
+        let Task { unit, data, ends } = &mut self.task;
+        let count = BURST.min(unit.rows.len() - self.next);
+        let first = unit.rows.start + self.next;
+        let mut values = Rows::new();
+        unit.chunk.values(first..first + count, &mut values)?;
+        self.work.begin(self.state, self.queue).ok()?;
+        let mut burst = W::Burst::default();
+        let mut end = self.done.used;
+        let mut rest = &mut data[end..];
+        for (at, &value) in (self.next..).zip(&values) {
+            let room = self.work.room(value.len(), key)?;
+            let slot = rest.split_off_mut(..room)?;
+            end += room;
+            ends.set(at, end);
+            let row = Row {
+                value,
+                aad,
+                key,
+                nonce: None,
+                slot,
+            };
+            self.work.push(self.state, &mut burst, row);
+        }
+        let results = self.work.run(self.state, self.queue, &mut burst);
+        drop(burst);
+        self.settle(self.next..self.next + count, results, self.next + count);
+        Some(())
+    }
+
+    /// Rows of any kind.
+    fn burst(&mut self) {
+        let Task { unit, data, ends } = &mut self.task;
+        let nulls = unit.chunk.has_nulls();
+        let mut rows: Rows<usize> = Rows::new();
+        let begun = self.work.begin(self.state, self.queue);
+        let mut burst = W::Burst::default();
+        let mut end = self.done.used;
+        let mut rest = &mut data[end..];
+        let mut next = self.next;
+        while next < unit.rows.len() && !rows.is_full() {
+            let (at, number) = (next, unit.rows.start + next);
+            next += 1;
+            if !(nulls && unit.chunk.is_null(number)) {
+                let row = begun.clone().and_then(|()| unit.row(self.work, at));
+                let row = row.and_then(|row| {
+                    // It fits, unless the producer changed the array while it was read.
+                    let slot = rest.split_off_mut(..row.room).ok_or(Reason::Malformed)?;
+                    end += row.room;
+                    Ok(Row {
+                        value: row.value,
+                        aad: row.aad,
+                        key: row.key,
+                        nonce: row.nonce,
+                        slot,
+                    })
+                });
+                match row {
+                    Ok(row) => {
+                        self.work.push(self.state, &mut burst, row);
+                        rows.push(at);
+                    }
+                    Err(reason) => self.done.failures.push((number, reason)),
+                }
+            }
+            ends.set(at, end);
+        }
+        let results = if rows.is_empty() {
+            Results::new()
+        } else {
+            self.work.run(self.state, self.queue, &mut burst)
+        };
+        drop(burst);
+        self.settle(rows.into_iter(), results, next);
+    }
+
+    /// Ends the rows before `next`, of which `ran` have run.
+    fn settle(&mut self, ran: impl Iterator<Item = usize>, results: Results, next: usize) {
+        let Task { unit, data, ends } = &mut self.task;
+        if W::EXACT && results.is_empty() {
+            self.done.used = ends.get(next - 1);
+            self.next = next;
+            return;
+        }
+        let (mut results, mut ran) = (results.into_iter(), ran.peekable());
+        let (mut from, mut to) = (self.done.used, self.done.used);
+        for at in self.next..next {
+            let end = ends.get(at);
+            if ran.next_if_eq(&at).is_some() {
+                let room = end - from;
+                let len = match results.next().unwrap_or(Err(Reason::Engine)) {
+                    Ok(_) if W::EXACT => room,
+                    Ok(len) => len,
+                    Err(reason) => {
+                        data[from..end].fill(0); // what the buffer's last user left
+                        self.done.failures.push((unit.rows.start + at, reason));
+                        if W::EXACT { room } else { 0 }
+                    }
+                };
+                if from != to {
+                    data.copy_within(from..from + len, to);
+                }
+                to += len;
+            }
+            from = end;
+            ends.set(at, to);
+        }
+        self.next = next;
+        self.done.used = to;
+    }
+}
