@@ -15,7 +15,7 @@ MODULE = target/release/lanelock.so
 # The C library as Cargo builds it.
 CAPI = target/release/liblanelock_capi.a
 # Those that are tested with the provider.
-SERVERS = haproxy trafficserver nginx lighttpd redis event-loops
+SERVERS = haproxy trafficserver nginx lighttpd redis event-loops httpd
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
