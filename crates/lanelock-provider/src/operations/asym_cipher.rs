@@ -37,6 +37,10 @@ impl Operation for Cipher {
         &provider.asym_cipher
     }
 
+    fn is_combined(_: usize, _: &Key) -> bool {
+        true
+    }
+
     unsafe fn see(&mut self, _: usize, params: *const OSSL_PARAM) {
         if !params.is_null() {
             // SAFETY: the caller's.

@@ -9,6 +9,7 @@ use lanelock::public_key::KeyJob;
 use super::output::Output;
 use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, NoResult};
+use crate::combine;
 use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -36,6 +37,9 @@ pub(super) trait Operation: Clone + Default + 'static {
 
     /// The default provider's functions, one table for each algorithm.
     fn tables(provider: &DefaultProvider) -> &[Self::Table];
+
+    /// Whether an operation with `key` takes a thread long enough to wait for others instead.
+    fn is_combined(index: usize, key: &Key) -> bool;
 
     /// Parameters are given to a context of algorithm `index`.
     ///
@@ -110,9 +114,15 @@ impl<O: Operation> Context<O> {
         inner
     }
 
-    /// Whether the operation can join a batch: inside a job, on a machine with lanes, and chosen.
+    /// Whether the operation may run in a batch: that of its job's thread, or one with other threads.
     pub(super) fn can_join(&self) -> bool {
-        self.provider().can_join(O::choice(self.index))
+        self.provider().can_join(O::choice(self.index)) || self.can_combine()
+    }
+
+    fn can_combine(&self) -> bool {
+        let key = self.key.as_ref();
+        self.provider().can_combine(O::choice(self.index))
+            && key.is_some_and(|key| O::is_combined(self.index, key))
     }
 
     /// Runs the operation that `make` describes in a batch and hands its result over; `None` if it
@@ -123,8 +133,14 @@ impl<O: Operation> Context<O> {
         make: impl FnOnce(&Key) -> Option<KeyJob<Bytes>>,
     ) -> Option<c_int> {
         let key = self.key.as_ref()?;
-        if output.is_length_only() || !self.can_join() {
+        if output.is_length_only() {
             return None;
+        }
+        if !self.provider().can_join(O::choice(self.index)) {
+            let job = self
+                .can_combine()
+                .then(|| combine::run(self.provider().config.threads, || make(key)))??;
+            return output.put(job.result()).then_some(1);
         }
         match batch::run(self.provider().config.deadline, || make(key)) {
             Ok(job) => output.put(job.result()).then_some(1),

@@ -40,6 +40,11 @@ impl Operation for Exchange {
         &provider.keyexch
     }
 
+    /// A key is mostly for one exchange, for which opening a session costs too much.
+    fn is_combined(_: usize, _: &Key) -> bool {
+        false
+    }
+
     /// A context says itself what it was set to (`scheme::is_bare`).
     unsafe fn see(&mut self, _: usize, _: *const OSSL_PARAM) {}
 }

@@ -67,6 +67,8 @@ fn a_wrong_value_is_refused_by_name() {
         ("deadline = -1", "use a number of microseconds"),
         ("deadline = 1000001", "use a number of microseconds"),
         ("enabled = maybe", "use yes or no"),
+        ("event_loop = 1", "use auto, on or off"),
+        ("threads = yes", "use auto, on or off"),
         ("algorithms = rsa dsa", "unknown name 'dsa'; allowed: rsa,"),
     ] {
         let errors = load(line).expect_err("refused");
@@ -77,6 +79,8 @@ fn a_wrong_value_is_refused_by_name() {
         "",
         "deadline = 50",
         "enabled = yes",
+        "event_loop = off",
+        "threads = on",
         "algorithms = rsa, ecdh",
     ] {
         load(line).expect("loaded");

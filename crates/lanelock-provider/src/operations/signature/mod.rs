@@ -16,6 +16,7 @@ use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{ContextTable, Signature, Table};
+use crate::key::Key;
 use crate::provider::Provider;
 
 /// A signature under way.
@@ -43,6 +44,14 @@ impl Operation for Signing {
 
     fn tables(provider: &DefaultProvider) -> &[Signature] {
         &provider.signature
+    }
+
+    fn is_combined(index: usize, key: &Key) -> bool {
+        match Self::choice(index) {
+            Algorithm::Rsa => true,
+            Algorithm::Ecdsa => key.is_p384(),
+            _ => false,
+        }
     }
 
     unsafe fn see(&mut self, index: usize, params: *const OSSL_PARAM) {
