@@ -24,14 +24,15 @@ mod line;
 mod primitives;
 mod workspace;
 
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use lanelock::public_key::KeyJob;
+use lanelock::public_key::{KeyJob, KeyKind};
 
 use crate::batch::{self, Bytes};
 use crate::config::Mode;
 use crate::lasting::Retry;
+use crate::spare::Pair;
 use line::{Claimed, Line, Stage, Waiter};
 use primitives::Patience;
 use workspace::{Work, Workspaces};
@@ -56,13 +57,32 @@ const TAKEN: Duration = Duration::from_millis(500);
 /// Most operations between two that look for company.
 const MOST_SKIPPED: u32 = 32;
 
-/// The line of a process, and what it is learned from.
+/// Operations that fill batches together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Group {
+    /// All of a process have the same size, mostly.
+    Rsa,
+    P384,
+    X25519,
+}
+
+/// How many there are.
+const GROUPS: usize = 3;
+
+/// What a process has.
 struct Combiner {
     generation: u32,
-    line: Line<Work>,
+    lines: [Standing; GROUPS],
     workspaces: Workspaces,
     /// Which thread had the last operation; 0 before the first.
     last: AtomicUsize,
+    /// Whether another had one before.
+    has_threads: AtomicBool,
+}
+
+/// The line of a group, and whether it is worth standing in where nobody else does.
+struct Standing {
+    line: Line<Work>,
     company: Retry,
 }
 
@@ -71,16 +91,18 @@ struct Combiner {
 /// usual.
 pub(crate) fn run(
     mode: Mode,
+    group: Group,
     make: impl FnOnce() -> Option<KeyJob<Bytes>>,
 ) -> Option<KeyJob<Bytes>> {
     let combiner = Combiner::current()?;
-    if !combiner.has_company(mode) {
+    if !combiner.has_company(mode, group) {
         return None;
     }
-    combiner.line.meet(
+    let standing = combiner.standing(group);
+    standing.line.meet(
         make()?,
         LANES,
-        |first| combiner.collect(first),
+        |first| standing.collect(first),
         |claimed| combiner.serve(claimed),
         |stage| match stage {
             Stage::InLine => Patience::of(IN_LINE),
@@ -89,14 +111,43 @@ pub(crate) fn run(
     )
 }
 
+/// A key pair from those that the process has generated ahead, if it is one whose threads have private-key
+/// operations. `None` if the caller is to generate one by itself.
+pub(crate) fn spare(mode: Mode, kind: KeyKind) -> Option<Pair> {
+    let combiner = Combiner::current()?;
+    let has_threads = match mode {
+        Mode::Off => false,
+        Mode::Auto => combiner.has_threads.load(Ordering::Relaxed),
+        Mode::On => true,
+    };
+    has_threads.then_some(())?;
+    let mut workspace = combiner.workspaces.take()?;
+    let pair = workspace.spare(kind);
+    combiner.workspaces.put(workspace);
+    pair
+}
+
+/// Calls `f` on a large stack of the process's. `None` if it panicked, and if there is no memory for the
+/// stack, this time.
+pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let combiner = Combiner::current()?;
+    let workspace = combiner.workspaces.take()?;
+    let result = workspace.on_stack(f);
+    combiner.workspaces.put(workspace);
+    result
+}
+
 impl Combiner {
     fn new(generation: u32) -> Self {
         Self {
             generation,
-            line: Line::new(),
+            lines: std::array::from_fn(|_| Standing {
+                line: Line::new(),
+                company: Retry::new(MOST_SKIPPED),
+            }),
             workspaces: Workspaces::new(),
             last: AtomicUsize::new(0),
-            company: Retry::new(MOST_SKIPPED),
+            has_threads: AtomicBool::new(false),
         }
     }
 
@@ -125,8 +176,12 @@ impl Combiner {
         }
     }
 
+    fn standing(&self, group: Group) -> &Standing {
+        &self.lines[group as usize]
+    }
+
     /// Whether an operation of this thread can hope for others.
-    fn has_company(&self, mode: Mode) -> bool {
+    fn has_company(&self, mode: Mode, group: Group) -> bool {
         thread_local!(static ME: u8 = const { 0 });
         let Ok(me) = ME.try_with(|me| std::ptr::from_ref(me).addr()) else {
             return false;
@@ -136,9 +191,26 @@ impl Combiner {
             self.last.store(me, Ordering::Relaxed);
         }
         let has_others = last != me && last != 0;
-        self.line.len() > 0 || mode == Mode::On || has_others && self.company.is_due()
+        if has_others && !self.has_threads.load(Ordering::Relaxed) {
+            self.has_threads.store(true, Ordering::Relaxed);
+        }
+        let standing = self.standing(group);
+        standing.line.len() > 0 || mode == Mode::On || has_others && standing.company.is_due()
     }
 
+    /// Runs what stood in a line.
+    fn serve(&self, claimed: Vec<Claimed<Work>>) {
+        let workspace = (claimed.len() > 1).then(|| self.workspaces.take());
+        let Some(mut workspace) = workspace.flatten() else {
+            return claimed.iter().for_each(|(waiter, _)| waiter.finish(None));
+        };
+        if workspace.run(claimed) {
+            self.workspaces.put(workspace);
+        }
+    }
+}
+
+impl Standing {
     /// Lets others run until the line is full or taken, or nobody comes any more.
     fn collect(&self, first: &Waiter<Work>) {
         let start = Instant::now();
@@ -157,17 +229,6 @@ impl Combiner {
             _ => self.company.succeeded(),
         }
     }
-
-    /// Runs what stood in the line.
-    fn serve(&self, claimed: Vec<Claimed<Work>>) {
-        let workspace = (claimed.len() > 1).then(|| self.workspaces.take());
-        let Some(mut workspace) = workspace.flatten() else {
-            return claimed.iter().for_each(|(waiter, _)| waiter.finish(None));
-        };
-        if workspace.run(claimed) {
-            self.workspaces.put(workspace);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -181,13 +242,13 @@ mod tests {
     /// How many of `count` operations look for others, of two threads in turns that never meet.
     fn looks(combiner: &Combiner, count: usize) -> usize {
         let look = |turn| {
-            let looks = || combiner.has_company(Mode::Auto);
+            let looks = || combiner.has_company(Mode::Auto, Group::Rsa);
             let looks = match turn % 2 {
                 0 => looks(),
                 _ => std::thread::scope(|scope| scope.spawn(looks).join().expect("an answer")),
             };
             if looks {
-                combiner.company.failed();
+                combiner.standing(Group::Rsa).company.failed();
             }
             looks
         };
@@ -199,12 +260,15 @@ mod tests {
         let combiner = Combiner::new(1);
         for _ in 0..1000 {
             assert!(
-                !combiner.has_company(Mode::Auto),
+                !combiner.has_company(Mode::Auto, Group::Rsa),
                 "nobody else has operations"
             );
         }
-        assert!(combiner.has_company(Mode::On), "unless it is told to");
-        combiner.company.failed();
+        assert!(
+            combiner.has_company(Mode::On, Group::Rsa),
+            "unless it is told to"
+        );
+        combiner.standing(Group::Rsa).company.failed();
         let looks = looks(&combiner, 1000);
         assert!(looks > 0 && looks < 100, "{looks} of 1000");
     }
@@ -225,7 +289,7 @@ mod tests {
         let ours = Combiner::current().expect("memory");
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let line: &Line<Work> = &ours.line;
+                let line = &ours.standing(Group::Rsa).line;
                 let waiter = Waiter::new(job());
                 assert_eq!(line.push(&waiter), Some(1));
                 stands.wait();
@@ -236,8 +300,8 @@ mod tests {
             let is_apart = in_child(|| {
                 let own = Combiner::current().expect("memory");
                 !std::ptr::eq(own, ours)
-                    && own.line.len() == 0
-                    && run(Mode::On, || Some(job())).is_none()
+                    && own.standing(Group::Rsa).line.len() == 0
+                    && run(Mode::On, Group::Rsa, || Some(job())).is_none()
             });
             may_go.wait();
             assert!(is_apart, "a child stood in its parent's line");

@@ -1,16 +1,17 @@
-//! What a batch runs with: a queue and a stack. A process has as many as it ever had batches at once,
-//! however many threads it has.
+//! What a batch runs with: a queue and a stack, and spare keys. A process has as many as it ever had
+//! batches at once, however many threads it has.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Instant;
 
 use lanelock::Status;
-use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyQueue, Ticket};
+use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyKind, KeyQueue, Ticket};
 
 use super::line::{Claimed, Waiter};
 use super::primitives::Arc;
 use crate::batch::{Bytes, Stack, device};
 use crate::lanes;
+use crate::spare::{Pair, Spares};
 
 /// Jobs that a workspace takes at once: a whole line.
 const DEPTH: usize = 64;
@@ -24,6 +25,7 @@ pub(super) type Work = KeyJob<Bytes>;
 pub(super) struct Workspace {
     queue: KeyQueue<Bytes>,
     stack: Stack,
+    spares: Spares,
 }
 
 /// Those that no batch uses.
@@ -72,7 +74,25 @@ impl Workspace {
         let (device, stack) = made?;
         lanes::granted();
         let queue = device.key_queue_of(DEPTH, FlushPolicy::immediate());
-        Some(Self { queue, stack })
+        Some(Self {
+            queue,
+            stack,
+            spares: Spares::default(),
+        })
+    }
+
+    /// Calls `f` on the stack. `None` if it panicked.
+    pub(super) fn on_stack<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        self.stack.run(f)
+    }
+
+    /// A key pair that nobody else has; `None` if there are no lanes for it.
+    pub(super) fn spare(&mut self, kind: KeyKind) -> Option<Pair> {
+        let (stack, queue) = (&self.stack, &mut self.queue);
+        self.spares.take(kind, |ops| {
+            let count = ops.len();
+            stack.run(|| queue.process(ops).succeeded) == Some(count)
+        })
     }
 
     /// Runs what waiters brought and gives each its result. False if the engine panicked: the
@@ -83,8 +103,8 @@ impl Workspace {
         let (mut batch, now) = (Batch(Vec::with_capacity(claimed.len())), Instant::now());
         for (waiter, work) in claimed {
             let alike = kinds.iter().filter(|&&other| other == kind(&work)).count();
-            // Alone in a batch, an operation takes longer than by itself.
-            let ticket = (alike > 1).then(|| self.queue.enqueue(work, now).ok());
+            let is_worth_it = alike >= fewest(kind(&work));
+            let ticket = is_worth_it.then(|| self.queue.enqueue(work, now).ok());
             batch.0.push((ticket.flatten(), waiter));
         }
         let queue = &mut self.queue;
@@ -93,6 +113,15 @@ impl Workspace {
             batch.finish(ticket, work);
         }
         ran.is_some()
+    }
+}
+
+/// Operations of this kind that take longer by themselves than in a batch.
+fn fewest(kind: KeyKind) -> usize {
+    match kind {
+        // Each takes two lanes, and a batch as long as two and a half by themselves.
+        KeyKind::Rsa(_) => 3,
+        _ => 2,
     }
 }
 

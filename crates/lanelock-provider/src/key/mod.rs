@@ -13,6 +13,7 @@ use lanelock::public_key::{
 };
 
 use crate::batch::{self, device};
+use crate::combine;
 use crate::ffi::functions::{Keymgmt, Wrapper};
 use crate::lasting::Retry;
 use crate::provider::Provider;
@@ -150,7 +151,12 @@ impl Key {
         if !self.retry.is_due() {
             return None;
         }
-        match batch::on_large_stack(|| self.open(usage)) {
+        let open = || self.open(usage);
+        let opened = match batch::inside_job() {
+            true => batch::on_large_stack(open),
+            false => combine::on_large_stack(open),
+        };
+        match opened {
             Some(Ok(session)) => {
                 self.sessions.push(usage, session.clone());
                 session

@@ -9,7 +9,7 @@ use lanelock::public_key::KeyJob;
 use super::output::Output;
 use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, NoResult};
-use crate::combine;
+use crate::combine::{self, Group};
 use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -38,8 +38,9 @@ pub(super) trait Operation: Clone + Default + 'static {
     /// The default provider's functions, one table for each algorithm.
     fn tables(provider: &DefaultProvider) -> &[Self::Table];
 
-    /// Whether an operation with `key` takes a thread long enough to wait for others instead.
-    fn is_combined(index: usize, key: &Key) -> bool;
+    /// What an operation with `key` shares batches with where threads wait; `None` if it takes no longer
+    /// than to wait does.
+    fn group(index: usize, key: &Key) -> Option<Group>;
 
     /// Parameters are given to a context of algorithm `index`.
     ///
@@ -116,13 +117,13 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation may run in a batch: that of its job's thread, or one with other threads.
     pub(super) fn can_join(&self) -> bool {
-        self.provider().can_join(O::choice(self.index)) || self.can_combine()
+        self.provider().can_join(O::choice(self.index)) || self.group().is_some()
     }
 
-    fn can_combine(&self) -> bool {
-        let key = self.key.as_ref();
-        self.provider().can_combine(O::choice(self.index))
-            && key.is_some_and(|key| O::is_combined(self.index, key))
+    /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.
+    fn group(&self) -> Option<Group> {
+        let can_combine = self.provider().can_combine(O::choice(self.index));
+        can_combine.then(|| O::group(self.index, self.key.as_deref()?))?
     }
 
     /// Runs the operation that `make` describes in a batch and hands its result over; `None` if it
@@ -137,9 +138,7 @@ impl<O: Operation> Context<O> {
             return None;
         }
         if !self.provider().can_join(O::choice(self.index)) {
-            let job = self
-                .can_combine()
-                .then(|| combine::run(self.provider().config.threads, || make(key)))??;
+            let job = combine::run(self.provider().config.threads, self.group()?, || make(key))?;
             return output.put(job.result()).then_some(1);
         }
         match batch::run(self.provider().config.deadline, || make(key)) {

@@ -12,6 +12,7 @@ use super::output::Output;
 use super::scheme;
 use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
+use crate::combine::Group;
 use crate::default_provider::{DefaultProvider, KEYEXCH};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -40,9 +41,8 @@ impl Operation for Exchange {
         &provider.keyexch
     }
 
-    /// A key is mostly for one exchange, for which opening a session costs too much.
-    fn is_combined(_: usize, _: &Key) -> bool {
-        false
+    fn group(index: usize, _: &Key) -> Option<Group> {
+        (Self::choice(index) == Algorithm::X25519).then_some(Group::X25519)
     }
 
     /// A context says itself what it was set to (`scheme::is_bare`).

@@ -11,6 +11,7 @@ use self::held_back::HeldBack;
 use super::context::{self, Context, Operation};
 use super::output::{Output, input};
 use crate::algorithms::Algorithm;
+use crate::combine::Group;
 use crate::default_provider::{DefaultProvider, SIGNATURE};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -46,11 +47,11 @@ impl Operation for Signing {
         &provider.signature
     }
 
-    fn is_combined(index: usize, key: &Key) -> bool {
+    fn group(index: usize, key: &Key) -> Option<Group> {
         match Self::choice(index) {
-            Algorithm::Rsa => true,
-            Algorithm::Ecdsa => key.is_p384(),
-            _ => false,
+            Algorithm::Rsa => Some(Group::Rsa),
+            Algorithm::Ecdsa => key.is_p384().then_some(Group::P384),
+            _ => None,
         }
     }
 

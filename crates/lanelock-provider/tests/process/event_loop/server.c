@@ -4,7 +4,7 @@
  * once.
  * usage: server LOOP DRIVER VERSION CLIENTS RUDE
  *     LOOP: level, edge (epoll), pwait, pwait2, poll, ppoll, select, pselect; fork is level, with a child
- *     process in every turn that waits for nothing; handed is level, with every other step of a
+ *     process in every turn that waits for nothing; handed is level, with every second step of a
  *     connection made by another thread
  *     DRIVER: handshake, accept, read (the client speaks first), write
  *     VERSION: 2 or 3, for TLS 1.2 and 1.3
@@ -90,6 +90,7 @@ static void measured(void *memory, const char *file, int line) {
 
 static const char *loop, *driver;
 static SSL *connections[MOST];
+static unsigned steps[MOST];
 static int events_of[MOST], has_read[MOST], epoll_fd = -1, listener, open_connections, served, lost;
 
 static SSL_CTX *server_context(int version) {
@@ -128,6 +129,7 @@ static void listen_to(int fd, int events) {
 static void end(int fd) {
     SSL_free(connections[fd]);
     connections[fd] = NULL;
+    steps[fd] = 0;
     events_of[fd] = 0;
     has_read[fd] = 0;
     close(fd);
@@ -175,9 +177,8 @@ static void *step_elsewhere(void *fd) {
 }
 
 static void advance(int fd) {
-    static unsigned steps;
     pthread_t other;
-    if (strcmp(loop, "handed") == 0 && ++steps % 2 == 0) {
+    if (strcmp(loop, "handed") == 0 && ++steps[fd] % 2 == 0) {
         check(pthread_create(&other, NULL, step_elsewhere, &fd) == 0, "a thread");
         pthread_join(other, NULL);
     } else {
