@@ -25,6 +25,14 @@ pub fn file(line: &str) -> PathBuf {
     file
 }
 
+/// A library configured with `line` in the module's section.
+pub fn library(line: &str) -> Library {
+    let (library, file) = (Library::empty(), file(line));
+    library.configure(&file).expect("configured");
+    std::fs::remove_file(&file).expect("removed");
+    library
+}
+
 /// What `openssl version` and `openssl list -providers` do with it, whose standard error goes to
 /// `errors`.
 fn run(arguments: &[&str], line: &str, errors: Stdio) -> (Option<i32>, String, String) {

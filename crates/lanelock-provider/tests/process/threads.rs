@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lanelock::telemetry::reader::{Reader, Stats};
 
 use crate::alone;
-use crate::child::{end_after, wait_for};
-use crate::configuration::file;
+use crate::child::{again, end_after, output_of, role, wait_for};
+use crate::configuration;
+use crate::generation::{assert_distinct, check, in_lanes};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library, Scheme};
 use lanelock_testkit::has_lanes;
 
@@ -144,6 +145,59 @@ fn threads_decrypt_together() {
 }
 
 #[test]
+fn threads_agree_on_secrets_together() {
+    let _alone = alone();
+    let library = Library::new();
+    let kind = Kind::Raw(c"X25519");
+    let keys: Vec<_> = (0..THREADS)
+        .map(|_| Key::generate(&library, kind, LANELOCK))
+        .collect();
+    let peer = Key::generate(&library, kind, DEFAULT);
+    let expected: Vec<_> = keys
+        .iter()
+        .map(|key| peer.derive(&key.in_provider(c"X25519", DEFAULT)))
+        .collect();
+    let peer = peer.in_provider(c"X25519", LANELOCK);
+    let before = in_lanes("x25519-derive");
+    apart(|| {
+        together(|thread| {
+            for _ in 0..8 * ROUNDS {
+                assert_eq!(keys[thread].derive(&peer), expected[thread]);
+            }
+        });
+    });
+    assert_eq!(in_lanes("x25519-derive") > before, has_lanes());
+}
+
+/// In a process of its own, in which no other test has had operations.
+#[test]
+fn keys_are_generated_ahead_once_two_threads_have_operations() {
+    const TEST: &str = "threads::keys_are_generated_ahead_once_two_threads_have_operations";
+    if role().is_none() {
+        let _alone = alone();
+        output_of(&mut again(TEST, "alone"));
+        return;
+    }
+    let library = Library::new();
+    let kind = Kind::Raw(c"X25519");
+    let generate = |_| Key::generate(&library, kind, LANELOCK);
+    let sign = || {
+        let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+        key.sign(&Scheme::Hash(c"SHA256"), MESSAGE).expect("signed");
+    };
+    sign();
+    let mut keys: Vec<_> = (0..3).map(generate).collect();
+    assert_eq!(in_lanes("x25519-generate"), 0, "for one thread");
+    std::thread::scope(|scope| scope.spawn(sign).join().expect("signed"));
+    keys.extend((0..19).map(generate));
+    let ran = in_lanes("x25519-generate");
+    // Three batches of eight; a pause of a second on the way makes one more.
+    let expected = if has_lanes() { 24..=32 } else { 0..=0 };
+    assert!(expected.contains(&ran), "{ran}");
+    assert_distinct(&check(&library, c"X25519", kind, &keys));
+}
+
+#[test]
 fn a_lone_thread_and_a_module_that_is_told_to_run_nothing_in_lanes() {
     let _alone = alone();
     let library = Library::new();
@@ -153,10 +207,7 @@ fn a_lone_thread_and_a_module_that_is_told_to_run_nothing_in_lanes() {
         key.sign(&Scheme::Hash(c"SHA256"), MESSAGE).expect("signed");
     }
     assert_eq!(signed("rsa-2048").in_lanes, before, "alone");
-    let file = file("threads = off");
-    let library = Library::empty();
-    library.configure(&file).expect("configured");
-    std::fs::remove_file(&file).expect("removed");
+    let library = configuration::library("threads = off");
     let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
     assert_eq!(key.provider(), "lanelock");
     apart(|| {
