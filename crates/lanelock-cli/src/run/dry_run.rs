@@ -114,7 +114,8 @@ fn verdict(program: &Program, options: &Options) -> Result<String, String> {
             Err("--threads off, and it has a thread for each handshake".to_owned())
         }
         Some(Way::Threads) => Ok(format!(
-            "RSA and P-384 operations of its threads, a thread for each handshake (--threads {})",
+            "operations that its threads have at the same time, a thread for each handshake \
+             (--threads {})",
             threads.unwrap_or(When::Auto).name()
         )),
         _ if event_loop == Some(When::Off) => {

@@ -57,7 +57,8 @@ Batches come from asynchronous mode, in which a handshake pauses while its opera
 others. HAProxy has this mode: `ssl-mode-async` in the section global. Servers that do not have
 it, but drive non-blocking connections from a loop of epoll, poll or select, as nginx, lighttpd and
 Redis do, get it from lanelock (--event-loop). In servers with a thread for each connection, as
-Apache httpd, threads that have RSA or P-384 operations at the same time share batches (--threads).
+Apache httpd, threads that have RSA, P-384 or X25519 operations at the same time share batches
+(--threads).
 Other programs run as without lanelock; --dry-run says which. LANELOCK_DISABLE=1 in the program's
 environment switches the module off.
 
@@ -118,7 +119,7 @@ struct Options {
     #[arg(long, value_name = "WHEN")]
     event_loop: Option<When>,
 
-    /// Whether RSA and P-384 operations of threads that wait for them run together. `auto`: where
+    /// Whether RSA, P-384 and X25519 operations of threads that wait for them run together. `auto`: where
     /// threads are found to have some at the same time [default: auto].
     #[arg(long, value_name = "WHEN")]
     threads: Option<When>,
