@@ -24,7 +24,7 @@ mod line;
 mod primitives;
 mod workspace;
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lanelock::public_key::{KeyJob, KeyKind};
@@ -57,6 +57,9 @@ const TAKEN: Duration = Duration::from_millis(500);
 /// Most operations between two that look for company.
 const MOST_SKIPPED: u32 = 32;
 
+/// Key pairs of a process from which on it is worth opening the engines for more.
+const MANY: u32 = 64;
+
 /// Operations that fill batches together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Group {
@@ -78,6 +81,8 @@ struct Combiner {
     last: AtomicUsize,
     /// Whether another had one before.
     has_threads: AtomicBool,
+    /// Key pairs that were asked for, up to [`MANY`]; threads that count at the same time may lose some.
+    asked: AtomicU32,
 }
 
 /// The line of a group, and whether it is worth standing in where nobody else does.
@@ -111,16 +116,16 @@ pub(crate) fn run(
     )
 }
 
-/// A key pair from those that the process has generated ahead, if it is one whose threads have private-key
-/// operations. `None` if the caller is to generate one by itself.
+/// A key pair from those that the process has generated ahead, if it has threads with private-key
+/// operations, or a use for many pairs. `None` if the caller is to generate one by itself.
 pub(crate) fn spare(mode: Mode, kind: KeyKind) -> Option<Pair> {
     let combiner = Combiner::current()?;
-    let has_threads = match mode {
+    let is_worth_it = match mode {
         Mode::Off => false,
-        Mode::Auto => combiner.has_threads.load(Ordering::Relaxed),
+        Mode::Auto => combiner.has_threads.load(Ordering::Relaxed) || combiner.has_asked_often(),
         Mode::On => true,
     };
-    has_threads.then_some(())?;
+    is_worth_it.then_some(())?;
     let mut workspace = combiner.workspaces.take()?;
     let pair = workspace.spare(kind);
     combiner.workspaces.put(workspace);
@@ -148,7 +153,17 @@ impl Combiner {
             workspaces: Workspaces::new(),
             last: AtomicUsize::new(0),
             has_threads: AtomicBool::new(false),
+            asked: AtomicU32::new(0),
         }
+    }
+
+    /// Whether the process has asked for [`MANY`] pairs before.
+    fn has_asked_often(&self) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        if asked < MANY {
+            self.asked.store(asked + 1, Ordering::Relaxed);
+        }
+        asked == MANY
     }
 
     /// This process's. A parent's is left as it is: its threads stand in the line.

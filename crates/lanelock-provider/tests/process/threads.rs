@@ -169,15 +169,16 @@ fn threads_agree_on_secrets_together() {
     assert_eq!(in_lanes("x25519-derive") > before, has_lanes());
 }
 
-/// In a process of its own, in which no other test has had operations.
+/// In processes of their own, in which no other test has had operations.
 #[test]
-fn keys_are_generated_ahead_once_two_threads_have_operations() {
-    const TEST: &str = "threads::keys_are_generated_ahead_once_two_threads_have_operations";
-    if role().is_none() {
+fn keys_are_generated_ahead_for_two_threads_with_operations_and_where_many_are_needed() {
+    const TEST: &str = "threads::keys_are_generated_ahead_for_two_threads_with_operations_and_where_many_are_needed";
+    let Some(role) = role() else {
         let _alone = alone();
-        output_of(&mut again(TEST, "alone"));
+        output_of(&mut again(TEST, "threads"));
+        output_of(&mut again(TEST, "many"));
         return;
-    }
+    };
     let library = Library::new();
     let kind = Kind::Raw(c"X25519");
     let generate = |_| Key::generate(&library, kind, LANELOCK);
@@ -187,8 +188,13 @@ fn keys_are_generated_ahead_once_two_threads_have_operations() {
     };
     sign();
     let mut keys: Vec<_> = (0..3).map(generate).collect();
+    if role == "many" {
+        keys.extend((3..64).map(generate));
+    }
     assert_eq!(in_lanes("x25519-generate"), 0, "for one thread");
-    std::thread::scope(|scope| scope.spawn(sign).join().expect("signed"));
+    if role == "threads" {
+        std::thread::scope(|scope| scope.spawn(sign).join().expect("signed"));
+    }
     keys.extend((0..19).map(generate));
     let ran = in_lanes("x25519-generate");
     // Three batches of eight; a pause of a second on the way makes one more.

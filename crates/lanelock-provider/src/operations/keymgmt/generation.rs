@@ -1,5 +1,5 @@
-//! Keys generated: from the spare ones of a job's thread or of a process with threads, where those are
-//! faster, otherwise by the default provider.
+//! Keys generated: from the spare ones of a job's thread or of the process, where those are faster,
+//! otherwise by the default provider.
 
 use std::ffi::{c_int, c_void};
 
