@@ -5,7 +5,6 @@ use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
 use crate::algorithms::Algorithms;
-use crate::event_loop::Mode;
 use crate::ffi::functions::Core;
 use crate::ffi::params::END;
 use crate::ffi::{CoreHandle, OSSL_PARAM, kind};
@@ -26,6 +25,20 @@ pub(crate) struct Config {
     pub deadline: Duration,
     /// Whether servers without an asynchronous mode get one, if the module is preloaded.
     pub event_loop: Mode,
+    /// Whether operations of threads that wait for them run together.
+    pub threads: Mode,
+}
+
+/// Whether something is done unasked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// Never.
+    Off,
+    /// Where it does no harm.
+    Auto,
+    /// Always.
+    On,
 }
 
 /// Longest deadline, in µs: past it a client has given up.
@@ -38,6 +51,7 @@ impl Default for Config {
             algorithms: Algorithms::ALL,
             deadline: Duration::ZERO,
             event_loop: Mode::Auto,
+            threads: Mode::Auto,
         }
     }
 }
@@ -64,7 +78,10 @@ impl Config {
             config.deadline = deadline(&text)?;
         }
         if let Some(text) = value(c"event_loop") {
-            config.event_loop = text.parse()?;
+            config.event_loop = mode("event_loop", &text)?;
+        }
+        if let Some(text) = value(c"threads") {
+            config.threads = mode("threads", &text)?;
         }
         Ok(config)
     }
@@ -82,6 +99,17 @@ fn enabled(text: &str) -> Result<bool, String> {
         "no" => Ok(false),
         _ => Err(format!(
             "enabled = {text}: use yes or no; the default is yes"
+        )),
+    }
+}
+
+fn mode(name: &str, text: &str) -> Result<Mode, String> {
+    match text.trim() {
+        "off" => Ok(Mode::Off),
+        "auto" => Ok(Mode::Auto),
+        "on" => Ok(Mode::On),
+        _ => Err(format!(
+            "{name} = {text}: use auto, on or off; the default is auto"
         )),
     }
 }
@@ -136,6 +164,18 @@ mod tests {
                 message.starts_with(&format!("deadline = {wrong}: ")),
                 "{message}"
             );
+        }
+    }
+
+    #[test]
+    fn a_mode_is_one_of_three_words() {
+        for (text, expected) in [(" auto", Mode::Auto), ("on", Mode::On), ("off", Mode::Off)] {
+            assert_eq!(mode("threads", text), Ok(expected));
+        }
+        for wrong in ["", "yes", "1", "Auto"] {
+            let message = mode("threads", wrong).expect_err("refused");
+            let expected = format!("threads = {wrong}: use auto, on or off");
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 

@@ -4,24 +4,33 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// When something that failed is tried again: after 1, 3, 7 uses, and so on to [`MOST`].
-#[derive(Debug, Default)]
+/// When something that failed is tried again: after 1, 3, 7 uses, and so on.
+#[derive(Debug)]
 pub(crate) struct Retry {
     /// Uses to come that do not try.
     skip: AtomicU32,
     /// How many were skipped last.
     last: AtomicU32,
+    /// Most uses between two tries.
+    most: u32,
 }
 
-/// Most uses between two tries.
+/// Most uses between two tries of what the system has refused.
 const MOST: u32 = 1023;
 
 impl Retry {
-    pub(crate) const fn new() -> Self {
+    /// One that skips up to `most` uses.
+    pub(crate) const fn new(most: u32) -> Self {
         Self {
             skip: AtomicU32::new(0),
             last: AtomicU32::new(0),
+            most,
         }
+    }
+
+    /// For what the system refuses.
+    pub(crate) const fn of_the_system() -> Self {
+        Self::new(MOST)
     }
 
     /// Whether this use tries. Threads that count at the same time may skip a use less.
@@ -35,9 +44,15 @@ impl Retry {
 
     /// The try has failed.
     pub(crate) fn failed(&self) {
-        let last = (2 * self.last.load(Ordering::Relaxed) + 1).min(MOST);
+        let last = (2 * self.last.load(Ordering::Relaxed) + 1).min(self.most);
         self.last.store(last, Ordering::Relaxed);
         self.skip.store(last, Ordering::Relaxed);
+    }
+
+    /// The try has succeeded: the next uses try, too.
+    pub(crate) fn succeeded(&self) {
+        self.last.store(0, Ordering::Relaxed);
+        self.skip.store(0, Ordering::Relaxed);
     }
 }
 
@@ -52,7 +67,7 @@ impl<T: Sync + 'static> Lasting<T> {
     pub(crate) const fn new() -> Self {
         Self {
             value: AtomicPtr::new(std::ptr::null_mut()),
-            retry: Retry::new(),
+            retry: Retry::of_the_system(),
         }
     }
 

@@ -4,13 +4,15 @@
 //! ```text
 //! core → this provider's functions → the application's default provider's functions
 //!                │
-//!                └─ inside an ASYNC_JOB, key and parameters eligible → this thread's batch
+//!                ├─ inside an ASYNC_JOB, key and parameters eligible → this thread's batch
+//!                └─ elsewhere, if other threads have one, too → a batch of several threads
 //! ```
 //!
 //! Every key and context wraps the default provider's own, and every call goes on to it unchanged,
-//! except the last step of an operation that can join a batch. Outside a job nothing else happens.
+//! except the last step of an operation that can join a batch.
 //!
-//! Servers that know of no asynchronous mode get it where the module is preloaded (`event_loop`).
+//! Servers that know of no asynchronous mode get it where the module is preloaded (`event_loop`). The
+//! operations of threads that wait for them run together where they meet (`combine`).
 //!
 //! A job that joins a batch pauses; the thread that paused it resumes it from its event loop, and
 //! whoever fills the batch, or is resumed first, runs it for all (`batch`). There is no other
@@ -21,6 +23,7 @@
 
 mod algorithms;
 mod batch;
+mod combine;
 mod config;
 mod default_provider;
 mod direct;

@@ -9,9 +9,10 @@ use lanelock::telemetry::{Inactive, module};
 
 use crate::algorithms::Algorithm;
 use crate::batch;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Mode};
 use crate::default_provider::DefaultProvider;
 use crate::entry;
+use crate::event_loop;
 use crate::ffi::boundary::{boundary, raise};
 use crate::ffi::functions::{Core, Table};
 use crate::ffi::{CoreHandle, Dispatch};
@@ -76,7 +77,7 @@ impl Provider {
             return Err(message);
         }
         if switched_off.is_none() {
-            config.event_loop.set();
+            event_loop::set_mode(config.event_loop);
         }
         module::loaded();
         module::set_inactive(provider.switched_off.or(provider.lacking));
@@ -181,6 +182,13 @@ impl Provider {
             module::missed();
         }
         self.lacking.is_none()
+    }
+
+    /// Whether an operation of a thread that waits for it can run with those of others.
+    pub(crate) fn can_combine(&self, choice: Algorithm) -> bool {
+        self.config.threads != Mode::Off
+            && self.config.algorithms.has(choice)
+            && self.lacking.is_none()
     }
 
     /// Why operations in jobs cannot run in lanes, of what does not change.

@@ -1,4 +1,4 @@
-//! Key pairs that a thread has generated ahead.
+//! Key pairs that are generated ahead: by a thread for its jobs, and by a process for its threads.
 //!
 //! A generation takes nothing from its caller, so nobody has to wait for others to fill a batch:
 //! whoever needs a pair and finds none generates as many as there are lanes, and the next ones take
@@ -39,11 +39,9 @@ pub(crate) struct Pair {
     pub public: Vec<u8>,
 }
 
-/// What a thread of one process has.
-struct Spares {
-    process: u32,
-    stores: [Store; KINDS.len()],
-}
+/// The pairs that are left of each kind.
+#[derive(Default)]
+pub(crate) struct Spares([Store; KINDS.len()]);
 
 /// The pairs of one kind.
 #[derive(Default)]
@@ -56,31 +54,41 @@ struct Store {
 }
 
 thread_local! {
-    static SPARES: RefCell<Option<Spares>> = const { RefCell::new(None) };
+    /// A thread's, with the process that they are of.
+    static SPARES: RefCell<Option<(u32, Spares)>> = const { RefCell::new(None) };
 }
 
-/// A pair that nobody else has; `None` if there are no lanes for it, and when the thread ends.
+/// A pair of the thread's that nobody else has; `None` if there are no lanes for it, and when the
+/// thread ends.
 pub(crate) fn take(kind: KeyKind) -> Option<Pair> {
-    let place = KINDS.iter().position(|&known| known == kind)?;
-    let session = session(place)?;
     let taken = SPARES.try_with(|spares| {
         let mut spares = spares.try_borrow_mut().ok()?;
         let process = batch::generation()?;
-        if spares.as_ref().is_none_or(|it| it.process != process) {
-            *spares = Some(Spares {
-                process,
-                stores: Default::default(),
-            });
+        if spares.as_ref().is_none_or(|(of, _)| *of != process) {
+            *spares = Some((process, Spares::default()));
         }
-        let Spares { stores, .. } = spares.as_mut()?;
-        stores[place].take(session, Instant::now())
+        let (_, spares) = spares.as_mut()?;
+        spares.take(kind, direct::process)
     });
-    let (secret, public) = taken.ok().flatten()?;
-    Some(Pair {
-        kind,
-        secret,
-        public,
-    })
+    taken.ok().flatten()
+}
+
+impl Spares {
+    /// A pair that nobody else has; `None` if there are no lanes for it. `process` runs operations, and
+    /// says whether all succeeded.
+    pub(crate) fn take(
+        &mut self,
+        kind: KeyKind,
+        process: impl FnOnce(&mut [KeyOp<'_>]) -> bool,
+    ) -> Option<Pair> {
+        let place = KINDS.iter().position(|&known| known == kind)?;
+        let taken = self.0[place].take(session(place)?, Instant::now(), process);
+        taken.map(|(secret, public)| Pair {
+            kind,
+            secret,
+            public,
+        })
+    }
 }
 
 /// The session that generates pairs of the kind at `place`; `None` if there are no lanes for it.
@@ -93,10 +101,15 @@ fn session(place: usize) -> Option<&'static KeySession> {
 }
 
 impl Store {
-    fn take(&mut self, session: &KeySession, now: Instant) -> Option<(Bytes, Vec<u8>)> {
+    fn take(
+        &mut self,
+        session: &KeySession,
+        now: Instant,
+        process: impl FnOnce(&mut [KeyOp<'_>]) -> bool,
+    ) -> Option<(Bytes, Vec<u8>)> {
         let is_fresh = |at: Instant| now.saturating_duration_since(at) < LIFETIME;
         if self.left == 0 || !self.generated.is_some_and(is_fresh) {
-            self.fill(session)?;
+            self.fill(session, process)?;
             self.generated = Some(now);
         }
         self.left -= 1;
@@ -110,7 +123,11 @@ impl Store {
     }
 
     /// Replaces all pairs by as many as there are lanes; `None`, and none left, if that fails.
-    fn fill(&mut self, session: &KeySession) -> Option<()> {
+    fn fill(
+        &mut self,
+        session: &KeySession,
+        process: impl FnOnce(&mut [KeyOp<'_>]) -> bool,
+    ) -> Option<()> {
         let (len, public_len) = (session.output_len(0), session.second_output_len());
         let count = session.lanes();
         self.left = 0;
@@ -125,7 +142,7 @@ impl Store {
             .zip(publics)
             .map(|(secret, public)| KeyOp::generate(session, secret, public));
         let mut ops: Vec<KeyOp<'_>> = ops.collect();
-        direct::process(&mut ops).then_some(())?;
+        process(&mut ops).then_some(())?;
         self.left = count;
         Some(())
     }
@@ -141,7 +158,8 @@ mod tests {
         let (mut store, start) = (Store::default(), Instant::now());
         let mut seen = Vec::new();
         for _ in 0..2 * session.lanes() + 1 {
-            let (secret, _) = store.take(session, start).expect("a pair");
+            let taken = store.take(session, start, direct::process);
+            let (secret, _) = taken.expect("a pair");
             assert!(!seen.contains(&secret), "a new key each time");
             seen.push(secret);
         }
@@ -153,7 +171,8 @@ mod tests {
         );
         let kept: Vec<u8> = secrets(&store)[..32 * store.left].to_vec();
         let late = start + LIFETIME;
-        let (secret, _) = store.take(session, late).expect("a pair");
+        let taken = store.take(session, late, direct::process);
+        let (secret, _) = taken.expect("a pair");
         assert_eq!(store.left, session.lanes() - 1);
         for old in kept.chunks(32) {
             assert!(old != &secret[..] && secrets(&store).chunks(32).all(|new| new != old));

@@ -69,6 +69,9 @@ impl Config {
         if let Some(event_loop) = options.event_loop {
             let _ = writeln!(text, "event_loop = {}", event_loop.name());
         }
+        if let Some(threads) = options.threads {
+            let _ = writeln!(text, "threads = {}", threads.name());
+        }
         if !options.algorithms.is_empty() {
             let names: Vec<_> = options.algorithms.iter().map(Algorithm::name).collect();
             let _ = writeln!(text, "algorithms = {}", names.join(","));
@@ -112,7 +115,7 @@ fn plain(path: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::EventLoop;
+    use super::super::When;
     use super::*;
 
     fn config(user: &str, options: &Options) -> Config {
@@ -133,7 +136,8 @@ mod tests {
                 &Options {
                     deadline: Some(50),
                     algorithms: vec![Algorithm::Rsa, Algorithm::X25519],
-                    event_loop: Some(EventLoop::Off),
+                    event_loop: Some(When::Off),
+                    threads: Some(When::On),
                 }
             )),
             [
@@ -152,6 +156,7 @@ mod tests {
                 "activate = 1",
                 "deadline = 50",
                 "event_loop = off",
+                "threads = on",
                 "algorithms = rsa,x25519",
                 "[lanelock_algorithms]",
                 "default_properties = ?provider=lanelock",

@@ -6,7 +6,7 @@ use lanelock_native::{Native, Tier};
 
 use super::program::{PRIVILEGED, Program};
 use super::user_config::UserConfig;
-use super::{EventLoop, Options, module, policy, user_config};
+use super::{Options, When, module, policy, user_config};
 use crate::failure::Failure;
 use crate::terminal::print;
 
@@ -27,25 +27,25 @@ const SERVERS: [(&str, Way); 14] = [
     ("valkey-server", Way::Given),
     ("unbound", Way::Given),
     ("mosquitto", Way::Given),
-    ("apache2", Way::None(BLOCKING)),
-    ("httpd", Way::None(BLOCKING)),
-    ("stunnel4", Way::None(BLOCKING)),
-    ("mariadbd", Way::None(BLOCKING)),
+    ("apache2", Way::Threads),
+    ("httpd", Way::Threads),
+    ("stunnel4", Way::Threads),
+    ("mariadbd", Way::Threads),
     (
         "postgres",
         Way::None("it has a process for each connection"),
     ),
 ];
 
-const BLOCKING: &str = "it has a thread for each handshake, which waits for its result";
-
-/// Where a server's asynchronous handshakes come from.
+/// How a server's operations come to run together.
 #[derive(Clone, Copy)]
 enum Way {
     /// It has an asynchronous mode, which this switches on.
     Own(&'static str),
     /// The module gives it one.
     Given,
+    /// It has a thread for each handshake, and they wait for each other.
+    Threads,
     /// Nothing does, for this reason.
     None(&'static str),
 }
@@ -60,7 +60,7 @@ pub(super) fn run(command: &OsStr, options: &Options) -> Result<(), Failure> {
     let path = program.path.display().to_string();
     let verdict = match objection(&program)? {
         Some(objection) => Err(objection),
-        None => verdict(&program, options.event_loop),
+        None => verdict(&program, options),
     };
     match verdict {
         Ok(how) => print(format!("{path}: {how}\n")),
@@ -90,10 +90,16 @@ fn objection(program: &Program) -> Result<Option<String>, Failure> {
 }
 
 /// How the program comes to batches, or why it does not.
-fn verdict(program: &Program, event_loop: Option<EventLoop>) -> Result<String, String> {
+fn verdict(program: &Program, options: &Options) -> Result<String, String> {
+    let Options {
+        event_loop,
+        threads,
+        ..
+    } = *options;
     let name = program.path.file_name().and_then(OsStr::to_str);
     let known = SERVERS.iter().find(|(known, _)| Some(*known) == name);
-    if !program.has_libssl && !program.loads_libssl && !program.other_tls.is_empty() {
+    let has_libssl = program.has_libssl || program.loads_libssl || known.is_some();
+    if !has_libssl && !program.other_tls.is_empty() {
         return Err(format!(
             "it speaks TLS by {}",
             program.other_tls.join(" and ")
@@ -104,12 +110,20 @@ fn verdict(program: &Program, event_loop: Option<EventLoop>) -> Result<String, S
             "its own asynchronous mode; switch it on: {setting}"
         )),
         Some(Way::None(why)) => Err(why.to_owned()),
-        _ if event_loop == Some(EventLoop::Off) => {
+        Some(Way::Threads) if threads == Some(When::Off) => {
+            Err("--threads off, and it has a thread for each handshake".to_owned())
+        }
+        Some(Way::Threads) => Ok(format!(
+            "operations that its threads have at the same time, a thread for each handshake \
+             (--threads {})",
+            threads.unwrap_or(When::Auto).name()
+        )),
+        _ if event_loop == Some(When::Off) => {
             Err("--event-loop off, and it is not known to have an asynchronous mode".to_owned())
         }
         Some(Way::Given) => Ok(format!(
             "asynchronous handshakes from its event loop (--event-loop {})",
-            event_loop.unwrap_or(EventLoop::Auto).name()
+            event_loop.unwrap_or(When::Auto).name()
         )),
         None if program.is_preloaded(event_loop) => Ok(
             "asynchronous handshakes if it is a server that drives non-blocking sockets from a \

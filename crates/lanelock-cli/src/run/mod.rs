@@ -56,14 +56,18 @@ without it, OpenSSL loses the jobs of connections that are closed in the middle 
 Batches come from asynchronous mode, in which a handshake pauses while its operation waits for
 others. HAProxy has this mode: `ssl-mode-async` in the section global. Servers that do not have
 it, but drive non-blocking connections from a loop of epoll, poll or select, as nginx, lighttpd and
-Redis do, get it from lanelock (--event-loop). Other programs run as without lanelock; --dry-run
-says which. LANELOCK_DISABLE=1 in the program's environment switches the module off.
+Redis do, get it from lanelock (--event-loop). In servers with a thread for each connection, as
+Apache httpd, threads that have RSA, P-384 or X25519 operations at the same time share batches
+(--threads).
+Other programs run as without lanelock; --dry-run says which. LANELOCK_DISABLE=1 in the program's
+environment switches the module off.
 
 The module lanelock.so is looked for next to this command, in ../lib/lanelock from there, or where
 LANELOCK_PROVIDER says.
 
 Examples:
   lanelock run -- nginx
+  lanelock run -- apache2 -D FOREGROUND
   lanelock run --dry-run -- lighttpd -D -f lighttpd.conf
   lanelock run -- haproxy -f haproxy.cfg
   lanelock run --algorithms rsa,ecdsa -- haproxy -f haproxy.cfg
@@ -110,20 +114,22 @@ struct Options {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     algorithms: Vec<Algorithm>,
 
-    /// Whether a server without an asynchronous mode gets one [default: auto].
+    /// Whether a server without an asynchronous mode gets one. `auto`: unless its callbacks run a
+    /// language interpreter, which needs more stack than a paused handshake has [default: auto].
     #[arg(long, value_name = "WHEN")]
-    event_loop: Option<EventLoop>,
+    event_loop: Option<When>,
+
+    /// Whether RSA, P-384 and X25519 operations of threads that wait for them run together. `auto`: where
+    /// threads are found to have some at the same time [default: auto].
+    #[arg(long, value_name = "WHEN")]
+    threads: Option<When>,
 }
 
-/// Whether a server that knows of no asynchronous mode gets it.
+/// Whether the module does something unasked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum EventLoop {
-    /// Yes, unless its callbacks run a language interpreter, which needs more stack than a paused
-    /// handshake has.
+enum When {
     Auto,
-    /// Yes, even then.
     On,
-    /// No: only servers that have an asynchronous mode of their own use it.
     Off,
 }
 
@@ -142,7 +148,7 @@ enum Algorithm {
     X25519,
 }
 
-impl EventLoop {
+impl When {
     /// Its name, on the command line and in the configuration.
     fn name(self) -> &'static str {
         match self {

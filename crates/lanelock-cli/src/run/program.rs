@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::EventLoop;
+use super::When;
 use super::elf::Elf;
 use super::library::{self, OpenSsl};
 use crate::failure::Failure;
@@ -65,10 +65,10 @@ impl Program {
 
 impl Program {
     /// Whether the module is to stand before the C library's and libssl's functions.
-    pub(super) fn is_preloaded(&self, event_loop: Option<EventLoop>) -> bool {
+    pub(super) fn is_preloaded(&self, event_loop: Option<When>) -> bool {
         self.has_libssl
-            || self.loads_libssl && event_loop != Some(EventLoop::Off)
-            || event_loop == Some(EventLoop::On)
+            || self.loads_libssl && event_loop != Some(When::Off)
+            || event_loop == Some(When::On)
     }
 }
 

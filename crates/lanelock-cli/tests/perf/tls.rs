@@ -62,22 +62,25 @@ fn with_the_provider_handshakes_share_batches() {
 
 /// Servers without an asynchronous mode of their own.
 #[test]
-fn servers_that_are_given_asynchronous_handshakes_share_batches() {
+fn servers_that_know_of_no_asynchronous_mode_share_batches() {
     if !has_lanes() {
         return;
     }
-    for server in ["nginx", "lighttpd", "redis"] {
-        let program = if server == "redis" {
-            "redis-server"
-        } else {
-            server
-        };
+    for (server, program, key) in [
+        ("nginx", "nginx", "p256"),
+        ("lighttpd", "lighttpd", "p256"),
+        ("redis", "redis-server", "p256"),
+        ("httpd", "apache2", "rsa-2048"),
+    ] {
         if !installed(program) {
             eprintln!("SKIPPED: {server} is not installed (tools/setup servers)");
             continue;
         }
-        let work = "--key=p256 --tls=1.2,1.3 --connections=16 --seconds=0.3 --rounds=1";
-        let (_, rows) = report(format!("tls --server={server} {} {work}", provider()));
+        let work = "--tls=1.2,1.3 --connections=16 --seconds=0.3 --rounds=1";
+        let (_, rows) = report(format!(
+            "tls --server={server} --key={key} {} {work}",
+            provider()
+        ));
         assert_eq!(rows.len(), 4, "{rows:?}");
         for pair in rows.chunks(2) {
             let [stock, ours] = pair else {

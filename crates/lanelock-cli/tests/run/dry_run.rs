@@ -49,6 +49,18 @@ fn servers_with_an_event_loop_are_given_asynchronous_handshakes() {
 }
 
 #[test]
+fn threads_of_a_server_wait_for_each_other() {
+    let Some((code, said)) = verdict(&["--dry-run"], "apache2", &["-lssl"]) else {
+        return;
+    };
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("a thread for each handshake (--threads auto)"),
+        "{said}"
+    );
+}
+
+#[test]
 fn servers_with_a_mode_of_their_own_are_told_how_to_switch_it_on() {
     let Some((code, said)) = verdict(&["--dry-run"], "haproxy", &["-lssl"]) else {
         return;
@@ -61,10 +73,10 @@ fn servers_with_a_mode_of_their_own_are_told_how_to_switch_it_on() {
 fn what_gains_nothing_is_named_with_the_reason() {
     for (options, name, libraries, why) in [
         (
-            &["--dry-run"][..],
+            &["--dry-run", "--threads", "off"][..],
             "apache2",
             &["-lssl"][..],
-            "a thread for each handshake",
+            "--threads off",
         ),
         (&["--dry-run"], "server", &["-lcrypto"], "--event-loop on"),
         (&["--dry-run"], "server", &[], "not linked with OpenSSL"),

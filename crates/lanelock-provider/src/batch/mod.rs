@@ -6,7 +6,6 @@
 //! makes the event loop resume the job; when it is freed, it cancels the operation.
 
 mod callback;
-mod company;
 mod process;
 mod stack;
 mod turn;
@@ -23,7 +22,7 @@ use crate::event_loop;
 use crate::lanes;
 use crate::lasting::Lasting;
 pub(crate) use process::generation;
-pub(crate) use stack::on_large_stack;
+pub(crate) use stack::{Stack, on_large_stack};
 pub(crate) use turn::is_done;
 use turn::{Jobs, Resumed, Submitted};
 use wait::{Kind, Wait};

@@ -14,7 +14,8 @@ const SIZE: usize = 512 * 1024;
 /// Bytes below it that fault.
 const GUARD: usize = 4096;
 
-struct Stack {
+/// A stack for batches.
+pub(crate) struct Stack {
     mapping: NonNull<libc::c_void>,
     in_use: Cell<bool>,
 }
@@ -26,7 +27,6 @@ thread_local! {
 /// Runs `f` on the thread's large stack; on the current one if that is it already. `None` if `f`
 /// panicked, or if there is no memory for the stack, this time.
 pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
-    let f = || catch_unwind(AssertUnwindSafe(f)).ok();
     STACK
         .try_with(|stack| {
             let stack = match stack.get() {
@@ -39,21 +39,28 @@ pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
                     stack.get_or_init(|| new)
                 }
             };
-            if stack.in_use.replace(true) {
-                return f();
-            }
-            // SAFETY: `SIZE` bytes above the guard page are mapped, aligned to pages, and used by
-            // nobody else; `f` does not unwind, and does not pause the job, whose library would
-            // take this stack for its own.
-            let result = unsafe { psm::on_stack(stack.base(), SIZE, f) };
-            stack.in_use.set(false);
-            result
+            stack.run(f)
         })
         .ok()?
 }
 
 impl Stack {
-    fn new() -> Option<Self> {
+    /// Calls `f` on this stack, or on the current one if that is it already. `None` if `f` panicked.
+    pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        let f = || catch_unwind(AssertUnwindSafe(f)).ok();
+        if self.in_use.replace(true) {
+            return f();
+        }
+        // SAFETY: `SIZE` bytes above the guard page are mapped, aligned to pages, and used by
+        // nobody else; `f` does not unwind, and does not pause the job, whose library would
+        // take this stack for its own.
+        let result = unsafe { psm::on_stack(self.base(), SIZE, f) };
+        self.in_use.set(false);
+        result
+    }
+
+    /// `None` if there is no memory for one.
+    pub(crate) fn new() -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         // SAFETY: a new mapping, then its first page made inaccessible.
         unsafe {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyQueue, Ticket};
 
-use super::company::Company;
 use super::wait::Descriptor;
 use super::{Bytes, device, process, wait};
+use crate::lasting::Retry;
 
 /// Jobs that a thread can have in flight; operations beyond run by themselves.
 const DEPTH: usize = 4096;
@@ -19,6 +19,9 @@ const DEPTH: usize = 4096;
 /// How often a job may be resumed before its time without its operation being run: applications
 /// resume jobs for other reasons, too, and one whose pauses do nothing must come to an end.
 pub(super) const MOST_PAUSES: u32 = 1000;
+
+/// Most lone operations between two that pause to look for company.
+const MOST_SKIPPED: u32 = 32;
 
 /// Between submissions only what is full runs.
 const FULL_ONLY: FlushPolicy = FlushPolicy {
@@ -35,7 +38,9 @@ struct Turn {
     firsts: HashMap<Ticket, Ticket>,
     /// Operations whose results their jobs have not fetched.
     unclaimed: usize,
-    company: Company,
+    /// Whether it is worth pausing where no other operation waits: a pause costs a turn of the event
+    /// loop.
+    company: Retry,
     closed_elsewhere: usize,
 }
 
@@ -113,7 +118,7 @@ fn with<R>(f: impl FnOnce(&mut Turn) -> R) -> Option<R> {
 
 /// Whether an operation that pauses can hope for others.
 pub(super) fn has_company() -> Option<bool> {
-    with(|turn| turn.queue.waiting() > 0 || turn.unclaimed > 0 || turn.company.look())
+    with(|turn| turn.queue.waiting() > 0 || turn.unclaimed > 0 || turn.company.is_due())
 }
 
 /// Takes an operation, and runs the batches that it fills. `None` if there is no room for it.
@@ -155,7 +160,7 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
         }
         if untouched == Some(turn.queue.waiting()) {
             turn.remove(ticket);
-            turn.company.none();
+            turn.company.failed();
             return Some(Resumed::Alone);
         }
         let deadline = if force { Duration::ZERO } else { deadline };
@@ -205,7 +210,7 @@ impl Turn {
             entries: HashMap::new(),
             firsts: HashMap::new(),
             unclaimed: 0,
-            company: Company::default(),
+            company: Retry::new(MOST_SKIPPED),
             closed_elsewhere: 0,
         })
     }
@@ -247,7 +252,7 @@ impl Turn {
         // jobs are told below like those of any batch.
         let ran = catch_unwind(AssertUnwindSafe(|| self.queue.poll(now, None)));
         if ran.is_ok_and(|operations| operations > 1) {
-            self.company.some();
+            self.company.succeeded();
         }
         while let Some((ticket, job)) = self.queue.dequeue_one() {
             let first = self.firsts.remove(&ticket).unwrap_or(ticket);

@@ -5,8 +5,9 @@ use std::ffi::{CStr, c_int, c_long, c_ulong, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Mode, waits};
+use super::{mode, waits};
 use crate::batch;
+use crate::config::Mode;
 use crate::ffi;
 use crate::ffi::boundary::boundary;
 use crate::libssl::{self, Library, Ssl};
@@ -201,7 +202,7 @@ pub(crate) unsafe fn forget(libssl: &Library, ssl: Ssl) -> bool {
 /// # Safety
 /// As [`Connection::of`].
 unsafe fn qualifies(libssl: &Library, ssl: Ssl) -> bool {
-    let mode = Mode::get();
+    let mode = mode();
     if mode == Mode::Off
         || !waits::has_waited()
         || HANDED_OVER.load(Ordering::Relaxed)

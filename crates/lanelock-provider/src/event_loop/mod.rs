@@ -37,66 +37,23 @@ pub(crate) use connection::forget;
 pub(crate) use handshake::{is_driven, may_pause, pausing};
 pub(crate) use resume::is_resuming;
 
-/// Whether servers get asynchronous handshakes unasked.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[repr(u8)]
-pub(crate) enum Mode {
-    /// Never.
-    Off,
-    /// Unless the process has a language's interpreter mapped: its callbacks may need more stack than
-    /// a job has.
-    Auto,
-    /// Even then.
-    On,
-}
+use crate::config::Mode;
 
 /// What the provider was configured to, in whichever library context it was loaded last; off until
 /// then.
 static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
 
-impl Mode {
-    fn get() -> Self {
-        match MODE.load(Ordering::Relaxed) {
-            mode if mode == Self::Auto as u8 => Self::Auto,
-            mode if mode == Self::On as u8 => Self::On,
-            _ => Self::Off,
-        }
-    }
-
-    /// From now on.
-    pub(crate) fn set(self) {
-        MODE.store(self as u8, Ordering::Relaxed);
+/// Whether servers get asynchronous handshakes; [`Mode::Auto`] is not if the process has a language's
+/// interpreter mapped, whose callbacks may need more stack than a job has.
+fn mode() -> Mode {
+    match MODE.load(Ordering::Relaxed) {
+        mode if mode == Mode::Auto as u8 => Mode::Auto,
+        mode if mode == Mode::On as u8 => Mode::On,
+        _ => Mode::Off,
     }
 }
 
-impl std::str::FromStr for Mode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "off" => Ok(Self::Off),
-            "auto" => Ok(Self::Auto),
-            "on" => Ok(Self::On),
-            _ => Err(format!(
-                "event_loop = {text}: use auto, on or off; the default is auto"
-            )),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mode_is_one_of_three_words() {
-        assert_eq!(" auto".parse(), Ok(Mode::Auto));
-        assert_eq!("on".parse(), Ok(Mode::On));
-        assert_eq!("off".parse(), Ok(Mode::Off));
-        for wrong in ["", "yes", "1", "Auto"] {
-            let message = wrong.parse::<Mode>().expect_err("refused");
-            let expected = format!("event_loop = {wrong}: use auto, on or off");
-            assert!(message.starts_with(&expected), "{message}");
-        }
-    }
+/// From now on.
+pub(crate) fn set_mode(mode: Mode) {
+    MODE.store(mode as u8, Ordering::Relaxed);
 }

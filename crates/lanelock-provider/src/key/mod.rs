@@ -5,12 +5,15 @@ mod sessions;
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use lanelock::public_key::{
-    EncryptionScheme, KeyDevice, KeyError, KeySession, KeyTransform, MessageForm, SignatureScheme,
+    Curve, EncryptionScheme, KeyDevice, KeyError, KeySession, KeyTransform, MessageForm,
+    SignatureScheme,
 };
 
 use crate::batch::{self, device};
+use crate::combine;
 use crate::ffi::functions::{Keymgmt, Wrapper};
 use crate::lasting::Retry;
 use crate::provider::Provider;
@@ -28,6 +31,8 @@ pub(crate) struct Key {
     sessions: Sessions,
     /// When a session that could not be made is tried again.
     retry: Retry,
+    /// Whether it is of P-384, once that has been asked: see [`Key::is_p384`].
+    is_p384: AtomicU8,
 }
 
 // SAFETY: keys of providers are shared between threads as libcrypto's are: it reads them from
@@ -43,6 +48,9 @@ pub(crate) enum Use {
     Decrypt(EncryptionScheme),
     Derive,
 }
+
+/// That nobody has asked what a key's curve is.
+const NOT_KNOWN: u8 = 2;
 
 /// Something that a session needs could not be had, which may be another time.
 struct NotNow;
@@ -63,7 +71,8 @@ impl Key {
                 index,
                 inner,
                 sessions: Sessions::default(),
-                retry: Retry::new(),
+                retry: Retry::of_the_system(),
+                is_p384: AtomicU8::new(NOT_KNOWN),
             })
         })
     }
@@ -129,6 +138,7 @@ impl Key {
 
     /// The key has been changed: its sessions are another's.
     pub(crate) fn forget_sessions(&self) {
+        self.is_p384.store(NOT_KNOWN, Ordering::Relaxed);
         self.sessions.forget();
     }
 
@@ -141,7 +151,12 @@ impl Key {
         if !self.retry.is_due() {
             return None;
         }
-        match batch::on_large_stack(|| self.open(usage)) {
+        let open = || self.open(usage);
+        let opened = match batch::inside_job() {
+            true => batch::on_large_stack(open),
+            false => combine::on_large_stack(open),
+        };
+        match opened {
             Some(Ok(session)) => {
                 self.sessions.push(usage, session.clone());
                 session
@@ -172,6 +187,19 @@ impl Key {
             Err(KeyError::Engine { .. }) => Err(NotNow),
             // Not with this key.
             Err(_) => Ok(None),
+        }
+    }
+
+    /// Whether its curve is P-384.
+    pub(crate) fn is_p384(&self) -> bool {
+        match self.is_p384.load(Ordering::Relaxed) {
+            NOT_KNOWN => {
+                let group = self.plain_group();
+                let is = group.is_some_and(|group| curve(&group) == Some(Curve::P384));
+                self.is_p384.store(is.into(), Ordering::Relaxed);
+                is
+            }
+            known => known == 1,
         }
     }
 

@@ -11,6 +11,7 @@ use super::output::{Output, input};
 use super::scheme::{self, RsaDecryption};
 use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
+use crate::combine::Group;
 use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -35,6 +36,10 @@ impl Operation for Cipher {
 
     fn tables(provider: &DefaultProvider) -> &[AsymCipher] {
         &provider.asym_cipher
+    }
+
+    fn group(_: usize, _: &Key) -> Option<Group> {
+        Some(Group::Rsa)
     }
 
     unsafe fn see(&mut self, _: usize, params: *const OSSL_PARAM) {

@@ -9,6 +9,7 @@ use lanelock::public_key::KeyJob;
 use super::output::Output;
 use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, NoResult};
+use crate::combine::{self, Group};
 use crate::default_provider::DefaultProvider;
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -36,6 +37,10 @@ pub(super) trait Operation: Clone + Default + 'static {
 
     /// The default provider's functions, one table for each algorithm.
     fn tables(provider: &DefaultProvider) -> &[Self::Table];
+
+    /// What an operation with `key` shares batches with where threads wait; `None` if it takes no longer
+    /// than to wait does.
+    fn group(index: usize, key: &Key) -> Option<Group>;
 
     /// Parameters are given to a context of algorithm `index`.
     ///
@@ -110,9 +115,15 @@ impl<O: Operation> Context<O> {
         inner
     }
 
-    /// Whether the operation can join a batch: inside a job, on a machine with lanes, and chosen.
+    /// Whether the operation may run in a batch: that of its job's thread, or one with other threads.
     pub(super) fn can_join(&self) -> bool {
-        self.provider().can_join(O::choice(self.index))
+        self.provider().can_join(O::choice(self.index)) || self.group().is_some()
+    }
+
+    /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.
+    fn group(&self) -> Option<Group> {
+        let can_combine = self.provider().can_combine(O::choice(self.index));
+        can_combine.then(|| O::group(self.index, self.key.as_deref()?))?
     }
 
     /// Runs the operation that `make` describes in a batch and hands its result over; `None` if it
@@ -123,8 +134,12 @@ impl<O: Operation> Context<O> {
         make: impl FnOnce(&Key) -> Option<KeyJob<Bytes>>,
     ) -> Option<c_int> {
         let key = self.key.as_ref()?;
-        if output.is_length_only() || !self.can_join() {
+        if output.is_length_only() {
             return None;
+        }
+        if !self.provider().can_join(O::choice(self.index)) {
+            let job = combine::run(self.provider().config.threads, self.group()?, || make(key))?;
+            return output.put(job.result()).then_some(1);
         }
         match batch::run(self.provider().config.deadline, || make(key)) {
             Ok(job) => output.put(job.result()).then_some(1),

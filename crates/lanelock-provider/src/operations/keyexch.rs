@@ -12,6 +12,7 @@ use super::output::Output;
 use super::scheme;
 use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
+use crate::combine::Group;
 use crate::default_provider::{DefaultProvider, KEYEXCH};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
@@ -38,6 +39,10 @@ impl Operation for Exchange {
 
     fn tables(provider: &DefaultProvider) -> &[Keyexch] {
         &provider.keyexch
+    }
+
+    fn group(index: usize, _: &Key) -> Option<Group> {
+        (Self::choice(index) == Algorithm::X25519).then_some(Group::X25519)
     }
 
     /// A context says itself what it was set to (`scheme::is_bare`).

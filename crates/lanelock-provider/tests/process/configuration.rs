@@ -25,6 +25,14 @@ pub fn file(line: &str) -> PathBuf {
     file
 }
 
+/// A library configured with `line` in the module's section.
+pub fn library(line: &str) -> Library {
+    let (library, file) = (Library::empty(), file(line));
+    library.configure(&file).expect("configured");
+    std::fs::remove_file(&file).expect("removed");
+    library
+}
+
 /// What `openssl version` and `openssl list -providers` do with it, whose standard error goes to
 /// `errors`.
 fn run(arguments: &[&str], line: &str, errors: Stdio) -> (Option<i32>, String, String) {
@@ -67,6 +75,8 @@ fn a_wrong_value_is_refused_by_name() {
         ("deadline = -1", "use a number of microseconds"),
         ("deadline = 1000001", "use a number of microseconds"),
         ("enabled = maybe", "use yes or no"),
+        ("event_loop = 1", "use auto, on or off"),
+        ("threads = yes", "use auto, on or off"),
         ("algorithms = rsa dsa", "unknown name 'dsa'; allowed: rsa,"),
     ] {
         let errors = load(line).expect_err("refused");
@@ -77,6 +87,8 @@ fn a_wrong_value_is_refused_by_name() {
         "",
         "deadline = 50",
         "enabled = yes",
+        "event_loop = off",
+        "threads = on",
         "algorithms = rsa, ecdh",
     ] {
         load(line).expect("loaded");

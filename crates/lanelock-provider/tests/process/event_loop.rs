@@ -15,12 +15,18 @@ const SERVER: &str = include_str!("event_loop/server.c");
 /// Clients of a server; a multiple of those that it has at once.
 const CLIENTS: u64 = 96;
 
+/// Bytes that a handshake may take of the 32 KiB of a job's stack: a signal's frame with all registers
+/// (AVX-512 and AMX) has some 11 KiB, and what a handler needs comes on top.
+const MOST_OF_A_STACK: u64 = 16 * 1024;
+
 /// What a server did.
 #[derive(Debug, Default)]
 struct Outcome {
     served: u64,
     lost: u64,
     left: u64,
+    /// Bytes that a handshake took of its job's stack, at most; 0 without jobs.
+    stack: u64,
     /// Signatures and derivations that ran in lanes.
     signed: u64,
     derived: u64,
@@ -34,7 +40,7 @@ fn serve(folder: &Folder, mode: &str, arguments: &str) -> Outcome {
     let text = format!(
         "openssl_conf = init\n[init]\nproviders = providers\nalg_section = algorithms\n\
          [providers]\ndefault = usual\nlanelock = lanelock\n[usual]\nactivate = 1\n\
-         [lanelock]\nmodule = {}\nactivate = 1\nevent_loop = {mode}\n\
+         [lanelock]\nmodule = {}\nactivate = 1\nevent_loop = {mode}\nthreads = off\n\
          [algorithms]\ndefault_properties = ?provider=lanelock\n",
         module.display()
     );
@@ -57,12 +63,13 @@ fn serve(folder: &Folder, mode: &str, arguments: &str) -> Outcome {
     let mut numbers = said.split(|c: char| !c.is_ascii_digit());
     let mut number = || -> u64 {
         let number = numbers.by_ref().find(|word| !word.is_empty());
-        number.expect("three numbers").parse().expect("a number")
+        number.expect("four numbers").parse().expect("a number")
     };
     let mut outcome = Outcome {
         served: number(),
         lost: number(),
         left: number(),
+        stack: number(),
         ..Outcome::default()
     };
     for page in listener.finish().expect("pages") {
@@ -120,6 +127,29 @@ fn every_kind_of_loop_serves_every_client_in_lanes() {
         if server.ends_with('3') {
             assert!(outcome.derived > CLIENTS / 2, "{server}: {outcome:?}");
         }
+        assert!(
+            (1..=MOST_OF_A_STACK).contains(&outcome.stack),
+            "{server}: {outcome:?}"
+        );
+    }
+}
+
+/// As valkey's with I/O threads: what has begun comes to its end, and nothing begins any more.
+#[test]
+fn connections_that_other_threads_drive_take_no_part() {
+    let _alone = alone();
+    let (true, Some(folder)) = (has_lanes(), server()) else {
+        return;
+    };
+    for server in ["handed handshake 3", "handed accept 2", "handed read 3"] {
+        let outcome = serve(&folder, "on", &format!("{server} {CLIENTS} 0"));
+        assert_eq!(
+            (outcome.served, outcome.lost, outcome.left),
+            (CLIENTS, 0, 0),
+            "{server}"
+        );
+        // At most those that came before the first was handed over.
+        assert!(outcome.signed <= CLIENTS / 3, "{server}: {outcome:?}");
     }
 }
 

@@ -8,6 +8,7 @@ use lanelock::telemetry::reader::Reader;
 
 use crate::alone;
 use crate::child::{again_as_first, clone_raw, end_after, output_of, role, wait_for};
+use crate::configuration;
 use crate::jobs::{Job, State};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use lanelock_testkit::has_lanes;
@@ -25,7 +26,7 @@ fn in_job<'l>(generate: impl Fn() -> Key<'l>) -> Key<'l> {
 }
 
 /// Secrets that `keys` share with one of the default provider's, found to be the same on both sides.
-fn check(library: &Library, name: &CStr, kind: Kind, keys: &[Key<'_>]) -> Vec<Vec<u8>> {
+pub(crate) fn check(library: &Library, name: &CStr, kind: Kind, keys: &[Key<'_>]) -> Vec<Vec<u8>> {
     let peer = Key::generate(library, kind, DEFAULT);
     let secret = |key: &Key<'_>| {
         let theirs = key.in_provider(name, DEFAULT);
@@ -41,7 +42,7 @@ fn check(library: &Library, name: &CStr, kind: Kind, keys: &[Key<'_>]) -> Vec<Ve
     keys.iter().map(secret).collect()
 }
 
-fn assert_distinct(secrets: &[Vec<u8>]) {
+pub(crate) fn assert_distinct(secrets: &[Vec<u8>]) {
     for (index, secret) in secrets.iter().enumerate() {
         assert!(!secrets[..index].contains(secret), "the key of {index}");
     }
@@ -59,7 +60,7 @@ pub(crate) fn in_lanes(algorithm: &str) -> u64 {
 #[test]
 fn keys_of_jobs_come_from_lanes_where_that_is_faster() {
     let _alone = alone();
-    let library = Library::new();
+    let library = configuration::library("threads = off");
     let kinds = [
         (c"X25519", Kind::Raw(c"X25519"), "x25519-generate", 24),
         (c"EC", Kind::Ec(c"P-384"), "p384-generate", 24),

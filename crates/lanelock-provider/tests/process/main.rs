@@ -26,6 +26,7 @@ mod privileged;
 mod rustls_peer;
 mod scarce;
 mod stack;
+mod threads;
 mod tls;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! `lanelock perf tls`: handshakes of a TLS server with and without the provider.
 //!
 //! ```text
-//! contest → server: haproxy, nginx, lighttpd, redis (server core)
+//! contest → server: haproxy, nginx, lighttpd, redis, httpd (server core)
 //!    └→ load → handshake → wire (client core)
 //! ```
 
@@ -11,6 +11,7 @@ mod credentials;
 mod cut;
 mod handshake;
 mod haproxy;
+mod httpd;
 mod lanes;
 mod lighttpd;
 mod load;
@@ -47,9 +48,10 @@ use target::{Group, Version};
 /// Arguments of `lanelock perf tls`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Runs a server with one thread on one core, and clients on the next: full handshakes over X25519 or
+Runs a server on one core, and clients on the next: full handshakes over X25519 or
 X25519MLKEM768, no session resumed, each answer checked, alternately with and without the provider. Loopback only.
-HAProxy uses its own asynchronous mode; the other servers get one, as under `lanelock run`.
+HAProxy uses its own asynchronous mode; nginx, lighttpd and Redis get one, as under `lanelock run`;
+httpd has a thread for each connection. Each is one process, with one thread but for httpd.
 
 Examples:
   lanelock perf tls

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::credentials::Credentials;
 use super::target::{Group, Version};
-use super::{haproxy, lighttpd, nginx, redis};
+use super::{haproxy, httpd, lighttpd, nginx, redis};
 use crate::failure::Failure;
 use crate::{programs, run};
 
@@ -24,6 +24,8 @@ pub enum Kind {
     Nginx,
     Lighttpd,
     Redis,
+    /// A thread for each connection.
+    Httpd,
 }
 
 /// One kind of server, and how it is set up.
@@ -92,6 +94,7 @@ impl Kind {
             Self::Nginx => &nginx::ROW,
             Self::Lighttpd => &lighttpd::ROW,
             Self::Redis => &redis::ROW,
+            Self::Httpd => &httpd::ROW,
         }
     }
 

@@ -55,11 +55,16 @@ struct Server {
     resident_bytes: [u64; 2],
 }
 
-/// What the allocator may keep beyond what it held after the first thousands, in bytes. A third of
-/// 100,000 fibre stacks would be a thousand times as much.
+/// What the allocator may keep in a wave beyond what it held before, in bytes. A third of 100,000 fibre
+/// stacks would be a thousand times as much.
 const SLACK: u64 = 2 << 20;
 
-/// Runs the handshakes: first a tenth, until which memory may grow, then all of them.
+/// Most waves until memory has to stop growing: some allocators take longer to come to rest, above all
+/// those of many threads. What is lost is lost in every wave.
+const WAVES: usize = 5;
+
+/// Runs the handshakes: first a tenth, until which memory may grow, then all of them, again until it
+/// has stopped.
 ///
 /// # Errors
 /// [`Failure::Failed`] names what leaked or failed.
@@ -80,9 +85,18 @@ pub(super) fn run(
     );
     let target = target.map_err(|error| key.failure(&error))?;
     soak.load(&target, soak.handshakes.div_ceil(10))?;
-    let before = settle(&server, None)?;
-    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
-    let after = settle(&server, Some(before))?;
+    let mut before = settle(&server, None)?;
+    let mut waves = 0;
+    let (tally, seconds, after) = loop {
+        let (tally, seconds) = soak.load(&target, soak.handshakes)?;
+        let after = settle(&server, Some(before))?;
+        waves += 1;
+        let has_grown = after.0.resident > before.0.resident + SLACK;
+        if !has_grown || waves == WAVES || tally.failed > 0 {
+            break (tally, seconds, after);
+        }
+        before.0.resident = after.0.resident;
+    };
     let outcome = Outcome {
         key: Some(key.name()),
         server: Some(Server {

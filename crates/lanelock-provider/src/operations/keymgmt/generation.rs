@@ -1,5 +1,5 @@
-//! Keys generated: inside a job from the thread's spare ones, where those are faster, otherwise by
-//! the default provider.
+//! Keys generated: from the spare ones of a job's thread or of the process, where those are faster,
+//! otherwise by the default provider.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,6 +7,7 @@ use lanelock::public_key::{Curve, KeyKind};
 
 use crate::algorithms::Algorithm;
 use crate::batch;
+use crate::combine;
 use crate::default_provider::KEYMGMT;
 use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
@@ -201,10 +202,12 @@ pub(super) unsafe extern "C" fn generate(
         // SAFETY: as above.
         let provider = unsafe { &*generation.provider };
         if let Wanted::Plain(kind) = generation.wanted
-            && batch::inside_job()
             && provider.lacking().is_none()
             && provider.config.algorithms.has(choice(kind))
-            && let Some(pair) = spare::take(kind)
+            && let Some(pair) = match batch::inside_job() {
+                true => spare::take(kind),
+                false => combine::spare(provider.config.threads, kind),
+            }
         {
             // SAFETY: as above.
             let key = unsafe { Key::import(generation.provider, generation.index, &pair) };

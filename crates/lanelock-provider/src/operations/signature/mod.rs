@@ -11,11 +11,13 @@ use self::held_back::HeldBack;
 use super::context::{self, Context, Operation};
 use super::output::{Output, input};
 use crate::algorithms::Algorithm;
+use crate::combine::Group;
 use crate::default_provider::{DefaultProvider, SIGNATURE};
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
 use crate::ffi::functions::{ContextTable, Signature, Table};
+use crate::key::Key;
 use crate::provider::Provider;
 
 /// A signature under way.
@@ -43,6 +45,14 @@ impl Operation for Signing {
 
     fn tables(provider: &DefaultProvider) -> &[Signature] {
         &provider.signature
+    }
+
+    fn group(index: usize, key: &Key) -> Option<Group> {
+        match Self::choice(index) {
+            Algorithm::Rsa => Some(Group::Rsa),
+            Algorithm::Ecdsa => key.is_p384().then_some(Group::P384),
+            _ => None,
+        }
     }
 
     unsafe fn see(&mut self, index: usize, params: *const OSSL_PARAM) {

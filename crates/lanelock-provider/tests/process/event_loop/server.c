@@ -4,18 +4,23 @@
  * once.
  * usage: server LOOP DRIVER VERSION CLIENTS RUDE
  *     LOOP: level, edge (epoll), pwait, pwait2, poll, ppoll, select, pselect; fork is level, with a child
- *     process in every turn that waits for nothing
+ *     process in every turn that waits for nothing; handed is level, with every second step of a
+ *     connection made by another thread
  *     DRIVER: handshake, accept, read (the client speaks first), write
  *     VERSION: 2 or 3, for TLS 1.2 and 1.3
- * Prints how many were served and how many were lost, and how many descriptors were left open. */
+ * Prints how many were served and how many were lost, how many descriptors were left open, and how
+ * many bytes of a job's stack were used at most. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <openssl/async.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +41,56 @@ static void check(int good, const char *what) {
     }
 }
 
+/* ------------------------------------------------------------------------------------ its stacks */
+
+/* What libcrypto asks for when it makes a job, and for nothing else. */
+#define STACK 32768
+#define PAINT 0x5c
+
+static unsigned char *stacks[MOST];
+static size_t deepest;
+
+static void measure(const unsigned char *stack) {
+    size_t untouched = 0;
+    while (untouched < STACK && stack[untouched] == PAINT)
+        untouched++;
+    if (STACK - untouched > deepest)
+        deepest = STACK - untouched;
+}
+
+static void *painted(size_t size, const char *file, int line) {
+    (void)file, (void)line;
+    unsigned char *memory = malloc(size);
+    if (size == STACK && memory != NULL) {
+        int place = 0;
+        while (place < MOST && stacks[place] != NULL)
+            place++;
+        check(place < MOST, "too many stacks");
+        stacks[place] = memset(memory, PAINT, size);
+    }
+    return memory;
+}
+
+static void *resized(void *memory, size_t size, const char *file, int line) {
+    (void)file, (void)line;
+    return realloc(memory, size);
+}
+
+static void measured(void *memory, const char *file, int line) {
+    (void)file, (void)line;
+    for (int i = 0; memory != NULL && i < MOST; i++)
+        if (stacks[i] == memory) {
+            measure(memory);
+            stacks[i] = NULL;
+        }
+    free(memory);
+}
+
 /* ------------------------------------------------------------------------------------ the server */
 
 static const char *loop, *driver;
 static SSL *connections[MOST];
+static unsigned steps[MOST];
 static int events_of[MOST], has_read[MOST], epoll_fd = -1, listener, open_connections, served, lost;
 
 static SSL_CTX *server_context(int version) {
@@ -78,13 +129,14 @@ static void listen_to(int fd, int events) {
 static void end(int fd) {
     SSL_free(connections[fd]);
     connections[fd] = NULL;
+    steps[fd] = 0;
     events_of[fd] = 0;
     has_read[fd] = 0;
     close(fd);
     open_connections--;
 }
 
-static void advance(int fd) {
+static void step(int fd) {
     SSL *ssl = connections[fd];
     char byte;
     int result;
@@ -116,6 +168,21 @@ static void advance(int fd) {
               "SSL_get_error");
         lost++;
         end(fd);
+    }
+}
+
+static void *step_elsewhere(void *fd) {
+    step(*(int *)fd);
+    return NULL;
+}
+
+static void advance(int fd) {
+    pthread_t other;
+    if (strcmp(loop, "handed") == 0 && ++steps[fd] % 2 == 0) {
+        check(pthread_create(&other, NULL, step_elsewhere, &fd) == 0, "a thread");
+        pthread_join(other, NULL);
+    } else {
+        step(fd);
     }
 }
 
@@ -262,6 +329,7 @@ static int clients(const struct sockaddr_in *address, int version, int count, in
 
 int main(int count, char **arguments) {
     check(count == 6, "usage: LOOP DRIVER VERSION CLIENTS RUDE");
+    check(CRYPTO_set_mem_functions(painted, resized, measured) == 1, "memory of its own");
     loop = arguments[1];
     driver = arguments[2];
     int version = strcmp(arguments[3], "2") == 0 ? TLS1_2_VERSION : TLS1_3_VERSION;
@@ -285,7 +353,9 @@ int main(int count, char **arguments) {
         turn(context);
     for (int i = 0; i < 20 && open_connections > 0; i++)
         turn(context);
-    printf("served %d, lost %d, left %d\n", served, lost, descriptors() - before);
     SSL_CTX_free(context);
+    /* Frees the stacks that are kept for the next jobs. */
+    ASYNC_cleanup_thread();
+    printf("served %d, lost %d, left %d, stack %zu\n", served, lost, descriptors() - before, deepest);
     return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
