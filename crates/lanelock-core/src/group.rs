@@ -153,22 +153,35 @@ impl<'b, 'a> Batch<'b, 'a> {
     /// If `len` is 0.
     #[inline]
     pub fn for_each_stretch(&mut self, len: usize, mut f: impl FnMut(&mut Batch<'_, 'a>)) {
-        self.succeeded = false;
         if self.len() <= len {
             return f(self);
         }
+        self.cut(len, f);
+    }
+
+    /// [`Batch::for_each_stretch`] for several; on its own, so that the only one costs nothing more.
+    #[inline(never)]
+    fn cut(&mut self, len: usize, mut f: impl FnMut(&mut Batch<'_, 'a>)) {
+        let mut succeeded = true;
+        let mut run = |mut stretch: Batch<'_, 'a>| {
+            f(&mut stretch);
+            succeeded &= stretch.succeeded;
+        };
         match self.order {
             None => self.ops.chunks_mut(len).for_each(|ops| {
-                f(&mut Batch {
+                run(Batch {
                     ops,
                     order: None,
-                    ..*self
-                })
+                    plain: self.plain,
+                    of_one_session: self.of_one_session,
+                    succeeded: false,
+                });
             }),
             Some(order) => order
                 .chunks(len)
-                .for_each(|order| f(&mut Batch::new(self.ops, order))),
+                .for_each(|order| run(Batch::new(self.ops, order))),
         }
+        self.succeeded = succeeded;
     }
 
     /// Calls `f` with the operations that have no result yet, if there are any. They stay plain if

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::{mem, slice};
 
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
@@ -131,53 +132,99 @@ impl<B: OwnedBuffer> QueuePair<B> {
 }
 
 impl Burst {
+    // A burst of one takes little longer than its instructions and its stores: its copy of what
+    // follows has no loops, and saves few registers.
     pub(crate) fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
-        let mut outcome = BurstOutcome::default();
-        let mut refused = 0;
-        for slice in ops.chunks_mut(SLICE) {
-            refused += self.process_slice(slice, &mut outcome);
+        self.counters.count_burst(0);
+        match ops {
+            [op] => self.process_slice(slice::from_mut(op)),
+            ops if ops.len() <= SLICE => self.process_several(ops),
+            ops => self.process_slices(ops),
         }
-        outcome.failed += refused;
-        self.counters.count_burst(refused as u64);
-        outcome
     }
 
-    /// Runs at most [`SLICE`] operations; returns how many validation refused.
-    #[inline]
-    fn process_slice(&mut self, ops: &mut [Op<'_>], outcome: &mut BurstOutcome) -> usize {
+    /// Runs at most [`SLICE`] operations.
+    #[inline(never)]
+    fn process_several(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        self.process_slice(ops)
+    }
+
+    #[inline(never)]
+    fn process_slices(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        let mut all = BurstOutcome::default();
+        for ops in ops.chunks_mut(SLICE) {
+            all.add(self.process_several(ops));
+        }
+        all
+    }
+
+    /// Runs at most [`SLICE`] operations.
+    #[inline(always)]
+    fn process_slice(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        let Some(Alike {
+            bytes,
+            aad,
+            of_one_session,
+        }) = all_alike(ops, self.device)
+        else {
+            return self.process_mixed(ops);
+        };
+        let count = ops.len();
+        let mut batch = Batch::alike(ops, aad, of_one_session);
+        let engine = batch.session().rules.group.engine();
+        run(&mut self.token, &self.counters, &mut batch);
+        if !batch.has_succeeded() {
+            return count_each(&mut batch, &self.counters);
+        }
+        let by_status = [0, count as u64, 0, 0, 0];
+        self.counters.count_group(engine, bytes, &by_status);
+        BurstOutcome {
+            succeeded: count,
+            failed: 0,
+        }
+    }
+
+    /// Validates and groups at most [`SLICE`] operations, and runs the groups.
+    #[inline(never)]
+    fn process_mixed(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         let Self {
             device,
             token,
             grouping,
             counters,
         } = self;
-        let mut run = |batch: Batch<'_, '_>, bytes| {
-            let session = batch.session();
-            let mut running = Running {
-                engine: session.rules.group.engine(),
-                batch,
-                bytes,
-                counters,
-                outcome,
-            };
-            session.engine.process(token, &mut running.batch);
-        };
-        if let Some(Alike {
-            bytes,
-            aad,
-            of_one_session,
-        }) = all_alike(ops, *device)
-        {
-            run(Batch::alike(ops, aad, of_one_session), Some(bytes));
-            return 0;
-        }
         let (refused, uniform) = admit(ops, *device, grouping);
+        let mut outcome = BurstOutcome {
+            succeeded: 0,
+            failed: refused,
+        };
         let group = |op: &Op<'_>| op.session.rules.group;
         grouping.for_each_group(ops, uniform, group, |ops, order| {
-            run(Batch::new(ops, order), None);
+            let mut batch = Batch::new(ops, order);
+            run(token, counters, &mut batch);
+            outcome.add(count_each(&mut batch, counters));
         });
-        refused
+        if refused > 0 {
+            counters.count_refused(refused as u64);
+        }
+        outcome
     }
+}
+
+impl BurstOutcome {
+    fn add(&mut self, other: Self) {
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+    }
+}
+
+/// Runs a batch on its engine.
+#[inline(always)]
+fn run(token: &mut QueueToken, counters: &Counters, batch: &mut Batch<'_, '_>) {
+    let session = batch.session();
+    let running = Running { batch, counters };
+    session.engine.process(token, running.batch);
+    mem::forget(running);
 }
 
 /// Operations of one kind of session, all valid in the most common form.
@@ -247,37 +294,24 @@ fn admit(ops: &mut [Op<'_>], device: u32, grouping: &mut Grouping) -> (usize, bo
     (refused, uniform)
 }
 
-/// A batch on an engine. However the engine returns, by a panic too, each operation then has a
-/// result: one that may have been encrypted is never taken for one that still waits.
+/// A batch on an engine that may panic. Each operation then has a result all the same: one that may
+/// have been encrypted is never taken for one that still waits.
 struct Running<'r, 'b, 'a> {
-    batch: Batch<'b, 'a>,
-    /// What to count if all succeed, where that is known.
-    bytes: Option<u64>,
-    engine: usize,
+    batch: &'r mut Batch<'b, 'a>,
     counters: &'r Counters,
-    outcome: &'r mut BurstOutcome,
 }
 
 impl Drop for Running<'_, '_, '_> {
-    #[inline]
+    #[inline(never)]
     fn drop(&mut self) {
-        let known = self.bytes.filter(|_| self.batch.has_succeeded());
-        let succeeded = match known {
-            Some(bytes) => {
-                let all = self.batch.len();
-                let by_status = [0, all as u64, 0, 0, 0];
-                self.counters.count_group(self.engine, bytes, &by_status);
-                all
-            }
-            None => count(&mut self.batch, self.engine, self.counters),
-        };
-        self.outcome.succeeded += succeeded;
-        self.outcome.failed += self.batch.len() - succeeded;
+        let _ = count_each(self.batch, self.counters);
     }
 }
 
-/// Adds a finished batch to the counters; returns how many operations succeeded.
-fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize {
+/// Adds a finished batch to the counters, and ends operations without a result.
+#[inline(never)]
+fn count_each(batch: &mut Batch<'_, '_>, counters: &Counters) -> BurstOutcome {
+    let engine = batch.session().rules.group.engine();
     let (mut succeeded, mut bytes) = (0, 0);
     let mut by_status = [0; 5];
     batch.for_each(|op| {
@@ -290,7 +324,10 @@ fn count(batch: &mut Batch<'_, '_>, engine: usize, counters: &Counters) -> usize
     });
     by_status[Status::Success as usize] = succeeded as u64;
     counters.count_group(engine, bytes, &by_status);
-    succeeded
+    BurstOutcome {
+        succeeded,
+        failed: batch.len() - succeeded,
+    }
 }
 
 /// What to count of an operation that did not succeed. An engine that leaves one without a result

@@ -135,11 +135,6 @@ impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
 
     #[inline(always)]
     fn in_records<K: 'k>(self, key: impl Fn(&'k C) -> &'k K, run: impl FnOnce(&Records<'k, K>)) {
-        let mut keys = ArrayVec::<&'k K, BURST>::new();
-        append(
-            &mut keys,
-            Mapped::new(self.ciphers.iter(), |cipher| key(cipher)),
-        );
         let Columns {
             source,
             target,
@@ -149,16 +144,25 @@ impl<'k, C> Messages<'k, C> for PlainMessages<'_, 'k, C> {
             count,
             ..
         } = self.columns;
-        run(&Records {
+        let records = |key: *const &'k K, key_stride| Records {
             source,
             target,
             len,
             iv: iv.cast(),
-            key: keys.as_ptr(),
+            key,
             stride,
-            key_stride: if keys.len() == 1 { 0 } else { size_of::<&K>() },
+            key_stride,
             count,
-        });
+        };
+        if let &[cipher] = self.ciphers {
+            return run(&records(&key(cipher), 0));
+        }
+        let mut keys = ArrayVec::<&'k K, BURST>::new();
+        append(
+            &mut keys,
+            Mapped::new(self.ciphers.iter(), |cipher| key(cipher)),
+        );
+        run(&records(keys.as_ptr(), size_of::<&K>()));
     }
 }
 
@@ -257,28 +261,43 @@ pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
 }
 
 /// [`run_payloads`], for operations that are plain.
-#[inline]
+#[inline(always)]
 pub(crate) fn run_plain<'a, S: EngineSession, C: Cipher>(
     any: &C,
     payloads: PlainPayloads<'_, 'a, S>,
     cipher: impl Fn(&'a S) -> &'a C,
 ) {
-    let mut ciphers = ArrayVec::<&C, BURST>::new();
-    if payloads.is_of_one_session() {
-        ciphers.extend(payloads.sessions().next().map(&cipher));
-    } else {
-        append(&mut ciphers, Mapped::new(payloads.sessions(), &cipher));
+    let one = payloads.is_of_one_session();
+    let first = payloads.sessions().next();
+    match first.filter(|_| one) {
+        Some(session) => run_columns(any, &[cipher(session)], payloads.columns()),
+        None => run_many(any, payloads, cipher),
     }
-    let messages = PlainMessages {
-        ciphers: &ciphers,
-        columns: payloads.columns(),
-    };
+}
+
+/// [`run_plain`], for operations of several sessions. On its own: what runs a single operation keeps
+/// its few values in registers.
+#[inline(never)]
+fn run_many<'a, S: EngineSession, C: Cipher>(
+    any: &C,
+    payloads: PlainPayloads<'_, 'a, S>,
+    cipher: impl Fn(&'a S) -> &'a C,
+) {
+    let mut ciphers = ArrayVec::<&C, BURST>::new();
+    append(&mut ciphers, Mapped::new(payloads.sessions(), &cipher));
+    run_columns(any, &ciphers, payloads.columns());
+}
+
+/// Runs plain payloads, of one cipher or each of its own.
+#[inline(always)]
+fn run_columns<C: Cipher>(any: &C, ciphers: &[&C], columns: Columns<'_>) {
+    let messages = PlainMessages { columns, ciphers };
     // SAFETY: as in `run_any`.
     unsafe { any.run(messages) };
 }
 
 /// [`run_payloads`], for operations that may be of any form.
-#[inline]
+#[inline(never)]
 pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
     any: &C,
     batch: &mut Batch<'_, 'a>,

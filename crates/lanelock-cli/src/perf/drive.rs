@@ -26,9 +26,10 @@ pub struct Driver<'p> {
     ops: Vec<Op<'static>>,
 }
 
-/// Builds the operations of some messages, hands them over and looks whether any has failed.
+/// Takes some messages in bursts of as many: builds their operations, hands them over and looks
+/// whether any has failed. The vector is empty before and after; its memory is used again.
 type Step =
-    for<'m> fn(&mut QueuePair, &'m mut [Message<'_>], Vec<Op<'m>>) -> Result<Vec<Op<'m>>, Failure>;
+    fn(&mut QueuePair, &mut [Message<'_>], usize, &mut Vec<Op<'static>>) -> Result<(), Failure>;
 
 impl<'p> Driver<'p> {
     /// Starts at the first of `messages`, whose number is a multiple of the shape's burst.
@@ -43,18 +44,21 @@ impl<'p> Driver<'p> {
         }
     }
 
-    /// Runs the next burst.
+    /// Runs the next `count` bursts.
     ///
     /// # Errors
     /// [`Failure::Failed`] if an operation does not end with [`Status::Success`].
-    #[inline]
-    pub fn burst(&mut self) -> Result<(), Failure> {
-        let messages = &mut self.messages[self.next..][..self.burst];
-        let ops = recycle(mem::take(&mut self.ops));
-        self.ops = recycle((self.step)(&mut self.queue, messages, ops)?);
-        self.next += self.burst;
-        if self.next == self.messages.len() {
-            self.next = 0;
+    pub fn bursts(&mut self, mut count: usize) -> Result<(), Failure> {
+        while count > 0 {
+            let messages = &mut self.messages[self.next..];
+            let now = count.min(messages.len() / self.burst);
+            let messages = &mut messages[..now * self.burst];
+            self.next += messages.len();
+            (self.step)(&mut self.queue, messages, self.burst, &mut self.ops)?;
+            if self.next == self.messages.len() {
+                self.next = 0;
+            }
+            count -= now;
         }
         Ok(())
     }
@@ -62,18 +66,16 @@ impl<'p> Driver<'p> {
     /// Whole bursts until `span` has passed.
     ///
     /// # Errors
-    /// As [`Driver::burst`].
+    /// As [`Driver::bursts`].
     pub fn run(&mut self, span: Duration) -> Result<Lap, Failure> {
         let start = Instant::now();
         let (mut bursts, mut per_look) = (0, 1);
         loop {
-            for _ in 0..per_look {
-                self.burst()?;
-            }
+            self.bursts(per_look)?;
             bursts += per_look;
             let elapsed = start.elapsed();
             if elapsed >= span {
-                let ops = bursts * self.burst as u64;
+                let ops = (bursts * self.burst) as u64;
                 return Ok(Lap { ops, elapsed });
             }
             per_look = bursts_to_next_look(bursts, elapsed);
@@ -84,7 +86,7 @@ impl<'p> Driver<'p> {
     /// the outcome that is looked at.
     ///
     /// # Errors
-    /// As [`Driver::burst`].
+    /// As [`Driver::bursts`].
     pub fn latencies(&mut self, span: Duration) -> Result<Latencies, Failure> {
         let clock = quanta::Clock::new();
         let mut latencies = Latencies::new();
@@ -92,7 +94,7 @@ impl<'p> Driver<'p> {
         while start.elapsed() < span {
             for _ in 0..BURSTS_BETWEEN_LOOKS {
                 let before = clock.raw();
-                self.burst()?;
+                self.bursts(1)?;
                 let after = clock.raw();
                 latencies.record(clock.delta_as_nanos(before, after), self.burst as u64);
             }
@@ -104,11 +106,11 @@ impl<'p> Driver<'p> {
     /// Once over all messages from their first content, and the checksum of what came out.
     ///
     /// # Errors
-    /// As [`Driver::burst`].
+    /// As [`Driver::bursts`].
     pub fn digest(&mut self, shape: &Shape) -> Result<u64, Failure> {
         self.next = 0;
         loop {
-            self.burst()?;
+            self.bursts(1)?;
             if self.next == 0 {
                 return Ok(pool::digest(&self.messages, shape));
             }
@@ -126,18 +128,35 @@ impl ForForm for StepOf {
     }
 }
 
-fn step<'m, F: Form>(
+// What goes from burst to burst is in registers: a program that hands over one operation at a time
+// would otherwise wait for its own bookkeeping to reach the cache.
+fn step<F: Form>(
     queue: &mut QueuePair,
-    messages: &'m mut [Message<'_>],
-    mut ops: Vec<Op<'m>>,
-) -> Result<Vec<Op<'m>>, Failure> {
-    match messages {
-        // What the standard library's `extend` calls is not always inlined.
-        [message] => ops.push(F::op(message)),
-        messages => ops.extend(messages.iter_mut().map(|message| F::op(message))),
+    messages: &mut [Message<'_>],
+    burst: usize,
+    memory: &mut Vec<Op<'static>>,
+) -> Result<(), Failure> {
+    if burst == 1 {
+        for message in messages {
+            run(queue, &mut [F::op(message)])?;
+        }
+        return Ok(());
     }
-    if queue.process(&mut ops).failed == 0 {
-        return Ok(ops);
+    let mut empty = mem::take(memory);
+    for messages in messages.chunks_exact_mut(burst) {
+        let mut ops = recycle(empty);
+        ops.extend(messages.iter_mut().map(|message| F::op(message)));
+        run(queue, &mut ops)?;
+        empty = recycle(ops);
+    }
+    *memory = empty;
+    Ok(())
+}
+
+#[inline(always)]
+fn run(queue: &mut QueuePair, ops: &mut [Op<'_>]) -> Result<(), Failure> {
+    if queue.process(ops).failed == 0 {
+        return Ok(());
     }
     let bad = ops.iter().find(|op| op.status() != Status::Success);
     Err(failed(bad.expect("the queue pair has counted one")))
@@ -162,11 +181,7 @@ pub fn once(
     if !message.tag.is_empty() {
         op = op.tag(message.tag);
     }
-    let mut burst = [op];
-    match queue.process(&mut burst).failed {
-        0 => Ok(()),
-        _ => Err(failed(&burst[0])),
-    }
+    run(queue, &mut [op])
 }
 
 /// What became of an operation that should have succeeded.
@@ -196,8 +211,8 @@ fn recycle<'to>(mut ops: Vec<Op<'_>>) -> Vec<Op<'to>> {
 const BURSTS_BETWEEN_LOOKS: usize = 16;
 
 /// Bursts until the next look at the clock: some 20 µs, so that looking costs a thousandth.
-fn bursts_to_next_look(bursts: u64, elapsed: Duration) -> u64 {
-    match u64::try_from(elapsed.as_nanos()) {
+fn bursts_to_next_look(bursts: usize, elapsed: Duration) -> usize {
+    match usize::try_from(elapsed.as_nanos()) {
         Ok(0) => 2 * bursts,
         Ok(nanoseconds) => bursts.saturating_mul(20_000) / nanoseconds + 1,
         Err(_) => 1,

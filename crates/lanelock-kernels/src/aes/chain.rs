@@ -129,9 +129,25 @@ pub(crate) unsafe fn run_each<'k, T: Tail + 'k>(
 pub(crate) unsafe fn run_chains<T: Tail>(machine: Machine, size: KeySize, chains: &mut Chains<T>) {
     // SAFETY: the caller's promises.
     unsafe {
-        machine
-            .blocks
-            .run_sized(size, Run(chains, machine.keyed_registers))
+        match chains.len {
+            // What came before has taken the last message: there is no key to ask.
+            0 => {}
+            1 => machine.blocks.run_sized(size, Lone(chains)),
+            _ => machine
+                .blocks
+                .run_sized(size, Run(chains, machine.keyed_registers)),
+        }
+    }
+}
+
+/// The only message. Apart from the others, whose lanes take up several pages of stack.
+struct Lone<'c, T>(&'c mut Chains<T>);
+
+impl<T: Tail> PerRounds for Lone<'_, T> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        // SAFETY: `run_chains`' contract.
+        unsafe { self.0.run_lone::<V, ROUNDS>(proof) }
     }
 }
 
@@ -256,7 +272,7 @@ impl<T: Tail> Chains<T> {
         len == CAPACITY
     }
 
-    /// Runs all messages to their ends, in `keyed` registers at a time if they have many keys.
+    /// Runs several messages to their ends, in `keyed` registers at a time if they have many keys.
     ///
     /// # Safety
     /// Every key has `ROUNDS` rounds.
@@ -264,15 +280,6 @@ impl<T: Tail> Chains<T> {
     pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof, keyed: usize) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
-            if self.len == 1 {
-                self.run_lone::<V, ROUNDS>(proof);
-                self.len = 0;
-                return;
-            }
-            if self.len == 0 {
-                // What came before has taken the last message: there is no key to ask.
-                return;
-            }
             let rounds = number_of_rounds::<ROUNDS>(self.key[0].assume_init());
             let width = match self.collide() {
                 _ if const { !V::SIDE_BY_SIDE } => 1,

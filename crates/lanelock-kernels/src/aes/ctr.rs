@@ -2,7 +2,7 @@
 
 use super::message::{in_pieces, in_records, length};
 use super::rounds::{Keys, PerRounds, Rounds, each_round};
-use super::sweep::{Mode, Transform, sweep, sweep_each};
+use super::sweep::{Lone, Mode, Transform, sweep, sweep_each};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::Machine;
@@ -119,7 +119,12 @@ pub unsafe fn apply_each<'k>(
 #[inline(never)]
 pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run_sized(size, Apply(records)) }
+    unsafe {
+        match Lone::<Count, _>::of(records) {
+            Some(lone) => machine.blocks.run_sized(size, lone),
+            None => machine.blocks.run_sized(size, Apply(records)),
+        }
+    }
 }
 
 struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);

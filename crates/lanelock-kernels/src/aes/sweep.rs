@@ -1,8 +1,10 @@
 //! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a
 //! time. Short messages overlap because the CPU starts the next before the last has finished.
 
+use core::marker::PhantomData;
+
 use super::key::Schedule;
-use super::rounds::{Keys, Rounds};
+use super::rounds::{Keys, PerRounds, Rounds};
 use super::{BLOCK, Message, Records};
 use crate::arch::blocks::Vector;
 
@@ -75,20 +77,69 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             if !M::admits(next.iv) {
                 break;
             }
-            if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
-                one_block::<M, Key, V, ROUNDS>(proof, &next);
-            } else {
-                let schedule = next.key.round_keys_ptr();
-                let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
-                let mut transform = M::start(rounds, next.iv);
-                let (source, target) = (next.source, next.target);
-                sweep(proof, &mut transform, source, target, next.len as usize);
-            }
+            one::<M, Key, V, ROUNDS>(proof, &next);
             number += 1;
         }
     }
     number
 }
+
+/// A message with a key of its own.
+///
+/// # Safety
+/// As for [`sweep_each`].
+#[inline(always)]
+unsafe fn one<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: &Message<'_, Key>,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        if const { V::BLOCKS > 1 } && message.len as usize == BLOCK {
+            return one_block::<M, Key, V, ROUNDS>(proof, message);
+        }
+        let schedule = message.key.round_keys_ptr();
+        let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
+        let mut transform = M::start(rounds, message.iv);
+        let (source, target) = (message.source, message.target);
+        sweep(proof, &mut transform, source, target, message.len as usize);
+    }
+}
+
+/// A short message alone, of a mode that admits it. A kernel of its own, which saves no registers and
+/// keeps nothing between messages.
+pub(crate) struct Lone<'m, 'k, M, Key>(&'m Records<'k, Key>, PhantomData<M>);
+
+impl<'m, 'k, M: Mode, Key> Lone<'m, 'k, M, Key> {
+    /// The message of `records`, if it is one.
+    ///
+    /// # Safety
+    /// The records and IVs are valid for reads.
+    #[inline(always)]
+    pub unsafe fn of(records: &'m Records<'k, Key>) -> Option<Self> {
+        if records.count != 1 {
+            return None;
+        }
+        // SAFETY: there is a message; the caller's promise.
+        let message = unsafe { records.get(0) };
+        // SAFETY: the caller's promise.
+        let fits = message.len <= SHORT && unsafe { M::admits(message.iv) };
+        fits.then_some(Self(records, PhantomData))
+    }
+}
+
+impl<M: Mode, Key: Schedule> PerRounds for Lone<'_, '_, M, Key> {
+    /// # Safety
+    /// As for [`sweep_each`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        // SAFETY: the creator has seen a message; the caller's promises.
+        unsafe { one::<M, Key, V, ROUNDS>(proof, &self.0.get(0)) }
+    }
+}
+
+/// Bytes of a message up to which it is not worth holding its key in registers.
+const SHORT: u32 = 512;
 
 /// A message of one block: more rounds of single blocks begin in a cycle.
 ///

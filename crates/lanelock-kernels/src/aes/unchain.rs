@@ -4,7 +4,7 @@
 use super::key::Schedule;
 use super::message::{Part, Piece, in_pieces};
 use super::rounds::{Keys, PerRounds, Rounds};
-use super::sweep::{Mode, Transform, sweep_each};
+use super::sweep::{Lone, Mode, Transform, sweep_each};
 use super::{BLOCK, KeySize, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -47,7 +47,14 @@ pub(super) unsafe fn decrypt_records<Key: Schedule>(
     records: &Records<'_, Key>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run_sized(size, Decrypt(records)) }
+    unsafe {
+        if Key::INVERSE
+            && let Some(lone) = Lone::<CbcMode, _>::of(records)
+        {
+            return machine.blocks.run_sized(size, lone);
+        }
+        machine.blocks.run_sized(size, Decrypt(records));
+    }
 }
 
 struct Decrypt<'m, 'k, Key>(&'m Records<'k, Key>);
