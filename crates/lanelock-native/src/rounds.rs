@@ -10,7 +10,7 @@ use lanelock_core::cursor::Cursor;
 use lanelock_kernels::aes::{BLOCK, Part, Piece};
 use zeroize::Zeroize;
 
-use crate::burst::BURST;
+use crate::burst::{BURST, Mapped, append};
 use crate::cipher::Scattered;
 
 /// Pieces of a message in a round.
@@ -61,10 +61,14 @@ pub(crate) fn run_in_rounds<'k, M: InRounds<'k>>(
         }
         let mut parts = ArrayVec::<M::Part<'_>, BURST>::new();
         let mut start = 0;
-        for (message, &end) in left.iter().zip(&ends) {
-            parts.push(message.part(&pieces[start..end]));
-            start = end;
-        }
+        append(
+            &mut parts,
+            Mapped::new(left.iter().zip(&ends), |(message, &end)| {
+                let part = message.part(&pieces[start..end]);
+                start = end;
+                part
+            }),
+        );
         run(&mut parts);
         for (message, part) in left.iter_mut().zip(&parts) {
             message.after(part);
@@ -152,22 +156,29 @@ fn take<'k>(
     pieces: &mut ArrayVec<Piece, { BURST * PIECES }>,
     straddling: &mut Straddling<'k>,
 ) {
-    let (full, mut straddles) = (pieces.len() + PIECES, 0);
-    while payload.remaining() > 0 && pieces.len() < full {
-        let piece = match payload.next_whole_blocks(BLOCK) {
-            Some(run) => Piece {
+    let before = pieces.len();
+    let (mut taken, mut straddles) = (0, 0);
+    for room in pieces.spare_capacity_mut().iter_mut().take(PIECES) {
+        if payload.remaining() == 0 {
+            break;
+        }
+        // Each is made in its place: a copy would wait for the stores of its fields.
+        match payload.next_whole_blocks(BLOCK) {
+            Some(run) => room.write(Piece {
                 source: run.input(),
                 target: run.output(),
                 len: run.len(),
-            },
-            None if straddles == STRADDLING => return,
+            }),
+            None if straddles == STRADDLING => break,
             None => {
                 straddles += 1;
-                straddling.take(payload, padded)
+                room.write(straddling.take(payload, padded))
             }
         };
-        pieces.push(piece);
+        taken += 1;
     }
+    // SAFETY: so many more are initialised.
+    unsafe { pieces.set_len(before + taken) };
 }
 
 /// Blocks that straddle a boundary, or end with a message before they are whole.
