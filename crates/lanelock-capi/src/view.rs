@@ -47,7 +47,10 @@ pub(crate) unsafe fn view(
     if cfg!(debug_assertions) && handle::check(it.session).is_err() {
         return Err(LANELOCK_REASON_SESSION_FREED);
     }
-    if let Some(alike) = Alike::of(it) {
+    if it.input_segments | it.output_segments != 0 {
+        // Those that follow are not compared in vain.
+        *like = Alike::none();
+    } else if let Some(alike) = Alike::of(it) {
         *like = alike;
         // SAFETY: the caller's promise.
         let written = unsafe { alike.take_over(|_| op.cast_mut(), 0, slice::from_mut(place)) };

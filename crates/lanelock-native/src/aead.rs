@@ -45,8 +45,41 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// one expected to be wrong, and written nothing.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8; TAG]>;
 
-    /// Runs a message in pieces by itself; returns its tag.
-    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG];
+    /// Runs a message in pieces by itself; returns its tag. An AEAD has this or
+    /// [`Aead::run_scattered`].
+    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG]
+    where
+        Self: Sized,
+    {
+        let mut message = [Scattered::new(self, op)];
+        self.run_scattered(&mut message);
+        message[0].tag
+    }
+
+    /// Runs at most [`BURST`] messages in pieces, all of this group, and leaves their tags in them.
+    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>])
+    where
+        Self: Sized,
+    {
+        for message in messages {
+            message.tag = message.aead.run_pieces(message.op);
+        }
+    }
+}
+
+/// A message in pieces.
+pub(crate) struct Scattered<'m, 'b, 'a, A> {
+    pub(crate) aead: &'m A,
+    pub(crate) op: &'m mut ValidOp<'b, 'a>,
+    /// After it has run.
+    pub(crate) tag: [u8; TAG],
+}
+
+impl<'m, 'b, 'a, A> Scattered<'m, 'b, 'a, A> {
+    fn new(aead: &'m A, op: &'m mut ValidOp<'b, 'a>) -> Self {
+        let tag = [0; TAG];
+        Self { aead, op, tag }
+    }
 }
 
 /// A message of an AEAD in one piece, without the borrow of its operation but for the IV.
@@ -116,6 +149,7 @@ impl<A: Aead> AeadSession<A> {
         let mut last = LastSession::<Self>::default();
         let mut scratch = [0; MAX_IV_LEN];
         let mut jobs = ArrayVec::<_, BURST>::new();
+        let (mut number, mut scattered) = (0, 0_u64);
         batch.for_each(|mut op| {
             let aead = &session_of(&op, &mut last).aead;
             let text = op.whole_payload().map(Text::from);
@@ -129,26 +163,43 @@ impl<A: Aead> AeadSession<A> {
                     };
                     jobs.push(aead.job(whole, || expected_tag(&op)));
                 }
-                _ => run_alone(aead, op),
+                _ => scattered |= 1 << number,
             }
+            number += 1;
         });
-        // SAFETY: as in `run_plain`. What was written meanwhile belongs to operations that are not
-        // among the jobs.
+        // SAFETY: as in `run_plain`.
         unsafe { self.aead.run(&mut jobs) };
+        if scattered != 0 {
+            self.run_scattered(batch, scattered);
+        }
         let mut jobs = jobs.iter();
         batch.for_each(|op| {
             if op.is_pending() {
-                let job = jobs.next().expect("a job for each that has not run alone");
+                let job = jobs.next().expect("a job for each that is in one piece");
                 settle(op, A::tag(job));
             }
         });
     }
-}
 
-#[inline(never)]
-fn run_alone<A: Aead>(aead: &A, mut op: ValidOp<'_, '_>) {
-    let tag = aead.run_pieces(&mut op);
-    tags::settle(op, &tag);
+    /// Runs the operations that [`AeadSession::run_any`] leaves out, a bit each, and ends them.
+    #[inline(never)]
+    fn run_scattered(&self, batch: &mut Batch<'_, '_>, scattered: u64) {
+        let mut last = LastSession::<Self>::default();
+        let mut ops = ArrayVec::<_, BURST>::new();
+        for (number, op) in batch.all().enumerate() {
+            if (scattered >> number) & 1 != 0 {
+                ops.push((&session_of(&op, &mut last).aead, op));
+            }
+        }
+        let messages = ops.iter_mut().map(|(aead, op)| Scattered::new(*aead, op));
+        let mut messages: ArrayVec<_, BURST> = messages.collect();
+        self.aead.run_scattered(&mut messages);
+        let tags: ArrayVec<_, BURST> = messages.iter().map(|message| message.tag).collect();
+        drop(messages);
+        for ((_, op), tag) in ops.into_iter().zip(&tags) {
+            tags::settle(op, tag);
+        }
+    }
 }
 
 /// Ends an operation by the tag of its job.

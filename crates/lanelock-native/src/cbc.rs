@@ -3,9 +3,6 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::iter;
-
-use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::cbc::{decrypt_many, decrypt_records, encrypt_each, encrypt_many};
 use lanelock_kernels::aes::interleave::CbcKey;
@@ -69,10 +66,6 @@ impl Cipher for CbcEncrypt {
         unsafe { encrypt_each(self.machine, self.key.size(), messages) }
     }
 
-    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
-    }
-
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
         in_rounds(
             messages,
@@ -94,10 +87,6 @@ impl Cipher for CbcDecrypt {
             // SAFETY: as for encryption.
             |records| unsafe { decrypt_records(self.machine, self.key.size(), records) },
         );
-    }
-
-    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
     }
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
+use std::iter;
+
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::MAX_IV_LEN;
@@ -27,8 +29,14 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// Runs a message in pieces by itself. `iv` is as long as the session demands.
-    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>);
+    /// Runs a message in pieces by itself. `iv` is as long as the session demands. A cipher has this or
+    /// [`Cipher::run_scattered`].
+    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>)
+    where
+        Self: Sized,
+    {
+        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
+    }
 
     /// Runs at most [`BURST`] messages in pieces. Their ciphers are of one group, and so is this.
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>)

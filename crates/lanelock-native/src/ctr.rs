@@ -2,9 +2,6 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::iter;
-
-use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::EncryptKey;
 use lanelock_kernels::aes::ctr::{apply_parts, apply_records};
@@ -33,10 +30,6 @@ impl Cipher for Ctr {
             // validation has seen to a whole counter block.
             |records| unsafe { apply_records(self.machine, self.key.size(), records) },
         );
-    }
-
-    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
     }
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {

@@ -3,10 +3,8 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::iter;
 use std::marker::PhantomData;
 
-use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::{EncryptKey, KeySize, Part, Records, cfb, ofb};
 
@@ -81,10 +79,6 @@ impl<M: Mode> Cipher for Feedback<M> {
             // validation has seen to an IV of one block.
             |records| unsafe { M::run(self.machine, self.key.size(), records) },
         );
-    }
-
-    fn run_pieces(&self, iv: &[u8], payload: Cursor<'_>) {
-        self.run_scattered(iter::once(Scattered::new(self, iv, payload)));
     }
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {

@@ -3,23 +3,28 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
+use std::{ptr, slice};
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
+use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::BLOCK;
-use lanelock_kernels::aes::gcm::{Direction, Job, Key, Stream, decrypt_many, encrypt_many};
+use lanelock_kernels::aes::gcm::{
+    Job, Key, Part, decrypt_many, decrypt_parts, encrypt_many, encrypt_parts,
+};
+use lanelock_kernels::aes::{BLOCK, Piece};
 
-use crate::aead::{Aead, Message, TAG};
+use crate::aead::{Aead, Message, Scattered, TAG};
 use crate::burst::{BURST, Text};
 use crate::carry::Carry;
 use crate::mac::{self, Mac};
+use crate::rounds::{InRounds, run_in_rounds};
 use crate::tags::Left;
 
 pub(crate) struct Gcm {
     machine: Machine,
-    direction: Direction,
+    seal: bool,
     key: Key,
 }
 
@@ -30,17 +35,8 @@ pub(crate) struct Gmac {
 
 impl Gcm {
     pub(crate) fn new(machine: Machine, key: &[u8], seal: bool) -> Option<Self> {
-        let direction = if seal {
-            Direction::Encrypt
-        } else {
-            Direction::Decrypt
-        };
         let key = Key::new(machine, key)?;
-        Some(Self {
-            machine,
-            direction,
-            key,
-        })
+        Some(Self { machine, seal, key })
     }
 }
 
@@ -87,9 +83,10 @@ impl Aead for Gcm {
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
         // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
         unsafe {
-            match self.direction {
-                Direction::Encrypt => encrypt_many(self.machine, jobs),
-                Direction::Decrypt => decrypt_many(self.machine, jobs),
+            if self.seal {
+                encrypt_many(self.machine, jobs);
+            } else {
+                decrypt_many(self.machine, jobs);
             }
         }
     }
@@ -99,22 +96,120 @@ impl Aead for Gcm {
         Some(&job.tag)
     }
 
-    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let j0 = self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN]));
-        let mut stream = Stream::new(self.machine, &self.key, j0);
-        let mut carry = Carry::default();
-        let _infallible: Result<(), Infallible> = op.for_each_aad(|piece| {
-            carry.push(piece, |blocks| stream.aad(blocks));
-            Ok(())
-        });
-        stream.aad(carry.last());
-        let mut payload = op.payload();
-        while let Some(run) = payload.next_run(usize::MAX) {
-            // SAFETY: a run is valid for its length; input and output are alike or disjoint.
-            unsafe { stream.update(self.direction, run.input(), run.output(), run.len()) };
+    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        let mut texts = ArrayVec::<_, BURST>::new();
+        for Scattered { aead, op, tag } in messages {
+            texts.push(InPieces::new(&aead.machine, &aead.key, op, tag));
         }
-        stream.finish()
+        run_in_rounds(&mut texts, |parts| {
+            // SAFETY: pieces are valid and disjoint, as is the additional data of the operations; keys of
+            // one group have one size.
+            unsafe {
+                if self.seal {
+                    encrypt_parts(self.machine, parts);
+                } else {
+                    decrypt_parts(self.machine, parts);
+                }
+            }
+        });
     }
+}
+
+/// What is left of a message in pieces.
+struct InPieces<'k> {
+    key: &'k Key,
+    j0: [u8; BLOCK],
+    /// Not hashed yet.
+    aad: *const [u8],
+    payload: Cursor<'k>,
+    /// Blocks of the text before that.
+    before: usize,
+    /// Bytes of the additional data and the text.
+    lengths: [usize; 2],
+    /// As the kernel leaves it: the tag in the end.
+    hash: &'k mut [u8; BLOCK],
+}
+
+impl<'k> InPieces<'k> {
+    /// `hash` is zero.
+    fn new(
+        machine: &Machine,
+        key: &'k Key,
+        op: &'k mut ValidOp<'_, '_>,
+        hash: &'k mut [u8; BLOCK],
+    ) -> Self {
+        let j0 = key.j0(machine, op.iv(&mut [0; MAX_IV_LEN]));
+        let lengths = [op.aad_len(), op.payload_len()];
+        let aad: *const [u8] = match op.whole_aad() {
+            Some(aad) => aad,
+            None => {
+                (*hash, _) = hash_pieces(machine, key, |piece| op.for_each_aad(piece));
+                &[]
+            }
+        };
+        Self {
+            key,
+            j0,
+            aad,
+            payload: op.payload(),
+            before: 0,
+            lengths,
+            hash,
+        }
+    }
+}
+
+impl<'k> InRounds<'k> for InPieces<'k> {
+    type Part<'p> = Part<'p>;
+
+    const PADDED: bool = false;
+
+    #[inline]
+    fn payload(&mut self) -> &mut Cursor<'k> {
+        &mut self.payload
+    }
+
+    #[inline]
+    fn part<'p>(&self, pieces: &'p [Piece]) -> Part<'p>
+    where
+        'k: 'p,
+    {
+        Part {
+            pieces,
+            aad: self.aad.cast(),
+            aad_len: self.aad.len(),
+            key: self.key,
+            j0: self.j0,
+            before: self.before,
+            ends: (self.payload.remaining() == 0).then_some(self.lengths),
+            hash: *self.hash,
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, part: &Part<'_>) {
+        *self.hash = part.hash;
+        self.aad = &[];
+        let done = self.lengths[1] - self.payload.remaining();
+        // Whole blocks, unless the message has ended.
+        self.before = done / BLOCK;
+    }
+}
+
+/// The hash of additional data, and how many bytes it has; `each` hands over all of its pieces.
+fn hash_pieces(
+    machine: &Machine,
+    key: &Key,
+    each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Infallible>) -> Result<(), Infallible>,
+) -> ([u8; BLOCK], usize) {
+    let (mut hash, mut len, mut carry) = ([0; BLOCK], 0, Carry::default());
+    let _infallible = each(&mut |piece| {
+        len += piece.len();
+        carry.push(piece, |blocks| key.absorb(machine, &mut hash, blocks));
+        Ok(())
+    });
+    key.absorb(machine, &mut hash, carry.last());
+    (hash, len)
 }
 
 impl Mac for Gmac {
@@ -138,14 +233,21 @@ impl Mac for Gmac {
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
-        let j0 = self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN]));
-        let mut stream = Stream::new(self.machine, &self.key, j0);
-        let mut carry = Carry::default();
-        let _infallible: Result<(), Infallible> = op.for_each_authenticated(ciphertext, |piece| {
-            carry.push(piece, |blocks| stream.aad(blocks));
-            Ok(())
+        let (hash, len) = hash_pieces(&self.machine, &self.key, |piece| {
+            op.for_each_authenticated(ciphertext, piece)
         });
-        stream.aad(carry.last());
-        tag.copy_from_slice(&stream.finish());
+        let mut part = Part {
+            pieces: &[],
+            aad: ptr::null(),
+            aad_len: 0,
+            key: &self.key,
+            j0: self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN])),
+            before: 0,
+            ends: Some([len, 0]),
+            hash,
+        };
+        // SAFETY: no memory but the key's.
+        unsafe { encrypt_parts(self.machine, slice::from_mut(&mut part)) };
+        tag.copy_from_slice(&part.hash);
     }
 }

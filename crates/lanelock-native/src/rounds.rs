@@ -10,7 +10,7 @@ use lanelock_core::cursor::Cursor;
 use lanelock_kernels::aes::{BLOCK, Part, Piece};
 use zeroize::Zeroize;
 
-use crate::burst::BURST;
+use crate::burst::{BURST, Mapped, append};
 use crate::cipher::Scattered;
 
 /// Pieces of a message in a round.
@@ -18,15 +18,73 @@ pub(crate) const PIECES: usize = 8;
 /// Blocks among them that straddle a boundary.
 pub(crate) const STRADDLING: usize = 4;
 
-/// Hands `run` the next parts of at most [`BURST`] messages of a mode with an IV of one block, until
-/// none is left; the kernel leaves the last block of a chain where it found the IV. Parts are in whole
-/// blocks, what the last of a message lacks being zeros. They are valid until `run` returns, the source
-/// and target of each piece alike or disjoint, and disjoint from others'.
+/// A message on its way through a kernel that takes pieces of many.
+pub(crate) trait InRounds<'k> {
+    /// What the kernel takes of it at a time.
+    type Part<'p>;
+
+    /// Whether zeros fill up the last block, or it is as long as the message.
+    const PADDED: bool;
+
+    /// What is left of its text.
+    fn payload(&mut self) -> &mut Cursor<'k>;
+
+    /// The part of these pieces, which the payload has moved past; no pieces of a message without a
+    /// text.
+    fn part<'p>(&self, pieces: &'p [Piece]) -> Self::Part<'p>
+    where
+        'k: 'p;
+
+    /// Takes over what the next part goes on with.
+    fn after(&mut self, part: &Self::Part<'_>);
+}
+
+/// Hands `run` the next parts of at most [`BURST`] messages, until none is left: one at least of each.
+/// Pieces are in whole blocks, but for the last of a message that is not padded. They are valid until
+/// `run` returns, the source and target of each alike or disjoint, and disjoint from others'.
+///
+/// # Panics
+/// If there are more messages.
+#[inline(always)]
+pub(crate) fn run_in_rounds<'k, M: InRounds<'k>>(
+    messages: &mut [M],
+    run: impl Fn(&mut [M::Part<'_>]),
+) {
+    let mut left: ArrayVec<&mut M, BURST> = messages.iter_mut().collect();
+    let mut straddling = Straddling::new();
+    while !left.is_empty() {
+        let mut pieces = ArrayVec::<Piece, { BURST * PIECES }>::new();
+        let mut ends = ArrayVec::<usize, BURST>::new();
+        for message in &mut left {
+            take(message.payload(), M::PADDED, &mut pieces, &mut straddling);
+            ends.push(pieces.len());
+        }
+        let mut parts = ArrayVec::<M::Part<'_>, BURST>::new();
+        let mut start = 0;
+        append(
+            &mut parts,
+            Mapped::new(left.iter().zip(&ends), |(message, &end)| {
+                let part = message.part(&pieces[start..end]);
+                start = end;
+                part
+            }),
+        );
+        run(&mut parts);
+        for (message, part) in left.iter_mut().zip(&parts) {
+            message.after(part);
+        }
+        straddling.scatter();
+        left.retain(|message| message.payload().remaining() > 0);
+    }
+}
+
+/// [`run_in_rounds`] for a mode with an IV of one block; the kernel leaves the last block of a chain
+/// where it found the IV.
 ///
 /// # Panics
 /// If there are more messages, or an IV is not one block.
 #[inline(never)]
-pub(crate) fn in_rounds<'k, C: 'k, K: 'k>(
+pub(crate) fn in_rounds<'k, C: 'k, K: 'static>(
     messages: impl Iterator<Item = Scattered<'k, C>>,
     key: impl Fn(&'k C) -> &'k K,
     run: impl Fn(&mut [Part<'_, K>]),
@@ -44,70 +102,83 @@ pub(crate) fn in_rounds<'k, C: 'k, K: 'k>(
             left.push(Message { key, iv, payload });
         }
     }
-    let mut straddling = Straddling::new();
-    while !left.is_empty() {
-        let mut pieces = ArrayVec::<Piece, { BURST * PIECES }>::new();
-        let mut ends = ArrayVec::<usize, BURST>::new();
-        for message in &mut left {
-            take(&mut message.payload, &mut pieces, &mut straddling);
-            ends.push(pieces.len());
-        }
-        let mut parts = ArrayVec::<Part<'_, K>, BURST>::new();
-        let mut start = 0;
-        for (message, &end) in left.iter().zip(&ends) {
-            let Piece {
-                source,
-                target,
-                len,
-            } = pieces[start];
-            parts.push(Part {
-                source,
-                target,
-                len,
-                more: &pieces[start + 1..end],
-                key: message.key,
-                iv: message.iv,
-            });
-            start = end;
-        }
-        run(&mut parts);
-        for (message, part) in left.iter_mut().zip(&parts) {
-            message.iv = part.iv;
-        }
-        straddling.scatter();
-        left.retain(|message| message.payload.remaining() > 0);
-    }
+    run_in_rounds(&mut left, run);
 }
 
-/// What is left of a message.
+/// What is left of a message, which has a text.
 struct Message<'k, K> {
     key: &'k K,
     iv: [u8; BLOCK],
     payload: Cursor<'k>,
 }
 
-/// Appends the next pieces of a payload, one at least, and moves past them.
+impl<'k, K: 'static> InRounds<'k> for Message<'k, K> {
+    type Part<'p> = Part<'p, K>;
+
+    const PADDED: bool = true;
+
+    #[inline]
+    fn payload(&mut self) -> &mut Cursor<'k> {
+        &mut self.payload
+    }
+
+    #[inline]
+    fn part<'p>(&self, pieces: &'p [Piece]) -> Part<'p, K>
+    where
+        'k: 'p,
+    {
+        let Piece {
+            source,
+            target,
+            len,
+        } = pieces[0];
+        Part {
+            source,
+            target,
+            len,
+            more: &pieces[1..],
+            key: self.key,
+            iv: self.iv,
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, part: &Part<'_, K>) {
+        self.iv = part.iv;
+    }
+}
+
+/// Appends the next pieces of a payload, one at least if anything is left of it, and moves past them.
+#[inline]
 fn take<'k>(
     payload: &mut Cursor<'k>,
+    padded: bool,
     pieces: &mut ArrayVec<Piece, { BURST * PIECES }>,
     straddling: &mut Straddling<'k>,
 ) {
-    let (full, mut straddles) = (pieces.len() + PIECES, 0);
-    while payload.remaining() > 0 && pieces.len() < full {
-        let piece = match payload.next_whole_blocks(BLOCK) {
-            Some(run) => Piece {
+    let before = pieces.len();
+    let (mut taken, mut straddles) = (0, 0);
+    for room in pieces.spare_capacity_mut().iter_mut().take(PIECES) {
+        if payload.remaining() == 0 {
+            break;
+        }
+        // Each is made in its place: a copy would wait for the stores of its fields.
+        match payload.next_whole_blocks(BLOCK) {
+            Some(run) => room.write(Piece {
                 source: run.input(),
                 target: run.output(),
                 len: run.len(),
-            },
-            None if straddles == STRADDLING => return,
+            }),
+            None if straddles == STRADDLING => break,
             None => {
                 straddles += 1;
-                straddling.take(payload)
+                room.write(straddling.take(payload, padded))
             }
         };
-        pieces.push(piece);
+        taken += 1;
     }
+    // SAFETY: so many more are initialised.
+    unsafe { pieces.set_len(before + taken) };
 }
 
 /// Blocks that straddle a boundary, or end with a message before they are whole.
@@ -126,10 +197,12 @@ impl<'k> Straddling<'k> {
         }
     }
 
-    /// A copy of the next block of a payload, which moves past it.
-    fn take(&mut self, payload: &mut Cursor<'k>) -> Piece {
+    /// A copy of the next block of a payload, which moves past it; the last one as long as it is, if it
+    /// is not `padded`.
+    fn take(&mut self, payload: &mut Cursor<'k>, padded: bool) -> Piece {
         let place = payload.take_front(payload.remaining().min(BLOCK));
         let mut block = [0; BLOCK];
+        let len = if padded { BLOCK } else { place.remaining() };
         place.copy_in(&mut block[..place.remaining()]);
         // By one pointer to all: those to other blocks stay valid.
         let target = self.blocks.as_mut_ptr().wrapping_add(self.places.len());
@@ -140,7 +213,7 @@ impl<'k> Straddling<'k> {
         Piece {
             source: target.cast(),
             target: target.cast(),
-            len: BLOCK,
+            len,
         }
     }
 

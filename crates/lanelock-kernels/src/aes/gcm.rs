@@ -4,14 +4,14 @@ mod authenticate;
 mod ghash;
 mod in_turn;
 mod key;
+mod parts;
 pub mod siv;
 mod staggered;
-mod stream;
 mod text;
 mod together;
 
 pub use key::Key;
-pub use stream::Stream;
+pub use parts::{Part, decrypt_parts, encrypt_parts};
 
 use super::BLOCK;
 use super::rounds::{ANY, PerRounds, WithRounds};
@@ -22,15 +22,6 @@ use authenticate::Authenticate;
 use in_turn::InTurn;
 use staggered::{REGISTERS, Staggered};
 use together::Together;
-
-/// Which way the text is turned.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Direction {
-    /// Plaintext in, ciphertext out.
-    Encrypt,
-    /// Ciphertext in, plaintext out.
-    Decrypt,
-}
 
 /// One whole message. GMAC is a message of additional data only.
 #[derive(Debug)]
@@ -60,15 +51,15 @@ pub struct Job<'k> {
 /// Additional data of at most a block, zeros behind it.
 ///
 /// # Safety
-/// The job's additional data is valid.
+/// `aad` is valid for reads of `len` bytes.
 #[inline(always)]
-unsafe fn aad_of<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V::Single {
+unsafe fn aad_of<V: Vector>(proof: V::Proof, aad: *const u8, len: usize) -> V::Single {
     // SAFETY: the caller's promise.
     unsafe {
-        if !V::MASKS && job.aad_len == BLOCK {
-            V::Single::load(V::single(proof), job.aad)
+        if !V::MASKS && len == BLOCK {
+            V::Single::load(V::single(proof), aad)
         } else {
-            V::load_rest(proof, job.aad, job.aad_len.min(BLOCK)).first()
+            V::load_rest(proof, aad, len.min(BLOCK)).first()
         }
     }
 }

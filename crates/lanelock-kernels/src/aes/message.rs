@@ -1,6 +1,5 @@
 //! Messages of a mode with an IV, whole or in parts, and how they reach a kernel.
 
-use core::cell::Cell;
 use core::mem::MaybeUninit;
 
 use super::key::Schedule;
@@ -229,26 +228,30 @@ pub(super) fn in_pieces<'k, Key: 'k>(
 ) {
     let mut ivs = [[0; BLOCK]; WRITTEN];
     let ivs: *mut [u8; BLOCK] = ivs.as_mut_ptr();
-    let number = Cell::new(0);
-    let (advance, number) = (&advance, &number);
-    let messages = parts.iter_mut().flat_map(|part| {
-        (0..=part.more.len()).map(move |n| {
+    let mut written = Written::new();
+    for part in parts {
+        // In registers: a block that was stored in halves would wait for its stores when it is loaded.
+        let mut iv = part.iv;
+        for n in 0..=part.more.len() {
             let piece = part.piece(n);
-            // Free again: `in_records` runs so many before it asks for the next.
-            let iv = ivs.wrapping_add(number.replace(number.get() + 1) % WRITTEN);
+            if written.is_full() {
+                written.hand_over(&run);
+            }
+            let place = ivs.wrapping_add(written.len);
             // SAFETY: one of as many.
-            unsafe { iv.write(part.iv) };
-            advance(&mut part.iv, &piece);
-            Message {
+            unsafe { place.write(iv) };
+            advance(&mut iv, &piece);
+            written.push(Message {
                 source: piece.source,
                 target: piece.target,
                 len: length(piece.len),
                 key: part.key,
-                iv: iv.cast_const(),
-            }
-        })
-    });
-    in_records(messages, run);
+                iv: place.cast_const(),
+            });
+        }
+        part.iv = iv;
+    }
+    written.hand_over(&run);
 }
 
 /// Most messages that are written down for a kernel: enough that a call costs nothing by comparison.
@@ -260,22 +263,55 @@ pub(crate) fn in_records<'k, Key: 'k>(
     mut messages: impl Iterator<Item = Message<'k, Key>>,
     run: impl Fn(&Records<'k, Key>),
 ) {
-    let mut written = [const { MaybeUninit::<Message<'k, Key>>::uninit() }; WRITTEN];
+    let mut written = Written::new();
     loop {
-        let mut len = 0;
-        while len < WRITTEN
+        while !written.is_full()
             && let Some(message) = messages.next()
         {
-            written[len].write(message);
-            len += 1;
+            written.push(message);
         }
-        // SAFETY: the first `len` are initialised. Messages borrow and have nothing to drop.
-        let messages = unsafe { core::slice::from_raw_parts(written.as_ptr().cast(), len) };
+        let more = written.is_full();
+        written.hand_over(&run);
+        if !more {
+            return;
+        }
+    }
+}
+
+/// Messages that are written down.
+struct Written<'k, Key> {
+    messages: [MaybeUninit<Message<'k, Key>>; WRITTEN],
+    /// Invariant: as many are initialised.
+    len: usize,
+}
+
+impl<'k, Key> Written<'k, Key> {
+    #[inline(always)]
+    fn new() -> Self {
+        let messages = [const { MaybeUninit::uninit() }; WRITTEN];
+        Self { messages, len: 0 }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.len == WRITTEN
+    }
+
+    #[inline(always)]
+    fn push(&mut self, message: Message<'k, Key>) {
+        self.messages[self.len].write(message);
+        self.len += 1;
+    }
+
+    /// Hands all of them to `run`, in records.
+    #[inline(always)]
+    fn hand_over(&mut self, run: impl Fn(&Records<'k, Key>)) {
+        // SAFETY: the invariant. Messages borrow and have nothing to drop.
+        let messages =
+            unsafe { core::slice::from_raw_parts(self.messages.as_ptr().cast(), self.len) };
         if let Some(records) = Records::of(messages) {
             run(&records);
         }
-        if len < WRITTEN {
-            return;
-        }
+        self.len = 0;
     }
 }

@@ -7,8 +7,8 @@ use std::vec;
 use super::aes::{expanded, portable, row};
 use super::{Burst, Given, Message, Row, Then, reference, table};
 use crate::Machine;
-use crate::aes::gcm::{self, Direction, siv as gcm_siv};
-use crate::aes::{BLOCK, EncryptKey, ccm, reference as modes, siv};
+use crate::aes::gcm::{self, siv as gcm_siv};
+use crate::aes::{BLOCK, EncryptKey, Piece, ccm, reference as modes, siv};
 
 table! {
     gcm_encrypt: gcm("AES-* GCM encrypt", 12, gcm::encrypt_many, modes::gcm::encrypt),
@@ -127,34 +127,53 @@ fn gmac() -> Row {
     }
 }
 
-/// Seven bytes, then two halves of the rest.
+/// A block, then two halves of the rest, the first of whole blocks.
 fn gcm_in_parts() -> Row {
     let prepare = |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
         let keys = burst.keys(|key| gcm_key(machine, key));
-        let run = |message: &Message<'_>| {
-            let key = &keys[message.given.key];
-            let mut stream = gcm::Stream::new(machine, key, j0(machine, key, message.given.iv));
-            stream.aad(message.given.aad);
-            let head = message.len.min(7);
-            let middle = (message.len - head) / 2;
+        let pieces = |message: &Message<'_>| {
+            let head = message.len.min(BLOCK);
+            let middle = (message.len - head) / 2 / BLOCK * BLOCK;
             let ends = [0, head, head + middle, message.len];
-            for part in ends.windows(2) {
-                let [source, target] = [message.source, message.target.cast_const()]
-                    .map(|memory| memory.wrapping_add(part[0]));
-                let len = part[1] - part[0];
-                // SAFETY: a part of a message, whose memory is borrowed for its length.
-                unsafe { stream.update(Direction::Encrypt, source, target.cast_mut(), len) };
-            }
-            stream.finish()
+            let pieces = ends.windows(2).map(|part| Piece {
+                source: message.source.wrapping_add(part[0]),
+                target: message.target.wrapping_add(part[0]),
+                len: part[1] - part[0],
+            });
+            pieces.filter(|piece| piece.len > 0).collect::<Vec<_>>()
         };
         burst.each_time(
             then,
-            |message| (message, [0; BLOCK]),
+            |message| (message, pieces(message), [0; BLOCK]),
             |jobs| {
-                jobs.iter_mut()
-                    .for_each(|(message, tag)| *tag = run(message))
+                let mut parts: Vec<_> = jobs
+                    .iter()
+                    .map(|(message, pieces, hash)| {
+                        let gcm::Job {
+                            aad,
+                            aad_len,
+                            key,
+                            j0,
+                            ..
+                        } = gcm_job(machine, &keys, message);
+                        gcm::Part {
+                            pieces,
+                            aad,
+                            aad_len,
+                            key,
+                            j0,
+                            before: 0,
+                            ends: Some([aad_len, message.len]),
+                            hash: *hash,
+                        }
+                    })
+                    .collect();
+                // SAFETY: pieces of messages, whose memory is borrowed for their lengths.
+                unsafe { gcm::encrypt_parts(machine, &mut parts) };
+                let tags: Vec<_> = parts.iter().map(|part| part.hash).collect();
+                jobs.iter_mut().zip(tags).for_each(|(job, tag)| job.2 = tag);
             },
-            |_, (_, tag)| tag.to_vec(),
+            |_, (.., tag)| tag.to_vec(),
         );
     };
     let whole = gcm("", 12, gcm::encrypt_many, modes::gcm::encrypt);

@@ -282,14 +282,14 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
-    /// Opens a sum of `blocks` blocks by itself: for sums whose first register is not known.
+    /// Adds `first`, reversed, at `power`.
     ///
     /// # Safety
-    /// `blocks` is 1 to [`POWERS`].
+    /// `power` is 1 to [`POWERS`].
     #[inline(always)]
-    pub unsafe fn open(&mut self, blocks: usize) {
+    pub unsafe fn take_up(&mut self, first: V::Single, power: usize) {
         // SAFETY: as above.
-        unsafe { self.multiply(V::from_single(self.proof(), self.reduced), blocks) }
+        unsafe { self.multiply(V::from_single(self.proof(), first), power) }
     }
 
     /// Adds registers that follow each other, the first at `power`; zero behind the last block.

@@ -82,7 +82,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         if job.aad_len > BLOCK {
             hash.absorb(job.aad, job.aad_len);
         } else if text.len <= chunk {
-            aad = Some(aad_of::<V>(proof, job).reverse());
+            aad = Some(aad_of::<V>(proof, job.aad, job.aad_len).reverse());
         }
         let mut last = V::zero(proof);
         if text.len < chunk {
@@ -99,7 +99,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             }
             if aad.is_none() && (1..=BLOCK).contains(&job.aad_len) {
                 hash.add::<false>(
-                    V::from_single(proof, aad_of::<V>(proof, job)),
+                    V::from_single(proof, aad_of::<V>(proof, job.aad, job.aad_len)),
                     8 * V::BLOCKS + 1,
                 );
             }

@@ -68,23 +68,27 @@ impl Key {
         block.to_le_bytes()
     }
 
+    /// Goes on with a hash over `data`, zeros behind it up to a block.
+    pub fn absorb(&self, machine: &Machine, hashed: &mut [u8; BLOCK], data: &[u8]) {
+        // SAFETY: a slice of its length.
+        unsafe {
+            machine.blocks.run(Absorb {
+                powers: self.powers(),
+                hashed,
+                from: data.as_ptr(),
+                len: data.len(),
+            })
+        }
+    }
+
     /// The block before the first counter, from an IV of another length than twelve.
     #[cold]
     #[inline(never)]
     fn hashed(&self, machine: &Machine, iv: &[u8]) -> u128 {
         let lengths = (8 * iv.len() as u128).to_be_bytes();
         let mut hashed = [0; BLOCK];
-        for (from, len) in [(iv.as_ptr(), iv.len()), (lengths.as_ptr(), BLOCK)] {
-            // SAFETY: both are slices of their length.
-            unsafe {
-                machine.blocks.run(Absorb {
-                    powers: self.powers(),
-                    hashed: &mut hashed,
-                    from,
-                    len,
-                })
-            };
-        }
+        self.absorb(machine, &mut hashed, iv);
+        self.absorb(machine, &mut hashed, &lengths);
         u128::from_le_bytes(hashed)
     }
 

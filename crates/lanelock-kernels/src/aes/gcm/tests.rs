@@ -1,6 +1,7 @@
 use std::prelude::v1::*;
 
-use super::{Direction, Job, Key, Stream, decrypt_many, encrypt_many, j0_of_iv12};
+use super::{Job, Key, Part, decrypt_many, decrypt_parts, encrypt_many, encrypt_parts, j0_of_iv12};
+use crate::aes::Piece;
 use crate::aes::reference::gcm;
 use crate::machine::Machine;
 use crate::testing::{Random, per_tier};
@@ -21,7 +22,7 @@ fn runs_any_number_of_messages_together(machine: Machine) {
     for registers in 1..=11 {
         for count in 1..=17 {
             for shape in 0..8 {
-                let direction = [Direction::Encrypt, Direction::Decrypt][shape % 2];
+                let encrypt = shape % 2 == 0;
                 let (one_key, equal) = (shape & 2 == 0, shape & 4 == 0);
                 let len = 64 * registers - random.below(64);
                 let mut texts: Vec<_> = (0..count)
@@ -56,13 +57,13 @@ fn runs_any_number_of_messages_together(machine: Machine) {
                     .collect();
                 // SAFETY: each job has a text and a place of its own.
                 unsafe {
-                    match direction {
-                        Direction::Encrypt => encrypt_many(machine, &mut jobs),
-                        Direction::Decrypt => decrypt_many(machine, &mut jobs),
+                    match encrypt {
+                        true => encrypt_many(machine, &mut jobs),
+                        false => decrypt_many(machine, &mut jobs),
                     }
                 }
                 for ((job, expected), aad) in jobs.iter().zip(&mut expected).zip(&aads) {
-                    let tag = turn(direction, job.key, job.j0, aad, expected);
+                    let tag = turn(encrypt, job.key, job.j0, aad, expected);
                     // SAFETY: null, or a block.
                     let found = unsafe { job.place.as_ref() }.unwrap_or(&job.tag);
                     assert_eq!(*found, tag, "{count} of {registers} registers, {shape}");
@@ -74,31 +75,103 @@ fn runs_any_number_of_messages_together(machine: Machine) {
     }
 }
 
+/// Messages with several keys in one call after the other, each in pieces of any size.
 fn continues_anywhere(machine: Machine) {
     let keys = keys(machine, 32);
     let mut random = Random::new(3);
-    for round in 0..150 {
-        let direction = [Direction::Encrypt, Direction::Decrypt][round % 2];
-        let key = &keys[round % 40];
-        let j0 = random.block();
-        let (aad, len) = (random.bytes(50), random.below(3000));
-        let mut data = random.bytes(len);
-        let mut expected = data.clone();
-        let tag = turn(direction, key, j0, &aad, &mut expected);
-        let mut stream = Stream::new(machine, key, j0);
-        stream.aad(&aad[..32]);
-        stream.aad(&aad[32..]);
-        let mut rest = &mut data[..];
-        while !rest.is_empty() {
-            let most = [20, 2000][random.below(2)];
-            let (part, after) = rest.split_at_mut(random.below(most).min(rest.len()));
-            let (source, target) = (part.as_ptr(), part.as_mut_ptr());
-            // SAFETY: in place, on a slice of that length.
-            unsafe { stream.update(direction, source, target, part.len()) };
-            rest = after;
+    for round in 0..60 {
+        let encrypt = round % 2 == 0;
+        let mut messages: Vec<_> = (0..1 + round % 5)
+            .map(|n| {
+                let key = &keys[(round + n) % 40];
+                let most = [20, 100, 3000][random.below(3)];
+                let (aad_len, len) = (random.below(50), random.below(most));
+                let (aad, data) = (random.bytes(aad_len), random.bytes(len));
+                (key, random.block(), aad, data)
+            })
+            .collect();
+        let expected: Vec<_> = messages
+            .iter()
+            .map(|(key, j0, aad, data)| {
+                let mut data = data.clone();
+                let tag = turn(encrypt, key, *j0, aad, &mut data);
+                (tag, data)
+            })
+            .collect();
+        // Additional data is hashed with the first pieces, or before them.
+        let mut states: Vec<_> = messages
+            .iter()
+            .map(|(key, _, aad, _)| {
+                let mut hash = [0; 16];
+                let before = random.below(2) * (aad.len() / 16 * 16);
+                key.absorb(&machine, &mut hash, &aad[..before]);
+                if before > 0 {
+                    key.absorb(&machine, &mut hash, &aad[before..]);
+                }
+                (hash, if before > 0 { 0 } else { aad.len() }, 0, false)
+            })
+            .collect();
+        while states.iter().any(|state| !state.3) {
+            let pieces: Vec<Vec<_>> = messages
+                .iter_mut()
+                .zip(&states)
+                .map(|((.., data), &(_, _, done, ended))| {
+                    let mut pieces = Vec::new();
+                    let (mut at, full) = (16 * done, random.below(12));
+                    while at < data.len() && !ended && pieces.len() < full {
+                        let most = [3, 20, 60][random.below(3)];
+                        let len = (16 * (1 + random.below(most))).min(data.len() - at);
+                        pieces.push(Piece {
+                            source: data[at..].as_ptr(),
+                            target: data[at..].as_mut_ptr(),
+                            len,
+                        });
+                        at += len;
+                    }
+                    pieces
+                })
+                .collect();
+            let lens: Vec<_> = messages.iter().map(|message| message.3.len()).collect();
+            let mut parts: Vec<_> = messages
+                .iter()
+                .zip(&states)
+                .zip(pieces.iter().zip(&lens))
+                .filter(|((_, state), _)| !state.3)
+                .map(|(((key, j0, aad, _), state), (pieces, &len))| {
+                    let taken: usize = pieces.iter().map(|piece| piece.len).sum();
+                    Part {
+                        pieces,
+                        aad: aad.as_ptr(),
+                        aad_len: state.1,
+                        key,
+                        j0: *j0,
+                        before: state.2,
+                        ends: (16 * state.2 + taken == len).then_some([aad.len(), len]),
+                        hash: state.0,
+                    }
+                })
+                .collect();
+            // SAFETY: the pieces are parts of slices, in place.
+            unsafe {
+                match encrypt {
+                    true => encrypt_parts(machine, &mut parts),
+                    false => decrypt_parts(machine, &mut parts),
+                }
+            }
+            for (state, part) in states.iter_mut().filter(|state| !state.3).zip(&parts) {
+                let taken: usize = part.pieces.iter().map(|piece| piece.len).sum();
+                *state = (
+                    part.hash,
+                    0,
+                    state.2 + taken.div_ceil(16),
+                    part.ends.is_some(),
+                );
+            }
         }
-        assert_eq!(stream.finish(), tag);
-        assert_eq!(data, expected);
+        for (((.., data), state), (tag, turned)) in messages.iter().zip(&states).zip(&expected) {
+            assert_eq!(state.0, *tag);
+            assert_eq!(data, turned);
+        }
     }
 }
 
@@ -145,10 +218,10 @@ fn counts_modulo_two_to_the_32(machine: Machine) {
     }
 }
 
-fn turn(direction: Direction, key: &Key, j0: [u8; 16], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
-    match direction {
-        Direction::Encrypt => gcm::encrypt(key.cipher(), j0, aad, data),
-        Direction::Decrypt => gcm::decrypt(key.cipher(), j0, aad, data),
+fn turn(encrypt: bool, key: &Key, j0: [u8; 16], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+    match encrypt {
+        true => gcm::encrypt(key.cipher(), j0, aad, data),
+        false => gcm::decrypt(key.cipher(), j0, aad, data),
     }
 }
 

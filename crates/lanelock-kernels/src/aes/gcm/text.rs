@@ -264,6 +264,13 @@ impl<V: Vector> Counters<V> {
         }
     }
 
+    /// Those `blocks` later.
+    #[inline(always)]
+    pub fn later(self, blocks: usize) -> Self {
+        let blocks = blocks as u128 % (1 << 32);
+        Self(self.0.add32(V::splat(self.0.proof(), blocks)))
+    }
+
     #[inline(always)]
     pub fn next<const G: usize>(&mut self) -> [V; G] {
         let step = V::splat(self.0.proof(), V::BLOCKS as u128);

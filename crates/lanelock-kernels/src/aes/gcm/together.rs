@@ -252,7 +252,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
             // Behind the text comes one block, before it another.
             let highest = job.len.div_ceil(BLOCK) + 2;
             if AAD {
-                aad[0][i] = aad_of::<V>(proof, job);
+                aad[0][i] = aad_of::<V>(proof, job.aad, job.aad_len);
                 (aad[1][i], aad[2][i]) = powers_from(single, powers, highest);
             }
             last[0][i] = lengths(single, job);
