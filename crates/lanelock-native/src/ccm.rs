@@ -5,15 +5,19 @@
 use std::convert::Infallible;
 use std::slice;
 
+use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::ValidOp;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ccm::{Job, Nonce, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, EncryptKey, ctr, mac};
+use lanelock_kernels::aes::{BLOCK, EncryptKey, Piece, ctr, mac};
 
-use crate::aead::{Aead, Message, TAG};
+use crate::aead::{Aead, Message, Scattered, TAG};
+use crate::burst::BURST;
 use crate::carry::Carry;
+use crate::cipher;
+use crate::rounds::{InRounds, in_rounds, run_in_rounds};
 
 pub(crate) struct Ccm {
     machine: Machine,
@@ -47,7 +51,7 @@ impl Ccm {
         *chain = job.chain;
     }
 
-    /// The CBC-MAC of a message (SP 800-38C, A.2) whose plaintext `text` walks over.
+    /// The CBC-MAC of what is before the plaintext of a message (SP 800-38C, A.2).
     fn authenticate(&self, op: &ValidOp<'_, '_>, nonce: Nonce) -> [u8; BLOCK] {
         let aad_len = op.aad_len();
         let (mut chain, mut carry) = ([0; BLOCK], Carry::default());
@@ -70,31 +74,89 @@ impl Ccm {
         chain
     }
 
-    fn authenticate_text(&self, mut text: Cursor<'_>, chain: &mut [u8; BLOCK]) {
-        let mut carry = Carry::default();
-        while let Some(run) = text.next_run(usize::MAX) {
-            carry.push(run.input_bytes(), |blocks| self.chain(blocks, chain));
-        }
-        self.chain(carry.last(), chain);
+    /// Encrypts or decrypts the texts of messages in pieces.
+    fn count(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        let texts = messages.iter_mut().map(|Scattered { aead, op, .. }| {
+            let first = nonce(op).counter(1);
+            cipher::Scattered::new(*aead, &first, op.payload())
+        });
+        in_rounds(
+            texts,
+            |ccm| &ccm.key,
+            |parts| {
+                // SAFETY: the parts are valid and disjoint; keys of one group have one size.
+                unsafe { ctr::apply_parts(self.machine, parts) };
+            },
+        );
     }
 
-    /// Encrypts or decrypts the text, and `tag` with the counter before it.
-    fn count(&self, nonce: Nonce, mut text: Cursor<'_>, tag: &mut [u8; BLOCK]) {
-        let mut job = ctr::Job {
-            source: tag.as_ptr(),
-            target: tag.as_mut_ptr(),
-            len: BLOCK,
-            key: &self.key,
-            counter: nonce.counter(0),
-            used: 0,
-        };
-        // SAFETY: the tag is a block, in place.
-        unsafe { ctr::apply_many(self.machine, slice::from_mut(&mut job)) };
-        while let Some(run) = text.next_run(usize::MAX) {
-            (job.source, job.target, job.len) = (run.input(), run.output(), run.len());
-            // SAFETY: a run is valid for its length; input and output are alike or disjoint.
-            unsafe { ctr::apply_many(self.machine, slice::from_mut(&mut job)) };
+    /// Chains the plaintexts of messages in pieces onto what is in their tags.
+    fn authenticate_texts<'m>(&self, texts: impl Iterator<Item = Authenticated<'m>>) {
+        let mut texts: ArrayVec<_, BURST> =
+            texts.filter(|text| text.payload.remaining() > 0).collect();
+        run_in_rounds(&mut texts, |jobs| {
+            // SAFETY: pieces are valid for reads; keys of one group have one size.
+            unsafe { mac::authenticate_many(self.machine, jobs) };
+        });
+    }
+
+    /// Encrypts the CBC-MACs in the tags of messages.
+    fn mask(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        for Scattered { aead, op, tag } in messages {
+            jobs.push(ctr::Job {
+                source: tag.as_ptr(),
+                target: tag.as_mut_ptr(),
+                len: BLOCK,
+                key: &aead.key,
+                counter: nonce(op).counter(0),
+                used: 0,
+            });
         }
+        // SAFETY: each tag is a block, in place.
+        unsafe { ctr::apply_many(self.machine, &mut jobs) };
+    }
+}
+
+fn nonce(op: &ValidOp<'_, '_>) -> Nonce {
+    Nonce::new(op.iv(&mut [0; MAX_IV_LEN]))
+}
+
+/// What is left to authenticate of a text in pieces.
+struct Authenticated<'m> {
+    key: &'m EncryptKey,
+    chain: &'m mut [u8; BLOCK],
+    payload: Cursor<'m>,
+}
+
+impl<'m> InRounds<'m> for Authenticated<'m> {
+    type Part<'p> = mac::Job<'p>;
+
+    const PADDED: bool = true;
+
+    #[inline]
+    fn payload(&mut self) -> &mut Cursor<'m> {
+        &mut self.payload
+    }
+
+    #[inline]
+    fn part<'p>(&self, pieces: &'p [Piece]) -> mac::Job<'p>
+    where
+        'm: 'p,
+    {
+        mac::Job {
+            source: pieces[0].source,
+            len: pieces[0].len,
+            more: &pieces[1..],
+            key: self.key,
+            subkeys: None,
+            chain: *self.chain,
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, job: &mac::Job<'_>) {
+        *self.chain = job.chain;
     }
 }
 
@@ -133,20 +195,28 @@ impl Aead for Ccm {
         Some(&job.tag)
     }
 
-    fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
-        let nonce = Nonce::new(op.iv(&mut [0; MAX_IV_LEN]));
-        let mut mac = self.authenticate(op, nonce);
-        if self.seal {
-            self.authenticate_text(op.payload(), &mut mac);
-            self.count(nonce, op.payload(), &mut mac);
-        } else {
-            let mut mask = [0; BLOCK];
-            self.count(nonce, op.payload(), &mut mask);
-            self.authenticate_text(op.output_payload(), &mut mac);
-            mac.iter_mut()
-                .zip(mask)
-                .for_each(|(byte, mask)| *byte ^= mask);
+    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        for message in &mut *messages {
+            message.tag = message.aead.authenticate(message.op, nonce(message.op));
         }
-        mac
+        if !self.seal {
+            self.count(messages);
+        }
+        self.authenticate_texts(messages.iter_mut().map(|Scattered { aead, op, tag }| {
+            let payload = if self.seal {
+                op.payload()
+            } else {
+                op.output_payload()
+            };
+            Authenticated {
+                key: &aead.key,
+                chain: tag,
+                payload,
+            }
+        }));
+        if self.seal {
+            self.count(messages);
+        }
+        self.mask(messages);
     }
 }
