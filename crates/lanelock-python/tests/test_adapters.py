@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import doctest
 import importlib
 import os
@@ -65,6 +66,20 @@ def test_duckdb_functions():
         aad=b"users",
         type="string",
     ).to_pylist() == VALUES
+
+
+def test_duckdb_functions_of_text():
+    duckdb = pytest.importorskip("duckdb")
+    from lanelock.adapters.duckdb import register
+
+    connection = duckdb.connect()
+    fernet = lanelock.fernet(base64.urlsafe_b64encode(bytes(32)))
+    layouts = {"fernet": fernet, "jwe": lanelock.jwe(bytes(32))}
+    for name, aead in layouts.items():
+        register(connection, aead, encrypt=f"seal_{name}", decrypt=f"unseal_{name}")
+        query = f"SELECT typeof(sealed), unseal_{name}(sealed)"
+        query += f" FROM (SELECT seal_{name}('a value'::BLOB) AS sealed)"
+        assert connection.sql(query).fetchall() == [("VARCHAR", b"a value")]
 
 
 def test_pandas_series():

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Optional, Union
 
 import duckdb
@@ -26,25 +27,32 @@ def register(
     decrypt: Optional[str] = None,
     aad: Optional[bytes] = None,
 ) -> None:
-    """Adds functions from BLOB to BLOB under the names given. A value that cannot be decrypted ends the
-    query."""
+    """Adds functions from BLOB to BLOB under the names given; with a layout of text (Fernet, JWE), to and
+    from VARCHAR. A value that cannot be decrypted ends the query."""
+    sealed = _type(aead.encrypt([], aad=aad))
     if encrypt is not None:
         # With random nonces the same value has another ciphertext each time.
         effects = "siv" not in aead.algorithm or "gcm" in aead.algorithm
-        _add(connection, encrypt, lambda column: aead.encrypt(column, aad=aad), "BLOB", effects)
+        _add(connection, encrypt, partial(aead.encrypt, aad=aad), "BLOB", sealed, effects)
     if decrypt is not None:
-        _add(connection, decrypt, lambda column: aead.decrypt(column, aad=aad), "BLOB", False)
+        _add(connection, decrypt, partial(aead.decrypt, aad=aad), sealed, "BLOB", False)
 
 
 def register_digest(
     connection: duckdb.DuckDBPyConnection, name: str, digest: Union[lanelock.Mac, lanelock.Hash]
 ) -> None:
     """Adds a function from BLOB to what ``digest`` computes: BLOB, or VARCHAR with an encoding."""
-    text = pa.types.is_large_string(pa.array(digest.compute([])).type)
-    _add(connection, name, digest.compute, "VARCHAR" if text else "BLOB", False)
+    _add(connection, name, digest.compute, "BLOB", _type(digest.compute([])), False)
 
 
-def _add(connection: Any, name: str, function: Any, returns: str, side_effects: bool) -> None:
+def _type(column: Any) -> str:
+    """What DuckDB calls the type of a column's values."""
+    return "VARCHAR" if pa.types.is_large_string(pa.array(column).type) else "BLOB"
+
+
+def _add(
+    connection: Any, name: str, function: Any, takes: str, returns: str, side_effects: bool
+) -> None:
     def vector(column: Any) -> Any:
         array = pa.chunked_array(function(column))
         if pa.types.is_fixed_size_binary(array.type):
@@ -52,5 +60,5 @@ def _add(connection: Any, name: str, function: Any, returns: str, side_effects: 
         return array.combine_chunks()
 
     connection.create_function(
-        name, vector, ["BLOB"], returns, type="arrow", side_effects=side_effects
+        name, vector, [takes], returns, type="arrow", side_effects=side_effects
     )
