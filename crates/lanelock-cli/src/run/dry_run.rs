@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::terminal::print;
 
 /// How a known server comes to batches, by its program's name.
-const SERVERS: [(&str, Way); 14] = [
+const SERVERS: [(&str, Way); 13] = [
     (
         "haproxy",
         Way::Own("`ssl-mode-async` in the section global"),
@@ -29,7 +29,6 @@ const SERVERS: [(&str, Way); 14] = [
     ("mosquitto", Way::Given),
     ("apache2", Way::Threads),
     ("httpd", Way::Threads),
-    ("stunnel4", Way::Threads),
     ("mariadbd", Way::Threads),
     (
         "postgres",

@@ -1,5 +1,5 @@
 //! Operations of threads that each wait for their own: the handshakes of servers with a thread for
-//! each connection (Apache httpd, stunnel, MariaDB), which know nothing of asynchronous mode.
+//! each connection (Apache httpd, MariaDB), which know nothing of asynchronous mode.
 //!
 //! ```text
 //! thread 1: sign → first in the line → lets others run, as long as they bring more ┐
