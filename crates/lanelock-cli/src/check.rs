@@ -33,6 +33,7 @@ Examples:
   lanelock check --exhaustive --engine openssl --seed 42
   lanelock check --vectors my_aes_gcm_test.json
   lanelock check --timing
+  lanelock check --timing --algorithm ml-kem-768-decapsulate,p256-sign
   lanelock check --timing --algorithm aes-128-gcm --tier avx2 --seconds 10 --json timing.json")]
 pub struct Args {
     /// Take seconds, not a minute: every algorithm, every layout, few messages.
@@ -48,7 +49,8 @@ pub struct Args {
     engine: Vec<String>,
 
     /// Algorithms to check, chains as `cipher+mac` or `mac+cipher` [default: all]. Known answers
-    /// are selected by family and run for every key length.
+    /// are selected by family and run for every key length. With --timing, operations of private
+    /// keys too, as `ml-kem-768-decapsulate`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     algorithm: Vec<String>,
 
@@ -83,15 +85,15 @@ struct Findings {
 /// [`Failure::Failed`] at a wrong result, [`Failure::Usage`] for names that do not exist.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let device = lanelock::open().map_err(Failure::of)?;
-    let specs = args.specs()?;
     if args.timing.timing {
         return timing::run(
             &args.timing,
             &device,
-            &specs,
+            &args.algorithm,
             args.seed.unwrap_or_else(random_seed),
         );
     }
+    let specs = args.specs()?;
     for subject in args.subjects(&device)? {
         let wrong = check(args, &subject, &specs)?;
         if wrong > 0 {

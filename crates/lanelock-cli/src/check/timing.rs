@@ -7,6 +7,7 @@
 //! secret-taint check (`make taint`) proves more about fewer instruction sets.
 
 mod canary;
+mod keys;
 mod statistics;
 mod subject;
 mod table;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use lanelock::Device;
 use lanelock::algorithm::Spec;
+use lanelock::public_key::KeySpec;
 use lanelock_conformance::{Progress, Subject as Engines};
 use lanelock_native::{Native, Tier};
 use serde::Serialize;
@@ -27,6 +29,7 @@ use crate::progress::Progress as Bar;
 use crate::report::json::{self, Schema};
 use crate::terminal::print;
 use canary::Canary;
+use keys::{Difference, KeySubject};
 use statistics::Analysis;
 use subject::{Kind, Subject};
 
@@ -35,7 +38,7 @@ use subject::{Kind, Subject};
 #[command(next_help_heading = "Timing")]
 pub(super) struct Timing {
     /// Look for timing that depends on keys or messages, in every native algorithm on each tier,
-    /// instead of the other checks.
+    /// private keys included, instead of the other checks.
     ///
     /// Bursts with fixed secrets are timed among bursts with random ones; Welch's t-test tells
     /// whether their times differ (dudect's method). If |t| is above 10, the measurement is
@@ -44,7 +47,7 @@ pub(super) struct Timing {
     #[arg(long, conflicts_with_all = ["quick", "exhaustive", "engine", "vectors"])]
     pub(super) timing: bool,
 
-    /// Seconds for each algorithm, operation and tier.
+    /// Seconds for each algorithm, operation and tier; private keys may need more.
     #[arg(long, value_name = "SECONDS", default_value = "1", requires = "timing",
           value_parser = seconds(0.0, 86_400.0))]
     seconds: Duration,
@@ -124,21 +127,19 @@ trait Timed {
 pub(super) fn run(
     args: &Timing,
     device: &Device,
-    specs: &[Spec],
+    names: &[String],
     seed: u64,
 ) -> Result<(), Failure> {
-    let tiers = args.tiers()?;
-    let cells: Vec<_> = tiers
-        .iter()
-        .flat_map(|&tier| cells(tier, specs))
-        .collect::<Result<_, Failure>>()?;
-    if let Some(spec) = specs
-        .iter()
-        .find(|spec| cells.iter().all(|c| c.spec != **spec))
-    {
+    let mut all = Vec::new();
+    for tier in args.tiers()? {
+        all.extend(cells(device, tier, names)?);
+    }
+    let cells = all;
+    let is_missing = |name: &&String| cells.iter().all(|cell| cell.what.algorithm() != **name);
+    if let Some(name) = names.iter().find(is_missing) {
         return Err(Failure::Usage(format!(
-            "--algorithm {spec}: no native kernel for it on these tiers; `lanelock engines` lists \
-             what the native engine offers"
+            "--algorithm {name}: no native kernel for it on these tiers, or none that takes a \
+             caller's secret; `lanelock engines` lists what the native engine offers"
         )));
     }
     stay_on_one_core();
@@ -148,7 +149,8 @@ pub(super) fn run(
     let mut results = Vec::new();
     for cell in &cells {
         results.push(cell.settle(args.seconds, seed)?);
-        bar.advance(1, &format!("{} {}", cell.spec, cell.tier.name()));
+        let done = format!("{} {}", cell.what.algorithm(), cell.tier.name());
+        bar.advance(1, &done);
     }
     drop(bar);
     let report = Report {
@@ -186,60 +188,104 @@ impl Timing {
     }
 }
 
-/// What is timed.
+/// What is timed on a tier.
 struct Cell {
-    device: Device,
+    /// Makes keys and inputs.
+    maker: Device,
     tier: Tier,
-    spec: Spec,
-    kind: Kind,
+    what: What,
 }
 
-/// The cells of one tier.
-fn cells(tier: Tier, specs: &[Spec]) -> Vec<Result<Cell, Failure>> {
-    let native = match Native::with_tier(tier) {
-        Ok(native) => native,
-        Err(error) => return vec![Err(Failure::of(error))],
+/// An operation.
+enum What {
+    Session(Spec, Kind),
+    Key(KeySpec, Difference),
+}
+
+/// The cells of one tier: those of `names`, or all.
+fn cells(maker: &Device, tier: Tier, names: &[String]) -> Result<Vec<Cell>, Failure> {
+    let native = Native::with_tier(tier).map_err(Failure::of)?;
+    let private = keys::cells(&native, names);
+    let offered = Engines::all(&Device::builder().engine(native).build());
+    let wanted = |spec: &Spec| match names {
+        [] => !is_chain(spec) || CHAINS.contains(&spec.to_string().as_str()),
+        _ => names.contains(&spec.to_string()),
     };
-    let device = Device::builder().engine(native).build();
-    let offered = Engines::all(&device)
+    let sessions = offered
         .iter()
         .flat_map(Engines::algorithms)
-        .collect::<Vec<_>>();
-    let wanted = |spec: &Spec| match specs {
-        [] => !is_chain(spec) || CHAINS.contains(&spec.to_string().as_str()),
-        _ => specs.contains(spec),
-    };
-    let of_spec = |spec: Spec| {
-        let device = device.clone();
-        Kind::of(spec.algorithm).iter().map(move |&kind| {
-            Ok(Cell {
-                device: device.clone(),
-                tier,
-                spec,
-                kind,
-            })
-        })
-    };
-    offered
-        .into_iter()
         .filter(wanted)
-        .flat_map(of_spec)
-        .collect()
+        .flat_map(|spec| {
+            let kinds = Kind::of(spec.algorithm).iter();
+            kinds.map(move |&kind| What::Session(spec, kind))
+        });
+    let private = private
+        .into_iter()
+        .map(|(spec, what)| What::Key(spec, what));
+    let cell = |what| Cell {
+        maker: maker.clone(),
+        tier,
+        what,
+    };
+    Ok(sessions.chain(private).map(cell).collect())
 }
 
 fn is_chain(spec: &Spec) -> bool {
     matches!(spec.algorithm, lanelock::Algorithm::Chain(..))
 }
 
+impl What {
+    fn algorithm(&self) -> String {
+        match self {
+            Self::Session(spec, _) => spec.to_string(),
+            Self::Key(spec, _) => spec.to_string(),
+        }
+    }
+
+    fn operation(&self) -> &'static str {
+        match self {
+            Self::Session(_, kind) => kind.name(),
+            Self::Key(_, difference) => difference.name(),
+        }
+    }
+
+    /// Measurements below which time does not end.
+    fn least(&self) -> u64 {
+        match self {
+            Self::Session(..) => 0,
+            Self::Key(..) => keys::MEASUREMENTS,
+        }
+    }
+}
+
 impl Cell {
+    fn open(&self, seed: u64) -> Result<Box<dyn Timed>, Failure> {
+        Ok(match self.what {
+            What::Session(spec, kind) => {
+                let native = Native::with_tier(self.tier).map_err(Failure::of)?;
+                let device = Device::builder().engine(native).build();
+                Box::new(Subject::new(&device, spec, kind, seed)?)
+            }
+            What::Key(spec, difference) => {
+                let what = (spec, difference);
+                Box::new(KeySubject::new(&self.maker, self.tier, what, seed)?)
+            }
+        })
+    }
+
     /// Measures until there is a verdict.
     fn settle(&self, span: Duration, seed: u64) -> Result<Row, Failure> {
-        let name = format!("{} {} on {}", self.spec, self.kind.name(), self.tier.name());
-        let open = |seed| Subject::new(&self.device, self.spec, self.kind, seed);
-        let (runs, analysis, verdict) = settle(open, span, seed).map_err(|e| e.within(&name))?;
+        let (algorithm, operation) = (self.what.algorithm(), self.what.operation());
+        let name = format!("{algorithm} {operation} on {}", self.tier.name());
+        let effort = Effort {
+            span,
+            least: self.what.least(),
+        };
+        let (runs, analysis, verdict) =
+            settle(|seed| self.open(seed), effort, seed).map_err(|e| e.within(&name))?;
         Ok(Row {
-            algorithm: self.spec.to_string(),
-            operation: self.kind.name(),
+            algorithm,
+            operation,
             tier: self.tier.name(),
             measurements: analysis.measurements(),
             max_t: analysis.max_t().unwrap_or(0.0),
@@ -249,18 +295,31 @@ impl Cell {
     }
 }
 
+/// When a measurement ends: when both are reached.
+#[derive(Clone, Copy)]
+struct Effort {
+    span: Duration,
+    least: u64,
+}
+
+impl Timed for Box<dyn Timed> {
+    fn batch(&mut self, take: &mut dyn FnMut(bool, u64)) -> Result<(), Failure> {
+        (**self).batch(take)
+    }
+}
+
 /// Measures once, or until what looked like a leak is not found again; the number of runs, and the
 /// last.
 fn settle<T: Timed>(
     open: impl Fn(u64) -> Result<T, Failure>,
-    span: Duration,
+    effort: Effort,
     seed: u64,
 ) -> Result<(usize, Analysis, Verdict), Failure> {
     let mut runs = 0;
     loop {
         // Fresh secrets, fresh memory.
         let mut timed = open(seed.wrapping_add(runs as u64))?;
-        let analysis = measure(&mut timed, span)?;
+        let analysis = measure(&mut timed, effort)?;
         runs += 1;
         let verdict = match analysis.max_t() {
             None => Verdict::TooFew,
@@ -272,12 +331,12 @@ fn settle<T: Timed>(
     }
 }
 
-fn measure(timed: &mut impl Timed, span: Duration) -> Result<Analysis, Failure> {
+fn measure(timed: &mut impl Timed, effort: Effort) -> Result<Analysis, Failure> {
     let mut analysis = Analysis::new();
     let start = Instant::now();
     loop {
         timed.batch(&mut |fixed, ticks| analysis.take(fixed, ticks))?;
-        if start.elapsed() >= span {
+        if start.elapsed() >= effort.span && analysis.measurements() >= effort.least {
             return Ok(analysis);
         }
     }
@@ -287,10 +346,11 @@ fn measure(timed: &mut impl Timed, span: Duration) -> Result<Analysis, Failure> 
 fn canaries(span: Duration, seed: u64, bar: &Bar) -> Result<String, Failure> {
     let mut text = String::new();
     let wanted = [(true, Verdict::Leak), (false, Verdict::NoLeakFound)];
+    let effort = Effort { span, least: 0 };
     for (leaks, expected) in wanted {
         let canary = Canary::device(leaks);
         let open = |seed| Subject::new(&canary, Canary::spec(), Kind::Reject, seed);
-        let (_, analysis, verdict) = settle(open, span, seed)?;
+        let (_, analysis, verdict) = settle(open, effort, seed)?;
         let what = Canary::what(leaks);
         let t = analysis.max_t().unwrap_or(0.0);
         let measurements = analysis.measurements();

@@ -33,7 +33,7 @@ mod operation;
 pub(crate) mod output;
 mod peer;
 mod pool;
-mod pubkey;
+pub(crate) mod pubkey;
 mod score;
 mod shape;
 mod sweep;

@@ -25,7 +25,10 @@ impl Timed for Scripted {
 }
 
 /// One batch, however long it takes.
-const ONE_BATCH: Duration = Duration::from_nanos(1);
+const ONE_BATCH: Effort = Effort {
+    span: Duration::from_nanos(1),
+    least: 0,
+};
 
 #[test]
 fn a_difference_that_stays_is_a_leak() {
@@ -77,29 +80,52 @@ fn one_leak_fails_the_run_and_so_do_too_few_measurements() {
 }
 
 #[test]
+fn a_measurement_lasts_as_long_as_both_limits_ask() {
+    let effort = Effort {
+        least: 100_000,
+        ..ONE_BATCH
+    };
+    let analysis = measure(&mut Scripted::new(0), effort).unwrap();
+    assert!(analysis.measurements() >= effort.least);
+}
+
+#[test]
 fn every_algorithm_and_kind_ends_as_it_has_to() {
+    let maker = lanelock::open().unwrap();
     let mut timed = Vec::new();
     for tier in Tier::available() {
-        for cell in cells(tier, &[]) {
-            let cell = cell.unwrap();
+        for cell in cells(&maker, tier, &[]).unwrap() {
             let mut classes = [0; 2];
-            let mut subject = Subject::new(&cell.device, cell.spec, cell.kind, 7).unwrap();
+            let mut subject = cell.open(7).unwrap();
             subject
                 .batch(&mut |fixed, _| classes[usize::from(fixed)] += 1)
                 .unwrap();
-            assert!(classes.iter().all(|count| *count > 0), "{classes:?}");
-            timed.push(cell.spec.to_string());
+            let name = format!("{} {}", cell.what.algorithm(), cell.what.operation());
+            assert!(classes.iter().all(|count| *count > 0), "{name} {classes:?}");
+            timed.push(name);
         }
     }
-    let missing = |name: &&&str| !timed.contains(&(**name).to_owned());
     let wanted = [
-        "aes-192-cbc",
-        "sha224",
-        "hmac-sha384",
-        "xchacha20-poly1305",
-        "aes-128-cbc+hmac-sha1",
+        "aes-192-cbc protect",
+        "sha224 protect",
+        "hmac-sha384 reject",
+        "xchacha20-poly1305 undo",
+        "aes-128-cbc+hmac-sha1 reject",
+        "ml-kem-768-decapsulate key",
+        "ml-kem-1024-decapsulate reject",
     ];
-    assert_eq!(wanted.iter().find(missing), None);
+    for name in wanted {
+        assert!(timed.iter().any(|other| other == name), "{name}");
+    }
+}
+
+#[test]
+fn a_private_key_is_timed_where_its_name_asks() {
+    let maker = lanelock::open().unwrap();
+    let names = ["ml-kem-512-decapsulate".to_owned()];
+    let cells = cells(&maker, Tier::available().next().unwrap(), &names).unwrap();
+    let found: Vec<_> = cells.iter().map(|cell| cell.what.operation()).collect();
+    assert_eq!(found, ["key", "reject"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod crypto_mb;
 mod load;
 mod race;
 mod who;
-mod work;
+pub(crate) mod work;
 
 use std::rc::Rc;
 

@@ -22,9 +22,9 @@ pub(super) struct KeyWork {
 }
 
 /// One key, and an operation with it.
-pub(super) struct Item {
-    pub(super) transform: KeyTransform,
-    pub(super) input: Vec<u8>,
+pub(crate) struct Item {
+    pub(crate) transform: KeyTransform,
+    pub(crate) input: Vec<u8>,
     pub(super) signature: Vec<u8>,
     check: Check,
 }
@@ -119,17 +119,30 @@ impl KeyWork {
 
 impl Item {
     fn new(device: &Device, spec: KeySpec) -> Result<Self, Failure> {
-        let generate = KeyTransform::generate(spec.kind);
         if spec.operation == Operation::Generate {
-            return Ok(Self::of(generate, Vec::new(), Check::Status));
+            return Ok(Self::unchecked(
+                KeyTransform::generate(spec.kind),
+                Vec::new(),
+            ));
         }
-        let (secret, public) = pair(device, spec.kind, &generate)?;
+        Self::with(device, spec, &pair(device, spec.kind)?)
+    }
+
+    /// An operation with this key; not one that makes keys.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if its input or its answer cannot be made.
+    pub(crate) fn with(
+        device: &Device,
+        spec: KeySpec,
+        (secret, public): &(SecretKey, PublicKey),
+    ) -> Result<Self, Failure> {
         let digest = [0x5a; 32].to_vec();
         Ok(match (spec.operation, spec.scheme) {
             (Operation::Sign | Operation::Verify, Scheme::Signature(scheme)) => {
                 let (mut sign, mut verify) = (
-                    KeyTransform::sign(scheme, &secret),
-                    KeyTransform::verify(scheme, &public),
+                    KeyTransform::sign(scheme, secret),
+                    KeyTransform::verify(scheme, public),
                 );
                 if scheme.hash().is_some() {
                     (sign, verify) = (sign.digest(), verify.digest());
@@ -149,7 +162,7 @@ impl Item {
                 }
             }
             (Operation::Encrypt | Operation::Decrypt, Scheme::Encryption(scheme)) => {
-                let encrypt = KeyTransform::encrypt(scheme, &public);
+                let encrypt = KeyTransform::encrypt(scheme, public);
                 let plaintext = match (spec.kind, public.parts()) {
                     // A raw block has the length of the modulus.
                     (KeyKind::Rsa(_), PublicParts::Rsa(rsa))
@@ -169,12 +182,12 @@ impl Item {
                     };
                     return Ok(Self::of(encrypt, plaintext, check));
                 }
-                let decrypt = KeyTransform::decrypt(scheme, &secret);
+                let decrypt = KeyTransform::decrypt(scheme, secret);
                 Self::of(decrypt, ciphertext, Check::Is(plaintext))
             }
             (Operation::Derive, _) => {
-                let derive = KeyTransform::derive(&secret);
-                let (_, peer) = pair(device, spec.kind, &generate)?;
+                let derive = KeyTransform::derive(secret);
+                let (_, peer) = pair(device, spec.kind)?;
                 let peer = match peer.parts() {
                     PublicParts::Point(bytes)
                     | PublicParts::Raw(bytes)
@@ -185,16 +198,17 @@ impl Item {
                 Self::of(derive, peer, Check::Is(shared))
             }
             (Operation::Decapsulate, _) => {
-                let (ciphertext, shared) = run(device, &KeyTransform::encapsulate(&public), &[])?;
-                let decapsulate = KeyTransform::decapsulate(&secret);
+                let (ciphertext, shared) = run(device, &KeyTransform::encapsulate(public), &[])?;
+                let decapsulate = KeyTransform::decapsulate(secret);
                 Self::of(decapsulate, ciphertext, Check::Is(shared))
             }
-            _ => Self::of(
-                KeyTransform::encapsulate(&public),
-                Vec::new(),
-                Check::Status,
-            ),
+            _ => Self::unchecked(KeyTransform::encapsulate(public), Vec::new()),
         })
+    }
+
+    /// An operation whose result may be anything.
+    pub(crate) fn unchecked(transform: KeyTransform, input: Vec<u8>) -> Self {
+        Self::of(transform, input, Check::Status)
     }
 
     fn of(transform: KeyTransform, input: Vec<u8>, check: Check) -> Self {
@@ -207,7 +221,7 @@ impl Item {
     }
 
     /// The operation on borrowed outputs.
-    pub(super) fn op<'a>(
+    pub(crate) fn op<'a>(
         &'a self,
         session: &'a KeySession,
         output: &'a mut [u8],
@@ -234,7 +248,7 @@ impl Item {
     }
 
     /// Whether `result` is right.
-    pub(super) fn is_right(&self, device: &Device, result: &[u8]) -> Result<bool, Failure> {
+    pub(crate) fn is_right(&self, device: &Device, result: &[u8]) -> Result<bool, Failure> {
         Ok(match &self.check {
             Check::Status => true,
             Check::Is(expected) => result == expected,
@@ -264,12 +278,12 @@ fn is_deterministic(scheme: SignatureScheme) -> bool {
     )
 }
 
-fn pair(
-    device: &Device,
-    kind: KeyKind,
-    generate: &KeyTransform,
-) -> Result<(SecretKey, PublicKey), Failure> {
-    let (secret, public) = run(device, generate, &[])?;
+/// A new key.
+///
+/// # Errors
+/// [`Failure::Failed`] if it cannot be made.
+pub(crate) fn pair(device: &Device, kind: KeyKind) -> Result<(SecretKey, PublicKey), Failure> {
+    let (secret, public) = run(device, &KeyTransform::generate(kind), &[])?;
     let pair = match kind {
         KeyKind::Ec(curve) => SecretKey::ec(curve, &secret, Some(&public))
             .and_then(|secret| Ok((secret, PublicKey::ec(curve, &public)?))),
@@ -289,7 +303,7 @@ fn run(
     input: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let session = maker(device, transform).map_err(Failure::of)?;
-    let item = Item::of(transform.clone(), input.to_vec(), Check::Status);
+    let item = Item::unchecked(transform.clone(), input.to_vec());
     let mut output = vec![0; session.output_len(input.len())];
     let mut second = vec![0; session.second_output_len()];
     let mut queue = device.key_queue(1, FlushPolicy::default());
