@@ -5,13 +5,15 @@
 //! shared by two, the one that runs its work and the one that waits for it, which may leave at any
 //! time.
 
-use super::primitives::{Arc, AtomicPtr, Futex, Ordering, Patience, UnsafeCell};
+use super::primitives::{Arc, AtomicPtr, AtomicU32, BELLS, Bell, Ordering, Patience, UnsafeCell};
 
 /// Work on its way from the thread that brought it to the one that runs it, and back. Its address
 /// leaves room for a count below it.
 #[repr(align(64))]
 pub(super) struct Waiter<T> {
-    state: Futex,
+    state: AtomicU32,
+    /// Which of the line's bells wakes its thread.
+    bell: usize,
     /// Whoever moved the state last may touch it: who takes the work from [`WAITING`] on to
     /// [`TAKEN`], who waits from [`DONE`] on.
     work: UnsafeCell<Option<T>>,
@@ -32,13 +34,12 @@ const TAKEN: u32 = 1;
 const DONE: u32 = 2;
 /// Nobody waits for it any more.
 const LEFT: u32 = 3;
-/// With either of the first two: its thread sleeps until it is woken.
-const ASLEEP: u32 = 4;
 
 impl<T> Waiter<T> {
-    pub(super) fn new(work: T) -> Arc<Self> {
+    fn new(work: T, bell: usize) -> Arc<Self> {
         Arc::new(Self {
-            state: Futex::new(WAITING),
+            state: AtomicU32::new(WAITING),
+            bell,
             work: UnsafeCell::new(Some(work)),
             next: UnsafeCell::new(std::ptr::null_mut()),
         })
@@ -46,68 +47,54 @@ impl<T> Waiter<T> {
 
     /// Whether nobody has taken it yet.
     pub(super) fn is_waiting(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & !ASLEEP == WAITING
+        self.state.load(Ordering::Relaxed) == WAITING
     }
 
     /// Takes the work to run it; `None` if nobody waits for it any more. [`Waiter::finish`] is to
     /// follow.
     fn claim(&self) -> Option<T> {
-        let mut state = self.state.load(Ordering::Acquire);
-        while state & !ASLEEP == WAITING {
-            match self.state.replace(state, TAKEN | state & ASLEEP) {
-                // SAFETY: the state is [`TAKEN`], by this thread.
-                Ok(()) => return self.work.with_mut(|work| unsafe { (*work).take() }),
-                Err(now) => state = now,
-            }
-        }
-        None
+        self.advance(WAITING, TAKEN).ok()?;
+        // SAFETY: the state is [`TAKEN`], by this thread.
+        self.work.with_mut(|work| unsafe { (*work).take() })
     }
 
     /// Hands over the result of what this thread has claimed; without one the other is to run it by
-    /// itself.
+    /// itself. It sleeps on until the bell rings.
     pub(super) fn finish(&self, result: Option<T>) {
         // SAFETY: the state is [`TAKEN`], by this thread, or nobody waits.
         self.work.with_mut(|work| unsafe { *work = result });
-        if self.state.swap(DONE) & ASLEEP != 0 {
-            self.state.wake();
-        }
+        self.state.store(DONE, Ordering::Release);
     }
 
-    /// Sleeps until the work is taken or done, or the patience is at its end.
-    fn sleep_in_line(&self, mut patience: Patience) {
-        let mut state = self.state.load(Ordering::Acquire);
-        while state & !ASLEEP == WAITING && self.sleep_at(&mut state, &mut patience) {}
+    /// Sleeps until it is woken with the work taken or done, or the patience is at its end.
+    fn sleep_in_line(&self, bell: &Bell, mut patience: Patience) {
+        while self.sleep_once(bell, WAITING, &mut patience) {}
     }
 
     /// Sleeps until there is a result, and returns it; `None` if there is none, or not within
     /// `patience`, and then the work is the caller's to do again.
-    fn sleep(&self, mut patience: Patience) -> Option<T> {
-        let mut state = self.state.load(Ordering::Acquire);
-        while state != DONE {
-            if !self.sleep_at(&mut state, &mut patience) && state != DONE {
-                match self.state.replace(state, LEFT) {
-                    Ok(()) => return None,
-                    Err(now) => state = now,
-                }
-            }
+    fn sleep(&self, bell: &Bell, mut patience: Patience) -> Option<T> {
+        while self.sleep_once(bell, TAKEN, &mut patience) {}
+        // In this order: it may be taken meanwhile.
+        let has_left = |state| self.advance(state, LEFT).is_ok();
+        if has_left(WAITING) || has_left(TAKEN) {
+            return None;
         }
-        // SAFETY: the other is through with it.
+        // SAFETY: the state is [`DONE`]: the other is through with it.
         self.work.with_mut(|work| unsafe { (*work).take() })
     }
 
-    /// Sleeps at most once while the state is `state`, which is renewed; false if the patience is at its
-    /// end.
-    fn sleep_at(&self, state: &mut u32, patience: &mut Patience) -> bool {
-        let asleep = *state | ASLEEP;
-        if *state != asleep
-            && let Err(now) = self.state.replace(*state, asleep)
-        {
-            *state = now;
-            return true;
-        }
-        let in_time = self.state.park(asleep, patience);
-        *state = self.state.load(Ordering::Acquire);
-        in_time
+    /// Sleeps at most once if it has come no further than `state`; false if it has, or the patience is
+    /// at its end.
+    fn sleep_once(&self, bell: &Bell, state: u32, patience: &mut Patience) -> bool {
+        // First, so that it rings once more for whatever the state does not show yet.
+        let rung = bell.load(Ordering::Acquire);
+        self.state.load(Ordering::Acquire) <= state && bell.park(rung, patience)
+    }
+
+    fn advance(&self, from: u32, to: u32) -> Result<u32, u32> {
+        self.state
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
@@ -127,6 +114,10 @@ pub(super) type Claimed<T> = (Arc<Waiter<T>>, T);
 pub(super) struct Line<T> {
     /// With their number in the bits that an address leaves.
     head: AtomicPtr<Waiter<T>>,
+    /// How often it was taken: who stands in it at the same time has the same bell, mostly.
+    taken: AtomicU32,
+    /// Each wakes all who sleep on it, and counts how often. Who is woken for others' sake sleeps on.
+    bells: [Bell; BELLS],
 }
 
 /// Most that a line has room for.
@@ -136,6 +127,8 @@ impl<T> Line<T> {
     pub(super) fn new() -> Self {
         Self {
             head: AtomicPtr::new(std::ptr::null_mut()),
+            taken: AtomicU32::new(0),
+            bells: std::array::from_fn(|_| Bell::new()),
         }
     }
 
@@ -154,18 +147,31 @@ impl<T> Line<T> {
         serve: impl FnOnce(Vec<Claimed<T>>),
         patience: impl Fn(Stage) -> Patience,
     ) -> Option<T> {
-        let waiter = Waiter::new(work);
+        let waiter = self.waiter(work);
+        let bell = &self.bells[waiter.bell];
         match self.push(&waiter)? {
             1 => collect(&waiter),
-            place if place < full => waiter.sleep_in_line(patience(Stage::InLine)),
+            place if place < full => waiter.sleep_in_line(bell, patience(Stage::InLine)),
             _ => {}
         }
         if waiter.is_waiting() {
-            let waiters = self.take().into_iter();
+            let waiters = self.take();
+            let others = waiters
+                .iter()
+                .filter(|other| !std::ptr::eq(&***other, &*waiter));
+            let bells = others.fold(0, |bells, other| bells | 1 << other.bell);
+            // When all have their results: one call of the kernel wakes them.
+            let _ring = Ring(self, bells);
             let claim = |waiter: Arc<Waiter<T>>| waiter.claim().map(|work| (waiter, work));
-            serve(waiters.filter_map(claim).collect());
+            serve(waiters.into_iter().filter_map(claim).collect());
         }
-        waiter.sleep(patience(Stage::Taken))
+        waiter.sleep(bell, patience(Stage::Taken))
+    }
+
+    /// One who is about to join it.
+    pub(super) fn waiter(&self, work: T) -> Arc<Waiter<T>> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        Waiter::new(work, taken as usize % BELLS)
     }
 
     /// How many stand in it.
@@ -203,6 +209,7 @@ impl<T> Line<T> {
     pub(super) fn take(&self) -> Vec<Arc<Waiter<T>>> {
         let mut taken = Vec::new();
         let mut at = self.head.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        self.taken.fetch_add(1, Ordering::Relaxed);
         while !at.is_null() {
             let place = at.map_addr(|at| at & !MOST).cast_const();
             // SAFETY: `push` put it there, and nobody else has the line's share of it.
@@ -213,6 +220,19 @@ impl<T> Line<T> {
         }
         taken.reverse();
         taken
+    }
+}
+
+/// Rings these bells of a line, a bit for each, when it goes.
+struct Ring<'l, T>(&'l Line<T>, u32);
+
+impl<T> Drop for Ring<'_, T> {
+    fn drop(&mut self) {
+        let Self(line, bells) = self;
+        let is_rung = |place: &usize| *bells & 1 << place != 0;
+        for place in (0..BELLS).filter(is_rung) {
+            line.bells[place].ring();
+        }
     }
 }
 

@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_line_takes_in_no_more_than_it_has_room_for() {
         let line = Line::new();
-        let places = (0..70).map(|number| line.push(&Waiter::new(number)));
+        let places = (0..70).map(|number| line.push(&line.waiter(number)));
         let places: Vec<_> = places.collect();
         assert_eq!(places[..63], (1..=63).map(Some).collect::<Vec<_>>());
         assert_eq!(places[63..], [None; 7]);
@@ -305,7 +305,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let line = &ours.standing(Group::Rsa).line;
-                let waiter = Waiter::new(job());
+                let waiter = line.waiter(job());
                 assert_eq!(line.push(&waiter), Some(1));
                 stands.wait();
                 may_go.wait();

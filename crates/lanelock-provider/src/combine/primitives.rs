@@ -2,9 +2,8 @@
 //! order of the threads' steps.
 
 pub(super) use std::sync::Arc;
-pub(super) use std::sync::atomic::{AtomicPtr, Ordering};
+pub(super) use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 /// How long a thread sleeps at most.
@@ -25,36 +24,26 @@ impl Patience {
     }
 }
 
-/// A word that a thread can sleep on (futex(2)).
-pub(super) struct Futex(AtomicU32);
+/// How many a line has: batches that may be under way at once without waking each other's threads.
+pub(super) const BELLS: usize = 16;
 
-impl Futex {
-    pub(super) const fn new(value: u32) -> Self {
-        Self(AtomicU32::new(value))
+/// A word that threads sleep on (futex(2)), on a cache line of its own.
+#[repr(align(64))]
+pub(super) struct Bell(AtomicU32);
+
+impl Bell {
+    pub(super) const fn new() -> Self {
+        Self(AtomicU32::new(0))
     }
 
+    /// How often it has rung.
     pub(super) fn load(&self, order: Ordering) -> u32 {
         self.0.load(order)
     }
 
-    pub(super) fn swap(&self, value: u32) -> u32 {
-        self.0.swap(value, Ordering::AcqRel)
-    }
-
-    /// Puts `new` where `old` is.
-    ///
-    /// # Errors
-    /// What is there instead.
-    pub(super) fn replace(&self, old: u32, new: u32) -> Result<(), u32> {
-        let placed = self
-            .0
-            .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire);
-        placed.map(|_| ())
-    }
-
-    /// Sleeps while the word is `value`, until [`Futex::wake`] or for no reason; false if the patience
-    /// is at its end.
-    pub(super) fn park(&self, value: u32, patience: &mut Patience) -> bool {
+    /// Sleeps until it has rung more than `rung` times, or wakes for no reason; false if the patience is
+    /// at its end.
+    pub(super) fn park(&self, rung: u32, patience: &mut Patience) -> bool {
         let Some(left) = patience.left() else {
             return false;
         };
@@ -68,23 +57,23 @@ impl Futex {
                 libc::SYS_futex,
                 self.0.as_ptr(),
                 libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                value,
+                rung,
                 &raw const timeout,
             )
         };
         true
     }
 
-    /// Wakes the thread that sleeps on the word.
-    pub(super) fn wake(&self) {
-        let one = 1_u32;
+    /// Wakes all threads that sleep on it.
+    pub(super) fn ring(&self) {
+        self.0.fetch_add(1, Ordering::Release);
         // SAFETY: the word is only an address here.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
                 self.0.as_ptr(),
                 libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                one,
+                i32::MAX,
             )
         };
     }

@@ -1,14 +1,14 @@
 //! What the line is built of, with every access watched and every order of them tried.
 
 pub(crate) use loom::cell::UnsafeCell;
-pub(crate) use loom::sync::atomic::{AtomicPtr, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use std::alloc::Layout;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 
 use loom::alloc::Track;
-use loom::sync::atomic::{AtomicU32, AtomicUsize};
+use loom::sync::atomic::AtomicUsize;
 use loom::sync::{Condvar, Mutex};
 
 /// How long a thread sleeps.
@@ -20,20 +20,23 @@ pub(crate) enum Patience {
     Over,
 }
 
-/// A word that a thread can sleep on. As in the kernel, the word is compared and the thread put to
-/// sleep in one step.
-pub(crate) struct Futex {
+/// Few, so that batches wake each other's threads.
+pub(crate) const BELLS: usize = 2;
+
+/// A word that threads sleep on. As in the kernel, the word is compared and the thread put to sleep in
+/// one step.
+pub(crate) struct Bell {
     word: AtomicU32,
     kernel: Mutex<()>,
-    sleeper: Condvar,
+    sleepers: Condvar,
 }
 
-impl Futex {
-    pub(crate) fn new(value: u32) -> Self {
+impl Bell {
+    pub(crate) fn new() -> Self {
         Self {
-            word: AtomicU32::new(value),
+            word: AtomicU32::new(0),
             kernel: Mutex::new(()),
-            sleeper: Condvar::new(),
+            sleepers: Condvar::new(),
         }
     }
 
@@ -41,31 +44,21 @@ impl Futex {
         self.word.load(order)
     }
 
-    pub(crate) fn swap(&self, value: u32) -> u32 {
-        self.word.swap(value, Ordering::AcqRel)
-    }
-
-    pub(crate) fn replace(&self, old: u32, new: u32) -> Result<(), u32> {
-        let placed = self
-            .word
-            .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire);
-        placed.map(|_| ())
-    }
-
-    pub(crate) fn park(&self, value: u32, patience: &mut Patience) -> bool {
+    pub(crate) fn park(&self, rung: u32, patience: &mut Patience) -> bool {
         if matches!(patience, Patience::Over) {
             return false;
         }
         let kernel = self.kernel.lock().unwrap();
-        if self.word.load(Ordering::Relaxed) == value {
-            drop(self.sleeper.wait(kernel).unwrap());
+        if self.word.load(Ordering::Relaxed) == rung {
+            drop(self.sleepers.wait(kernel).unwrap());
         }
         true
     }
 
-    pub(crate) fn wake(&self) {
+    pub(crate) fn ring(&self) {
+        self.word.fetch_add(1, Ordering::Release);
         let kernel = self.kernel.lock().unwrap();
-        self.sleeper.notify_one();
+        self.sleepers.notify_all();
         drop(kernel);
     }
 }
