@@ -44,14 +44,17 @@ make_key() { # make_key KIND FILE
     esac
 }
 
-make_certificates() { # make_certificates KIND FOLDER: server.pem, cert.pem, key.pem, clients.pem, client.{pem,key}
+make_certificates() { # make_certificates KIND FOLDER: server.pem, cert.pem, key.pem, clients.pem, {client,stranger}.{pem,key}
     mkdir -p "$2"
     make_key "$1" "$2/key.pem"
     openssl req -x509 -key "$2/key.pem" -days 1 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -out "$2/cert.pem"
     cat "$2/cert.pem" "$2/key.pem" >"$2/server.pem"
-    make_key p256 "$2/client.key"
-    openssl req -x509 -key "$2/client.key" -days 1 -subj /CN=client -out "$2/client.pem"
+    # The same name, and only one of them is let in.
+    for client in client stranger; do
+        make_key p256 "$2/$client.key"
+        openssl req -x509 -key "$2/$client.key" -days 1 -subj /CN=client -out "$2/$client.pem"
+    done
     cp "$2/client.pem" "$2/clients.pem"
 }
 
@@ -84,13 +87,15 @@ check_page() { # check_page VERSION PORT FOLDER
     [ "$(get "$1" "$2" "$3")" = lanelock ] || fail "TLS $1: not the page that was expected"
 }
 
-check_resumption() { # check_resumption VERSION PORT: a second connection resumes the first one's session
-    option="-tls$(echo "$1" | tr . _)"
+check_resumption() { # check_resumption VERSION PORT [OPTION]: a second connection resumes the first one's session
+    option="-tls$(echo "$1" | tr . _) ${3-}"
     # The ticket of TLS 1.3 comes with the answer.
+    # shellcheck disable=SC2086
     printf 'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n' |
-        timeout 10 openssl s_client -ign_eof "$option" -connect "127.0.0.1:$2" -sess_out "$work/session" >/dev/null 2>&1 || true
+        timeout 10 openssl s_client -ign_eof $option -connect "127.0.0.1:$2" -sess_out "$work/session" >/dev/null 2>&1 || true
+    # shellcheck disable=SC2086
     printf 'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n' |
-        timeout 10 openssl s_client -ign_eof "$option" -connect "127.0.0.1:$2" -sess_in "$work/session" >"$work/resumed" 2>&1 || true
+        timeout 10 openssl s_client -ign_eof $option -connect "127.0.0.1:$2" -sess_in "$work/session" >"$work/resumed" 2>&1 || true
     grep -q '^Reused' "$work/resumed" || fail "TLS $1: the session was not resumed"
 }
 
@@ -100,6 +105,9 @@ check_client_certificate() { # check_client_certificate VERSION PORT FOLDER
     [ "$page" = lanelock ] || fail "TLS $1: not the page that was expected"
     if get "$1" "$2" "$3" --fail >/dev/null 2>&1; then
         fail "TLS $1: a client without a certificate is let in"
+    fi
+    if get "$1" "$2" "$3" --fail --cert "$3/stranger.pem" --key "$3/stranger.key" >/dev/null 2>&1; then
+        fail "TLS $1: a client with another certificate is let in"
     fi
 }
 

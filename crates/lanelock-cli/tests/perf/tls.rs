@@ -128,6 +128,35 @@ fn the_deadline_is_in_the_modules_configuration() {
 }
 
 #[test]
+fn multi_accept_is_in_the_configuration_of_nginx() {
+    if !installed("nginx") {
+        eprintln!("SKIPPED: no nginx on this machine");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [program, seen] = ["nginx", "seen"].map(|name| folder.path().join(name));
+    // After `-c`, which comes first.
+    let script = format!(
+        "#!/bin/sh\nPATH=$PATH:/usr/sbin\ncat \"$2\" > {}\nexec nginx \"$@\"\n",
+        seen.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let work = "--key=p256 --connections=4 --seconds=0.1 --rounds=1";
+    for (option, told) in [
+        ("", "multi_accept off;"),
+        ("--multi-accept", "multi_accept on;"),
+    ] {
+        let (provider, program) = (provider(), program.display());
+        report(format!(
+            "tls --server=nginx {provider} --program={program} {option} {work}"
+        ));
+        let seen = std::fs::read_to_string(&seen).unwrap();
+        assert!(seen.contains(told), "{seen}");
+    }
+}
+
+#[test]
 fn abandoned_connections_leave_nothing_behind() {
     if haproxy().is_none() {
         return;
@@ -232,6 +261,10 @@ fn what_is_missing_is_told_with_the_remedy() {
         .assert()
         .code(2)
         .stderr(contains("--deadline").and(contains("1000000")));
+    perf("tls --server=lighttpd --multi-accept")
+        .assert()
+        .code(2)
+        .stderr(contains("--multi-accept").and(contains("--server nginx")));
     perf("tls --handshakes=9 --abort=1.5")
         .assert()
         .code(2)

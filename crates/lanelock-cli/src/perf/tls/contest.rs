@@ -39,6 +39,8 @@ pub(super) struct Servers<'a> {
     pub(super) module: Option<PathBuf>,
     /// The module's parameter, in µs; `None` is its own default.
     pub(super) deadline: Option<u64>,
+    /// nginx's `multi_accept`.
+    pub(super) multi_accept: bool,
     pub(super) cores: &'a Cores,
 }
 
@@ -209,6 +211,7 @@ impl Servers<'_> {
             program: self.program.clone(),
             provider,
             deadline: self.deadline,
+            multi_accept: self.multi_accept,
             version,
             group,
             connections,

@@ -56,7 +56,7 @@ httpd has a thread for each connection. Each is one process, with one thread but
 Examples:
   lanelock perf tls
   lanelock perf tls --key rsa-2048,p256 --connections 1,8,64 --html tls.html
-  lanelock perf tls --server nginx --key rsa-2048,p256
+  lanelock perf tls --server nginx --key rsa-2048,p256 --multi-accept
   lanelock perf tls --server nginx --key p256 --group x25519,x25519mlkem768
   lanelock perf tls --deadline 100 --connections 4,8,16
   lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
@@ -119,6 +119,11 @@ pub struct Args {
     #[arg(long, value_name = "SERVER", default_value = "haproxy")]
     server: Kind,
 
+    /// With --server nginx: accept all waiting connections at each turn of the loop
+    /// (`multi_accept on`).
+    #[arg(long, conflicts_with = "connect")]
+    multi_accept: bool,
+
     /// Measure servers that already listen at these addresses, instead of starting one; ratios are
     /// relative to the first.
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
@@ -165,6 +170,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.check()?;
     args.check_groups()?;
+    if args.multi_accept && args.server != Kind::Nginx {
+        let why = "--multi-accept: only nginx has it; use --server nginx";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let bench = Bench::open()?;
     let cores = Cores::choose();
     let pace = Pace {
@@ -189,6 +198,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         program: program.unwrap_or_else(|| kind.program()),
         module: provider(args.provider.as_deref())?,
         deadline: args.deadline,
+        multi_accept: args.multi_accept,
         cores: &cores,
     };
     if let Some(handshakes) = args.handshakes {
@@ -237,6 +247,7 @@ pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failu
             program,
             module: Some(module.clone()),
             deadline: None,
+            multi_accept: false,
             cores: &cores,
         };
         rows.extend(servers.tour()?);

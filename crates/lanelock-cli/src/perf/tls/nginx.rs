@@ -16,6 +16,7 @@ fn configure(setup: &Setup, site: &Site) -> io::Result<Vec<String>> {
     for what in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
         temporary += &format!("{what}_temp_path {};\n", quoted(&folder.join(what)));
     }
+    let multi_accept = if setup.multi_accept { "on" } else { "off" };
     let groups = setup.group.list();
     let groups = groups.map_or_else(String::new, |list| format!("ssl_ecdh_curve {list};\n"));
     let pem = quoted(&folder.join("server.pem"));
@@ -23,7 +24,8 @@ fn configure(setup: &Setup, site: &Site) -> io::Result<Vec<String>> {
         &path,
         format!(
             "daemon off;\nmaster_process off;\npid {};\nerror_log stderr crit;\n\
-             worker_rlimit_nofile {};\nevents {{ worker_connections {connections}; }}\n\
+             worker_rlimit_nofile {};\n\
+             events {{ worker_connections {connections}; multi_accept {multi_accept}; }}\n\
              http {{\naccess_log off;\n{temporary}server {{\nlisten {} ssl backlog=4096;\n\
              ssl_certificate {pem};\nssl_certificate_key {pem};\nssl_protocols TLSv{};\n\
              {groups}ssl_session_cache off;\nssl_session_tickets off;\n\

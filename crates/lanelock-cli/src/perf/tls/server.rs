@@ -55,6 +55,8 @@ pub(super) struct Setup {
     pub(super) provider: Option<PathBuf>,
     /// The module's parameter, in µs; `None` is its own default.
     pub(super) deadline: Option<u64>,
+    /// nginx's `multi_accept`.
+    pub(super) multi_accept: bool,
     /// What it speaks.
     pub(super) version: Version,
     /// What clients exchange keys over.
