@@ -58,6 +58,20 @@ make_certificates() { # make_certificates KIND FOLDER: server.pem, cert.pem, key
     cp "$2/client.pem" "$2/clients.pem"
 }
 
+make_status() { # make_status FOLDER: status.der, in which the certificate is good
+    serial=$(openssl x509 -in "$1/cert.pem" -noout -serial | cut -d= -f2)
+    printf 'V\t%s\t\t%s\tunknown\t/CN=localhost\n' "$(date -u -d tomorrow +%y%m%d%H%M%SZ)" "$serial" >"$1/index"
+    # The certificate is its own issuer.
+    openssl ocsp -issuer "$1/cert.pem" -cert "$1/cert.pem" -reqout "$1/request.der" >/dev/null 2>&1
+    openssl ocsp -index "$1/index" -CA "$1/cert.pem" -rsigner "$1/cert.pem" -rkey "$1/key.pem" -ndays 1 \
+        -reqin "$1/request.der" -respout "$1/status.der" >/dev/null 2>&1
+}
+
+check_stapling() { # check_stapling PORT
+    timeout 10 openssl s_client -status -connect "127.0.0.1:$1" </dev/null >"$work/said" 2>&1 || true
+    grep -q 'Cert Status: good' "$work/said" || fail "no status of the certificate: $(tail -n 5 "$work/said")"
+}
+
 wait_for_port() { # wait_for_port PORT
     tries=0
     until python3 -c "import socket; socket.create_connection(('127.0.0.1', $1), 1).close()" 2>/dev/null; do
@@ -65,6 +79,15 @@ wait_for_port() { # wait_for_port PORT
         [ "$tries" -lt 100 ] || fail "nothing listens on port $1: $(cat "$work"/log 2>/dev/null)"
         sleep 0.1
     done
+}
+
+start_origin() { # the page that is behind every server
+    origin_port=$(free_port)
+    mkdir "$work/www"
+    echo lanelock >"$work/www/index.html"
+    (cd "$work/www" && exec python3 -m http.server --bind 127.0.0.1 "$origin_port" >/dev/null 2>&1) &
+    origin=$!
+    wait_for_port "$origin_port"
 }
 
 wait_for_end() { # wait_for_end PID SECONDS

@@ -9,15 +9,6 @@ need_trafficserver() {
     export LANELOCK_PROVIDERS
 }
 
-start_origin() { # the page that is behind every server
-    origin_port=$(free_port)
-    mkdir "$work/www"
-    echo lanelock >"$work/www/index.html"
-    (cd "$work/www" && exec python3 -m http.server --bind 127.0.0.1 "$origin_port" >/dev/null 2>&1) &
-    origin=$!
-    wait_for_port "$origin_port"
-}
-
 prepare() { # prepare KEY THREADS LEVEL: of certificates asked of clients, 0 for none, 2 to insist
     folder=$work/$1 port=$(free_port)
     root=$work/root-$port

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::terminal::print;
 
 /// How a known server comes to batches, by its program's name.
-const SERVERS: [(&str, Way); 13] = [
+const SERVERS: [(&str, Way); 16] = [
     (
         "haproxy",
         Way::Own("`ssl-mode-async` in the section global"),
@@ -27,9 +27,21 @@ const SERVERS: [(&str, Way); 13] = [
     ("valkey-server", Way::Given),
     ("unbound", Way::Given),
     ("mosquitto", Way::Given),
+    ("hitch", Way::Given),
     ("apache2", Way::Threads),
     ("httpd", Way::Threads),
     ("mariadbd", Way::Threads),
+    (
+        "dovecot",
+        Way::None(
+            "its processes hand TLS over in memory (BIO_new_bio_pair) and not by a socket, and have \
+             one connection each unless `service_count` says otherwise",
+        ),
+    ),
+    (
+        "memcached",
+        Way::None("it begins a connection's handshake in one thread and continues it in another"),
+    ),
     (
         "postgres",
         Way::None("it has a process for each connection"),

@@ -35,6 +35,7 @@ fn verdict(options: &[&str], name: &str, libraries: &[&str]) -> Option<(i32, Str
 fn servers_with_an_event_loop_are_given_asynchronous_handshakes() {
     for (options, name) in [
         (&["--dry-run"][..], "nginx"),
+        (&["--dry-run"][..], "hitch"),
         (&["--dry-run", "--event-loop", "on"], "lighttpd"),
     ] {
         let Some((code, said)) = verdict(options, name, &["-lssl"]) else {
@@ -80,6 +81,8 @@ fn what_gains_nothing_is_named_with_the_reason() {
         ),
         (&["--dry-run"], "server", &["-lcrypto"], "--event-loop on"),
         (&["--dry-run"], "server", &[], "not linked with OpenSSL"),
+        (&["--dry-run"], "dovecot", &[], "BIO_new_bio_pair"),
+        (&["--dry-run"], "memcached", &["-lssl"], "in another"),
         (
             &["--dry-run", "--event-loop", "off"],
             "nginx",
