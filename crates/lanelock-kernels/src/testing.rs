@@ -110,14 +110,15 @@ impl Random {
     }
 }
 
-/// Memory between two pages that may not be touched.
+/// Memory between two guards that may not be touched.
 pub(crate) struct Guarded {
     mapping: *mut u8,
     len: usize,
 }
 
 impl Guarded {
-    pub const PAGE: usize = 4096;
+    /// Linux's largest page on 64-bit Arm, a multiple of its others.
+    pub const PAGE: usize = 64 * 1024;
 
     pub fn new(len: usize) -> Self {
         let len = len.next_multiple_of(Self::PAGE).max(Self::PAGE);

@@ -11,8 +11,8 @@ use crate::lanes;
 /// half (the native engine's `steady_state` runs on half). Pages that are never touched cost nothing.
 const SIZE: usize = 512 * 1024;
 
-/// Bytes below it that fault.
-const GUARD: usize = 4096;
+/// Bytes below it that fault: a page where pages are largest, whole pages elsewhere.
+const GUARD: usize = 64 * 1024;
 
 /// A stack for batches.
 pub(crate) struct Stack {
@@ -51,7 +51,7 @@ impl Stack {
         if self.in_use.replace(true) {
             return f();
         }
-        // SAFETY: `SIZE` bytes above the guard page are mapped, aligned to pages, and used by
+        // SAFETY: `SIZE` bytes above the guard are mapped, aligned to pages, and used by
         // nobody else; `f` does not unwind, and does not pause the job, whose library would
         // take this stack for its own.
         let result = unsafe { psm::on_stack(self.base(), SIZE, f) };
@@ -62,7 +62,7 @@ impl Stack {
     /// `None` if there is no memory for one.
     pub(crate) fn new() -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        // SAFETY: a new mapping, then its first page made inaccessible.
+        // SAFETY: a new mapping, then its first pages made inaccessible.
         unsafe {
             let mapping = libc::mmap(
                 std::ptr::null_mut(),

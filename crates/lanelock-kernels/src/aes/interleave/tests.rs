@@ -59,8 +59,8 @@ impl<A: Interleave> Bench<A> {
             prepared: HmacKey::new(Kernels::of(Machine::PORTABLE), &mac_key),
             mac_key,
             random,
-            source: Guarded::new(8192),
-            target: Guarded::new(8192),
+            source: Guarded::new(Guarded::PAGE),
+            target: Guarded::new(Guarded::PAGE),
         }
     }
 
@@ -85,7 +85,7 @@ impl<A: Interleave> Bench<A> {
         let authenticated = [&before, &authenticated[..shape.inside], &after].concat();
         let expected_tag = self.reference.hmac(&self.mac_key, &authenticated);
 
-        let start = 8192 - shape.from_guard - len;
+        let start = Guarded::PAGE - shape.from_guard - len;
         let source = &mut self.source.bytes()[start - 80..];
         source.fill(CANARY);
         source[80..][..len].copy_from_slice(&text);
