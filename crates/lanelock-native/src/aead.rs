@@ -41,6 +41,16 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// other jobs read.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
 
+    /// Runs a message that is alone, if there is a shorter way for it, and writes its whole tag to its
+    /// place; whether it has. What is decrypted by it may stay for a tag that is wrong.
+    ///
+    /// # Safety
+    /// Text, additional data and place are valid; the target is its own source or disjoint from it.
+    #[inline(always)]
+    unsafe fn run_lone(&self, _: &Message<'_>) -> bool {
+        false
+    }
+
     /// The tag of a job that has run, unless it is in its place; `None` if the kernel has found the
     /// one expected to be wrong, and written nothing.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8; TAG]>;
@@ -101,6 +111,64 @@ pub(crate) struct AeadSession<A> {
 impl<A: Aead> AeadSession<A> {
     pub(crate) fn boxed(group: Group, aead: A) -> Box<dyn EngineSession> {
         Box::new(Self { aead, group })
+    }
+
+    /// Runs the only operation of a batch and ends it, if it is plain and there is a shorter way for
+    /// it; whether it has.
+    #[inline(always)]
+    fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
+        if batch.len() > 1 {
+            return false;
+        }
+        let Some(mut plain) = batch.plain() else {
+            return false;
+        };
+        let direction = plain.direction();
+        let mut tag = [0; TAG];
+        let Some(message) = plain.aeads::<Self>().next() else {
+            return false;
+        };
+        let whole = <&mut [u8; TAG]>::try_from(&mut *message.tag).ok();
+        let is_cut = whole.is_none();
+        let lone = Message {
+            text: message.payload.into(),
+            aad: message.aad,
+            iv: message.iv,
+            place: whole.unwrap_or(&mut tag),
+        };
+        // SAFETY: as in `run_plain`.
+        if !unsafe { message.session.aead.run_lone(&lone) } {
+            return false;
+        }
+        match direction {
+            Direction::Forward => {
+                if is_cut {
+                    message.tag.copy_from_slice(&tag[..message.tag.len()]);
+                }
+                batch.complete(Status::Success);
+            }
+            Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
+        }
+        true
+    }
+
+    /// Runs operations up to [`BURST`] at a time. On its own, so that a lone one saves few registers.
+    #[inline(never)]
+    fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| match batch.plain() {
+            Some(mut plain) => {
+                let direction = plain.direction();
+                let mut jobs = ArrayVec::new();
+                self.run_plain(plain.aeads(), &mut jobs);
+                match direction {
+                    Direction::Forward => batch.complete(Status::Success),
+                    Direction::Reverse => {
+                        tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
+                    }
+                }
+            }
+            None => self.run_any(batch),
+        });
     }
 
     /// Runs plain messages. Tags are written; those to compare are left in the jobs.
@@ -237,20 +305,9 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| match batch.plain() {
-            Some(mut plain) => {
-                let direction = plain.direction();
-                let mut jobs = ArrayVec::new();
-                self.run_plain(plain.aeads(), &mut jobs);
-                match direction {
-                    Direction::Forward => batch.complete(Status::Success),
-                    Direction::Reverse => {
-                        tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
-                    }
-                }
-            }
-            None => self.run_any(batch),
-        });
+        if !self.run_lone(batch) {
+            self.run_stretches(batch);
+        }
     }
 
     fn memory(&self) -> SessionMemory {

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
-use std::{ptr, slice};
+use std::{iter, ptr, slice};
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
@@ -11,7 +11,8 @@ use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    Job, Key, Part, decrypt_many, decrypt_parts, encrypt_many, encrypt_parts,
+    Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone, encrypt_many,
+    encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
@@ -69,6 +70,28 @@ fn job<'k>(
     }
 }
 
+/// A message of GCM that is alone; `None` if its IV has another length than twelve bytes.
+#[inline(always)]
+fn lone<'k>(
+    key: &'k Key,
+    iv: &[u8],
+    text: Text,
+    aad: *const [u8],
+    tag: *mut [u8; BLOCK],
+) -> Option<Lone<'k>> {
+    let iv: &[u8; 12] = iv.try_into().ok()?;
+    Some(Lone {
+        source: text.source,
+        target: text.target,
+        len: text.len,
+        aad: aad.cast(),
+        aad_len: aad.len(),
+        key,
+        iv,
+        tag,
+    })
+}
+
 impl Aead for Gcm {
     type Job<'k> = Job<'k>;
     const PLACES: bool = true;
@@ -89,6 +112,28 @@ impl Aead for Gcm {
                 decrypt_many(self.machine, jobs);
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn run_lone(&self, message: &Message<'_>) -> bool {
+        let Some(lone) = lone(
+            &self.key,
+            message.iv,
+            message.text,
+            message.aad,
+            message.place,
+        ) else {
+            return false;
+        };
+        // SAFETY: the caller's promises are the kernels'.
+        unsafe {
+            if self.seal {
+                encrypt_lone(&self.machine, &lone);
+            } else {
+                decrypt_lone(&self.machine, &lone);
+            }
+        }
+        true
     }
 
     #[inline(always)]
@@ -230,6 +275,25 @@ impl Mac for Gmac {
         // valid until this returns; there is no text.
         unsafe { encrypt_many(self.machine, &mut jobs) };
         left.write(|number| &jobs[number].tag);
+    }
+
+    #[inline(always)]
+    unsafe fn run_lone<'k>(&self, message: mac::Message<'k, Self>) {
+        let mac::Message { mac, text, iv, .. } = message;
+        let mut beside = [0; BLOCK];
+        let whole = <&mut [u8; BLOCK]>::try_from(&mut *message.tag).ok();
+        let is_cut = whole.is_none();
+        let place = whole.unwrap_or(&mut beside);
+        // SAFETY: an IV is as valid as its message.
+        let Some(lone) = lone(&mac.key, unsafe { &*iv }, Text::EMPTY, text, place) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run(iter::once(message)) };
+        };
+        // SAFETY: message and tag are valid; there is no text.
+        unsafe { encrypt_lone(&self.machine, &lone) };
+        if is_cut {
+            message.tag.copy_from_slice(&beside[..message.tag.len()]);
+        }
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // names the memory of messages to the kernels
 
 use std::convert::Infallible;
+use std::slice;
 
 use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
@@ -62,6 +63,21 @@ impl<A: Algorithm> Hmac<A> {
     }
 }
 
+/// # Safety
+/// The pieces of the message are valid and stay as they are until the job has run.
+#[inline(always)]
+unsafe fn job<'k, A: Algorithm, K: MaybeKey<A>>(message: Message<'k, Hasher<A, K>>) -> Job<'k, A> {
+    let Message {
+        mac,
+        text,
+        more,
+        tag,
+        ..
+    } = message;
+    // SAFETY: the caller's promise.
+    unsafe { Job::of_raw(text, more, mac.key.key(), Some(tag)) }
+}
+
 impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
     const TAG: usize = A::DIGEST;
     const TAKES_PIECES: bool = true;
@@ -69,18 +85,16 @@ impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        messages.for_each(|message| {
-            let Message {
-                mac,
-                text,
-                more,
-                tag,
-                ..
-            } = message;
-            // SAFETY: the caller's promise.
-            jobs.push(unsafe { Job::of_raw(text, more, mac.key.key(), Some(tag)) });
-        });
+        // SAFETY: the caller's promise.
+        messages.for_each(|message| jobs.push(unsafe { job(message) }));
         hash_many(self.kernels, &mut jobs);
+    }
+
+    #[inline(always)]
+    unsafe fn run_lone<'k>(&self, message: Message<'k, Self>) {
+        // SAFETY: the caller's promise.
+        let mut job = unsafe { job(message) };
+        hash_many(self.kernels, slice::from_mut(&mut job));
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {

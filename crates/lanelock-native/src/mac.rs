@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
+use std::iter;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::slice;
@@ -35,6 +36,19 @@ pub(crate) trait Mac: Send + Sync + 'static {
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>)
     where
         Self: Sized;
+
+    /// Runs a message that is alone.
+    ///
+    /// # Safety
+    /// As for [`Mac::run`].
+    #[inline(always)]
+    unsafe fn run_lone<'k>(&self, message: Message<'k, Self>)
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(iter::once(message)) }
+    }
 
     /// Runs a message of any number of pieces by itself. `tag` has room for a whole one.
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]);
@@ -252,6 +266,54 @@ impl<M: Mac> MacSession<M> {
         &self.mac
     }
 
+    /// Runs the only operation of a batch and ends it, if it is plain; whether it is.
+    #[inline(always)]
+    fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
+        if batch.len() > 1 {
+            return false;
+        }
+        let Some(mut plain) = batch.plain() else {
+            return false;
+        };
+        let direction = plain.direction();
+        let Some(message) = plain.tags::<Self>(FROM).next() else {
+            return false;
+        };
+        let mut whole = [0; MAX_TAG_LEN];
+        let message = Message {
+            mac: &message.session.mac,
+            text: message.message,
+            more: &[],
+            iv: message.iv,
+            tag: match direction {
+                Direction::Forward => message.tag,
+                Direction::Reverse => &mut whole[..M::TAG],
+            },
+        };
+        // SAFETY: the memory of the message is borrowed until this returns.
+        unsafe { self.mac.run_lone(message) };
+        match direction {
+            Direction::Forward => batch.complete(Status::Success),
+            Direction::Reverse => verify_each(batch, |_| Some(&whole[..M::TAG])),
+        }
+        true
+    }
+
+    /// Runs operations up to [`BURST`] at a time. On its own, so that a lone one saves few registers.
+    #[inline(never)]
+    fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| match batch.plain() {
+            Some(mut plain) if plain.direction() == Direction::Forward => {
+                run_plain(&self.mac, plain.tags(FROM), Self::mac);
+                batch.complete(Status::Success);
+            }
+            plain => {
+                let verify = plain.is_some();
+                self.run_beside(batch, verify);
+            }
+        });
+    }
+
     /// Runs operations that are not plain, or all `verify`.
     #[inline(never)]
     fn run_beside(&self, batch: &mut Batch<'_, '_>, verify: bool) {
@@ -274,16 +336,9 @@ impl<M: Mac> EngineSession for MacSession<M> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| match batch.plain() {
-            Some(mut plain) if plain.direction() == Direction::Forward => {
-                run_plain(&self.mac, plain.tags(FROM), Self::mac);
-                batch.complete(Status::Success);
-            }
-            plain => {
-                let verify = plain.is_some();
-                self.run_beside(batch, verify);
-            }
-        });
+        if !self.run_lone(batch) {
+            self.run_stretches(batch);
+        }
     }
 
     fn memory(&self) -> SessionMemory {

@@ -4,6 +4,7 @@ mod authenticate;
 mod ghash;
 mod in_turn;
 mod key;
+mod lone;
 mod parts;
 pub mod siv;
 mod staggered;
@@ -11,6 +12,7 @@ mod text;
 mod together;
 
 pub use key::Key;
+pub use lone::{Lone, decrypt_lone, encrypt_lone};
 pub use parts::{Part, decrypt_parts, encrypt_parts};
 
 use super::BLOCK;
@@ -62,6 +64,17 @@ unsafe fn aad_of<V: Vector>(proof: V::Proof, aad: *const u8, len: usize) -> V::S
             V::load_rest(proof, aad, len.min(BLOCK)).first()
         }
     }
+}
+
+/// The block before the first counter, read in two halves: a caller may have written it so, and then
+/// one load would wait until both are in the cache.
+#[inline(always)]
+fn j0_of(job: &Job<'_>) -> u128 {
+    const { assert!(core::mem::offset_of!(Job<'_>, j0) % 8 == 0 && align_of::<Job<'_>>() == 8) };
+    let halves: *const u64 = (&raw const job.j0).cast();
+    // SAFETY: two aligned words of the job. Volatile, for the compiler would read them as one.
+    let [low, high] = [0, 1].map(|n| unsafe { halves.add(n).read_volatile() });
+    u128::from(u64::from_le(low)) | u128::from(u64::from_le(high)) << 64
 }
 
 /// Where the tag of a job goes.

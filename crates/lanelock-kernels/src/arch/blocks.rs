@@ -2,7 +2,7 @@
 
 mod single;
 
-pub(crate) use single::one_block;
+pub(crate) use single::{keep_number, load_number, one_block, store_number};
 
 use super::register::{Code, Proof, Register};
 

@@ -17,8 +17,13 @@ table! {
         gcm("AES-* GCM encrypt, IV of 16", 16, gcm::encrypt_many, modes::gcm::encrypt),
     gcm_decrypt_iv16:
         gcm("AES-* GCM decrypt, IV of 16", 16, gcm::decrypt_many, modes::gcm::decrypt),
+    gcm_encrypt_alone:
+        gcm("AES-* GCM encrypt, each alone", 12, encrypt_each, modes::gcm::encrypt),
+    gcm_decrypt_alone:
+        gcm("AES-* GCM decrypt, each alone", 12, decrypt_each, modes::gcm::decrypt),
     gcm_in_parts,
-    gmac,
+    gmac: gmac_by("AES-* GMAC", gcm::encrypt_many),
+    gmac_alone: gmac_by("AES-* GMAC, each alone", encrypt_each),
     gcm_siv_encrypt:
         gcm_siv("AES-* GCM-SIV encrypt", gcm_siv::encrypt_many, reference::gcm_siv_encrypt),
     gcm_siv_decrypt:
@@ -40,6 +45,7 @@ table! {
 }
 
 type CcmReference = fn(&EncryptKey, &[u8], usize, &[u8], &mut [u8]) -> [u8; BLOCK];
+type GcmMany = unsafe fn(Machine, &mut [gcm::Job<'_>]);
 type GcmReference = fn(&EncryptKey, [u8; BLOCK], &[u8], &mut [u8]) -> [u8; BLOCK];
 
 fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
@@ -68,12 +74,7 @@ fn gcm_job<'k>(machine: Machine, keys: &'k [gcm::Key], message: &Message<'_>) ->
     }
 }
 
-fn gcm(
-    name: &str,
-    iv: usize,
-    many: unsafe fn(Machine, &mut [gcm::Job<'_>]),
-    reference: GcmReference,
-) -> Row {
+fn gcm(name: &str, iv: usize, many: GcmMany, reference: GcmReference) -> Row {
     let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
         let keys = burst.keys(|key| gcm_key(machine, key));
         burst.each_time(
@@ -97,9 +98,41 @@ fn gcm(
     }
 }
 
+/// # Safety
+/// As for [`gcm::encrypt_many`].
+unsafe fn encrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
+    for job in jobs {
+        // SAFETY: the caller's promise.
+        unsafe { gcm::encrypt_lone(&machine, &alone(job)) };
+    }
+}
+
+/// # Safety
+/// As for [`gcm::decrypt_many`].
+unsafe fn decrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
+    for job in jobs {
+        // SAFETY: the caller's promise.
+        unsafe { gcm::decrypt_lone(&machine, &alone(job)) };
+    }
+}
+
+/// The message of a job, whose block begins with its IV.
+fn alone<'k>(job: &mut gcm::Job<'k>) -> gcm::Lone<'k> {
+    gcm::Lone {
+        source: job.source,
+        target: job.target,
+        len: job.len,
+        aad: job.aad,
+        aad_len: job.aad_len,
+        key: job.key,
+        iv: job.j0.as_ptr().cast(),
+        tag: &raw mut job.tag,
+    }
+}
+
 /// Texts are additional data.
-fn gmac() -> Row {
-    let prepare = |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
+fn gmac_by(name: &str, many: GcmMany) -> Row {
+    let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
         let keys = burst.keys(|key| gcm_key(machine, key));
         burst.each_time(
             then,
@@ -110,7 +143,7 @@ fn gmac() -> Row {
                 ..gcm_job(machine, &keys, message)
             },
             // SAFETY: jobs of messages, whose memory is borrowed for their lengths.
-            |jobs| unsafe { gcm::encrypt_many(machine, jobs) },
+            |jobs| unsafe { many(machine, jobs) },
             |_, job| job.tag.to_vec(),
         );
     };
@@ -123,7 +156,7 @@ fn gmac() -> Row {
         ivs: vec![12],
         tags: vec![BLOCK],
         writes: false,
-        ..row("AES-* GMAC", prepare, reference)
+        ..row(name, prepare, reference)
     }
 }
 

@@ -304,6 +304,16 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
+    /// As [`Ghash::add_last`], in pairs.
+    ///
+    /// # Safety
+    /// As for [`Ghash::add_last`].
+    #[inline(always)]
+    pub unsafe fn add_registers<const G: usize>(&mut self, data: [V; G], power: usize) {
+        // SAFETY: as above; the table is a key's.
+        unsafe { self.sum.add_registers(data, self.powers, power) }
+    }
+
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.
     ///
     /// # Safety

@@ -1,6 +1,10 @@
+use std::format;
 use std::prelude::v1::*;
 
-use super::{Job, Key, Part, decrypt_many, decrypt_parts, encrypt_many, encrypt_parts, j0_of_iv12};
+use super::{
+    Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone, encrypt_many,
+    encrypt_parts, j0_of_iv12,
+};
 use crate::aes::Piece;
 use crate::aes::reference::gcm;
 use crate::machine::Machine;
@@ -9,6 +13,7 @@ use crate::testing::{Random, per_tier};
 per_tier!(
     runs_any_number_of_messages_together,
     continues_anywhere,
+    runs_a_message_alone,
     hashes_additional_data_of_any_length,
     takes_ivs_of_any_length,
     counts_modulo_two_to_the_32,
@@ -171,6 +176,48 @@ fn continues_anywhere(machine: Machine) {
         for (((.., data), state), (tag, turned)) in messages.iter().zip(&states).zip(&expected) {
             assert_eq!(state.0, *tag);
             assert_eq!(data, turned);
+        }
+    }
+}
+
+/// Lengths around those that one sum and eight registers hold, and beyond.
+fn runs_a_message_alone(machine: Machine) {
+    let mut random = Random::new(5);
+    let registers = 16 * machine.blocks.count();
+    let longest_aad = 16 * (39 - 8 * machine.blocks.count());
+    for key in [16, 24, 32].map(|bytes| keys(machine, bytes).swap_remove(2)) {
+        for len in (0..=8 * registers + 2).chain([1000, 3001]) {
+            let other = random.below(longest_aad);
+            for aad_len in [0, 12, 16, 17, other, longest_aad, longest_aad + 1, 2000] {
+                let (aad, iv) = (random.bytes(aad_len), random.block());
+                let iv: &[u8; 12] = iv.first_chunk().unwrap();
+                let text = random.bytes(len);
+                for encrypt in [true, false] {
+                    let (mut found, mut tag) = (text.clone(), [7; 16]);
+                    let lone = Lone {
+                        source: found.as_ptr(),
+                        target: found.as_mut_ptr(),
+                        len,
+                        aad: aad.as_ptr(),
+                        aad_len,
+                        key: &key,
+                        iv,
+                        tag: &mut tag,
+                    };
+                    // SAFETY: in place, on vectors of these lengths.
+                    unsafe {
+                        match encrypt {
+                            true => encrypt_lone(&machine, &lone),
+                            false => decrypt_lone(&machine, &lone),
+                        }
+                    }
+                    let mut expected = text.clone();
+                    let expected_tag = turn(encrypt, &key, j0_of_iv12(iv), &aad, &mut expected);
+                    let what = format!("{len} bytes, {aad_len} of additional data, {encrypt}");
+                    assert!(found == expected, "{what}");
+                    assert_eq!(tag, expected_tag, "{what}");
+                }
+            }
         }
     }
 }

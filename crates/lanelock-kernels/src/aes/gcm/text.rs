@@ -1,7 +1,7 @@
 //! A text on its way: counter mode and GHASH side by side.
 
-use super::Job;
 use super::ghash::{Ghash, POWERS};
+use super::{Job, j0_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::Vector;
@@ -42,7 +42,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             Self {
                 rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
-                counters: Counters::after(proof, &job.j0),
+                counters: Counters::after(proof, j0_of(job)),
                 source: job.source,
                 target: job.target,
                 len: job.len,
@@ -256,12 +256,9 @@ pub(super) struct Counters<V>(V);
 
 impl<V: Vector> Counters<V> {
     #[inline(always)]
-    pub fn after(proof: V::Proof, block: &[u8; BLOCK]) -> Self {
-        // SAFETY: a block is read.
-        unsafe {
-            let block = V::broadcast(proof, block.as_ptr()).reverse();
-            Self(block.add32(V::ramp(proof)).add32(V::splat(proof, 1)))
-        }
+    pub fn after(proof: V::Proof, block: u128) -> Self {
+        let block = V::splat(proof, block).reverse();
+        Self(block.add32(V::ramp(proof)).add32(V::splat(proof, 1)))
     }
 
     /// Those `blocks` later.

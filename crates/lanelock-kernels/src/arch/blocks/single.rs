@@ -24,32 +24,31 @@ macro_rules! one_block {
 
         #[inline(always)]
         unsafe fn load_bytes(proof: $proof, from: *const u8, bytes: usize) -> Self {
-            let mut padded = [0_u8; 16];
-            // SAFETY: the caller's bytes, 16 at most.
-            unsafe {
-                from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes);
-                Self::load(proof, padded.as_ptr())
-            }
+            // SAFETY: the caller's promise.
+            let number = unsafe { crate::arch::blocks::load_number(from, bytes) };
+            Self::splat(proof, number)
         }
 
         #[inline(always)]
         unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
-            let mut padded = [0_u8; 16];
-            // SAFETY: the caller's bytes, 16 at most.
+            let mut block = [0; 16];
+            // SAFETY: a block, and the caller's promise.
             unsafe {
-                self.store(padded.as_mut_ptr());
-                to.copy_from_nonoverlapping(padded.as_ptr(), bytes);
+                self.store(block.as_mut_ptr());
+                crate::arch::blocks::store_number(u128::from_le_bytes(block), to, bytes);
             }
         }
 
         #[inline(always)]
         unsafe fn keep_bytes(self, bytes: usize) -> Self {
-            let mut padded = [0_u8; 16];
-            // SAFETY: the caller's promise: 16 bytes at most.
-            unsafe {
-                self.store_bytes(padded.as_mut_ptr(), bytes);
-                Self::load(self.proof(), padded.as_ptr())
-            }
+            let mut block = [0; 16];
+            // SAFETY: a block is written.
+            unsafe { self.store(block.as_mut_ptr()) };
+            let number = u128::from_le_bytes(block);
+            Self::splat(
+                self.proof(),
+                crate::arch::blocks::keep_number(number, bytes),
+            )
         }
 
         #[inline(always)]
@@ -140,3 +139,69 @@ macro_rules! one_block {
     };
 }
 pub(crate) use one_block;
+
+/// Up to 16 bytes as a number, the first one the least significant: by whole words that overlap, for
+/// bytes that went through memory would have to arrive there first.
+///
+/// # Safety
+/// `from` is valid for reads of `bytes`, 16 at most.
+#[inline(always)]
+pub(crate) unsafe fn load_number(from: *const u8, bytes: usize) -> u128 {
+    debug_assert!(bytes <= 16);
+    // SAFETY: each access lies below `bytes`.
+    unsafe {
+        let at = |n: usize| from.wrapping_add(n);
+        if bytes >= 8 {
+            let word = |n| u64::from_le_bytes(at(n).cast::<[u8; 8]>().read());
+            u128::from(word(0)) | u128::from(word(bytes - 8)) << (8 * (bytes - 8))
+        } else if bytes >= 4 {
+            let word = |n| u32::from_le_bytes(at(n).cast::<[u8; 4]>().read());
+            u128::from(u64::from(word(0)) | u64::from(word(bytes - 4)) << (8 * (bytes - 4)))
+        } else if bytes > 0 {
+            let byte = |n| u32::from(at(n).read()) << (8 * n);
+            u128::from(byte(0) | byte(bytes / 2) | byte(bytes - 1))
+        } else {
+            0
+        }
+    }
+}
+
+/// Writes the first `bytes` bytes of a number, as [`load_number`] reads them.
+///
+/// # Safety
+/// `to` is valid for writes of `bytes`, 16 at most.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the words of the number one by one"
+)]
+pub(crate) unsafe fn store_number(number: u128, to: *mut u8, bytes: usize) {
+    debug_assert!(bytes <= 16);
+    // SAFETY: each access lies below `bytes`.
+    unsafe {
+        let at = |n: usize| to.wrapping_add(n);
+        if bytes >= 8 {
+            let word = |n| ((number >> (8 * n)) as u64).to_le_bytes();
+            at(0).cast::<[u8; 8]>().write(word(0));
+            at(bytes - 8).cast::<[u8; 8]>().write(word(bytes - 8));
+        } else if bytes >= 4 {
+            let word = |n| ((number as u64 >> (8 * n)) as u32).to_le_bytes();
+            at(0).cast::<[u8; 4]>().write(word(0));
+            at(bytes - 4).cast::<[u8; 4]>().write(word(bytes - 4));
+        } else {
+            for n in 0..bytes {
+                at(n).write((number as u32 >> (8 * n)) as u8);
+            }
+        }
+    }
+}
+
+/// The first `bytes` bytes of a number, zeros behind them.
+#[inline(always)]
+pub(crate) fn keep_number(number: u128, bytes: usize) -> u128 {
+    if bytes < 16 {
+        number & ((1 << (8 * bytes)) - 1)
+    } else {
+        number
+    }
+}

@@ -1,7 +1,7 @@
 //! One AES block in a plain integer, in constant time.
 
 use crate::aes::reference;
-use crate::arch::blocks::Vector;
+use crate::arch::blocks::{Vector, keep_number, load_number, store_number};
 use crate::arch::register::Register;
 
 /// A block; its first byte is the least significant one.
@@ -48,21 +48,17 @@ impl Vector for Block {
     }
 
     unsafe fn load_bytes((): (), from: *const u8, bytes: usize) -> Self {
-        let mut padded = [0; 16];
-        // SAFETY: the caller's bytes, 16 at most.
-        unsafe { from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes) };
-        Self(u128::from_le_bytes(padded))
+        // SAFETY: the caller's promise.
+        Self(unsafe { load_number(from, bytes) })
     }
 
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
-        // SAFETY: the caller's bytes, 16 at most.
-        unsafe { to.copy_from_nonoverlapping(self.0.to_le_bytes().as_ptr(), bytes) }
+        // SAFETY: the caller's promise.
+        unsafe { store_number(self.0, to, bytes) }
     }
 
     unsafe fn keep_bytes(self, bytes: usize) -> Self {
-        let mut kept = self.0.to_le_bytes();
-        kept[bytes..].fill(0);
-        Self(u128::from_le_bytes(kept))
+        Self(keep_number(self.0, bytes))
     }
 
     unsafe fn broadcast((): (), from: *const u8) -> Self {

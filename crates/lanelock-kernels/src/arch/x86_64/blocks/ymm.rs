@@ -63,31 +63,37 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn load_bytes(proof: Vaes256, from: *const u8, bytes: usize) -> Self {
-        let mut padded = [0_u8; 32];
+        let single = Self::single(proof);
         // SAFETY: the caller's bytes, 32 at most.
         unsafe {
-            from.copy_to_nonoverlapping(padded.as_mut_ptr(), bytes);
-            Self::load(proof, padded.as_ptr())
+            if bytes <= 16 {
+                return Self::from_single(proof, Xmm::load_bytes(single, from, bytes));
+            }
+            let rest = Xmm::load_bytes(single, from.add(16), bytes - 16);
+            Self::pair(proof, Xmm::load(single, from), rest)
         }
     }
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8, bytes: usize) {
-        let mut padded = [0_u8; 32];
         // SAFETY: the caller's bytes, 32 at most.
         unsafe {
-            self.store(padded.as_mut_ptr());
-            to.copy_from_nonoverlapping(padded.as_ptr(), bytes);
+            if bytes <= 16 {
+                return self.first().store_bytes(to, bytes);
+            }
+            self.first().store(to);
+            self.second().store_bytes(to.add(16), bytes - 16);
         }
     }
 
     #[inline(always)]
     unsafe fn keep_bytes(self, bytes: usize) -> Self {
-        let mut padded = [0_u8; 32];
         // SAFETY: the caller's promise: 32 bytes at most.
         unsafe {
-            self.store_bytes(padded.as_mut_ptr(), bytes);
-            Self::load(self.1, padded.as_ptr())
+            if bytes <= 16 {
+                return Self::from_single(self.1, self.first().keep_bytes(bytes));
+            }
+            Self::pair(self.1, self.first(), self.second().keep_bytes(bytes - 16))
         }
     }
 
@@ -108,11 +114,10 @@ impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn scatter(self, to: *const *mut u8) {
-        let single = Self::single(self.1);
-        // SAFETY: `self.1` is the proof of AVX2; the caller's two pointers, each to 16 bytes.
+        // SAFETY: the caller's two pointers, each to 16 bytes.
         unsafe {
             self.first().store(*to);
-            Xmm::of(single, _mm256_extracti128_si256::<1>(self.0)).store(*to.add(1));
+            self.second().store(*to.add(1));
         }
     }
 
@@ -284,5 +289,15 @@ impl Vector for Ymm {
     fn from_single(proof: Vaes256, single: Xmm) -> Self {
         // SAFETY: the token is the proof of AVX2.
         Self(unsafe { _mm256_zextsi128_si256(single.register()) }, proof)
+    }
+}
+
+impl Ymm {
+    /// Block 1.
+    #[inline(always)]
+    fn second(self) -> Xmm {
+        // SAFETY: `self.1` is the proof of AVX2.
+        let second = unsafe { _mm256_extracti128_si256::<1>(self.0) };
+        Xmm::of(Self::single(self.1), second)
     }
 }

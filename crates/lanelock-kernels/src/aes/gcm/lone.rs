@@ -1,0 +1,288 @@
+//! One message alone, with an IV of twelve bytes. If it is short, the IV goes from memory into a
+//! register once, the mask of the tag is encrypted beside the text, and one sum holds all that is
+//! hashed: nothing waits for memory, and there is one reduction.
+
+use super::ghash::{Ghash, POWERS};
+use super::in_turn::InTurn;
+use super::{Job, Key, j0_of_iv12};
+use crate::aes::BLOCK;
+use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
+use crate::arch::blocks::Vector;
+use crate::arch::register::Register;
+use crate::machine::Machine;
+
+/// A whole message with an IV of twelve bytes. GMAC is a message of additional data only.
+#[derive(Debug)]
+pub struct Lone<'k> {
+    /// Valid for reads of `len` bytes.
+    pub source: *const u8,
+    /// Valid for writes of `len` bytes; `source`, or disjoint from it and from the additional data.
+    pub target: *mut u8,
+    /// Bytes of the text.
+    pub len: usize,
+    /// Additional data, valid for reads of `aad_len` bytes.
+    pub aad: *const u8,
+    /// Bytes of the additional data.
+    pub aad_len: usize,
+    /// Schedule and powers of H.
+    pub key: &'k Key,
+    /// Valid for reads.
+    pub iv: *const [u8; 12],
+    /// Where the whole tag goes, valid for writes. When decrypting the caller compares it, and wipes
+    /// the target if it is not the one expected.
+    pub tag: *mut [u8; BLOCK],
+}
+
+/// Encrypts the message and computes its tag.
+///
+/// # Safety
+/// The pointers are valid as the fields say.
+pub unsafe fn encrypt_lone(machine: &Machine, message: &Lone<'_>) {
+    // SAFETY: the caller's contract.
+    unsafe { process::<true>(machine, message) }
+}
+
+/// Decrypts the message and computes the tag that its ciphertext should have.
+///
+/// # Safety
+/// As for [`encrypt_lone`].
+pub unsafe fn decrypt_lone(machine: &Machine, message: &Lone<'_>) {
+    // SAFETY: the caller's contract.
+    unsafe { process::<false>(machine, message) }
+}
+
+/// Most registers of a text that are turned in one go.
+const REGISTERS: usize = 8;
+
+/// # Safety
+/// As for [`encrypt_lone`].
+#[inline(always)]
+unsafe fn process<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
+    let most = REGISTERS * machine.blocks.count();
+    // What one sum holds beside the text and the lengths.
+    let aad_blocks = POWERS - 1 - most;
+    let is_short = message.len <= BLOCK * most && message.aad_len <= BLOCK * aad_blocks;
+    // SAFETY: the caller's contract; the lengths were compared.
+    unsafe {
+        if is_short || message.len == 0 {
+            let size = message.key.cipher().size();
+            machine.blocks.run_sized(size, Short::<ENCRYPT>(message));
+        } else {
+            long::<ENCRYPT>(machine, message);
+        }
+    }
+}
+
+/// A message of any length.
+///
+/// # Safety
+/// As for [`encrypt_lone`].
+#[inline(never)]
+unsafe fn long<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
+    let mut job = Job {
+        source: message.source,
+        target: message.target,
+        aad: message.aad,
+        len: message.len,
+        aad_len: message.aad_len,
+        key: message.key,
+        // SAFETY: the caller's contract.
+        j0: j0_of_iv12(unsafe { &*message.iv }),
+        place: message.tag,
+        tag: [0; BLOCK],
+    };
+    let turn = InTurn::<ENCRYPT> {
+        jobs: &raw mut job,
+        list: &[0],
+    };
+    // SAFETY: the caller's contract; there is one job.
+    unsafe { machine.blocks.run_sized(job.key.cipher().size(), turn) }
+}
+
+/// A message whose text fits [`REGISTERS`] and whose blocks fit one sum, or one without a text.
+struct Short<'m, 'k, const ENCRYPT: bool>(&'m Lone<'k>);
+
+impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let Self(message) = self;
+        // SAFETY: the contract of `encrypt_lone`; the sum has at most as many blocks as there are
+        // powers.
+        unsafe {
+            if const { V::BLOCKS > 1 } && message.len <= BLOCK && message.aad_len <= BLOCK {
+                // Registers of one block: their last sum is one block already.
+                let single = V::single(proof);
+                return block::<V::Single, ROUNDS, ENCRYPT>(single, message);
+            }
+            let mut hash = Ghash::<V>::start(proof, message.key.powers());
+            if message.aad_len > BLOCK {
+                let after = message.len.div_ceil(BLOCK) + 1;
+                hash.absorb_open::<false>(message.aad, message.aad_len, after);
+            }
+            let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
+            let mask = match message.len.div_ceil(V::BYTES) {
+                0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash),
+                1 => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash),
+                2 => turn::<V, ROUNDS, ENCRYPT, 2>(&rounds, message, &mut hash),
+                3 => turn::<V, ROUNDS, ENCRYPT, 3>(&rounds, message, &mut hash),
+                4 => turn::<V, ROUNDS, ENCRYPT, 4>(&rounds, message, &mut hash),
+                5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, &mut hash),
+                6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, &mut hash),
+                7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
+                _ => turn::<V, ROUNDS, ENCRYPT, REGISTERS>(&rounds, message, &mut hash),
+            };
+            finish(message, hash, mask);
+        }
+    }
+}
+
+/// A message of at most a block of each, in registers of one block.
+///
+/// # Safety
+/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    message: &Lone<'_>,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut hash = Ghash::<V>::start(proof, message.key.powers());
+        let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
+        let mask = if message.len == 0 {
+            turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash)
+        } else {
+            turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash)
+        };
+        finish(message, hash, mask);
+    }
+}
+
+/// Adds the lengths, and additional data of at most a block, to the sum, and writes the tag.
+///
+/// # Safety
+/// The contract of [`encrypt_lone`]; all else is in the sum.
+#[inline(always)]
+unsafe fn finish<V: Vector>(message: &Lone<'_>, mut hash: Ghash<V>, mask: V::Single) {
+    let single = mask.proof();
+    let lengths = (8 * message.aad_len as u128) << 64 | 8 * message.len as u128;
+    let lengths = V::Single::splat(single, lengths);
+    // SAFETY: the caller's promises.
+    unsafe {
+        if message.aad_len <= BLOCK {
+            // No more than these bytes: a load that reaches beyond them, even masked, waits for a tag
+            // that was written there.
+            let aad = if message.aad_len == BLOCK {
+                V::Single::load(single, message.aad)
+            } else {
+                V::Single::load_bytes(single, message.aad, message.aad_len)
+            };
+            let blocks = message.len.div_ceil(BLOCK);
+            hash.add_ends(aad.reverse(), blocks + 2, lengths);
+        } else {
+            hash.take_up(lengths, 1);
+        }
+        hash.close();
+        hash.value().xor(mask).store(message.tag.cast());
+    }
+}
+
+/// Encrypts or decrypts a text that ends in the last of `G` registers and adds it to the sum, in
+/// which the lengths follow; returns the mask of the tag.
+///
+/// # Safety
+/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
+    rounds: &Rounds<V, ROUNDS, InMemory<V>>,
+    message: &Lone<'_>,
+    hash: &mut Ghash<V>,
+) -> V::Single {
+    let proof = rounds.proof();
+    let single = V::single(proof);
+    // SAFETY: accesses to the last register are cut off at the end of the text.
+    unsafe {
+        let (source, target) = (message.source, message.target);
+        let end = V::BYTES * G.saturating_sub(1);
+        let (within, power) = (message.len - end, message.len.div_ceil(BLOCK) + 1);
+        let is_whole = within == V::BYTES;
+        let mut data = [V::zero(proof); G];
+        for g in 0..G {
+            data[g] = if g < G - 1 || is_whole {
+                V::load(proof, source.add(V::BYTES * g))
+            } else {
+                V::load_bytes(proof, source.add(end), within)
+            };
+        }
+        if !ENCRYPT {
+            hash.add_registers(data, power);
+        }
+        // The IV and no counter, after the first key.
+        let iv = V::splat(proof, iv(message.iv)).xor(rounds.at(0));
+        let mut mask = iv.first().xor(V::Single::load(single, counters(1)));
+        let mut stream = [iv; G];
+        for (g, stream) in stream.iter_mut().enumerate() {
+            *stream = stream.xor(V::load(proof, counters(2 + V::BLOCKS * g)));
+        }
+        each_round!(rounds.count(), |r| {
+            let key = rounds.at(r);
+            mask = mask.aes_enc(key.first());
+            for stream in &mut stream {
+                *stream = stream.aes_enc(key);
+            }
+        });
+        let last = rounds.last();
+        for (data, stream) in data.iter_mut().zip(stream) {
+            *data = stream.aes_enc_last(data.xor(last));
+        }
+        // Else the rounds of each register would move to where it is stored.
+        V::pin(&mut data);
+        for g in 0..G {
+            if g < G - 1 || is_whole {
+                data[g].store(target.add(V::BYTES * g));
+            } else {
+                data[g].store_bytes(target.add(end), within);
+                if ENCRYPT {
+                    data[g] = data[g].keep_bytes(within);
+                }
+            }
+        }
+        if ENCRYPT {
+            hash.add_registers(data, power);
+        }
+        mask.aes_enc_last(last.first())
+    }
+}
+
+/// The IV, zeros in place of a counter.
+///
+/// # Safety
+/// It is valid for reads.
+#[inline(always)]
+unsafe fn iv(iv: *const [u8; 12]) -> u128 {
+    // SAFETY: twelve bytes.
+    let (low, high) = unsafe {
+        let low: [u8; 8] = iv.cast::<[u8; 8]>().read();
+        (low, iv.byte_add(8).cast::<[u8; 4]>().read())
+    };
+    u128::from(u64::from_le_bytes(low)) | u128::from(u32::from_le_bytes(high)) << 64
+}
+
+/// Blocks of a text and one before it, in registers of up to four.
+const COUNTERS: usize = 2 + 4 * REGISTERS;
+const _: () = assert!(COUNTERS < 256 && 4 * REGISTERS + 2 <= POWERS);
+
+/// Counters without IVs, from `n` on.
+#[inline(always)]
+fn counters(n: usize) -> *const u8 {
+    static BLOCKS: [[u8; BLOCK]; COUNTERS] = {
+        let mut blocks = [[0; BLOCK]; COUNTERS];
+        let mut n = 0;
+        while n < COUNTERS {
+            blocks[n][BLOCK - 1] = n.to_le_bytes()[0];
+            n += 1;
+        }
+        blocks
+    };
+    BLOCKS[n..].as_ptr().cast()
+}
