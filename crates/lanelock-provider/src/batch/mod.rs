@@ -132,7 +132,8 @@ fn submit(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Option<(Wa
     {
         return None;
     }
-    let jobs = make()?;
+    // Keys are read and sessions opened with libcrypto's help, for which a job's stack is small.
+    let jobs = on_large_stack(make).flatten()?;
     let descriptor = wait.descriptor(Kind::of(deadline))?;
     let submitted = on_large_stack(|| turn::submit(jobs, &descriptor, deadline)).flatten()?;
     if let Submitted::Waiting(ticket) = submitted {

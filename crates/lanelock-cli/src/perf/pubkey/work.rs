@@ -221,7 +221,7 @@ impl Item {
     }
 
     /// The operation on borrowed outputs.
-    pub(crate) fn op<'a>(
+    pub(super) fn op<'a>(
         &'a self,
         session: &'a KeySession,
         output: &'a mut [u8],

@@ -1,9 +1,9 @@
 //! Messages without a text, as GMAC's are. Their additional data is hashed one after the other; what
 //! each has one block of shares a register with the others' of its lot.
 
+use super::Job;
 use super::ghash::{Ghash, POWERS, Sum};
 use super::together::{Lot, finish, lot};
-use super::{Job, j0_of};
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
@@ -55,7 +55,7 @@ unsafe fn masks<V: Vector, const ONE_KEY: bool>(proof: V::Proof, jobs: Lot<'_>) 
     let single = V::single(proof);
     // SAFETY: the caller's promise.
     unsafe {
-        let mut blocks = map(jobs, |job| V::Single::splat(single, j0_of(&*job)));
+        let mut blocks = map(jobs, |job| V::Single::load(single, (*job).j0.as_ptr()));
         let schedule = |m: usize| (*jobs[m]).key.cipher().as_ptr();
         if ONE_KEY {
             let rounds = Rounds::<V, ANY, _>::in_memory(proof, schedule(0));

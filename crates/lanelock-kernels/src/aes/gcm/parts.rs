@@ -91,7 +91,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     // SAFETY: the caller's promises. A sum has at most as many blocks as there are powers.
     unsafe {
         let rounds = Rounds::load(proof, part.key.cipher().as_ptr());
-        let counters = Counters::after(proof, u128::from_le_bytes(part.j0)).later(part.before);
+        let counters = Counters::after(V::broadcast(proof, part.j0.as_ptr())).later(part.before);
         let mut hash = Ghash::<V>::resume(proof, part.key.powers(), &part.hash);
         // What the next sum takes up at its highest power: the hash before it, in its first block, or
         // additional data of a block, before that.

@@ -1,10 +1,10 @@
 //! Messages of a few registers one after the other: each is hashed between the rounds of the next.
 //! What each has one block of shares a register with the others' of its lot.
 
+use super::Job;
 use super::ghash::{POWERS, Sum};
 use super::text::Counters;
 use super::together::{Lot, finish, lot, xor};
-use super::{Job, j0_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -59,7 +59,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 let mut mask = V::zero(proof);
                 if !ONE_KEY {
                     rounds = Rounds::load(proof, (*job).key.cipher().as_ptr());
-                    mask = V::splat(proof, j0_of(&*job));
+                    mask = V::broadcast(proof, (*job).j0.as_ptr());
                 }
                 let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
                     &rounds, &*job, &*before, &mut text, &mut mask,
@@ -76,7 +76,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                         let lot: Lot<'_> = lot(jobs, &list[n..end], last);
                         let mut blocks = [V::Single::zero(single); 4];
                         for i in 0..V::BLOCKS {
-                            blocks[i] = V::Single::splat(single, j0_of(&*lot[i]));
+                            blocks[i] = V::Single::load(single, (*lot[i]).j0.as_ptr());
                         }
                         [masks] = rounds.encrypt([V::from_singles(proof, blocks)]);
                     }
@@ -137,7 +137,7 @@ unsafe fn turn<
         let mut sum = Sum::zero(proof);
         let powers = before.key.powers();
         let power = before.len.div_ceil(BLOCK) + 1;
-        let mut stream = Counters::after(proof, j0_of(job)).next::<G>();
+        let mut stream = Counters::after(V::broadcast(proof, job.j0.as_ptr())).next::<G>();
         let mut masks = [*mask];
         rounds.begin(&mut stream);
         if !ONE_KEY {

@@ -42,7 +42,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             Self {
                 rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
-                counters: Counters::after(proof, j0_of(job)),
+                counters: Counters::after(V::splat(proof, j0_of(job))),
                 source: job.source,
                 target: job.target,
                 len: job.len,
@@ -256,9 +256,11 @@ pub(super) struct Counters<V>(V);
 
 impl<V: Vector> Counters<V> {
     #[inline(always)]
-    pub fn after(proof: V::Proof, block: u128) -> Self {
-        let block = V::splat(proof, block).reverse();
-        Self(block.add32(V::ramp(proof)).add32(V::splat(proof, 1)))
+    /// Those after the block that `block` holds throughout.
+    pub fn after(block: V) -> Self {
+        let proof = block.proof();
+        let first = block.reverse().add32(V::ramp(proof));
+        Self(first.add32(V::splat(proof, 1)))
     }
 
     /// Those `blocks` later.

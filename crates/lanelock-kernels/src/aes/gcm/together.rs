@@ -4,7 +4,7 @@
 
 use super::ghash::{POWERS, SUMS, Sum, powers_from};
 use super::text::Counters;
-use super::{Job, aad_of, j0_of, place_of};
+use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -114,16 +114,16 @@ unsafe fn turn<
         let mut together = V::zero(proof);
         if ONE_KEY {
             for i in 0..V::BLOCKS {
-                masks[i] = V::Single::splat(single, j0_of(&*jobs[i]));
+                masks[i] = V::Single::load(single, (*jobs[i]).j0.as_ptr());
             }
             together = V::from_singles(proof, masks);
         }
         let mut states = [[V::zero(proof); G]; 4];
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
-            states[m] = Counters::after(proof, j0_of(job)).next();
+            states[m] = Counters::after(V::broadcast(proof, job.j0.as_ptr())).next();
             if !ONE_KEY {
-                masks[m] = V::Single::splat(single, j0_of(job));
+                masks[m] = V::Single::load(single, job.j0.as_ptr());
             }
         }
         // Round keys: those of all, in registers, or each job's own, in memory.
