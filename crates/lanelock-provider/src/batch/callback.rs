@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 
-use super::on_large_stack;
+use super::stack::{is_on_large_stack, on_large_stack};
 use crate::ffi::{self, boundary::boundary};
 use crate::libssl::Library;
 
@@ -56,12 +56,15 @@ thread_local! {
 }
 
 /// Whether the operation that the current job is in belongs to a callback of the application's, or
-/// may do so: where the stack cannot be unwound, that is not known.
+/// may do so: where the stack cannot be unwound, or is not the job's, that is not known.
 // Its frame, in which the mark is, is the first of each chain.
 #[inline(never)]
 pub(super) fn is_active() -> bool {
     let mark = 0_u8;
     let mark = (&raw const mark).expose_provenance();
+    if is_on_large_stack(mark) {
+        return true;
+    }
     CHAINS
         .try_with(|chains| {
             let Ok(mut chains) = chains.try_borrow_mut() else {
@@ -86,24 +89,29 @@ pub(super) fn is_active() -> bool {
 }
 
 impl Chain {
-    /// Unwinds the current stack.
+    /// Unwinds the stack that `mark` is on, from the large one: the unwinder, and the dynamic linker
+    /// that binds its functions at their first call, take some 8 KiB.
     fn at(mark: usize) -> Self {
-        let mut walk = Walk {
-            mark,
-            frames: Vec::with_capacity(MOST_FRAMES),
-            is_plain: true,
+        let look = || {
+            let mut walk = Walk {
+                mark,
+                frames: Vec::with_capacity(MOST_FRAMES),
+                is_plain: true,
+            };
+            // SAFETY: the function's argument is as it expects it, and lives until the call returns.
+            unsafe { _Unwind_Backtrace(note, (&raw mut walk).cast()) };
+            let frames = walk.frames.iter();
+            let owners: Vec<_> = frames.map(|frame| owner(frame.returns_to)).collect();
+            Self {
+                has_callback: has_callback(&owners),
+                // Without frames it stands nowhere.
+                frames: if walk.is_plain { walk.frames } else { Vec::new() },
+            }
         };
-        // SAFETY: the function's argument is as it expects it, and lives until the call returns.
-        unsafe { _Unwind_Backtrace(note, (&raw mut walk).cast()) };
-        let frames = walk.frames;
-        // To find owners may take more stack than a job has.
-        let owners = || frames.iter().map(|frame| owner(frame.returns_to)).collect();
-        let owners: Option<Vec<_>> = on_large_stack(owners);
-        Self {
-            has_callback: owners.is_none_or(|owners| has_callback(&owners)),
-            // Without frames it stands nowhere.
-            frames: if walk.is_plain { frames } else { Vec::new() },
-        }
+        on_large_stack(look).unwrap_or(Self {
+            frames: Vec::new(),
+            has_callback: true,
+        })
     }
 
     /// Whether the stack has this chain.
@@ -184,8 +192,9 @@ unsafe extern "C" fn note(context: *mut Context, walk: *mut c_void) -> c_int {
         if returns_to == 0 || walk.frames.len() == MOST_FRAMES {
             return END;
         }
-        // What the unwinder itself is called from lies below the mark.
-        let Some(offset) = end.checked_sub(walk.mark + size_of::<usize>()) else {
+        // What the unwinder itself is called from: on the large stack, and below the mark.
+        let above_mark = end.checked_sub(walk.mark + size_of::<usize>());
+        let Some(offset) = above_mark.filter(|_| !is_on_large_stack(end)) else {
             return GO_ON;
         };
         let place = std::ptr::with_exposed_provenance::<usize>(walk.mark + offset);

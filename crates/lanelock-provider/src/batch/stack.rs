@@ -44,6 +44,14 @@ pub(crate) fn on_large_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
         .ok()?
 }
 
+/// Whether `address` is on the thread's large stack, its end included.
+pub(super) fn is_on_large_stack(address: usize) -> bool {
+    let is_on = |stack: &Stack| (0..=SIZE).contains(&address.wrapping_sub(stack.base().addr()));
+    STACK
+        .try_with(|stack| stack.get().is_some_and(is_on))
+        .unwrap_or(false)
+}
+
 impl Stack {
     /// Calls `f` on this stack, or on the current one if that is it already. `None` if `f` panicked.
     pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
