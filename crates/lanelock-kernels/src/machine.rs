@@ -11,7 +11,8 @@ use crate::arch;
 pub enum Tier {
     /// AVX-512 F, BW, VL, DQ, VBMI, VBMI2 with VAES and VPCLMULQDQ.
     Avx512,
-    /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits where the CPU has them.
+    /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits, and FMA, where the CPU
+    /// has them.
     Avx2,
     /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
     AesNi,
@@ -147,11 +148,11 @@ impl Machine {
         self.blocks.count()
     }
 
-    /// Whether big numbers have registers of their own: public-key operations run in lanes, faster
-    /// than one after the other.
+    /// Whether the multiply-adds of big numbers are single instructions: the public-key operations of
+    /// all curves and sizes are then faster in lanes than one after the other.
     #[must_use]
     pub fn has_digits(self) -> bool {
-        !self.digits.is_portable()
+        self.digits.multiplies_at_once()
     }
 }
 

@@ -68,8 +68,15 @@ pub(crate) fn on_all(tier: Tier, property: impl Fn(Machine)) {
 
 /// The machines of this CPU that differ in their registers of digits.
 pub(crate) fn machines() -> Vec<Machine> {
-    let lanes = Machine::all().find(|machine| machine.has_digits());
-    lanes.into_iter().chain([Machine::PORTABLE]).collect()
+    let mut machines: Vec<_> = Machine::all().collect();
+    let mut met = Vec::new();
+    machines.retain(|machine| {
+        let kind = core::mem::discriminant(&machine.digits);
+        let is_new = !met.contains(&kind);
+        met.push(kind);
+        is_new
+    });
+    machines
 }
 
 /// `machine` as it is where a round of AES begins once a cycle, and where it begins twice: chains of

@@ -1,7 +1,8 @@
 //! Eight 64-bit lanes: what the big-number kernels are written over.
 //!
 //! A number is an array of registers, one per digit of at most 52 bits; a lane is one number. The
-//! multiply-adds are those of AVX-512 IFMA, and [`Portable`] has the same values in plain integers.
+//! multiply-adds are those of AVX-512 IFMA; other registers give the same values by other means, and
+//! [`Portable`] in plain integers.
 
 #![allow(dead_code)] // each kernel uses the part it needs
 
@@ -28,6 +29,16 @@ pub(crate) type Words = [u64; LANES];
 pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// A choice for each lane.
     type Mask: Mask;
+
+    /// A digit in the form that products are made of.
+    type Factor: Copy;
+
+    /// Whether values stay in registers, so that short functions are best inlined.
+    const IN_REGISTERS: bool;
+
+    /// Whether a multiply-add takes several instructions: kernels then sum products column by column,
+    /// by [`Self::add_products`], and multiply by small constants with shifts.
+    const BY_COLUMNS: bool;
 
     /// The same word in every lane.
     fn splat(proof: Self::Proof, word: u64) -> Self;
@@ -76,6 +87,23 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     #[must_use]
     fn mul_add_high(self, a: Self, b: Self) -> Self;
 
+    /// `self`, which is below 2⁵².
+    #[must_use]
+    fn factor(self) -> Self::Factor;
+
+    /// Adds the products of the first of `a` with the last of `b`, the second with the last but
+    /// one, and so on: their low `BITS` bits to `low`, and what is above them, which must be below 2⁵²,
+    /// to `high`. `BITS` is 51 or 52.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    fn add_products<const BITS: u32>(
+        low: &mut Self,
+        high: &mut Self,
+        a: &[Self::Factor],
+        b: &[Self::Factor],
+    );
+
     /// Which lanes are zero.
     fn is_zero(self) -> Self::Mask;
     /// Which lanes have bit 63 set.
@@ -99,14 +127,25 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// bytes. No alignment is needed.
     unsafe fn load_pairs(proof: Self::Proof, at: *const *const u8, offset: usize) -> (Self, Self);
 
+    /// Chooses lane `i` if bit `i` is set.
+    fn mask(proof: Self::Proof, bits: u8) -> Self::Mask;
+
     /// Which lanes of two registers are equal.
     #[inline(always)]
     fn equals(self, other: Self) -> Self::Mask {
         self.xor(other).is_zero()
     }
 
-    /// Whether values stay in registers, so that short functions are best inlined.
-    const IN_REGISTERS: bool;
+    /// Runs `code`, a product of many digits: in place where multiply-adds are single instructions, else
+    /// as a call. Straight code of all products of an operation is more than a CPU keeps decoded.
+    #[inline(always)]
+    fn run_product<C: Code>(proof: Self::Proof, code: C) -> C::Output {
+        if Self::BY_COLUMNS {
+            proof.call(code)
+        } else {
+            Self::run(proof, code)
+        }
+    }
 
     /// Runs `code` in place where values stay in registers, else by [`Proof::enter`].
     #[inline(always)]
@@ -119,11 +158,32 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     }
 }
 
+/// [`DigitLanes::add_products`] by multiply-adds.
+#[inline(always)]
+pub(super) fn add_products<V: DigitLanes, const BITS: u32>(
+    low: &mut V,
+    high: &mut V,
+    a: &[V],
+    b: &[V],
+) {
+    const { assert!(BITS == DIGIT_BITS || BITS + 1 == DIGIT_BITS) };
+    assert!(a.len() == b.len());
+    let zero = V::zero(low.proof());
+    for (&a, &b) in a.iter().zip(b.iter().rev()) {
+        let (below, above) = (zero.mul_add_low(a, b), zero.mul_add_high(a, b));
+        if BITS == DIGIT_BITS {
+            (*low, *high) = (low.add(below), high.add(above));
+        } else {
+            let top = below.shift_right::<{ DIGIT_BITS - 1 }>();
+            *low = low.add(below.sub(top.shift_left::<{ DIGIT_BITS - 1 }>()));
+            *high = high.add(above.shift_left::<1>()).add(top);
+        }
+    }
+}
+
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on
 /// one says so.
 pub(crate) trait Mask: Copy + core::fmt::Debug {
-    /// Lane `i` is chosen if bit `i` is set.
-    fn from_bits(bits: u8) -> Self;
     /// Bit `i` is set if lane `i` is chosen: for public results.
     fn bits(self) -> u8;
     /// The lanes of both.

@@ -12,6 +12,11 @@ impl DigitSet {
     pub(crate) fn is_portable(self) -> bool {
         true
     }
+
+    /// Whether a multiply-add is one instruction.
+    pub(crate) fn multiplies_at_once(self) -> bool {
+        false
+    }
 }
 
 /// Evaluates an expression on the registers of a set.

@@ -4,6 +4,12 @@
 pub trait Proof: Copy + core::fmt::Debug {
     /// Runs `code` compiled for these instructions, as one call.
     fn enter<C: Code>(self, code: C) -> C::Output;
+
+    /// The same from code that was entered.
+    #[inline(always)]
+    fn call<C: Code>(self, code: C) -> C::Output {
+        self.enter(code)
+    }
 }
 
 /// A function and its arguments, to be compiled for the instructions of a [`Proof`]. A closure will

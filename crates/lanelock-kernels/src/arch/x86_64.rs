@@ -1,4 +1,4 @@
-//! x86-64: AES-NI and PCLMULQDQ, AVX2 and VAES, AVX-512 with IFMA, the SHA extensions.
+//! x86-64: AES-NI and PCLMULQDQ, AVX2 with VAES and FMA, AVX-512 with IFMA, the SHA extensions.
 
 mod blocks;
 mod detect;
@@ -10,8 +10,8 @@ mod sha512;
 mod words;
 
 pub(crate) use blocks::BlockSet;
-pub(crate) use detect::{Ifma as IfmaToken, machine};
-pub(crate) use digits::{DigitSet, Ifma, on};
+pub(crate) use detect::{Fma as FmaToken, Ifma as IfmaToken, machine};
+pub(crate) use digits::{DigitSet, Fma, Ifma, TowardZero, on};
 pub(crate) use sha::{Sha, Sha512};
 pub(crate) use words::{WordSet, Ymm, Zmm, of_words};
 
@@ -23,12 +23,13 @@ use crate::machine::Machine;
 pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 4] {
     let without_sha = machine.sha.map(|_| machine.without_sha());
     let narrower = match (machine.digits, machine.blocks) {
-        (DigitSet::Ifma(_), _) => Some(Machine {
+        (_, BlockSet::Ymm(token)) => Some(Machine {
+            blocks: BlockSet::Xmm(token.avx2().aesni()),
             digits: DigitSet::Portable,
             ..machine
         }),
-        (_, BlockSet::Ymm(token)) => Some(Machine {
-            blocks: BlockSet::Xmm(token.avx2().aesni()),
+        (DigitSet::Ifma(_) | DigitSet::Fma(_), _) => Some(Machine {
+            digits: DigitSet::Portable,
             ..machine
         }),
         _ => None,
@@ -46,9 +47,11 @@ pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Res
         (_, BlockSet::Portable) => "plain integers",
         _ => "SSE4.1, AES-NI, PCLMULQDQ",
     })?;
-    if let DigitSet::Ifma(_) = machine.digits {
-        f.write_str(", IFMA")?;
-    }
+    f.write_str(match machine.digits {
+        DigitSet::Ifma(_) => ", IFMA",
+        DigitSet::Fma(_) => ", FMA",
+        DigitSet::Portable => "",
+    })?;
     if machine.has_sha() {
         f.write_str(", SHA-NI")?;
     }

@@ -8,6 +8,7 @@ pub(super) mod columns;
 pub(super) mod residue;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use core::hint::black_box;
 

@@ -115,7 +115,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
-                            proof.enter(Public::<V, $n> { proof, jobs })
+                            proof.call(Public::<V, $n> { proof, jobs })
                         }
                     );
                 }
@@ -128,7 +128,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
-                            proof.enter(Make::<V, $p, $n> { proof, jobs })
+                            proof.call(Make::<V, $p, $n> { proof, jobs })
                         }
                     );
                 }
@@ -139,7 +139,7 @@ macro_rules! size {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool| {
-                            proof.enter(Private::<V, $p, $n> { proof, jobs, check })
+                            proof.call(Private::<V, $p, $n> { proof, jobs, check })
                         }
                     );
                 }

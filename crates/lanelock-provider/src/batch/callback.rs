@@ -105,7 +105,11 @@ impl Chain {
             Self {
                 has_callback: has_callback(&owners),
                 // Without frames it stands nowhere.
-                frames: if walk.is_plain { walk.frames } else { Vec::new() },
+                frames: if walk.is_plain {
+                    walk.frames
+                } else {
+                    Vec::new()
+                },
             }
         };
         on_large_stack(look).unwrap_or(Self {

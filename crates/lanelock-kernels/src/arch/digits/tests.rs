@@ -6,6 +6,42 @@ use super::{DigitLanes, LANES, Mask, Words};
 use crate::arch::on;
 use crate::testing::{Random, machines};
 
+/// Sums of up to five products of numbers below 2^`BITS`.
+fn check_products<V: DigitLanes, const BITS: u32>(proof: V::Proof, random: &mut Random) {
+    let count = random.below(6);
+    let bits = usize::try_from(BITS).unwrap();
+    let mut number = || match random.below(4) {
+        0 => (1 << BITS) - 1,
+        _ => random.next() >> (64 - BITS) >> random.below(bits),
+    };
+    let mut words = || -> Words { core::array::from_fn(|_| number()) };
+    let mut numbers = || -> Vec<Words> { (0..count + 2).map(|_| words()).collect() };
+    let (a, b) = (numbers(), numbers());
+    let vector = |words: &Words| V::load(proof, words);
+    let factors = |words: &[Words]| -> Vec<V::Factor> {
+        words.iter().map(|words| vector(words).factor()).collect()
+    };
+    let (mut low, mut high) = (vector(&a[count]), vector(&a[count + 1]));
+    let (factors_a, factors_b) = (factors(&a[..count]), factors(&b[..count]));
+    V::add_products::<BITS>(&mut low, &mut high, &factors_a, &factors_b);
+    let (mut lows, mut highs) = ([0; LANES], [0; LANES]);
+    low.store(&mut lows);
+    high.store(&mut highs);
+    for lane in 0..LANES {
+        let (mut low, mut high) = (a[count][lane], a[count + 1][lane]);
+        for i in 0..count {
+            let product = u128::from(a[i][lane]) * u128::from(b[count - 1 - i][lane]);
+            low += u64::try_from(product % (1 << BITS)).unwrap();
+            high += u64::try_from(product >> BITS).unwrap();
+        }
+        assert_eq!(
+            (lows[lane], highs[lane]),
+            (low, high),
+            "{count} products of {BITS} bits"
+        );
+    }
+}
+
 /// Words of every size, and the ones at the edges.
 fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
     let mut random = Random::new(seed);
@@ -22,7 +58,7 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
         let (x, y, z) = (words(), words(), words());
         let bits = (x[3] ^ y[4].rotate_left(8)).to_le_bytes();
         let [a, b, c] = [x, y, z].map(|words| V::load(proof, &words));
-        let (one, other) = (V::Mask::from_bits(bits[0]), V::Mask::from_bits(bits[1]));
+        let (one, other) = (V::mask(proof, bits[0]), V::mask(proof, bits[1]));
         let digit = |word: u64| u128::from(word % (1 << 52));
         let is = |name: &str, vector: V, lane: &dyn Fn(usize) -> u64| {
             let mut stored = [0; LANES];
@@ -87,6 +123,19 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
         assert_eq!(a.is_zero().bits(), gather(&|i| x[i] == 0));
         assert_eq!(a.is_negative().bits(), gather(&|i| x[i] >> 63 == 1));
         assert_eq!(a.equals(b).bits(), gather(&|i| x[i] == y[i]));
+    }
+}
+
+#[test]
+fn sums_of_products() {
+    for (seed, machine) in (1..).zip(machines()) {
+        on!(machine.digits, |V, proof, seed: u64| {
+            let mut random = Random::new(seed);
+            for _ in 0..2000 {
+                check_products::<V, 51>(proof, &mut random);
+                check_products::<V, 52>(proof, &mut random);
+            }
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Eight plain integers: any CPU, and what the tests and the check for secret-dependent branches
 //! run on.
 
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{self, DIGIT_BITS, DigitLanes, LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::wipe::Plain;
 
@@ -40,6 +40,10 @@ impl Register for Portable {
 
 impl DigitLanes for Portable {
     type Mask = PortableMask;
+    type Factor = Self;
+
+    const IN_REGISTERS: bool = false;
+    const BY_COLUMNS: bool = false;
 
     #[inline(never)]
     fn splat((): (), word: u64) -> Self {
@@ -113,6 +117,16 @@ impl DigitLanes for Portable {
         self.add(Self(high))
     }
 
+    #[inline(always)]
+    fn factor(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn add_products<const BITS: u32>(low: &mut Self, high: &mut Self, a: &[Self], b: &[Self]) {
+        digits::add_products::<Self, BITS>(low, high, a, b);
+    }
+
     #[inline(never)]
     fn is_zero(self) -> PortableMask {
         // Of a number and its negative, at least one has the top bit, unless it is zero.
@@ -171,19 +185,17 @@ impl DigitLanes for Portable {
         (Self(low), Self(high))
     }
 
-    const IN_REGISTERS: bool = false;
-}
-
-impl Mask for PortableMask {
     #[inline(never)]
-    fn from_bits(bits: u8) -> Self {
+    fn mask((): (), bits: u8) -> PortableMask {
         let mut mask = [0; LANES];
         for lane in 0..LANES {
             mask[lane] = 0_u64.wrapping_sub(u64::from(bits >> lane & 1));
         }
-        Self(mask)
+        PortableMask(mask)
     }
+}
 
+impl Mask for PortableMask {
     #[inline(never)]
     fn bits(self) -> u8 {
         let mut bits = 0;

@@ -3,7 +3,7 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::{BlockSet, DigitSet, WordSet, frame};
+use super::{BlockSet, DigitSet, TowardZero, WordSet, frame};
 use crate::arch::register::{Code, Proof};
 
 use crate::machine::{Machine, Tier};
@@ -22,7 +22,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
             Some(Machine {
                 blocks: BlockSet::Zmm(token),
                 words: WordSet::Zmm(token),
-                digits: Ifma::detect().map_or(DigitSet::Portable, DigitSet::Ifma),
+                digits: Ifma::detect().map_or_else(digits_of_doubles, DigitSet::Ifma),
                 keyed_registers: if token.begins_two_rounds() { 8 } else { 4 },
                 ..narrow
             })
@@ -30,11 +30,16 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         Tier::Avx2 => Some(Machine {
             words: WordSet::Ymm(Avx2::detect()?),
             blocks: Vaes256::detect().map_or(narrow.blocks, BlockSet::Ymm),
+            digits: digits_of_doubles(),
             ..narrow
         }),
         Tier::AesNi => Some(narrow),
         Tier::Neon | Tier::Portable => None,
     }
+}
+
+fn digits_of_doubles() -> DigitSet {
+    Fma::detect().map_or(DigitSet::Portable, DigitSet::Fma)
 }
 
 macro_rules! token {
@@ -63,6 +68,12 @@ macro_rules! token {
         impl Proof for $name {
             #[inline(always)]
             fn enter<C: Code>(self, code: C) -> C::Output {
+                let _rounding = ($bits & FMA != 0).then(TowardZero::set);
+                self.call(code)
+            }
+
+            #[inline(always)]
+            fn call<C: Code>(self, code: C) -> C::Output {
                 trait Compiled<C: Code> {
                     /// # Safety
                     /// The CPU has the instructions of this token.
@@ -109,6 +120,12 @@ token! {
     Avx2, AESNI | AVX2,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2",
     implies aesni: AesNi, bmi: Bmi
+}
+token! {
+    /// Fused multiply-adds of doubles, on top of [`Avx2`]. The code is run with rounding toward zero.
+    Fma, AESNI | AVX2 | FMA,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,fma",
+    implies
 }
 token! {
     /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].
@@ -189,6 +206,7 @@ const AVX512: u32 = 1 << 3;
 const SHANI: u32 = 1 << 4;
 const IFMA: u32 = 1 << 5;
 const TWO_ROUNDS: u32 = 1 << 6;
+const FMA: u32 = 1 << 7;
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -240,6 +258,9 @@ fn ask() -> u32 {
         found |= AVX2; // AVX; BMI1, AVX2, BMI2
         if all(ecx7, &[9, 10]) {
             found |= VAES; // VAES, VPCLMULQDQ
+        }
+        if all(one.ecx, &[12]) {
+            found |= FMA;
         }
     }
     // F, DQ, BW, VL; VBMI, VBMI2.

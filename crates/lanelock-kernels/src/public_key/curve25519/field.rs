@@ -157,13 +157,13 @@ impl<V: DigitLanes> Element<V> {
     /// The product, not carried.
     #[inline(always)]
     pub(super) fn mul_wide(self, other: Self) -> Wide<V> {
-        V::run(self.0[0].proof(), Product(self, other))
+        V::run_product(self.0[0].proof(), Product(self, other))
     }
 
     /// The square, not carried.
     #[inline(always)]
     pub(super) fn square_wide(self) -> Wide<V> {
-        V::run(self.0[0].proof(), Square(self))
+        V::run_product(self.0[0].proof(), Square(self))
     }
 
     /// `addend` + `factor` · `self`, not carried; `factor` is below 2²⁰.

@@ -173,7 +173,7 @@ fn ladder<V: DigitLanes>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<
     // (1 : 0) and (u : 1)
     let (mut sum, mut difference) = (one, one);
     let (mut other_sum, mut other_difference) = (u.add(one), u.sub(one));
-    let mut exchanged = V::Mask::from_bits(0);
+    let mut exchanged = V::mask(proof, 0);
     for word in (0..4).rev() {
         let mut bits = scalar[word];
         let count = if word == 3 { 63 } else { 64 };

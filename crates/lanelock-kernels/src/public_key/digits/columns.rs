@@ -7,7 +7,7 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use super::DIGIT;
+use super::{DIGIT, tiles};
 use crate::arch::digits::{DIGIT_BITS, DigitLanes};
 use crate::arch::register::Code;
 use crate::arrays::each;
@@ -48,6 +48,21 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     pub fn mul_add(&mut self, k: usize, a: V, b: V) {
         *self.at(k) = self.at(k).mul_add_low(a, b);
         *self.at(k + 1) = self.at(k + 1).mul_add_high(a, b);
+    }
+
+    /// [`Self::mul_add`] of the low 52 bits of `a` and 2^`LEFT`, where `LEFT` + `RIGHT` is 52.
+    #[inline(always)]
+    pub fn add_shifted<const LEFT: u32, const RIGHT: u32>(&mut self, k: usize, a: V) {
+        const { assert!(LEFT + RIGHT == DIGIT_BITS) };
+        let proof = a.proof();
+        if V::BY_COLUMNS {
+            let low = V::splat(proof, DIGIT);
+            let (below, above) = (a.shift_left::<LEFT>(), a.and(low).shift_right::<RIGHT>());
+            *self.at(k) = self.at(k).add(below.and(low));
+            *self.at(k + 1) = self.at(k + 1).add(above);
+        } else {
+            self.mul_add(k, a, V::splat(proof, 1 << LEFT));
+        }
     }
 
     /// Adds the products of the digits of `a` from `first` on and `b`, digit `i` of its number.
@@ -174,6 +189,9 @@ impl<V: DigitLanes, const N: usize> Code for AddProduct<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let Self { columns, a, b } = self;
+        if V::BY_COLUMNS {
+            return tiles::add_product(columns, a, b);
+        }
         each!(N, |I| {
             columns.add_row(I, 0, a, b[I]);
         });
@@ -192,6 +210,9 @@ impl<V: DigitLanes, const N: usize> Code for DoubleAndAddSquare<'_, V, N> {
     #[inline(always)]
     fn run(self) {
         let Self { columns, a } = self;
+        if V::BY_COLUMNS {
+            return tiles::double_and_add_square(columns, a);
+        }
         each!(N, |I| {
             columns.add_row(I, I + 1, a, a[I]);
         });
@@ -257,6 +278,9 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
             factor,
             multiple,
         } = self;
+        if V::BY_COLUMNS {
+            return tiles::clear_low(columns, modulus, factor, multiple);
+        }
         each!(N, |I| {
             multiple[I] = columns.clear(I, modulus, factor);
         });

@@ -121,14 +121,14 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[must_use]
     pub fn to_montgomery(self) -> Self {
         let square = Self::constant(self.proof(), &M::SQUARE);
-        self.proof().enter(Product(self, square))
+        self.proof().call(Product(self, square))
     }
 
     /// Brings a number from Montgomery's form back; at most M.
     #[inline(always)]
     #[must_use]
     pub fn to_plain(self) -> Self {
-        self.proof().enter(Quotient(self))
+        self.proof().call(Quotient(self))
     }
 
     /// Sum: below α M + β M.
@@ -142,21 +142,21 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
     #[inline(always)]
     #[must_use]
     pub fn mul(self, other: Self) -> Self {
-        V::run(self.proof(), Product(self, other))
+        V::run_product(self.proof(), Product(self, other))
     }
 
     /// `self` · `a` + `b` · `c`; the two products together are below 16 M².
     #[inline(always)]
     #[must_use]
     pub fn mul_add(self, a: Self, b: Self, c: Self) -> Self {
-        V::run(self.proof(), Products([self, b], [a, c]))
+        V::run_product(self.proof(), Products([self, b], [a, c]))
     }
 
     /// Montgomery square.
     #[inline(always)]
     #[must_use]
     pub fn square(self) -> Self {
-        V::run(self.proof(), Square(self))
+        V::run_product(self.proof(), Square(self))
     }
 
     /// The number below M, from one below 2 M.
@@ -213,7 +213,7 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
         two[0] = 2;
         let mut exponent = M::M;
         subtract(&mut exponent, &two, DIGIT);
-        self.proof().enter(Power(self, exponent))
+        self.proof().call(Power(self, exponent))
     }
 
     /// `self` − M, and which lanes of it are negative.
@@ -254,7 +254,7 @@ impl<V: DigitLanes, M: Prime<N>, const N: usize> Residue<V, M, N> {
             let above = if i + 1 < N { M::M[i + 1] } else { 0 };
             exponent[i] = M::M[i] >> 2 | (above & 3) << 50;
         }
-        self.proof().enter(Power(self, exponent)).mul(self)
+        self.proof().call(Power(self, exponent)).mul(self)
     }
 
     /// −`self`: below 1.01 M.

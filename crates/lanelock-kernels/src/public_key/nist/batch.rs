@@ -99,7 +99,7 @@ pub(super) fn decompress<V: DigitLanes, C: Parameters<N>, const N: usize>(
 ) {
     let x = Element::<V, C, N>::load(proof, &batch.x);
     batch.in_range = x.is_reduced().bits();
-    let odd = V::Mask::from_bits(batch.odd);
+    let odd = V::mask(proof, batch.odd);
     let (point, on_curve) = Affine::<V, C, N>::with_x(x.to_montgomery(), odd);
     batch.on_curve = on_curve.bits();
     store_element::<V, C, N>(point.y, &mut batch.y);

@@ -146,7 +146,7 @@ pub(super) fn multiply<V: DigitLanes, C: Parameters<N>, const N: usize>(
     scalar: Scalar<V, C, N>,
     point: &Affine<V, C, N>,
 ) -> Point<V, C, N> {
-    scalar.proof().enter(Multiply(scalar, point))
+    scalar.proof().call(Multiply(scalar, point))
 }
 
 /// `scalar` · G, with the multiples of [`fill`].
@@ -157,7 +157,7 @@ pub(super) fn multiply_base<V: DigitLanes, C: Parameters<N>, const N: usize>(
 ) -> Point<V, C, N> {
     scalar
         .proof()
-        .enter(MultiplyBase::<V, C, N>(scalar, multiples))
+        .call(MultiplyBase::<V, C, N>(scalar, multiples))
 }
 
 struct Multiply<'p, V: DigitLanes, C: Parameters<N>, const N: usize>(
@@ -171,7 +171,7 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Code for Multiply<'_, V, C
     #[inline(always)]
     fn run(self) -> Point<V, C, N> {
         let Self(scalar, point) = self;
-        let plus = V::Mask::from_bits(0);
+        let plus = V::mask(point.x.proof(), 0);
         let (odd, negate) = make_odd::<V, C, N>(scalar);
         let mut table = [point.to_jacobian(); MULTIPLES];
         let twice = table[0].double();
@@ -235,13 +235,13 @@ pub(super) fn fill<V: DigitLanes, C: Parameters<N>, const N: usize>(
     proof: V::Proof,
     multiples: &mut [Multiples<N>],
 ) {
-    let plus = V::Mask::from_bits(0);
+    let plus = V::mask(proof, 0);
     let mut base = Affine::<V, C, N>::generator(proof).to_jacobian();
     for group in multiples.chunks_mut(LANES) {
         // Lane l: the base of digit l of the group.
         let mut bases = base;
         for lane in 0..group.len() {
-            bases = Point::select(V::Mask::from_bits(!0 << lane), &base, &bases);
+            bases = Point::select(V::mask(proof, !0 << lane), &base, &bases);
             for _ in 0..FIXED_WIDTH {
                 base = base.double();
             }

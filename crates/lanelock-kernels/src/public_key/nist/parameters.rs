@@ -34,8 +34,8 @@ impl Modulus<5> for Prime256 {
         let u = *t.at(i);
         let proof = u.proof();
         *t.at(i + 1) = t.at(i + 1).add(u.shift_right::<52>());
-        t.mul_add(i + 1, u, V::splat(proof, 1 << (96 - 52)));
-        t.mul_add(i + 3, u, V::splat(proof, 1 << (192 - 3 * 52)));
+        t.add_shifted::<{ 96 - 52 }, 8>(i + 1, u);
+        t.add_shifted::<{ 192 - 3 * 52 }, 16>(i + 3, u);
         // 2²⁵⁶ − 2²²⁴
         t.mul_add(i + 4, u, V::splat(proof, (1 << 48) - (1 << 16)));
     }

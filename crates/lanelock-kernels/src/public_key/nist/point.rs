@@ -113,7 +113,7 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     #[inline(always)]
     #[must_use]
     pub fn double(&self) -> Self {
-        self.x.proof().enter(Double(self))
+        self.x.proof().call(Double(self))
     }
 
     /// `self` + `other`, `other` negated in the lanes of `negate`. Neither is infinite and they
@@ -123,7 +123,7 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     pub fn add<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
         self.x
             .proof()
-            .enter(Add::<V, C, O, N, false>(self, other, negate))
+            .call(Add::<V, C, O, N, false>(self, other, negate))
     }
 
     /// As [`Self::add`], for points that may be equal.
@@ -132,14 +132,14 @@ impl<V: DigitLanes, C: Parameters<N>, const N: usize> Point<V, C, N> {
     pub fn add_or_double<O: Operand<V, C, N>>(&self, other: &O, negate: V::Mask) -> Self {
         self.x
             .proof()
-            .enter(Add::<V, C, O, N, true>(self, other, negate))
+            .call(Add::<V, C, O, N, true>(self, other, negate))
     }
 
     /// `self` + `other`, whatever they are.
     #[inline(always)]
     #[must_use]
     pub fn add_complete(&self, other: &Self) -> Self {
-        let sum = self.add_or_double(other, V::Mask::from_bits(0));
+        let sum = self.add_or_double(other, V::mask(self.x.proof(), 0));
         let sum = Self::select(other.is_infinite(), self, &sum);
         Self::select(self.is_infinite(), other, &sum)
     }

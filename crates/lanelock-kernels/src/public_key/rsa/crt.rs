@@ -30,7 +30,7 @@ pub(super) fn raise<L: DigitLanes, const P: usize, const N: usize>(
         exponents,
         x,
     };
-    proof.enter(task);
+    proof.call(task);
 }
 
 /// See [`raise`].

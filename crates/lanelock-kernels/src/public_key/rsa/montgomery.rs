@@ -31,14 +31,14 @@ impl<L: DigitLanes, const B: usize> Moduli<L, B> {
     /// a ← a·b/R mod n
     #[inline(always)]
     pub fn multiply(&self, a: &mut Wide<L, B>, b: &Wide<L, B>) {
-        a.proof().enter(Multiply { moduli: self, a, b });
+        a.proof().call(Multiply { moduli: self, a, b });
     }
 
     /// a ← a²/R mod n, `times` times.
     #[inline(always)]
     pub fn square(&self, a: &mut Wide<L, B>, times: usize) {
         let moduli = self;
-        a.proof().enter(Square { moduli, a, times });
+        a.proof().call(Square { moduli, a, times });
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn multiply_add<L: DigitLanes, const P: usize, const N: usize>(
     c: &Wide<L, P>,
 ) {
     const { assert!(N == 2 * P) };
-    a.proof().enter(MultiplyAdd { result, a, b, c });
+    a.proof().call(MultiplyAdd { result, a, b, c });
 }
 
 struct Multiply<'a, L: DigitLanes, const B: usize> {

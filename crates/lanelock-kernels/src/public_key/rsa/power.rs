@@ -40,7 +40,7 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     #[inline(always)]
     pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; LANES]) {
         let powers = self;
-        x.proof().enter(Raise {
+        x.proof().call(Raise {
             powers,
             x,
             exponents,
@@ -53,9 +53,9 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; LANES]) {
         // The table is to fit the first-level cache: 20 KiB, or 30 KiB for `B` = 3.
         if B <= 3 {
-            x.proof().enter(RaiseSecret::<L, B, 16>(self, x, exponents));
+            x.proof().call(RaiseSecret::<L, B, 16>(self, x, exponents));
         } else {
-            x.proof().enter(RaiseSecret::<L, B, 8>(self, x, exponents));
+            x.proof().call(RaiseSecret::<L, B, 8>(self, x, exponents));
         }
     }
 }
@@ -86,7 +86,7 @@ impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
 
         let any = exponents.iter().fold(0, |any, exponent| any | exponent);
         let top = any.ilog2();
-        let set = |bit: u32| mask::<L>(exponents.map(|exponent| exponent >> bit & 1 == 1));
+        let set = |bit: u32| mask::<L>(proof, exponents.map(|exponent| exponent >> bit & 1 == 1));
         power.select(set(top), &base, &powers.one);
         let mut squarings = 1;
         for bit in (1..top).rev() {

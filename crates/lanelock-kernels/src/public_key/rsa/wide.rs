@@ -1,7 +1,7 @@
 //! Eight numbers, one per lane, digit by digit.
 
 use super::number::{BLOCK, Digits};
-use crate::arch::digits::{DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{DigitLanes, LANES, Words};
 use crate::arch::register::{Code, Proof};
 use crate::arrays::map;
 use crate::public_key::digits::columns::split;
@@ -26,13 +26,13 @@ impl<L: DigitLanes, const B: usize> Wide<L, B> {
     /// The number of each lane, in `B` blocks.
     #[inline(always)]
     pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; LANES]) -> Self {
-        proof.enter(Gather::<L, B> { proof, numbers })
+        proof.call(Gather::<L, B> { proof, numbers })
     }
 
     /// The inverse of [`Self::gather`].
     #[inline(always)]
     pub fn scatter(&self) -> [Digits<B>; LANES] {
-        self.proof().enter(Scatter(self))
+        self.proof().call(Scatter(self))
     }
 
     /// Copies `other`.
@@ -125,12 +125,12 @@ impl<L: DigitLanes, const B: usize> Drop for Wide<L, B> {
 
 /// The lanes whose bit is set.
 #[inline(always)]
-pub(super) fn mask<L: DigitLanes>(lanes: [bool; LANES]) -> L::Mask {
+pub(super) fn mask<L: DigitLanes>(proof: L::Proof, lanes: [bool; LANES]) -> L::Mask {
     let bits = lanes
         .iter()
         .rev()
         .fold(0, |bits, lane| bits << 1 | u8::from(*lane));
-    L::Mask::from_bits(bits)
+    L::mask(proof, bits)
 }
 
 struct Gather<'n, L: DigitLanes, const B: usize> {

@@ -2,9 +2,13 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use super::{DIGITS, Element, Wide};
+use super::{DIGITS, Element, RADIX, Wide};
 use crate::arch::digits::DigitLanes;
 use crate::arch::register::Code;
+use crate::arrays::each;
+
+/// Columns that products of digits begin in.
+const STARTS: usize = 2 * DIGITS - 1;
 
 /// The product, not carried: 50 multiply-adds.
 ///
@@ -20,6 +24,14 @@ impl<V: DigitLanes> Code for Product<V> {
     fn run(self) -> Wide<V> {
         let (a, b) = (self.0.0, self.1.0);
         let mut columns = [V::zero(a[0].proof()); 10];
+        if V::BY_COLUMNS {
+            let (a, b) = (factors(&a), factors(&b));
+            each!(STARTS, |K| {
+                let (from, to) = (K.saturating_sub(DIGITS - 1), DIGITS.min(K + 1));
+                add_column(&mut columns, K, &a[from..to], &b[K + 1 - to..K + 1 - from]);
+            });
+            return Wide::fold(columns);
+        }
         for i in 0..DIGITS {
             for j in 0..DIGITS {
                 columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], b[j]);
@@ -50,6 +62,20 @@ impl<V: DigitLanes> Code for Square<V> {
     fn run(self) -> Wide<V> {
         let a = self.0.0;
         let mut columns = [V::zero(a[0].proof()); 10];
+        if V::BY_COLUMNS {
+            let a = factors(&a);
+            each!(STARTS, |K| {
+                let (from, to) = (K.saturating_sub(DIGITS - 1), K.div_ceil(2));
+                add_column(&mut columns, K, &a[from..to], &a[K + 1 - to..K + 1 - from]);
+            });
+            for k in 1..STARTS {
+                columns[k] = columns[k].add(columns[k]);
+            }
+            each!(DIGITS, |I| {
+                add_column(&mut columns, 2 * I, &a[I..I + 1], &a[I..I + 1]);
+            });
+            return Wide::fold(columns);
+        }
         for i in 0..DIGITS {
             for j in i + 1..DIGITS {
                 columns[i + j + 1] = columns[i + j + 1].mul_add_high(a[i], a[j]);
@@ -72,6 +98,21 @@ impl<V: DigitLanes> Code for Square<V> {
         }
         Wide::fold(columns)
     }
+}
+
+/// Adds the products of the first of `a` with the last of `b`, and so on, to column `k` and the next.
+#[inline(always)]
+fn add_column<V: DigitLanes>(columns: &mut [V; 10], k: usize, a: &[V::Factor], b: &[V::Factor]) {
+    let (mut low, mut high) = (columns[k], columns[k + 1]);
+    V::add_products::<RADIX>(&mut low, &mut high, a, b);
+    (columns[k], columns[k + 1]) = (low, high);
+}
+
+/// The digits in the form that products are made of.
+#[inline(always)]
+fn factors<V: DigitLanes>(digits: &[V; DIGITS]) -> [V::Factor; DIGITS] {
+    let [a, b, c, d, e] = *digits;
+    [a.factor(), b.factor(), c.factor(), d.factor(), e.factor()]
 }
 
 /// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.

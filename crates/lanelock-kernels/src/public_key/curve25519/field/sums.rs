@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use super::{DIGIT, DIGITS, Element, Wide};
+use super::{DIGIT, DIGITS, Element, Wide, times_19};
 use crate::arch::digits::DigitLanes;
 use crate::arch::register::Code;
 
@@ -77,7 +77,11 @@ impl<V: DigitLanes> Code for Carried<V> {
         for i in 0..DIGITS {
             digits[i] = digits[i].and(mask);
         }
-        digits[0] = digits[0].mul_add_low(wide[4].shift_right::<51>(), nineteen);
+        let above = wide[4].shift_right::<51>();
+        digits[0] = match V::BY_COLUMNS {
+            true => digits[0].add(times_19(above)),
+            false => digits[0].mul_add_low(above, nineteen),
+        };
         for i in 1..DIGITS {
             digits[i] = digits[i].add(wide[i - 1].shift_right::<51>());
         }
