@@ -2,6 +2,8 @@
 //! other, so that few sums are in registers, and in tiles, so that the code stays short: straight code
 //! for ten digits by ten is more than a CPU keeps decoded.
 
+use core::ops::Range;
+
 use super::DIGIT;
 use super::columns::Columns;
 use crate::arch::digits::{DIGIT_BITS, DigitLanes};
@@ -50,22 +52,15 @@ pub(super) fn double_and_add_square<V: DigitLanes, const N: usize>(
     let a = factors(a);
     let Columns { low, high } = columns;
     each!(N, |I| {
-        add_column(low, high, I, &a[..I.div_ceil(2)], &a[I / 2 + 1..=I]);
+        add_column(low, high, I, 0..I.div_ceil(2), &a, &a);
     });
     each!(N, |I| {
-        let middle = (N + I).div_ceil(2);
-        add_column(
-            low,
-            high,
-            N + I,
-            &a[I + 1..middle],
-            &a[N + I + 1 - middle..],
-        );
+        add_column(low, high, N + I, I + 1..(N + I).div_ceil(2), &a, &a);
     });
     columns.double();
     let Columns { low, high } = columns;
     each!(N, |I| {
-        add_column(low, high, 2 * I, &a[I..=I], &a[I..=I]);
+        add_column(low, high, 2 * I, I..I + 1, &a, &a);
     });
 }
 
@@ -143,10 +138,10 @@ impl<V: DigitLanes, const T: usize> Code for Tile<'_, V, T> {
     fn run(self) {
         let Self { low, high, a, b } = self;
         each!(T, |I| {
-            add_column(low, high, I, &a[..=I], &b[..=I]);
+            add_column(low, high, I, 0..I + 1, a, b);
         });
         each!(T, |I| {
-            add_column(low, high, T + I, &a[I + 1..], &b[I + 1..]);
+            add_column(low, high, T + I, I + 1..T, a, b);
         });
     }
 }
@@ -175,36 +170,39 @@ impl<V: DigitLanes, const T: usize> Code for Clear<'_, V, T> {
         let proof = factor.proof();
         let mut digits = *modulus;
         each!(T, |I| {
-            add_column(low, high, I, &digits[..I], &modulus[1..=I]);
+            add_column(low, high, I, 0..I, &digits, modulus);
             multiple[I] = V::zero(proof).mul_add_low(low[I], factor);
             digits[I] = multiple[I].factor();
             // With the product of the lowest digits, the column becomes the next multiple of 2⁵².
             let carry = low[I]
                 .add(V::splat(proof, DIGIT))
                 .shift_right::<DIGIT_BITS>();
-            add_column(low, high, I, &digits[I..=I], &modulus[..1]);
+            add_column(low, high, I, I..I + 1, &digits, modulus);
             let next = at(low, high, I + 1);
             *next = next.add(carry);
         });
         each!(T, |I| {
-            add_column(low, high, T + I, &digits[I + 1..], &modulus[I + 1..]);
+            add_column(low, high, T + I, I + 1..T, &digits, modulus);
         });
     }
 }
 
-/// Adds the products of the first of `a` with the last of `b`, and so on, to column `k` and the next.
+/// Adds the products of `a[i]`, `i` of a range, and `b` that belong to column `k`.
 #[inline(always)]
 fn add_column<V: DigitLanes, const T: usize>(
     low: &mut [V; T],
     high: &mut [V; T],
     k: usize,
-    a: &[V::Factor],
-    b: &[V::Factor],
+    range: Range<usize>,
+    a: &[V::Factor; T],
+    b: &[V::Factor; T],
 ) {
-    if a.is_empty() {
+    if range.is_empty() {
         return;
     }
+    let Range { start, end } = range;
     let (mut below, mut above) = (*at(low, high, k), *at(low, high, k + 1));
+    let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
     V::add_products::<DIGIT_BITS>(&mut below, &mut above, a, b);
     (*at(low, high, k), *at(low, high, k + 1)) = (below, above);
 }

@@ -342,10 +342,7 @@ unsafe fn add_product<const BITS: u32>(
 fn lookup(quarters: [__m256i; 4], places: __m256i) -> __m256i {
     let [a, b, c, d] = quarters;
     // The instruction moves halves of words, and looks at three bits of their places.
-    let even = _mm256_and_si256(
-        _mm256_slli_epi64::<1>(places),
-        _mm256_set1_epi64x(2 * HALF as i64 - 1),
-    );
+    let even = _mm256_and_si256(_mm256_slli_epi64::<1>(places), _mm256_set1_epi64x(0b111));
     let odd = _mm256_or_si256(even, _mm256_set1_epi64x(1));
     let halves = _mm256_or_si256(even, _mm256_slli_epi64::<32>(odd));
     let a = _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(a, halves));

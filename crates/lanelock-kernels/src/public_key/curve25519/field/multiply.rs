@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
+use core::ops::Range;
+
 use super::{DIGITS, Element, RADIX, Wide};
 use crate::arch::digits::DigitLanes;
 use crate::arch::register::Code;
@@ -28,7 +30,7 @@ impl<V: DigitLanes> Code for Product<V> {
             let (a, b) = (factors(&a), factors(&b));
             each!(STARTS, |K| {
                 let (from, to) = (K.saturating_sub(DIGITS - 1), DIGITS.min(K + 1));
-                add_column(&mut columns, K, &a[from..to], &b[K + 1 - to..K + 1 - from]);
+                add_column(&mut columns, K, from..to, &a, &b);
             });
             return Wide::fold(columns);
         }
@@ -66,13 +68,13 @@ impl<V: DigitLanes> Code for Square<V> {
             let a = factors(&a);
             each!(STARTS, |K| {
                 let (from, to) = (K.saturating_sub(DIGITS - 1), K.div_ceil(2));
-                add_column(&mut columns, K, &a[from..to], &a[K + 1 - to..K + 1 - from]);
+                add_column(&mut columns, K, from..to, &a, &a);
             });
             for k in 1..STARTS {
                 columns[k] = columns[k].add(columns[k]);
             }
             each!(DIGITS, |I| {
-                add_column(&mut columns, 2 * I, &a[I..I + 1], &a[I..I + 1]);
+                add_column(&mut columns, 2 * I, I..I + 1, &a, &a);
             });
             return Wide::fold(columns);
         }
@@ -100,10 +102,18 @@ impl<V: DigitLanes> Code for Square<V> {
     }
 }
 
-/// Adds the products of the first of `a` with the last of `b`, and so on, to column `k` and the next.
+/// Adds the products of `a[i]`, `i` of a range, and `b` that belong to column `k`.
 #[inline(always)]
-fn add_column<V: DigitLanes>(columns: &mut [V; 10], k: usize, a: &[V::Factor], b: &[V::Factor]) {
+fn add_column<V: DigitLanes>(
+    columns: &mut [V; 10],
+    k: usize,
+    range: Range<usize>,
+    a: &[V::Factor; DIGITS],
+    b: &[V::Factor; DIGITS],
+) {
+    let Range { start, end } = range;
     let (mut low, mut high) = (columns[k], columns[k + 1]);
+    let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
     V::add_products::<RADIX>(&mut low, &mut high, a, b);
     (columns[k], columns[k + 1]) = (low, high);
 }
