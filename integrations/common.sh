@@ -200,8 +200,8 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
 }
 
 check_batches() { # check_batches PID: its operations met in batches, where the CPU has lanes for them
-    if ! grep -q avx512ifma /proc/cpuinfo; then
-        echo "skipped: whether operations met in batches: this CPU has no AVX-512 IFMA"
+    if ! grep -qw -e avx512ifma -e fma /proc/cpuinfo; then
+        echo "skipped: whether operations met in batches: this CPU has neither AVX-512 IFMA nor FMA"
         return
     fi
     "$LANELOCK" stats "$1" --json | python3 -c '

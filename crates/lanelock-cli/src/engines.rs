@@ -226,6 +226,7 @@ fn cpu_features() -> Vec<&'static str> {
         "avx",
         "avx2",
         "bmi2",
+        "fma",
         "adx",
         "gfni",
         "vaes",

@@ -13,12 +13,12 @@
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-use lanelock_kernels::Machine;
 use lanelock_kernels::hash::{self, Sha256, Sha384};
 use lanelock_kernels::public_key::nist::{
     AgreeJob, Curve, GenerateJob, Kernels, NonceSource, Nonces, P256, P384, PublicPoint, Refusal,
     SignJob, Signature, VerifyJob,
 };
+use lanelock_kernels::{Digits, Machine};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::ec::{EcGroup, EcKey};
@@ -237,7 +237,7 @@ fn selected(index: usize, name: &str) -> bool {
 
 fn main() {
     let machine = Machine::best();
-    if !machine.has_digits() {
+    if machine.digits() == Digits::Plain {
         println!("this CPU has no registers of digits");
         return;
     }

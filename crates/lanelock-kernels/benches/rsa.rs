@@ -6,12 +6,12 @@
 
 use std::hint::black_box;
 
-use lanelock_kernels::Machine;
 use lanelock_kernels::public_key::rsa::{
     Blinding, BlindingJob, PrivateComponents, PrivateJob, PrivateKey, PrivateSize,
     PublicComponents, PublicJob, PublicKey, PublicSize, make_blindings, private,
     private_without_check, public,
 };
+use lanelock_kernels::{Digits, Machine};
 use openssl::pkey::Private;
 use openssl::rand::rand_bytes;
 use openssl::rsa::{Padding, Rsa};
@@ -31,7 +31,7 @@ fn main() {
         .next()
         .map_or(8, |batch| batch.parse().expect("a number of messages"));
     let machine = Machine::best();
-    if !machine.has_digits() {
+    if machine.digits() == Digits::Plain {
         println!("this CPU has no registers of digits");
         return;
     }

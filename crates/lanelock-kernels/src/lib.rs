@@ -25,7 +25,7 @@ mod parts;
 mod poly1305;
 mod wipe;
 
-pub use machine::{Machine, Tier};
+pub use machine::{Digits, Machine, Tier};
 
 #[cfg(test)]
 mod testing;

@@ -60,6 +60,18 @@ impl Tier {
     }
 }
 
+/// How a machine multiplies digits of 52 bits, from the slowest to the fastest: which public-key
+/// operations are faster in lanes than one after the other depends on it.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Digits {
+    /// As plain integers, lane by lane.
+    Plain,
+    /// As doubles, by fused multiply-adds of four lanes.
+    Fma,
+    /// By the multiply-adds of AVX-512 IFMA, of eight lanes.
+    Ifma,
+}
+
 /// What kernels run on: for each kind of register, the widest of a tier.
 ///
 /// The only way to one is to ask the CPU, so kernels take it for the proof that its instructions
@@ -148,11 +160,10 @@ impl Machine {
         self.blocks.count()
     }
 
-    /// Whether the multiply-adds of big numbers are single instructions: the public-key operations of
-    /// all curves and sizes are then faster in lanes than one after the other.
+    /// How it multiplies the digits of big numbers.
     #[must_use]
-    pub fn has_digits(self) -> bool {
-        self.digits.multiplies_at_once()
+    pub fn digits(self) -> Digits {
+        self.digits.kind()
     }
 }
 
@@ -167,7 +178,7 @@ impl fmt::Display for Machine {
 mod tests {
     use std::string::ToString;
 
-    use super::{Machine, Tier};
+    use super::{Digits, Machine, Tier};
     use crate::testing::has;
 
     #[test]
@@ -210,7 +221,12 @@ mod tests {
         }
         #[cfg(target_arch = "x86_64")]
         assert_eq!(best.has_sha(), aesni && has!("sha"));
-        assert_eq!(best.has_digits(), avx512 && has!("avx512ifma"));
+        let digits = match best.tier() {
+            Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
+            Tier::Avx512 | Tier::Avx2 if has!("fma") => Digits::Fma,
+            _ => Digits::Plain,
+        };
+        assert_eq!(best.digits(), digits);
         assert!(Tier::Portable.is_available());
     }
 

@@ -94,7 +94,7 @@ use lanelock_core::{SessionError, Transform};
 use lanelock_kernels::Machine;
 use lanelock_public_key::engine::KeyHalf;
 
-pub use lanelock_kernels::Tier;
+pub use lanelock_kernels::{Digits, Tier};
 pub use tier::{TierError, VARIABLE};
 
 use public_key::PublicKeys;
@@ -133,10 +133,12 @@ impl Native {
         self.machine.tier()
     }
 
-    /// Whether it offers RSA and the curves, whose lanes need AVX-512 IFMA. ML-KEM it always offers.
+    /// How it multiplies the digits of big numbers, on which it depends what public keys it offers:
+    /// ML-KEM always, X25519, Ed25519 and P-384 from [`Digits::Fma`] on, P-256 and RSA with
+    /// [`Digits::Ifma`].
     #[must_use]
-    pub fn has_digit_lanes(&self) -> bool {
-        self.machine.has_digits()
+    pub fn digits(&self) -> Digits {
+        self.machine.digits()
     }
 
     fn of(machine: Machine) -> Self {

@@ -2,23 +2,78 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lanelock::public_key::{Curve, KeyKind};
 use lanelock::telemetry::{Inactive, module};
-use lanelock_native::{Native, Tier, TierError};
+use lanelock_native::{Digits, Native, Tier, TierError};
 
-/// Why there are none; `None` if there are.
-pub(crate) fn lacking() -> Option<Inactive> {
-    match Native::new() {
-        Err(TierError::Unknown(_)) => Some(Inactive::TierUnknown),
-        Err(TierError::Unavailable(_)) => Some(Inactive::TierUnavailable),
-        Ok(Some(native)) if native.has_digit_lanes() => None,
-        Ok(_) if is_ifma() => Some(Inactive::TierForced),
-        Ok(_) => Some(Inactive::NoIfma),
+use crate::algorithms::Algorithm;
+
+/// Which keys run in lanes on this machine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Lanes {
+    /// All that [`Algorithm`] names.
+    All,
+    /// X25519, Ed25519, P-384 and ML-KEM: the CPU multiplies digits as doubles, and OpenSSL is as fast
+    /// with RSA and P-256.
+    WithoutRsaAndP256,
+    /// None. Where there is ML-KEM alone, no exchange of TLS would run whole.
+    Lacking(Inactive),
+}
+
+impl Lanes {
+    /// What this CPU has, or the tier that the environment asks for.
+    pub(crate) fn of_machine() -> Self {
+        let digits = match Native::new() {
+            Err(TierError::Unknown(_)) => return Self::Lacking(Inactive::TierUnknown),
+            Err(TierError::Unavailable(_)) => return Self::Lacking(Inactive::TierUnavailable),
+            Ok(native) => native.map_or(Digits::Plain, |native| native.digits()),
+        };
+        match digits {
+            Digits::Ifma => Self::All,
+            Digits::Fma => Self::WithoutRsaAndP256,
+            Digits::Plain if of_cpu() > Digits::Plain => Self::Lacking(Inactive::TierForced),
+            Digits::Plain => Self::Lacking(Inactive::Cpu),
+        }
+    }
+
+    /// Why there are none; `None` if there are.
+    pub(crate) fn lacking(self) -> Option<Inactive> {
+        match self {
+            Self::Lacking(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Whether some keys of `algorithm` run in them.
+    pub(crate) fn has(self, algorithm: Algorithm) -> bool {
+        match self {
+            Self::All => true,
+            Self::WithoutRsaAndP256 => algorithm != Algorithm::Rsa,
+            Self::Lacking(_) => false,
+        }
+    }
+
+    /// Whether keys of this kind do, one of those that [`Algorithm`] names.
+    pub(crate) fn has_kind(self, kind: KeyKind) -> bool {
+        match self {
+            Self::All => true,
+            Self::WithoutRsaAndP256 => !matches!(kind, KeyKind::Rsa(_) | KeyKind::Ec(Curve::P256)),
+            Self::Lacking(_) => false,
+        }
     }
 }
 
-/// Whether the CPU has lanes, whatever the environment asks for.
+/// Whether the CPU has AVX-512 IFMA, whatever the environment asks for.
 pub(crate) fn is_ifma() -> bool {
-    Native::with_tier(Tier::Avx512).is_ok_and(|native| native.has_digit_lanes())
+    of_cpu() == Digits::Ifma
+}
+
+fn of_cpu() -> Digits {
+    let tiers = [Tier::Avx512, Tier::Avx2].into_iter();
+    let mut engines = tiers.filter_map(|tier| Native::with_tier(tier).ok());
+    engines
+        .next()
+        .map_or(Digits::Plain, |native| native.digits())
 }
 
 /// Whether telemetry was told that the system refuses something.

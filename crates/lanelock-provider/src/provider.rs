@@ -16,7 +16,7 @@ use crate::event_loop;
 use crate::ffi::boundary::{boundary, raise};
 use crate::ffi::functions::{Core, Table};
 use crate::ffi::{CoreHandle, Dispatch};
-use crate::lanes;
+use crate::lanes::{self, Lanes};
 use crate::status::Status;
 
 /// State in one library context. The core frees it after everything that was made from it.
@@ -28,8 +28,7 @@ pub(crate) struct Provider {
     pub status: Status,
     /// Why nothing is offered, whatever the application activates.
     switched_off: Option<Inactive>,
-    /// Why nothing runs in lanes.
-    lacking: Option<Inactive>,
+    lanes: Lanes,
     default: OnceLock<Box<DefaultProvider>>,
     is_default_active: AtomicBool,
 }
@@ -56,14 +55,15 @@ impl Provider {
             false => Some(Inactive::Configuration),
             true => None,
         };
+        let lanes = Lanes::of_machine();
         let state = Box::into_raw(Box::new(Self {
             handle,
             core,
             dispatch: entry::functions().write(),
             config,
-            status: Status::new(),
+            status: Status::of(lanes),
             switched_off,
-            lacking: lanes::lacking(),
+            lanes,
             default: OnceLock::new(),
             is_default_active: AtomicBool::new(false),
         }));
@@ -80,7 +80,7 @@ impl Provider {
             event_loop::set_mode(config.event_loop);
         }
         module::loaded();
-        module::set_inactive(provider.switched_off.or(provider.lacking));
+        module::set_inactive(provider.switched_off.or(provider.lanes.lacking()));
         Ok(state)
     }
 
@@ -168,32 +168,37 @@ impl Provider {
         }
         match self.active() {
             None => Some(Inactive::NoDefaultProvider),
-            Some(_) => self.lacking.or_else(lanes::refusal),
+            Some(_) => self.lanes.lacking().or_else(lanes::refusal),
         }
     }
 
-    /// Whether an operation of the caller's can join a batch: inside a job, on a machine with lanes,
-    /// and chosen.
-    pub(crate) fn can_join(&self, choice: Algorithm) -> bool {
+    /// Whether an operation of the caller's can join a batch: inside a job, chosen, and on a machine
+    /// with lanes for it, as `has_lanes` says.
+    pub(crate) fn can_join(
+        &self,
+        choice: Algorithm,
+        has_lanes: impl FnOnce(Lanes) -> bool,
+    ) -> bool {
         if !self.config.algorithms.has(choice) || !batch::can_join() {
             return false;
         }
-        if self.lacking.is_some() {
+        let has_lanes = has_lanes(self.lanes);
+        if !has_lanes {
             module::missed();
         }
-        self.lacking.is_none()
+        has_lanes
     }
 
     /// Whether an operation of a thread that waits for it can run with those of others.
     pub(crate) fn can_combine(&self, choice: Algorithm) -> bool {
         self.config.threads != Mode::Off
             && self.config.algorithms.has(choice)
-            && self.lacking.is_none()
+            && self.lanes.has(choice)
     }
 
-    /// Why operations in jobs cannot run in lanes, of what does not change.
-    pub(crate) fn lacking(&self) -> Option<Inactive> {
-        self.lacking
+    /// What runs in lanes on this machine.
+    pub(crate) fn lanes(&self) -> Lanes {
+        self.lanes
     }
 }
 

@@ -10,13 +10,13 @@ use std::fmt;
 /// use telemetry::Inactive;
 ///
 /// assert!(Inactive::Environment.is_switched_off());
-/// println!("nothing runs in lanes: {}", Inactive::NoIfma);
+/// println!("nothing runs in lanes: {}", Inactive::Cpu);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Inactive {
-    /// The CPU, or its operating system, has no AVX-512 IFMA.
-    NoIfma,
+    /// The CPU, or its operating system, has neither AVX-512 IFMA nor AVX2 with FMA.
+    Cpu,
     /// `LANELOCK_TIER` names a tier that has no lanes for public keys, and the CPU has one that does.
     TierForced,
     /// `LANELOCK_TIER` names no tier.
@@ -36,7 +36,7 @@ pub enum Inactive {
 impl Inactive {
     /// All reasons; a reason's code in the page and in the probe is its place, counted from 1.
     pub const ALL: [Self; 8] = [
-        Self::NoIfma,
+        Self::Cpu,
         Self::TierForced,
         Self::TierUnknown,
         Self::TierUnavailable,
@@ -65,7 +65,7 @@ impl Inactive {
     #[must_use]
     pub const fn as_c_str(self) -> &'static CStr {
         match self {
-            Self::NoIfma => c"this CPU has no AVX-512 IFMA",
+            Self::Cpu => c"this CPU has neither AVX-512 IFMA nor AVX2 with FMA",
             Self::TierForced => {
                 c"LANELOCK_TIER forces a tier without lanes for public keys; unset it"
             }

@@ -27,18 +27,52 @@ pub fn provider_module() -> PathBuf {
     module.clone()
 }
 
-/// Whether this CPU has lanes for public keys; elsewhere no job pauses, and a line says so.
+/// The public keys that have lanes, from the fewest on.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Lanes {
+    /// None but ML-KEM's, which the provider then leaves alone: no job pauses.
+    None,
+    /// X25519, Ed25519, P-384 and ML-KEM.
+    Some,
+    /// RSA and P-256 as well.
+    All,
+}
+
+/// Those of this CPU, or of what `LANELOCK_TIER` makes of it.
+#[must_use]
+pub fn lanes() -> Lanes {
+    let tier = std::env::var("LANELOCK_TIER").ok();
+    let allows = |name: &str| tier.as_ref().is_none_or(|tier| tier == name);
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::is_x86_feature_detected as has;
+        if allows("avx512") && has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes") {
+            return Lanes::All;
+        }
+        if (allows("avx512") || allows("avx2")) && has!("avx2") && has!("fma") {
+            return Lanes::Some;
+        }
+    }
+    let _ = allows;
+    Lanes::None
+}
+
+/// Whether there are lanes for X25519, Ed25519 and P-384; elsewhere a line says what is skipped.
 #[must_use]
 pub fn has_lanes() -> bool {
-    let forced = std::env::var("LANELOCK_TIER").is_ok_and(|tier| tier != "avx512");
-    #[cfg(target_arch = "x86_64")]
-    let ifma = is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes");
-    #[cfg(not(target_arch = "x86_64"))]
-    let ifma = false;
-    if forced || !ifma {
-        eprintln!(
-            "SKIPPED: what needs lanes for public keys; this machine, or LANELOCK_TIER, has none"
-        );
+    reaches(Lanes::Some, "public keys")
+}
+
+/// Whether there are lanes for RSA and P-256 too; elsewhere a line says what is skipped.
+#[must_use]
+pub fn has_all_lanes() -> bool {
+    reaches(Lanes::All, "RSA and P-256")
+}
+
+fn reaches(least: Lanes, keys: &str) -> bool {
+    let is = lanes() >= least;
+    if !is {
+        eprintln!("SKIPPED: what needs lanes for {keys}; this machine, or LANELOCK_TIER, has none");
     }
-    !forced && ifma
+    is
 }

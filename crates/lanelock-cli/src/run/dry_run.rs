@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 
-use lanelock_native::{Native, Tier};
+use lanelock_native::Digits;
 
 use super::program::{PRIVILEGED, Program};
 use super::user_config::UserConfig;
-use super::{Options, When, module, policy, user_config};
+use super::{Options, When, lanes, module, policy, user_config};
 use crate::failure::Failure;
 use crate::terminal::print;
 
@@ -74,7 +74,11 @@ pub(super) fn run(command: &OsStr, options: &Options) -> Result<(), Failure> {
         None => verdict(&program, options),
     };
     match verdict {
-        Ok(how) => print(format!("{path}: {how}\n")),
+        Ok(how) if lanes::digits() == Digits::Ifma => print(format!("{path}: {how}\n")),
+        Ok(how) => {
+            let keys = lanes::keys(lanes::digits());
+            print(format!("{path}: {how}\non this CPU for {keys}\n"))
+        }
         Err(why) => {
             print(format!("{path}: runs as without lanelock: {why}\n"))?;
             Err(Failure::Exit(1))
@@ -93,9 +97,9 @@ fn objection(program: &Program) -> Result<Option<String>, Failure> {
         return Ok(Some(objection));
     }
     module::find()?;
-    let has_lanes = Native::with_tier(Tier::Avx512).is_ok_and(|native| native.has_digit_lanes());
-    Ok((!has_lanes).then(|| {
-        "this CPU has no lanes for public keys, which need AVX-512 IFMA (`lanelock engines`)"
+    Ok((lanes::digits() == Digits::Plain).then(|| {
+        "this CPU has no lanes for public keys, which need AVX-512 IFMA, or AVX2 with FMA \
+         (`lanelock engines`)"
             .to_owned()
     }))
 }

@@ -4,6 +4,7 @@ mod child;
 mod config;
 mod dry_run;
 mod elf;
+mod lanes;
 mod library;
 pub mod module;
 mod place;

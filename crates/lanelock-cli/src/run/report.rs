@@ -6,6 +6,7 @@ use std::time::Duration;
 use lanelock::telemetry::Inactive;
 use lanelock::telemetry::reader::{Listener, Stats};
 
+use super::lanes;
 use super::program::Program;
 use crate::stats;
 use crate::terminal::say;
@@ -68,8 +69,8 @@ pub(super) fn print(listener: Listener, program: &Program) {
         ));
     } else if is_loaded {
         say(&format!(
-            "{name} has loaded the provider, but used no private key that it runs in lanes (RSA of \
-             2048 to 4096 bits, P-256, P-384, Ed25519, X25519)"
+            "{name} has loaded the provider, but used no private key that it runs in lanes ({})",
+            lanes::keys(lanes::digits())
         ));
     } else {
         say(&format!(

@@ -70,7 +70,7 @@ impl All {
 /// A word for the reason, which keeps its meaning.
 pub(super) fn word(reason: Inactive) -> &'static str {
     match reason {
-        Inactive::NoIfma => "no-ifma",
+        Inactive::Cpu => "cpu",
         Inactive::TierForced => "tier-forced",
         Inactive::TierUnknown => "tier-unknown",
         Inactive::TierUnavailable => "tier-unavailable",

@@ -310,7 +310,7 @@ mod tests {
             started: UNIX_EPOCH + std::time::Duration::from_secs(1000),
             is_module: true,
             outside_jobs: true,
-            inactive: Some(Inactive::NoIfma),
+            inactive: Some(Inactive::Cpu),
             uncounted: 88,
             queues: Vec::new(),
         };
@@ -332,7 +332,7 @@ mod tests {
             "lanelock_uncounted_total{pid=\"4711\",comm=\"haproxy\"} 88",
             "lanelock_provider_loaded{pid=\"4711\",comm=\"haproxy\"} 1",
             "lanelock_outside_jobs{pid=\"4711\",comm=\"haproxy\"} 1",
-            "lanelock_inactive{pid=\"4711\",comm=\"haproxy\",reason=\"no-ifma\"} 1",
+            "lanelock_inactive{pid=\"4711\",comm=\"haproxy\",reason=\"cpu\"} 1",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}:\n{text}");
         }

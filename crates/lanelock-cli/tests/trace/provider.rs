@@ -37,12 +37,12 @@ fn batches_of_a_program_without_tls_are_those_that_the_provider_counts() {
     let json = site.directory.path().join("trace.json");
     let output = trace(&site, &json)
         .args(["--stats", "--", "openssl", "speed", "-async_jobs", "8"])
-        .args(["-seconds", "1", "rsa2048"])
+        .args(["-seconds", "1", "ecdsap384"])
         .output()
         .expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let table = String::from_utf8_lossy(&output.stderr);
-    let row = table.lines().find(|line| line.contains("rsa-2048"));
+    let row = table.lines().find(|line| line.contains("p384-sign"));
     let mut words = row.expect(&table).split_whitespace();
     let name = words.next();
     let count = words.next().and_then(|word| word.parse().ok());

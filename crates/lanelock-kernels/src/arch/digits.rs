@@ -9,8 +9,9 @@
 #[cfg(test)]
 mod tests;
 
-pub(crate) use super::portable::Portable;
+use core::ops::Range;
 
+pub(crate) use super::portable::Portable;
 use super::register::{Code, Proof, Register};
 use crate::wipe::Plain;
 
@@ -103,6 +104,30 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
         a: &[Self::Factor],
         b: &[Self::Factor],
     );
+
+    /// The digits in the form that products are made of.
+    #[inline(always)]
+    fn factors<const N: usize>(digits: &[Self; N]) -> [Self::Factor; N] {
+        let mut factors = [digits[0].factor(); N];
+        for i in 1..N {
+            factors[i] = digits[i].factor();
+        }
+        factors
+    }
+
+    /// [`Self::add_products`] of those of `a[i]`, `i` of `range`, and `b` that belong to column `k`.
+    #[inline(always)]
+    fn add_column<const BITS: u32, const N: usize>(
+        (low, high): (&mut Self, &mut Self),
+        k: usize,
+        range: Range<usize>,
+        a: &[Self::Factor; N],
+        b: &[Self::Factor; N],
+    ) {
+        let Range { start, end } = range;
+        let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
+        Self::add_products::<BITS>(low, high, a, b);
+    }
 
     /// Which lanes are zero.
     fn is_zero(self) -> Self::Mask;

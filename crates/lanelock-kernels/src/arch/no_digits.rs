@@ -1,5 +1,7 @@
 //! An architecture without registers of digits: plain integers.
 
+use crate::machine::Digits;
+
 /// Which registers of digits kernels run on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DigitSet {
@@ -8,14 +10,9 @@ pub(crate) enum DigitSet {
 }
 
 impl DigitSet {
-    /// Whether these are plain integers.
-    pub(crate) fn is_portable(self) -> bool {
-        true
-    }
-
-    /// Whether a multiply-add is one instruction.
-    pub(crate) fn multiplies_at_once(self) -> bool {
-        false
+    /// How these multiply.
+    pub(crate) fn kind(self) -> Digits {
+        Digits::Plain
     }
 }
 

@@ -12,7 +12,7 @@ use crate::arch::words::{Registers, WordLanes};
 use crate::arch::{DigitSet, WordSet, of_words, on};
 use crate::arrays::from_fn;
 use crate::lockstep::{self, Board};
-use crate::machine::Machine;
+use crate::machine::{Digits, Machine};
 use crate::wipe::wipe;
 
 /// Lanes in flight: those of two registers.
@@ -63,7 +63,7 @@ impl Authenticator {
     /// The fastest one of `machine`.
     pub(crate) fn of(machine: Machine) -> Self {
         let lanes = of_words!(machine.words, |S| <S as Registers>::U64::COUNT);
-        if !machine.has_digits() && lanes > 1 {
+        if machine.digits() != Digits::Ifma && lanes > 1 {
             Self::Words(machine.words)
         } else {
             Self::Digits(machine.digits)
@@ -77,7 +77,7 @@ impl Authenticator {
 /// Every run is valid for reading its number of blocks.
 pub(crate) unsafe fn authenticate(authenticator: Authenticator, items: &mut [Item]) {
     let cut_from = match authenticator {
-        Authenticator::Digits(digits) if digits.is_portable() => usize::MAX,
+        Authenticator::Digits(digits) if digits.kind() == Digits::Plain => usize::MAX,
         Authenticator::Digits(_) => CUT_ALONE,
         Authenticator::Words(_) => CUT,
     };

@@ -223,9 +223,9 @@ impl Prepared for Decapsulate {
 const fn rows(set: MlKem) -> [Row; 3] {
     let kind = KeyKind::MlKem(set);
     [
-        Row::plain(Operation::Generate, kind, Generate::open).on_words(),
-        Row::plain(Operation::Encapsulate, kind, Encapsulate::open).on_words(),
-        Row::plain(Operation::Decapsulate, kind, Decapsulate::open).on_words(),
+        Row::plain(Operation::Generate, kind, Generate::open),
+        Row::plain(Operation::Encapsulate, kind, Encapsulate::open),
+        Row::plain(Operation::Decapsulate, kind, Decapsulate::open),
     ]
 }
 

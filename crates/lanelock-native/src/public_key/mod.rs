@@ -1,8 +1,8 @@
 //! Public keys: eight operations of one algorithm and size in lockstep, each with its own key.
 //!
-//! RSA and the curves run in registers of digits. On a machine without them there are no such rows,
-//! and a device goes on to an engine that runs operations one at a time. ML-KEM runs in registers of
-//! words, which every machine has.
+//! RSA and the curves run in registers of digits. Where a machine multiplies those too slowly to be
+//! ahead of OpenSSL there are no such rows, and a device goes on to an engine that runs operations one
+//! at a time. ML-KEM runs in registers of words, which every machine has.
 
 mod digest;
 mod ed25519;
@@ -17,7 +17,7 @@ mod x25519;
 
 use std::mem::discriminant;
 
-use lanelock_kernels::Machine;
+use lanelock_kernels::{Digits, Machine};
 use lanelock_public_key::engine::{KeyCapability, KeyEngine, KeyEngineSession};
 use lanelock_public_key::{
     Curve, KeyError, KeyKind, KeySpec, KeyTransform, MlKem, Operation, Scheme, SignatureScheme,
@@ -35,8 +35,6 @@ pub(crate) struct PublicKeys {
 struct Row {
     /// With a usual scheme; others of its family are the same row.
     spec: KeySpec,
-    /// It runs in registers of digits.
-    on_digits: bool,
     open: Open,
 }
 
@@ -44,18 +42,18 @@ struct Row {
 /// may have, with another error what is no key.
 type Open = fn(Machine, u32, &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
-/// Everything that is offered; another algorithm is a module and its rows.
-const ROWS: &[&[Row]] = &[
-    x25519::ROWS,
-    ed25519::ROWS,
-    nist::P256_ROWS,
-    nist::P384_ROWS,
-    rsa::ROWS[0],
-    rsa::ROWS[1],
-    rsa::ROWS[2],
-    &ml_kem::ROWS[0],
-    &ml_kem::ROWS[1],
-    &ml_kem::ROWS[2],
+/// Everything that is offered, from which digits on; another algorithm is a module and its rows.
+const ROWS: &[(Digits, &[Row])] = &[
+    (Digits::Fma, x25519::ROWS),
+    (Digits::Fma, ed25519::ROWS),
+    (Digits::Ifma, nist::P256_ROWS),
+    (Digits::Fma, nist::P384_ROWS),
+    (Digits::Ifma, rsa::ROWS[0]),
+    (Digits::Ifma, rsa::ROWS[1]),
+    (Digits::Ifma, rsa::ROWS[2]),
+    (Digits::Plain, &ml_kem::ROWS[0]),
+    (Digits::Plain, &ml_kem::ROWS[1]),
+    (Digits::Plain, &ml_kem::ROWS[2]),
 ];
 
 impl PublicKeys {
@@ -65,9 +63,9 @@ impl PublicKeys {
     }
 
     fn rows(&self) -> impl Iterator<Item = &'static Row> {
-        let digits = self.machine.has_digits();
-        let rows = ROWS.iter().copied().flatten();
-        rows.filter(move |row| digits || !row.on_digits)
+        let digits = self.machine.digits();
+        let offered = ROWS.iter().filter(move |(least, _)| digits >= *least);
+        offered.flat_map(|(_, rows)| *rows)
     }
 }
 
@@ -100,15 +98,8 @@ impl Row {
                 kind,
                 scheme,
             },
-            on_digits: true,
             open,
         }
-    }
-
-    /// The same on machines without registers of digits.
-    const fn on_words(mut self) -> Self {
-        self.on_digits = false;
-        self
     }
 
     /// A row of a signature scheme, with whatever hash.
@@ -125,7 +116,6 @@ impl Row {
                 kind,
                 scheme,
             },
-            on_digits: true,
             open,
         }
     }

@@ -45,7 +45,7 @@ fn device() -> Option<Device> {
         Ok(_) => None,
         Err(error) => {
             assert!(!must, "did not run: {error}");
-            println!("no AVX-512 IFMA");
+            println!("no AVX-512 IFMA, which RSA's lanes need");
             None
         }
     }

@@ -117,7 +117,15 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation may run in a batch: that of its job's thread, or one with other threads.
     pub(super) fn can_join(&self) -> bool {
-        self.provider().can_join(O::choice(self.index)) || self.group().is_some()
+        self.joins_jobs() || self.group().is_some()
+    }
+
+    /// Whether the operation may run in a batch of its job's thread.
+    fn joins_jobs(&self) -> bool {
+        let choice = O::choice(self.index);
+        self.provider().can_join(choice, |lanes| {
+            lanes.has(choice) && self.key.as_ref().is_none_or(|key| key.has_lanes(lanes))
+        })
     }
 
     /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.
@@ -137,7 +145,7 @@ impl<O: Operation> Context<O> {
         if output.is_length_only() {
             return None;
         }
-        if !self.provider().can_join(O::choice(self.index)) {
+        if !self.joins_jobs() {
             let job = combine::run(self.provider().config.threads, self.group()?, || make(key))?;
             return output.put(job.result()).then_some(1);
         }

@@ -34,7 +34,7 @@ unsafe extern "C" fn sign(_: *mut SSL, _: *mut c_int, _: *mut c_void) -> c_int {
     );
     let signer = SIGNER.load(Ordering::Relaxed).cast::<Key<'_>>();
     // SAFETY: the test's key, which outlives its handshakes.
-    unsafe { &*signer }.sign_digest(&[7; 32]).expect("signed");
+    unsafe { &*signer }.sign_digest(&[7; 48]).expect("signed");
     SIGNED.fetch_add(1, Ordering::Relaxed);
     INSIDE.store(false, Ordering::Relaxed);
     0
@@ -44,11 +44,11 @@ unsafe extern "C" fn sign(_: *mut SSL, _: *mut c_int, _: *mut c_void) -> c_int {
 fn operations_of_a_callback_do_not_pause_and_those_of_the_handshake_do() {
     let _alone = alone();
     let library = Library::new();
-    let mut signer = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    let mut signer = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     SIGNER.store((&raw mut signer).cast(), Ordering::Relaxed);
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     for version in [TLS1_2, TLS1_3] {
-        let server = Context::server(&library, &key, Some(c"SHA256"), version);
+        let server = Context::server(&library, &key, Some(c"SHA384"), version);
         let client = Context::new(&library, unsafe { sys::TLS_client_method() }, version);
         unsafe { SSL_CTX_callback_ctrl(server.0.as_ptr(), SET_SERVERNAME_CALLBACK, sign) };
         SIGNED.store(0, Ordering::Relaxed);
@@ -85,8 +85,8 @@ fn handshakes_in_a_job_of_the_applications_pause() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
-    let server = Context::server(&library, &key, Some(c"SHA256"), TLS1_2);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
+    let server = Context::server(&library, &key, Some(c"SHA384"), TLS1_2);
     let client = Context::new(&library, unsafe { sys::TLS_client_method() }, TLS1_2);
     let connection = Connection::new(&client, &server);
     let mut job = Job::new(|| {

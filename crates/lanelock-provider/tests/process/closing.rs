@@ -69,7 +69,7 @@ fn is_child() -> bool {
 
 /// Two ends whose handshakes have two operations that can pause, the exchange and the signature.
 fn ends<'l>(library: &'l Library, key: &Key<'l>) -> (Context, Context) {
-    let server = Context::server(library, key, Some(c"SHA256"), TLS1_3);
+    let server = Context::server(library, key, Some(c"SHA384"), TLS1_3);
     let client = Context::new(library, unsafe { sys::TLS_client_method() }, TLS1_3);
     let groups = c"X25519".as_ptr().cast_mut();
     let set = unsafe { sys::SSL_CTX_ctrl(client.0.as_ptr(), SET_GROUPS_LIST, 0, groups.cast()) };
@@ -124,7 +124,7 @@ fn closes_paused_connections() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     let (client, server) = ends(&library, &key);
     let raw = server.0.as_ptr();
     let kept = unsafe {
@@ -204,7 +204,7 @@ fn closes_a_duplicate() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     let (client, server) = ends(&library, &key);
     let mut finished = 0;
     for duplicate in [true, false] {
@@ -248,7 +248,7 @@ fn changes_the_context() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     let (client, server) = ends(&library, &key);
     let (_, silent) = ends(&library, &key);
     OTHER_CONTEXT.store(silent.0.as_ptr(), Ordering::Relaxed);

@@ -130,13 +130,11 @@ fn with_a_deadline_a_job_waits_for_others_until_then() {
     let configured = library.configure(&file);
     std::fs::remove_file(&file).expect("removed");
     configured.expect("configured");
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
     let results: Vec<RefCell<Vec<u8>>> = (0..10).map(|_| RefCell::default()).collect();
     let mut jobs: Vec<Job<'_>> = results
         .iter()
-        .map(|result| {
-            Job::new(|| *result.borrow_mut() = key.sign_digest(&[5; 36]).expect("signed"))
-        })
+        .map(|result| Job::new(|| *result.borrow_mut() = key.derive(&key).expect("derived")))
         .collect();
     let start = Instant::now();
     // Seven wait, and can be resumed early without harm.
@@ -199,16 +197,13 @@ fn operations_with_a_deadline_and_without_meet_in_one_connection() {
     let configured = late.configure(&file);
     std::fs::remove_file(&file).expect("removed");
     configured.expect("configured");
-    let keys = [&soon, &late].map(|library| Key::generate(library, Kind::Rsa(2048), LANELOCK));
-    let sign = || {
-        keys.each_ref()
-            .map(|key| key.sign_digest(&[5; 36]).expect("signed"))
-    };
-    let expected = sign();
+    let keys = [&soon, &late].map(|library| Key::generate(library, Kind::Raw(c"X25519"), LANELOCK));
+    let derive = || keys.each_ref().map(|key| key.derive(key).expect("derived"));
+    let expected = derive();
     let results: Vec<RefCell<_>> = (0..2).map(|_| RefCell::default()).collect();
     let mut jobs: Vec<Job<'_>> = results
         .iter()
-        .map(|result| Job::new(|| *result.borrow_mut() = sign().to_vec()))
+        .map(|result| Job::new(|| *result.borrow_mut() = derive().to_vec()))
         .collect();
     for job in &mut jobs {
         job.resume();

@@ -9,14 +9,17 @@ use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
 use crate::{alone, descriptors};
 use lanelock_testkit::has_lanes;
 
-const DIGEST: [u8; 36] = [3; 36];
-
-/// Jobs that sign once each, into `results`.
-fn signers<'w>(key: &'w Key<'_>, results: &'w [RefCell<Vec<u8>>]) -> Vec<Job<'w>> {
+/// Jobs that agree once each on the secret of `key` with itself, into `results`.
+fn exchanges<'w>(key: &'w Key<'_>, results: &'w [RefCell<Vec<u8>>]) -> Vec<Job<'w>> {
     let job = |result: &'w RefCell<Vec<u8>>| {
-        Job::new(move || *result.borrow_mut() = key.sign_digest(&DIGEST).expect("signed"))
+        Job::new(move || *result.borrow_mut() = key.derive(key).expect("derived"))
     };
     results.iter().map(job).collect()
+}
+
+fn by_the_default_provider(key: &Key<'_>) -> Vec<u8> {
+    let key = key.in_provider(c"X25519", DEFAULT);
+    key.derive(&key).expect("derived")
 }
 
 fn empty(count: usize) -> Vec<RefCell<Vec<u8>>> {
@@ -41,13 +44,12 @@ fn a_connection_closed_while_paused_leaves_no_descriptor_and_no_operation() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
-    let expected = key.in_provider(c"RSA", DEFAULT).sign_digest(&DIGEST);
-    let expected = expected.expect("signed");
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
+    let expected = by_the_default_provider(&key);
     let before = descriptors();
     let results = empty(30);
     for round in 0..3 {
-        let mut jobs = signers(&key, &results[..7]);
+        let mut jobs = exchanges(&key, &results[..7]);
         for job in &mut jobs {
             assert_eq!(job.resume(), State::Paused);
             assert!(job.is_readable(Duration::ZERO));
@@ -57,13 +59,13 @@ fn a_connection_closed_while_paused_leaves_no_descriptor_and_no_operation() {
         assert_eq!(descriptors(), before, "round {round}");
     }
     // Seven operations that still waited would make a batch with this one.
-    let mut jobs = signers(&key, &results[7..8]);
+    let mut jobs = exchanges(&key, &results[7..8]);
     assert_eq!(jobs[0].resume(), State::Paused, "nobody waits any more");
     assert_eq!(jobs[0].resume(), State::Finished);
     drop(jobs);
     assert_eq!(*results[7].borrow(), expected);
     // Some of a batch closed before it runs, and some after.
-    let mut jobs = signers(&key, &results[8..22]);
+    let mut jobs = exchanges(&key, &results[8..22]);
     let mut paused: Vec<Job<'_>> = Vec::new();
     for mut job in jobs.drain(..) {
         if job.resume() == State::Paused {
@@ -96,13 +98,13 @@ fn a_connection_can_be_closed_by_another_thread() {
     struct Moved<T>(T);
     unsafe impl<T> Send for Moved<T> {}
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Ec(c"P-256"), LANELOCK);
+    let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);
     let before = descriptors();
     let results = empty(8);
     let mut jobs: Vec<Job<'_>> = results[..7]
         .iter()
         .map(|result| {
-            Job::new(|| *result.borrow_mut() = key.sign_digest(&[1; 32]).expect("signed"))
+            Job::new(|| *result.borrow_mut() = key.sign_digest(&[1; 48]).expect("signed"))
         })
         .collect();
     for job in &mut jobs {
@@ -119,7 +121,7 @@ fn a_connection_can_be_closed_by_another_thread() {
     assert_eq!(descriptors(), before);
     // This thread finds out at its next operation.
     let mut last =
-        Job::new(|| *results[7].borrow_mut() = key.sign_digest(&[1; 32]).expect("signed"));
+        Job::new(|| *results[7].borrow_mut() = key.sign_digest(&[1; 48]).expect("signed"));
     assert_eq!(last.resume(), State::Paused);
     assert_eq!(last.resume(), State::Finished);
     drop(last);
@@ -130,18 +132,18 @@ fn a_connection_can_be_closed_by_another_thread() {
 fn a_thread_ends_with_operations_waiting() {
     let _alone = alone();
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
     let before = descriptors();
     on_threads(2, || {
         let results = empty(5);
-        let mut jobs = signers(&key, &results);
+        let mut jobs = exchanges(&key, &results);
         for job in jobs {
             let mut job = job;
             if job.resume() == State::Paused {
                 job.abandon();
             }
         }
-        jobs = signers(&key, &results[..3]);
+        jobs = exchanges(&key, &results[..3]);
         for mut job in jobs {
             // Their wait contexts outlive the thread.
             job.resume();
@@ -156,15 +158,12 @@ fn a_thread_ends_with_operations_waiting() {
 fn threads_have_batches_of_their_own() {
     let _alone = alone();
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
-    let expected = key
-        .in_provider(c"RSA", DEFAULT)
-        .sign_digest(&DIGEST)
-        .expect("signed");
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
+    let expected = by_the_default_provider(&key);
     on_threads(3, || {
         for count in [3, 16, 1, 20] {
             let results = empty(count);
-            let mut jobs = signers(&key, &results);
+            let mut jobs = exchanges(&key, &results);
             drive(&mut jobs, |_| ());
             drop(jobs);
             assert!(results.iter().all(|result| *result.borrow() == expected));
@@ -175,13 +174,10 @@ fn threads_have_batches_of_their_own() {
 /// Parent's jobs that are paused go on in a child that `fork` makes, and after that in the parent.
 fn starts_afresh(fork: impl Fn() -> libc::pid_t) {
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
-    let expected = key
-        .in_provider(c"RSA", DEFAULT)
-        .sign_digest(&DIGEST)
-        .expect("signed");
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
+    let expected = by_the_default_provider(&key);
     let results = empty(5);
-    let mut jobs = signers(&key, &results);
+    let mut jobs = exchanges(&key, &results);
     for job in &mut jobs {
         job.resume();
     }
@@ -196,7 +192,7 @@ fn starts_afresh(fork: impl Fn() -> libc::pid_t) {
             }
             assert!(results.iter().all(|result| *result.borrow() == expected));
             let results = empty(16);
-            let mut jobs = signers(&key, &results);
+            let mut jobs = exchanges(&key, &results);
             drive(&mut jobs, |_| ());
             drop(jobs);
             assert!(results.iter().all(|result| *result.borrow() == expected));
@@ -235,10 +231,10 @@ fn a_callback_is_called_for_each_pause() {
         return;
     }
     let library = Library::new();
-    let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
     let calls: Vec<Cell<u32>> = (0..3).map(|_| Cell::new(0)).collect();
     let results = empty(3);
-    let mut jobs = signers(&key, &results);
+    let mut jobs = exchanges(&key, &results);
     for (job, calls) in jobs.iter_mut().zip(&calls) {
         job.set_callback(calls);
         assert_eq!(job.resume(), State::Paused);
@@ -260,9 +256,9 @@ fn a_provider_is_unloaded_and_loaded_again() {
         library.load(c"default").expect("default");
         library.load(c"lanelock").expect("lanelock");
         {
-            let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+            let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
             let results = empty(9);
-            let mut jobs = signers(&key, &results);
+            let mut jobs = exchanges(&key, &results);
             drive(&mut jobs, |_| ());
             drop(jobs);
             signature = results[0].take();

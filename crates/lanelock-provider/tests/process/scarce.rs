@@ -26,7 +26,7 @@ fn what_memory_was_refused_for_is_tried_again() {
     const TEST: &str = "scarce::what_memory_was_refused_for_is_tried_again";
     if role().is_some() {
         let library = Library::new();
-        let key = Key::generate(&library, Kind::Rsa(2048), LANELOCK);
+        let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
         // The allocator of this thread has what it mapped at its first use.
         let before = limit_memory(1 << 20);
         let without = paused(&key);

@@ -125,7 +125,7 @@ token! {
     /// Fused multiply-adds of doubles, on top of [`Avx2`]. The code is run with rounding toward zero.
     Fma, AESNI | AVX2 | FMA,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,fma",
-    implies
+    implies avx2: Avx2
 }
 token! {
     /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].

@@ -8,6 +8,7 @@ pub(super) use ifma::load_pairs;
 pub(crate) use {fma::Fma, ifma::Ifma, rounding::TowardZero};
 
 use super::detect::{Fma as FmaToken, Ifma as IfmaToken};
+use crate::machine::Digits;
 
 /// Which registers of digits kernels run on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +22,13 @@ pub(crate) enum DigitSet {
 }
 
 impl DigitSet {
-    /// Whether these are plain integers.
-    pub(crate) fn is_portable(self) -> bool {
-        matches!(self, Self::Portable)
-    }
-
-    /// Whether a multiply-add is one instruction.
-    pub(crate) fn multiplies_at_once(self) -> bool {
-        matches!(self, Self::Ifma(_))
+    /// How these multiply.
+    pub(crate) fn kind(self) -> Digits {
+        match self {
+            Self::Ifma(_) => Digits::Ifma,
+            Self::Fma(_) => Digits::Fma,
+            Self::Portable => Digits::Plain,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod xmm;
 mod ymm;
 mod zmm;
 
+pub(super) use self::ymm::transpose_four;
 use super::detect::{Avx2, Avx512, Bmi};
 use super::pad::MaskedMoves;
 use crate::arch::Integers;

@@ -24,7 +24,7 @@ pub(super) fn add_product<V: DigitLanes, const N: usize>(
     b: &[V; N],
 ) {
     let proof = a[0].proof();
-    let (a, b) = (factors(a), factors(b));
+    let (a, b) = (V::factors(a), V::factors(b));
     if N <= LARGEST {
         let Columns { low, high } = columns;
         return (Tile {
@@ -49,7 +49,7 @@ pub(super) fn double_and_add_square<V: DigitLanes, const N: usize>(
     columns: &mut Columns<V, N>,
     a: &[V; N],
 ) {
-    let a = factors(a);
+    let a = V::factors(a);
     let Columns { low, high } = columns;
     each!(N, |I| {
         add_column(low, high, I, 0..I.div_ceil(2), &a, &a);
@@ -73,7 +73,7 @@ pub(super) fn clear_low<V: DigitLanes, const N: usize>(
     multiple: &mut [V; N],
 ) {
     let proof = factor.proof();
-    let modulus = factors(modulus);
+    let modulus = V::factors(modulus);
     if N <= LARGEST {
         let Columns { low, high } = columns;
         let modulus = &modulus;
@@ -97,7 +97,7 @@ pub(super) fn clear_low<V: DigitLanes, const N: usize>(
             factor,
             multiple,
         });
-        let digits = factors(multiple);
+        let digits = V::factors(multiple);
         let (low, high) = columns.tile(i + 1);
         proof.call(Tile {
             low,
@@ -200,10 +200,8 @@ fn add_column<V: DigitLanes, const T: usize>(
     if range.is_empty() {
         return;
     }
-    let Range { start, end } = range;
     let (mut below, mut above) = (*at(low, high, k), *at(low, high, k + 1));
-    let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
-    V::add_products::<DIGIT_BITS>(&mut below, &mut above, a, b);
+    V::add_column::<DIGIT_BITS, T>((&mut below, &mut above), k, range, a, b);
     (*at(low, high, k), *at(low, high, k + 1)) = (below, above);
 }
 
@@ -211,16 +209,6 @@ fn add_column<V: DigitLanes, const T: usize>(
 #[inline(always)]
 fn at<'a, V, const T: usize>(low: &'a mut [V; T], high: &'a mut [V; T], k: usize) -> &'a mut V {
     if k < T { &mut low[k] } else { &mut high[k - T] }
-}
-
-/// The digits in the form that products are made of.
-#[inline(always)]
-fn factors<V: DigitLanes, const N: usize>(digits: &[V; N]) -> [V::Factor; N] {
-    let mut factors = [digits[0].factor(); N];
-    for i in 1..N {
-        factors[i] = digits[i].factor();
-    }
-    factors
 }
 
 /// The lower and the upper half.

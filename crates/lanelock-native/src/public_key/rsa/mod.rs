@@ -77,7 +77,6 @@ const fn encryption(
             kind,
             scheme,
         },
-        on_digits: true,
         open,
     }
 }

@@ -13,6 +13,7 @@ use core::arch::x86_64::*;
 use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::Fma as Token;
+use crate::arch::x86_64::words::transpose_four;
 use crate::wipe::Plain;
 
 /// Lanes of a register.
@@ -205,8 +206,8 @@ impl DigitLanes for Fma {
             let [a, b, c, d, e, f, g, h] = words;
             let upper = [a.0[part], b.0[part], c.0[part], d.0[part]];
             let lower = [e.0[part], f.0[part], g.0[part], h.0[part]];
-            // SAFETY: the token is the proof of AVX2.
-            let (first, second) = unsafe { (transpose(upper), transpose(lower)) };
+            let avx2 = proof.avx2();
+            let (first, second) = (transpose_four(avx2, upper), transpose_four(avx2, lower));
             for i in 0..HALF {
                 columns[HALF * part + i].0 = [first[i], second[i]];
             }
@@ -355,21 +356,6 @@ fn lookup(quarters: [__m256i; 4], places: __m256i) -> __m256i {
     let ab = _mm256_blendv_pd(a, b, second);
     let cd = _mm256_blendv_pd(c, d, second);
     _mm256_castpd_si256(_mm256_blendv_pd(ab, cd, upper))
-}
-
-/// Rows as columns.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn transpose(rows: [__m256i; HALF]) -> [__m256i; HALF] {
-    let [a, b, c, d] = rows;
-    let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-    let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-    [
-        _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
-        _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
-        _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
-        _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
-    ]
 }
 
 /// Two words of four lanes.

@@ -544,7 +544,7 @@ pub(super) unsafe fn sieve(_: Avx2, from: *const u8, to: *mut i16, bound: i16) -
 
 /// Transposes 4 × 4 words of 64 bits.
 #[inline(always)]
-fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+pub(in crate::arch::x86_64) fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     // SAFETY: the token is the proof of AVX2.
     unsafe {
         let ab_even = _mm256_unpacklo_epi64(a, b);

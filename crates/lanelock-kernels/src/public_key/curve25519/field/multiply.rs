@@ -27,7 +27,7 @@ impl<V: DigitLanes> Code for Product<V> {
         let (a, b) = (self.0.0, self.1.0);
         let mut columns = [V::zero(a[0].proof()); 10];
         if V::BY_COLUMNS {
-            let (a, b) = (factors(&a), factors(&b));
+            let (a, b) = (V::factors(&a), V::factors(&b));
             each!(STARTS, |K| {
                 let (from, to) = (K.saturating_sub(DIGITS - 1), DIGITS.min(K + 1));
                 add_column(&mut columns, K, from..to, &a, &b);
@@ -65,7 +65,7 @@ impl<V: DigitLanes> Code for Square<V> {
         let a = self.0.0;
         let mut columns = [V::zero(a[0].proof()); 10];
         if V::BY_COLUMNS {
-            let a = factors(&a);
+            let a = V::factors(&a);
             each!(STARTS, |K| {
                 let (from, to) = (K.saturating_sub(DIGITS - 1), K.div_ceil(2));
                 add_column(&mut columns, K, from..to, &a, &a);
@@ -111,18 +111,9 @@ fn add_column<V: DigitLanes>(
     a: &[V::Factor; DIGITS],
     b: &[V::Factor; DIGITS],
 ) {
-    let Range { start, end } = range;
     let (mut low, mut high) = (columns[k], columns[k + 1]);
-    let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
-    V::add_products::<RADIX>(&mut low, &mut high, a, b);
+    V::add_column::<RADIX, DIGITS>((&mut low, &mut high), k, range, a, b);
     (columns[k], columns[k + 1]) = (low, high);
-}
-
-/// The digits in the form that products are made of.
-#[inline(always)]
-fn factors<V: DigitLanes>(digits: &[V; DIGITS]) -> [V::Factor; DIGITS] {
-    let [a, b, c, d, e] = *digits;
-    [a.factor(), b.factor(), c.factor(), d.factor(), e.factor()]
 }
 
 /// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.

@@ -173,7 +173,11 @@ fn all<V: DigitLanes>(proof: V::Proof, rounds: usize) {
 #[test]
 fn every_register() {
     for machine in machines() {
-        let rounds = if machine.has_digits() { 1000 } else { 200 };
+        let rounds = if machine.digits() > Digits::Plain {
+            1000
+        } else {
+            200
+        };
         on!(machine.digits, |V, proof, rounds: usize| all::<V>(
             proof, rounds
         ));
