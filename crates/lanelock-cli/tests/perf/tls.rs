@@ -66,11 +66,14 @@ fn servers_that_know_of_no_asynchronous_mode_share_batches() {
     if !has_lanes() {
         return;
     }
-    let of_threads = if has_all_lanes() { "rsa-2048" } else { "p384" };
+    let (of_loops, of_threads) = match has_all_lanes() {
+        true => ("p256", "rsa-2048"),
+        false => ("p384", "p384"),
+    };
     for (server, program, key) in [
-        ("nginx", "nginx", "p256"),
-        ("lighttpd", "lighttpd", "p256"),
-        ("redis", "redis-server", "p256"),
+        ("nginx", "nginx", of_loops),
+        ("lighttpd", "lighttpd", of_loops),
+        ("redis", "redis-server", of_loops),
         ("httpd", "apache2", of_threads),
     ] {
         if !installed(program) {

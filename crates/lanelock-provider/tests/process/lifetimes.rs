@@ -250,7 +250,7 @@ fn a_callback_is_called_for_each_pause() {
 fn a_provider_is_unloaded_and_loaded_again() {
     let _alone = alone();
     let before = descriptors();
-    let mut signature = Vec::new();
+    let mut secret = Vec::new();
     for _ in 0..3 {
         let mut library = Library::empty();
         library.load(c"default").expect("default");
@@ -261,13 +261,13 @@ fn a_provider_is_unloaded_and_loaded_again() {
             let mut jobs = exchanges(&key, &results);
             drive(&mut jobs, |_| ());
             drop(jobs);
-            signature = results[0].take();
+            secret = results[0].take();
         }
         library.unload();
         library.load(c"lanelock").expect("again");
         let key = Key::generate(&library, Kind::Raw(c"ED25519"), LANELOCK);
         assert_eq!(key.provider(), "lanelock");
     }
-    assert_eq!(signature.len(), 256);
+    assert_eq!(secret.len(), 32);
     assert_eq!(descriptors(), before);
 }

@@ -3,9 +3,9 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use super::digits::rounds_as_told;
 use super::{BlockSet, DigitSet, TowardZero, WordSet, frame};
 use crate::arch::register::{Code, Proof};
-
 use crate::machine::{Machine, Tier};
 
 /// The widest registers of a tier, if this CPU and its operating system have them.
@@ -122,7 +122,8 @@ token! {
     implies aesni: AesNi, bmi: Bmi
 }
 token! {
-    /// Fused multiply-adds of doubles, on top of [`Avx2`]. The code is run with rounding toward zero.
+    /// Fused multiply-adds of doubles, on top of [`Avx2`]. The code is run with rounding toward zero, which
+    /// they obey.
     Fma, AESNI | AVX2 | FMA,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,fma",
     implies avx2: Avx2
@@ -259,7 +260,8 @@ fn ask() -> u32 {
         if all(ecx7, &[9, 10]) {
             found |= VAES; // VAES, VPCLMULQDQ
         }
-        if all(one.ecx, &[12]) {
+        // SAFETY: AVX and FMA, whose state the system saves.
+        if all(one.ecx, &[12]) && unsafe { rounds_as_told() } {
             found |= FMA;
         }
     }

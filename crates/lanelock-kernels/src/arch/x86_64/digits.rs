@@ -5,6 +5,7 @@ mod ifma;
 mod rounding;
 
 pub(super) use ifma::load_pairs;
+pub(super) use rounding::rounds_as_told;
 pub(crate) use {fma::Fma, ifma::Ifma, rounding::TowardZero};
 
 use super::detect::{Fma as FmaToken, Ifma as IfmaToken};

@@ -1,6 +1,7 @@
 //! How this thread rounds.
 
 use core::arch::asm;
+use core::arch::x86_64::{_mm256_cvtsd_f64, _mm256_set1_pd};
 
 /// MXCSR that rounds toward zero, with all exceptions masked and no flags set.
 const TOWARD_ZERO: u32 = 0x7f80;
@@ -33,6 +34,25 @@ impl Drop for TowardZero {
     fn drop(&mut self) {
         load(self.before);
     }
+}
+
+/// Whether fused multiply-adds round toward zero when they are told to. A CPU's do; Valgrind's round to
+/// nearest whatever they are told.
+#[target_feature(enable = "avx,fma")]
+pub(crate) fn rounds_as_told() -> bool {
+    // 1 + 3/4 of the last bit, which to nearest is the next number.
+    let (mut sum, factor) = (
+        _mm256_set1_pd(1.0),
+        _mm256_set1_pd(1.5 * (f64::EPSILON / 2.0)),
+    );
+    let one = sum;
+    let rounding = TowardZero::set();
+    // SAFETY: the function is compiled for the instruction.
+    unsafe {
+        asm!("vfmadd231pd {0}, {1}, {2}", inout(ymm_reg) sum, in(ymm_reg) factor, in(ymm_reg) one, options(nomem, nostack));
+    }
+    drop(rounding);
+    _mm256_cvtsd_f64(sum) == 1.0
 }
 
 #[inline(always)]
