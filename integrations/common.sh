@@ -199,9 +199,11 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     cat "$work/soak"
 }
 
-check_batches() { # check_batches PID: its operations met in batches, where the CPU has lanes for them
-    if ! grep -qw -e avx512ifma -e fma /proc/cpuinfo; then
-        echo "skipped: whether operations met in batches: this CPU has neither AVX-512 IFMA nor FMA"
+# check_batches PID [FEATURE]: its operations met in batches, if the CPU has what lanes for them need:
+# FMA for those of X25519, AVX-512 IFMA for all
+check_batches() {
+    if ! grep -qw "${2:-fma}" /proc/cpuinfo; then
+        echo "skipped: whether operations met in batches: this CPU has no ${2:-fma}"
         return
     fi
     "$LANELOCK" stats "$1" --json | python3 -c '
