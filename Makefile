@@ -43,7 +43,8 @@ test: setup peers ## Everything that must pass
 	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
 		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
 		OUT=target/debug/dpdk integrations/dpdk/test --short; fi
-	$(MAKE) --no-print-directory python
+	# In the profile of the tests, whose kernels are optimised and built already.
+	PROFILE=dev $(MAKE) --no-print-directory python
 
 lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API, C ABI; warnings denied
 	$(CARGO) fmt --all --check

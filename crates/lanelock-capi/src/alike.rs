@@ -58,7 +58,24 @@ struct Words {
 
 impl Words {
     #[inline(always)]
-    fn of(op: &lanelock_op) -> Self {
+    fn of<const FRESH: bool>(op: &lanelock_op) -> Self {
+        if FRESH {
+            // Volatile, or the compiler reads several at once.
+            fn field<T: Into<u32>>(it: &T) -> usize {
+                // SAFETY: a reference is valid for reads.
+                let value: u32 = unsafe { ptr::read_volatile(it) }.into();
+                value as usize
+            }
+            return Self {
+                iv: field(&op.iv_len) | field(&op.iv_at) << 32,
+                tag: field(&op.tag_len) | field(&op.tag_at) << 32,
+                aad: field(&op.aad_len) | field(&op.aad_at) << 32,
+                state: field(&op.output_at)
+                    | field(&op.flags) << 32
+                    | field(&op.status) << 48
+                    | field(&op.reason) << 56,
+            };
+        }
         let word = |at: usize| {
             // SAFETY: eight bytes of integers in the operation.
             unsafe { ptr::from_ref(op).byte_add(at).cast::<usize>().read() }
@@ -108,7 +125,7 @@ impl Alike {
         if has(op, LANELOCK_OP_OUTPUT_AT) {
             form = form.output_at(op.output_at as usize);
         }
-        let words = Words::of(op);
+        let words = Words::of::<false>(op);
         Some(Self { words, form })
     }
 
@@ -147,35 +164,73 @@ impl Alike {
         from: usize,
         places: &mut [MaybeUninit<Op<'static>>],
     ) -> usize {
-        let Self { words, form } = *self;
+        let it = *self;
         for index in from..places.len() {
-            let op = at(index);
-            if op.is_null() || !op.is_aligned() {
-                return index;
-            }
-            // SAFETY: valid, says the caller.
-            let it = unsafe { &*op };
-            let found = Words::of(it);
-            if it.session.is_null()
-                || found.state != words.state
-                || found.iv != words.iv
-                || found.tag != words.tag
-                || found.aad != words.aad
-                || !words.is_clear::<SEPARATE, RANGES>(it)
-                || cfg!(debug_assertions) && handle::check(it.session).is_err()
-            {
-                return index;
-            }
-            // SAFETY: the session is live, says the caller. What the operation has is valid, says the
-            // caller; it has the form's lengths and is not null and clear of the rest, as just checked. The
-            // index is one of `places`.
+            // SAFETY: the index is one of `places`; the caller's promise.
             unsafe {
-                let raw = op.byte_add(RAW).cast();
                 let place = places.get_unchecked_mut(index);
-                Op::write_raw::<SEPARATE, RANGES>(place, &(*it.session).session, raw, &form);
+                if !it.take_this::<SEPARATE, RANGES, false>(at(index), place) {
+                    return index;
+                }
             }
         }
         places.len()
+    }
+
+    /// As [`Alike::take_over`], for one operation that its program may just have written; returns
+    /// whether it is one of these.
+    ///
+    /// # Safety
+    /// As for [`Alike::take_over`].
+    #[inline(always)]
+    pub(crate) unsafe fn take_one(
+        &self,
+        op: *mut lanelock_op,
+        place: &mut MaybeUninit<Op<'static>>,
+    ) -> bool {
+        // SAFETY: the caller's promise; what is in the angle brackets is the form's.
+        unsafe {
+            match (self.form.is_separate(), self.form.has_ranges()) {
+                (false, false) => self.take_this::<false, false, true>(op, place),
+                (false, true) => self.take_this::<false, true, true>(op, place),
+                (true, false) => self.take_this::<true, false, true>(op, place),
+                (true, true) => self.take_this::<true, true, true>(op, place),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Alike::take_over`]; the form is separate and has ranges as said.
+    #[inline(always)]
+    unsafe fn take_this<const SEPARATE: bool, const RANGES: bool, const FRESH: bool>(
+        &self,
+        op: *mut lanelock_op,
+        place: &mut MaybeUninit<Op<'static>>,
+    ) -> bool {
+        let Self { words, form } = self;
+        if op.is_null() || !op.is_aligned() {
+            return false;
+        }
+        // SAFETY: valid, says the caller.
+        let it = unsafe { &*op };
+        let found = Words::of::<FRESH>(it);
+        if it.session.is_null()
+            || found.state != words.state
+            || found.iv != words.iv
+            || found.tag != words.tag
+            || found.aad != words.aad
+            || !words.is_clear::<SEPARATE, RANGES>(it)
+            || cfg!(debug_assertions) && handle::check(it.session).is_err()
+        {
+            return false;
+        }
+        // SAFETY: the session is live, says the caller. What the operation has is valid, says the
+        // caller; it has the form's lengths and is not null and clear of the rest, as just checked.
+        unsafe {
+            let (session, raw) = (&(*it.session).session, op.byte_add(RAW).cast());
+            Op::write_raw::<SEPARATE, RANGES, FRESH>(place, session, raw, form);
+        }
+        true
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
+use std::slice;
 
 use lanelock::stats::StatsReader;
 use lanelock::{Op, QueuePair};
@@ -245,6 +246,12 @@ impl Burst {
         count: usize,
         at: impl Fn(usize) -> *mut lanelock_op + Copy,
     ) -> usize {
+        if count == 1
+            // SAFETY: the caller's promise.
+            && let Some(succeeded) = unsafe { self.run_one(queue, at(0)) }
+        {
+            return succeeded;
+        }
         let (mut done, mut succeeded) = (0, 0);
         while done < count {
             let limit = (count - done).min(SLICE);
@@ -254,7 +261,7 @@ impl Burst {
             if read > 0 {
                 let first = self.ops.as_mut_ptr().cast::<Op<'static>>();
                 // SAFETY: the first `read` have been written.
-                let ops = unsafe { std::slice::from_raw_parts_mut(first, read) };
+                let ops = unsafe { slice::from_raw_parts_mut(first, read) };
                 let mut results = Results {
                     ops,
                     to,
@@ -266,6 +273,28 @@ impl Burst {
             done += read + usize::from(read < limit);
         }
         succeeded
+    }
+
+    /// Runs an operation that is like those before and returns whether it succeeded; `None` if it takes a
+    /// closer look.
+    ///
+    /// # Safety
+    /// As for [`Burst::run`].
+    #[inline(always)]
+    unsafe fn run_one(&mut self, queue: &mut QueuePair, op: *mut lanelock_op) -> Option<usize> {
+        let place = self.ops.first_mut()?;
+        // SAFETY: the caller's promise.
+        if !unsafe { self.like.take_one(op, place) } {
+            return None;
+        }
+        let mut results = Results {
+            // SAFETY: just written.
+            ops: slice::from_mut(unsafe { place.assume_init_mut() }),
+            to: |_| op,
+            succeeded: 0,
+        };
+        results.succeeded = queue.process(results.ops).succeeded;
+        Some(results.succeeded)
     }
 
     /// Reads operations as far as there is a form for them, at most [`SLICE`]; returns how many.

@@ -174,7 +174,8 @@ impl RawForm {
 
 impl<'a> Op<'a> {
     /// Writes the operation that `raw` describes to `place`: what [`Op::new`] and the methods for its
-    /// parts make of slices.
+    /// parts make of slices. With `FRESH`, `raw` is read field by field: a load of several fields that
+    /// were just stored one by one waits until the stores have reached the cache.
     ///
     /// # Safety
     /// `SEPARATE` and `RANGES` are what the form says. `raw` is valid for reads. In it, IV and tag have
@@ -184,7 +185,7 @@ impl<'a> Op<'a> {
     /// nobody else refers to it, and it lies apart from every other run of the operation, or is the
     /// input where the result replaces that.
     #[inline(always)]
-    pub unsafe fn write_raw<const SEPARATE: bool, const RANGES: bool>(
+    pub unsafe fn write_raw<const SEPARATE: bool, const RANGES: bool, const FRESH: bool>(
         place: &mut MaybeUninit<Self>,
         session: &'a Session,
         raw: *const RawOp,
@@ -197,11 +198,18 @@ impl<'a> Op<'a> {
         // of which is written. What is copied is a register of what lies alike on both sides: a run is a
         // span or place.
         unsafe {
-            let run = |from: *const RawRun, to: *mut RawRun| ptr::copy_nonoverlapping(from, to, 1);
+            let run = |from: *const RawRun, to: *mut RawRun| match FRESH {
+                true => {
+                    let (base, len) = ((*from).base, (*from).len);
+                    to.write(RawRun { base, len, zero: 0 });
+                }
+                false => ptr::copy_nonoverlapping(from, to, 1),
+            };
             let input = &raw const (*raw).input;
             let len = (*input).len;
             let whole = |used: u32| Extent::new(0, len & used);
             let range = |given: bool, from: *const u32, used: u32| match given {
+                true if FRESH => Extent::new(*from.add(1), *from),
                 true => Extent(from.cast::<Halves>().read()),
                 false => whole(used),
             };
@@ -334,23 +342,30 @@ mod tests {
             tag: run(&mut tag),
             aad: run(&mut aad),
         };
+        macro_rules! both {
+            ($separate:literal, $ranges:literal) => {
+                [
+                    Op::write_raw::<$separate, $ranges, true>,
+                    Op::write_raw::<$separate, $ranges, false>,
+                ]
+            };
+        }
         let made = |raw: RawOp, form: RawForm| {
-            let mut place = MaybeUninit::uninit();
-            // SAFETY: arrays that outlive the operations; each is used by one at a time.
-            unsafe {
-                let (raw, write) = (
-                    ptr::from_ref(&raw),
-                    match (form.is_separate(), form.has_ranges()) {
-                        (false, false) => Op::write_raw::<false, false>,
-                        (false, true) => Op::write_raw::<false, true>,
-                        (true, false) => Op::write_raw::<true, false>,
-                        (true, true) => Op::write_raw::<true, true>,
-                    },
-                );
-                write(&mut place, &session, raw, &form);
+            let [by_field, whole] = match (form.is_separate(), form.has_ranges()) {
+                (false, false) => both!(false, false),
+                (false, true) => both!(false, true),
+                (true, false) => both!(true, false),
+                (true, true) => both!(true, true),
             }
-            // SAFETY: written.
-            shown(unsafe { place.assume_init_ref() })
+            .map(|write| {
+                let mut place = MaybeUninit::uninit();
+                // SAFETY: arrays that outlive the operations; each is used by one at a time.
+                unsafe { write(&mut place, &session, ptr::from_ref(&raw), &form) };
+                // SAFETY: written.
+                shown(unsafe { place.assume_init_ref() })
+            });
+            assert_eq!(by_field, whole);
+            whole
         };
         let sealed = |output| RawForm::new(output).iv(12).tag(16, true);
 
