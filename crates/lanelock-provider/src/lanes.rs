@@ -23,11 +23,14 @@ pub(crate) enum Lanes {
 impl Lanes {
     /// What this CPU has, or the tier that the environment asks for.
     pub(crate) fn of_machine() -> Self {
-        let digits = match Native::new() {
-            Err(TierError::Unknown(_)) => return Self::Lacking(Inactive::TierUnknown),
-            Err(TierError::Unavailable(_)) => return Self::Lacking(Inactive::TierUnavailable),
-            Ok(native) => native.map_or(Digits::Plain, |native| native.digits()),
-        };
+        match Native::new() {
+            Err(TierError::Unknown(_)) => Self::Lacking(Inactive::TierUnknown),
+            Err(TierError::Unavailable(_)) => Self::Lacking(Inactive::TierUnavailable),
+            Ok(native) => Self::of(native.map_or(Digits::Plain, |native| native.digits())),
+        }
+    }
+
+    fn of(digits: Digits) -> Self {
         match digits {
             Digits::Ifma => Self::All,
             Digits::Fma => Self::WithoutRsaAndP256,
@@ -99,5 +102,43 @@ pub(crate) fn refusal() -> Option<Inactive> {
 pub(crate) fn granted() {
     if IS_REFUSED.load(Ordering::Relaxed) && IS_REFUSED.swap(false, Ordering::Relaxed) {
         module::set_inactive(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanelock::engine::public_key::PublicKeyEngine;
+    use lanelock::public_key::{Curve, KeyKind, MlKem};
+    use lanelock_native::{Digits, Native, Tier};
+
+    use super::Lanes;
+
+    const KINDS: [KeyKind; 9] = [
+        KeyKind::Rsa(2048),
+        KeyKind::Rsa(3072),
+        KeyKind::Rsa(4096),
+        KeyKind::Ec(Curve::P256),
+        KeyKind::Ec(Curve::P384),
+        KeyKind::Ed25519,
+        KeyKind::X25519,
+        KeyKind::MlKem(MlKem::MlKem768),
+        KeyKind::MlKem(MlKem::MlKem1024),
+    ];
+
+    #[test]
+    fn keys_with_lanes_are_those_that_the_engine_offers() {
+        for tier in Tier::available() {
+            let native = Native::with_tier(tier).expect("available");
+            let lanes = Lanes::of(native.digits());
+            if native.digits() == Digits::Plain {
+                assert!(lanes.lacking().is_some(), "{tier:?}");
+                continue;
+            }
+            let rows = native.public_key().expect("its half").capabilities();
+            for kind in KINDS {
+                let is_offered = rows.iter().any(|row| row.spec.kind == kind);
+                assert_eq!(lanes.has_kind(kind), is_offered, "{tier:?}: {kind}");
+            }
+        }
     }
 }
