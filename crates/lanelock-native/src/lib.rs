@@ -141,6 +141,12 @@ impl Native {
         self.machine.digits()
     }
 
+    /// How this CPU does on its widest tier, whatever the environment says.
+    #[must_use]
+    pub fn digits_of_cpu() -> Digits {
+        Machine::best().digits()
+    }
+
     fn of(machine: Machine) -> Self {
         Self {
             machine,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanelock::public_key::{Curve, KeyKind};
 use lanelock::telemetry::{Inactive, module};
-use lanelock_native::{Digits, Native, Tier, TierError};
+use lanelock_native::{Digits, Native, TierError};
 
 use crate::algorithms::Algorithm;
 
@@ -34,7 +34,9 @@ impl Lanes {
         match digits {
             Digits::Ifma => Self::All,
             Digits::Fma => Self::WithoutRsaAndP256,
-            Digits::Plain if of_cpu() > Digits::Plain => Self::Lacking(Inactive::TierForced),
+            Digits::Plain if Native::digits_of_cpu() > Digits::Plain => {
+                Self::Lacking(Inactive::TierForced)
+            }
             Digits::Plain => Self::Lacking(Inactive::Cpu),
         }
     }
@@ -68,15 +70,7 @@ impl Lanes {
 
 /// Whether the CPU has AVX-512 IFMA, whatever the environment asks for.
 pub(crate) fn is_ifma() -> bool {
-    of_cpu() == Digits::Ifma
-}
-
-fn of_cpu() -> Digits {
-    let tiers = [Tier::Avx512, Tier::Avx2].into_iter();
-    let mut engines = tiers.filter_map(|tier| Native::with_tier(tier).ok());
-    engines
-        .next()
-        .map_or(Digits::Plain, |native| native.digits())
+    Native::digits_of_cpu() == Digits::Ifma
 }
 
 /// Whether telemetry was told that the system refuses something.

@@ -2,8 +2,6 @@
 
 use std::ffi::OsStr;
 
-use lanelock_native::Digits;
-
 use super::program::{PRIVILEGED, Program};
 use super::user_config::UserConfig;
 use super::{Options, When, lanes, module, policy, user_config};
@@ -74,9 +72,8 @@ pub(super) fn run(command: &OsStr, options: &Options) -> Result<(), Failure> {
         None => verdict(&program, options),
     };
     match verdict {
-        Ok(how) if lanes::digits() == Digits::Ifma => print(format!("{path}: {how}\n")),
         Ok(how) => {
-            let keys = lanes::keys(lanes::digits());
+            let keys = lanes::keys().unwrap_or_default();
             print(format!("{path}: {how}\non this CPU for {keys}\n"))
         }
         Err(why) => {
@@ -97,7 +94,7 @@ fn objection(program: &Program) -> Result<Option<String>, Failure> {
         return Ok(Some(objection));
     }
     module::find()?;
-    Ok((lanes::digits() == Digits::Plain).then(|| {
+    Ok(lanes::keys().is_none().then(|| {
         "this CPU has no lanes for public keys, which need AVX-512 IFMA, or AVX2 with FMA \
          (`lanelock engines`)"
             .to_owned()
