@@ -778,7 +778,8 @@ typedef struct lanelock_key_transform {
     const uint8_t *context;
     // Its length, in bytes.
     size_t context_len;
-    // Name of the engine that is to run the session; NULL lets the device choose.
+    // Name of the engine that is to run the session; NULL lets the device choose, and run batches
+    // of too few operations for that engine's lanes on the next one.
     const char *engine;
 } lanelock_key_transform;
 

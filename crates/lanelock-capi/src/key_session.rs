@@ -106,7 +106,8 @@ pub struct lanelock_key_transform {
     pub context: *const u8,
     /// Its length, in bytes.
     pub context_len: usize,
-    /// Name of the engine that is to run the session; NULL lets the device choose.
+    /// Name of the engine that is to run the session; NULL lets the device choose, and run batches
+    /// of too few operations for that engine's lanes on the next one.
     pub engine: *const c_char,
 }
 

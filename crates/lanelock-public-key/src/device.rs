@@ -4,6 +4,7 @@ use lanelock_core::engine::Engine;
 use lanelock_core::job::OwnedBuffer;
 use lanelock_core::{Device, DeviceBuilder};
 
+use super::alone::Alone;
 use super::engine::{KeyEngine, KeyReader, PublicKeyEngine};
 use super::error::KeyError;
 use super::flush::FlushPolicy;
@@ -15,10 +16,10 @@ use super::transform::KeyTransform;
 
 /// What a [`Device`] does with public keys.
 pub trait KeyDevice {
-    /// Prepares `transform` on the first engine that offers it, which runs all of the session's
-    /// operations. If that engine has lanes, a single operation takes as long as a full batch: a
-    /// program that never has more than one at a time is faster with [`KeyDevice::key_session_on`]
-    /// and an engine that runs operations one at a time, for RSA-2048 and P-256 in particular.
+    /// Prepares `transform` on the first engine that offers it. If that engine has lanes, a single
+    /// operation takes as long there as a full batch: batches below
+    /// [`KeySession::break_even`] run on the next engine that runs operations one at a time, on
+    /// which the first of them prepares the key once more.
     ///
     /// # Errors
     /// The error of [`KeyTransform::validate`], or of the engine, about the key or its parameters;
@@ -87,25 +88,7 @@ struct Observers(ObserverMaker);
 impl KeyDevice for Device {
     fn key_session(&self, transform: &KeyTransform) -> Result<KeySession, KeyError> {
         transform.validate()?;
-        let mut refused = Vec::new();
-        for (index, name, engine) in key_engines(self) {
-            match engine.open(transform) {
-                Err(KeyError::Unsupported { why, .. }) => refused.push(format!("{name}: {why}")),
-                opened => {
-                    let session = opened?;
-                    return Ok(KeySession::new(
-                        self.id(),
-                        transform,
-                        (index, name),
-                        session,
-                    ));
-                }
-            }
-        }
-        if refused.is_empty() {
-            refused.push("none of the device's engines has public keys".to_owned());
-        }
-        Err(KeyError::unsupported(transform.spec(), refused.join("; ")))
+        first_engine(self, transform, 0)
     }
 
     fn key_session_on(
@@ -122,12 +105,8 @@ impl KeyDevice for Device {
             });
         };
         let session = found.open(transform)?;
-        Ok(KeySession::new(
-            self.id(),
-            transform,
-            (index, name),
-            session,
-        ))
+        let engine = (index, name);
+        Ok(KeySession::new(self.id(), transform, engine, session, None))
     }
 
     fn key_queue(&self, depth: usize, policy: FlushPolicy) -> KeyQueue {
@@ -166,6 +145,39 @@ impl KeyDeviceBuilder for DeviceBuilder {
     fn key_observers(self, make: ObserverMaker) -> Self {
         self.extension(Observers(make))
     }
+}
+
+/// A session on the first engine that offers `transform`, of those from the `from`-th on.
+pub(super) fn first_engine(
+    device: &Device,
+    transform: &KeyTransform,
+    from: usize,
+) -> Result<KeySession, KeyError> {
+    let spec = transform.spec();
+    let mut refused = Vec::new();
+    for (index, name, engine) in key_engines(device).filter(|(index, ..)| *index >= from) {
+        match engine.open(transform) {
+            Err(KeyError::Unsupported { why, .. }) => refused.push(format!("{name}: {why}")),
+            opened => {
+                let session = opened?;
+                let break_even = engine.break_even(spec);
+                let alone =
+                    (break_even > 1).then(|| Alone::new(device, transform, index + 1, break_even));
+                let engine = (index, name);
+                return Ok(KeySession::new(
+                    device.id(),
+                    transform,
+                    engine,
+                    session,
+                    alone,
+                ));
+            }
+        }
+    }
+    if refused.is_empty() {
+        refused.push("none of the device's engines has public keys".to_owned());
+    }
+    Err(KeyError::unsupported(spec, refused.join("; ")))
 }
 
 fn reader(device: &Device) -> Result<&dyn KeyReader, KeyError> {

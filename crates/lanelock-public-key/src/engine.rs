@@ -26,6 +26,12 @@ pub trait KeyEngine: Send + Sync {
     /// error ends it.
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError>;
 
+    /// Fewest operations of this kind that the engine runs faster than the next one runs them one at
+    /// a time. An automatic choice leaves smaller batches to that one.
+    fn break_even(&self, _spec: KeySpec) -> usize {
+        1
+    }
+
     /// This engine's reader of key containers, if it has one.
     fn keys(&self) -> Option<&dyn KeyReader> {
         None

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
+mod alone;
 mod batch;
 mod device;
 pub mod engine;

@@ -1,9 +1,11 @@
 //! From a slice of operations to engine calls.
 
+use std::mem;
 use std::sync::Arc;
 
 use lanelock_core::engine::{Counters, Grouping, QueueToken};
 use lanelock_core::{BurstOutcome, Status};
+use smallvec::SmallVec;
 
 use super::batch::KeyBatch;
 use super::observer::{BatchStart, Observer};
@@ -98,18 +100,32 @@ impl Calls {
     }
 
     /// Runs operations of one group: on lanes in batches that fill them, as far as there are
-    /// enough.
-    fn run_group(&mut self, ops: &mut [KeyOp<'_>], order: &[u16]) {
+    /// enough; what is left by itself where that is faster.
+    fn run_group<'a>(&mut self, ops: &mut [KeyOp<'a>], order: &[u16]) {
         let session = ops[order[0] as usize].session;
         if session.lanes == 1 {
             self.stats.single += order.len() as u64;
             return self.run_batch(session, ops, order);
         }
         for batch in order.chunks(session.lanes) {
+            if let Some(sessions) = alone(ops, batch) {
+                for (session, &index) in sessions.iter().zip(batch) {
+                    self.run_alone(session, ops, index);
+                }
+                continue;
+            }
             self.stats.batches += 1;
             self.stats.in_lanes += batch.len() as u64;
             self.run_batch(session, ops, batch);
         }
+    }
+
+    /// Runs an operation by itself on `session`, which has its own session's key.
+    fn run_alone<'a>(&mut self, session: &'a KeySessionInner, ops: &mut [KeyOp<'a>], index: u16) {
+        self.stats.single += 1;
+        let in_lanes = mem::replace(&mut ops[usize::from(index)].session, session);
+        self.run_batch(session, ops, &[index]);
+        ops[usize::from(index)].session = in_lanes;
     }
 
     /// Hands a batch to its engine.
@@ -124,4 +140,11 @@ impl Calls {
         KeyBatch::new(ops, order, &self.counters).run(&mut self.token);
         self.observer.tell(|observer| observer.batch_ended());
     }
+}
+
+/// The sessions that run the operations of a batch one at a time, if it is too short for lanes and
+/// each has one.
+fn alone<'a>(ops: &[KeyOp<'a>], batch: &[u16]) -> Option<SmallVec<[&'a KeySessionInner; 8]>> {
+    let sessions = batch.iter().map(|&index| ops[usize::from(index)].session);
+    sessions.map(|session| session.alone(batch.len())).collect()
 }

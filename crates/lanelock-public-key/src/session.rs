@@ -7,6 +7,7 @@ use lanelock_core::engine::Wiped;
 use lanelock_core::session::SessionMemory;
 
 use super::algorithm::KeySpec;
+use super::alone::Alone;
 use super::engine::KeyEngineSession;
 use super::shape::Shape;
 use super::transform::KeyTransform;
@@ -37,6 +38,7 @@ pub(crate) struct KeySessionInner {
     pub(crate) lanes: usize,
     pub(crate) per_pass: usize,
     spec: KeySpec,
+    alone: Option<Alone>,
 }
 
 /// Which operations may run in one call: same device, engine and engine-chosen group.
@@ -51,15 +53,22 @@ impl KeySessionInner {
     pub(crate) fn spec(&self) -> KeySpec {
         self.spec
     }
+
+    /// The session that runs this one's operation in a batch of `count`, if not this one.
+    pub(crate) fn alone(&self, count: usize) -> Option<&Self> {
+        self.alone.as_ref()?.session(count)
+    }
 }
 
 impl KeySession {
-    /// `session` of the engine called `engine`, the device's `index`-th.
+    /// `session` of the engine called `engine_name`, the device's `index`-th, and what serves
+    /// `alone`.
     pub(super) fn new(
         device: u32,
         transform: &KeyTransform,
         (index, engine_name): (usize, &'static str),
         session: Box<dyn KeyEngineSession>,
+        alone: Option<Alone>,
     ) -> Self {
         let engine = Wiped::boxed(session);
         let group = KeyGroup {
@@ -76,6 +85,7 @@ impl KeySession {
             per_pass: engine.per_pass().clamp(1, lanes),
             engine,
             spec: transform.spec(),
+            alone,
         })))
     }
 
@@ -89,7 +99,7 @@ impl KeySession {
         self.0.spec
     }
 
-    /// Name of the engine that runs it.
+    /// Name of the engine that runs it, in batches of [`KeySession::break_even`] and more.
     #[must_use]
     pub fn engine(&self) -> &'static str {
         self.0.engine_name
@@ -99,6 +109,14 @@ impl KeySession {
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.0.lanes
+    }
+
+    /// Fewest operations that are faster together, in lanes, than one at a time on the device's next
+    /// engine: a smaller batch runs there. 1 where lanes are always used, as in a session of an
+    /// engine that was asked for by name.
+    #[must_use]
+    pub fn break_even(&self) -> usize {
+        self.0.alone.as_ref().map_or(1, Alone::break_even)
     }
 
     /// Room that an operation's output needs if its input has `input_len` bytes.
@@ -114,13 +132,16 @@ impl KeySession {
         self.0.shape.second
     }
 
-    /// Memory held, as the engine counts it.
+    /// Memory held, as the engines count it: that of the next engine from the first batch on that
+    /// ran there.
     #[must_use]
     pub fn memory(&self) -> SessionMemory {
         let engine = self.0.engine.memory();
+        let alone = self.0.alone.as_ref().and_then(Alone::prepared);
+        let alone = alone.map(Self::memory).unwrap_or_default();
         SessionMemory {
-            session: engine.session + size_of::<KeySessionInner>(),
-            ..engine
+            session: engine.session + alone.session + size_of::<KeySessionInner>(),
+            per_queue_pair: engine.per_queue_pair + alone.per_queue_pair,
         }
     }
 }

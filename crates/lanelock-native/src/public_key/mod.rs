@@ -4,6 +4,7 @@
 //! ahead of OpenSSL there are no such rows, and a device goes on to an engine that runs operations one
 //! at a time. ML-KEM runs in registers of words, which every machine has.
 
+mod break_even;
 mod digest;
 mod ed25519;
 mod fork;
@@ -85,6 +86,10 @@ impl KeyEngine for PublicKeys {
             Some(row) => (row.open)(self.machine, group(spec), transform),
             None => Err(KeyError::unsupported(spec, "no lanes for it")),
         }
+    }
+
+    fn break_even(&self, spec: KeySpec) -> usize {
+        break_even::of(self.machine.digits(), spec)
     }
 }
 

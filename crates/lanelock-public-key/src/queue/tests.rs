@@ -13,7 +13,7 @@ use lanelock_core::{Device, Status, Transform};
 
 use super::super::engine::{KeyBatch, KeyCapability, KeyEngine, KeyEngineSession, KeyHalf};
 use super::super::{
-    Key, KeyDevice, KeyError, KeyKind, KeyReason, KeySession, KeyTransform, SecretParts,
+    Key, KeyDevice, KeyError, KeyKind, KeyReason, KeySession, KeySpec, KeyTransform, SecretParts,
 };
 use super::super::{SecretKey, SignatureScheme};
 use super::*;
@@ -29,6 +29,7 @@ struct Toy {
 struct ToyKeys {
     name: &'static str,
     lanes: usize,
+    break_even: usize,
     log: Log,
 }
 
@@ -68,6 +69,10 @@ impl Engine for Toy {
 impl KeyEngine for ToyKeys {
     fn capabilities(&self) -> Vec<KeyCapability> {
         Vec::new()
+    }
+
+    fn break_even(&self, _: KeySpec) -> usize {
+        self.break_even
     }
 
     fn open(&self, transform: &KeyTransform) -> Result<Box<dyn KeyEngineSession>, KeyError> {
@@ -132,10 +137,23 @@ impl KeyEngineSession for ToySession {
 
 /// A device with a four-lane engine before a single one, and what they were given.
 fn device(lanes: &'static str, single: Option<&'static str>) -> (Device, Log) {
+    device_with(lanes, single, 1)
+}
+
+/// As [`device`]; the four lanes pay from `break_even` operations on.
+fn device_with(
+    lanes: &'static str,
+    single: Option<&'static str>,
+    break_even: usize,
+) -> (Device, Log) {
     let log = Log::default();
     let toy = |name, lanes| {
-        let log = log.clone();
-        let half = KeyHalf::new(ToyKeys { name, lanes, log });
+        let half = KeyHalf::new(ToyKeys {
+            name,
+            lanes,
+            break_even,
+            log: log.clone(),
+        });
         Toy { name, half }
     };
     let mut builder = Device::builder().engine(toy(lanes, 4));
@@ -520,4 +538,5 @@ fn without_an_engine_every_refusal_is_told() {
     ));
 }
 
+mod alone;
 mod observer;

@@ -36,19 +36,21 @@ impl KeyRace {
         self.0.name == name
     }
 
-    /// An engine, prepared for batches of `batch`.
+    /// An engine, or with `None` those that `device` chooses, prepared for batches of `batch`.
     ///
     /// # Errors
-    /// [`Failure::Failed`] if it does not offer the operation.
-    pub fn engine(
+    /// [`Failure::Failed`] if the operation is not offered.
+    pub fn contestant(
         &self,
         device: &Device,
-        engine: &str,
+        engine: Option<&str>,
         protection: Protection,
         batch: usize,
     ) -> Result<impl Contestant + use<>, Failure> {
         let who = Who::of(engine, protection == Protection::Blinded);
         let opened = KeyContestant::open(device, &who, &self.0, batch)?;
-        opened.ok_or_else(|| Failure::Failed(format!("{engine} does not offer {}", self.0.name)))
+        opened.ok_or_else(|| {
+            Failure::Failed(format!("{} does not offer {}", who.name(), self.0.name))
+        })
     }
 }

@@ -92,10 +92,10 @@ fn is_blinded(work: &KeyWork) -> bool {
 }
 
 impl Who {
-    /// The engine of this name.
-    pub(super) fn of(engine: &str, blinding: bool) -> Self {
+    /// The engine of this name, or the one that a session gets that names none.
+    pub(super) fn of(engine: Option<&str>, blinding: bool) -> Self {
         Self {
-            engine: Some(engine.to_owned()),
+            engine: engine.map(str::to_owned),
             blinding,
         }
     }

@@ -1,0 +1,22 @@
+//! From how many operations on lanes are faster than OpenSSL, which runs them one at a time.
+
+use lanelock_kernels::Digits;
+use lanelock_public_key::Operation::{Decrypt, Derive, Encrypt, Sign, Verify};
+use lanelock_public_key::{Curve, KeyKind, KeySpec};
+
+/// Fewest operations that pay: the time of one batch of eight over that of one operation of OpenSSL
+/// 3.0, rounded up. `benchmarks/` has both, in the rows of one operation at a time: of Zen 3 for
+/// FMA, of Zen 4 for IFMA.
+pub(super) fn of(digits: Digits, spec: KeySpec) -> usize {
+    match (digits, spec.kind, spec.operation) {
+        (Digits::Fma, KeyKind::X25519, Derive) => 6,
+        (Digits::Fma, KeyKind::Ed25519, Verify) => 2,
+        (Digits::Fma, KeyKind::Ec(Curve::P384), Verify) => 4,
+        (Digits::Fma, KeyKind::Ec(Curve::P384), Derive) => 3,
+        (Digits::Ifma, KeyKind::X25519, Derive) => 2,
+        (Digits::Ifma, KeyKind::Ec(Curve::P256), Sign | Verify | Derive) => 2,
+        (Digits::Ifma, KeyKind::Rsa(2048), Sign | Decrypt) => 3,
+        (Digits::Ifma, KeyKind::Rsa(_), Sign | Decrypt | Verify | Encrypt) => 2,
+        _ => 1,
+    }
+}
