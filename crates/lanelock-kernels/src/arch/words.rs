@@ -90,6 +90,8 @@ pub trait Registers: Copy + 'static {
     const NAME: &'static str;
     /// Size of a register.
     const BITS: usize;
+    /// Registers that code can name.
+    const COUNT: usize;
     /// The proof of their instructions, which is also that of plain integers.
     type Proof: Proof + Into<()>;
     /// What the permutation of one Keccak state runs on.

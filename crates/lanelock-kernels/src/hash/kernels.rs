@@ -28,7 +28,8 @@ impl<A: Algorithm> Kernels<A> {
     pub(super) const MOST: usize = 2048 / A::BLOCK;
 
     /// The fastest ones of `machine`: as many messages as a register has words, two registers in
-    /// flight; for a few messages, the instructions made for the algorithm, where the CPU has them.
+    /// flight where there is room for them; for a few messages, the instructions made for the
+    /// algorithm, where the CPU has them.
     #[must_use]
     pub fn of(machine: Machine) -> &'static Self {
         A::on(machine)
@@ -55,15 +56,19 @@ impl<A: Algorithm> Kernels<A> {
         })
     }
 
-    /// A step for few messages, then registers of `S`.
+    /// A step for few messages, then registers of `S`. With two messages in each lane, the latency of
+    /// one hides behind the other, but two states are sixteen registers: where there are no more, what
+    /// is spilled costs more than that.
     const fn in_lanes<S: Registers>(few: Step<A>) -> Self {
         assert!(2 * <<A::Word as WideWord>::In<S> as WordLanes>::COUNT <= Self::MOST);
+        let some = Step::of::<S, <A::Word as WideWord>::In<S>>();
+        let many = if S::COUNT > 16 {
+            Step::of::<S, Pair<<A::Word as WideWord>::In<S>>>()
+        } else {
+            some.twice()
+        };
         Self {
-            steps: [
-                few,
-                Step::of::<S, <A::Word as WideWord>::In<S>>(),
-                Step::of::<S, Pair<<A::Word as WideWord>::In<S>>>(),
-            ],
+            steps: [few, some, many],
             schedule: compiled::schedule::<S, A>,
             name: S::NAME,
             bits: S::BITS,

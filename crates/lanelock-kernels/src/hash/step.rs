@@ -10,6 +10,7 @@ use crate::arch::words::{Compression, Registers, Row, WideWord, Word, WordLanes}
 use crate::hash::{Algorithm, Compress, SCHEDULE};
 
 /// The compression for at most `up_to` messages in flight.
+#[derive(Clone, Copy)]
 pub(super) struct Step<A: Algorithm> {
     pub(super) up_to: usize,
     /// Lanes are read and written in groups of this many, a power of two.
@@ -90,6 +91,14 @@ impl<A: Algorithm> Step<A> {
                 ends: None,
             },
             None => Self::of::<S, A::Word>(),
+        }
+    }
+
+    /// For twice as many messages in flight, one register after the other.
+    pub(super) const fn twice(self) -> Self {
+        Self {
+            up_to: 2 * self.up_to,
+            ..self
         }
     }
 
