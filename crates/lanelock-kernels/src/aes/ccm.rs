@@ -3,7 +3,8 @@
 
 mod lone;
 
-use super::{BLOCK, EncryptKey, ctr, mac};
+use super::message::length;
+use super::{BLOCK, EncryptKey, KeySize, Message, ctr, mac};
 use crate::arrays::from_fn;
 use crate::bytes::copy_short;
 use crate::machine::Machine;
@@ -144,10 +145,11 @@ pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
 /// # Safety
 /// As for [`encrypt_many`].
 unsafe fn encrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
+    let size = size_of_all(jobs);
     // SAFETY: the caller's contract.
     unsafe {
-        authenticate::<N>(machine, jobs, |job| job.source);
-        count::<N>(machine, jobs);
+        authenticate::<N>(machine, size, jobs, |job| job.source);
+        count::<N>(machine, size, jobs);
     }
 }
 
@@ -156,24 +158,31 @@ unsafe fn encrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) 
 /// # Safety
 /// As for [`encrypt_many`].
 unsafe fn decrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
+    let size = size_of_all(jobs);
     // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
     // masks the tag that is not there yet: the tags are taken up afterwards.
     unsafe {
         jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
-        count::<N>(machine, jobs);
+        count::<N>(machine, size, jobs);
         let mut masks = [[0; BLOCK]; N];
         masks
             .iter_mut()
             .zip(&*jobs)
             .for_each(|(mask, job)| *mask = job.tag);
-        authenticate::<N>(machine, jobs, |job| job.target);
+        authenticate::<N>(machine, size, jobs, |job| job.target);
         for (job, mask) in jobs.iter_mut().zip(masks) {
-            job.tag
-                .iter_mut()
-                .zip(mask)
-                .for_each(|(byte, mask)| *byte ^= mask);
+            let tag = u128::from_ne_bytes(job.tag) ^ u128::from_ne_bytes(mask);
+            job.tag = tag.to_ne_bytes();
         }
     }
+}
+
+/// The size of the jobs' keys.
+fn size_of_all(jobs: &[Job<'_>]) -> KeySize {
+    let size = jobs[0].key.size();
+    let alike = jobs.iter().all(|job| job.key.size() == size);
+    assert!(alike, "keys of one size are required");
+    size
 }
 
 /// Whether lanes would cost these jobs more than they save.
@@ -192,114 +201,183 @@ const SHORT: usize = 256;
 const GROUP: usize = 32;
 
 impl Job<'_> {
-    /// The first block, and the second with the length and head of the additional data; how much
-    /// of both there is, and how much additional data they hold.
+    /// Writes the first block, and the second with the length and head of the additional data if there
+    /// is any, to zeros; returns how much of both there is, and how much additional data they hold.
     ///
     /// # Safety
     /// `aad` is valid for `aad_len` bytes.
-    unsafe fn prefix(&self) -> ([u8; 2 * BLOCK], usize, usize) {
+    #[inline(always)]
+    unsafe fn prefix(&self, to: &mut [u8; 2 * BLOCK]) -> (usize, usize) {
         let tag_fits = (4..=16).contains(&self.tag_len) && self.tag_len.is_multiple_of(2);
         assert!(tag_fits, "a tag has 4 to 16 bytes, an even number");
         let has_aad = self.aad_len > 0;
         let first = self.nonce.first_block(has_aad, self.tag_len, self.len);
-        let mut prefix = [0; 2 * BLOCK];
-        prefix[..BLOCK].copy_from_slice(&first);
+        to[..BLOCK].copy_from_slice(&first);
         if !has_aad {
-            return (prefix, BLOCK, 0);
+            return (BLOCK, 0);
         }
         let at = if self.aad_len < 0xff00 {
-            prefix[16..18].copy_from_slice(&self.aad_len.to_be_bytes()[6..]);
+            to[16..18].copy_from_slice(&self.aad_len.to_be_bytes()[6..]);
             18
         } else {
             assert!(
                 u32::try_from(self.aad_len).is_ok(),
                 "additional data is below 4 GiB"
             );
-            prefix[16..18].copy_from_slice(&[0xff, 0xfe]);
-            prefix[18..22].copy_from_slice(&self.aad_len.to_be_bytes()[4..]);
+            to[16..18].copy_from_slice(&[0xff, 0xfe]);
+            to[18..22].copy_from_slice(&self.aad_len.to_be_bytes()[4..]);
             22
         };
         let head = self.aad_len.min(2 * BLOCK - at);
         // SAFETY: `head` bytes of the additional data, 14 at most.
-        unsafe { copy_short(self.aad, prefix[at..].as_mut_ptr(), head) };
-        (prefix, 2 * BLOCK, head)
+        unsafe { copy_short(self.aad, to[at..].as_mut_ptr(), head) };
+        (2 * BLOCK, head)
+    }
+}
+
+/// What a message authenticates at first: all of it, if it is short.
+struct Head {
+    bytes: [u8; 2 * BLOCK + HELD],
+    /// Bytes of it, the end of the additional data padded.
+    len: usize,
+    /// Bytes of the additional data among them.
+    aad: usize,
+    /// Bytes of the text among them: all or none.
+    text: usize,
+}
+
+/// Most bytes of a text that are copied behind what comes before them: lanes that have ended one run
+/// take longer to begin another.
+const HELD: usize = 4 * BLOCK;
+
+impl Head {
+    const EMPTY: Self = Self {
+        bytes: [0; _],
+        len: 0,
+        aad: 0,
+        text: 0,
+    };
+
+    /// Fills an empty one, where it stays: what is written in small parts must not be read at once, or
+    /// the CPU waits until all of them are in the cache.
+    ///
+    /// # Safety
+    /// The additional data and the text are valid for their lengths.
+    #[inline(always)]
+    unsafe fn fill(&mut self, job: &Job<'_>, text: *const u8) {
+        let Some(prefix) = self.bytes.first_chunk_mut() else {
+            return;
+        };
+        // SAFETY: the caller's promise.
+        (self.len, self.aad) = unsafe { job.prefix(prefix) };
+        if self.aad == job.aad_len && job.len <= HELD {
+            self.text = job.len;
+            // SAFETY: behind the prefix, two blocks at most, there is room for so many bytes.
+            unsafe { copy_short(text, self.bytes[self.len..].as_mut_ptr(), job.len) };
+            self.len += job.len;
+        }
     }
 }
 
 /// Leaves the CBC-MAC of each of up to `N` messages in its tag.
 ///
 /// # Safety
-/// As for [`encrypt_many`]; the plaintext is at `plaintext`.
+/// As for [`encrypt_many`]; every key has `size`; the plaintext is at `plaintext`.
 unsafe fn authenticate<const N: usize>(
     machine: Machine,
+    size: KeySize,
     jobs: &mut [Job<'_>],
     plaintext: impl Fn(&Job<'_>) -> *const u8,
 ) {
-    let last = jobs.len() - 1;
-    // SAFETY: the additional data is valid for its length.
-    let prefixes: [_; N] = from_fn(|i| unsafe { jobs[i.min(last)].prefix() });
-    let mut macs: [_; N] = from_fn(|i| {
-        let (prefix, len, _) = &prefixes[i];
-        let (source, len, key) = (prefix.as_ptr(), *len, jobs[i.min(last)].key);
-        mac::Job {
+    let mut heads = [const { Head::EMPTY }; N];
+    for (head, job) in heads.iter_mut().zip(&mut *jobs) {
+        job.tag = [0; BLOCK];
+        // SAFETY: the caller's contract.
+        unsafe { head.fill(job, plaintext(job)) };
+    }
+    // SAFETY: the heads are on the stack, and what they do not hold of additional data and text is
+    // valid.
+    unsafe {
+        chain(machine, size, jobs, &heads, |_, head| {
+            (head.bytes.as_ptr(), head.len)
+        });
+        let both = || jobs.iter().zip(&heads);
+        let (aad, text) = (
+            both().any(|(job, head)| job.aad_len > head.aad),
+            both().any(|(job, head)| job.len > head.text),
+        );
+        if aad {
+            chain(machine, size, jobs, &heads, |job, head| {
+                (job.aad.wrapping_add(head.aad), job.aad_len - head.aad)
+            });
+        }
+        if text {
+            chain(machine, size, jobs, &heads, |job, head| {
+                (plaintext(job), job.len - head.text)
+            });
+        }
+    }
+}
+
+/// Chains a part of each message to what its tag has of those before; zeros behind it up to a block.
+///
+/// # Safety
+/// As for [`authenticate`]; each part is valid for reads of so many bytes.
+#[inline(always)]
+unsafe fn chain(
+    machine: Machine,
+    size: KeySize,
+    jobs: &mut [Job<'_>],
+    heads: &[Head],
+    part: impl Fn(&Job<'_>, &Head) -> (*const u8, usize),
+) {
+    let parts = jobs.iter_mut().zip(heads).map(|(job, head)| {
+        let (source, len) = part(job, head);
+        mac::Message {
             source,
             len,
-            more: &[],
-            key,
+            key: job.key,
             subkeys: None,
-            chain: [0; BLOCK],
+            chain: &raw mut job.tag,
         }
     });
-    let macs = &mut macs[..=last];
-    // SAFETY: each source is valid for its length: the prefixes on the stack, what they leave
-    // of the additional data, and the plaintext.
-    unsafe {
-        mac::authenticate_many(machine, macs);
-        for (i, (mac, job)) in macs.iter_mut().zip(&*jobs).enumerate() {
-            let head = prefixes[i].2;
-            (mac.source, mac.len) = (job.aad.wrapping_add(head), job.aad_len - head);
-        }
-        if macs.iter().any(|mac| mac.len > 0) {
-            mac::authenticate_many(machine, macs);
-        }
-        for (mac, job) in macs.iter_mut().zip(&*jobs) {
-            (mac.source, mac.len) = (plaintext(job), job.len);
-        }
-        mac::authenticate_many(machine, macs);
-    }
-    for (job, mac) in jobs.iter_mut().zip(macs) {
-        job.tag = mac.chain;
-    }
+    // SAFETY: the caller's contract; the tags are each job's own.
+    unsafe { mac::authenticate_each(machine, size, parts) }
 }
 
 /// Encrypts or decrypts the texts of up to `N` messages with the counters from 1, and their tags
 /// with counter 0.
 ///
 /// # Safety
-/// As for [`encrypt_many`].
-unsafe fn count<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
+/// As for [`encrypt_many`]; every key has `size`.
+unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: &mut [Job<'_>]) {
     let last = jobs.len() - 1;
-    // Entries past the last repeat it and are not used; one base keeps all tags' pointers valid.
-    let base = jobs.as_mut_ptr();
-    let mut texts: [[_; 2]; N] = from_fn(|i| {
-        // SAFETY: at most the last of the jobs; its tag is not touched through this reference.
-        let (job, tag) = unsafe {
-            let job = base.add(i.min(last));
-            (&*job, (&raw mut (*job).tag).cast::<u8>())
-        };
-        let text = |count, source, target, len| ctr::Job {
-            source,
-            target,
-            len,
-            key: job.key,
-            counter: job.nonce.counter(count),
-            used: 0,
-        };
-        [
-            text(0, tag.cast_const(), tag, BLOCK),
-            text(1, job.source, job.target, job.len),
-        ]
+    // Entries past the last repeat it and are not used.
+    let counters: [_; N] = from_fn(|i| {
+        let nonce = jobs[i.min(last)].nonce;
+        [nonce.counter(0), nonce.counter(1)]
     });
+    let texts = jobs
+        .iter_mut()
+        .zip(&counters)
+        .flat_map(|(job, [of_tag, of_text])| {
+            let tag = (&raw mut job.tag).cast::<u8>();
+            let text = |source, target, len, iv| Message {
+                source,
+                target,
+                len: length(len),
+                key: job.key,
+                iv,
+            };
+            [
+                text(tag.cast_const(), tag, BLOCK, of_tag),
+                text(job.source, job.target, job.len, of_text),
+            ]
+        });
     // SAFETY: the texts are the caller's, the tags each job's own.
-    unsafe { ctr::apply_many(machine, texts[..=last].as_flattened_mut()) };
+    unsafe { ctr::apply_each(machine, size, texts) };
 }
+
+#[cfg(test)]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tests;

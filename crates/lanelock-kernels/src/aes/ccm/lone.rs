@@ -20,7 +20,8 @@ impl<const ENCRYPT: bool> PerRounds for Lone<'_, '_, ENCRYPT> {
         let (job, single) = (self.0, V::single(proof));
         // SAFETY: the creator's promise; each access is within its part, or cut off at its end.
         unsafe {
-            let (prefix, prefix_len, head) = job.prefix();
+            let mut prefix = [0; _];
+            let (prefix_len, head) = job.prefix(&mut prefix);
             let mut chain = Chain::<V::Single, ROUNDS>::start(single, job, prefix.as_ptr());
             if prefix_len > BLOCK {
                 chain.push(V::Single::load(single, prefix.as_ptr().add(BLOCK)));

@@ -1,8 +1,42 @@
 use super::{Job, Nonce, encrypt_many};
-use crate::aes::reference::ccm;
 use crate::aes::EncryptKey;
-use crate::testing::{Random, per_tier};
+use crate::aes::reference::ccm;
 use crate::machine::Machine;
+use crate::testing::{Random, per_tier};
+use std::vec;
+use std::vec::Vec;
+
+const NONCE: [u8; 12] = [7; 12];
+const TAG: usize = 8;
+
+/// Encrypts messages with `aad` and texts of these lengths together.
+fn check(machine: Machine, key: &EncryptKey, aad: &[u8], lengths: &[(usize, usize)]) {
+    let mut texts: Vec<_> = lengths.iter().map(|&(_, text)| vec![9; text]).collect();
+    let mut jobs: Vec<_> = texts
+        .iter_mut()
+        .zip(lengths)
+        .map(|(text, &(aad_len, _))| Job {
+            source: text.as_ptr(),
+            target: text.as_mut_ptr(),
+            len: text.len(),
+            aad: aad[..aad_len].as_ptr(),
+            aad_len,
+            key,
+            nonce: Nonce::new(&NONCE),
+            tag_len: TAG,
+            tag: [0; 16],
+        })
+        .collect();
+    // SAFETY: in place, each on a vector of its own.
+    unsafe { encrypt_many(machine, &mut jobs) };
+    let tags: Vec<_> = jobs.iter().map(|job| job.tag).collect();
+    for ((tag, text), &(aad_len, text_len)) in tags.iter().zip(&texts).zip(lengths) {
+        let mut expected = vec![9; text_len];
+        let expected_tag = ccm::encrypt(key, &NONCE, TAG, &aad[..aad_len], &mut expected);
+        assert_eq!(*tag, expected_tag, "{aad_len} and {text_len} bytes");
+        assert_eq!(*text, expected, "{aad_len} and {text_len} bytes");
+    }
+}
 
 per_tier!(hashes_additional_data_of_any_length);
 
@@ -10,26 +44,18 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
     let key = EncryptKey::new(machine, &[1; 16]).unwrap();
     let aad = Random::new(1).bytes(66_000);
     for len in (0..100).chain([65_279, 65_280, 65_281, 65_536, 66_000]) {
-        let (aad, nonce, tag_len) = (&aad[..len], &[7; 12], 8);
-        let mut data = [9_u8; 33];
-        let mut job = [Job {
-            source: data.as_ptr(),
-            target: data.as_mut_ptr(),
-            len: data.len(),
-            aad: aad.as_ptr(),
-            aad_len: len,
-            key: &key,
-            nonce: Nonce::new(nonce),
-            tag_len,
-            tag: [0; 16],
-        }];
-        // SAFETY: in place, on an array of that length.
-        unsafe { encrypt_many(machine, &mut job) };
-        let mut expected = [9_u8; 33];
-        assert_eq!(
-            job[0].tag,
-            ccm::encrypt(&key, nonce, tag_len, aad, &mut expected)
-        );
-        assert_eq!(data, expected);
+        check(machine, &key, &aad, &[(len, 33)]);
+        // In lanes, next to others that have more and fewer pieces.
+        let lengths = [
+            (len, 33),
+            (0, 16),
+            (len, 0),
+            (14, 40),
+            (len / 2, 300),
+            (len, 16),
+        ];
+        check(machine, &key, &aad, &lengths);
     }
+    let lengths: Vec<_> = (0..45).map(|i| (7 * i % 61, 13 * i % 90)).collect();
+    check(machine, &key, &aad, &lengths);
 }
