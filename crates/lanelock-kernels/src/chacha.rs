@@ -7,9 +7,11 @@ mod aead;
 mod batch;
 mod block;
 mod cipher;
+mod consecutive;
 mod kernels;
 mod key;
 mod lone;
+mod pass;
 mod stream;
 
 pub use aead::{AeadJob, TAG, equal, open_many, seal_many};

@@ -45,7 +45,7 @@ pub struct Row {
     /// Whether it writes a text; if not, it only reads.
     pub writes: bool,
     /// Whether it compares tags: then that of a message has to be right, and the text of one that is
-    /// not stays.
+    /// not stays or becomes zeros.
     pub verifies: bool,
     /// Tags are as secret as the text from this length of it on.
     pub secret_from: usize,

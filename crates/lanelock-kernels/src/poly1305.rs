@@ -9,9 +9,11 @@ mod absorb;
 mod field;
 mod lanes;
 mod narrow;
+mod running;
 
 pub(crate) use field::{Element, Secret};
 pub(crate) use lanes::{Authenticator, Item, RUNS, authenticate};
+pub(crate) use running::Running;
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;

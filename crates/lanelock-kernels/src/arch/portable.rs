@@ -37,7 +37,7 @@ pub struct Integers;
 impl Registers for Integers {
     const NAME: &'static str = "portable";
     const BITS: usize = 64;
-    const COUNT: usize = 16;
+    const FILE: usize = 16;
     type Proof = ();
     type Single = u64;
     type SingleProof = ();

@@ -90,8 +90,8 @@ pub trait Registers: Copy + 'static {
     const NAME: &'static str;
     /// Size of a register.
     const BITS: usize;
-    /// Registers that code can name.
-    const COUNT: usize;
+    /// How many of them code can name.
+    const FILE: usize;
     /// The proof of their instructions, which is also that of plain integers.
     type Proof: Proof + Into<()>;
     /// What the permutation of one Keccak state runs on.
@@ -316,9 +316,9 @@ pub unsafe trait Rows: WordLanes<Word = u32> {
     /// Moves the words within each row: two bits of `ORDER` for each say where it comes from.
     #[must_use]
     fn turn<const ORDER: i32>(self) -> Self;
-    /// Writes the words in the order of the lanes.
+    /// Writes the double rows whose four rows are in as many registers.
     ///
     /// # Safety
-    /// `words` is valid for writing `COUNT`.
-    unsafe fn store_row(self, words: *mut u32);
+    /// `to` is valid for writing a quarter of `COUNT` double rows.
+    unsafe fn store_of_rows(rows: [Self; 4], to: *mut DoubleRow<u32>);
 }

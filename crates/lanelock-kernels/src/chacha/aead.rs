@@ -39,7 +39,7 @@ pub struct AeadJob<'k> {
     pub len: usize,
     /// Sealing writes it, opening compares with it.
     pub tag: [u8; TAG],
-    /// Set by opening: whether the tag is right. If not, the output is untouched.
+    /// Set by opening: whether the tag is right. If not, the output is untouched or zeros.
     pub verified: bool,
 }
 
@@ -50,16 +50,14 @@ pub struct AeadJob<'k> {
 /// input and output are the same memory or disjoint; no output overlaps any other memory of the
 /// jobs. `len` is at most [`super::MAX_MESSAGE`].
 pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
-    if let [job] = jobs
-        && job.len <= LONE
-    {
-        // SAFETY: the caller's promise, passed on.
-        return unsafe { alone::<true>(kernels, job) };
-    }
+    // SAFETY: the caller's promise, passed on.
+    let Some(most) = (unsafe { one_by_one::<true>(kernels, jobs) }) else {
+        return;
+    };
     for jobs in jobs.chunks_mut(CHUNK) {
         let mut keys = [[0; 8]; CHUNK];
         let mut batch = Batch::new(kernels, &mut keys);
-        for (i, job) in jobs.iter().enumerate() {
+        for (i, job) in jobs.iter().filter(|job| job.len <= most).enumerate() {
             let state = job.key.state(0, &job.nonce);
             batch.key(state, i);
             let state = job.key.state(1, &job.nonce);
@@ -73,6 +71,7 @@ pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
             tags(
                 kernels,
                 jobs,
+                most,
                 &mut keys,
                 |job| job.output,
                 |job, tag| job.tag = tag,
@@ -81,21 +80,20 @@ pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
     }
 }
 
-/// Verifies every message and decrypts those whose tag is right; sets `verified`.
+/// Verifies and decrypts every message; sets `verified`. Of one whose tag is wrong, no plaintext is in the
+/// output.
 ///
 /// # Safety
 /// As [`seal_many`].
 pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
-    if let [job] = jobs
-        && job.len <= LONE
-    {
-        // SAFETY: the caller's promise, passed on.
-        return unsafe { alone::<false>(kernels, job) };
-    }
+    // SAFETY: the caller's promise, passed on.
+    let Some(most) = (unsafe { one_by_one::<false>(kernels, jobs) }) else {
+        return;
+    };
     for jobs in jobs.chunks_mut(CHUNK) {
         let mut keys = [[0; 8]; CHUNK];
         let mut batch = Batch::new(kernels, &mut keys);
-        for (i, job) in jobs.iter().enumerate() {
+        for (i, job) in jobs.iter().filter(|job| job.len <= most).enumerate() {
             let state = job.key.state(0, &job.nonce);
             batch.key(state, i);
         }
@@ -103,15 +101,47 @@ pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
         drop(batch);
         let compare = |job: &mut AeadJob<'_>, tag| job.verified = declassify(equal(&job.tag, &tag));
         // SAFETY: the input is the ciphertext.
-        unsafe { tags(kernels, jobs, &mut keys, |job| job.input, compare) };
+        unsafe { tags(kernels, jobs, most, &mut keys, |job| job.input, compare) };
         let mut batch = Batch::new(kernels, &mut []);
-        for job in jobs.iter().filter(|job| job.verified) {
+        for job in jobs.iter().filter(|job| job.len <= most && job.verified) {
             let state = job.key.state(1, &job.nonce);
             // SAFETY: the caller's promise, passed on; the batch is flushed below.
             unsafe { batch.text(state, job.input, job.output, job.len) };
         }
         batch.flush();
     }
+}
+
+/// Seals or opens messages that run by themselves: long ones, and all if they are few. Those of at most
+/// as many bytes as it returns are left; `None` if there are none.
+///
+/// # Safety
+/// As [`seal_many`].
+#[inline]
+unsafe fn one_by_one<const SEAL: bool>(
+    kernels: &Kernels,
+    jobs: &mut [AeadJob<'_>],
+) -> Option<usize> {
+    let Some(from) = kernels.pass_from(jobs.len()) else {
+        return match jobs {
+            [job] if job.len <= LONE => {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { alone::<SEAL>(kernels, job) };
+                None
+            }
+            _ => Some(usize::MAX),
+        };
+    };
+    let mut left = None;
+    for job in jobs {
+        if job.len < from {
+            left = Some(from - 1);
+        } else {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { kernels.pass::<SEAL>(job) };
+        }
+    }
+    left
 }
 
 /// Most bytes of a message whose keystream is made in one go with its one-time key.
@@ -127,16 +157,15 @@ unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
     stream.fill(kernels, &job.key.state(0, &job.nonce), blocks);
     let mut keys = [[0; 8]];
     keys[0].copy_from_slice(&stream.block(0)[..8]);
-    let jobs = core::slice::from_mut(job);
     // SAFETY: the caller's promise, passed on. The ciphertext is in the output once it is sealed,
     // and in the input until it is opened, which waits for the tag.
     unsafe {
         if SEAL {
-            let job = &jobs[0];
             stream.apply(1, job.input, job.output, job.len);
             tags(
                 kernels,
-                jobs,
+                core::slice::from_mut(job),
+                LONE,
                 &mut keys,
                 |job| job.output,
                 |job, tag| job.tag = tag,
@@ -146,8 +175,8 @@ unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
         let compare = |job: &mut AeadJob<'_>, tag| {
             job.verified = declassify(equal(&job.tag, &tag));
         };
-        tags(kernels, jobs, &mut keys, |job| job.input, compare);
-        let job = &jobs[0];
+        let jobs = core::slice::from_mut(job);
+        tags(kernels, jobs, LONE, &mut keys, |job| job.input, compare);
         if job.verified {
             stream.apply(1, job.input, job.output, job.len);
         }
@@ -161,7 +190,8 @@ pub fn equal(a: &[u8; TAG], b: &[u8; TAG]) -> bool {
     core::hint::black_box(difference) == 0
 }
 
-/// Computes all tags and hands them to `done`. Wipes the one-time keys.
+/// Computes the tags of messages of at most `most` bytes and hands them to `done`. Wipes the one-time
+/// keys.
 ///
 /// # Safety
 /// `text` yields memory valid for reading the job's `len` bytes; `aad` is valid.
@@ -169,14 +199,16 @@ pub fn equal(a: &[u8; TAG], b: &[u8; TAG]) -> bool {
 unsafe fn tags<'k>(
     kernels: &Kernels,
     jobs: &mut [AeadJob<'k>],
+    most: usize,
     keys: &mut [[u32; 8]],
     text: impl Fn(&AeadJob<'k>) -> *const u8,
     done: impl Fn(&mut AeadJob<'k>, [u8; TAG]),
 ) {
     let mut items = [const { MaybeUninit::<Item>::uninit() }; CHUNK];
     let mut scratch = [const { MaybeUninit::<[u8; SCRATCH]>::uninit() }; CHUNK];
-    for (i, job) in jobs.iter().enumerate() {
-        let secret = Secret::new(&keys[i]);
+    let mut count = 0;
+    for job in jobs.iter().filter(|job| job.len <= most) {
+        let (i, secret) = (count, Secret::new(&keys[count]));
         // SAFETY: `scratch[i]` is `SCRATCH` writable bytes; the rest is the caller's promise.
         let runs = unsafe { runs(job.aad, text(job), job.len, scratch[i].as_mut_ptr().cast()) };
         items[i].write(Item {
@@ -184,13 +216,15 @@ unsafe fn tags<'k>(
             runs,
             sum: Element::default(),
         });
+        count += 1;
     }
-    // SAFETY: the first `jobs.len()` items are initialised, and their runs valid.
+    // SAFETY: the first `count` items are initialised, and their runs valid.
     let items = unsafe {
-        let items = core::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<Item>(), jobs.len());
+        let items = core::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<Item>(), count);
         poly1305::authenticate(kernels.authenticator(), items);
         items
     };
+    let jobs = jobs.iter_mut().filter(|job| job.len <= most);
     for (item, job) in items.iter_mut().zip(jobs) {
         done(job, item.secret.tag(item.sum));
         item.secret.wipe();

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // registers, and keystream through raw pointers
 
-use crate::arch::words::{DoubleRow, WordLanes};
+use crate::arch::words::{Alone, Beside, DoubleRow, WordLanes};
 
 /// "expand 32-byte k"
 pub(super) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
@@ -30,10 +30,30 @@ macro_rules! quarters {
 /// The block function of every lane.
 #[inline(always)]
 pub(super) fn block<V: WordLanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
+    // SAFETY: nothing is beside it.
+    unsafe { block_beside(state, &mut Alone) }
+}
+
+/// Parts of the rounds that other work runs beside.
+pub(super) const PARTS: usize = 20;
+
+/// The block function of every lane, and other work behind each of [`PARTS`] parts of its rounds.
+///
+/// # Safety
+/// The conditions of `beside` hold.
+#[inline(always)]
+pub(super) unsafe fn block_beside<V: WordLanes<Word = u32>, B: Beside>(
+    state: [V; 16],
+    beside: &mut B,
+) -> [V; 16] {
     let mut x = state;
-    for _ in 0..10 {
+    for part in (0..PARTS).step_by(2) {
         quarters!(x, [0 4 8 12] [1 5 9 13] [2 6 10 14] [3 7 11 15]);
+        // SAFETY: the caller's promise.
+        unsafe { beside.behind(part, PARTS) };
         quarters!(x, [0 5 10 15] [1 6 11 12] [2 7 8 13] [3 4 9 14]);
+        // SAFETY: the caller's promise.
+        unsafe { beside.behind(part + 1, PARTS) };
     }
     for i in 0..16 {
         x[i] = x[i].add(state[i]);

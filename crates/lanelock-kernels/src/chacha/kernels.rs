@@ -2,7 +2,10 @@
 
 #![allow(unsafe_code)] // kernels on raw rows
 
-use super::{block, lone};
+use super::aead::AeadJob;
+use super::consecutive::consecutive;
+use super::pass::Pass;
+use super::{block, pass};
 use crate::arch::words::{DoubleRow, Kernel, Pair, Registers, WordLanes};
 use crate::arch::{WordSet, of_words};
 use crate::machine::Machine;
@@ -22,7 +25,7 @@ pub struct Kernels {
 
 impl Kernels {
     /// The fastest ones of `machine`: as many blocks as a register has words, two registers in
-    /// flight; Poly1305 in lanes of digits or of 64-bit words.
+    /// flight if there are enough; Poly1305 in lanes of digits or of 64-bit words.
     #[must_use]
     pub fn of(machine: Machine) -> Self {
         Self {
@@ -37,10 +40,12 @@ impl Kernels {
         of_words!(self.words, |S| S::NAME)
     }
 
-    /// Blocks of one message that fill two registers; fewer go to the batch.
+    /// Blocks of one message that fill the registers in flight; fewer go to the batch.
     #[inline]
     pub(super) fn wide(&self) -> usize {
-        of_words!(self.words, |S| 2 * <S as Registers>::U32::COUNT)
+        of_words!(self.words, |S| {
+            <S as Registers>::U32::COUNT << u32::from(is_wide::<S>())
+        })
     }
 
     /// What Poly1305 runs on.
@@ -61,7 +66,8 @@ impl Kernels {
     /// Writes `blocks` blocks of keystream from the state's counter on.
     ///
     /// # Safety
-    /// `rows` is valid for writing [`lone::ROOM`] rows, and `blocks` is at most [`lone::MOST`].
+    /// `rows` is valid for writing [`super::lone::ROOM`] rows, and `blocks` is at most
+    /// [`super::lone::MOST`].
     #[inline]
     pub(super) unsafe fn consecutive(
         &self,
@@ -77,6 +83,25 @@ impl Kernels {
                 blocks,
             })
         }
+    }
+
+    /// Bytes from which on a message of so many is best sealed and opened in one pass by itself. None
+    /// where registers are so wide that they authenticate, too, faster than plain integers.
+    #[inline]
+    pub(super) fn pass_from(&self, messages: usize) -> Option<usize> {
+        let has_passes = of_words!(self.words, |S| <S as Registers>::U32::COUNT < 16);
+        let from = if messages <= pass::FEW { 0 } else { pass::LONG };
+        has_passes.then_some(from)
+    }
+
+    /// Seals or opens one message in one pass.
+    ///
+    /// # Safety
+    /// As for [`super::seal_many`].
+    #[inline]
+    pub(super) unsafe fn pass<const SEAL: bool>(&self, job: &mut AeadJob<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.run(Pass::<SEAL>(job)) }
     }
 
     /// XORs `blocks` blocks of one message.
@@ -107,6 +132,11 @@ impl Kernels {
     }
 }
 
+/// Whether two states of sixteen registers fit the registers there are.
+const fn is_wide<S: Registers>() -> bool {
+    S::FILE >= 32
+}
+
 /// See [`Kernels::consecutive`].
 struct Consecutive<'s> {
     state: &'s DoubleRow<u32>,
@@ -118,11 +148,12 @@ impl Kernel for Consecutive<'_> {
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
         // SAFETY: the contract of `Kernels::consecutive`.
-        unsafe { lone::consecutive::<S::Rows>(proof, self.state, self.rows, self.blocks) }
+        unsafe { consecutive::<S::Rows>(proof, self.state, self.rows, self.blocks) }
     }
 }
 
-/// See [`Kernels::blocks`]. In groups of two registers, the rest in one where it has lanes enough.
+/// See [`Kernels::blocks`]. In groups of two registers if there are enough, the rest in one where it
+/// has lanes enough.
 struct Blocks {
     rows: *mut DoubleRow<u32>,
     lanes: usize,
@@ -132,7 +163,11 @@ impl Kernel for Blocks {
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
         let one = S::U32::COUNT;
-        let whole = self.lanes.div_ceil(one) / 2 * (2 * one);
+        let whole = if is_wide::<S>() {
+            self.lanes.div_ceil(one) / 2 * (2 * one)
+        } else {
+            0
+        };
         // SAFETY: the lanes, rounded up to a group, are inside the rows.
         unsafe {
             block::blocks::<Pair<S::U32>>(proof, self.rows, whole);
@@ -164,7 +199,7 @@ impl Kernel for Run<'_> {
         } = self;
         // SAFETY: the contract of `Kernels::run`; no register has more lanes than the scratch.
         unsafe {
-            if blocks > S::U32::COUNT {
+            if blocks > S::U32::COUNT && is_wide::<S>() {
                 block::run::<Pair<S::U32>>(proof, state, input, output, blocks, scratch);
             } else {
                 block::run::<S::U32>(proof, state, input, output, blocks, scratch);

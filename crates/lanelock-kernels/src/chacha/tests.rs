@@ -6,7 +6,10 @@ use std::vec;
 use std::vec::Vec;
 
 use super::reference;
-use super::{CipherJob, ExtendedKeys, Kernels, Key, NONCE, X_NONCE, cipher_many, extended_nonce};
+use super::{
+    AeadJob, CipherJob, ExtendedKeys, Kernels, Key, NONCE, TAG, X_NONCE, cipher_many,
+    extended_nonce, open_many, seal_many,
+};
 use crate::testing::{Random, on_all, per_tier};
 
 /// Messages that the tests try in one call, above one chunk.
@@ -70,6 +73,72 @@ fn alone(kernels: &Kernels) {
     }
 }
 
+/// A message that is sealed and opened in one pass, of each number of blocks of keystream and a bit
+/// around: in place or not, its tag right or wrong.
+fn passes(kernels: &Kernels) {
+    let mut random = Random::new(17);
+    let around = |blocks: usize| {
+        [
+            64 * blocks - 1,
+            64 * blocks,
+            64 * blocks + 1,
+            64 * blocks + 17,
+        ]
+    };
+    for len in (1..=42).flat_map(around).chain([0, 1, 15, 16, 17]) {
+        let aad_len = [0, 1, 16, 21, 32, 100][random.below(6)];
+        let aad = random.bytes(aad_len);
+        let (key, nonce, text) = (random.bytes(32), random.bytes(NONCE), random.bytes(len));
+        let (sealed, tag) = reference::seal(&key, &nonce, &aad, &text);
+        let key = Key::new(key.as_slice().try_into().unwrap());
+        let nonce: [u8; NONCE] = nonce.try_into().unwrap();
+        let run = |input: &[u8], tag: [u8; TAG], in_place: bool, seals: bool| {
+            let mut out = if in_place {
+                input.to_vec()
+            } else {
+                vec![0xcc; len]
+            };
+            let output = out.as_mut_ptr();
+            let mut job = AeadJob {
+                key: &key,
+                nonce,
+                aad: &raw const aad[..],
+                input: if in_place {
+                    output.cast_const()
+                } else {
+                    input.as_ptr()
+                },
+                output,
+                len,
+                tag,
+                verified: seals,
+            };
+            let jobs = core::slice::from_mut(&mut job);
+            let many = if seals { seal_many } else { open_many };
+            // SAFETY: memories of `len` bytes, the same or disjoint.
+            unsafe { many(kernels, jobs) };
+            (job.verified, job.tag, out)
+        };
+        let what = || std::format!("{}, {len} and {} bytes", kernels.name(), aad.len());
+        for in_place in [false, true] {
+            let done = run(&text, [0; TAG], in_place, true);
+            assert!(done == (true, tag, sealed.clone()), "seal: {}", what());
+            let done = run(&sealed, tag, in_place, false);
+            assert!(done == (true, tag, text.clone()), "open: {}", what());
+
+            let mut forged = (tag, sealed.clone());
+            match forged.1.get_mut(random.below(len + 1)) {
+                Some(byte) => *byte ^= 0x10,
+                None => forged.0[random.below(TAG)] ^= 0x10,
+            }
+            let (verified, _, left) = run(&forged.1, forged.0, in_place, false);
+            let untouched = if in_place { forged.1 } else { vec![0xcc; len] };
+            let no_plaintext = left == untouched || left.iter().all(|&byte| byte == 0);
+            assert!(!verified && no_plaintext, "forged: {}", what());
+        }
+    }
+}
+
 /// The derivation of XChaCha20: one key alone, and some to all of those that run together.
 fn extended(kernels: &Kernels) {
     let mut random = Random::new(15);
@@ -122,4 +191,4 @@ macro_rules! suite {
     )*};
 }
 
-suite!(cipher alone extended);
+suite!(cipher alone passes extended);

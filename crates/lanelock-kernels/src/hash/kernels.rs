@@ -62,7 +62,7 @@ impl<A: Algorithm> Kernels<A> {
     const fn in_lanes<S: Registers>(few: Step<A>) -> Self {
         assert!(2 * <<A::Word as WideWord>::In<S> as WordLanes>::COUNT <= Self::MOST);
         let some = Step::of::<S, <A::Word as WideWord>::In<S>>();
-        let many = if S::COUNT > 16 {
+        let many = if S::FILE > 16 {
             Step::of::<S, Pair<<A::Word as WideWord>::In<S>>>()
         } else {
             some.twice()

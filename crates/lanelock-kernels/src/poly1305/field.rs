@@ -1,16 +1,9 @@
 //! Arithmetic modulo 2¹³⁰ − 5, one number at a time, without secret-dependent branches.
 
-#![allow(unsafe_code)] // reads blocks by pointer
-
-use super::BLOCK;
 use crate::wipe::wipe;
 
 pub(super) const MASK_44: u64 = (1 << 44) - 1;
 pub(super) const MASK_42: u64 = (1 << 42) - 1;
-
-/// From this many blocks on the square of the multiplier, which two blocks at a time need, is worth
-/// a multiplication.
-const PAIRS: usize = 4;
 
 /// A number in limbs of weight 1, 2⁴⁴ and 2⁸⁸.
 ///
@@ -97,69 +90,40 @@ impl Element {
         result
     }
 
-    /// Absorbs `blocks` blocks under the multiplier `r`.
-    ///
-    /// # Safety
-    /// `at` is valid for reading them.
+    /// In limbs of 64 bits, the last below 8.
     #[inline(always)]
-    pub(super) unsafe fn absorb(self, r: Self, at: *const u8, blocks: usize) -> Self {
-        let mut sum = self;
-        let mut done = 0;
-        if blocks >= PAIRS {
-            // Two at a time: (h + a) r² + b r carries once, and b r waits for nothing.
-            let square = r.times(r);
-            while done + 1 < blocks {
-                // SAFETY: two of the caller's `blocks`.
-                let (a, b) = unsafe { (Self::block(at, done), Self::block(at, done + 1)) };
-                let (early, late) = (b.products(r), sum.plus(a).products(square));
-                sum = reduce([late[0] + early[0], late[1] + early[1], late[2] + early[2]]);
-                done += 2;
-            }
-        }
-        while done < blocks {
-            // SAFETY: one of the caller's `blocks`.
-            sum = sum.plus(unsafe { Self::block(at, done) }).times(r);
-            done += 1;
-        }
-        sum
+    pub(super) fn wide(self) -> [u64; 3] {
+        let [a, b, c] = self.0;
+        let sum = u128::from(a) + (u128::from(b) << 44);
+        // Of `c`, 40 bits are below 2¹²⁸.
+        let (sum, carry) = sum.overflowing_add(u128::from(c) << 88);
+        let top = (c >> 40) + u64::from(carry);
+        let (sum, carry) = sum.overflowing_add(u128::from((top & !3) + (top >> 2)));
+        [low(sum), low(sum >> 64), (top & 3) + u64::from(carry)]
     }
 
-    /// Block `number` from `at` on, and 2¹²⁸.
-    ///
-    /// # Safety
-    /// `at` is valid for reading it.
+    /// The inverse of [`Self::wide`], of limbs of which the last is below 8.
     #[inline(always)]
-    unsafe fn block(at: *const u8, number: usize) -> Self {
-        // SAFETY: the caller's promise; no alignment is needed.
-        let bytes = unsafe { at.add(BLOCK * number).cast::<[u8; BLOCK]>().read() };
-        let block = u128::from_le_bytes(bytes);
+    pub(super) fn of_wide([a, b, c]: [u64; 3]) -> Self {
         Self([
-            low(block) & MASK_44,
-            low(block >> 44) & MASK_44,
-            low(block >> 88) | 1 << 40,
+            a & MASK_44,
+            (a >> 44 | b << 20) & MASK_44,
+            b >> 24 | c << 40,
         ])
     }
 
     /// The smallest number of the same residue, modulo 2¹²⁸.
     fn reduced(self) -> u128 {
-        let [h0, h1, h2] = self.0;
-        // Carries twice: afterwards the limbs are in their widths.
-        let carry = |[h0, h1, h2]: [u64; 3]| {
-            let h1 = h1 + (h0 >> 44);
-            let h2 = h2 + (h1 >> 44);
-            [(h0 & MASK_44) + 5 * (h2 >> 42), h1 & MASK_44, h2 & MASK_42]
-        };
-        let [h0, h1, h2] = carry(carry(carry([h0, h1, h2])));
+        let [a, b, top] = self.wide();
+        // Twice at most around 2¹³⁰, so that the number is below it.
+        let sum = u128::from(a) | u128::from(b) << 64;
+        let (sum, carry) = sum.overflowing_add(u128::from((top & !3) + (top >> 2)));
+        let top = (top & 3) + u64::from(carry);
         // Subtract the modulus by adding 5: bit 130 of the sum says whether it went round.
-        let g0 = h0 + 5;
-        let g1 = h1 + (g0 >> 44);
-        let g2 = h2 + (g1 >> 44);
-        let wrapped = 0_u64.wrapping_sub(g2 >> 42);
-        let select = |h: u64, g: u64| (h & !wrapped) | (g & wrapped);
-        let h0 = select(h0, g0 & MASK_44);
-        let h1 = select(h1, g1 & MASK_44);
-        let h2 = select(h2, g2 & MASK_42);
-        u128::from(h0) | u128::from(h1) << 44 | u128::from(h2) << 88
+        let (less, carry) = sum.overflowing_add(5);
+        let wrapped = 0_u64.wrapping_sub((top + u64::from(carry)) >> 2);
+        let wrapped = u128::from(wrapped) | u128::from(wrapped) << 64;
+        (sum & !wrapped) | (less & wrapped)
     }
 }
 
@@ -178,6 +142,6 @@ fn reduce([d0, d1, d2]: [u128; 3]) -> Element {
 /// The low 64 bits.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // that is the purpose
-fn low(wide: u128) -> u64 {
+pub(super) fn low(wide: u128) -> u64 {
     wide as u64
 }

@@ -7,6 +7,7 @@ use super::BLOCK;
 use super::absorb::absorb;
 use super::field::{Element, Secret};
 use super::narrow;
+use super::running::Running;
 use crate::arch::digits::{self, Words};
 use crate::arch::words::{Registers, WordLanes};
 use crate::arch::{DigitSet, WordSet, of_words, on};
@@ -97,19 +98,21 @@ pub(crate) unsafe fn authenticate(authenticator: Authenticator, items: &mut [Ite
 /// As [`authenticate`].
 unsafe fn one_by_one(authenticator: Authenticator, items: &mut [Item], cut_from: usize) {
     for item in items {
-        // The sum stays in registers, and is not copied for runs of nothing.
-        let (r, mut sum) = (item.secret.r, item.sum);
+        // The sum stays in registers.
+        let mut sum = Running::new(&item.secret, item.sum);
         for (at, blocks) in item.runs {
             // SAFETY: the run is valid, as the caller promises.
             unsafe {
                 if blocks >= cut_from {
-                    sum = cut(authenticator, r, sum, at, blocks);
-                } else if blocks > 0 {
-                    sum = sum.absorb(r, at, blocks);
+                    let total = cut(authenticator, &item.secret, sum.sum(), at, blocks);
+                    sum = Running::new(&item.secret, total);
+                } else {
+                    sum.absorb(at, blocks);
                 }
             }
         }
-        item.sum = sum;
+        item.sum = sum.sum();
+        sum.wipe();
     }
 }
 
@@ -202,10 +205,10 @@ impl Lanes<'_> {
         while let Some(&(from, blocks)) = self.items[item].runs.get(self.run[lane]) {
             self.run[lane] += 1;
             if blocks >= self.cut_from {
-                let (r, sum) = (self.items[item].secret.r, self.columns.sum(lane));
+                let (secret, sum) = (&self.items[item].secret, self.columns.sum(lane));
                 // SAFETY: the run is valid, as the caller promises.
-                let sum = unsafe { cut(self.authenticator, r, sum, from, blocks) };
-                self.columns.put(lane, r, sum);
+                let sum = unsafe { cut(self.authenticator, secret, sum, from, blocks) };
+                self.columns.put(lane, secret.r, sum);
             } else if blocks > 0 {
                 (self.at[lane], self.left[lane]) = (from, blocks);
                 return true;
@@ -273,11 +276,12 @@ impl Board for Lanes<'_> {
 #[inline(never)]
 unsafe fn cut(
     authenticator: Authenticator,
-    r: Element,
+    secret: &Secret,
     sum: Element,
     from: *const u8,
     blocks: usize,
 ) -> Element {
+    let r = secret.r;
     let mut columns = Columns::ZERO;
     let piece = blocks / LANES;
     let mut at = [from; LANES];
@@ -299,11 +303,14 @@ unsafe fn cut(
         }
         weight = weight.times(weight);
     }
-    let total = sums[0];
+    let mut total = Running::new(secret, sums[0]);
     sums.iter_mut().for_each(|sum| wipe(&mut sum.0));
     let done = LANES * piece;
     // SAFETY: the rest of the run.
-    unsafe { total.absorb(r, from.add(done * BLOCK), blocks - done) }
+    unsafe { total.absorb(from.add(done * BLOCK), blocks - done) };
+    let sum = total.sum();
+    total.wipe();
+    sum
 }
 
 /// Absorbs `blocks` blocks in each of `lanes` lanes.

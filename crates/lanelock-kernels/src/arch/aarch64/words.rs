@@ -37,7 +37,7 @@ pub struct NeonWords;
 impl Registers for NeonWords {
     const NAME: &'static str = "neon";
     const BITS: usize = 128;
-    const COUNT: usize = 32;
+    const FILE: usize = 32;
     type Proof = Neon;
     type Single = u64;
     type SingleProof = ();

@@ -265,8 +265,8 @@ unsafe impl Rows for Quad {
         Self([0, 2, 4, 6].map(|shift| self.0[(ORDER >> shift & 3).unsigned_abs() as usize]))
     }
 
-    unsafe fn store_row(self, words: *mut u32) {
-        // SAFETY: the caller's `words` is valid for four.
-        unsafe { words.cast::<[u32; 4]>().write(self.0) }
+    unsafe fn store_of_rows(rows: [Self; 4], to: *mut DoubleRow<u32>) {
+        // SAFETY: the caller's `to` is valid for one.
+        unsafe { to.cast::<[[u32; 4]; 4]>().write(rows.map(|row| row.0)) }
     }
 }

@@ -1,13 +1,13 @@
-//! Other work between the rounds of a hash.
+//! Other work between the rounds of a hash or a cipher.
 
 /// Instructions that fill the waiting times between the rounds.
 ///
-/// Everything is called in code compiled for [`sha::Registers`](crate::arch::sha::Registers).
+/// Everything is called in code compiled for the registers that the rounds run on.
 pub trait Beside {
     /// Called before the first block.
     fn begin(&mut self);
-    /// Called behind the `group`-th of the `groups` times four rounds of a block, in order. The
-    /// block has been read when it is called for group 3.
+    /// Called behind the `group`-th of the `groups` parts of a block's rounds, in order. A block of a
+    /// hash has been read when it is called for group 3.
     ///
     /// # Safety
     /// The conditions under which the implementation was handed over hold.

@@ -48,7 +48,7 @@ pub struct Ymm;
 impl Registers for Zmm {
     const NAME: &'static str = "avx512";
     const BITS: usize = 512;
-    const COUNT: usize = 32;
+    const FILE: usize = 32;
     type Proof = Avx512;
     type Single = xmm::U64x1;
     type SingleProof = Avx512;
@@ -83,7 +83,7 @@ impl Registers for Zmm {
 impl Registers for Ymm {
     const NAME: &'static str = "avx2";
     const BITS: usize = 256;
-    const COUNT: usize = 16;
+    const FILE: usize = 16;
     type Proof = Avx2;
     type Single = u64;
     type SingleProof = Bmi;

@@ -263,9 +263,11 @@ unsafe impl Rows for U32x4 {
     }
 
     #[inline(always)]
-    unsafe fn store_row(self, words: *mut u32) {
-        // SAFETY: the caller promises room for one register.
-        unsafe { vst1q_u32(words, self.0) }
+    unsafe fn store_of_rows(rows: [Self; 4], to: *mut DoubleRow<u32>) {
+        for i in 0..4 {
+            // SAFETY: the caller promises one double row, of four registers.
+            unsafe { vst1q_u32(to.cast::<u32>().add(4 * i), rows[i].0) };
+        }
     }
 }
 

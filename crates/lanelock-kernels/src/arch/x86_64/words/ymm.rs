@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 use crate::arch::register::Register;
-use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
+use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, Word, WordLanes};
 use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
 
@@ -106,7 +106,11 @@ macro_rules! arithmetic {
         #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
-            let result = unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) };
+            let mut result = unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) };
+            if Self::Word::BYTES == 4 && R % 8 == 0 {
+                // SAFETY: as above.
+                result = unsafe { opaque(result) };
+            }
             Self(result, self.1)
         }
 
@@ -138,9 +142,15 @@ unsafe impl Rows for U32x8 {
     }
 
     #[inline(always)]
-    unsafe fn store_row(self, words: *mut u32) {
-        // SAFETY: the caller promises room for one register.
-        unsafe { _mm256_storeu_si256(words.cast(), self.0) }
+    unsafe fn store_of_rows([a, b, c, d]: [Self; 4], to: *mut DoubleRow<u32>) {
+        let to = to.cast::<__m256i>();
+        // SAFETY: the registers are the proof of AVX2; the caller promises two double rows.
+        unsafe {
+            _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(a.0, b.0));
+            _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x20>(c.0, d.0));
+            _mm256_storeu_si256(to.add(2), _mm256_permute2x128_si256::<0x31>(a.0, b.0));
+            _mm256_storeu_si256(to.add(3), _mm256_permute2x128_si256::<0x31>(c.0, d.0));
+        }
     }
 }
 
@@ -569,4 +579,17 @@ fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
         asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
     }
     (a, b)
+}
+
+/// A rotation by whole bytes, which is a shuffle. No instruction, but one that the compiler does not
+/// see through: it would merge the shuffle with the next one, and shuffle what is XORed in between as
+/// well.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn opaque(mut a: __m256i) -> __m256i {
+    // SAFETY: no instruction is emitted; the register keeps its value.
+    unsafe {
+        asm!("/* {0} */", inout(ymm_reg) a, options(pure, nomem, nostack, preserves_flags));
+    }
+    a
 }

@@ -132,9 +132,12 @@ unsafe impl Rows for U32x16 {
     }
 
     #[inline(always)]
-    unsafe fn store_row(self, words: *mut u32) {
-        // SAFETY: the caller promises room for one register.
-        unsafe { _mm512_storeu_si512(words.cast(), self.0) }
+    unsafe fn store_of_rows([a, b, c, d]: [Self; 4], to: *mut DoubleRow<u32>) {
+        let blocks = gather_quarters(a.1, [a.0, b.0, c.0, d.0]);
+        for i in 0..4 {
+            // SAFETY: the registers are the proof of AVX-512; the caller promises four double rows.
+            unsafe { _mm512_storeu_si512(to.add(i).cast(), blocks[i]) };
+        }
     }
 }
 

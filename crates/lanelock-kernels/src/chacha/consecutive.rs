@@ -1,0 +1,154 @@
+//! Consecutive blocks of one key stream. Where they are few, a register holds a row of the state of
+//! several, so that they need no transposition.
+
+#![allow(unsafe_code)] // raw rows
+
+use super::batch::counter;
+use super::block::{COUNTER, PARTS, block_beside};
+use crate::arch::words::{Alone, Beside, DoubleRow, Rows};
+
+/// Replaces `blocks` rows by the blocks from the state's counter on.
+///
+/// # Safety
+/// `rows` is valid for writing [`lone::ROOM`](super::lone::ROOM) rows, and `blocks` is at most
+/// [`lone::MOST`](super::lone::MOST).
+#[inline(always)]
+pub(super) unsafe fn consecutive<V: Rows>(
+    proof: V::Proof,
+    state: &DoubleRow<u32>,
+    rows: *mut DoubleRow<u32>,
+    blocks: usize,
+) {
+    let mut done = 0;
+    while done < blocks {
+        // SAFETY: a group that begins below `blocks`; `MOST` rounded up to any group fits `ROOM`.
+        unsafe {
+            let rows = rows.add(done);
+            let left = blocks - done;
+            done += match left {
+                17.. if V::COUNT == 16 => group::<V, 5, _>(proof, state, done, rows, &mut Alone),
+                _ => some::<V, _>(proof, state, done, rows, left, &mut Alone),
+            };
+        }
+    }
+}
+
+/// Makes the blocks from number `first` on that are `left`, or as many as there are lanes, with other
+/// work beside; returns how many. One or two registers have a row of each of a few blocks; else a
+/// register has a word of each.
+///
+/// # Safety
+/// `rows` is valid for writing as many rows as there are lanes. The conditions of `beside` hold.
+#[inline(always)]
+pub(super) unsafe fn some<V: Rows, B: Beside>(
+    proof: V::Proof,
+    state: &DoubleRow<u32>,
+    first: usize,
+    rows: *mut DoubleRow<u32>,
+    left: usize,
+    beside: &mut B,
+) -> usize {
+    let one = V::COUNT / 4;
+    // SAFETY: the caller's promises; a register has four blocks a lane fewer.
+    unsafe {
+        if left <= one {
+            group::<V, 1, B>(proof, state, first, rows, beside)
+        } else if left <= 2 * one {
+            group::<V, 2, B>(proof, state, first, rows, beside)
+        } else {
+            columns::<V, B>(proof, state, first, rows, beside)
+        }
+    }
+}
+
+/// A register for each word of the state; how many blocks.
+///
+/// # Safety
+/// `rows` is valid for writing so many rows. The conditions of `beside` hold.
+#[inline(always)]
+unsafe fn columns<V: Rows, B: Beside>(
+    proof: V::Proof,
+    state: &DoubleRow<u32>,
+    first: usize,
+    rows: *mut DoubleRow<u32>,
+    beside: &mut B,
+) -> usize {
+    const NUMBERS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    // SAFETY: the caller promises the rows; a register has at most sixteen words.
+    unsafe {
+        let mut x = [V::splat(proof, 0); 16];
+        for i in 0..16 {
+            x[i] = V::splat(proof, state[i]);
+        }
+        let numbers = V::load(proof, NUMBERS.as_ptr()).add(V::splat(proof, counter(first)));
+        x[COUNTER] = x[COUNTER].add(numbers);
+        V::store_double_rows(block_beside(x, beside), rows);
+    }
+    V::COUNT
+}
+
+/// Four additions, exclusive ors and rotations of all four columns, then of all diagonals.
+macro_rules! rounds {
+    ($a:ident $b:ident $c:ident $d:ident, $n:ident) => {
+        rounds!(@ $n $a $b $d 16 16);
+        rounds!(@ $n $c $d $b 20 12);
+        rounds!(@ $n $a $b $d 24 8);
+        rounds!(@ $n $c $d $b 25 7);
+    };
+    (@ $n:ident $to:ident $from:ident $turned:ident $right:literal $left:literal) => {
+        for n in 0..$n {
+            $to[n] = $to[n].add($from[n]);
+        }
+        for n in 0..$n {
+            $turned[n] = $turned[n].xor($to[n]).rotate::<$right, $left>();
+        }
+    };
+}
+
+/// `N` registers of each row; how many blocks.
+///
+/// # Safety
+/// `rows` is valid for writing so many rows. The conditions of `beside` hold.
+#[inline(always)]
+unsafe fn group<V: Rows, const N: usize, B: Beside>(
+    proof: V::Proof,
+    state: &DoubleRow<u32>,
+    first: usize,
+    rows: *mut DoubleRow<u32>,
+    beside: &mut B,
+) -> usize {
+    const NUMBERS: [u32; 16] = [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0];
+    let one = V::COUNT / 4;
+    // SAFETY: the caller promises the rows; a register has at most sixteen words.
+    unsafe {
+        let row = |i: usize| V::broadcast_row(proof, state.as_ptr().add(4 * i));
+        let (a0, b0, c0) = (row(0), row(1), row(2));
+        let mut d0 = [row(3).add(V::load(proof, NUMBERS.as_ptr())); N];
+        for (n, d) in d0.iter_mut().enumerate() {
+            let step = [counter(first + n * one), 0, 0, 0];
+            *d = d.add(V::broadcast_row(proof, step.as_ptr()));
+        }
+        let (mut a, mut b, mut c, mut d) = ([a0; N], [b0; N], [c0; N], d0);
+        for part in (0..PARTS).step_by(2) {
+            rounds!(a b c d, N);
+            for n in 0..N {
+                b[n] = b[n].turn::<0x39>();
+                c[n] = c[n].turn::<0x4e>();
+                d[n] = d[n].turn::<0x93>();
+            }
+            beside.behind(part, PARTS);
+            rounds!(a b c d, N);
+            for n in 0..N {
+                b[n] = b[n].turn::<0x93>();
+                c[n] = c[n].turn::<0x4e>();
+                d[n] = d[n].turn::<0x39>();
+            }
+            beside.behind(part + 1, PARTS);
+        }
+        for n in 0..N {
+            let block = [a[n].add(a0), b[n].add(b0), c[n].add(c0), d[n].add(d0[n])];
+            V::store_of_rows(block, rows.add(n * one));
+        }
+    }
+    N * one
+}
