@@ -12,6 +12,7 @@ use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
+use crate::gathered;
 use crate::group::Group;
 use crate::tags::{self, Left};
 
@@ -52,10 +53,10 @@ pub(crate) trait Aead: Send + Sync + 'static {
     }
 
     /// The tag of a job that has run, unless it is in its place; `None` if the kernel has found the
-    /// one expected to be wrong, and written nothing.
+    /// one expected to be wrong, and left no plaintext.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8; TAG]>;
 
-    /// Runs a message in pieces by itself; returns its tag. An AEAD has this or
+    /// Runs a message in pieces by itself, however long; returns its tag. An AEAD has this or
     /// [`Aead::run_scattered`].
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG]
     where
@@ -71,9 +72,7 @@ pub(crate) trait Aead: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        for message in messages {
-            message.tag = message.aead.run_pieces(message.op);
-        }
+        gathered::run(self, messages);
     }
 }
 
@@ -83,12 +82,22 @@ pub(crate) struct Scattered<'m, 'b, 'a, A> {
     pub(crate) op: &'m mut ValidOp<'b, 'a>,
     /// After it has run.
     pub(crate) tag: [u8; TAG],
+    /// Whether its tag has been found to be wrong, and no plaintext was written.
+    pub(crate) is_refused: bool,
 }
 
 impl<'m, 'b, 'a, A> Scattered<'m, 'b, 'a, A> {
     fn new(aead: &'m A, op: &'m mut ValidOp<'b, 'a>) -> Self {
-        let tag = [0; TAG];
-        Self { aead, op, tag }
+        Self {
+            aead,
+            op,
+            tag: [0; TAG],
+            is_refused: false,
+        }
+    }
+
+    fn tag(&self) -> Option<[u8; TAG]> {
+        (!self.is_refused).then_some(self.tag)
     }
 }
 
@@ -262,10 +271,10 @@ impl<A: Aead> AeadSession<A> {
         let messages = ops.iter_mut().map(|(aead, op)| Scattered::new(*aead, op));
         let mut messages: ArrayVec<_, BURST> = messages.collect();
         self.aead.run_scattered(&mut messages);
-        let tags: ArrayVec<_, BURST> = messages.iter().map(|message| message.tag).collect();
+        let tags: ArrayVec<_, BURST> = messages.iter().map(Scattered::tag).collect();
         drop(messages);
         for ((_, op), tag) in ops.into_iter().zip(&tags) {
-            tags::settle(op, tag);
+            settle(op, tag.as_ref());
         }
     }
 }

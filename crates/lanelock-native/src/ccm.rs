@@ -103,7 +103,7 @@ impl Ccm {
     /// Encrypts the CBC-MACs in the tags of messages.
     fn mask(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        for Scattered { aead, op, tag } in messages {
+        for Scattered { aead, op, tag, .. } in messages {
             jobs.push(ctr::Job {
                 source: tag.as_ptr(),
                 target: tag.as_mut_ptr(),
@@ -202,7 +202,7 @@ impl Aead for Ccm {
         if !self.seal {
             self.count(messages);
         }
-        self.authenticate_texts(messages.iter_mut().map(|Scattered { aead, op, tag }| {
+        self.authenticate_texts(messages.iter_mut().map(|Scattered { aead, op, tag, .. }| {
             let payload = if self.seal {
                 op.payload()
             } else {

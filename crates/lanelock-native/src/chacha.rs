@@ -186,7 +186,7 @@ impl Aead for ChaCha20Poly1305 {
         }
     }
 
-    /// The kernel compares before it decrypts.
+    /// The kernel compares, and leaves no plaintext if it finds the tag wrong.
     #[inline(always)]
     fn tag<'j>(job: &'j AeadJob<'_>) -> Option<&'j [u8; TAG]> {
         job.verified.then_some(&job.tag)

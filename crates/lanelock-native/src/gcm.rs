@@ -143,7 +143,7 @@ impl Aead for Gcm {
 
     fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
         let mut texts = ArrayVec::<_, BURST>::new();
-        for Scattered { aead, op, tag } in messages {
+        for Scattered { aead, op, tag, .. } in messages {
             texts.push(InPieces::new(&aead.machine, &aead.key, op, tag));
         }
         run_in_rounds(&mut texts, |parts| {

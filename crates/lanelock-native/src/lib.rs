@@ -71,6 +71,7 @@ mod cmac;
 mod ctr;
 mod ecb;
 mod feedback;
+mod gathered;
 mod gcm;
 mod gcm_siv;
 mod group;

@@ -100,7 +100,7 @@ impl Aead for XChaCha20Poly1305 {
         }
     }
 
-    /// The kernel compares before it decrypts.
+    /// The kernel compares, and leaves no plaintext if it finds the tag wrong.
     #[inline(always)]
     fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
         job.verified.then_some(&job.tag)
