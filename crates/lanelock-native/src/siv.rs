@@ -12,9 +12,10 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::siv::{Job, Key, Stream, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, ctr};
 
-use crate::aead::{Aead, Message, TAG, expected_tag};
+use crate::aead::{Aead, Message, Scattered, TAG, expected_tag};
 use crate::burst::for_each_block_run;
 use crate::carry::Carry;
+use crate::gathered;
 
 pub(crate) struct Siv {
     machine: Machine,
@@ -99,6 +100,14 @@ impl Aead for Siv {
     #[inline(always)]
     fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
         Some(&job.tag)
+    }
+
+    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        match messages {
+            // Its chain waits for itself wherever it lies.
+            [message] => message.tag = message.aead.run_pieces(message.op),
+            _ => gathered::run(self, messages),
+        }
     }
 
     fn run_pieces(&self, op: &mut ValidOp<'_, '_>) -> [u8; TAG] {
