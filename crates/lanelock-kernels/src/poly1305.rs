@@ -2,8 +2,8 @@
 //!
 //! Numbers modulo 2¹³⁰ − 5 are held in limbs of 44, 44 and 42 bits, which fit the 52-bit
 //! multiply-add of AVX-512 IFMA and leave room for sums. Registers that multiply 32 by 32 bits turn
-//! them into five limbs of 26 bits while they run. All messages are whole 16-byte blocks, as
-//! ChaCha20-Poly1305 pads them.
+//! them into five limbs of 26 bits while they run. A message by itself has three of 64 bits in plain
+//! integers. All messages are whole 16-byte blocks, as ChaCha20-Poly1305 pads them.
 
 mod absorb;
 mod field;

@@ -49,7 +49,8 @@ pub(super) unsafe fn some<V: Rows, B: Beside>(
     beside: &mut B,
 ) -> usize {
     let one = V::COUNT / 4;
-    // SAFETY: the caller's promises; a register has four blocks a lane fewer.
+    // SAFETY: the caller's promises: `one` and 2 · `one` rows are a quarter and half of those for all
+    // lanes.
     unsafe {
         if left <= one {
             group::<V, 1, B>(proof, state, first, rows, beside)

@@ -115,7 +115,7 @@ impl Element {
     /// The smallest number of the same residue, modulo 2¹²⁸.
     fn reduced(self) -> u128 {
         let [a, b, top] = self.wide();
-        // Twice at most around 2¹³⁰, so that the number is below it.
+        // Below 5 · 2¹²⁸: what is at 2¹³⁰ comes back as 5, so that the number is below 2¹³⁰.
         let sum = u128::from(a) | u128::from(b) << 64;
         let (sum, carry) = sum.overflowing_add(u128::from((top & !3) + (top >> 2)));
         let top = (top & 3) + u64::from(carry);
