@@ -30,5 +30,7 @@ def test_map_batches_there_and_back(tmp_path):
         assert [row["email"] for row in rows] == VALUES
         with pytest.raises(TypeError, match="reference"):
             encrypt_columns(data, ["email"], bytes(32))
+        with pytest.raises(Exception, match="no column 'e-mail'"):
+            encrypt_columns(data, ["e-mail"], f"file:{path}").materialize()
     finally:
         ray.shutdown()

@@ -76,3 +76,38 @@ def test_map_in_arrow_and_arrow_udf(spark):
     assert [None if row.v is None else bytes(row.v) for row in rows] == VALUES
     with pytest.raises(TypeError, match="reference"):
         encrypt_columns(frame, ["value"], KEY)
+
+
+@pytest.mark.parametrize(("mode", "aad"), [("GCM", b"users"), ("GCM", None), ("CBC", None)])
+def test_instead_of_spark_s_functions(spark, mode, aad):
+    from pyspark.sql import functions as f
+
+    from lanelock.adapters.spark import aes_decrypt, aes_encrypt
+
+    frame = spark.createDataFrame(list(enumerate(VALUES)), "n int, value binary")
+    reference, key = f"file:{spark.key_path}", f.lit(KEY)
+    rest = [f.lit(mode), f.lit("DEFAULT")]
+    theirs = [*rest, f.lit(b""), f.lit(aad)] if aad else rest
+    reads = [*rest, f.lit(aad)] if aad else rest
+    rows = frame.select(
+        "n",
+        f.aes_decrypt(aes_encrypt("value", reference, mode, aad), key, *reads).alias("ours"),
+        aes_decrypt(f.aes_encrypt("value", key, *theirs), reference, mode, aad).alias("theirs"),
+    )
+    for row in rows.collect():
+        for value in (row.ours, row.theirs):
+            assert (None if value is None else bytes(value)) == VALUES[row.n]
+    with pytest.raises(ValueError, match="allowed: GCM, CBC"):
+        aes_encrypt("value", reference, "ECB")
+
+
+def test_deterministic_functions_join(spark):
+    from lanelock.adapters.spark import udf
+
+    frame = spark.createDataFrame([(n, f"user{n % 50}") for n in range(100)], "n int, name string")
+    seal = udf("encrypt", f"file:{spark.key_path}", algorithm="aes-siv")
+    spark.udf.register("seal", seal)
+    frame.createOrReplaceTempView("names")
+    query = "SELECT a.n AS n, b.n AS m FROM names a JOIN names b ON seal(a.name) = seal(b.name)"
+    pairs = {(row.n, row.m) for row in spark.sql(query).collect()}
+    assert pairs == {(n, m) for n in range(100) for m in range(100) if n % 50 == m % 50}

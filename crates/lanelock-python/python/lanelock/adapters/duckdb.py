@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 import lanelock
+from lanelock.adapters._common import deterministic
 
 
 def register(
@@ -32,7 +33,7 @@ def register(
     sealed = _type(aead.encrypt([], aad=aad))
     if encrypt is not None:
         # With random nonces the same value has another ciphertext each time.
-        effects = "siv" not in aead.algorithm or "gcm" in aead.algorithm
+        effects = not deterministic(aead.algorithm)
         _add(connection, encrypt, partial(aead.encrypt, aad=aad), "BLOB", sealed, effects)
     if decrypt is not None:
         _add(connection, decrypt, partial(aead.decrypt, aad=aad), sealed, "BLOB", False)

@@ -1,10 +1,11 @@
 """PySpark: columns through ``mapInArrow`` and Arrow UDFs, beside or instead of ``aes_encrypt``.
 
->>> from lanelock.adapters.spark import encrypt_columns       # doctest: +SKIP
->>> sealed = encrypt_columns(frame, ["email"], "file:/etc/keys/email")  # doctest: +SKIP
+>>> from lanelock.adapters.spark import aes_encrypt, encrypt_columns       # doctest: +SKIP
+>>> sealed = encrypt_columns(frame, ["email"], "file:/etc/keys/email")     # doctest: +SKIP
+>>> sealed = frame.select(aes_encrypt("email", "file:/etc/keys/email"))    # doctest: +SKIP
 
 Executors get a reference to the key (:class:`lanelock.KeyRef`), never the key: nothing secret is in a
-closure that Spark pickles, stores and logs. Each task resolves it once.
+closure that Spark pickles, stores and logs. Each process of an executor resolves it once.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ import functools
 from typing import Any, Iterator, Optional, Union
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType
 
-import lanelock
-
-Reference = Union[str, lanelock.KeyRef]
+from lanelock.adapters._common import Reference, checked, deterministic, mapped, resolved
 
 
 def encrypt_columns(
@@ -32,7 +31,7 @@ def encrypt_columns(
 ) -> DataFrame:
     """The frame with columns encrypted, as binary. With ``algorithm="aes-gcm", layout="spark"``
     ``aes_decrypt`` reads them."""
-    return _mapped(frame, columns, _reference(key), algorithm, layout, aad, None)
+    return _mapped(frame, columns, key, algorithm, layout, aad, None)
 
 
 def decrypt_columns(
@@ -49,21 +48,13 @@ def decrypt_columns(
     ``algorithm="aes-gcm", layout="spark"`` it reads what ``aes_encrypt`` has written."""
     if type not in ("binary", "string"):
         raise ValueError(f"type {type!r}; allowed: binary, string")
-    return _mapped(frame, columns, _reference(key), algorithm, layout, aad, type)
-
-
-def _reference(key: Reference) -> str:
-    if isinstance(key, bytes):
-        raise TypeError(
-            "key: a key itself would be pickled with the closure; pass a reference (lanelock.KeyRef)"
-        )
-    return key.reference if isinstance(key, lanelock.KeyRef) else lanelock.KeyRef(key).reference
+    return _mapped(frame, columns, key, algorithm, layout, aad, type)
 
 
 def _mapped(
     frame: DataFrame,
     columns: list[str],
-    reference: str,
+    key: Reference,
     algorithm: str,
     layout: str,
     aad: Optional[bytes],
@@ -79,43 +70,61 @@ def _mapped(
             for field in frame.schema.fields
         ]
     )
+    batch = functools.partial(
+        mapped, columns=columns, reference=checked(key), algorithm=algorithm, layout=layout, aad=aad,
+        type=type,
+    )
 
     def batches(iterator: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        aead = _resolved(reference, algorithm, layout)
-        for batch in iterator:
-            for name in columns:
-                at = batch.schema.get_field_index(name)
-                value: Any = batch.column(at)
-                if type is None:
-                    value = aead.encrypt(value, aad=aad, threads=1)
-                else:
-                    value = aead.decrypt(value, aad=aad, type=type, threads=1)
-                batch = batch.set_column(at, name, pa.array(value))
-            yield batch
+        return map(batch, iterator)
 
     return frame.mapInArrow(batches, schema)
 
 
+def aes_encrypt(
+    column: Union[str, Column], key: Reference, mode: str = "GCM", aad: Optional[bytes] = None
+) -> Column:
+    """Instead of Spark's ``aes_encrypt`` with random IVs: what it makes is what ``aes_decrypt`` reads."""
+    return _instead("encrypt", column, key, mode, aad)
+
+
+def aes_decrypt(
+    column: Union[str, Column], key: Reference, mode: str = "GCM", aad: Optional[bytes] = None
+) -> Column:
+    """Instead of Spark's ``aes_decrypt``."""
+    return _instead("decrypt", column, key, mode, aad)
+
+
+def _instead(
+    function: str, column: Union[str, Column], key: Reference, mode: str, aad: Optional[bytes]
+) -> Column:
+    algorithm = {"GCM": "aes-gcm", "CBC": "aes-cbc"}.get(mode.upper())
+    if algorithm is None:
+        raise ValueError(f"mode {mode!r}; allowed: GCM, CBC")
+    return udf(function, key, algorithm=algorithm, layout="spark", aad=aad)(column)
+
+
 def udf(
-    function: str, key: Reference, *, algorithm: str = "aes-256-gcm-siv", layout: str = "raw"
+    function: str,
+    key: Reference,
+    *,
+    algorithm: str = "aes-256-gcm-siv",
+    layout: str = "raw",
+    aad: Optional[bytes] = None,
 ) -> Any:
-    """An Arrow UDF from binary to binary: ``function`` is ``"encrypt"`` or ``"decrypt"``."""
+    """An Arrow UDF to binary: ``function`` is ``"encrypt"`` or ``"decrypt"``. SQL has it under a name
+    after ``spark.udf.register(name, udf(...))``."""
     if function not in ("encrypt", "decrypt"):
         raise ValueError(f"function {function!r}; allowed: encrypt, decrypt")
     from pyspark.sql.functions import arrow_udf
 
-    reference = _reference(key)
+    reference = checked(key)
 
     def batch(column: pa.Array) -> pa.Array:
-        aead = _resolved(reference, algorithm, layout)
-        return pa.array(getattr(aead, function)(column, threads=1))
+        aead = resolved(reference, algorithm, layout)
+        return pa.array(getattr(aead, function)(column, aad=aad, threads=1))
 
     batch.__annotations__ = {"column": pa.Array, "return": pa.Array}
     made = arrow_udf(batch, "binary")
-    return made.asNondeterministic() if function == "encrypt" else made
-
-
-@functools.lru_cache(maxsize=16)
-def _resolved(reference: str, algorithm: str, layout: str) -> lanelock.Aead:
-    """One for each process of an executor."""
-    return lanelock.Aead(algorithm, lanelock.KeyRef(reference).load(), layout=layout)
+    random = function == "encrypt" and not deterministic(algorithm)
+    return made.asNondeterministic() if random else made
