@@ -3,7 +3,7 @@
 use lanelock::QueuePair;
 
 use crate::failure::Reason;
-use crate::offsets::Ends;
+use crate::offsets::{self, Ends};
 use crate::unit::Unit;
 use crate::work::{BURST, Results, Row, Rows, Work};
 
@@ -11,7 +11,15 @@ use crate::work::{BURST, Results, Row, Rows, Work};
 pub(crate) struct Task<'a, 'o> {
     pub(crate) unit: Unit<'a>,
     pub(crate) data: &'o mut [u8],
-    pub(crate) ends: Ends<'o>,
+    pub(crate) form: Form<'o>,
+}
+
+/// Where the values of the output are.
+pub(crate) enum Form<'o> {
+    /// One after the other.
+    Ends(Ends<'o>),
+    /// Each in a slot of so many bytes; of null rows zeros.
+    Wide(usize),
 }
 
 /// What has come of a unit.
@@ -28,7 +36,9 @@ struct Running<'r, 'a, 'o, W: Work> {
     work: &'r W,
     state: &'r mut W::State,
     queue: &'r mut QueuePair,
-    task: Task<'a, 'o>,
+    unit: &'r Unit<'a>,
+    data: &'r mut [u8],
+    ends: &'r mut Ends<'o>,
     done: Done,
     /// The first row that has not run.
     next: usize,
@@ -41,32 +51,99 @@ impl Task<'_, '_> {
         state: &mut W::State,
         queue: &mut QueuePair,
     ) -> Done {
-        let plain = self.unit.plain(work);
-        let mut running = Running {
-            work,
-            state,
-            queue,
-            task: self,
-            done: Done::default(),
-            next: 0,
+        let Task { unit, data, form } = self;
+        let mut run = |data: &mut [u8], ends: &mut Ends<'_>| {
+            let mut running = Running {
+                work,
+                state: &mut *state,
+                queue: &mut *queue,
+                unit: &unit,
+                data,
+                ends,
+                done: Done::default(),
+                next: 0,
+            };
+            running.all();
+            running.done
         };
-        while running.next < running.task.unit.rows.len() {
-            // Where some row of a plain burst fails, all go the long way, which finds the reason.
-            match plain.and_then(|(aad, key)| running.plain(aad, key)) {
-                Some(()) => {}
-                None => running.burst(),
+        let width = match form {
+            Form::Ends(mut ends) => return run(data, &mut ends),
+            Form::Wide(width) => width,
+        };
+        let mut bytes = vec![0; offsets::width(true) * unit.rows.len()];
+        let mut ends = Ends {
+            bytes: &mut bytes,
+            large: true,
+            base: 0,
+        };
+        let room = unit.room(work);
+        if W::EXACT && room == data.len() && !unit.chunk.has_nulls() {
+            let done = run(data, &mut ends);
+            if (0..unit.rows.len()).all(|at| ends.get(at) == width * (at + 1)) {
+                return done;
             }
+            // Bytes that are too few for some rows are too many for others.
+            return spread(&unit, done, &data.to_vec(), &ends, width, data);
         }
-        running.done.failures.sort_by_key(|(row, _)| *row);
-        running.done
+        let mut values = vec![0; room];
+        let done = run(&mut values, &mut ends);
+        spread(&unit, done, &values, &ends, width, data)
     }
 }
 
+/// Puts each of a unit's values into its slot, and zeros where there is none. A value of another length
+/// fails.
+fn spread(
+    unit: &Unit<'_>,
+    mut done: Done,
+    values: &[u8],
+    ends: &Ends<'_>,
+    width: usize,
+    data: &mut [u8],
+) -> Done {
+    let mut from = 0;
+    let mut wrong = Vec::new();
+    for at in 0..unit.rows.len() {
+        let value = &values[from..ends.get(at)];
+        from = ends.get(at);
+        let slot = &mut data[width * at..][..width];
+        if value.len() == width {
+            slot.copy_from_slice(value);
+            continue;
+        }
+        slot.fill(0);
+        let row = unit.rows.start + at;
+        let failed = done.failures.binary_search_by_key(&row, |(row, _)| *row);
+        if failed.is_err() && !unit.chunk.is_null(row) {
+            let given = value.len();
+            let why = format!("the value has {given} bytes; its type has {width}");
+            wrong.push((row, Reason::Type(why)));
+        }
+    }
+    done.failures.extend(wrong);
+    done.failures.sort_by_key(|(row, _)| *row);
+    done
+}
+
 impl<W: Work> Running<'_, '_, '_, W> {
+    fn all(&mut self) {
+        let plain = self.unit.plain(self.work);
+        while self.next < self.unit.rows.len() {
+            // Where some row of a plain burst fails, all go the long way, which finds the reason.
+            match plain.and_then(|(aad, key)| self.plain(aad, key)) {
+                Some(()) => {}
+                None => self.burst(),
+            }
+        }
+        self.done.failures.sort_by_key(|(row, _)| *row);
+    }
+
     /// Rows that differ in nothing but their values; `None`, with nothing done, if one of them
     /// cannot run.
     fn plain(&mut self, aad: &[u8], key: usize) -> Option<()> {
-        let Task { unit, data, ends } = &mut self.task;
+        let Self {
+            unit, data, ends, ..
+        } = self;
         let count = BURST.min(unit.rows.len() - self.next);
         let first = unit.rows.start + self.next;
         let mut values = Rows::new();
@@ -97,7 +174,9 @@ impl<W: Work> Running<'_, '_, '_, W> {
 
     /// Rows of any kind.
     fn burst(&mut self) {
-        let Task { unit, data, ends } = &mut self.task;
+        let Self {
+            unit, data, ends, ..
+        } = self;
         let nulls = unit.chunk.has_nulls();
         let mut rows: Rows<usize> = Rows::new();
         let begun = self.work.begin(self.state, self.queue);
@@ -143,7 +222,9 @@ impl<W: Work> Running<'_, '_, '_, W> {
 
     /// Ends the rows before `next`, of which `ran` have run.
     fn settle(&mut self, ran: impl Iterator<Item = usize>, results: Results, next: usize) {
-        let Task { unit, data, ends } = &mut self.task;
+        let Self {
+            unit, data, ends, ..
+        } = self;
         if W::EXACT && results.is_empty() {
             self.done.used = ends.get(next - 1);
             self.next = next;

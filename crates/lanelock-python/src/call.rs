@@ -172,6 +172,7 @@ impl Call {
             let mut plan = Plan {
                 threads: self.threads,
                 large: ty.is_large(),
+                width: ty.width(),
                 poll: &mut poll,
             };
             let values = run(work, &inputs, &mut plan)?;

@@ -5,11 +5,14 @@ use std::ops::Range;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PySlice, PyString, PyTuple};
 
 use crate::arrow::{Bytes, Node, import};
 use crate::types::Type;
 use crate::work::Rows;
+
+/// Bytes of a NumPy array that are copied at a time.
+const COPIED: usize = 1 << 20;
 
 /// A column in pieces.
 pub(crate) struct Column {
@@ -166,12 +169,24 @@ impl Column {
                  datetimes, and bytes of a fixed width (S, V)"
             ))
         })?;
-        let bytes = array.call_method0("tobytes")?;
-        let data = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
+        let len = array.len()?;
+        let mut data = Vec::with_capacity(len * width);
+        // In pieces, so that there is one copy of all and not two.
+        let step = (COPIED / width.max(1)).max(1);
+        for start in (0..len).step_by(step) {
+            let piece = array.get_item(PySlice::new(
+                array.py(),
+                start as isize,
+                (start + step) as isize,
+                1,
+            ))?;
+            let bytes = piece.call_method0("tobytes")?;
+            data.extend_from_slice(bytes.cast::<PyBytes>()?.as_bytes());
+        }
         Ok(Self {
             ty,
             chunks: vec![Chunk {
-                len: array.len()?,
+                len,
                 offset: 0,
                 validity: None,
                 values: Values::Fixed {

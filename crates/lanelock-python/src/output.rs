@@ -68,23 +68,8 @@ fn finish(ty: &Type, chunk: &Chunk, mut values: Values) -> (Ours, Vec<(usize, Re
     let len = values.len;
     let large = ty.is_large();
     let mut failures = std::mem::take(&mut values.failures);
-    let known = failures.len();
     if ty.is_text() {
         not_utf8(&values, large, &mut failures);
-    }
-    let width = match ty {
-        Type::Fixed { width, .. } | Type::FixedSizeBinary(width) => Some(*width),
-        _ => None,
-    };
-    if let Some(width) = width {
-        let regular = !chunk.has_nulls() && failures.is_empty() && values.are_wide(width, large);
-        for row in if regular { 0..0 } else { 0..len } {
-            let given = values.range(row, large).len();
-            if given != width && !chunk.is_null(row) && !failed(&failures[..known], row) {
-                let why = format!("the value has {given} bytes; its type has {width}");
-                failures.push((row, Reason::Type(why)));
-            }
-        }
     }
     failures.sort_by_key(|(row, _)| *row);
     failures.dedup_by_key(|(row, _)| *row);
@@ -94,37 +79,19 @@ fn finish(ty: &Type, chunk: &Chunk, mut values: Values) -> (Ours, Vec<(usize, Re
         chunk.copy_validity(bits.bytes_mut());
         for (row, _) in &failures {
             bits.bytes_mut()[row / 8] &= !(1 << (row % 8));
-            // What is null is not plaintext either.
-            let range = values.range(*row, large);
-            values.data.bytes_mut()[range].fill(0);
+            // What is null is not plaintext either. In slots of one width there are zeros already.
+            if values.offsets.is_some() {
+                let range = values.range(*row, large);
+                values.data.bytes_mut()[range].fill(0);
+            }
         }
         let valid: u32 = bits.bytes().iter().map(|byte| byte.count_ones()).sum();
         nulls = len - valid as usize;
         Arc::new(bits)
     });
-    let buffers = match width {
-        None => vec![
-            validity,
-            Some(Arc::new(values.offsets)),
-            Some(Arc::new(values.data)),
-        ],
-        // Without nulls the values lie side by side already.
-        Some(_) if nulls == 0 => vec![validity, Some(Arc::new(values.data))],
-        Some(width) => {
-            let mut spread = Buffer::zeroed(len * width);
-            for (row, slot) in spread
-                .bytes_mut()
-                .chunks_exact_mut(width.max(1))
-                .enumerate()
-            {
-                let value = &values.data.bytes()[values.range(row, large)];
-                if value.len() == width {
-                    slot.copy_from_slice(value);
-                }
-            }
-            vec![validity, Some(Arc::new(spread))]
-        }
-    };
+    let mut buffers = vec![validity];
+    buffers.extend(values.offsets.map(|offsets| Some(Arc::new(offsets))));
+    buffers.push(Some(Arc::new(values.data)));
     let array = Ours {
         format: ty.format(),
         len,
@@ -132,10 +99,6 @@ fn finish(ty: &Type, chunk: &Chunk, mut values: Values) -> (Ours, Vec<(usize, Re
         buffers,
     };
     (array, failures)
-}
-
-fn failed(failures: &[(usize, Reason)], row: usize) -> bool {
-    failures.binary_search_by_key(&row, |(row, _)| *row).is_ok()
 }
 
 fn not_utf8(values: &Values, large: bool, failures: &mut Vec<(usize, Reason)>) {
@@ -153,20 +116,9 @@ fn not_utf8(values: &Values, large: bool, failures: &mut Vec<(usize, Reason)>) {
 }
 
 impl Values {
-    /// Whether every value has `width` bytes.
-    fn are_wide(&self, width: usize, large: bool) -> bool {
-        let offsets = self.offsets.bytes();
-        let ends = (0_u64..).step_by(width.max(1));
-        if large {
-            let mut pairs = offsets.as_chunks::<8>().0.iter().zip(ends);
-            return pairs.all(|(end, expected)| u64::from_le_bytes(*end) == expected);
-        }
-        let mut pairs = offsets.as_chunks::<4>().0.iter().zip(ends);
-        pairs.all(|(end, expected)| u64::from(u32::from_le_bytes(*end)) == expected)
-    }
-
+    /// The bytes of a row, in a column that has offsets.
     pub(crate) fn range(&self, row: usize, large: bool) -> std::ops::Range<usize> {
-        let offsets = self.offsets.bytes();
+        let offsets = self.offsets.as_ref().map_or(&[][..], Buffer::bytes);
         offsets::read(offsets, large, row)..offsets::read(offsets, large, row + 1)
     }
 }

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer::Buffer;
-use crate::burst::{Done, Task};
+use crate::burst::{Done, Form, Task};
 use crate::column::Column;
 use crate::engine::Queue;
 use crate::failure::{Reason, session_error};
@@ -45,14 +45,17 @@ pub(crate) struct Plan<'p> {
     pub(crate) threads: usize,
     /// Whether offsets of the output have 64 bits.
     pub(crate) large: bool,
+    /// The bytes of each value, where the output has no offsets.
+    pub(crate) width: Option<usize>,
     /// Called on the calling thread now and then, with the rows that are done.
     pub(crate) poll: &'p mut dyn FnMut(usize) -> PyResult<()>,
 }
 
-/// The output of one array of the column: values of any length.
+/// The output of one array of the column.
 pub(crate) struct Values {
     pub(crate) len: usize,
-    pub(crate) offsets: Buffer,
+    /// `None` where every row has a slot of one width.
+    pub(crate) offsets: Option<Buffer>,
     pub(crate) data: Buffer,
     /// The rows that failed, in their order.
     pub(crate) failures: Vec<(usize, Reason)>,
@@ -68,9 +71,13 @@ pub(crate) fn run<W: Work>(
     let mut first = 0;
     for chunk in &inputs.column.chunks {
         let units = Unit::cut(inputs, chunk, first);
-        let rooms: Vec<_> = units.iter().map(|unit| unit.room(work)).collect();
+        let room = |unit: &Unit<'_>| match plan.width {
+            Some(width) => width * unit.rows.len(),
+            None => unit.room(work),
+        };
+        let rooms: Vec<_> = units.iter().map(room).collect();
         let total = rooms.iter().sum::<usize>();
-        if !plan.large && i32::try_from(total).is_err() {
+        if plan.width.is_none() && !plan.large && i32::try_from(total).is_err() {
             return Err(PyValueError::new_err(format!(
                 "the output of {total} bytes does not fit an array with 32-bit offsets: cast the \
                  column to a large type (large_binary, large_string), or pass it in smaller chunks"
@@ -79,15 +86,18 @@ pub(crate) fn run<W: Work>(
         first += chunk.len();
         outputs.push((units, rooms, total));
     }
-    let width = offsets::width(plan.large);
+    let end = match plan.width {
+        Some(_) => 0,
+        None => offsets::width(plan.large),
+    };
     let mut buffers: Vec<_> = inputs
         .column
         .chunks
         .iter()
         .zip(&outputs)
         .map(|(chunk, (.., total))| {
-            let mut offsets = Buffer::new(width * (chunk.len() + 1));
-            offsets.bytes_mut()[..width].fill(0);
+            let mut offsets = Buffer::new(end * (chunk.len() + 1));
+            offsets.bytes_mut()[..end].fill(0);
             (offsets, Buffer::new(*total))
         })
         .collect();
@@ -95,20 +105,23 @@ pub(crate) fn run<W: Work>(
     let mut tasks = Vec::new();
     let mut counts = Vec::new();
     for ((offsets, data), (units, rooms, _)) in buffers.iter_mut().zip(outputs) {
-        let (mut offsets, mut rest) = (&mut offsets.bytes_mut()[width..], data.bytes_mut());
+        let (mut offsets, mut rest) = (&mut offsets.bytes_mut()[end..], data.bytes_mut());
         let mut base = 0;
         counts.push(rooms.clone());
         for (unit, room) in units.into_iter().zip(rooms) {
             let (bytes, data);
-            (bytes, offsets) = offsets.split_at_mut(width * unit.rows.len());
+            (bytes, offsets) = offsets.split_at_mut(end * unit.rows.len());
             (data, rest) = rest.split_at_mut(room);
-            let ends = Ends {
-                bytes,
-                large: plan.large,
-                base,
+            let form = match plan.width {
+                Some(width) => Form::Wide(width),
+                None => Form::Ends(Ends {
+                    bytes,
+                    large: plan.large,
+                    base,
+                }),
             };
             base += room;
-            tasks.push(Task { unit, data, ends });
+            tasks.push(Task { unit, data, form });
         }
     }
     let mut done = drive(work, tasks, plan)?.into_iter();
@@ -119,12 +132,12 @@ pub(crate) fn run<W: Work>(
     {
         let done: Vec<_> = done.by_ref().take(rooms.len()).collect();
         let used = done.iter().map(|done| done.used).zip(rooms);
-        if used.clone().any(|(used, room)| used < room) {
+        if plan.width.is_none() && used.clone().any(|(used, room)| used < room) {
             compact(&mut offsets, &mut data, used, plan.large);
         }
         values.push(Values {
             len: chunk.len(),
-            offsets,
+            offsets: plan.width.is_none().then_some(offsets),
             data,
             failures: done.into_iter().flat_map(|done| done.failures).collect(),
         });

@@ -148,6 +148,14 @@ impl Type {
         )
     }
 
+    /// The bytes of each value, where all have as many.
+    pub(crate) fn width(&self) -> Option<usize> {
+        match self {
+            Self::Fixed { width, .. } | Self::FixedSizeBinary(width) => Some(*width),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_text(&self) -> bool {
         matches!(self, Self::Utf8 | Self::LargeUtf8 | Self::Utf8View)
     }

@@ -10,6 +10,8 @@ use crate::work::{Size, Work};
 /// Most rows and, as far as that is known, bytes of a unit: so few that the threads end together.
 const MOST_ROWS: usize = 1024;
 const MOST_BYTES: usize = 1 << 18;
+/// A longer array has larger units and not more of them, so that they take no memory to speak of.
+const UNITS: usize = 1 << 14;
 
 /// Rows of one array of the column, and of one array of everything that belongs to them.
 pub(crate) struct Unit<'a> {
@@ -45,6 +47,7 @@ impl<'a> Unit<'a> {
         let bytes = chunk.total(&(0..chunk.len())).unwrap_or(0);
         let each = bytes / chunk.len().max(1);
         let most = (MOST_BYTES / each.max(1)).clamp(1, MOST_ROWS);
+        let most = most.max(chunk.len() / UNITS);
         let mut units = Vec::new();
         let mut start = 0;
         while start < chunk.len() {
