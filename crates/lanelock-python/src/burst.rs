@@ -4,6 +4,7 @@ use lanelock::QueuePair;
 
 use crate::failure::Reason;
 use crate::offsets::{self, Ends};
+use crate::prefetch;
 use crate::unit::Unit;
 use crate::work::{BURST, Results, Row, Rows, Work};
 
@@ -165,6 +166,9 @@ impl<W: Work> Running<'_, '_, '_, W> {
                 slot,
             };
             self.work.push(self.state, &mut burst, row);
+        }
+        if W::AHEAD {
+            prefetch::behind(&values);
         }
         let results = self.work.run(self.state, self.queue, &mut burst);
         drop(burst);

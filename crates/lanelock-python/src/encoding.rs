@@ -92,6 +92,7 @@ impl<W: Work, T: Text> Work for Encode<'_, W, T> {
     where
         Self: 'a;
     const EXACT: bool = W::EXACT;
+    const AHEAD: bool = W::AHEAD;
 
     fn state(&self) -> Self::State {
         (self.inner.state(), Vec::new())

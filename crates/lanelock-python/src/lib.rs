@@ -20,6 +20,7 @@ mod mac;
 mod nonces;
 mod offsets;
 mod output;
+mod prefetch;
 mod run;
 mod scheme;
 mod seal;

@@ -16,6 +16,7 @@ impl Work for Digest<'_> {
     where
         Self: 'a;
     const EXACT: bool = true;
+    const AHEAD: bool = true;
 
     fn state(&self) {}
 

@@ -51,6 +51,10 @@ pub(crate) trait Work: Sync {
     /// count.
     const EXACT: bool;
 
+    /// Whether the next burst's values are asked for before one runs. It pays where each value has a
+    /// lane: the lanes' loads are far apart, and the CPU's own prefetchers lose them.
+    const AHEAD: bool = false;
+
     /// How many bytes results have, if that needs no look at each value.
     fn size(&self) -> Size {
         Size::Varies
