@@ -5,8 +5,8 @@ use lanelock_public_key::Operation::{Decrypt, Derive, Encrypt, Sign, Verify};
 use lanelock_public_key::{Curve, KeyKind, KeySpec};
 
 /// Fewest operations that pay: the time of one batch of eight over that of one operation of OpenSSL
-/// 3.0, rounded up. `benchmarks/` has both, in the rows of one operation at a time: of Zen 3 for
-/// FMA, of Zen 4 for IFMA.
+/// 3.0, rounded up, as `lanelock perf pubkey --batch 1 --engine native,openssl` printed them: on Zen 3
+/// for FMA, on Zen 4 for IFMA.
 pub(super) fn of(digits: Digits, spec: KeySpec) -> usize {
     match (digits, spec.kind, spec.operation) {
         (Digits::Fma, KeyKind::X25519, Derive) => 6,
