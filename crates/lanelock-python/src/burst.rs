@@ -84,7 +84,8 @@ impl Task<'_, '_> {
                 return done;
             }
             // Bytes that are too few for some rows are too many for others.
-            return spread(&unit, done, &data.to_vec(), &ends, width, data);
+            let values = data.to_vec();
+            return spread(&unit, done, &values, &ends, width, data);
         }
         let mut values = vec![0; room];
         let done = run(&mut values, &mut ends);

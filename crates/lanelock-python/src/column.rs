@@ -176,8 +176,8 @@ impl Column {
         for start in (0..len).step_by(step) {
             let piece = array.get_item(PySlice::new(
                 array.py(),
-                start as isize,
-                (start + step) as isize,
+                start.cast_signed(),
+                (start + step).cast_signed(),
                 1,
             ))?;
             let bytes = piece.call_method0("tobytes")?;
