@@ -1,4 +1,4 @@
-use super::{Job, Nonce, encrypt_many};
+use super::{HELD, Job, Nonce, encrypt_many};
 use crate::aes::EncryptKey;
 use crate::aes::reference::ccm;
 use crate::machine::Machine;
@@ -50,9 +50,10 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
             (len, 33),
             (0, 16),
             (len, 0),
-            (14, 40),
+            (14, HELD),
             (len / 2, 300),
             (len, 16),
+            (3, HELD + 1),
         ];
         check(machine, &key, &aad, &lengths);
     }
