@@ -216,9 +216,12 @@ datafusion: setup ## Functions for DataFusion: built and tested; takes minutes, 
 	cd integrations/datafusion && $(CARGO) test --locked --quiet --target-dir $(CURDIR)/target/datafusion
 	cd integrations/datafusion && $(CARGO) run --locked --quiet --target-dir $(CURDIR)/target/datafusion --example columns
 
-scale: python ## Long: Spark on a cluster of two workers, one killed, with the Python package; needs Java
+scale: python ## Long: Spark and Ray on clusters of two workers, one killed, with the Python package; SCALE="--size 2" for 2 GB
+	@tools/setup clusters
 	target/python-environment/bin/pip install --quiet --requirement crates/lanelock-python/requirements-clusters.txt
-	target/python-environment/bin/python crates/lanelock-python/tests/scale.py
+	cd crates/lanelock-python && $(CURDIR)/target/python-environment/bin/python -m pytest -p no:cacheprovider \
+		tests/test_spark.py tests/test_ray.py tests/test_examples.py
+	target/python-environment/bin/python crates/lanelock-python/tests/scale $(SCALE)
 
 ml-kem-peers: ## ML-KEM beside libcrux and AWS-LC: nanoseconds per operation, in turns, answers compared
 	$(CARGO) run --release --quiet --manifest-path peers/ml-kem/Cargo.toml --target-dir target/peer-ml-kem

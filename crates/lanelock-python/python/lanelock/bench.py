@@ -24,6 +24,8 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional
 import lanelock
 
 KEY = bytes(range(32))
+#: Values of a frame of Spark: so many that starting a job does not count.
+SPARK_ROWS = 500_000
 
 
 class Contestant(NamedTuple):
@@ -61,9 +63,11 @@ def main(arguments: Optional[list[str]] = None) -> int:
         for size in (int(size) for size in options.sizes.split(",")):
             row = measure(work, size, options.rows, options.turns, threads)
             if options.perf:
-                figure = perf(options.perf, work, size)
-                if figure:
-                    row.figures["lanelock perf"] = figure
+                # In the cache, and with as many messages in memory as the column has values.
+                for name, pool in (("", None), (", as much memory", options.rows)):
+                    figure = perf(options.perf, work, size, pool)
+                    if figure:
+                        row.figures[f"lanelock perf{name}"] = figure
             print(line(row), flush=True)
             rows.append(row)
     if options.chart:
@@ -162,6 +166,7 @@ def gcm(values: list[bytes], threads: list[int]) -> Iterator[Contestant]:
         return result
 
     yield Contestant("PyCryptodome", pycryptodome, opened, len(few))
+    yield from spark("aes_encrypt", values, opened)
 
 
 def gcm_open(values: list[bytes], threads: list[int]) -> Iterator[Contestant]:
@@ -182,6 +187,7 @@ def gcm_open(values: list[bytes], threads: list[int]) -> Iterator[Contestant]:
         return [decrypt(value[:12], value[12:], None) for value in some]
 
     yield Contestant("cryptography, kept", kept_object, lambda answers: answers, len(some))
+    yield from spark("aes_decrypt", column.to_pylist(), lambda answers: answers)
 
 
 def gcm_siv(values: list[bytes], threads: list[int]) -> Iterator[Contestant]:
@@ -307,6 +313,52 @@ def stringzilla(column: Any, values: list[bytes]) -> Iterator[Contestant]:
     yield Contestant("StringZilla, loop", loop, answers, len(some))
 
 
+def spark(
+    function: str, values: list[bytes], answers: Callable[[list[bytes]], list[bytes]]
+) -> Iterator[Contestant]:
+    """Spark's own function on one thread, over a frame that it keeps in memory."""
+    session = spark_session()
+    if session is None:
+        return
+    import pyarrow
+    from pyspark.sql import functions
+
+    session.catalog.clearCache()
+    repeated = values * max(1, SPARK_ROWS // len(values))
+    table = pyarrow.table({"value": pyarrow.array(repeated, pyarrow.binary())})
+    frame = session.createDataFrame(table).coalesce(1).cache()
+    frame.count()
+    key, mode = functions.lit(KEY), functions.lit("GCM")
+    result = frame.select(getattr(functions, function)("value", key, mode).alias("result"))
+
+    def whole() -> Any:
+        result.write.format("noop").mode("overwrite").save()
+        return result
+
+    def first(rows: Any) -> list[bytes]:
+        return answers([bytes(row.result) for row in rows.limit(200).collect()])
+
+    yield Contestant(f"Spark {function}", whole, first, len(repeated))
+
+
+@functools.lru_cache(maxsize=1)
+def spark_session() -> Any:
+    """A session of one thread; ``None`` without PySpark and Java."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        return None
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    try:
+        session = builder.config("spark.driver.memory", "2g").getOrCreate()
+    except Exception as error:  # PySpark is there, but no Java
+        print(f"without Spark: {error}", file=sys.stderr)
+        return None
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
 def ours(
     threads: list[int],
     run: Callable[[int], Any],
@@ -328,12 +380,14 @@ WORKS: dict[str, Callable[[list[bytes], list[int]], Iterator[Contestant]]] = {
 }
 
 
-def perf(command: str, work: str, size: int) -> Optional[float]:
+def perf(command: str, work: str, size: int, pool: Optional[int]) -> Optional[float]:
     """What `lanelock perf throughput` shows for the same work, in nanoseconds."""
     algorithm, _, direction = work.partition("-open")
     algorithm = {"aes-256-siv": "aes-256-siv"}.get(algorithm, algorithm)
     arguments = ["perf", "throughput", "--algorithm", algorithm, "--sizes", str(size), "--engine"]
     arguments += ["native", "--burst", "64", "--csv", "-"]
+    if pool:
+        arguments += ["--pool", str(pool)]
     if algorithm.startswith("aes"):
         arguments += ["--layout", "separate", "--aad", "0"]
     if work.endswith("-open"):
