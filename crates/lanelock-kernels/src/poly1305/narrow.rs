@@ -71,9 +71,9 @@ unsafe fn absorb<V: LongLanes>(
         ];
         macro_rules! sum {
             ($v:expr, $w:expr, $x:expr, $y:expr, $z:expr) => {{
-                let early = a[1].multiply($w).add(a[2].multiply($x));
-                let late = a[3].multiply($y).add(a[4].multiply($z));
-                early.add(late).add(a[0].multiply($v))
+                let early = a[1].multiply($w).add_product(a[2], $x);
+                let late = a[3].multiply($y).add_product(a[4], $z);
+                early.add(late).add_product(a[0], $v)
             }};
         }
         let d0 = sum!(r[0], s[4], s[3], s[2], s[1]);

@@ -101,6 +101,12 @@ pub unsafe trait LongLanes: WordLanes<Word = u64> {
     /// The product of the low halves.
     #[must_use]
     fn multiply(self, other: Self) -> Self;
+    /// `self` plus the product of the low halves of `a` and `b`.
+    #[must_use]
+    #[inline(always)]
+    fn add_product(self, a: Self, b: Self) -> Self {
+        self.add(a.multiply(b))
+    }
 
     /// The two little-endian words at `*at[lane] + offset`, for each lane.
     ///

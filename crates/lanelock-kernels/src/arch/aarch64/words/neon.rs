@@ -291,13 +291,38 @@ unsafe impl LongLanes for U64x2 {
         Self(unsafe { vshlq_n_u64::<N>(self.0) }, self.1)
     }
 
+    // In assembly: where LLVM knows that the upper halves are zero it takes the intrinsic for a product
+    // of whole words, which NEON has not, and multiplies in integer registers.
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
-        // SAFETY: as above.
-        Self(
-            unsafe { vmull_u32(vmovn_u64(self.0), vmovn_u64(other.0)) },
-            self.1,
-        )
+        let product: uint64x2_t;
+        // SAFETY: as above; the instruction touches registers alone.
+        unsafe {
+            asm!(
+                "umull {product:v}.2d, {a:v}.2s, {b:v}.2s",
+                product = lateout(vreg) product,
+                a = in(vreg) vmovn_u64(self.0),
+                b = in(vreg) vmovn_u64(other.0),
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        Self(product, self.1)
+    }
+
+    #[inline(always)]
+    fn add_product(self, a: Self, b: Self) -> Self {
+        let mut sum = self.0;
+        // SAFETY: as in `multiply`.
+        unsafe {
+            asm!(
+                "umlal {sum:v}.2d, {a:v}.2s, {b:v}.2s",
+                sum = inlateout(vreg) sum,
+                a = in(vreg) vmovn_u64(a.0),
+                b = in(vreg) vmovn_u64(b.0),
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        Self(sum, self.1)
     }
 
     #[inline(always)]
