@@ -44,7 +44,8 @@ pub struct Tour {
 /// Measures every algorithm of every engine at two lengths; six of them at more lengths, beside a
 /// hand-written loop (if its program is built) and a baseline, on one thread and on all; the
 /// cycles of those, the latency of one, and a gateway's load: 32 keys, equal lengths and a mix,
-/// beside libipsec-mb; and handshakes of HAProxy and nginx, if they are installed.
+/// beside libipsec-mb or, without it, that loop; and handshakes of HAProxy and nginx, if they are
+/// installed.
 ///
 /// `say` is told what comes next.
 ///
@@ -87,8 +88,12 @@ pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
         timed.extend(cells::measure(&work.cells()?, &beside, QUICK, &bench)?);
     }
     compare(&mut timed, &engines);
-    say("32 keys, short and long packets and a mix, beside ipsec-mb");
-    timed.extend(many_keys(&engines, short, &bench)?);
+    let gateway = gateway_peer();
+    say(&format!(
+        "32 keys, short and long packets and a mix{}",
+        gateway.map_or(String::new(), |peer| format!(", beside {}", peer.name()))
+    ));
+    timed.extend(many_keys(&engines, gateway, short, &bench)?);
     let mut rows: Vec<Row> = timed.into_iter().map(Row::from).collect();
     say("cycles");
     let work = self::work(&six, &[64, 256, 1 << 10], 1);
@@ -118,8 +123,20 @@ pub fn tour(say: impl Fn(&str)) -> Result<Tour, Failure> {
     })
 }
 
-/// A gateway's load, beside the library made for it (if its program is built).
-fn many_keys(engines: &[String], pace: Pace, bench: &Bench) -> Result<Vec<Throughput>, Failure> {
+/// The library made for a gateway's load, if its program is built; it is for x86-64 alone. Otherwise
+/// the hand-written loop, if that is.
+fn gateway_peer() -> Option<Peer> {
+    let mut peers = [Peer::IpsecMb, Peer::Evp].into_iter();
+    peers.find(|peer| peer.program().is_ok())
+}
+
+/// A gateway's load, beside `peer`.
+fn many_keys(
+    engines: &[String],
+    peer: Option<Peer>,
+    pace: Pace,
+    bench: &Bench,
+) -> Result<Vec<Throughput>, Failure> {
     let specs: Vec<Spec> = MANY_KEYS
         .iter()
         .filter_map(|name| name.parse().ok())
@@ -132,7 +149,7 @@ fn many_keys(engines: &[String], pace: Pace, bench: &Bench) -> Result<Vec<Throug
         imix: IMIX.parse().ok(),
         ..equal.clone()
     };
-    let contest = with_peers(alone(engines), &[Peer::IpsecMb]);
+    let contest = with_peers(alone(engines), peer.as_slice());
     let mut rows = cells::measure(&equal.cells()?, &contest, pace, bench)?;
     rows.extend(cells::measure(&mixed.cells()?, &contest, pace, bench)?);
     Ok(rows)
