@@ -118,8 +118,8 @@ def tables(folder: pathlib.Path, columns: list[str], what: str) -> Iterator[pa.T
 class Speed:
     """Says how fast a pass was, and compares with one core."""
 
-    def __init__(self, engine: str) -> None:
-        self.engine, self.core = engine, 0.0
+    def __init__(self) -> None:
+        self.core = 0.0
 
     def say(self, what: str, size: int, values: int, seconds: float, cores: int) -> None:
         rate = size / seconds

@@ -45,7 +45,7 @@ def passes(session, folder: pathlib.Path, plain: pathlib.Path, rows: int, files:
     from lanelock.adapters.spark import decrypt_columns, udf
 
     print("Spark, local-cluster[2,1,1024]", flush=True)
-    keys, speed = dataset.keys(folder), dataset.Speed("Spark")
+    keys, speed = dataset.keys(folder), dataset.Speed()
     email = udf("encrypt", keys["email"], algorithm="aes-gcm", layout="spark")
     note = udf("encrypt", keys["note"], algorithm="aes-256-gcm-siv")
     join_key = udf("encrypt", keys["join_key"], algorithm="aes-siv")
@@ -75,7 +75,7 @@ def passes(session, folder: pathlib.Path, plain: pathlib.Path, rows: int, files:
     whole = sealed(data)
     start = time.monotonic()
     whole.mapInArrow(killer(marker, out, size // 3), whole.schema).write.parquet(str(out))
-    speed.say("the same, a worker killed", size, 3 * rows, time.monotonic() - start, 2)
+    print(f"  the same, a worker killed: {time.monotonic() - start:.1f} s", flush=True)
     assert marker.exists(), "no worker was killed"
     dataset.check_ids(out, rows)
     dataset.check_nonces(out, marker.read_bytes())
