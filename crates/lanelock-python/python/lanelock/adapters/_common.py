@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import pyarrow as pa
 
@@ -25,6 +25,21 @@ def checked(key: Reference) -> str:
 def resolved(reference: str, algorithm: str, layout: str) -> lanelock.Aead:
     """One for each process of a worker."""
     return lanelock.Aead(algorithm, lanelock.KeyRef(reference).load(), layout=layout)
+
+
+def on_columns(
+    columns: list[str],
+    key: Reference,
+    algorithm: str,
+    layout: str,
+    aad: Optional[bytes],
+    type: Optional[str],
+) -> Callable[[Any], Any]:
+    """What workers are sent: :func:`mapped` with all but the batch."""
+    return functools.partial(
+        mapped, columns=columns, reference=checked(key), algorithm=algorithm, layout=layout, aad=aad,
+        type=type,
+    )
 
 
 def mapped(

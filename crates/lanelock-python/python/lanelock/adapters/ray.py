@@ -9,10 +9,9 @@ process.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Optional
 
-from lanelock.adapters._common import Reference, checked, mapped
+from lanelock.adapters._common import Reference, on_columns
 
 
 def encrypt_columns(
@@ -26,7 +25,8 @@ def encrypt_columns(
     **options: Any,
 ) -> Any:
     """The data set with columns encrypted. ``options`` are those of ``map_batches``."""
-    return _mapped(dataset, columns, key, algorithm, layout, aad, None, options)
+    function = on_columns(columns, key, algorithm, layout, aad, None)
+    return dataset.map_batches(function, batch_format="pyarrow", **options)
 
 
 def decrypt_columns(
@@ -41,21 +41,5 @@ def decrypt_columns(
     **options: Any,
 ) -> Any:
     """The data set with columns decrypted to the type of a name such as ``"string"``."""
-    return _mapped(dataset, columns, key, algorithm, layout, aad, type, options)
-
-
-def _mapped(
-    dataset: Any,
-    columns: list[str],
-    key: Reference,
-    algorithm: str,
-    layout: str,
-    aad: Optional[bytes],
-    type: Optional[str],
-    options: dict[str, Any],
-) -> Any:
-    function = functools.partial(
-        mapped, columns=columns, reference=checked(key), algorithm=algorithm, layout=layout, aad=aad,
-        type=type,
-    )
+    function = on_columns(columns, key, algorithm, layout, aad, type)
     return dataset.map_batches(function, batch_format="pyarrow", **options)

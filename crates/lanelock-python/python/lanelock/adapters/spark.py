@@ -10,14 +10,13 @@ closure that Spark pickles, stores and logs. Each process of an executor resolve
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Iterator, Optional, Union
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType
 
-from lanelock.adapters._common import Reference, checked, deterministic, mapped, resolved
+from lanelock.adapters._common import Reference, checked, deterministic, on_columns, resolved
 
 
 def encrypt_columns(
@@ -70,10 +69,7 @@ def _mapped(
             for field in frame.schema.fields
         ]
     )
-    batch = functools.partial(
-        mapped, columns=columns, reference=checked(key), algorithm=algorithm, layout=layout, aad=aad,
-        type=type,
-    )
+    batch = on_columns(columns, key, algorithm, layout, aad, type)
 
     def batches(iterator: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return map(batch, iterator)
