@@ -1,8 +1,9 @@
-//! SHA-512 of one message after the other (FIPS 180-4, section 6.4.2): the schedule in vectors,
-//! two words at a time, and the rounds in integers.
+//! SHA-512 of one message after the other (FIPS 180-4, section 6.4.2): the schedule in vectors, two
+//! words of two blocks at a time, and the rounds in integers.
 //!
-//! Both run at the same time, since they use different parts of the core: the rounds, a chain of
-//! dependent steps, take as long as they would if the schedule were there already.
+//! Schedule and rounds of a first block run at the same time, since they use different parts of the
+//! core. The rounds of the second block find their schedule made. The integer units bound both, so a
+//! round has as few operations as it can.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -50,60 +51,110 @@ unsafe fn each_lane<const ROTATES: bool>(
     lanes: usize,
     blocks: usize,
 ) {
+    let mut sums = Sums([[[0; 4]; 8]; 5]);
+    // SAFETY: no instructions. From here on the compiler does not know who else has the sums, so
+    // additions read them from memory. Taken out of vectors, each would cost two instructions more.
+    unsafe { asm!("/* {0} */", in(reg) &raw mut sums, options(nostack, preserves_flags)) };
     for lane in 0..lanes {
         // SAFETY: `lane` is one of the caller's; its blocks are readable.
         unsafe {
             let (row, data) = (&mut *rows.add(lane), at.add(lane).read());
-            for block in 0..blocks {
-                compress::<ROTATES>(row, data.add(128 * block));
+            for block in (0..blocks).step_by(2) {
+                let second = (block + 1).min(blocks - 1);
+                let both = [data.add(128 * block), data.add(128 * second)];
+                first_of_two::<ROTATES>(row, &mut sums, both);
+                if second > block {
+                    second_of_two::<ROTATES>(row, &mut sums);
+                }
             }
         }
     }
 }
 
-/// Sixteen words, each with the constant of its round added.
-#[repr(align(64))]
-struct Sums([u64; 16]);
+/// For each pair of words of two blocks, both of the first block and then both of the second, each with
+/// the constant of its round added; eight pairs for sixteen rounds.
+#[repr(align(32))]
+struct Sums([[[u64; 4]; 8]; 5]);
 
+/// The constants, arranged as in [`Sums`].
+static CONSTANTS: [[[u64; 4]; 8]; 5] = {
+    let mut pairs = [[[0; 4]; 8]; 5];
+    let mut i = 0;
+    while i < 40 {
+        let (k, l) = (K512[i / 4][i % 4 * 2], K512[i / 4][i % 4 * 2 + 1]);
+        pairs[i / 8][i % 8] = [k, l, k, l];
+        i += 1;
+    }
+    pairs
+};
+
+/// The schedule of both blocks, and the rounds of the first.
+///
 /// # Safety
-/// As [`each_lane`], with one block at `data`.
+/// As [`each_lane`], with both blocks readable.
 #[inline(always)]
-unsafe fn compress<const ROTATES: bool>(row: &mut Row<u64>, data: *const u8) {
-    // SAFETY: the block is 8 registers of 16 bytes; the caller promises the instructions.
+unsafe fn first_of_two<const ROTATES: bool>(
+    row: &mut Row<u64>,
+    sums: &mut Sums,
+    blocks: [*const u8; 2],
+) {
+    // SAFETY: a block is 8 registers of 16 bytes; the caller promises the instructions.
     unsafe {
         let swap = _mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607);
+        let swap = _mm256_broadcastsi128_si256(swap);
         let mut w = [swap; 8];
-        let mut sums = Sums([0; 16]);
         for i in 0..8 {
-            w[i] = _mm_shuffle_epi8(_mm_loadu_si128(data.cast::<__m128i>().add(i)), swap);
-            sums.put(i, w[i], &K512[i / 4]);
+            let [low, high] = blocks.map(|block| _mm_loadu_si128(block.cast::<__m128i>().add(i)));
+            w[i] = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), swap);
+            sums.put(0, i, w[i]);
         }
         let mut s = *row;
-        for next in K512[2..].chunks_exact(2) {
-            s = sixteen::<ROTATES, true>(s, &mut w, &mut sums, [&next[0], &next[1]]);
+        for at in 0..4 {
+            s = sixteen::<ROTATES, false, true>(s, &mut w, sums, at);
         }
-        s = sixteen::<ROTATES, false>(s, &mut w, &mut sums, [&K512[0], &K512[1]]);
-        for i in 0..8 {
-            row[i] = row[i].wrapping_add(s[i]);
+        s = sixteen::<ROTATES, false, false>(s, &mut w, sums, 4);
+        add(row, &s);
+    }
+}
+
+/// The rounds of the second block.
+///
+/// # Safety
+/// As [`each_lane`].
+#[inline(always)]
+unsafe fn second_of_two<const ROTATES: bool>(row: &mut Row<u64>, sums: &mut Sums) {
+    let mut s = *row;
+    for at in 0..5 {
+        // SAFETY: the caller promises the instructions; no words are extended.
+        unsafe {
+            let mut none = [_mm256_setzero_si256(); 8];
+            s = sixteen::<ROTATES, true, false>(s, &mut none, sums, at);
         }
+    }
+    add(row, &s);
+}
+
+#[inline(always)]
+fn add(row: &mut Row<u64>, s: &Row<u64>) {
+    for i in 0..8 {
+        row[i] = row[i].wrapping_add(s[i]);
     }
 }
 
 impl Sums {
-    /// Word pair `i` of 8 with its constants, which are in `k` at its place modulo 4.
+    /// Pair `i` of the sixteen rounds number `at`.
     ///
     /// # Safety
     /// The CPU has the instructions.
     #[inline(always)]
-    unsafe fn put(&mut self, i: usize, words: __m128i, k: &[u64; 8]) {
-        // SAFETY: pairs inside both arrays.
+    unsafe fn put(&mut self, at: usize, i: usize, words: __m256i) {
+        // SAFETY: four aligned words inside both arrays.
         unsafe {
-            let k = _mm_loadu_si128(k[2 * (i % 4)..][..2].as_ptr().cast());
-            let to = self.0[2 * i..][..2].as_mut_ptr().cast();
-            _mm_store_si128(to, _mm_add_epi64(words, k));
-            // Read from memory as an operand of the addition; taken out of the register, each
-            // word would cost two instructions more.
-            asm!("/* {0} */", in(reg) to, options(nostack, preserves_flags));
+            let k = _mm256_loadu_si256(CONSTANTS[at][i].as_ptr().cast());
+            let to = self.0[at][i].as_mut_ptr().cast();
+            _mm256_store_si256(to, _mm256_add_epi64(words, k));
+            // Whoever else has the sums may have changed them.
+            asm!("", options(nostack, preserves_flags));
         }
     }
 }
@@ -116,45 +167,45 @@ fn pin(mut sum: u64) -> u64 {
     sum
 }
 
-/// Sixteen rounds; with `EXTEND`, also the sums of the next sixteen, whose constants are `next`.
+/// The sixteen rounds number `at`, of the first block or the second; with `EXTEND`, also the sums of
+/// the next sixteen of both.
 ///
 /// # Safety
-/// As [`compress`].
+/// As [`each_lane`].
 #[inline(always)]
-unsafe fn sixteen<const ROTATES: bool, const EXTEND: bool>(
+unsafe fn sixteen<const ROTATES: bool, const SECOND: bool, const EXTEND: bool>(
     state: Row<u64>,
-    w: &mut [__m128i; 8],
+    w: &mut [__m256i; 8],
     sums: &mut Sums,
-    next: [&[u64; 8]; 2],
+    at: usize,
 ) -> Row<u64> {
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+    // One round's `a` and `b` are the next one's `b` and `c`.
+    let mut b_or_c = b ^ c;
     macro_rules! round {
-        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-            // Of each sum, what the last round leaves latest is added last: one step from the
-            // old `e` to the new one, and one from `a` to `a`, are a rotation, two exclusive ors
-            // and one addition.
-            let rest = pin($h.wrapping_add(sums.0[$t]));
-            let early = pin($d.wrapping_add(rest));
+        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:expr, $t:expr) => {
+            let rest = pin($h.wrapping_add(sums.0[at][$i][2 * usize::from(SECOND) + $t]));
             let choice = $g ^ ($e & ($f ^ $g));
             let sigma = pin($e.rotate_right(14) ^ $e.rotate_right(18) ^ $e.rotate_right(41));
-            $d = pin(early.wrapping_add(choice)).wrapping_add(sigma);
-            let first = pin(rest.wrapping_add(choice)).wrapping_add(sigma);
-            // The majority, whose two halves have no bit in common.
-            let first = pin(first.wrapping_add($b & $c));
-            let first = pin(first.wrapping_add($a & ($b ^ $c)));
+            let first = pin(pin(rest.wrapping_add(choice)).wrapping_add(sigma));
+            $d = $d.wrapping_add(first);
+            let a_or_b = $a ^ $b;
+            let majority = (a_or_b & b_or_c) ^ $b;
+            b_or_c = a_or_b;
+            let first = pin(first.wrapping_add(majority));
             let sigma = $a.rotate_right(28) ^ $a.rotate_right(34) ^ $a.rotate_right(39);
             $h = sigma.wrapping_add(first);
         };
     }
     macro_rules! two {
         ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:expr) => {
-            round!($a $b $c $d $e $f $g $h, 2 * $i);
-            round!($h $a $b $c $d $e $f $g, 2 * $i + 1);
+            round!($a $b $c $d $e $f $g $h, $i, 0);
+            round!($h $a $b $c $d $e $f $g, $i, 1);
             if EXTEND {
                 // SAFETY: the caller promises the instructions.
                 unsafe {
                     w[$i] = extend::<ROTATES>(w, $i);
-                    sums.put($i, w[$i], next[$i / 4]);
+                    sums.put(at + 1, $i, w[$i]);
                 }
             }
         };
@@ -167,29 +218,33 @@ unsafe fn sixteen<const ROTATES: bool, const EXTEND: bool>(
     two!(g h a b c d e f, 5);
     two!(e f g h a b c d, 6);
     two!(c d e f g h a b, 7);
+    let _ = b_or_c;
     [a, b, c, d, e, f, g, h]
 }
 
-/// The two words 16 after pair `i`; `w[i]` is the oldest pair, the others follow it cyclically.
+/// The two words of each block 16 after pair `i`; `w[i]` is the oldest pair, the others follow it cyclically.
 ///
 /// # Safety
-/// As [`compress`].
+/// As [`each_lane`].
 #[inline(always)]
-unsafe fn extend<const ROTATES: bool>(w: &[__m128i; 8], i: usize) -> __m128i {
+unsafe fn extend<const ROTATES: bool>(w: &[__m256i; 8], i: usize) -> __m256i {
     let pair = |n: usize| w[(i + n) % 8];
     // SAFETY: the caller promises the instructions.
     unsafe {
-        let near = mix::<ROTATES, 1, 63, 8, 56, 7>(_mm_alignr_epi8::<8>(pair(1), pair(0)));
+        let near = mix::<ROTATES, 1, 63, 8, 56, 7>(_mm256_alignr_epi8::<8>(pair(1), pair(0)));
         let far = mix::<ROTATES, 19, 45, 61, 3, 6>(pair(7));
-        let middle = _mm_alignr_epi8::<8>(pair(5), pair(4));
-        _mm_add_epi64(_mm_add_epi64(_mm_add_epi64(pair(0), middle), near), far)
+        let middle = _mm256_alignr_epi8::<8>(pair(5), pair(4));
+        _mm256_add_epi64(
+            _mm256_add_epi64(_mm256_add_epi64(pair(0), middle), near),
+            far,
+        )
     }
 }
 
 /// Rotations right by `R` and `S` (left by `L` and `M`) and a shift right by `N`, summed.
 ///
 /// # Safety
-/// As [`compress`].
+/// As [`each_lane`].
 #[inline(always)]
 unsafe fn mix<
     const ROTATES: bool,
@@ -199,17 +254,17 @@ unsafe fn mix<
     const M: i32,
     const N: i32,
 >(
-    x: __m128i,
-) -> __m128i {
+    x: __m256i,
+) -> __m256i {
     // SAFETY: the caller promises the instructions.
     unsafe {
         if ROTATES {
-            let (r, s) = (_mm_ror_epi64::<R>(x), _mm_ror_epi64::<S>(x));
-            _mm_ternarylogic_epi64::<0x96>(r, s, _mm_srli_epi64::<N>(x))
+            let (r, s) = (_mm256_ror_epi64::<R>(x), _mm256_ror_epi64::<S>(x));
+            _mm256_ternarylogic_epi64::<0x96>(r, s, _mm256_srli_epi64::<N>(x))
         } else {
-            let r = _mm_xor_si128(_mm_srli_epi64::<R>(x), _mm_slli_epi64::<L>(x));
-            let s = _mm_xor_si128(_mm_srli_epi64::<S>(x), _mm_slli_epi64::<M>(x));
-            _mm_xor_si128(_mm_xor_si128(r, s), _mm_srli_epi64::<N>(x))
+            let r = _mm256_xor_si256(_mm256_srli_epi64::<R>(x), _mm256_slli_epi64::<L>(x));
+            let s = _mm256_xor_si256(_mm256_srli_epi64::<S>(x), _mm256_slli_epi64::<M>(x));
+            _mm256_xor_si256(_mm256_xor_si256(r, s), _mm256_srli_epi64::<N>(x))
         }
     }
 }
