@@ -2,13 +2,12 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use arrayvec::ArrayVec;
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::ecb::{Job, decrypt_many, encrypt_many};
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey};
+use lanelock_kernels::aes::ecb::{decrypt_many, decrypt_records, encrypt_many, encrypt_records};
+use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Message};
 
-use crate::burst::{BURST, Text, for_each_block_run};
+use crate::burst::{Text, for_each_block_run};
 use crate::cipher::{Cipher, Messages};
 
 pub(crate) struct EcbEncrypt {
@@ -36,40 +35,34 @@ impl EcbDecrypt {
 }
 
 macro_rules! ecb {
-    ($cipher:ty, $key:ty, $run:ident) => {
-        impl $cipher {
-            #[inline(always)]
-            fn job(&self, text: Text) -> Job<'_, $key> {
-                Job {
-                    source: text.source,
-                    target: text.target,
-                    len: text.len,
-                    key: &self.key,
-                }
-            }
-        }
-
+    ($cipher:ty, $run:ident, $run_records:ident) => {
         impl Cipher for $cipher {
             #[inline(always)]
             unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
-                let mut jobs = ArrayVec::<_, BURST>::new();
-                for message in messages.each() {
-                    jobs.push(message.cipher.job(message.text));
-                }
-                // SAFETY: the caller's promises are the kernel's.
-                unsafe { $run(self.machine, &mut jobs) }
+                messages.in_records(
+                    |cipher| &cipher.key,
+                    // SAFETY: the caller's promises are the kernel's; keys of one group have one size,
+                    // and validation has seen to whole blocks.
+                    |records| unsafe { $run_records(self.machine, self.key.size(), records) },
+                );
             }
 
             fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
                 for_each_block_run(payload, BLOCK, |text| {
+                    let Text {
+                        source,
+                        target,
+                        len,
+                    } = text;
+                    let message = Message::without_iv(source, target, len, &self.key);
                     // SAFETY: the piece is valid for its length; its input and output are alike or
                     // disjoint.
-                    unsafe { $run(self.machine, &mut [self.job(text)]) };
+                    unsafe { $run(self.machine, &[message]) };
                 });
             }
         }
     };
 }
 
-ecb!(EcbEncrypt, EncryptKey, encrypt_many);
-ecb!(EcbDecrypt, DecryptKey, decrypt_many);
+ecb!(EcbEncrypt, encrypt_many, encrypt_records);
+ecb!(EcbDecrypt, decrypt_many, decrypt_records);

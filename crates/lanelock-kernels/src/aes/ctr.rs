@@ -1,8 +1,8 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
 use super::message::{in_pieces, in_records, length};
-use super::rounds::{Keys, PerRounds, Rounds, each_round};
-use super::sweep::{Lone, Mode, Transform, sweep, sweep_each};
+use super::rounds::{Keys, PerRounds, Rounds};
+use super::sweep::{Around, Lone, Mode, sweep, sweep_each};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::Machine;
@@ -239,6 +239,7 @@ fn low(counter: u128) -> u64 {
 }
 
 /// Consecutive counters, little-endian; the low half does not overflow.
+#[derive(Clone, Copy)]
 struct KeyStream<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     counters: V,
@@ -265,30 +266,25 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
     }
 }
 
-impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for KeyStream<V, ROUNDS, K> {
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUNDS, K> {
+    const INVERSE: bool = false;
+    type Rounds = Rounds<V, ROUNDS, K>;
+
     #[inline(always)]
-    fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
-        let mut blocks = [V::zero(self.rounds.proof()); G];
-        for block in &mut blocks {
-            *block = self.counters.reverse();
-            let mut next = [self.counters.add64(self.step)];
-            if V::BLOCKS == 4 {
-                // Else each distance from the first would take up a register, of 32.
-                V::pin(&mut next);
-            }
-            [self.counters] = next;
+    fn rounds(&self) -> &Self::Rounds {
+        &self.rounds
+    }
+
+    #[inline(always)]
+    fn ahead(&mut self, data: V) -> (V, V) {
+        let block = self.counters.reverse();
+        let mut next = [self.counters.add64(self.step)];
+        if V::BLOCKS == 4 {
+            // Else each distance from the first would take up a register, of 32.
+            V::pin(&mut next);
         }
-        self.rounds.begin(&mut blocks);
-        each_round!(self.rounds.count(), |r| {
-            self.rounds.middle(r, &mut blocks);
-            // Else one register's rounds may come behind all others', and then wait.
-            V::pin(&mut blocks);
-        });
-        self.rounds.end(&mut blocks);
-        for (data, stream) in data.iter_mut().zip(blocks) {
-            *data = data.xor(stream);
-        }
-        data
+        [self.counters] = next;
+        (block, data)
     }
 }
 

@@ -1,110 +1,141 @@
 //! ECB (SP 800-38A, section 6.1).
 
-use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Transform, sweep};
-use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
+use super::key::Schedule;
+use super::rounds::{Keys, PerRounds, Rounds};
+use super::sweep::{Around, Lone, Mode, sweep_each};
+use super::{BLOCK, DecryptKey, EncryptKey, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
-/// One message, or a part of one.
-#[derive(Debug)]
-pub struct Job<'k, Key> {
-    /// Valid for reads of `len` bytes.
-    pub source: *const u8,
-    /// Valid for writes of `len` bytes; may be `source`.
-    pub target: *mut u8,
-    /// Bytes, a multiple of 16.
-    pub len: usize,
-    /// The schedule of this message.
-    pub key: &'k Key,
-}
-
-/// Encrypts every job.
+/// Encrypts every message; IVs are not read.
 ///
 /// # Panics
-/// If a key differs in size from the first job's, or a length is not a multiple of 16.
+/// If a key differs in size from the first message's, or a length is not a multiple of 16.
 ///
 /// # Safety
-/// - Each `source` is valid for reads and each `target` for writes of the job's `len` bytes.
+/// - Each `source` is valid for reads and each `target` for writes of the message's `len` bytes.
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
-///   and targets of all other jobs.
-pub unsafe fn encrypt_many(machine: Machine, jobs: &[Job<'_, EncryptKey>]) {
-    let Some(first) = jobs.first() else { return };
-    let size = first.key.size();
-    assert!(
-        jobs.iter().all(|job| fits(job.len, job.key.size(), size)),
-        "{MISFIT}"
-    );
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run_sized(size, EncryptMany(jobs)) }
+///   and targets of all other messages.
+pub unsafe fn encrypt_many(machine: Machine, messages: &[Message<'_, EncryptKey>]) {
+    if let Some((size, records)) = of_one_size(messages) {
+        // SAFETY: the caller's contract; sizes and lengths were compared.
+        unsafe { encrypt_records(machine, size, &records) }
+    }
 }
 
-/// Decrypts every job.
+/// Decrypts every message; IVs are not read.
 ///
 /// # Panics
 /// As [`encrypt_many`].
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(machine: Machine, jobs: &[Job<'_, DecryptKey>]) {
-    let Some(first) = jobs.first() else { return };
-    let size = first.key.size();
+pub unsafe fn decrypt_many(machine: Machine, messages: &[Message<'_, DecryptKey>]) {
+    if let Some((size, records)) = of_one_size(messages) {
+        // SAFETY: the caller's contract; sizes and lengths were compared.
+        unsafe { decrypt_records(machine, size, &records) }
+    }
+}
+
+/// As [`encrypt_many`], for messages that are in memory.
+///
+/// # Safety
+/// As for [`encrypt_many`], until this returns; the records are valid for reads, and do not change.
+/// Every key has `size`, and every length is a multiple of 16.
+#[inline(never)]
+pub unsafe fn encrypt_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match Lone::<EncryptMode, _>::of(records) {
+            Some(lone) => machine.blocks.run_sized(size, lone),
+            None => machine.blocks.run_sized(size, EncryptEach(records)),
+        }
+    }
+}
+
+/// As [`decrypt_many`], for messages that are in memory.
+///
+/// # Safety
+/// As for [`encrypt_records`].
+#[inline(never)]
+pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match Lone::<DecryptMode, _>::of(records) {
+            Some(lone) => machine.blocks.run_sized(size, lone),
+            None => machine.blocks.run_sized(size, DecryptEach(records)),
+        }
+    }
+}
+
+/// The size of all keys, with the messages in records; `None` without messages.
+fn of_one_size<'k, Key: Schedule>(
+    messages: &[Message<'k, Key>],
+) -> Option<(KeySize, Records<'k, Key>)> {
+    let records = Records::of(messages)?;
+    let size = messages[0].key.key_size();
+    let fits = |message: &Message<'_, Key>| {
+        (message.len as usize).is_multiple_of(BLOCK) && message.key.key_size() == size
+    };
     assert!(
-        jobs.iter().all(|job| fits(job.len, job.key.size(), size)),
-        "{MISFIT}"
+        messages.iter().all(fits),
+        "whole blocks and keys of one size are required"
     );
-    // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { machine.blocks.run_sized(size, DecryptMany(jobs)) }
+    Some((size, records))
 }
 
-fn fits(len: usize, size: KeySize, expected: KeySize) -> bool {
-    len.is_multiple_of(BLOCK) && size == expected
-}
+macro_rules! directions {
+    ($($each:ident $mode:ident $around:ident, $key:ident, $inverse:literal;)*) => {$(
+        struct $each<'m, 'k>(&'m Records<'k, $key>);
 
-const MISFIT: &str = "whole blocks and keys of one size are required";
-
-struct EncryptMany<'a, 'k>(&'a [Job<'k, EncryptKey>]);
-struct DecryptMany<'a, 'k>(&'a [Job<'k, DecryptKey>]);
-
-impl PerRounds for EncryptMany<'_, '_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        for job in self.0 {
-            // SAFETY: `encrypt_many`'s contract.
-            unsafe {
-                let mut encrypt = Encrypt(Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr()));
-                sweep(proof, &mut encrypt, job.source, job.target, job.len);
+        impl PerRounds for $each<'_, '_> {
+            #[inline(always)]
+            unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+                // SAFETY: the contract of [`encrypt_records`].
+                unsafe { sweep_each::<$mode, $key, V, ROUNDS>(proof, self.0, 0) };
             }
         }
-    }
-}
 
-impl PerRounds for DecryptMany<'_, '_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        for job in self.0 {
-            // SAFETY: `decrypt_many`'s contract.
-            unsafe {
-                let mut decrypt = Decrypt(Rounds::<V, ROUNDS>::load(proof, job.key.as_ptr()));
-                sweep(proof, &mut decrypt, job.source, job.target, job.len);
+        struct $mode;
+
+        impl Mode for $mode {
+            type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $around<V, ROUNDS, K>;
+
+            #[inline(always)]
+            unsafe fn start<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+                rounds: Rounds<V, ROUNDS, K>,
+                _: *const [u8; BLOCK],
+            ) -> $around<V, ROUNDS, K> {
+                $around(rounds)
             }
         }
-    }
+
+        #[derive(Clone, Copy)]
+        struct $around<V, const ROUNDS: usize, K>(Rounds<V, ROUNDS, K>);
+
+        impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $around<V, ROUNDS, K> {
+            const INVERSE: bool = $inverse;
+            type Rounds = Rounds<V, ROUNDS, K>;
+
+            #[inline(always)]
+            fn rounds(&self) -> &Self::Rounds {
+                &self.0
+            }
+
+            #[inline(always)]
+            fn ahead(&mut self, data: V) -> (V, V) {
+                (data, data)
+            }
+
+            #[inline(always)]
+            fn behind(cipher: V, _: V) -> V {
+                cipher
+            }
+        }
+    )*};
 }
 
-struct Encrypt<V, const ROUNDS: usize>(Rounds<V, ROUNDS>);
-struct Decrypt<V, const ROUNDS: usize>(Rounds<V, ROUNDS>);
-
-impl<V: Vector, const ROUNDS: usize> Transform<V> for Encrypt<V, ROUNDS> {
-    #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        self.0.encrypt(data)
-    }
-}
-
-impl<V: Vector, const ROUNDS: usize> Transform<V> for Decrypt<V, ROUNDS> {
-    #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        self.0.decrypt(data)
-    }
+directions! {
+    EncryptEach EncryptMode Encrypt, EncryptKey, false;
+    DecryptEach DecryptMode Decrypt, DecryptKey, true;
 }

@@ -22,7 +22,7 @@ pub(super) unsafe fn run_ends(
     before: impl Fn(usize, &Message<'_, EncryptKey>) -> *const [u8; BLOCK],
 ) {
     let mut stream = [[0_u8; BLOCK]; TOGETHER];
-    let mut jobs = [const { MaybeUninit::<ecb::Job<'_, EncryptKey>>::uninit() }; TOGETHER];
+    let mut blocks = [const { MaybeUninit::<Message<'_, EncryptKey>>::uninit() }; TOGETHER];
     let mut ends = [0_u8; TOGETHER];
     let mut count = 0;
     let block: *mut [u8; BLOCK] = stream.as_mut_ptr();
@@ -34,12 +34,8 @@ pub(super) unsafe fn run_ends(
             if (message.len as usize).is_multiple_of(BLOCK) {
                 continue;
             }
-            jobs[count].write(ecb::Job {
-                source: before(i, &message).cast(),
-                target: block.add(count).cast(),
-                len: BLOCK,
-                key: message.key,
-            });
+            let (source, target) = (before(i, &message).cast(), block.add(count).cast());
+            blocks[count].write(Message::without_iv(source, target, BLOCK, message.key));
         }
         ends[count] = number;
         count += 1;
@@ -49,8 +45,8 @@ pub(super) unsafe fn run_ends(
     }
     // SAFETY: the first `count` are initialised. Each target is a block of its own.
     unsafe {
-        let jobs = core::slice::from_raw_parts(jobs.as_ptr().cast(), count);
-        ecb::encrypt_many(machine, jobs);
+        let blocks = core::slice::from_raw_parts(blocks.as_ptr().cast(), count);
+        ecb::encrypt_many(machine, blocks);
         for (n, &number) in ends[..count].iter().enumerate() {
             let message = records.get(usize::from(number));
             let len = message.len as usize;

@@ -142,16 +142,9 @@ impl Subkeys {
         let (source, target) = (block.as_ptr(), block.as_mut_ptr());
         // SAFETY: one block, in place.
         unsafe {
-            ecb::encrypt_many(
-                machine,
-                &[ecb::Job {
-                    source,
-                    target,
-                    len: BLOCK,
-                    key,
-                }],
-            )
-        };
+            let message = super::Message::without_iv(source, target, BLOCK, key);
+            ecb::encrypt_many(machine, &[message]);
+        }
         let mut subkeys = [[0; BLOCK]; 2];
         for subkey in &mut subkeys {
             block = double(block);

@@ -16,8 +16,25 @@ pub struct Message<'k, Key> {
     pub len: u32,
     /// The schedule of this message.
     pub key: &'k Key,
-    /// Valid for reads.
+    /// Valid for reads, in a mode that has one.
     pub iv: *const [u8; BLOCK],
+}
+
+impl<'k, Key> Message<'k, Key> {
+    /// Blocks of a mode without an IV; see the fields.
+    ///
+    /// # Panics
+    /// If the length is not below 4 GiB.
+    #[inline(always)]
+    pub fn without_iv(source: *const u8, target: *mut u8, len: usize, key: &'k Key) -> Self {
+        Self {
+            source,
+            target,
+            len: length(len),
+            key,
+            iv: core::ptr::null(),
+        }
+    }
 }
 
 /// Memory where a message goes on.
@@ -195,14 +212,23 @@ impl<'k, Key> Records<'k, Key> {
     /// `i` is below `count`, and the pointers are as the fields say.
     #[inline(always)]
     pub(crate) unsafe fn get(&self, i: usize) -> Message<'k, Key> {
-        let at = i * self.stride;
+        // SAFETY: the caller's promise.
+        unsafe { self.at(i * self.stride, i * self.key_stride) }
+    }
+
+    /// The message with its fields this many bytes behind those of the first, and its key that many.
+    ///
+    /// # Safety
+    /// There is one, and the pointers are as the fields say.
+    #[inline(always)]
+    pub(crate) unsafe fn at(&self, at: usize, key_at: usize) -> Message<'k, Key> {
         // SAFETY: the caller's promise.
         unsafe {
             Message {
                 source: self.source.byte_add(at).read(),
                 target: self.target.byte_add(at).read(),
                 len: self.len.byte_add(at).read(),
-                key: self.key.byte_add(i * self.key_stride).read(),
+                key: self.key.byte_add(key_at).read(),
                 iv: self.iv.byte_add(at).read(),
             }
         }

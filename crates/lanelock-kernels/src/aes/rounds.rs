@@ -41,6 +41,33 @@ pub(crate) trait Keys<V: Vector>: Copy {
     fn last(&self, rounds: usize) -> V;
 }
 
+/// The round keys of one schedule, wherever they are.
+pub(crate) trait Schedules<V> {
+    /// How many rounds there are.
+    fn number(&self) -> usize;
+    /// The key of round `r` but the last, 0 for the one before the first.
+    fn key(&self, r: usize) -> V;
+    /// The key of the last round.
+    fn last_key(&self) -> V;
+}
+
+impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Schedules<V> for Rounds<V, ROUNDS, K> {
+    #[inline(always)]
+    fn number(&self) -> usize {
+        self.count()
+    }
+
+    #[inline(always)]
+    fn key(&self, r: usize) -> V {
+        self.at(r)
+    }
+
+    #[inline(always)]
+    fn last_key(&self) -> V {
+        self.last()
+    }
+}
+
 /// Round keys in registers: for many messages, or for code that has registers to spare.
 #[derive(Clone, Copy)]
 pub(crate) struct Held<V> {

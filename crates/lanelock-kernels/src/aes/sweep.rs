@@ -1,10 +1,12 @@
 //! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a
-//! time. Short messages overlap because the CPU starts the next before the last has finished.
+//! time. Short messages of one length run side by side; others overlap because the CPU starts the next
+//! before the last has finished.
 
 use core::marker::PhantomData;
+use core::{array, ptr};
 
 use super::key::Schedule;
-use super::rounds::{Keys, PerRounds, Rounds};
+use super::rounds::{Keys, PerRounds, Rounds, Schedules, each_round};
 use super::{BLOCK, Message, Records};
 use crate::arch::blocks::Vector;
 
@@ -13,13 +15,76 @@ pub(crate) trait Transform<V: Vector> {
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
 }
 
+/// What such a mode does around the rounds of the cipher.
+pub(crate) trait Around<V: Vector>: Copy {
+    /// Whether the rounds are those of decryption.
+    const INVERSE: bool;
+    type Rounds: Schedules<V>;
+
+    fn rounds(&self) -> &Self::Rounds;
+
+    /// What the cipher takes for the next register of the message, and what [`Around::behind`] does.
+    fn ahead(&mut self, data: V) -> (V, V);
+
+    /// The register's result, of the cipher's and the second of [`Around::ahead`].
+    #[inline(always)]
+    fn behind(cipher: V, second: V) -> V {
+        cipher.xor(second)
+    }
+}
+
+impl<V: Vector, T: Around<V>> Transform<V> for T {
+    #[inline(always)]
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        apply_each(array::from_mut(self), data)
+    }
+}
+
+/// Applies each of `N` to its share of `G` registers, side by side.
+#[inline(always)]
+fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &mut [T; N],
+    data: [V; G],
+) -> [V; G] {
+    let each = const { G / N };
+    let (mut state, mut second) = (data, data);
+    for i in 0..G {
+        (state[i], second[i]) = these[i / each].ahead(data[i]);
+    }
+    for i in 0..G {
+        state[i] = state[i].xor(these[i / each].rounds().key(0));
+    }
+    each_round!(these[0].rounds().number(), |r| {
+        for i in 0..G {
+            let key = these[i / each].rounds().key(r);
+            state[i] = if T::INVERSE {
+                state[i].aes_dec(key)
+            } else {
+                state[i].aes_enc(key)
+            };
+        }
+        // Else one register's rounds may come behind all others', and then wait.
+        V::pin(&mut state);
+    });
+    for i in 0..G {
+        let key = these[i / each].rounds().last_key();
+        let cipher = if T::INVERSE {
+            state[i].aes_dec_last(key)
+        } else {
+            state[i].aes_enc_last(key)
+        };
+        state[i] = T::behind(cipher, second[i]);
+    }
+    state
+}
+
 /// A mode of messages with a key and an IV.
 pub(crate) trait Mode {
     /// What it does to a message.
-    type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>>: Transform<V>;
+    type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>>: Around<V>;
 
     /// # Safety
-    /// The IV is valid for reads.
+    /// The IV is valid for reads, if the mode has one.
     unsafe fn start<V: Vector, const ROUNDS: usize, K: Keys<V>>(
         rounds: Rounds<V, ROUNDS, K>,
         iv: *const [u8; BLOCK],
@@ -57,6 +122,11 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             let schedule = records.get(number).key.round_keys_ptr();
             let rounds = Rounds::<V, ROUNDS>::load(proof, schedule);
             while number < records.count {
+                let together = side_by_side::<M, Key, V, ROUNDS, true>(proof, records, number);
+                if together > 0 {
+                    number += together;
+                    continue;
+                }
                 let next = records.get(number);
                 if !M::admits(next.iv) {
                     break;
@@ -73,6 +143,11 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             return number;
         }
         while number < records.count {
+            let together = side_by_side::<M, Key, V, ROUNDS, false>(proof, records, number);
+            if together > 0 {
+                number += together;
+                continue;
+            }
             let next = records.get(number);
             if !M::admits(next.iv) {
                 break;
@@ -82,6 +157,107 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
         }
     }
     number
+}
+
+/// Runs the messages from `first` on side by side, if there are enough that are alike and short: how
+/// many. One after the other, they would fill the CPU's queues with rounds that wait.
+///
+/// # Safety
+/// As for [`sweep_each`]; `first` is one of the messages. With `SHARED`, all have one key.
+#[inline(always)]
+unsafe fn side_by_side<
+    M: Mode,
+    Key: Schedule,
+    V: Vector,
+    const ROUNDS: usize,
+    const SHARED: bool,
+>(
+    proof: V::Proof,
+    records: &Records<'_, Key>,
+    first: usize,
+) -> usize {
+    // Four blocks are one register of 512 bits, where messages one after the other are fast enough.
+    if const { !V::SIDE_BY_SIDE || V::BLOCKS > 2 } {
+        return 0;
+    }
+    // SAFETY: the caller's promises.
+    unsafe {
+        match records.get(first).len as usize {
+            BLOCK => {
+                let single = V::single(proof);
+                several::<M, Key, V::Single, ROUNDS, false, 8, 1>(single, records, first)
+            }
+            len if len == 4 * BLOCK && const { V::BLOCKS == 2 } => {
+                several::<M, Key, V, ROUNDS, SHARED, 4, 2>(proof, records, first)
+            }
+            len if len == 4 * BLOCK && const { V::BLOCKS == 1 } => {
+                several::<M, Key, V, ROUNDS, SHARED, 2, 4>(proof, records, first)
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Runs `N` messages of `EACH` registers, eight registers together; returns `N`. Does nothing and
+/// returns 0 unless so many of that length follow that the mode admits.
+///
+/// # Safety
+/// As for [`side_by_side`].
+#[inline(always)]
+unsafe fn several<
+    M: Mode,
+    Key: Schedule,
+    V: Vector,
+    const ROUNDS: usize,
+    const SHARED: bool,
+    const N: usize,
+    const EACH: usize,
+>(
+    proof: V::Proof,
+    records: &Records<'_, Key>,
+    first: usize,
+) -> usize {
+    const { assert!(N * EACH == 8) }
+    if records.count - first < N {
+        return 0;
+    }
+    let (mut sources, mut targets) = ([ptr::null(); N], [ptr::null_mut(); N]);
+    let (mut keys, mut ivs) = ([ptr::null(); N], [ptr::null(); N]);
+    let (mut at, mut key_at) = (first * records.stride, first * records.key_stride);
+    let mut alike = true;
+    // SAFETY: the caller's promises; there are so many messages, and they are as long.
+    unsafe {
+        for n in 0..N {
+            let next = records.at(at, key_at);
+            alike &= (next.len as usize == EACH * V::BYTES) & M::admits(next.iv);
+            (sources[n], targets[n], ivs[n]) = (next.source, next.target, next.iv);
+            keys[n] = if SHARED && n > 0 {
+                keys[0]
+            } else {
+                next.key.round_keys_ptr()
+            };
+            at += records.stride;
+            key_at += records.key_stride;
+        }
+        if !alike {
+            return 0;
+        }
+        let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, keys[0]);
+        let mut these = [M::start(rounds, ivs[0]); N];
+        for n in 1..N {
+            these[n] = M::start(Rounds::in_memory(proof, keys[n]), ivs[n]);
+        }
+        let mut data = [V::zero(proof); 8];
+        for i in 0..8 {
+            data[i] = V::load(proof, sources[i / EACH].add(V::BYTES * (i % EACH)));
+        }
+        let mut data = apply_each(&mut these, data);
+        V::pin(&mut data);
+        for i in 0..8 {
+            data[i].store(targets[i / EACH].add(V::BYTES * (i % EACH)));
+        }
+    }
+    N
 }
 
 /// A message with a key of its own.
@@ -252,3 +428,6 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

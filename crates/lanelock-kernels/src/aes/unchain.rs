@@ -4,7 +4,7 @@
 use super::key::Schedule;
 use super::message::{Part, Piece, in_pieces};
 use super::rounds::{Keys, PerRounds, Rounds};
-use super::sweep::{Lone, Mode, Transform, sweep_each};
+use super::sweep::{Around, Lone, Mode, sweep_each};
 use super::{BLOCK, KeySize, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -77,19 +77,21 @@ struct CbcMode;
 struct CfbMode;
 
 /// The last block of `before` precedes the next register.
+#[derive(Clone, Copy)]
 struct Cbc<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
 /// As [`Cbc`].
+#[derive(Clone, Copy)]
 struct Cfb<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
 macro_rules! modes {
-    ($($mode:ident $transform:ident)*) => {$(
+    ($($mode:ident $transform:ident $inverse:literal, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
         impl Mode for $mode {
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $transform<V, ROUNDS, K>;
 
@@ -103,35 +105,27 @@ macro_rules! modes {
                 $transform { rounds, before }
             }
         }
+
+        impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $transform<V, ROUNDS, K> {
+            const INVERSE: bool = $inverse;
+            type Rounds = Rounds<V, ROUNDS, K>;
+
+            #[inline(always)]
+            fn rounds(&self) -> &Self::Rounds {
+                &self.rounds
+            }
+
+            #[inline(always)]
+            fn ahead(&mut self, $data: V) -> (V, V) {
+                let $shifted = $data.shift_in(self.before);
+                self.before = $data;
+                $ahead
+            }
+        }
     )*};
 }
 
-modes!(CbcMode Cbc CfbMode Cfb);
-
-impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for Cbc<V, ROUNDS, K> {
-    #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        let mut plain = self.rounds.decrypt(data);
-        for (plain, data) in plain.iter_mut().zip(data) {
-            *plain = plain.xor(data.shift_in(self.before));
-            self.before = data;
-        }
-        plain
-    }
-}
-
-impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Transform<V> for Cfb<V, ROUNDS, K> {
-    #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        let mut before = data;
-        for (before, data) in before.iter_mut().zip(data) {
-            *before = data.shift_in(self.before);
-            self.before = data;
-        }
-        let mut plain = self.rounds.encrypt(before);
-        for (plain, data) in plain.iter_mut().zip(data) {
-            *plain = plain.xor(data);
-        }
-        plain
-    }
+modes! {
+    CbcMode Cbc true, shifted data => (data, shifted);
+    CfbMode Cfb false, shifted data => (shifted, data);
 }

@@ -5,7 +5,7 @@ use std::{format, vec};
 
 use super::{Burst, Given, Message, Registers, Row, Then, table};
 use crate::Machine;
-use crate::aes::{BLOCK, DecryptKey, EncryptKey, KeySize, Part, Piece, Records, reference};
+use crate::aes::{self, BLOCK, DecryptKey, EncryptKey, KeySize, Part, Piece, Records, reference};
 use crate::aes::{cbc, cfb, ctr, ecb, mac, ofb, xts};
 
 table! {
@@ -254,7 +254,7 @@ fn whole(
     }
 }
 
-type WholeMessage<'k> = crate::aes::Message<'k, EncryptKey>;
+type WholeMessage<'k> = aes::Message<'k, EncryptKey>;
 
 fn ctr_of_whole(machine: Machine, size: KeySize, messages: Vec<WholeMessage<'_>>) {
     // SAFETY: of messages, whose memory is borrowed for their lengths, and IVs of a block.
@@ -272,18 +272,16 @@ fn ofb_of_whole(machine: Machine, size: KeySize, messages: Vec<WholeMessage<'_>>
 fn books<Key: 'static>(
     name: &str,
     schedule: fn(&EncryptKey) -> Key,
-    many: unsafe fn(Machine, &[ecb::Job<'_, Key>]),
+    many: unsafe fn(Machine, &[aes::Message<'_, Key>]),
     reference: fn(&EncryptKey, [u8; BLOCK]) -> [u8; BLOCK],
 ) -> Row {
     let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
         let keys = burst.keys(|key| schedule(&expanded(machine, key)));
         burst.each_time(
             then,
-            |message| ecb::Job {
-                source: message.source,
-                target: message.target,
-                len: message.len,
-                key: &keys[message.given.key],
+            |message| {
+                let key = &keys[message.given.key];
+                aes::Message::without_iv(message.source, message.target, message.len, key)
             },
             // SAFETY: jobs of messages, whose memory is borrowed for their lengths.
             |jobs| unsafe { many(machine, jobs) },

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
 use super::j0_of_iv12;
-use crate::aes::{BLOCK, EncryptKey, ecb};
+use crate::aes::{BLOCK, EncryptKey, Message, ecb};
 use crate::machine::Machine;
 
 /// What GCM prepares once per key.
@@ -25,15 +25,8 @@ impl Key {
         let (source, target) = (h.as_ptr(), h.as_mut_ptr());
         // SAFETY: one block, in place.
         unsafe {
-            ecb::encrypt_many(
-                machine,
-                &[ecb::Job {
-                    source,
-                    target,
-                    len: BLOCK,
-                    key: &cipher,
-                }],
-            );
+            let message = Message::without_iv(source, target, BLOCK, &cipher);
+            ecb::encrypt_many(machine, &[message]);
         }
         let mut expanded = Self {
             cipher,

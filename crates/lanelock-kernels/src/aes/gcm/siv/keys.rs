@@ -5,7 +5,7 @@ use core::{array, ptr};
 use zeroize::Zeroize;
 
 use super::{LOT, NONCE};
-use crate::aes::{BLOCK, EncryptKey, KeySize, ecb};
+use crate::aes::{BLOCK, EncryptKey, KeySize, Message, ecb};
 use crate::machine::Machine;
 
 /// The keys of up to [`LOT`] messages (RFC 8452, 4), wiped on drop.
@@ -78,21 +78,16 @@ pub(super) fn encrypt_each<'k, 'b>(
     any: &'k EncryptKey,
     stretches: impl Iterator<Item = (&'k EncryptKey, &'b mut [[u8; BLOCK]])>,
 ) {
-    let mut jobs: [_; LOT] = array::from_fn(|_| ecb::Job {
-        source: ptr::null(),
-        target: ptr::null_mut(),
-        len: 0,
-        key: any,
-    });
+    let none = |_| Message::without_iv(ptr::null(), ptr::null_mut(), 0, any);
+    let mut messages: [_; LOT] = array::from_fn(none);
     let mut count = 0;
-    for (job, (key, blocks)) in jobs.iter_mut().zip(stretches) {
-        let target = blocks.as_mut_ptr().cast();
-        (job.source, job.target, job.len) = (target, target, BLOCK * blocks.len());
-        job.key = key;
+    for (message, (key, blocks)) in messages.iter_mut().zip(stretches) {
+        let target: *mut u8 = blocks.as_mut_ptr().cast();
+        *message = Message::without_iv(target, target, BLOCK * blocks.len(), key);
         count += 1;
     }
-    // SAFETY: each job is a slice of its own, borrowed exclusively until here, in place.
-    unsafe { ecb::encrypt_many(machine, &jobs[..count]) };
+    // SAFETY: each message is a slice of its own, borrowed exclusively until here, in place.
+    unsafe { ecb::encrypt_many(machine, &messages[..count]) };
 }
 
 impl Drop for Keys {
