@@ -31,15 +31,20 @@ use crate::validate::Rules;
 #[derive(Clone)]
 pub struct Session(Arc<Wiped<SessionInner>>);
 
-/// What an operation reaches through one pointer.
+/// What an operation reaches through one pointer. What every operation reads is on its first line of
+/// the cache: of a thousand sessions, each line is one to wait for.
+#[repr(C, align(64))]
 pub(crate) struct SessionInner {
-    pub(crate) rules: Rules,
     pub(crate) kind: Kind,
     pub(crate) engine: Box<Wiped<dyn EngineSession>>,
     /// Invariant: of what is in `engine`. Asking that each time would be a call.
     engine_type: TypeId,
+    /// Begins with what building an operation needs.
+    pub(crate) rules: Rules,
     description: Description,
 }
+
+const _: () = assert!(std::mem::offset_of!(SessionInner, rules) + size_of::<u64>() <= 64);
 
 /// Sessions of the same kind are of one device and have the same rules: they hold the same value,
 /// and it is its address that counts.

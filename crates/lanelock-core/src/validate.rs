@@ -12,23 +12,24 @@ mod overlap;
 
 /// What a session demands of its operations: the transform reduced to a few comparisons.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(C)]
 pub(crate) struct Rules {
+    /// All bits if there is a payload, none otherwise.
+    pub(crate) cipher_mask: u32,
+    /// All bits if there is an authenticated range, none otherwise.
+    pub(crate) auth_mask: u32,
     pub(crate) group: GroupId,
     /// What a regular operation's signature is, in the bits of the mask.
     regular: Signature,
     /// Bits that do not matter to the comparison.
     ignored: Signature,
-    parts: u8,
-    iv_len: u8,
-    block_mask: u8,
-    tag_len: u16,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
     pub(crate) max_aad: u32,
-    /// All bits if there is a payload, none otherwise.
-    pub(crate) cipher_mask: u32,
-    /// All bits if there is an authenticated range, none otherwise.
-    pub(crate) auth_mask: u32,
+    tag_len: u16,
+    parts: u8,
+    iv_len: u8,
+    block_mask: u8,
 }
 
 impl Rules {
