@@ -37,15 +37,17 @@
 //! | `neon` | AES, one block to a register | the SHA instructions; without, 4 lanes | 2 lanes | 4 lanes, Poly1305 in 2 |
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
-//! Public-key operations run eight at a time, each with a key of its own: ML-KEM on every tier, the
-//! others in lanes of the `avx512` tier of CPUs with IFMA; elsewhere these are not offered.
+//! Public-key operations run eight at a time, each with a key of its own, where the CPU multiplies fast
+//! enough for that to be ahead of OpenSSL; what a row asks for is the tier's, too.
 //!
-//! | key | operations |
-//! |---|---|
-//! | X25519 | derive, generate |
-//! | Ed25519 | sign, verify, generate |
-//! | P-256, P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate |
-//! | ML-KEM-512, -768, -1024 | generate, encapsulate, decapsulate |
+//! | key | operations | from |
+//! |---|---|---|
+//! | X25519 | derive, generate | AVX2 and FMA |
+//! | Ed25519 | sign, verify, generate | AVX2 and FMA |
+//! | P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate | AVX2 and FMA |
+//! | P-256 | the same | AVX-512 IFMA |
+//! | RSA-2048, -3072, -4096 | sign, verify, encrypt, decrypt | AVX-512 IFMA |
+//! | ML-KEM-512, -768, -1024 | generate, encapsulate, decapsulate | any tier |
 //!
 //! Nonces of ECDSA are hedged: HMAC-DRBG (RFC 6979) over key, digest and 32 bytes of randomness of
 //! the operating system, one system call a batch. What a curve's base point is multiplied with is
