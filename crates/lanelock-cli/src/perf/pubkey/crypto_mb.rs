@@ -8,6 +8,7 @@ use lanelock::Device;
 use lanelock::public_key::{
     Curve, Key, KeyKind, Operation, PublicKey, PublicParts, SecretKey, SecretParts, SignatureForm,
 };
+use lanelock_native::{Digits, Native};
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
 
@@ -31,15 +32,20 @@ impl CryptoMb {
     /// Where it is.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if it is not where it is looked for.
+    /// [`Failure::Usage`] if this CPU cannot run it, or it is not where it is looked for.
     pub fn program() -> Result<std::path::PathBuf, Failure> {
+        if Native::digits_of_cpu() != Digits::Ifma {
+            let why = "libcrypto_mb needs AVX-512 IFMA, which this CPU does not have; leave it out of --peer";
+            return Err(Failure::Usage(format!("{}: {why}", Self::NAME)));
+        }
         program(Self::NAME, "build it, as root, with `make peers-newest`")
     }
 
     /// Starts it.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if it is not built, [`Failure::Failed`] if it does not start.
+    /// [`Failure::Usage`] if it is not built or this CPU cannot run it, [`Failure::Failed`] if it does not
+    /// start.
     pub fn start() -> Result<Self, Failure> {
         let mut child = Conversation::start(Self::NAME, &Self::program()?, 0, None)?;
         let answer = child.ask("hello")?;
