@@ -1,6 +1,7 @@
 //! What came of a file of known answers.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use lanelock_core::SessionError;
 
@@ -64,6 +65,25 @@ impl FileOutcome {
         self.skipped.values().sum()
     }
 
+    /// For tests: prints what became of the file.
+    ///
+    /// # Panics
+    /// With what went wrong, if anything did, or if a test is not accounted for.
+    pub fn assert_right(&self) {
+        println!(
+            "{:20} {:5} tests: {:4} right, {:4} refused, {:3} skipped; {} operations, {} tampered",
+            self.name,
+            self.tests,
+            self.right,
+            self.refused,
+            self.skips(),
+            self.operations,
+            self.tampered,
+        );
+        let accounted = self.right + self.refused + self.skips();
+        assert_right(&self.name, &self.failures, accounted, self.tests);
+    }
+
     pub(crate) fn skip(&mut self, reason: &str) {
         *self.skipped.entry(reason.to_owned()).or_default() += 1;
     }
@@ -95,4 +115,10 @@ impl FileOutcome {
             (Err(error), _) => self.skip(&error.to_string()),
         }
     }
+}
+
+/// Panics with the failures of a file, or if its tests are not all accounted for.
+pub(crate) fn assert_right(name: &str, failures: &[impl Debug], accounted: usize, tests: usize) {
+    assert!(failures.is_empty(), "{name}: {failures:#?}");
+    assert_eq!(accounted, tests, "{name}: every test is accounted for");
 }

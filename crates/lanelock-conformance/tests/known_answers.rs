@@ -15,26 +15,7 @@ fn subject() -> Subject {
 
 /// Every test of every file was right, refused as it should be, or skipped for a reason.
 fn accounted_for(outcomes: &[FileOutcome]) {
-    for file in outcomes {
-        println!(
-            "{:20} {:5} tests: {:4} right, {:4} refused, {:3} skipped; {} operations, {} tampered",
-            file.name,
-            file.tests,
-            file.right,
-            file.refused,
-            file.skips(),
-            file.operations,
-            file.tampered,
-        );
-        assert!(
-            file.failures.is_empty(),
-            "{}: {:#?}",
-            file.name,
-            file.failures
-        );
-        let sum = file.right + file.refused + file.skips();
-        assert_eq!(sum, file.tests, "{}", file.name);
-    }
+    outcomes.iter().for_each(FileOutcome::assert_right);
 }
 
 #[test]

@@ -17,31 +17,12 @@ fn wycheproof_has_no_failure_and_skips_only_what_is_not_served() {
     let outcomes = public_key::wycheproof(&device, "openssl", |_| true, &Silent);
     let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
     for file in &outcomes {
-        println!("{file}");
+        file.assert_right();
         for (reason, count) in &file.skipped {
             *skipped.entry(reason).or_default() += count;
         }
-        let sum = file.right + file.refused + file.skips() + file.failures.len();
-        assert_eq!(
-            sum, file.tests,
-            "{}: every test is accounted for",
-            file.name
-        );
     }
     println!("skipped: {skipped:#?}");
-    let failures: Vec<_> = outcomes
-        .iter()
-        .flat_map(|file| {
-            file.failures
-                .iter()
-                .map(move |why| format!("{}: {why}", file.name))
-        })
-        .collect();
-    assert!(
-        failures.is_empty(),
-        "{} wrong: {failures:#?}",
-        failures.len()
-    );
     assert!(outcomes.len() > 60, "{} files", outcomes.len());
     let has_ml_kem = openssl_has_ml_kem(&device);
     let reason = |reason: &str| {

@@ -16,6 +16,7 @@ use std::fmt;
 use lanelock_core::Device;
 use lanelock_public_key::{FlushPolicy, KeyDevice, KeyError, KeyKind, KeySession};
 
+use crate::suite::assert_right;
 use crate::{Progress, packed};
 use case::{Case, Expected};
 use lanelock_public_key::engine::PublicKeyEngine;
@@ -47,6 +48,16 @@ impl KeyFileOutcome {
     #[must_use]
     pub fn skips(&self) -> usize {
         self.skipped.values().sum()
+    }
+
+    /// For tests: prints what became of the file.
+    ///
+    /// # Panics
+    /// With what went wrong, if anything did, or if a test is not accounted for.
+    pub fn assert_right(&self) {
+        println!("{self} {:?}", self.skipped);
+        let accounted = self.right + self.refused + self.skips();
+        assert_right(&self.name, &self.failures, accounted, self.tests);
     }
 
     fn skip(&mut self, reason: &str) {

@@ -3,7 +3,9 @@
 
 use super::chain::{Cbc, run_each};
 use super::message::in_records;
-use super::{DecryptKey, EncryptKey, KeySize, Message, Part, Records, unchain};
+use super::sweep::run_records;
+use super::unchain::{CbcMode, decrypt_parts};
+use super::{DecryptKey, EncryptKey, KeySize, Message, Part, Records};
 use crate::machine::Machine;
 
 /// Encrypts every part, as many at once as there are lanes.
@@ -62,7 +64,7 @@ pub unsafe fn decrypt_many(machine: Machine, parts: &mut [Part<'_, DecryptKey>])
         return;
     };
     // SAFETY: the caller's contract; sizes and lengths were compared.
-    unsafe { unchain::decrypt_parts(machine, size, parts) }
+    unsafe { decrypt_parts::<CbcMode>(machine, size, parts) }
 }
 
 /// Decrypts each message as it is yielded.
@@ -90,7 +92,7 @@ pub unsafe fn decrypt_each<'k>(
 #[inline(never)]
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { unchain::decrypt_records(machine, size, records) }
+    unsafe { run_records::<CbcMode>(machine, size, records) }
 }
 
 #[cfg(test)]

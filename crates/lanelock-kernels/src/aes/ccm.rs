@@ -1,14 +1,15 @@
-//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once, message by message,
-//! for one or a few short ones.
+//! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once for one message, and for
+//! four side by side.
 
-mod lone;
+mod together;
 
 use super::message::length;
 use super::{BLOCK, EncryptKey, KeySize, Message, ctr, mac};
+use crate::arch::blocks::load_number;
 use crate::arrays::from_fn;
 use crate::bytes::copy_short;
-use crate::machine::Machine;
-use lone::Lone;
+use crate::machine::{Machine, Tier};
+use together::Together;
 
 /// One whole message.
 #[derive(Debug)]
@@ -100,20 +101,8 @@ impl Nonce {
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
 pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
-    for jobs in jobs.chunks_mut(GROUP) {
-        // SAFETY: the caller's contract.
-        unsafe {
-            match jobs.len() {
-                _ if one_by_one(jobs) => {
-                    for job in jobs {
-                        machine.blocks.run_sized(job.key.size(), Lone::<true>(job));
-                    }
-                }
-                ..=8 => encrypt_group::<8>(machine, jobs),
-                _ => encrypt_group::<GROUP>(machine, jobs),
-            }
-        }
-    }
+    // SAFETY: the caller's contract.
+    unsafe { run_many::<true>(machine, jobs) }
 }
 
 /// Decrypts every job and computes the tag it should have.
@@ -124,41 +113,66 @@ pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
 /// # Safety
 /// As for [`encrypt_many`].
 pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
-    for jobs in jobs.chunks_mut(GROUP) {
-        // SAFETY: the caller's contract.
+    // SAFETY: the caller's contract.
+    unsafe { run_many::<false>(machine, jobs) }
+}
+
+/// # Safety
+/// As for [`encrypt_many`].
+#[inline(always)]
+unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, mut jobs: &mut [Job<'_>]) {
+    while !jobs.is_empty() {
+        let alike = alike(machine, jobs);
+        let (these, rest) = jobs.split_at_mut(if alike > 0 {
+            alike
+        } else {
+            jobs.len().min(GROUP)
+        });
+        let size = size_of_all(these);
+        // SAFETY: the caller's contract; there is a job, and those of one shape were compared.
         unsafe {
-            match jobs.len() {
-                _ if one_by_one(jobs) => {
-                    for job in jobs {
-                        machine.blocks.run_sized(job.key.size(), Lone::<false>(job));
-                    }
+            match these.len() {
+                _ if alike > 0 => machine
+                    .blocks
+                    .run_sized(size, Together::<ENCRYPT, 4>(these)),
+                _ if one_by_one(these) => {
+                    machine
+                        .blocks
+                        .run_sized(size, Together::<ENCRYPT, 1>(these));
                 }
-                ..=8 => decrypt_group::<8>(machine, jobs),
-                _ => decrypt_group::<GROUP>(machine, jobs),
+                ..=8 => run_group::<ENCRYPT, 8>(machine, size, these),
+                _ => run_group::<ENCRYPT, GROUP>(machine, size, these),
             }
+        }
+        jobs = rest;
+    }
+}
+
+/// Up to `N` jobs, at least one.
+///
+/// # Safety
+/// As for [`encrypt_many`]; every key has `size`.
+unsafe fn run_group<const ENCRYPT: bool, const N: usize>(
+    machine: Machine,
+    size: KeySize,
+    jobs: &mut [Job<'_>],
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if ENCRYPT {
+            authenticate::<N>(machine, size, jobs, |job| job.source);
+            count::<N>(machine, size, jobs);
+        } else {
+            decrypt_group::<N>(machine, size, jobs);
         }
     }
 }
 
-/// Up to `N` jobs, at least one.
+/// As [`run_group`].
 ///
 /// # Safety
-/// As for [`encrypt_many`].
-unsafe fn encrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
-    let size = size_of_all(jobs);
-    // SAFETY: the caller's contract.
-    unsafe {
-        authenticate::<N>(machine, size, jobs, |job| job.source);
-        count::<N>(machine, size, jobs);
-    }
-}
-
-/// Up to `N` jobs, at least one.
-///
-/// # Safety
-/// As for [`encrypt_many`].
-unsafe fn decrypt_group<const N: usize>(machine: Machine, jobs: &mut [Job<'_>]) {
-    let size = size_of_all(jobs);
+/// As for [`run_group`].
+unsafe fn decrypt_group<const N: usize>(machine: Machine, size: KeySize, jobs: &mut [Job<'_>]) {
     // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
     // masks the tag that is not there yet: the tags are taken up afterwards.
     unsafe {
@@ -185,53 +199,74 @@ fn size_of_all(jobs: &[Job<'_>]) -> KeySize {
     size
 }
 
+/// How many of the first jobs, in fours of one shape, are faster side by side than in lanes: short ones,
+/// and long ones that are too few to fill lanes.
+#[inline(always)]
+fn alike(machine: Machine, jobs: &[Job<'_>]) -> usize {
+    // Four blocks are one register of 512 bits.
+    if machine.tier == Tier::Portable || machine.blocks.count() > 2 {
+        return 0;
+    }
+    let most = if jobs.len() < 8 { usize::MAX } else { SHORT };
+    let is_alike = |four: &&[Job<'_>; 4]| {
+        let first = &four[0];
+        first.len <= most
+            && four
+                .iter()
+                .all(|job| job.len == first.len && job.aad_len == first.aad_len)
+    };
+    4 * jobs.as_chunks().0.iter().take_while(is_alike).count()
+}
+
+/// Most bytes of many messages that run side by side.
+const SHORT: usize = 512;
+
 /// Whether lanes would cost these jobs more than they save.
 fn one_by_one(jobs: &[Job<'_>]) -> bool {
     match jobs.len() {
         1 => true,
-        2 | 3 => jobs.iter().all(|job| job.len <= SHORT),
+        2 | 3 => jobs.iter().all(|job| job.len <= 256),
         _ => false,
     }
 }
-
-/// Most bytes of two or three messages that run one by one.
-const SHORT: usize = 256;
 
 /// As many messages as the widest tier has lanes.
 const GROUP: usize = 32;
 
 impl Job<'_> {
-    /// Writes the first block, and the second with the length and head of the additional data if there
-    /// is any, to zeros; returns how much of both there is, and how much additional data they hold.
+    /// The first block (A.2.1).
+    ///
+    /// # Panics
+    /// If the tag or the length is out of range.
+    #[inline(always)]
+    fn first_block(&self) -> [u8; BLOCK] {
+        let tag_fits = (4..=16).contains(&self.tag_len) && self.tag_len.is_multiple_of(2);
+        assert!(tag_fits, "a tag has 4 to 16 bytes, an even number");
+        self.nonce
+            .first_block(self.aad_len > 0, self.tag_len, self.len)
+    }
+
+    /// The second block of one with additional data, little-endian: its length, as much of it as fits,
+    /// zeros (A.2.2). And how much of it that is.
+    ///
+    /// # Panics
+    /// If it is longer than the kernel allows.
     ///
     /// # Safety
     /// `aad` is valid for `aad_len` bytes.
     #[inline(always)]
-    unsafe fn prefix(&self, to: &mut [u8; 2 * BLOCK]) -> (usize, usize) {
-        let tag_fits = (4..=16).contains(&self.tag_len) && self.tag_len.is_multiple_of(2);
-        assert!(tag_fits, "a tag has 4 to 16 bytes, an even number");
-        let has_aad = self.aad_len > 0;
-        let first = self.nonce.first_block(has_aad, self.tag_len, self.len);
-        to[..BLOCK].copy_from_slice(&first);
-        if !has_aad {
-            return (BLOCK, 0);
-        }
-        let at = if self.aad_len < 0xff00 {
-            to[16..18].copy_from_slice(&self.aad_len.to_be_bytes()[6..]);
-            18
-        } else {
-            assert!(
-                u32::try_from(self.aad_len).is_ok(),
-                "additional data is below 4 GiB"
-            );
-            to[16..18].copy_from_slice(&[0xff, 0xfe]);
-            to[18..22].copy_from_slice(&self.aad_len.to_be_bytes()[4..]);
-            22
+    unsafe fn aad_head(&self) -> (u128, usize) {
+        let Ok(len) = u32::try_from(self.aad_len) else {
+            panic!("additional data is below 4 GiB")
         };
-        let head = self.aad_len.min(2 * BLOCK - at);
+        let (field, bytes) = match u16::try_from(len) {
+            Ok(len @ ..0xff00) => (len.swap_bytes().into(), 2),
+            _ => (u128::from(len.swap_bytes()) << 16 | 0xfeff, 6),
+        };
+        let head = self.aad_len.min(BLOCK - bytes);
         // SAFETY: `head` bytes of the additional data, 14 at most.
-        unsafe { copy_short(self.aad, to[at..].as_mut_ptr(), head) };
-        (2 * BLOCK, head)
+        let data = unsafe { load_number(self.aad, head) };
+        (data << (8 * bytes) | field, head)
     }
 }
 
@@ -265,11 +300,14 @@ impl Head {
     /// The additional data and the text are valid for their lengths.
     #[inline(always)]
     unsafe fn fill(&mut self, job: &Job<'_>, text: *const u8) {
-        let Some(prefix) = self.bytes.first_chunk_mut() else {
-            return;
-        };
-        // SAFETY: the caller's promise.
-        (self.len, self.aad) = unsafe { job.prefix(prefix) };
+        self.bytes[..BLOCK].copy_from_slice(&job.first_block());
+        self.len = BLOCK;
+        if job.aad_len > 0 {
+            // SAFETY: the caller's promise.
+            let (second, aad) = unsafe { job.aad_head() };
+            self.bytes[BLOCK..2 * BLOCK].copy_from_slice(&second.to_le_bytes());
+            (self.len, self.aad) = (2 * BLOCK, aad);
+        }
         if self.aad == job.aad_len && job.len <= HELD {
             self.text = job.len;
             // SAFETY: behind the prefix, two blocks at most, there is room for so many bytes.

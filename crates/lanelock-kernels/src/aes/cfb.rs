@@ -4,7 +4,9 @@
 use super::chain::{Cfb, run_each};
 use super::feedback::{TOGETHER, run_ends};
 use super::message::in_records;
-use super::{BLOCK, EncryptKey, KeySize, Message, Part, Records, unchain};
+use super::sweep::run_records;
+use super::unchain::{CfbMode, decrypt_parts};
+use super::{BLOCK, EncryptKey, KeySize, Message, Part, Records};
 use crate::machine::Machine;
 
 /// Encrypts every part.
@@ -49,7 +51,7 @@ pub unsafe fn decrypt_many(machine: Machine, parts: &mut [Part<'_, EncryptKey>])
         return;
     };
     // SAFETY: the caller's contract; the sizes were compared.
-    unsafe { unchain::decrypt_parts(machine, size, parts) }
+    unsafe { decrypt_parts::<CfbMode>(machine, size, parts) }
 }
 
 /// Encrypts whole messages that are in memory.
@@ -84,7 +86,7 @@ fn before_end(_: usize, message: &Message<'_, EncryptKey>) -> *const [u8; BLOCK]
 #[inline(never)]
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe { unchain::decrypt_records(machine, size, records) }
+    unsafe { run_records::<CfbMode>(machine, size, records) }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
 use super::message::{in_pieces, in_records, length};
-use super::rounds::{Keys, PerRounds, Rounds};
-use super::sweep::{Around, Lone, Mode, sweep, sweep_each};
+use super::rounds::{Keys, Rounds};
+use super::sweep::{Around, Mode, run_records, sweep};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::Machine;
@@ -119,38 +119,14 @@ pub unsafe fn apply_each<'k>(
 #[inline(never)]
 pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe {
-        match Lone::<Count, _>::of(records) {
-            Some(lone) => machine.blocks.run_sized(size, lone),
-            None => machine.blocks.run_sized(size, Apply(records)),
-        }
-    }
+    unsafe { run_records::<Count>(machine, size, records) }
 }
 
-struct Apply<'m, 'k>(&'m Records<'k, EncryptKey>);
-
-impl PerRounds for Apply<'_, '_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        let Self(records) = self;
-        let mut first = 0;
-        // SAFETY: `apply_records`' contract.
-        unsafe {
-            while first < records.count {
-                first = sweep_each::<Count, _, V, ROUNDS>(proof, records, first);
-                if first < records.count {
-                    V::enter(proof, Carrying::<ROUNDS>(records.get(first)));
-                    first += 1;
-                }
-            }
-        }
-    }
-}
-
-/// Messages whose counters do not carry into their upper halves.
+/// Sweeps messages whose counters do not carry into their upper halves.
 struct Count;
 
 impl Mode for Count {
+    type Key = EncryptKey;
     type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = KeyStream<V, ROUNDS, K>;
 
     #[inline(always)]
@@ -167,6 +143,15 @@ impl Mode for Count {
     unsafe fn admits(iv: *const [u8; BLOCK]) -> bool {
         // SAFETY: the caller's block.
         unsafe { (*iv)[8] != 0xff }
+    }
+
+    #[inline(always)]
+    unsafe fn run_other<V: Vector, const ROUNDS: usize>(
+        proof: V::Proof,
+        message: Message<'_, EncryptKey>,
+    ) {
+        // SAFETY: the caller's promises.
+        unsafe { V::enter(proof, Carrying::<ROUNDS>(message)) }
     }
 }
 

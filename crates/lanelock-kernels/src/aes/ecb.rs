@@ -1,8 +1,8 @@
 //! ECB (SP 800-38A, section 6.1).
 
 use super::key::Schedule;
-use super::rounds::{Keys, PerRounds, Rounds};
-use super::sweep::{Around, Lone, Mode, sweep_each};
+use super::rounds::{Keys, Rounds};
+use super::sweep::{Around, Mode, run_records};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -45,12 +45,7 @@ pub unsafe fn decrypt_many(machine: Machine, messages: &[Message<'_, DecryptKey>
 #[inline(never)]
 pub unsafe fn encrypt_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe {
-        match Lone::<EncryptMode, _>::of(records) {
-            Some(lone) => machine.blocks.run_sized(size, lone),
-            None => machine.blocks.run_sized(size, EncryptEach(records)),
-        }
-    }
+    unsafe { run_records::<EncryptMode>(machine, size, records) }
 }
 
 /// As [`decrypt_many`], for messages that are in memory.
@@ -60,12 +55,7 @@ pub unsafe fn encrypt_records(machine: Machine, size: KeySize, records: &Records
 #[inline(never)]
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
-    unsafe {
-        match Lone::<DecryptMode, _>::of(records) {
-            Some(lone) => machine.blocks.run_sized(size, lone),
-            None => machine.blocks.run_sized(size, DecryptEach(records)),
-        }
-    }
+    unsafe { run_records::<DecryptMode>(machine, size, records) }
 }
 
 /// The size of all keys, with the messages in records; `None` without messages.
@@ -85,20 +75,11 @@ fn of_one_size<'k, Key: Schedule>(
 }
 
 macro_rules! directions {
-    ($($each:ident $mode:ident $around:ident, $key:ident, $inverse:literal;)*) => {$(
-        struct $each<'m, 'k>(&'m Records<'k, $key>);
-
-        impl PerRounds for $each<'_, '_> {
-            #[inline(always)]
-            unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-                // SAFETY: the contract of [`encrypt_records`].
-                unsafe { sweep_each::<$mode, $key, V, ROUNDS>(proof, self.0, 0) };
-            }
-        }
-
+    ($($mode:ident $around:ident, $key:ident, $inverse:literal;)*) => {$(
         struct $mode;
 
         impl Mode for $mode {
+            type Key = $key;
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $around<V, ROUNDS, K>;
 
             #[inline(always)]
@@ -136,6 +117,6 @@ macro_rules! directions {
 }
 
 directions! {
-    EncryptEach EncryptMode Encrypt, EncryptKey, false;
-    DecryptEach DecryptMode Decrypt, DecryptKey, true;
+    EncryptMode Encrypt, EncryptKey, false;
+    DecryptMode Decrypt, DecryptKey, true;
 }

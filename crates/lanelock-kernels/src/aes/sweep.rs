@@ -2,13 +2,13 @@
 //! time. Short messages of one length run side by side; others overlap because the CPU starts the next
 //! before the last has finished.
 
-use core::marker::PhantomData;
 use core::{array, ptr};
 
 use super::key::Schedule;
 use super::rounds::{Keys, PerRounds, Rounds, Schedules, each_round};
-use super::{BLOCK, Message, Records};
+use super::{BLOCK, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
+use crate::machine::Machine;
 
 /// What a mode does to consecutive registers of a message.
 pub(crate) trait Transform<V: Vector> {
@@ -80,6 +80,9 @@ fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
 
 /// A mode of messages with a key and an IV.
 pub(crate) trait Mode {
+    /// Its schedules.
+    type Key: Schedule;
+
     /// What it does to a message.
     type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>>: Around<V>;
 
@@ -98,18 +101,69 @@ pub(crate) trait Mode {
     unsafe fn admits(_: *const [u8; BLOCK]) -> bool {
         true
     }
+
+    /// Runs a message that cannot be swept.
+    ///
+    /// # Safety
+    /// As for [`run_records`], under [`Vector::enter`].
+    #[inline(always)]
+    unsafe fn run_other<V: Vector, const ROUNDS: usize>(_: V::Proof, _: Message<'_, Self::Key>) {
+        unreachable!("every message is admitted");
+    }
+}
+
+/// Runs every message of a mode.
+///
+/// # Safety
+/// - Sources and targets are as for [`sweep`], and disjoint from those of other messages; IVs are
+///   valid for reads, if the mode has them; until this returns.
+/// - The records are valid for reads, and do not change. Every key has `size`.
+#[inline(always)]
+pub(crate) unsafe fn run_records<M: Mode>(
+    machine: Machine,
+    size: KeySize,
+    records: &Records<'_, M::Key>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match Lone::<M>::of(records) {
+            Some(lone) => machine.blocks.run_sized(size, lone),
+            None => machine.blocks.run_sized(size, Sweep::<M>(records)),
+        }
+    }
+}
+
+struct Sweep<'m, 'k, M: Mode>(&'m Records<'k, M::Key>);
+
+impl<M: Mode> PerRounds for Sweep<'_, '_, M> {
+    /// # Safety
+    /// As for [`run_records`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let Self(records) = self;
+        let mut first = 0;
+        // SAFETY: the caller's promises.
+        unsafe {
+            while first < records.count {
+                first = sweep_each::<M, V, ROUNDS>(proof, records, first);
+                if first < records.count {
+                    M::run_other::<V, ROUNDS>(proof, records.get(first));
+                    first += 1;
+                }
+            }
+        }
+    }
 }
 
 /// Sweeps each message from `first` on, up to one that the mode does not admit: its number. A loop
 /// without calls, which would cost it registers.
 ///
 /// # Safety
-/// Runs under [`Vector::enter`]. Sources and targets are as for [`sweep`], and disjoint from those
-/// of other messages; IVs are valid for reads; schedules have `ROUNDS` rounds.
+/// As for [`run_records`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
 #[inline(always)]
-pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
     proof: V::Proof,
-    records: &Records<'_, Key>,
+    records: &Records<'_, M::Key>,
     first: usize,
 ) -> usize {
     let mut number = first;
@@ -122,7 +176,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             let schedule = records.get(number).key.round_keys_ptr();
             let rounds = Rounds::<V, ROUNDS>::load(proof, schedule);
             while number < records.count {
-                let together = side_by_side::<M, Key, V, ROUNDS, true>(proof, records, number);
+                let together = side_by_side::<M, V, ROUNDS, true>(proof, records, number);
                 if together > 0 {
                     number += together;
                     continue;
@@ -132,7 +186,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
                     break;
                 }
                 if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
-                    one_block::<M, Key, V, ROUNDS>(proof, &next);
+                    one_block::<M, V, ROUNDS>(proof, &next);
                 } else {
                     let mut transform = M::start(rounds, next.iv);
                     let (source, target) = (next.source, next.target);
@@ -143,7 +197,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             return number;
         }
         while number < records.count {
-            let together = side_by_side::<M, Key, V, ROUNDS, false>(proof, records, number);
+            let together = side_by_side::<M, V, ROUNDS, false>(proof, records, number);
             if together > 0 {
                 number += together;
                 continue;
@@ -152,7 +206,7 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
             if !M::admits(next.iv) {
                 break;
             }
-            one::<M, Key, V, ROUNDS>(proof, &next);
+            one::<M, V, ROUNDS>(proof, &next);
             number += 1;
         }
     }
@@ -165,15 +219,9 @@ pub(crate) unsafe fn sweep_each<M: Mode, Key: Schedule, V: Vector, const ROUNDS:
 /// # Safety
 /// As for [`sweep_each`]; `first` is one of the messages. With `SHARED`, all have one key.
 #[inline(always)]
-unsafe fn side_by_side<
-    M: Mode,
-    Key: Schedule,
-    V: Vector,
-    const ROUNDS: usize,
-    const SHARED: bool,
->(
+unsafe fn side_by_side<M: Mode, V: Vector, const ROUNDS: usize, const SHARED: bool>(
     proof: V::Proof,
-    records: &Records<'_, Key>,
+    records: &Records<'_, M::Key>,
     first: usize,
 ) -> usize {
     // Four blocks are one register of 512 bits, where messages one after the other are fast enough.
@@ -185,13 +233,13 @@ unsafe fn side_by_side<
         match records.get(first).len as usize {
             BLOCK => {
                 let single = V::single(proof);
-                several::<M, Key, V::Single, ROUNDS, false, 8, 1>(single, records, first)
+                several::<M, V::Single, ROUNDS, false, 8, 1>(single, records, first)
             }
             len if len == 4 * BLOCK && const { V::BLOCKS == 2 } => {
-                several::<M, Key, V, ROUNDS, SHARED, 4, 2>(proof, records, first)
+                several::<M, V, ROUNDS, SHARED, 4, 2>(proof, records, first)
             }
             len if len == 4 * BLOCK && const { V::BLOCKS == 1 } => {
-                several::<M, Key, V, ROUNDS, SHARED, 2, 4>(proof, records, first)
+                several::<M, V, ROUNDS, SHARED, 2, 4>(proof, records, first)
             }
             _ => 0,
         }
@@ -206,7 +254,6 @@ unsafe fn side_by_side<
 #[inline(always)]
 unsafe fn several<
     M: Mode,
-    Key: Schedule,
     V: Vector,
     const ROUNDS: usize,
     const SHARED: bool,
@@ -214,7 +261,7 @@ unsafe fn several<
     const EACH: usize,
 >(
     proof: V::Proof,
-    records: &Records<'_, Key>,
+    records: &Records<'_, M::Key>,
     first: usize,
 ) -> usize {
     const { assert!(N * EACH == 8) }
@@ -265,14 +312,14 @@ unsafe fn several<
 /// # Safety
 /// As for [`sweep_each`].
 #[inline(always)]
-unsafe fn one<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize>(
     proof: V::Proof,
-    message: &Message<'_, Key>,
+    message: &Message<'_, M::Key>,
 ) {
     // SAFETY: the caller's promises.
     unsafe {
         if const { V::BLOCKS > 1 } && message.len as usize == BLOCK {
-            return one_block::<M, Key, V, ROUNDS>(proof, message);
+            return one_block::<M, V, ROUNDS>(proof, message);
         }
         let schedule = message.key.round_keys_ptr();
         let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
@@ -284,15 +331,15 @@ unsafe fn one<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
 
 /// A short message alone, of a mode that admits it. A kernel of its own, which saves no registers and
 /// keeps nothing between messages.
-pub(crate) struct Lone<'m, 'k, M, Key>(&'m Records<'k, Key>, PhantomData<M>);
+struct Lone<'m, 'k, M: Mode>(&'m Records<'k, M::Key>);
 
-impl<'m, 'k, M: Mode, Key> Lone<'m, 'k, M, Key> {
+impl<'m, 'k, M: Mode> Lone<'m, 'k, M> {
     /// The message of `records`, if it is one.
     ///
     /// # Safety
     /// The records and IVs are valid for reads.
     #[inline(always)]
-    pub unsafe fn of(records: &'m Records<'k, Key>) -> Option<Self> {
+    unsafe fn of(records: &'m Records<'k, M::Key>) -> Option<Self> {
         if records.count != 1 {
             return None;
         }
@@ -300,17 +347,17 @@ impl<'m, 'k, M: Mode, Key> Lone<'m, 'k, M, Key> {
         let message = unsafe { records.get(0) };
         // SAFETY: the caller's promise.
         let fits = message.len <= SHORT && unsafe { M::admits(message.iv) };
-        fits.then_some(Self(records, PhantomData))
+        fits.then_some(Self(records))
     }
 }
 
-impl<M: Mode, Key: Schedule> PerRounds for Lone<'_, '_, M, Key> {
+impl<M: Mode> PerRounds for Lone<'_, '_, M> {
     /// # Safety
     /// As for [`sweep_each`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: the creator has seen a message; the caller's promises.
-        unsafe { one::<M, Key, V, ROUNDS>(proof, &self.0.get(0)) }
+        unsafe { one::<M, V, ROUNDS>(proof, &self.0.get(0)) }
     }
 }
 
@@ -322,9 +369,9 @@ const SHORT: u32 = 512;
 /// # Safety
 /// As for [`sweep_each`].
 #[inline(always)]
-unsafe fn one_block<M: Mode, Key: Schedule, V: Vector, const ROUNDS: usize>(
+unsafe fn one_block<M: Mode, V: Vector, const ROUNDS: usize>(
     proof: V::Proof,
-    message: &Message<'_, Key>,
+    message: &Message<'_, M::Key>,
 ) {
     let single = V::single(proof);
     // SAFETY: the caller's promises.

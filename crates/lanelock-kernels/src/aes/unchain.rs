@@ -1,15 +1,14 @@
 //! Decryption where a block of plaintext depends on the block of ciphertext before it, and on no
 //! plaintext (CBC and CFB): the blocks of a message side by side.
 
-use super::key::Schedule;
 use super::message::{Part, Piece, in_pieces};
-use super::rounds::{Keys, PerRounds, Rounds};
-use super::sweep::{Around, Lone, Mode, sweep_each};
-use super::{BLOCK, KeySize, Records};
+use super::rounds::{Keys, Rounds};
+use super::sweep::{Around, Mode, run_records};
+use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
-/// Decrypts every part: by CBC with a schedule that undoes the cipher, by CFB with the other.
+/// Decrypts every part.
 ///
 /// # Safety
 /// - Each `source` is valid for reads and each `target` for writes of the `len` bytes of the part or
@@ -17,10 +16,10 @@ use crate::machine::Machine;
 /// - A target is identical to its own source or disjoint from it, and disjoint from the sources
 ///   and targets of all other parts.
 /// - Every key has `size`; lengths of CBC are multiples of 16.
-pub(super) unsafe fn decrypt_parts<Key: Schedule>(
+pub(super) unsafe fn decrypt_parts<M: Mode>(
     machine: Machine,
     size: KeySize,
-    parts: &mut [Part<'_, Key>],
+    parts: &mut [Part<'_, M::Key>],
 ) {
     // The block before a piece is read before it may be overwritten.
     let last_block = |iv: &mut [u8; BLOCK], piece: &Piece| {
@@ -31,68 +30,33 @@ pub(super) unsafe fn decrypt_parts<Key: Schedule>(
     };
     in_pieces(parts, last_block, |records| {
         // SAFETY: the caller's contract.
-        unsafe { decrypt_records(machine, size, records) }
+        unsafe { run_records::<M>(machine, size, records) }
     });
 }
 
-/// Decrypts whole messages that are in memory.
-///
-/// # Safety
-/// - As for [`decrypt_parts`], and each IV is valid for reads, until this returns; the records are
-///   valid for reads, and do not change.
-#[inline]
-pub(super) unsafe fn decrypt_records<Key: Schedule>(
-    machine: Machine,
-    size: KeySize,
-    records: &Records<'_, Key>,
-) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        if Key::INVERSE
-            && let Some(lone) = Lone::<CbcMode, _>::of(records)
-        {
-            return machine.blocks.run_sized(size, lone);
-        }
-        machine.blocks.run_sized(size, Decrypt(records));
-    }
-}
-
-struct Decrypt<'m, 'k, Key>(&'m Records<'k, Key>);
-
-impl<Key: Schedule> PerRounds for Decrypt<'_, '_, Key> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        // SAFETY: `decrypt_records`' contract.
-        unsafe {
-            if Key::INVERSE {
-                sweep_each::<CbcMode, Key, V, ROUNDS>(proof, self.0, 0);
-            } else {
-                sweep_each::<CfbMode, Key, V, ROUNDS>(proof, self.0, 0);
-            }
-        }
-    }
-}
-
-struct CbcMode;
-struct CfbMode;
+/// CBC, whose blocks are whole.
+pub(super) struct CbcMode;
+/// CFB, whose last block may not be.
+pub(super) struct CfbMode;
 
 /// The last block of `before` precedes the next register.
 #[derive(Clone, Copy)]
-struct Cbc<V, const ROUNDS: usize, K> {
+pub(super) struct Cbc<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
 /// As [`Cbc`].
 #[derive(Clone, Copy)]
-struct Cfb<V, const ROUNDS: usize, K> {
+pub(super) struct Cfb<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     before: V,
 }
 
 macro_rules! modes {
-    ($($mode:ident $transform:ident $inverse:literal, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
+    ($($mode:ident $transform:ident $key:ident $inverse:literal, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
         impl Mode for $mode {
+            type Key = $key;
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $transform<V, ROUNDS, K>;
 
             #[inline(always)]
@@ -126,6 +90,6 @@ macro_rules! modes {
 }
 
 modes! {
-    CbcMode Cbc true, shifted data => (data, shifted);
-    CfbMode Cfb false, shifted data => (shifted, data);
+    CbcMode Cbc DecryptKey true, shifted data => (data, shifted);
+    CfbMode Cfb EncryptKey false, shifted data => (shifted, data);
 }

@@ -264,7 +264,7 @@ pub unsafe trait WordLanes: Register {
     unsafe fn xor_block(proof: Self::Proof, mask: *const u8, input: *const u8, output: *mut u8);
 
     /// XORs a double row for each lane: `output` = `input` ^ `columns`, transposed. By way of
-    /// `scratch`, unless a register holds a whole double row.
+    /// `scratch`, unless registers hold whole rows.
     ///
     /// # Safety
     /// `input` is valid for reading and `output` for writing `COUNT` double rows; they are the same

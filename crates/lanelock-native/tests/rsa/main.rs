@@ -515,19 +515,7 @@ fn wycheproof_has_no_failure_and_skips_only_what_has_no_lanes() {
     let outcomes = wycheproof(&device, "native", wanted, &Silent);
     let (mut ran, mut operations) = (0, 0);
     for file in &outcomes {
-        println!("{file} {:?}", file.skipped);
-        assert!(
-            file.failures.is_empty(),
-            "{}: {:#?}",
-            file.name,
-            file.failures
-        );
-        let sum = file.right + file.refused + file.skips();
-        assert_eq!(
-            sum, file.tests,
-            "{}: every test is accounted for",
-            file.name
-        );
+        file.assert_right();
         let has_no_lanes = |why: &String| why.starts_with("no lanes") || why.starts_with("hash ");
         let skipped = file.skipped.keys();
         assert!(

@@ -106,11 +106,12 @@ macro_rules! arithmetic {
         #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
-            let mut result = unsafe { _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)) };
-            if Self::Word::BYTES == 4 && R % 8 == 0 {
-                // SAFETY: as above.
-                result = unsafe { opaque(result) };
-            }
+            let result = unsafe {
+                match const { byte_order::<Self>(R) } {
+                    Some(order) => shuffle(self.0, order),
+                    None => _mm256_or_si256($right::<R>(self.0), $left::<L>(self.0)),
+                }
+            };
             Self(result, self.1)
         }
 
@@ -218,17 +219,32 @@ unsafe impl WordLanes for U32x8 {
 
     #[inline(always)]
     unsafe fn store_double_rows(columns: [Self; 16], rows: *mut DoubleRow<u32>) {
-        for part in 0..2 {
-            let mut words = [columns[8 * part].0; 8];
-            for i in 1..8 {
-                words[i] = columns[8 * part + i].0;
+        let rows: *mut __m256i = rows.cast();
+        for half in 0..2 {
+            let lines = half_rows(columns, half);
+            for lane in 0..8 {
+                // SAFETY: `columns` are the proof of AVX2; the caller promises 8 double rows.
+                unsafe { _mm256_storeu_si256(rows.add(2 * lane + half), lines[lane]) };
             }
-            // SAFETY: `columns` are the proof of AVX2; the caller promises 8 double rows.
-            unsafe {
-                let lines = transpose_eight(columns[0].1, words);
-                for lane in 0..8 {
-                    let row = rows.add(lane).cast::<__m256i>();
-                    _mm256_storeu_si256(row.add(part), lines[lane]);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn xor_double_rows(
+        columns: [Self; 16],
+        input: *const u8,
+        output: *mut u8,
+        _: *mut DoubleRow<u32>,
+    ) {
+        let (input, output): (*const __m256i, *mut __m256i) = (input.cast(), output.cast());
+        for half in 0..2 {
+            let lines = half_rows(columns, half);
+            for lane in 0..8 {
+                let at = 2 * lane + half;
+                // SAFETY: `columns` are the proof of AVX2; the caller promises 8 double rows each.
+                unsafe {
+                    let text = _mm256_loadu_si256(input.add(at));
+                    _mm256_storeu_si256(output.add(at), _mm256_xor_si256(lines[lane], text));
                 }
             }
         }
@@ -283,6 +299,16 @@ fn transpose_eight(proof: Avx2, r: [__m256i; 8]) -> [__m256i; 8] {
         }
         words
     }
+}
+
+/// The first or the second half of each lane's double row.
+#[inline(always)]
+fn half_rows(columns: [U32x8; 16], half: usize) -> [__m256i; 8] {
+    let mut words = [columns[8 * half].0; 8];
+    for i in 1..8 {
+        words[i] = columns[8 * half + i].0;
+    }
+    transpose_eight(columns[0].1, words)
 }
 
 /// Transposes 4 × 4 words of 32 bits inside each 128-bit half.
@@ -581,15 +607,45 @@ fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
     (a, b)
 }
 
-/// A rotation by whole bytes, which is a shuffle. No instruction, but one that the compiler does not
-/// see through: it would merge the shuffle with the next one, and shuffle what is XORed in between as
-/// well.
+/// The order of bytes that a shuffle takes.
+#[repr(align(32))]
+struct Order([u8; 32]);
+
+/// The order that rotates words of 32 bits to the right by `bits`, if these are whole bytes.
+const fn byte_order<V: WordLanes>(bits: i32) -> Option<&'static Order> {
+    const fn order(bytes: u8) -> Order {
+        let mut order = [0; 32];
+        let mut i: u8 = 0;
+        while i < 32 {
+            order[i as usize] = i / 4 * 4 % 16 + (i + bytes) % 4;
+            i += 1;
+        }
+        Order(order)
+    }
+    static ONE: Order = order(1);
+    static TWO: Order = order(2);
+    static THREE: Order = order(3);
+    match (V::Word::BYTES, bits) {
+        (4, 8) => Some(&ONE),
+        (4, 16) => Some(&TWO),
+        (4, 24) => Some(&THREE),
+        _ => None,
+    }
+}
+
+/// Shuffles the bytes of each half; the order comes from memory. The compiler would keep it in a
+/// register, where all sixteen hold a state of ChaCha, and merge shuffles with the ones behind them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn opaque(mut a: __m256i) -> __m256i {
-    // SAFETY: no instruction is emitted; the register keeps its value.
+fn shuffle(mut words: __m256i, order: &'static Order) -> __m256i {
+    // SAFETY: one instruction, which reads 32 aligned bytes.
     unsafe {
-        asm!("/* {0} */", inout(ymm_reg) a, options(pure, nomem, nostack, preserves_flags));
+        asm!(
+            "vpshufb {words}, {words}, [{order}]",
+            words = inout(ymm_reg) words,
+            order = in(reg) order.0.as_ptr(),
+            options(pure, readonly, nostack, preserves_flags)
+        );
     }
-    a
+    words
 }
