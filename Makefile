@@ -33,8 +33,7 @@ run: build ## Build, check, measure every engine of this machine, write report.h
 
 test: setup peers ## Everything that must pass
 	# lanelock-taint has no tests, and takes minutes to build: `make taint` does.
-	$(CARGO) test --workspace --exclude lanelock-taint --no-run
-	$(CARGO) test --workspace --exclude lanelock-taint --quiet
+	tools/tests --workspace --exclude lanelock-taint
 	$(MAKE) --no-print-directory -C peers check
 	# What the tests were built with: a build of two packages alone would compile the engines anew.
 	cp -f target/debug/deps/liblanelock_provider.so target/debug/lanelock.so
