@@ -23,7 +23,7 @@ ML_KEM = ml-kem-512-generate,ml-kem-512-encapsulate,ml-kem-512-decapsulate,ml-ke
 PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: run test lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
+.PHONY: run test test-servers test-libraries lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	aarch64-system mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers python datafusion scale clean help
@@ -37,16 +37,22 @@ test: setup peers ## Everything that must pass
 	$(MAKE) --no-print-directory -C peers check
 	# What the tests were built with: a build of two packages alone would compile the engines anew.
 	cp -f target/debug/deps/liblanelock_provider.so target/debug/lanelock.so
-	# Two beside each other: each waits for its servers half of the time.
+	# What is left waits, for servers and clusters, more than it computes.
+	$(MAKE) --no-print-directory -j 2 --output-sync=target test-servers test-libraries
+
+test-servers:
 	mkdir -p target/servers
 	printf '%s\n' $(SERVERS) | LANELOCK=target/debug/lanelock PROVIDER=target/debug/lanelock.so xargs -P 2 -I '{}' \
 		sh -c 'integrations/{}/test --short >target/servers/{}.log 2>&1; code=$$?; cat target/servers/{}.log; exit $$code'
+
+test-libraries:
 	ARCHIVE=target/debug/deps/liblanelock_capi.a integrations/libmongocrypt/test
 	if pkg-config --exists libdpdk libbsd; then $(MAKE) --no-print-directory -C integrations/dpdk \
 		OUT=$(CURDIR)/target/debug/dpdk ARCHIVE=$(CURDIR)/target/debug/deps/liblanelock_capi.a && \
 		OUT=target/debug/dpdk integrations/dpdk/test --short; fi
-	# In the profile of the tests, whose kernels are optimised and built already.
-	PROFILE=dev $(MAKE) --no-print-directory python
+	# In the profile of the tests, whose kernels are optimised and built already. By itself: Cargo would ask
+	# for the jobs of this make, which are not handed to it.
+	PROFILE=dev MAKEFLAGS= $(MAKE) --no-print-directory python
 
 lint: lint-tools ## Format, spelling, clippy, features, documentation, licences, public API, C ABI; warnings denied
 	$(CARGO) fmt --all --check
