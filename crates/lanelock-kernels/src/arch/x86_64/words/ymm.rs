@@ -1,12 +1,16 @@
 //! 256-bit registers: eight 32-bit words or four 64-bit words.
 
-use core::arch::asm;
+mod shuffles;
+
 use core::arch::x86_64::*;
 
 use crate::arch::register::Register;
-use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, Word, WordLanes};
+use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
+use shuffles::{byte_order, shuffle, tie, transpose_eight};
+
+pub(in crate::arch::x86_64) use shuffles::transpose_four;
 
 /// Eight lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -283,24 +287,6 @@ unsafe impl WordLanes for U32x8 {
     }
 }
 
-/// Transposes 8 × 8 words of 32 bits.
-#[inline(always)]
-fn transpose_eight(proof: Avx2, r: [__m256i; 8]) -> [__m256i; 8] {
-    // SAFETY: the token is the proof of AVX2.
-    unsafe {
-        let (top, bottom) = (
-            transpose_halves(proof, [r[0], r[1], r[2], r[3]]),
-            transpose_halves(proof, [r[4], r[5], r[6], r[7]]),
-        );
-        let mut words = r;
-        for i in 0..4 {
-            words[i] = _mm256_permute2x128_si256::<0x20>(top[i], bottom[i]);
-            words[4 + i] = _mm256_permute2x128_si256::<0x31>(top[i], bottom[i]);
-        }
-        words
-    }
-}
-
 /// The first or the second half of each lane's double row.
 #[inline(always)]
 fn half_rows(columns: [U32x8; 16], half: usize) -> [__m256i; 8] {
@@ -309,24 +295,6 @@ fn half_rows(columns: [U32x8; 16], half: usize) -> [__m256i; 8] {
         words[i] = columns[8 * half + i].0;
     }
     transpose_eight(columns[0].1, words)
-}
-
-/// Transposes 4 × 4 words of 32 bits inside each 128-bit half.
-#[inline(always)]
-fn transpose_halves(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the token is the proof of AVX2.
-    unsafe {
-        let ab_low = _mm256_unpacklo_epi32(a, b);
-        let ab_high = _mm256_unpackhi_epi32(a, b);
-        let cd_low = _mm256_unpacklo_epi32(c, d);
-        let cd_high = _mm256_unpackhi_epi32(c, d);
-        [
-            _mm256_unpacklo_epi64(ab_low, cd_low),
-            _mm256_unpackhi_epi64(ab_low, cd_low),
-            _mm256_unpacklo_epi64(ab_high, cd_high),
-            _mm256_unpackhi_epi64(ab_high, cd_high),
-        ]
-    }
 }
 
 // SAFETY: four pointers or rows are read and written.
@@ -576,76 +544,4 @@ pub(super) unsafe fn sieve(_: Avx2, from: *const u8, to: *mut i16, bound: i16) -
         }
     }
     count
-}
-
-/// Transposes 4 × 4 words of 64 bits.
-#[inline(always)]
-pub(in crate::arch::x86_64) fn transpose_four(_: Avx2, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the token is the proof of AVX2.
-    unsafe {
-        let ab_even = _mm256_unpacklo_epi64(a, b);
-        let ab_odd = _mm256_unpackhi_epi64(a, b);
-        let cd_even = _mm256_unpacklo_epi64(c, d);
-        let cd_odd = _mm256_unpackhi_epi64(c, d);
-        [
-            _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
-            _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
-            _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
-            _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
-        ]
-    }
-}
-
-/// See [`WordLanes::tie`]: no instruction, but one that the compiler does not see through.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
-    // SAFETY: no instruction is emitted; both registers keep their values.
-    unsafe {
-        asm!("/* {0} {1} */", inout(ymm_reg) a, inout(ymm_reg) b, options(pure, nomem, nostack, preserves_flags));
-    }
-    (a, b)
-}
-
-/// The order of bytes that a shuffle takes.
-#[repr(align(32))]
-struct Order([u8; 32]);
-
-/// The order that rotates words of 32 bits to the right by `bits`, if these are whole bytes.
-const fn byte_order<V: WordLanes>(bits: i32) -> Option<&'static Order> {
-    const fn order(bytes: u8) -> Order {
-        let mut order = [0; 32];
-        let mut i: u8 = 0;
-        while i < 32 {
-            order[i as usize] = i / 4 * 4 % 16 + (i + bytes) % 4;
-            i += 1;
-        }
-        Order(order)
-    }
-    static ONE: Order = order(1);
-    static TWO: Order = order(2);
-    static THREE: Order = order(3);
-    match (V::Word::BYTES, bits) {
-        (4, 8) => Some(&ONE),
-        (4, 16) => Some(&TWO),
-        (4, 24) => Some(&THREE),
-        _ => None,
-    }
-}
-
-/// Shuffles the bytes of each half; the order comes from memory. The compiler would keep it in a
-/// register, where all sixteen hold a state of ChaCha, and merge shuffles with the ones behind them.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn shuffle(mut words: __m256i, order: &'static Order) -> __m256i {
-    // SAFETY: one instruction, which reads 32 aligned bytes.
-    unsafe {
-        asm!(
-            "vpshufb {words}, {words}, [{order}]",
-            words = inout(ymm_reg) words,
-            order = in(reg) order.0.as_ptr(),
-            options(pure, readonly, nostack, preserves_flags)
-        );
-    }
-    words
 }
