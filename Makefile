@@ -163,14 +163,14 @@ aarch64-system: ## As root: those of the C library, the provider and the command
 mca: build ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand, and this CPU's own
 	tools/aarch64 --prepare
 	RUSTFLAGS="-C symbol-mangling-version=v0" CARGO_TARGET_DIR=target/mca \
-		$(CARGO) build --quiet --release -p lanelock-kernels --features jobs
-	tools/mca target/mca/release/liblanelock_kernels.rlib
+		$(CARGO) build --quiet --release -p lanelock-kernels -p lanelock-jobs
+	tools/mca target/mca/release/liblanelock_kernels.rlib target/mca/release/liblanelock_jobs.rlib
 	@echo "measured on this machine, with the framework:"
 	$(LANELOCK) perf cycles --engine native --sizes 8k --algorithm $(MCA_ALGORITHMS)
 	$(LANELOCK) perf cycles --engine native --sizes 8k --operation decrypt --algorithm aes-128-cbc,aes-128-gcm
 
 mca-aarch64: ## As root: the same for 64-bit Arm, beside OpenSSL's loops and what others measured
-	tools/mca --table benchmarks/neoverse/loops.toml "$$(tools/aarch64 --object)"
+	tools/mca --table benchmarks/neoverse/loops.toml $$(tools/aarch64 --object)
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint

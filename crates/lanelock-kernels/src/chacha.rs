@@ -22,8 +22,3 @@ pub use stream::TagStream;
 
 /// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;
-
-#[cfg(any(test, feature = "jobs"))]
-pub(crate) mod reference;
-#[cfg(test)]
-mod tests;

@@ -29,8 +29,3 @@ const SCHEDULE: usize = 80;
 pub fn hash_many<A: Algorithm>(kernels: &'static Kernels<A>, jobs: &mut [Job<'_, A>]) {
     A::run(kernels, jobs);
 }
-
-#[cfg(any(test, feature = "jobs"))]
-pub(crate) mod reference;
-#[cfg(test)]
-mod tests;

@@ -40,8 +40,3 @@ pub fn has_lanes(machine: Machine) -> bool {
         |S| <S as crate::arch::words::Registers>::BITS > 64
     )
 }
-
-#[cfg(any(test, feature = "jobs"))]
-pub(crate) mod reference;
-#[cfg(test)]
-mod tests;

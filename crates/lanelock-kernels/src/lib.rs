@@ -3,15 +3,12 @@
 
 #![no_std]
 
-#[cfg(any(test, feature = "jobs"))]
+#[cfg(test)]
 extern crate std;
 
 pub mod aes;
 pub mod chacha;
 pub mod hash;
-#[doc(hidden)]
-#[cfg(any(test, feature = "jobs"))]
-pub mod jobs;
 pub mod keccak;
 pub mod public_key;
 pub mod taint;

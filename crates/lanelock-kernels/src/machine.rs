@@ -148,6 +148,17 @@ impl Machine {
         }
     }
 
+    /// The same machine as it is where a round of AES begins once a cycle, and where it begins twice:
+    /// chains under many keys then have other lanes. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn paces(self) -> [Self; 2] {
+        [4, 8].map(|keyed_registers| Self {
+            keyed_registers,
+            ..self
+        })
+    }
+
     /// Whether the CPU has instructions made for SHA-1 and SHA-256.
     #[must_use]
     pub fn has_sha(self) -> bool {

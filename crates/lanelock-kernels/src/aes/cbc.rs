@@ -94,7 +94,3 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
     // SAFETY: the caller's contract.
     unsafe { run_records::<CbcMode>(machine, size, records) }
 }
-
-#[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod tests;

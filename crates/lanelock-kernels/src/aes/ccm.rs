@@ -415,7 +415,3 @@ unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: &mut [Job
     // SAFETY: the texts are the caller's, the tags each job's own.
     unsafe { ctr::apply_each(machine, size, texts) };
 }
-
-#[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod tests;

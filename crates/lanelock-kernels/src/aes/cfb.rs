@@ -88,6 +88,3 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
     // SAFETY: the caller's contract.
     unsafe { run_records::<CfbMode>(machine, size, records) }
 }
-
-#[cfg(test)]
-mod tests;

@@ -272,7 +272,3 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUN
         (block, data)
     }
 }
-
-#[cfg(test)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod tests;

@@ -373,6 +373,3 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         )
     }
 }
-
-#[cfg(test)]
-mod tests;

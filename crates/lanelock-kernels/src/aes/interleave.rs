@@ -8,8 +8,6 @@
 mod hash;
 mod run;
 mod steps;
-#[cfg(test)]
-mod tests;
 
 pub use hash::Interleave;
 

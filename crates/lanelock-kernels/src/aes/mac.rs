@@ -218,6 +218,3 @@ const PADDING: [u8; 128] = {
     padding[63] = 0x80;
     padding
 };
-
-#[cfg(test)]
-mod tests;

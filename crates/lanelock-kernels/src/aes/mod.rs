@@ -1,8 +1,8 @@
 //! AES: key schedules, the block cipher on vectors, and the modes built from it.
 //!
 //! Each mode is written once over `Vector` (one, two or four blocks per register) and
-//! instantiated per instruction set. [`reference`](mod@reference) is the portable counterpart
-//! every instantiation is tested against.
+//! instantiated per instruction set. [`reference`](mod@reference) is AES on one block in plain
+//! integers, of which the tests build the modes that every instantiation is compared with.
 
 #![allow(clippy::precedence)] // shifts before xor, as in every description of these algorithms
 #![allow(clippy::needless_range_loop)] // the index of a register is its place in all arrays

@@ -82,6 +82,3 @@ unsafe fn apply(
         run_ends(machine, records, |i, _| states.add(i).cast_const());
     }
 }
-
-#[cfg(test)]
-mod tests;

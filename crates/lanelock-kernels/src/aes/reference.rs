@@ -1,15 +1,6 @@
 //! The portable reference: AES on one block, all sixteen bytes of the state at once in a `u128`,
 //! without tables, secret-dependent branches or addresses. Slow, simple, and independent of the
-//! vector kernels, which are tested against it. The modes work in place on one message.
-
-pub mod cbc;
-pub mod ccm;
-pub mod cfb;
-pub mod ctr;
-pub mod gcm;
-pub mod mac;
-pub mod ofb;
-pub mod xts;
+//! vector kernels, which are tested against it.
 
 use super::{BLOCK, EncryptKey};
 
@@ -156,5 +147,3 @@ const ONES: u128 = u128::MAX / 0xff;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod vectors;

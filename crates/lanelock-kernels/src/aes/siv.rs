@@ -422,6 +422,3 @@ impl Drop for Stream<'_> {
         wipe(&mut self.chain);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -475,6 +475,3 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -283,6 +283,3 @@ fn times_x<V: Vector>(blocks: V, n: usize) -> V {
     let reduced = carries.clmul::<0x01>(V::splat(blocks.proof(), 0x87));
     blocks.shl64(n).xor3(carries.low_to_high(), reduced)
 }
-
-#[cfg(test)]
-mod tests;

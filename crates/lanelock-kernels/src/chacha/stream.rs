@@ -131,32 +131,3 @@ impl core::fmt::Debug for TagStream {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::TagStream;
-    use crate::chacha::reference;
-    use crate::chacha::{Kernels, Key};
-    use std::vec::Vec;
-
-    #[test]
-    fn every_split_gives_the_tag_of_the_whole() {
-        let bytes: Vec<u8> = (0..=255).collect();
-        let (key, nonce) = ([7; 32], [9; 12]);
-        for (aad_len, len) in [(0, 0), (0, 5), (5, 0), (13, 100), (16, 64), (33, 17)] {
-            let (aad, text) = (&bytes[..aad_len], &bytes[40..][..len]);
-            let (sealed, tag) = reference::seal(&key, &nonce, aad, text);
-            for first in 0..=aad_len.max(len) {
-                let kernels = Kernels::of(crate::Machine::PORTABLE);
-                let mut stream = TagStream::new(&kernels, &Key::new(&key), &nonce);
-                let (front, back) = aad.split_at(first.min(aad_len));
-                stream.aad(front);
-                stream.aad(back);
-                let (front, back) = sealed.split_at(first.min(len));
-                stream.text(front);
-                stream.text(back);
-                assert_eq!(stream.finish(), tag, "{aad_len} {len} {first}");
-            }
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lanelock_kernels::jobs::{self, Burst, Given, Message, Registers};
+use lanelock_jobs::{self as jobs, Burst, Given, Message, Registers};
 
 use super::Row;
 use crate::inputs::{self, Inputs};

@@ -261,6 +261,3 @@ unsafe fn crypt(machine: Machine, jobs: &[Job<'_>], keys: &Keys) {
     // SAFETY: the caller's promise; a message's key has the size of the one it is derived from.
     unsafe { machine.blocks.run_sized(size, Crypt(texts)) }
 }
-
-#[cfg(test)]
-mod tests;

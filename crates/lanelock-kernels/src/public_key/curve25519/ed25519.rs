@@ -2,8 +2,6 @@
 
 mod digest;
 mod sign;
-#[cfg(test)]
-mod tests;
 mod verify;
 
 pub use sign::{Sign, SigningKey, sign};

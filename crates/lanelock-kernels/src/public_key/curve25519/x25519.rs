@@ -205,6 +205,3 @@ fn ladder<V: DigitLanes>(scalar: [V; 4], u: Element<V>) -> (Element<V>, Element<
     // The lowest bit is zero: nothing is left to exchange. Both are doubled.
     (sum.add(difference), sum.sub(difference))
 }
-
-#[cfg(test)]
-mod tests;

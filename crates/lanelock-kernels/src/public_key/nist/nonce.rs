@@ -154,3 +154,41 @@ fn minus_order<C: Curve>(number: &C::Number) -> (C::Number, u8) {
     }
     (difference, borrow.to_le_bytes()[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use openssl::bn::BigNum;
+
+    use super::{is_in_range, reduced};
+    use crate::public_key::nist::{Curve, P256};
+
+    #[test]
+    fn ranges() {
+        let number = |text| {
+            let mut number = P256::ZERO;
+            let value = BigNum::from_hex_str(text).unwrap();
+            number.copy_from_slice(&value.to_vec());
+            number
+        };
+        let order = P256::ORDER;
+        let less = number("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550");
+        let more = number("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552");
+        let mut one = P256::ZERO;
+        one[31] = 1;
+        for (candidate, expected) in [
+            (P256::ZERO, false),
+            (one, true),
+            (less, true),
+            (order, false),
+            (more, false),
+            ([0xff; 32], false),
+        ] {
+            assert_eq!(is_in_range::<P256>(&candidate), expected, "{candidate:x?}");
+        }
+        assert_eq!(reduced::<P256>(&less), less);
+        assert_eq!(reduced::<P256>(&order), P256::ZERO);
+        assert_eq!(reduced::<P256>(&more), one);
+        assert_eq!(reduced::<P256>(&[1]), one);
+        assert_eq!(reduced::<P256>(&[]), P256::ZERO);
+    }
+}

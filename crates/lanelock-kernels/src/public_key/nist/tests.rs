@@ -1,245 +1,189 @@
-//! Both curves on both instruction sets, against OpenSSL, published vectors and plain integers.
+//! Residues against OpenSSL's integers. Operations are tested in `lanelock-jobs`.
 
-use std::boxed::Box;
 use std::vec::Vec;
 
 use openssl::bn::{BigNum, BigNumContext};
-use openssl::ec::{EcGroup, EcPoint, EcPointRef};
-use openssl::nid::Nid;
 
-use super::{
-    AgreeJob, Curve, DecompressJob, GenerateJob, Kernels, P256, P384, PublicPoint, Refusal,
-    SignJob, Signature, VerifyJob,
-};
-use crate::testing::Random;
-use crate::{Digits, Machine};
+use super::parameters::{Order256, Order384, Prime256, Prime384};
+use crate::Digits;
+use crate::arch::digits::{DigitLanes, LANES, Mask, Words};
+use crate::arch::on;
+use crate::public_key::digits::residue::{Modulus, Prime, Residue};
+use crate::testing::{Random, machines};
 
-mod agreement;
-mod arithmetic;
-mod nonces;
-mod signatures;
+const BYTES: [usize; 9] = [0, 0, 0, 0, 0, 32, 0, 0, 48];
 
-/// A test per curve and instruction set: `property(&bench)`.
-macro_rules! per_curve {
-    ($($property:ident)*) => {$(
-        mod $property {
-            use super::super::{Bench, P256, P384};
-
-            #[test]
-            fn p256_registers() {
-                Bench::<P256>::registers().iter().for_each(super::$property);
-            }
-            #[test]
-            fn p384_registers() {
-                Bench::<P384>::registers().iter().for_each(super::$property);
-            }
-            #[test]
-            fn p256_portable() {
-                super::$property(&Bench::<P256>::portable());
-            }
-            #[test]
-            fn p384_portable() {
-                super::$property(&Bench::<P384>::portable());
-            }
-        }
-    )*};
-}
-use per_curve;
-
-/// Kernels, and OpenSSL's view of their curve.
-struct Bench<C: Curve> {
-    kernels: Box<Kernels<C>>,
-    group: EcGroup,
-    p: BigNum,
-    n: BigNum,
-    /// How often a random case is repeated.
-    rounds: usize,
+/// Numbers of eight lanes in both forms.
+struct Numbers<const N: usize> {
+    words: [Words; N],
+    values: Vec<BigNum>,
 }
 
-impl<C: Curve> Bench<C> {
-    /// In registers of digits, unless the CPU lacks them.
-    fn registers() -> Option<Self> {
-        let machine = Machine::all().find(|machine| machine.digits() > Digits::Plain);
-        machine.map(|machine| Self::new(machine, 20))
+fn value<const N: usize>(words: &[Words; N], lane: usize) -> BigNum {
+    let mut value = integer(0);
+    for digit in words.iter().rev() {
+        let digit = BigNum::from_slice(&digit[lane].to_be_bytes()).unwrap();
+        value = &(&value << 52) + &digit;
     }
+    value
+}
 
-    fn portable() -> Self {
-        Self::new(Machine::PORTABLE, 2)
-    }
-
-    fn new(machine: Machine, rounds: usize) -> Self {
-        let nid = match C::BYTES {
-            32 => Nid::X9_62_PRIME256V1,
-            _ => Nid::SECP384R1,
+/// Numbers below `times` M, at the edges and between.
+fn numbers<M: Modulus<N>, const N: usize>(random: &mut Random, times: u32) -> Numbers<N> {
+    let m = modulus::<M, N>();
+    let bound = &m * &integer(times);
+    let mut words = [[0; LANES]; N];
+    for lane in 0..LANES {
+        let value = match random.below(8) {
+            0 => integer(u32::try_from(random.below(3)).unwrap()),
+            1 => &bound - &integer(1 + u32::try_from(random.below(3)).unwrap()),
+            2 => &m - &integer(u32::try_from(random.below(3)).unwrap()),
+            3 => &(&integer(1) << i32::try_from(random.below(8 * BYTES[N])).unwrap()) % &bound,
+            _ => &BigNum::from_slice(&random.bytes(BYTES[N] + 8)).unwrap() % &bound,
         };
-        let group = EcGroup::from_curve_name(nid).unwrap();
-        let mut context = BigNumContext::new().unwrap();
-        let [mut p, mut n, mut a, mut b] = [(); 4].map(|()| BigNum::new().unwrap());
-        group
-            .components_gfp(&mut p, &mut a, &mut b, &mut context)
-            .unwrap();
-        group.order(&mut n, &mut context).unwrap();
-        let mut place = Box::new_uninit();
-        Kernels::new_in(&mut place, machine);
-        // SAFETY: `new_in` has written it.
-        #[allow(unsafe_code)]
-        let kernels = unsafe { place.assume_init() };
-        Self {
-            kernels,
-            group,
-            p,
-            n,
-            rounds,
+        let mut bytes = value.to_vec();
+        bytes.reverse();
+        bytes.resize(64, 0);
+        for (i, words) in words.iter_mut().enumerate() {
+            let from = |bit: usize| u64::from(bytes[bit / 8] >> (bit % 8) & 1);
+            words[lane] = (0..52).fold(0, |word, bit| word | from(52 * i + bit) << bit);
         }
     }
+    let values = (0..LANES).map(|lane| value(&words, lane)).collect();
+    Numbers { words, values }
+}
 
-    /// A number that fits.
-    fn number(&self, value: &BigNum) -> C::Number {
-        let mut number = C::ZERO;
-        let bytes = value.to_vec_padded(i32::try_from(C::BYTES).unwrap());
-        number.as_mut().copy_from_slice(&bytes.unwrap());
-        number
+fn modulus<M: Modulus<N>, const N: usize>() -> BigNum {
+    value(&M::M.map(|digit| [digit; LANES]), 0)
+}
+
+/// The lanes of `residue` are `expected`, modulo M, and below `times` M / 100.
+fn check<V: DigitLanes, M: Modulus<N>, const N: usize>(
+    name: &str,
+    residue: Residue<V, M, N>,
+    hundredths: u32,
+    expected: impl Fn(usize) -> BigNum,
+) {
+    let m = modulus::<M, N>();
+    let mut words = [[0; LANES]; N];
+    residue.store(&mut words);
+    for lane in 0..LANES {
+        assert!(
+            words.iter().all(|digit| digit[lane] < 1 << 52),
+            "{name}: digits"
+        );
+        let found = value(&words, lane);
+        assert!(
+            &found * &integer(100) <= &m * &integer(hundredths),
+            "{name}: too large"
+        );
+        let mut wanted = BigNum::new().unwrap();
+        let mut context = BigNumContext::new().unwrap();
+        wanted.nnmod(&expected(lane), &m, &mut context).unwrap();
+        assert_eq!(&found % &m, wanted, "{name}");
     }
+}
 
-    /// Uniform enough, below `bound` and not zero.
-    fn random(&self, random: &mut Random, bound: &BigNum) -> BigNum {
-        let bytes = random.bytes(C::BYTES + 8);
-        let value = &BigNum::from_slice(&bytes).unwrap() % bound;
-        if value.num_bits() == 0 {
-            integer(1)
+fn residues<V: DigitLanes, M: Modulus<N>, const N: usize>(proof: V::Proof, rounds: usize) {
+    let m = modulus::<M, N>();
+    let mut random = Random::new(N as u64);
+    let mut context = BigNumContext::new().unwrap();
+    let r = &integer(1) << i32::try_from(52 * N).unwrap();
+    let mut inverse_r = BigNum::new().unwrap();
+    inverse_r.mod_inverse(&r, &m, &mut context).unwrap();
+    for _ in 0..rounds {
+        // α β ≤ 16
+        let [a, b] = [4, 4].map(|times| numbers::<M, N>(&mut random, times));
+        let [c, d] = [2, 2].map(|times| numbers::<M, N>(&mut random, times));
+        let load = |numbers: &Numbers<N>| Residue::<V, M, N>::load(proof, &numbers.words);
+        let product = |a: &BigNum, b: &BigNum| &(a * b) * &inverse_r;
+        check("mul", load(&a).mul(load(&b)), 200, |i| {
+            product(&a.values[i], &b.values[i])
+        });
+        check("square", load(&a).square(), 200, |i| {
+            product(&a.values[i], &a.values[i])
+        });
+        let e = numbers::<M, N>(&mut random, 2);
+        let f = numbers::<M, N>(&mut random, 2);
+        let sum = load(&c).mul_add(load(&d), load(&e), load(&f));
+        check("mul_add", sum, 200, |i| {
+            &product(&c.values[i], &d.values[i]) + &product(&e.values[i], &f.values[i])
+        });
+        check("add", load(&a).add(load(&b)), 800, |i| {
+            &a.values[i] + &b.values[i]
+        });
+        check("to", load(&a).to_montgomery(), 200, |i| &a.values[i] * &r);
+        check("from", load(&c).to_plain(), 100, |i| {
+            &c.values[i] * &inverse_r
+        });
+        check("canonical", load(&c).canonical(), 100, |i| {
+            c.values[i].to_owned().unwrap()
+        });
+        let reduced = numbers::<M, N>(&mut random, 1);
+        check("negative", load(&reduced).negative(), 100, |i| {
+            &m - &reduced.values[i]
+        });
+        let bits = |test: &dyn Fn(&BigNum) -> bool| {
+            (0..LANES).fold(0, |bits, i| bits | u8::from(test(&c.values[i])) << i)
+        };
+        assert_eq!(load(&c).is_reduced().bits(), bits(&|c| *c < m));
+        assert_eq!(load(&c).is_zero().bits(), bits(&|c| c.num_bits() == 0));
+        assert_eq!(load(&c).is_odd().bits(), bits(&|c| c.is_bit_set(0)));
+    }
+    for _ in 0..rounds.div_ceil(20) {
+        let a = numbers::<M, N>(&mut random, 2);
+        let inverse = Residue::<V, M, N>::load(proof, &a.words).invert();
+        check("invert", inverse, 200, |i| {
+            let mut inverse = BigNum::new().unwrap();
+            let mut context = BigNumContext::new().unwrap();
+            let value = &a.values[i] % &m;
+            if value.num_bits() == 0 {
+                return value;
+            }
+            inverse.mod_inverse(&value, &m, &mut context).unwrap();
+            &(&inverse * &r) * &r
+        });
+    }
+}
+
+fn fields<V: DigitLanes, M: Prime<N>, const N: usize>(proof: V::Proof, rounds: usize) {
+    let mut random = Random::new(N as u64 + 100);
+    for _ in 0..rounds {
+        let [a, b] = [(); 2].map(|()| numbers::<M, N>(&mut random, 2));
+        let load = |numbers: &Numbers<N>| Residue::<V, M, N>::load(proof, &numbers.words);
+        let (x, y) = (load(&a), load(&b));
+        check("sub", x.sub(y), 101, |i| &a.values[i] - &b.values[i]);
+        check("opposite", x.opposite(), 101, |i| {
+            -a.values[i].to_owned().unwrap()
+        });
+        // Close to ± 16 M, where the values are.
+        let far = Residue::<V, M, N>::folded(|i| x.digit(i).sub(y.digit(i).shift_left::<3>()));
+        check("folded", far, 101, |i| &a.values[i] - &(&b.values[i] << 3));
+        let far = Residue::<V, M, N>::folded(|i| x.digit(i).shift_left::<3>().sub(y.digit(i)));
+        check("folded", far, 101, |i| &(&a.values[i] << 3) - &b.values[i]);
+    }
+}
+
+fn all<V: DigitLanes>(proof: V::Proof, rounds: usize) {
+    residues::<V, Prime256, 5>(proof, rounds);
+    residues::<V, Order256, 5>(proof, rounds);
+    residues::<V, Prime384, 8>(proof, rounds);
+    residues::<V, Order384, 8>(proof, rounds);
+    fields::<V, Prime256, 5>(proof, rounds);
+    fields::<V, Prime384, 8>(proof, rounds);
+}
+
+#[test]
+fn every_register() {
+    for machine in machines() {
+        let rounds = if machine.digits() > Digits::Plain {
+            1000
         } else {
-            value
-        }
-    }
-
-    fn inverse(&self, value: &BigNum) -> BigNum {
-        let mut inverse = BigNum::new().unwrap();
-        let mut context = BigNumContext::new().unwrap();
-        inverse.mod_inverse(value, &self.n, &mut context).unwrap();
-        inverse
-    }
-
-    /// `scalar` · G.
-    fn base(&self, scalar: &BigNum) -> EcPoint {
-        let mut point = EcPoint::new(&self.group).unwrap();
-        let mut context = BigNumContext::new().unwrap();
-        point
-            .mul_generator2(&self.group, scalar, &mut context)
-            .unwrap();
-        point
-    }
-
-    fn multiple(&self, scalar: &BigNum, of: &EcPointRef) -> EcPoint {
-        let mut point = EcPoint::new(&self.group).unwrap();
-        let mut context = BigNumContext::new().unwrap();
-        point.mul2(&self.group, of, scalar, &mut context).unwrap();
-        point
-    }
-
-    fn sum(&self, a: &EcPointRef, b: &EcPointRef) -> EcPoint {
-        let mut point = EcPoint::new(&self.group).unwrap();
-        let mut context = BigNumContext::new().unwrap();
-        point.add(&self.group, a, b, &mut context).unwrap();
-        point
-    }
-
-    fn coordinates(&self, point: &EcPointRef) -> [BigNum; 2] {
-        let [mut x, mut y] = [(); 2].map(|()| BigNum::new().unwrap());
-        let mut context = BigNumContext::new().unwrap();
-        point
-            .affine_coordinates(&self.group, &mut x, &mut y, &mut context)
-            .unwrap();
-        [x, y]
-    }
-
-    fn public(&self, point: &EcPointRef) -> PublicPoint<C> {
-        let [x, y] = self.coordinates(point);
-        PublicPoint {
-            x: self.number(&x),
-            y: self.number(&y),
-        }
-    }
-
-    /// Scalars around every edge, those of the one sum that is a double among them.
-    fn scalars(&self) -> Vec<BigNum> {
-        let mut scalars = Vec::new();
-        for small in 1..300 {
-            scalars.push(integer(small));
-            scalars.push(&self.n - &integer(small));
-        }
-        for shift in 9..i32::try_from(8 * C::BYTES).unwrap() - 1 {
-            let power = &integer(1) << shift;
-            scalars.push(&power - &integer(1));
-            scalars.push(power);
-        }
-        scalars
-    }
-
-    /// Numbers that are no private key.
-    fn no_scalars(&self) -> [C::Number; 4] {
-        let mut most = C::ZERO;
-        most.as_mut().fill(0xff);
-        let next = &self.n + &integer(1);
-        [C::ZERO, self.number(&self.n), self.number(&next), most]
-    }
-
-    fn generate(&self, private: &[C::Number]) -> Vec<Result<PublicPoint<C>, Refusal>> {
-        let job = |private| GenerateJob {
-            private,
-            public: Err(Refusal::WrongSignature),
+            200
         };
-        let mut jobs: Vec<_> = private.iter().map(job).collect();
-        self.kernels.generate(&mut jobs);
-        jobs.into_iter().map(|job| job.public).collect()
-    }
-
-    fn agree(
-        &self,
-        private: &[C::Number],
-        peers: &[PublicPoint<C>],
-    ) -> Vec<Result<C::Number, Refusal>> {
-        let job = |(private, peer)| AgreeJob {
-            private,
-            peer,
-            shared: Err(Refusal::WrongSignature),
-        };
-        let mut jobs: Vec<_> = private.iter().zip(peers).map(job).collect();
-        self.kernels.agree(&mut jobs);
-        jobs.into_iter().map(|job| job.shared).collect()
-    }
-
-    fn sign(
-        &self,
-        inputs: &[(C::Number, C::Number, Vec<u8>)],
-    ) -> Vec<Result<Signature<C>, Refusal>> {
-        let mut jobs = Vec::new();
-        for (private, nonce, digest) in inputs {
-            jobs.push(SignJob {
-                private,
-                nonce,
-                digest,
-                signature: Err(Refusal::WrongSignature),
-            });
-        }
-        self.kernels.sign(&mut jobs);
-        jobs.into_iter().map(|job| job.signature).collect()
-    }
-
-    fn verify(
-        &self,
-        inputs: &[(PublicPoint<C>, Vec<u8>, Signature<C>)],
-    ) -> Vec<Result<(), Refusal>> {
-        let mut jobs = Vec::new();
-        for (public, digest, signature) in inputs {
-            jobs.push(VerifyJob {
-                public,
-                digest,
-                signature,
-                outcome: Err(Refusal::NonceRange),
-            });
-        }
-        self.kernels.verify(&mut jobs);
-        jobs.into_iter().map(|job| job.outcome).collect()
+        on!(machine.digits, |V, proof, rounds: usize| all::<V>(
+            proof, rounds
+        ));
     }
 }
 

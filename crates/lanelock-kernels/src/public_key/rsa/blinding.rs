@@ -35,6 +35,13 @@ impl<const N: usize> Blinding<N> {
     pub fn uses(&self) -> u32 {
         self.uses
     }
+
+    /// Whether one of both numbers is the other's. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shares_a_number(&self, other: &Self) -> bool {
+        self.factor.equals(&other.factor) || self.inverse.equals(&other.inverse)
+    }
 }
 
 impl<const N: usize> fmt::Debug for Blinding<N> {

@@ -134,8 +134,13 @@ impl<const P: usize, const N: usize> PrivateKey<P, N> {
         &self.public
     }
 
-    /// A key whose numbers have the right sizes, whatever their relations.
-    pub(super) fn unchecked(components: PrivateComponents<'_>) -> Result<Self, KeyError> {
+    /// A key whose numbers have the right sizes, whatever their relations. For tests of what becomes of
+    /// wrong results.
+    ///
+    /// # Errors
+    /// Which number has another size.
+    #[doc(hidden)]
+    pub fn unchecked(components: PrivateComponents<'_>) -> Result<Self, KeyError> {
         const { assert!(N == 2 * P) };
         let public = PublicKey::new(components.public)?;
         let prime = |i: usize| {

