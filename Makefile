@@ -25,7 +25,7 @@ CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test test-servers test-libraries lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
 	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race taint openssl35 perf-openssl35 openssl4 aarch64 mca \
-	aarch64-system mca-aarch64 sanitize fuzz \
+	aarch64-system aarch64-packages mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers python datafusion scale clean help
 
 run: build ## Build, check, measure every engine of this machine, write report.html
@@ -159,6 +159,9 @@ aarch64: ## As root: the tests of kernels, core, engines and façade on 64-bit A
 
 aarch64-system: ## As root: those of the C library, the provider and the command, in a Debian of 64-bit Arm under QEMU
 	tools/aarch64 --system
+
+aarch64-packages: ## As root: Debian's packages and the Python wheel for 64-bit Arm, installed and used there
+	tools/aarch64 --packages
 
 mca: build ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are not at hand, and this CPU's own
 	tools/aarch64 --prepare

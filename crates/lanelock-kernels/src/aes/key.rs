@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use zeroize::Zeroize;
-
 use super::{BLOCK, reference};
 use crate::machine::Machine;
+use crate::wipe::wipe;
 
 /// The length of an AES key.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -65,6 +64,15 @@ impl EncryptKey {
         }
     }
 
+    /// Of zeros, for a kernel to write.
+    pub(super) fn blank(size: KeySize) -> Self {
+        Self {
+            round_keys: [[0; BLOCK]; 15],
+            size,
+            _line: [0; 15],
+        }
+    }
+
     /// Expands `key` without any special instruction, in constant time.
     pub fn portable(key: &[u8]) -> Option<Self> {
         Self::expand(key, reference::sub_word)
@@ -86,6 +94,12 @@ impl EncryptKey {
         core::ptr::from_ref(self).cast()
     }
 
+    /// Where the round keys are, from the first one on.
+    #[inline]
+    pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
+        core::ptr::from_mut(self).cast()
+    }
+
     fn expand(key: &[u8], sub_word: impl Fn(u32) -> u32) -> Option<Self> {
         let size = KeySize::of_bytes(key.len())?;
         let key_words = size.bytes() / 4;
@@ -105,11 +119,7 @@ impl EncryptKey {
             }
             words[i] = words[i - key_words] ^ word;
         }
-        let mut schedule = Self {
-            round_keys: [[0; BLOCK]; 15],
-            size,
-            _line: [0; 15],
-        };
+        let mut schedule = Self::blank(size);
         for (bytes, word) in schedule
             .round_keys
             .as_flattened_mut()
@@ -118,7 +128,7 @@ impl EncryptKey {
         {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
-        words.zeroize();
+        wipe(&mut words);
         Some(schedule)
     }
 }
@@ -133,7 +143,7 @@ impl fmt::Debug for EncryptKey {
 
 impl Drop for EncryptKey {
     fn drop(&mut self) {
-        self.round_keys.zeroize();
+        wipe(&mut self.round_keys);
     }
 }
 
@@ -189,7 +199,7 @@ impl fmt::Debug for DecryptKey {
 
 impl Drop for DecryptKey {
     fn drop(&mut self) {
-        self.round_keys.zeroize();
+        wipe(&mut self.round_keys);
     }
 }
 

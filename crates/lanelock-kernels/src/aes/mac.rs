@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use zeroize::Zeroize;
-
 use super::chain::{Chains, Line, Link, Mode, NOTHING, Tail, run_chains, run_each};
 use super::{BLOCK, EncryptKey, KeySize, Piece, double, ecb};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
+use crate::wipe::wipe;
 
 /// One message to authenticate, or the next part of one.
 #[derive(Debug)]
@@ -150,7 +149,7 @@ impl Subkeys {
             block = double(block);
             *subkey = block;
         }
-        block.zeroize();
+        wipe(&mut block);
         Self(subkeys)
     }
 }
@@ -163,7 +162,7 @@ impl fmt::Debug for Subkeys {
 
 impl Drop for Subkeys {
     fn drop(&mut self) {
-        self.0.zeroize();
+        wipe(&mut self.0);
     }
 }
 

@@ -13,6 +13,7 @@ pub mod cfb;
 mod chain;
 pub mod ctr;
 pub mod ecb;
+mod expand;
 mod feedback;
 pub mod gcm;
 pub mod interleave;

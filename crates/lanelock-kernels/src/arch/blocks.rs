@@ -132,6 +132,12 @@ pub(crate) trait Vector: Register {
     fn low_to_high(self) -> Self;
     /// Moves the high half of each block to the low half; the high half becomes zero.
     fn high_to_low(self) -> Self;
+    /// Moves each 32-bit word of a block up by one place; the lowest becomes zero.
+    fn words_up(self) -> Self;
+    /// The highest 32-bit word of each block in all four places.
+    fn last_word(self) -> Self;
+    /// As [`Vector::last_word`], each with its bytes moved down by one place, the lowest to the top.
+    fn last_word_rotated(self) -> Self;
     /// Shifts each 64-bit half to the left; zero from 64 bits on.
     fn shl64(self, bits: u32) -> Self;
     /// Shifts each 64-bit half to the right; zero from 64 bits on.

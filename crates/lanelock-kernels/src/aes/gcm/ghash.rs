@@ -7,11 +7,10 @@
 //! product takes three multiplications (Karatsuba): on 512-bit registers they, not the AES
 //! rounds, are what the CPU has least of.
 
-use zeroize::Zeroize;
-
 use crate::aes::BLOCK;
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
+use crate::wipe::wipe;
 
 /// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
 /// short additional data and the lengths need no reduction of their own.
@@ -545,7 +544,7 @@ impl Kernel for Powers<'_> {
             }
             self.powers[0][n] = power;
         }
-        power.zeroize();
+        wipe(&mut power);
     }
 }
 

@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use zeroize::Zeroize;
-
 use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
 use super::j0_of_iv12;
 use crate::aes::{BLOCK, EncryptKey, Message, ecb};
 use crate::machine::Machine;
+use crate::wipe::wipe;
 
 /// What GCM prepares once per key.
 #[derive(Clone)]
@@ -39,7 +38,7 @@ impl Key {
                 powers: &mut expanded.powers,
             })
         };
-        h.zeroize();
+        wipe(&mut h);
         Some(expanded)
     }
 
@@ -101,6 +100,6 @@ impl fmt::Debug for Key {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        self.powers.as_flattened_mut().as_flattened_mut().zeroize();
+        wipe(&mut self.powers);
     }
 }

@@ -5,15 +5,16 @@ mod keys;
 mod polyval;
 mod text;
 
-use core::{array, fmt};
+use core::{array, fmt, iter};
 
-use zeroize::Zeroize;
-
-use crate::aes::{BLOCK, EncryptKey};
+use crate::aes::message::{in_records, length};
+use crate::aes::sweep::run_records;
+use crate::aes::{BLOCK, EncryptKey, Message};
 use crate::machine::Machine;
+use crate::wipe::wipe;
 use keys::{Keys, encrypt_each};
 use polyval::{Hash, NOTHING, Polyval};
-use text::{Crypt, Text};
+use text::Count;
 
 /// Bytes of a nonce.
 pub const NONCE: usize = 12;
@@ -28,7 +29,7 @@ pub struct Job<'k> {
     pub source: *const u8,
     /// Valid for writes of `len` bytes; may be `source`.
     pub target: *mut u8,
-    /// Bytes of the text, any number.
+    /// Bytes of the text, any number below 4 GiB.
     pub len: usize,
     /// Additional data, valid for reads of `aad_len` bytes.
     pub aad: *const u8,
@@ -117,7 +118,7 @@ impl Stream {
         // SAFETY: the part is a slice of that length.
         unsafe { self.machine.blocks.run(Polyval(&mut hash)) };
         self.sum = hash[0].sum;
-        hash[0].sum.zeroize();
+        wipe(&mut hash[0].sum);
     }
 
     /// The tag, once all is absorbed.
@@ -148,19 +149,17 @@ impl Stream {
             .wrapping_add(self.done)
             .to_le_bytes();
         let key = self.keys.cipher(0);
-        let text = Text {
+        let text = Message {
             source,
             target,
-            len,
+            len: length(len),
             key,
-            counter,
+            iv: &raw const counter,
         };
         // SAFETY: the caller's contract.
-        unsafe {
-            self.machine
-                .blocks
-                .run_sized(key.size(), Crypt([text].into_iter()))
-        };
+        in_records(iter::once(text), |records| unsafe {
+            run_records::<Count>(self.machine, key.size(), records);
+        });
         // A message has fewer than 2^32 blocks (RFC 8452, 6).
         #[expect(clippy::cast_possible_truncation, reason = "the counter wraps")]
         let blocks = len.div_ceil(BLOCK) as u32;
@@ -176,7 +175,7 @@ impl fmt::Debug for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.sum.zeroize();
+        wipe(&mut self.sum);
     }
 }
 
@@ -234,7 +233,7 @@ unsafe fn tags(
     let mut blocks = [[0; BLOCK]; LOT];
     for ((block, hash), job) in blocks.iter_mut().zip(&mut *hashes).zip(&*jobs) {
         *block = masked(&hash.sum, &job.nonce);
-        hash.sum.zeroize();
+        wipe(&mut hash.sum);
     }
     let stretches = keys.ciphers().zip(blocks.chunks_mut(1));
     encrypt_each(machine, keys.cipher(0), stretches);
@@ -248,16 +247,21 @@ unsafe fn tags(
 /// # Safety
 /// [`encrypt_many`]'s contract; there are [`LOT`] jobs at the most, of which `keys` are.
 unsafe fn crypt(machine: Machine, jobs: &[Job<'_>], keys: &Keys) {
-    let Some(size) = jobs.first().map(|job| job.key.size()) else {
-        return;
-    };
-    let texts = jobs.iter().zip(keys.ciphers()).map(|(job, key)| Text {
+    let mut counters = [[0; BLOCK]; LOT];
+    for (counter, job) in counters.iter_mut().zip(jobs) {
+        *counter = first_counter(&job.tag);
+    }
+    let texts = jobs.iter().zip(keys.ciphers()).zip(&counters);
+    let texts = texts.map(|((job, key), counter)| Message {
         source: job.source,
         target: job.target,
-        len: job.len,
+        len: length(job.len),
         key,
-        counter: first_counter(&job.tag),
+        iv: counter,
     });
-    // SAFETY: the caller's promise; a message's key has the size of the one it is derived from.
-    unsafe { machine.blocks.run_sized(size, Crypt(texts)) }
+    let size = keys.cipher(0).size();
+    in_records(texts, |records| {
+        // SAFETY: the caller's promise; a message's key has the size of the one it is derived from.
+        unsafe { run_records::<Count>(machine, size, records) }
+    });
 }

@@ -164,6 +164,19 @@ impl Vector for Block {
         Self(self.0 >> 64)
     }
 
+    fn words_up(self) -> Self {
+        Self(self.0 << 32)
+    }
+
+    fn last_word(self) -> Self {
+        Self((self.0 >> 96) * WORDS)
+    }
+
+    fn last_word_rotated(self) -> Self {
+        let word = self.0 >> 96;
+        Self((word >> 8 | word << 24 & 0xff00_0000) * WORDS)
+    }
+
     fn shl64(self, bits: u32) -> Self {
         let [low, high] = halves(self.0).map(|half| half.checked_shl(bits).unwrap_or(0));
         Self(join(low, high))
@@ -202,6 +215,9 @@ impl Vector for Block {
         single
     }
 }
+
+/// A one in each 32-bit word: times a word, that word in all places.
+const WORDS: u128 = 0x0000_0001_0000_0001_0000_0001_0000_0001;
 
 /// The low and the high half.
 #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]

@@ -2,12 +2,11 @@
 
 use core::ptr;
 
-use zeroize::Zeroize;
-
 use super::LOT;
 use crate::aes::BLOCK;
 use crate::aes::gcm::ghash::Sum;
 use crate::arch::blocks::{Kernel, Vector};
+use crate::wipe::wipe;
 
 /// A POLYVAL in progress.
 pub(super) struct Hash<'k> {
@@ -158,7 +157,8 @@ unsafe fn polyval<V: Vector, const G: usize>(proof: V::Proof, hashes: &mut [Hash
     for (hash, sum) in hashes.iter_mut().zip(&sums) {
         hash.sum = *sum;
     }
-    padded.as_flattened_mut().as_flattened_mut().zeroize();
-    sums.as_flattened_mut().zeroize();
-    keys.as_flattened_mut().zeroize();
+    let used = V::BLOCKS * G;
+    wipe(&mut padded[..used]);
+    wipe(&mut sums[..used]);
+    wipe(&mut keys[..used]);
 }
