@@ -74,7 +74,7 @@ impl<V: Vector, const G: usize, const LONG: bool> Expansion<V, G, LONG> {
             }
             return keys;
         }
-        let has_constant = !LONG || r % 2 == 0;
+        let has_constant = !LONG || r.is_multiple_of(2);
         let constant = if has_constant {
             self.next_constant()
         } else {
