@@ -215,7 +215,7 @@ impl Device {
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         let rules = Rules::new(transform, group);
-        let kind = self.0.kinds.of(&rules);
+        let kind = self.0.kinds.of(&rules, &**opened);
         Ok(Session::new(
             transform,
             opened,

@@ -11,7 +11,7 @@ use crate::op::{Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
-use crate::validate::{Whole, validate};
+use crate::validate::{Joint, Whole, validate};
 
 /// One thread's handle: it owns every context that its operations need.
 ///
@@ -245,7 +245,15 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         return None;
     }
     let rules = Whole::of(&first.rules);
-    let (mut bytes, mut aad, mut of_one_session) = (0, 0, true);
+    if let [op] = ops {
+        let admitted = op.status == Status::NotProcessed && rules.admits(op);
+        return admitted.then(|| Alike {
+            bytes: op.input.len().into(),
+            aad: op.aad.len() > 0,
+            of_one_session: true,
+        });
+    }
+    let (mut joint, mut statuses, mut of_one_session) = (Joint::default(), 0, true);
     for op in ops {
         if !std::ptr::eq(op.session, first) {
             of_one_session = false;
@@ -253,15 +261,15 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
                 return None;
             }
         }
-        if op.status != Status::NotProcessed || !rules.admits(op) {
+        statuses |= op.status as u8;
+        if !rules.join(op, &mut joint) {
             return None;
         }
-        bytes += u64::from(op.input.len());
-        aad |= op.aad.len();
     }
-    Some(Alike {
-        bytes,
-        aad: aad > 0,
+    let all = statuses == Status::NotProcessed as u8 && rules.admits_all(&joint);
+    all.then_some(Alike {
+        bytes: joint.bytes,
+        aad: joint.aad > 0,
         of_one_session,
     })
 }

@@ -46,14 +46,14 @@ pub(crate) struct SessionInner {
 
 const _: () = assert!(std::mem::offset_of!(SessionInner, rules) + size_of::<u64>() <= 64);
 
-/// Sessions of the same kind are of one device and have the same rules: they hold the same value,
-/// and it is its address that counts.
+/// Sessions of the same kind are of one device, have the same rules, and engine's parts of the same type:
+/// they hold the same value, and it is its address that counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind(Arc<()>);
 
 /// The kinds of one device's sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds(Shared<Rules, ()>);
+pub(crate) struct Kinds(Shared<(Rules, TypeId), ()>);
 
 struct Description {
     spec: Spec,
@@ -247,9 +247,10 @@ impl Session {
 }
 
 impl Kinds {
-    /// That of the sessions with these rules, which are of this device.
-    pub(crate) fn of(&self, rules: &Rules) -> Kind {
-        Kind(self.0.get_or_make(*rules, || ()))
+    /// That of the sessions of this device with these rules and such an engine's part.
+    pub(crate) fn of(&self, rules: &Rules, engine: &dyn EngineSession) -> Kind {
+        let key = (*rules, Any::type_id(engine));
+        Kind(self.0.get_or_make(key, || ()))
     }
 
     #[cfg(test)]
@@ -270,10 +271,20 @@ impl SessionInner {
     #[inline]
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
+        // SAFETY: the invariant of the type.
+        (self.engine_type == TypeId::of::<T>()).then(|| unsafe { self.engine_that_is() })
+    }
+
+    /// The engine's part, which is a `T`.
+    ///
+    /// # Safety
+    /// It is: so is that of any session of the same kind.
+    #[inline(always)]
+    #[allow(unsafe_code)] // a downcast without a look
+    pub(crate) unsafe fn engine_that_is<T: EngineSession>(&self) -> &T {
         let engine: &dyn EngineSession = &**self.engine;
-        // SAFETY: the invariant of the type: the box holds a `T`, borrowed with `self`.
-        (self.engine_type == TypeId::of::<T>())
-            .then(|| unsafe { &*std::ptr::from_ref(engine).cast::<T>() })
+        // SAFETY: the caller's promise: the box holds a `T`, borrowed with `self`.
+        unsafe { &*std::ptr::from_ref(engine).cast::<T>() }
     }
 
     pub(crate) fn spec(&self) -> Spec {

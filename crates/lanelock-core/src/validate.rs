@@ -58,6 +58,10 @@ impl Rules {
             0,
             |parts, (has, part)| if has { parts | part } else { parts },
         );
+        debug_assert!(
+            row.min_payload.is_multiple_of(row.block),
+            "`Whole` looks for blocks in what there is beyond the least"
+        );
         let (regular, ignored) = signature(parts, iv_len, transform.tag_length());
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
@@ -170,17 +174,68 @@ impl Whole {
 
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        // Of a list of segments the word is more than any length.
         let len = op.input.size.word();
-        let (fits, separate) = (
-            (op.signature.without(self.ignored) == self.regular)
-                & (len & self.block_mask == 0)
-                & (len.wrapping_sub(self.min_len) <= self.span)
-                & (op.aad.len() <= self.max_aad),
-            op.signature.has(Signature::SEPARATE),
-        );
-        let room = op.output.size.word();
-        fits && (!separate || room >= len & self.cipher_mask && room < TOO_LARGE.into())
+        let fits = (op.signature.without(self.ignored) == self.regular)
+            & (len & self.block_mask == 0)
+            & (len.wrapping_sub(self.min_len) <= self.span)
+            & (op.aad.len() <= self.max_aad);
+        fits && self.has_room(op)
+    }
+
+    /// Whether the output, if it is other memory, holds as much as the input.
+    #[inline(always)]
+    fn has_room(self, op: &Op<'_>) -> bool {
+        // Of a list of segments the word is more than any length.
+        let (len, room) = (op.input.size.word(), op.output.size.word());
+        !op.signature.has(Signature::SEPARATE)
+            || room >= len & self.cipher_mask && room < TOO_LARGE.into()
+    }
+
+    /// Adds `op` to those before it; `false` if it is not to be admitted.
+    #[inline(always)]
+    pub(crate) fn join(self, op: &Op<'_>, joint: &mut Joint) -> bool {
+        let len = op.input.size.word();
+        joint.beyond |= len.wrapping_sub(self.min_len);
+        joint.unlike |= op.signature.without(self.ignored).unlike(self.regular);
+        joint.aad |= op.aad.len();
+        joint.bytes = joint.bytes.wrapping_add(len);
+        self.has_room(op)
+    }
+
+    /// Whether those that were joined are all admitted, as [`Whole::admits`] would; only some of which the
+    /// lengths together have bits that none may have alone are not.
+    #[inline(always)]
+    pub(crate) fn admits_all(self, joint: &Joint) -> bool {
+        joint.unlike == Signature::EMPTY
+            && joint.beyond & self.block_mask == 0
+            && joint.beyond <= self.span
+            && joint.aad <= self.max_aad
+    }
+}
+
+/// What operations have between them, gathered without a branch for each: bits that any of them has.
+#[derive(Clone, Copy)]
+pub(crate) struct Joint {
+    /// Of the bytes that the inputs have more than the least; below that, the top ones.
+    beyond: u64,
+    /// Of the differences from the regular signature.
+    unlike: Signature,
+    /// Of the lengths of additional data.
+    pub(crate) aad: u32,
+    /// The sum of the inputs' lengths, if all are admitted.
+    pub(crate) bytes: u64,
+}
+
+impl Default for Joint {
+    /// Of none.
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            beyond: 0,
+            unlike: Signature::EMPTY,
+            aad: 0,
+            bytes: 0,
+        }
     }
 }
 

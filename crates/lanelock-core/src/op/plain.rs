@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 use std::slice;
 
-use super::{Ciphertext, LastSession, Op};
+use super::{Ciphertext, Op};
 use crate::cursor::Run;
 use crate::engine::EngineSession;
 use crate::transform::Direction;
@@ -25,16 +25,16 @@ pub struct Plain<'w, 'a> {
 
 /// Operations one by one, each with the engine's part of its session.
 ///
-/// Invariant: that of [`Plain`].
+/// Invariant: that of [`Plain`]; the engine's parts are of type `S`.
 #[derive(Debug)]
 struct Walk<'w, 'a, S> {
     ops: slice::IterMut<'w, Op<'a>>,
-    last: LastSession<'a, S>,
+    engine: PhantomData<&'a S>,
 }
 
 /// Payloads and IVs, as they lie in their operations.
 ///
-/// Invariant: that of [`Plain`].
+/// Invariant: that of [`Plain`]; the engine's parts of their sessions are of type `S`.
 #[derive(Debug)]
 pub struct PlainPayloads<'w, 'a, S> {
     ops: &'w mut [Op<'a>],
@@ -129,8 +129,12 @@ impl<'w, 'a> Plain<'w, 'a> {
     }
 
     /// Payloads and IVs, for sessions that encrypt or decrypt.
+    ///
+    /// # Panics
+    /// If the engine's part of the sessions is not an `S`.
     #[inline(always)]
     pub fn payloads<S: EngineSession>(&mut self) -> PlainPayloads<'_, 'a, S> {
+        assert_of_type::<S>(self.ops);
         PlainPayloads {
             ops: self.ops,
             of_one_session: self.of_one_session,
@@ -142,7 +146,7 @@ impl<'w, 'a> Plain<'w, 'a> {
     /// and the places of tags.
     ///
     /// # Panics
-    /// Unless the sessions have a tag over an authenticated range.
+    /// Unless the sessions have a tag over an authenticated range, and an `S` as the engine's part.
     #[inline(always)]
     pub fn tags<S: EngineSession>(&mut self, ciphertext: Ciphertext) -> PlainTags<'_, 'a, S> {
         let rules = &self.ops[0].session.rules;
@@ -163,7 +167,7 @@ impl<'w, 'a> Plain<'w, 'a> {
     /// The messages of an AEAD.
     ///
     /// # Panics
-    /// Unless the sessions are of an AEAD.
+    /// Unless the sessions are of an AEAD, and have an `S` as the engine's part.
     #[inline(always)]
     pub fn aeads<S: EngineSession>(&mut self) -> PlainAeads<'_, 'a, S> {
         let rules = &self.ops[0].session.rules;
@@ -173,25 +177,33 @@ impl<'w, 'a> Plain<'w, 'a> {
 }
 
 impl<'w, 'a, S: EngineSession> Walk<'w, 'a, S> {
+    /// # Panics
+    /// If the engine's part of the sessions is not an `S`.
     #[inline(always)]
     fn new(ops: &'w mut [Op<'a>]) -> Self {
+        assert_of_type::<S>(ops);
         Self {
             ops: ops.iter_mut(),
-            last: LastSession::default(),
+            engine: PhantomData,
         }
     }
 
-    /// # Panics
-    /// If the engine's part of the session is not an `S`.
     #[inline(always)]
     fn next(&mut self) -> Option<(&'a S, &'w mut Op<'a>)> {
         let op = self.ops.next()?;
-        let session = self.last.next(op.session);
-        Some((
-            session.expect("the sessions of a group are of one type"),
-            op,
-        ))
+        // SAFETY: the invariant.
+        Some((unsafe { op.session.engine_that_is() }, op))
     }
+}
+
+/// Looks at the session of the first of plain operations: the others are of its kind.
+///
+/// # Panics
+/// If the engine's part of it is not an `S`.
+#[inline(always)]
+fn assert_of_type<S: EngineSession>(ops: &[Op<'_>]) {
+    let first = ops[0].session.engine_as::<S>();
+    assert!(first.is_some(), "the sessions of a group are of one type");
 }
 
 impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
@@ -203,16 +215,12 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
     }
 
     /// The engine's part of each operation's session.
-    ///
-    /// # Panics
-    /// If the engine's part of a session is not an `S`.
     #[inline(always)]
     pub fn sessions(&self) -> impl ExactSizeIterator<Item = &'a S> {
-        let mut last = LastSession::default();
-        self.ops.iter().map(move |op| {
-            let session = last.next(op.session);
-            session.expect("the sessions of a group are of one type")
-        })
+        // SAFETY: the invariant.
+        self.ops
+            .iter()
+            .map(|op| unsafe { op.session.engine_that_is() })
     }
 
     /// Where the fields are. The invariant makes the cipher range all of the input or, where

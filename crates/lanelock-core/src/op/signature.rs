@@ -1,5 +1,7 @@
 //! Which parts an operation has, in one word: the common forms pass validation by a comparison.
 
+use std::ops::BitOrAssign;
+
 /// Bits of an operation's parts. A session knows what its operations should look like (the
 /// `Rules` of validation), so that one comparison answers a dozen questions.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -61,9 +63,22 @@ impl Signature {
         Self(self.0 & !bits.0)
     }
 
+    /// The bits in which it differs from `other`.
+    #[inline]
+    pub(crate) const fn unlike(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
     #[inline]
     pub(crate) const fn has(self, bits: Self) -> bool {
         self.0 & bits.0 == bits.0
+    }
+}
+
+impl BitOrAssign for Signature {
+    #[inline]
+    fn bitor_assign(&mut self, bits: Self) {
+        *self = self.with(bits);
     }
 }
 

@@ -48,7 +48,7 @@ impl<'a, T> LastSession<'a, T> {
 impl<'a, T: EngineSession> LastSession<'a, T> {
     /// The engine's part of `session`, if it is a `T`.
     #[inline(always)]
-    pub(super) fn next(&mut self, session: &'a SessionInner) -> Option<&'a T> {
+    fn next(&mut self, session: &'a SessionInner) -> Option<&'a T> {
         if !self.of.is_some_and(|of| std::ptr::eq(of, session)) {
             *self = Self {
                 of: Some(session),
@@ -508,6 +508,20 @@ impl<'a> ValidOp<'_, 'a> {
 /// comparison of bytes that `subtle` has for slices, one by one, takes longer than most tags do.
 #[inline(always)]
 fn equal(tag: &[u8], expected: &[u8]) -> bool {
+    let difference = match (tag.try_into(), expected.try_into()) {
+        // The usual length, without a loop.
+        (Ok(tag), Ok(expected)) => {
+            let difference = u128::from_ne_bytes(tag) ^ u128::from_ne_bytes(expected);
+            (difference >> 64) as u64 | (difference & u128::from(u64::MAX)) as u64
+        }
+        _ => difference(tag, expected),
+    };
+    core::hint::black_box(difference) == 0
+}
+
+/// Zero if two tags of one length are equal.
+#[inline(always)]
+fn difference(tag: &[u8], expected: &[u8]) -> u64 {
     let (words, tag) = tag.as_chunks::<8>();
     let (others, expected) = expected.as_chunks::<8>();
     let mut difference = words.iter().zip(others).fold(0, |difference, (a, b)| {
@@ -521,7 +535,7 @@ fn equal(tag: &[u8], expected: &[u8]) -> bool {
     for (a, b) in tag.iter().zip(expected) {
         difference |= u64::from(a ^ b);
     }
-    core::hint::black_box(difference) == 0
+    difference
 }
 
 /// Copies a tag; the usual lengths without a call.

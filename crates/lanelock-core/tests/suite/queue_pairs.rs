@@ -3,13 +3,20 @@
 use lanelock_core::queue_pair::BurstOutcome;
 use lanelock_core::stats::EngineStats;
 use lanelock_core::transform::Direction::{Forward, Reverse};
-use lanelock_core::{Algorithm, Buffer, Cipher, Device, Mac, Op, Session, Status, Transform};
+use lanelock_core::{
+    Algorithm, Buffer, Cipher, Device, InvalidReason, Mac, Op, Session, Status, Transform,
+};
 use lanelock_testkit::{Call, ToyEngine, Trouble};
 
 use crate::support::{IV, KEY, ctr, encrypted, gcm, hmac, session, sum, toy};
 
 fn op<'a>(session: &'a Session, data: &'a mut [u8]) -> Op<'a> {
     Op::new(session, Buffer::in_place(data)).iv(&IV)
+}
+
+fn xts() -> Transform {
+    let key: [u8; 32] = std::array::from_fn(|i| i as u8);
+    Transform::encrypt(Cipher::AesXts, &key)
 }
 
 fn call(engine: &'static str, group: u16, lengths: &[usize]) -> Call {
@@ -101,6 +108,94 @@ fn bad_operations_among_good_ones_change_nothing_for_them() {
         };
         assert_eq!(*data, expected);
     }
+}
+
+/// A burst of one session is looked at as a whole first: what is wrong with one must not get lost, wherever
+/// it is.
+#[test]
+fn one_bad_operation_is_found_at_any_place() {
+    let device = toy();
+    let xts = session(&device, xts());
+    let cbc = session(&device, Transform::encrypt(Cipher::AesCbc, &KEY));
+    type Break = for<'a> fn(&'a Session, &'a mut [u8; 32]) -> Op<'a>;
+    let whole: Break = |session, data| op(session, data);
+    let bad: [(&Session, Break, InvalidReason); 5] = [
+        (
+            &xts,
+            |s, data| op(s, &mut data[..15]),
+            InvalidReason::PayloadTooShort,
+        ),
+        (
+            &cbc,
+            |s, data| op(s, &mut data[..17]),
+            InvalidReason::BlockMultiple,
+        ),
+        (
+            &cbc,
+            |s, data| op(s, data).aad(b"more"),
+            InvalidReason::AadUnexpected,
+        ),
+        (
+            &xts,
+            |s, data| Op::new(s, Buffer::in_place(data)),
+            InvalidReason::IvMissing,
+        ),
+        (
+            &cbc,
+            |s, data| op(s, data).expected_tag(&[0; 16]),
+            InvalidReason::TagUnexpected,
+        ),
+    ];
+    for (session, broken, reason) in bad {
+        for place in 0..4 {
+            let mut data = [[3; 32]; 4];
+            let numbered = (0..).zip(&mut data);
+            let mut ops: Vec<_> = numbered
+                .map(|(n, data)| if n == place { broken } else { whole }(session, data))
+                .collect();
+            let outcome = device.queue_pair(1).process(&mut ops);
+            assert_eq!((outcome.succeeded, outcome.failed), (3, 1), "{reason:?}");
+            let found = ops[place].error().map(|error| error.reason());
+            assert_eq!(found, Some(reason), "at {place}");
+            drop(ops);
+            for (number, data) in data.iter().enumerate() {
+                let untouched = *data == [3; 32];
+                assert_eq!(untouched, number == place, "{reason:?} at {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_operation_that_has_run_is_left_alone_at_any_place() {
+    let device = toy();
+    let session = session(&device, ctr());
+    for place in 0..4 {
+        let mut data = [[3; 32]; 4];
+        let mut ops: Vec<_> = data.iter_mut().map(|data| op(&session, data)).collect();
+        let mut queue_pair = device.queue_pair(1);
+        let first = queue_pair.process(&mut ops[place..=place]);
+        let others = queue_pair.process(&mut ops);
+        assert_eq!(
+            (first.succeeded, others.succeeded, others.failed),
+            (1, 3, 0)
+        );
+        drop(ops);
+        assert!(data.iter().all(|data| data[..] == encrypted(&[3; 32])));
+    }
+}
+
+/// The longest text of XTS and the shortest have bits together that no text may have.
+#[test]
+fn lengths_that_no_operation_has_alone_refuse_none() {
+    let device = toy();
+    let xts = session(&device, xts());
+    let mut long = vec![3; 1 << 24];
+    let mut short = [3; 16];
+    let mut ops = [op(&xts, &mut long), op(&xts, &mut short)];
+    let outcome = device.queue_pair(1).process(&mut ops);
+    assert_eq!((outcome.succeeded, outcome.failed), (2, 0));
+    assert_ne!((short, long[long.len() - 1]), ([3; 16], 3));
 }
 
 #[test]

@@ -1,14 +1,18 @@
 //! CCM (SP 800-38C): CBC-MAC in lanes across messages, then CTR; both at once for one message, and for
 //! four side by side.
 
+mod shapes;
 mod together;
+
+use core::mem::MaybeUninit;
 
 use super::message::length;
 use super::{BLOCK, EncryptKey, KeySize, Message, ctr, mac};
 use crate::arch::blocks::load_number;
 use crate::arrays::from_fn;
 use crate::bytes::copy_short;
-use crate::machine::{Machine, Tier};
+use crate::machine::Machine;
+use shapes::{PICKED, Picked, fill, one_by_one, order};
 use together::Together;
 
 /// One whole message.
@@ -120,31 +124,42 @@ pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
 /// # Safety
 /// As for [`encrypt_many`].
 #[inline(always)]
-unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, mut jobs: &mut [Job<'_>]) {
-    while !jobs.is_empty() {
-        let alike = alike(machine, jobs);
-        let (these, rest) = jobs.split_at_mut(if alike > 0 {
-            alike
-        } else {
-            jobs.len().min(GROUP)
-        });
-        let size = size_of_all(these);
-        // SAFETY: the caller's contract; there is a job, and those of one shape were compared.
+unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) {
+    let Some(first) = jobs.first() else {
+        return;
+    };
+    let size = first.key.size();
+    if let [job] = jobs {
+        let lone = Together::<ENCRYPT, 1>(&[&raw mut *job]);
+        // SAFETY: the caller's contract.
+        return unsafe { machine.blocks.run_sized(size, lone) };
+    }
+    let alike = jobs.iter().all(|job| job.key.size() == size);
+    assert!(alike, "keys of one size are required");
+    for jobs in jobs.chunks_mut(PICKED) {
+        let mut list = [const { MaybeUninit::uninit() }; PICKED];
+        let list = fill(&mut list, jobs);
+        // SAFETY: the caller's contract; the list has each job once, those of each four are of one
+        // shape.
         unsafe {
-            match these.len() {
-                _ if alike > 0 => machine
-                    .blocks
-                    .run_sized(size, Together::<ENCRYPT, 4>(these)),
-                _ if one_by_one(these) => {
-                    machine
-                        .blocks
-                        .run_sized(size, Together::<ENCRYPT, 1>(these));
+            let fours = order(machine, list);
+            let (fours, rest) = list.split_at(fours);
+            if !fours.is_empty() {
+                let fours = Together::<ENCRYPT, 4>(fours);
+                machine.blocks.run_sized(size, fours);
+            }
+            for these in rest.chunks(GROUP) {
+                match these.len() {
+                    _ if one_by_one(these) => {
+                        machine
+                            .blocks
+                            .run_sized(size, Together::<ENCRYPT, 1>(these));
+                    }
+                    ..=8 => run_group::<ENCRYPT, 8>(machine, size, these),
+                    _ => run_group::<ENCRYPT, GROUP>(machine, size, these),
                 }
-                ..=8 => run_group::<ENCRYPT, 8>(machine, size, these),
-                _ => run_group::<ENCRYPT, GROUP>(machine, size, these),
             }
         }
-        jobs = rest;
     }
 }
 
@@ -155,7 +170,7 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, mut jobs: &mut [Job<'_
 unsafe fn run_group<const ENCRYPT: bool, const N: usize>(
     machine: Machine,
     size: KeySize,
-    jobs: &mut [Job<'_>],
+    jobs: Picked<'_, '_>,
 ) {
     // SAFETY: the caller's contract.
     unsafe {
@@ -172,61 +187,21 @@ unsafe fn run_group<const ENCRYPT: bool, const N: usize>(
 ///
 /// # Safety
 /// As for [`run_group`].
-unsafe fn decrypt_group<const N: usize>(machine: Machine, size: KeySize, jobs: &mut [Job<'_>]) {
+unsafe fn decrypt_group<const N: usize>(machine: Machine, size: KeySize, jobs: Picked<'_, '_>) {
     // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
     // masks the tag that is not there yet: the tags are taken up afterwards.
     unsafe {
-        jobs.iter_mut().for_each(|job| job.tag = [0; BLOCK]);
+        jobs.iter().for_each(|&job| (*job).tag = [0; BLOCK]);
         count::<N>(machine, size, jobs);
         let mut masks = [[0; BLOCK]; N];
-        masks
-            .iter_mut()
-            .zip(&*jobs)
-            .for_each(|(mask, job)| *mask = job.tag);
-        authenticate::<N>(machine, size, jobs, |job| job.target);
-        for (job, mask) in jobs.iter_mut().zip(masks) {
-            let tag = u128::from_ne_bytes(job.tag) ^ u128::from_ne_bytes(mask);
-            job.tag = tag.to_ne_bytes();
+        for (mask, &job) in masks.iter_mut().zip(jobs) {
+            *mask = (*job).tag;
         }
-    }
-}
-
-/// The size of the jobs' keys.
-fn size_of_all(jobs: &[Job<'_>]) -> KeySize {
-    let size = jobs[0].key.size();
-    let alike = jobs.iter().all(|job| job.key.size() == size);
-    assert!(alike, "keys of one size are required");
-    size
-}
-
-/// How many of the first jobs, in fours of one shape, are faster side by side than in lanes: short ones,
-/// and long ones that are too few to fill lanes.
-#[inline(always)]
-fn alike(machine: Machine, jobs: &[Job<'_>]) -> usize {
-    // Four blocks are one register of 512 bits.
-    if machine.tier == Tier::Portable || machine.blocks.count() > 2 {
-        return 0;
-    }
-    let most = if jobs.len() < 8 { usize::MAX } else { SHORT };
-    let is_alike = |four: &&[Job<'_>; 4]| {
-        let first = &four[0];
-        first.len <= most
-            && four
-                .iter()
-                .all(|job| job.len == first.len && job.aad_len == first.aad_len)
-    };
-    4 * jobs.as_chunks().0.iter().take_while(is_alike).count()
-}
-
-/// Most bytes of many messages that run side by side.
-const SHORT: usize = 512;
-
-/// Whether lanes would cost these jobs more than they save.
-fn one_by_one(jobs: &[Job<'_>]) -> bool {
-    match jobs.len() {
-        1 => true,
-        2 | 3 => jobs.iter().all(|job| job.len <= 256),
-        _ => false,
+        authenticate::<N>(machine, size, jobs, |job| job.target);
+        for (&job, mask) in jobs.iter().zip(masks) {
+            let tag = u128::from_ne_bytes((*job).tag) ^ u128::from_ne_bytes(mask);
+            (*job).tag = tag.to_ne_bytes();
+        }
     }
 }
 
@@ -234,6 +209,11 @@ fn one_by_one(jobs: &[Job<'_>]) -> bool {
 const GROUP: usize = 32;
 
 impl Job<'_> {
+    /// What those have in common that run side by side.
+    fn shape(&self) -> (usize, usize) {
+        (self.len, self.aad_len)
+    }
+
     /// The first block (A.2.1).
     ///
     /// # Panics
@@ -324,14 +304,16 @@ impl Head {
 unsafe fn authenticate<const N: usize>(
     machine: Machine,
     size: KeySize,
-    jobs: &mut [Job<'_>],
+    jobs: Picked<'_, '_>,
     plaintext: impl Fn(&Job<'_>) -> *const u8,
 ) {
     let mut heads = [const { Head::EMPTY }; N];
-    for (head, job) in heads.iter_mut().zip(&mut *jobs) {
-        job.tag = [0; BLOCK];
+    for (head, &job) in heads.iter_mut().zip(jobs) {
         // SAFETY: the caller's contract.
-        unsafe { head.fill(job, plaintext(job)) };
+        unsafe {
+            (*job).tag = [0; BLOCK];
+            head.fill(&*job, plaintext(&*job));
+        }
     }
     // SAFETY: the heads are on the stack, and what they do not hold of additional data and text is
     // valid.
@@ -339,7 +321,7 @@ unsafe fn authenticate<const N: usize>(
         chain(machine, size, jobs, &heads, |_, head| {
             (head.bytes.as_ptr(), head.len)
         });
-        let both = || jobs.iter().zip(&heads);
+        let both = || jobs.iter().map(|&job| &*job).zip(&heads);
         let (aad, text) = (
             both().any(|(job, head)| job.aad_len > head.aad),
             both().any(|(job, head)| job.len > head.text),
@@ -365,22 +347,24 @@ unsafe fn authenticate<const N: usize>(
 unsafe fn chain(
     machine: Machine,
     size: KeySize,
-    jobs: &mut [Job<'_>],
+    jobs: Picked<'_, '_>,
     heads: &[Head],
     part: impl Fn(&Job<'_>, &Head) -> (*const u8, usize),
 ) {
-    let parts = jobs.iter_mut().zip(heads).map(|(job, head)| {
-        let (source, len) = part(job, head);
-        mac::Message {
-            source,
-            len,
-            key: job.key,
-            subkeys: None,
-            chain: &raw mut job.tag,
-        }
-    });
     // SAFETY: the caller's contract; the tags are each job's own.
-    unsafe { mac::authenticate_each(machine, size, parts) }
+    unsafe {
+        let parts = jobs.iter().zip(heads).map(|(&job, head)| {
+            let (source, len) = part(&*job, head);
+            mac::Message {
+                source,
+                len,
+                key: (*job).key,
+                subkeys: None,
+                chain: &raw mut (*job).tag,
+            }
+        });
+        mac::authenticate_each(machine, size, parts);
+    }
 }
 
 /// Encrypts or decrypts the texts of up to `N` messages with the counters from 1, and their tags
@@ -388,30 +372,32 @@ unsafe fn chain(
 ///
 /// # Safety
 /// As for [`encrypt_many`]; every key has `size`.
-unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: &mut [Job<'_>]) {
+unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: Picked<'_, '_>) {
     let last = jobs.len() - 1;
-    // Entries past the last repeat it and are not used.
-    let counters: [_; N] = from_fn(|i| {
-        let nonce = jobs[i.min(last)].nonce;
-        [nonce.counter(0), nonce.counter(1)]
-    });
-    let texts = jobs
-        .iter_mut()
-        .zip(&counters)
-        .flat_map(|(job, [of_tag, of_text])| {
-            let tag = (&raw mut job.tag).cast::<u8>();
-            let text = |source, target, len, iv| Message {
-                source,
-                target,
-                len: length(len),
-                key: job.key,
-                iv,
-            };
-            [
-                text(tag.cast_const(), tag, BLOCK, of_tag),
-                text(job.source, job.target, job.len, of_text),
-            ]
+    // SAFETY: the texts are the caller's, the tags each job's own. Entries past the last repeat it and
+    // are not used.
+    unsafe {
+        let counters: [_; N] = from_fn(|i| {
+            let nonce = (*jobs[i.min(last)]).nonce;
+            [nonce.counter(0), nonce.counter(1)]
         });
-    // SAFETY: the texts are the caller's, the tags each job's own.
-    unsafe { ctr::apply_each(machine, size, texts) };
+        let texts = jobs
+            .iter()
+            .zip(&counters)
+            .flat_map(|(&job, [of_tag, of_text])| {
+                let tag = (&raw mut (*job).tag).cast::<u8>();
+                let text = |source, target, len, iv| Message {
+                    source,
+                    target,
+                    len: length(len),
+                    key: (*job).key,
+                    iv,
+                };
+                [
+                    text(tag.cast_const(), tag, BLOCK, of_tag),
+                    text((*job).source, (*job).target, (*job).len, of_text),
+                ]
+            });
+        ctr::apply_each(machine, size, texts);
+    }
 }

@@ -138,6 +138,11 @@ impl Mode for Count {
         unsafe { KeyStream::start(rounds, iv) }
     }
 
+    #[inline(always)]
+    fn ahead_of_blocks<V: Vector>(ivs: V, data: V) -> (V, V) {
+        (ivs, data)
+    }
+
     /// Below 2^56 blocks, the low half of a counter that does not begin so has room.
     #[inline(always)]
     unsafe fn admits(iv: *const [u8; BLOCK]) -> bool {

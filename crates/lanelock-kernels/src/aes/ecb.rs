@@ -79,6 +79,7 @@ macro_rules! directions {
         struct $mode;
 
         impl Mode for $mode {
+            const HAS_IV: bool = false;
             type Key = $key;
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $around<V, ROUNDS, K>;
 
@@ -88,6 +89,11 @@ macro_rules! directions {
                 _: *const [u8; BLOCK],
             ) -> $around<V, ROUNDS, K> {
                 $around(rounds)
+            }
+
+            #[inline(always)]
+            fn ahead_of_blocks<V: Vector>(_: V, data: V) -> (V, V) {
+                (data, data)
             }
         }
 

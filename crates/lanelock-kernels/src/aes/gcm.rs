@@ -1,5 +1,6 @@
 //! GCM and GMAC (SP 800-38D), one pass over each message.
 
+mod abreast;
 mod authenticate;
 mod ghash;
 mod in_turn;
@@ -20,6 +21,7 @@ use super::rounds::{ANY, PerRounds, WithRounds};
 use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 use crate::machine::Machine;
+use abreast::Abreast;
 use authenticate::Authenticate;
 use in_turn::InTurn;
 use staggered::{REGISTERS, Staggered};
@@ -148,14 +150,23 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
     }
     debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
     if text == 0 {
+        let abreast = apart == 0 && aad_len <= BLOCK;
         for jobs in jobs.chunks_mut(SORTED) {
             let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
             // SAFETY: the caller's contract.
             unsafe {
                 if one_key {
-                    machine.blocks.run(Authenticate::<true> { jobs, list });
+                    machine.blocks.run(Authenticate::<true> {
+                        jobs,
+                        list,
+                        abreast,
+                    });
                 } else {
-                    machine.blocks.run(Authenticate::<false> { jobs, list });
+                    machine.blocks.run(Authenticate::<false> {
+                        jobs,
+                        list,
+                        abreast,
+                    });
                 }
             }
         }
@@ -194,10 +205,17 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 }
                 continue;
             }
-            let few = jobs.len() < V::BLOCKS;
+            let (few, class) = (jobs.len() < V::BLOCKS, class::<V>(&jobs[0]));
+            if const { V::BLOCKS == 2 } {
+                if self.alike && !few && class < 2 {
+                    // SAFETY: `encrypt_many`'s contract.
+                    unsafe { abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs) };
+                    continue;
+                }
+            }
             // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
             unsafe {
-                if few || self.alike && class::<V>(&jobs[0]) == REGISTERS {
+                if few || self.alike && class == REGISTERS {
                     let list = &IN_ORDER[..jobs.len()];
                     let jobs = jobs.as_mut_ptr();
                     V::enter(
@@ -205,7 +223,6 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                         (InTurn::<ENCRYPT> { jobs, list }, WithRounds::<ROUNDS>),
                     );
                 } else if self.alike {
-                    let class = class::<V>(&jobs[0]);
                     let list = &IN_ORDER[..jobs.len()];
                     let (lots, rest) = list.split_at(in_lots::<V>(class, list.len()));
                     let jobs = jobs.as_mut_ptr();
@@ -260,16 +277,52 @@ fn class<V: Vector>(job: &Job<'_>) -> usize {
 
 /// How many of `count` messages run in lots: all of them, or those that fill one. A last lot that
 /// is not full is faster than its messages one after the other if it is half full, for those of one
-/// register, and for those of more if they follow others.
+/// register, and for those of more if they follow others. In registers of two blocks, messages of one
+/// register that are not [`Abreast`] are faster without.
 #[inline(always)]
 fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
+    if const { V::BLOCKS == 2 } && class == 0 {
+        return 0;
+    }
     let beyond = count % V::BLOCKS;
     let all = if class == 0 {
-        V::BLOCKS > 2 && 2 * beyond >= V::BLOCKS
+        2 * beyond >= V::BLOCKS
     } else {
         count >= V::BLOCKS
     };
     if all { count } else { count - beyond }
+}
+
+/// Runs jobs that are alike and of a class below 2, at most [`SORTED`].
+///
+/// # Safety
+/// The contract of [`Abreast`].
+#[inline(always)]
+unsafe fn abreast<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    one_key: bool,
+    jobs: &mut [Job<'_>],
+) {
+    let blocks = jobs[0].len.div_ceil(BLOCK);
+    let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
+    macro_rules! of {
+        ($n:literal) => {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if one_key {
+                    V::enter(proof, Abreast::<ROUNDS, ENCRYPT, true, $n> { jobs, list })
+                } else {
+                    V::enter(proof, Abreast::<ROUNDS, ENCRYPT, false, $n> { jobs, list })
+                }
+            }
+        };
+    }
+    match blocks {
+        1 => of!(1),
+        2 => of!(2),
+        3 => of!(3),
+        _ => of!(4),
+    }
 }
 
 /// Runs jobs of one class that is below [`REGISTERS`].
@@ -308,7 +361,13 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         };
     }
     match class {
-        0 => of!(Together, ROUNDS, ENCRYPT, 1),
+        0 => {
+            if const { V::BLOCKS > 2 } {
+                of!(Together, ROUNDS, ENCRYPT, 1)
+            } else {
+                unreachable!("see `in_lots`")
+            }
+        }
         1 => staggered!(2),
         2 => staggered!(3),
         3 => staggered!(4),

@@ -51,6 +51,17 @@ fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     for i in 0..G {
         (state[i], second[i]) = these[i / each].ahead(data[i]);
     }
+    turn(these, state, second)
+}
+
+/// The results of what [`Around::ahead`] of `N` has made of `G` registers.
+#[inline(always)]
+fn turn<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &[T; N],
+    mut state: [V; G],
+    second: [V; G],
+) -> [V; G] {
+    let each = const { G / N };
     for i in 0..G {
         state[i] = state[i].xor(these[i / each].rounds().key(0));
     }
@@ -92,6 +103,12 @@ pub(crate) trait Mode {
         rounds: Rounds<V, ROUNDS, K>,
         iv: *const [u8; BLOCK],
     ) -> Self::Transform<V, ROUNDS, K>;
+
+    /// Whether its messages have an IV.
+    const HAS_IV: bool = true;
+
+    /// [`Around::ahead`] for messages of one block; `ivs` are theirs, if they have any.
+    fn ahead_of_blocks<V: Vector>(ivs: V, data: V) -> (V, V);
 
     /// Whether a message with this IV can be swept.
     ///
@@ -231,6 +248,9 @@ unsafe fn side_by_side<M: Mode, V: Vector, const ROUNDS: usize, const SHARED: bo
     // SAFETY: the caller's promises.
     unsafe {
         match records.get(first).len as usize {
+            BLOCK if SHARED && const { V::BLOCKS == 2 } => {
+                blocks_in_pairs::<M, V, ROUNDS>(proof, records, first)
+            }
             BLOCK => {
                 let single = V::single(proof);
                 several::<M, V::Single, ROUNDS, false, 8, 1>(single, records, first)
@@ -243,6 +263,74 @@ unsafe fn side_by_side<M: Mode, V: Vector, const ROUNDS: usize, const SHARED: bo
             }
             _ => 0,
         }
+    }
+}
+
+/// Runs eight messages of one block under one key, two in a register; returns 8. Does nothing and returns 0
+/// unless so many follow that the mode admits.
+///
+/// # Safety
+/// As for [`side_by_side`].
+#[inline(always)]
+unsafe fn blocks_in_pairs<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    records: &Records<'_, M::Key>,
+    first: usize,
+) -> usize {
+    if records.count - first < 8 {
+        return 0;
+    }
+    let (mut sources, mut targets) = ([ptr::null(); 8], [ptr::null_mut(); 8]);
+    let mut ivs = [ptr::null(); 8];
+    let mut at = first * records.stride;
+    let mut alike = true;
+    // SAFETY: the caller's promises, and the messages have as many bytes. Only modes with an IV read it.
+    unsafe {
+        for n in 0..8 {
+            let next = records.at(at, 0);
+            alike &= (next.len as usize == BLOCK) & M::admits(next.iv);
+            (sources[n], targets[n], ivs[n]) = (next.source, next.target, next.iv);
+            at += records.stride;
+        }
+        if !alike {
+            return 0;
+        }
+        let schedule = records.get(first).key.round_keys_ptr();
+        let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
+        let (mut states, mut seconds) = ([V::zero(proof); 4], [V::zero(proof); 4]);
+        for i in 0..4 {
+            let data = pair_of(proof, sources[2 * i], sources[2 * i + 1]);
+            let ivs = if M::HAS_IV {
+                pair_of(proof, ivs[2 * i].cast(), ivs[2 * i + 1].cast())
+            } else {
+                data
+            };
+            (states[i], seconds[i]) = M::ahead_of_blocks(ivs, data);
+        }
+        let these = [M::start(rounds, ivs[0])];
+        let mut turned = turn(&these, states, seconds);
+        V::pin(&mut turned);
+        for i in 0..4 {
+            turned[i].scatter(targets[2 * i..].as_ptr());
+        }
+    }
+    8
+}
+
+/// A block from each of two pointers.
+///
+/// # Safety
+/// Both are valid for reads of 16 bytes.
+#[inline(always)]
+unsafe fn pair_of<V: Vector>(proof: V::Proof, a: *const u8, b: *const u8) -> V {
+    let single = V::single(proof);
+    // SAFETY: the caller's promise.
+    unsafe {
+        V::pair(
+            proof,
+            V::Single::load(single, a),
+            V::Single::load(single, b),
+        )
     }
 }
 

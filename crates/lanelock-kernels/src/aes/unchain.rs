@@ -68,6 +68,11 @@ macro_rules! modes {
                 let before = unsafe { V::broadcast(rounds.proof(), iv.cast()) };
                 $transform { rounds, before }
             }
+
+            #[inline(always)]
+            fn ahead_of_blocks<V: Vector>($shifted: V, $data: V) -> (V, V) {
+                $ahead
+            }
         }
 
         impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $transform<V, ROUNDS, K> {

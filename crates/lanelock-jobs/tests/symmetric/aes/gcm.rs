@@ -10,6 +10,7 @@ use lanelock_kernels::aes::gcm::{
 
 per_tier!(
     runs_any_number_of_messages_together,
+    runs_messages_of_a_few_blocks_together,
     continues_anywhere,
     runs_a_message_alone,
     hashes_additional_data_of_any_length,
@@ -73,6 +74,45 @@ fn runs_any_number_of_messages_together(machine: Machine) {
                 }
                 drop(jobs);
                 assert_eq!(texts, expected, "{count} of {registers} registers, {shape}");
+            }
+        }
+    }
+}
+
+/// Texts and additional data around the ends of blocks, alike, with one key and with many; no text at all
+/// is GMAC.
+fn runs_messages_of_a_few_blocks_together(machine: Machine) {
+    let mut random = Random::new(18);
+    let lens = [0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65];
+    for (shape, len) in (0..12).flat_map(|shape| lens.map(|len| (shape, len))) {
+        let keys = keys(machine, [16, 24, 32][shape / 4]);
+        let (encrypt, one_key) = (shape % 2 == 0, shape & 2 == 0);
+        for (count, aad_len) in [(2, 0), (2, 16), (3, 7), (4, 1), (5, 16), (9, 15), (65, 13)] {
+            let texts: Vec<_> = (0..count).map(|_| random.bytes(len)).collect();
+            let aads: Vec<_> = (0..count).map(|_| random.bytes(aad_len)).collect();
+            let mut found = texts.clone();
+            let mut jobs: Vec<_> = (0..)
+                .zip(found.iter_mut().zip(&aads))
+                .map(|(i, (text, aad))| {
+                    let key = &keys[if one_key { 3 } else { i % 40 }];
+                    job(key, text, aad, random.block())
+                })
+                .collect();
+            // SAFETY: each job has a text of its own.
+            unsafe {
+                match encrypt {
+                    true => encrypt_many(machine, &mut jobs),
+                    false => decrypt_many(machine, &mut jobs),
+                }
+            }
+            for (i, job) in jobs.iter().enumerate() {
+                let mut expected = texts[i].clone();
+                let tag = turn(encrypt, job.key, job.j0, &aads[i], &mut expected);
+                let what = format!("{i} of {count}: {len} bytes, {aad_len} more, {shape}");
+                assert_eq!(job.tag, tag, "{what}");
+                // SAFETY: the text of the job, which has run.
+                let text = unsafe { std::slice::from_raw_parts(job.source, len) };
+                assert_eq!(text, expected, "{what}");
             }
         }
     }

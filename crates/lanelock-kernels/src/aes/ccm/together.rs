@@ -4,20 +4,18 @@
 //! stream is made beside it, and with four messages the rounds fill the time that each of them waits.
 //! Registers hold one block, as each message has a key of its own.
 
-use core::array;
-
-use super::Job;
+use super::{Job, Picked};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
 use crate::arch::blocks::Vector;
-use crate::arrays::from_fn;
+use crate::arrays::{from_fn, map};
 
 /// Encrypts or decrypts the messages, `N` at a time, and leaves their tags in the jobs.
 ///
 /// # Safety
 /// - The jobs keep the contract of [`encrypt_many`](super::encrypt_many).
 /// - They are a multiple of `N`, each `N` of one length, and with one length of additional data.
-pub(super) struct Together<'a, 'k, const ENCRYPT: bool, const N: usize>(pub &'a mut [Job<'k>]);
+pub(super) struct Together<'l, 'k, const ENCRYPT: bool, const N: usize>(pub Picked<'l, 'k>);
 
 impl<const ENCRYPT: bool, const N: usize> PerRounds for Together<'_, '_, ENCRYPT, N> {
     #[inline(always)]
@@ -25,12 +23,12 @@ impl<const ENCRYPT: bool, const N: usize> PerRounds for Together<'_, '_, ENCRYPT
         // SAFETY: the creator's promise; one alone has its own shape.
         unsafe {
             if const { V::SIDE_BY_SIDE } {
-                for jobs in self.0.as_chunks_mut().0 {
+                for &jobs in self.0.as_chunks::<N>().0 {
                     run::<V, ROUNDS, ENCRYPT, N>(proof, jobs);
                 }
             } else {
-                for job in self.0 {
-                    run::<V, ROUNDS, ENCRYPT, 1>(proof, array::from_mut(job));
+                for &job in self.0 {
+                    run::<V, ROUNDS, ENCRYPT, 1>(proof, [job]);
                 }
             }
         }
@@ -42,11 +40,13 @@ impl<const ENCRYPT: bool, const N: usize> PerRounds for Together<'_, '_, ENCRYPT
 #[inline(always)]
 unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usize>(
     proof: V::Proof,
-    jobs: &mut [Job<'_>; N],
+    jobs: [*mut Job<'_>; N],
 ) {
     let single = V::single(proof);
     // SAFETY: the creator's promise; each access is within its part, or cut off at its end.
     unsafe {
+        let places = map(jobs, |job| (&raw mut (*job).tag).cast());
+        let jobs = map(jobs, |job| &*job);
         let mut chains = Chains::<V::Single, ROUNDS, N>::start(single, jobs);
         if jobs[0].aad_len > 0 {
             let heads: [_; N] = from_fn(|n| jobs[n].aad_head());
@@ -82,7 +82,7 @@ unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usiz
         }
         let tags = chains.tags();
         for n in 0..N {
-            tags[n].store(jobs[n].tag.as_mut_ptr());
+            tags[n].store(places[n]);
         }
     }
 }
@@ -105,7 +105,7 @@ impl<S: Vector, const ROUNDS: usize, const N: usize> Chains<S, ROUNDS, N> {
     /// # Safety
     /// The keys have `ROUNDS` rounds.
     #[inline(always)]
-    unsafe fn start(proof: S::Proof, jobs: &[Job<'_>; N]) -> Self {
+    unsafe fn start(proof: S::Proof, jobs: [&Job<'_>; N]) -> Self {
         let load = |block: [u8; BLOCK]| S::splat(proof, u128::from_le_bytes(block));
         // SAFETY: the jobs hold the keys as long as this is used.
         let rounds: [Rounds<S, ROUNDS, InMemory<S>>; N] =

@@ -1,7 +1,9 @@
 //! Messages without a text, as GMAC's are. Their additional data is hashed one after the other; what
-//! each has one block of shares a register with the others' of its lot.
+//! each has one block of shares a register with the others' of its lot, and so does all of it where it
+//! is no more.
 
 use super::Job;
+use super::abreast::{Ends, hash};
 use super::ghash::{Ghash, POWERS, Sum};
 use super::together::{Lot, finish, lot};
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
@@ -15,6 +17,8 @@ use crate::arrays::map;
 pub(super) struct Authenticate<'l, 'k, const ONE_KEY: bool> {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
+    /// Whether all have as much additional data, at most a block.
+    pub abreast: bool,
 }
 
 impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
@@ -22,24 +26,38 @@ impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let Self { jobs, list } = self;
+        let Self { jobs, list, .. } = self;
         // SAFETY: the creator's promises; those behind the last message repeat it.
         unsafe {
+            let ends = Ends::<V, ONE_KEY>::of(proof, jobs.add(list[0].into()));
             for list in list.chunks(V::BLOCKS) {
                 let last = jobs.add(list[list.len() - 1].into());
                 let lot: Lot<'_> = lot(jobs, list, last);
-                let masks = masks::<V, ONE_KEY>(proof, lot);
-                let mut rows = [Sum::zero(proof); 4];
-                for i in 0..V::BLOCKS {
-                    rows[i] = if i < list.len() {
-                        let job = &*lot[i];
-                        let mut hash = Ghash::<V>::start(proof, job.key.powers());
-                        hash.absorb_open::<false>(job.aad, job.aad_len, 1);
-                        hash.sum()
-                    } else {
-                        rows[list.len() - 1]
-                    };
+                let mut masks = [masks::<V, ONE_KEY>(proof, lot)];
+                // Else their rounds would move to where they are used, and wait there.
+                V::pin(&mut masks);
+                let [masks] = masks;
+                if self.abreast {
+                    hash::<V, ONE_KEY, 0>(lot, ends.sum(lot), [], masks);
+                    continue;
                 }
+                let mut rows = [Sum::zero(proof); 4];
+                // As straight code: rows in a loop would be in memory.
+                macro_rules! row {
+                    ($($i:literal)*) => {$(
+                        if $i < V::BLOCKS {
+                            rows[$i] = if $i < list.len() {
+                                let job = &*lot[$i];
+                                let mut hash = Ghash::<V>::start(proof, job.key.powers());
+                                hash.absorb_open::<false>(job.aad, job.aad_len, 1);
+                                hash.sum()
+                            } else {
+                                rows[$i - usize::from($i > 0)]
+                            };
+                        }
+                    )*};
+                }
+                row!(0 1 2 3);
                 finish::<V, ONE_KEY, false>(lot, rows, masks);
             }
         }

@@ -168,6 +168,8 @@ unsafe fn turn<
         V::pin(&mut stream);
         if !ONE_KEY {
             rounds.end(&mut masks);
+            // Else its rounds would move to where it is used, and the keys wait for them.
+            V::pin(&mut masks);
             [*mask] = masks;
         }
         *text = xor::<V, ENCRYPT, G>(job, stream);

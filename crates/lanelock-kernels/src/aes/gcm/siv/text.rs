@@ -26,6 +26,11 @@ impl Mode for Count {
             step: V::splat(proof, V::BLOCKS as u128),
         }
     }
+
+    #[inline(always)]
+    fn ahead_of_blocks<V: Vector>(ivs: V, data: V) -> (V, V) {
+        (ivs, data)
+    }
 }
 
 /// Consecutive counters: little-endian, in the first word of a block, which wraps alone.
