@@ -510,11 +510,8 @@ impl<'a> ValidOp<'_, 'a> {
 fn equal(tag: &[u8], expected: &[u8]) -> bool {
     let difference = match (tag.try_into(), expected.try_into()) {
         // The usual length, without a loop.
-        (Ok(tag), Ok(expected)) => {
-            let difference = u128::from_ne_bytes(tag) ^ u128::from_ne_bytes(expected);
-            (difference >> 64) as u64 | (difference & u128::from(u64::MAX)) as u64
-        }
-        _ => difference(tag, expected),
+        (Ok(tag), Ok(expected)) => u128::from_ne_bytes(tag) ^ u128::from_ne_bytes(expected),
+        _ => difference(tag, expected).into(),
     };
     core::hint::black_box(difference) == 0
 }

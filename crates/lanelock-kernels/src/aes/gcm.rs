@@ -206,12 +206,10 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 continue;
             }
             let (few, class) = (jobs.len() < V::BLOCKS, class::<V>(&jobs[0]));
-            if const { V::BLOCKS == 2 } {
-                if self.alike && !few && class < 2 {
-                    // SAFETY: `encrypt_many`'s contract.
-                    unsafe { abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs) };
-                    continue;
-                }
+            if const { V::BLOCKS == 2 } && self.alike && !few && class < 2 {
+                // SAFETY: `encrypt_many`'s contract.
+                unsafe { abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs) };
+                continue;
             }
             // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
             unsafe {

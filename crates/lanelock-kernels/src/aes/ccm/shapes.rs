@@ -1,7 +1,7 @@
 //! Which messages run side by side, which in lanes, and which one after the other.
 
 use core::mem::MaybeUninit;
-use core::ptr;
+use core::{ptr, slice};
 
 use super::Job;
 use crate::machine::{Machine, Tier};
@@ -23,7 +23,7 @@ pub(super) fn fill<'l, 'k>(
         place.write(base.wrapping_add(n));
     }
     // SAFETY: each has been written.
-    unsafe { list.assume_init_mut() }
+    unsafe { slice::from_raw_parts_mut(list.as_mut_ptr().cast(), list.len()) }
 }
 
 /// Puts fours of one shape that are faster side by side than in lanes before the others; returns how
