@@ -275,16 +275,12 @@ fn class<V: Vector>(job: &Job<'_>) -> usize {
 
 /// How many of `count` messages run in lots: all of them, or those that fill one. A last lot that
 /// is not full is faster than its messages one after the other if it is half full, for those of one
-/// register, and for those of more if they follow others. In registers of two blocks, messages of one
-/// register that are not [`Abreast`] are faster without.
+/// register, and for those of more if they follow others.
 #[inline(always)]
 fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
-    if const { V::BLOCKS == 2 } && class == 0 {
-        return 0;
-    }
     let beyond = count % V::BLOCKS;
     let all = if class == 0 {
-        2 * beyond >= V::BLOCKS
+        V::BLOCKS > 2 && 2 * beyond >= V::BLOCKS
     } else {
         count >= V::BLOCKS
     };
@@ -359,13 +355,7 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         };
     }
     match class {
-        0 => {
-            if const { V::BLOCKS > 2 } {
-                of!(Together, ROUNDS, ENCRYPT, 1)
-            } else {
-                unreachable!("see `in_lots`")
-            }
-        }
+        0 => of!(Together, ROUNDS, ENCRYPT, 1),
         1 => staggered!(2),
         2 => staggered!(3),
         3 => staggered!(4),
