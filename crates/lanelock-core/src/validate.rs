@@ -174,6 +174,7 @@ impl Whole {
 
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
+        // Of a list of segments the word is more than any length.
         let len = op.input.size.word();
         let fits = (op.signature.without(self.ignored) == self.regular)
             & (len & self.block_mask == 0)
@@ -185,7 +186,6 @@ impl Whole {
     /// Whether the output, if it is other memory, holds as much as the input.
     #[inline(always)]
     fn has_room(self, op: &Op<'_>) -> bool {
-        // Of a list of segments the word is more than any length.
         let (len, room) = (op.input.size.word(), op.output.size.word());
         !op.signature.has(Signature::SEPARATE)
             || room >= len & self.cipher_mask && room < TOO_LARGE.into()

@@ -5,6 +5,7 @@ mod plain;
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
 mod raw;
 pub(crate) mod signature;
+mod tag;
 mod valid;
 
 use std::fmt;
