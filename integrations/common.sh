@@ -199,11 +199,10 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     cat "$work/soak"
 }
 
-# check_batches PID [FEATURE]: its operations met in batches, if the CPU has what lanes for them need:
-# FMA for those of X25519, AVX-512 IFMA for all
+# check_batches PID: its operations met in batches, if the CPU has what their lanes need
 check_batches() {
-    if ! grep -qw "${2:-fma}" /proc/cpuinfo; then
-        echo "skipped: whether operations met in batches: this CPU has no ${2:-fma}"
+    if ! grep -qw fma /proc/cpuinfo; then
+        echo "skipped: whether operations met in batches: this CPU has no FMA"
         return
     fi
     "$LANELOCK" stats "$1" --json | python3 -c '

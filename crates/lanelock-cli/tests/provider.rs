@@ -5,7 +5,7 @@
 use std::process::Output;
 
 use assert_cmd::Command;
-use lanelock_testkit::{has_all_lanes, has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 /// `lanelock run --stats` of this command.
 fn command(command: &str) -> Command {
@@ -73,10 +73,7 @@ fn a_program_without_private_keys_is_told_which_ones_count() {
         said.contains("has loaded the provider, but used no private key"),
         "{said}"
     );
-    let keys = match has_all_lanes() {
-        true => "(RSA of 2048 to 4096 bits, P-256, P-384, Ed25519, X25519)",
-        false => "(P-384, Ed25519, X25519; RSA and P-256 need AVX-512 IFMA)",
-    };
+    let keys = "(RSA of 2048 to 4096 bits, P-256, P-384, Ed25519, X25519)";
     assert!(said.contains(keys), "{said}");
 }
 

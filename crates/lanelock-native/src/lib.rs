@@ -38,15 +38,15 @@
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
 //! Public-key operations run eight at a time, each with a key of its own, where the CPU multiplies fast
-//! enough for that to be ahead of OpenSSL; what a row asks for is the tier's, too.
+//! enough for that to be ahead of OpenSSL: all of them with AVX-512 IFMA or AVX2 and FMA, if the tier has
+//! those.
 //!
-//! | key | operations | from |
+//! | key | operations | on |
 //! |---|---|---|
-//! | X25519 | derive, generate | AVX2 and FMA |
-//! | Ed25519 | sign, verify, generate | AVX2 and FMA |
-//! | P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate | AVX2 and FMA |
-//! | P-256 | the same | AVX-512 IFMA |
-//! | RSA-2048, -3072, -4096 | sign, verify, encrypt, decrypt | AVX-512 IFMA |
+//! | RSA-2048, -3072, -4096 | sign, verify, encrypt, decrypt | AVX-512 IFMA, AVX2 and FMA |
+//! | P-256, P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate | the same |
+//! | X25519 | derive, generate | the same |
+//! | Ed25519 | sign, verify, generate | the same |
 //! | ML-KEM-512, -768, -1024 | generate, encapsulate, decapsulate | any tier |
 //!
 //! Nonces of ECDSA are hedged: HMAC-DRBG (RFC 6979) over key, digest and 32 bytes of randomness of
@@ -137,8 +137,7 @@ impl Native {
     }
 
     /// How it multiplies the digits of big numbers, on which it depends what public keys it offers:
-    /// ML-KEM always, X25519, Ed25519 and P-384 from [`Digits::Fma`] on, P-256 and RSA with
-    /// [`Digits::Ifma`].
+    /// ML-KEM always, all others from [`Digits::Fma`] on.
     #[must_use]
     pub fn digits(&self) -> Digits {
         self.machine.digits()

@@ -2,69 +2,26 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanelock::public_key::{Curve, KeyKind};
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Digits, Native, TierError};
 
-use crate::algorithms::Algorithm;
-
-/// Which keys run in lanes on this machine.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Lanes {
-    /// All that [`Algorithm`] names.
-    All,
-    /// X25519, Ed25519, P-384 and ML-KEM: the CPU multiplies digits as doubles, and OpenSSL is as fast
-    /// with RSA and P-256.
-    WithoutRsaAndP256,
-    /// None. Where there is ML-KEM alone, no exchange of TLS would run whole.
-    Lacking(Inactive),
+/// Why no key runs in lanes on this CPU, or in the tier that the environment asks for; `None` if all that
+/// [`Algorithm`] names do. Where there is ML-KEM alone, no exchange of TLS would run whole.
+///
+/// [`Algorithm`]: crate::algorithms::Algorithm
+pub(crate) fn lacking() -> Option<Inactive> {
+    match Native::new() {
+        Err(TierError::Unknown(_)) => Some(Inactive::TierUnknown),
+        Err(TierError::Unavailable(_)) => Some(Inactive::TierUnavailable),
+        Ok(native) => lacking_with(native.map_or(Digits::Plain, |native| native.digits())),
+    }
 }
 
-impl Lanes {
-    /// What this CPU has, or the tier that the environment asks for.
-    pub(crate) fn of_machine() -> Self {
-        match Native::new() {
-            Err(TierError::Unknown(_)) => Self::Lacking(Inactive::TierUnknown),
-            Err(TierError::Unavailable(_)) => Self::Lacking(Inactive::TierUnavailable),
-            Ok(native) => Self::of(native.map_or(Digits::Plain, |native| native.digits())),
-        }
-    }
-
-    fn of(digits: Digits) -> Self {
-        match digits {
-            Digits::Ifma => Self::All,
-            Digits::Fma => Self::WithoutRsaAndP256,
-            Digits::Plain if Native::digits_of_cpu() > Digits::Plain => {
-                Self::Lacking(Inactive::TierForced)
-            }
-            Digits::Plain => Self::Lacking(Inactive::Cpu),
-        }
-    }
-
-    /// Why there are none; `None` if there are.
-    pub(crate) fn lacking(self) -> Option<Inactive> {
-        match self {
-            Self::Lacking(why) => Some(why),
-            _ => None,
-        }
-    }
-
-    /// Whether some keys of `algorithm` run in them.
-    pub(crate) fn has(self, algorithm: Algorithm) -> bool {
-        match self {
-            Self::All => true,
-            Self::WithoutRsaAndP256 => algorithm != Algorithm::Rsa,
-            Self::Lacking(_) => false,
-        }
-    }
-
-    /// Whether keys of this kind do, one of those that [`Algorithm`] names.
-    pub(crate) fn has_kind(self, kind: KeyKind) -> bool {
-        match self {
-            Self::All => true,
-            Self::WithoutRsaAndP256 => !matches!(kind, KeyKind::Rsa(_) | KeyKind::Ec(Curve::P256)),
-            Self::Lacking(_) => false,
-        }
+fn lacking_with(digits: Digits) -> Option<Inactive> {
+    match digits {
+        Digits::Ifma | Digits::Fma => None,
+        Digits::Plain if Native::digits_of_cpu() > Digits::Plain => Some(Inactive::TierForced),
+        Digits::Plain => Some(Inactive::Cpu),
     }
 }
 
@@ -105,7 +62,7 @@ mod tests {
     use lanelock::public_key::{Curve, KeyKind, MlKem};
     use lanelock_native::{Digits, Native, Tier};
 
-    use super::Lanes;
+    use super::lacking_with;
 
     const KINDS: [KeyKind; 9] = [
         KeyKind::Rsa(2048),
@@ -123,15 +80,17 @@ mod tests {
     fn keys_with_lanes_are_those_that_the_engine_offers() {
         for tier in Tier::available() {
             let native = Native::with_tier(tier).expect("available");
-            let lanes = Lanes::of(native.digits());
-            if native.digits() == Digits::Plain {
-                assert!(lanes.lacking().is_some(), "{tier:?}");
-                continue;
-            }
+            let lacking = lacking_with(native.digits());
+            assert_eq!(
+                lacking.is_some(),
+                native.digits() == Digits::Plain,
+                "{tier:?}"
+            );
             let rows = native.public_key().expect("its half").capabilities();
             for kind in KINDS {
                 let is_offered = rows.iter().any(|row| row.spec.kind == kind);
-                assert_eq!(lanes.has_kind(kind), is_offered, "{tier:?}: {kind}");
+                let is_expected = lacking.is_none() || matches!(kind, KeyKind::MlKem(_));
+                assert_eq!(is_offered, is_expected, "{tier:?}: {kind}");
             }
         }
     }

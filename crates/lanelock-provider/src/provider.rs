@@ -16,7 +16,7 @@ use crate::event_loop;
 use crate::ffi::boundary::{boundary, raise};
 use crate::ffi::functions::{Core, Table};
 use crate::ffi::{CoreHandle, Dispatch};
-use crate::lanes::{self, Lanes};
+use crate::lanes;
 use crate::status::Status;
 
 /// State in one library context. The core frees it after everything that was made from it.
@@ -28,7 +28,8 @@ pub(crate) struct Provider {
     pub status: Status,
     /// Why nothing is offered, whatever the application activates.
     switched_off: Option<Inactive>,
-    lanes: Lanes,
+    /// Why nothing runs in lanes on this machine.
+    lacking: Option<Inactive>,
     default: OnceLock<Box<DefaultProvider>>,
     is_default_active: AtomicBool,
 }
@@ -55,15 +56,14 @@ impl Provider {
             false => Some(Inactive::Configuration),
             true => None,
         };
-        let lanes = Lanes::of_machine();
         let state = Box::into_raw(Box::new(Self {
             handle,
             core,
             dispatch: entry::functions().write(),
             config,
-            status: Status::of(lanes),
+            status: Status::new(),
             switched_off,
-            lanes,
+            lacking: lanes::lacking(),
             default: OnceLock::new(),
             is_default_active: AtomicBool::new(false),
         }));
@@ -80,7 +80,7 @@ impl Provider {
             event_loop::set_mode(config.event_loop);
         }
         module::loaded();
-        module::set_inactive(provider.switched_off.or(provider.lanes.lacking()));
+        module::set_inactive(provider.switched_off.or(provider.lacking));
         Ok(state)
     }
 
@@ -168,37 +168,30 @@ impl Provider {
         }
         match self.active() {
             None => Some(Inactive::NoDefaultProvider),
-            Some(_) => self.lanes.lacking().or_else(lanes::refusal),
+            Some(_) => self.lacking.or_else(lanes::refusal),
         }
     }
 
     /// Whether an operation of the caller's can join a batch: inside a job, chosen, and on a machine
-    /// with lanes for it, as `has_lanes` says.
-    pub(crate) fn can_join(
-        &self,
-        choice: Algorithm,
-        has_lanes: impl FnOnce(Lanes) -> bool,
-    ) -> bool {
+    /// with lanes.
+    pub(crate) fn can_join(&self, choice: Algorithm) -> bool {
         if !self.config.algorithms.has(choice) || !batch::can_join() {
             return false;
         }
-        let has_lanes = has_lanes(self.lanes);
-        if !has_lanes {
+        if !self.has_lanes() {
             module::missed();
         }
-        has_lanes
+        self.has_lanes()
     }
 
     /// Whether an operation of a thread that waits for it can run with those of others.
     pub(crate) fn can_combine(&self, choice: Algorithm) -> bool {
-        self.config.threads != Mode::Off
-            && self.config.algorithms.has(choice)
-            && self.lanes.has(choice)
+        self.config.threads != Mode::Off && self.config.algorithms.has(choice) && self.has_lanes()
     }
 
-    /// What runs in lanes on this machine.
-    pub(crate) fn lanes(&self) -> Lanes {
-        self.lanes
+    /// Whether there are lanes on this machine.
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.lacking.is_none()
     }
 }
 

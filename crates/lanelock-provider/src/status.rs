@@ -7,7 +7,7 @@ use lanelock::telemetry::Inactive;
 use crate::ffi::boundary::boundary;
 use crate::ffi::params::END;
 use crate::ffi::{self, OSSL_PARAM, kind};
-use crate::lanes::{self, Lanes};
+use crate::lanes;
 use crate::provider::Provider;
 
 const VERSION: &CStr =
@@ -23,7 +23,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(crate) fn of(lanes: Lanes) -> Self {
+    pub(crate) fn new() -> Self {
         let ifma = if lanes::is_ifma() { "yes" } else { "no" };
         let version = env!("CARGO_PKG_VERSION");
         let sentence = |state: &str| {
@@ -31,10 +31,7 @@ impl Status {
                 .unwrap_or_default()
         };
         Self {
-            active: sentence(match lanes {
-                Lanes::WithoutRsaAndP256 => "active, but not for RSA and P-256",
-                _ => "active",
-            }),
+            active: sentence("active"),
             inactive: Inactive::ALL.map(|reason| sentence(&format!("inactive, {reason}"))),
         }
     }

@@ -15,37 +15,22 @@ pub(super) struct Alone {
     transform: KeyTransform,
     /// The place on the device from which on an engine may serve it.
     from: usize,
-    /// Fewest operations that lanes run faster; more than 1.
-    break_even: usize,
     /// `None` within if no later engine has the algorithm, or takes the key.
     session: OnceLock<Option<KeySession>>,
 }
 
 impl Alone {
-    pub(super) fn new(
-        device: &Device,
-        transform: &KeyTransform,
-        from: usize,
-        break_even: usize,
-    ) -> Self {
+    pub(super) fn new(device: &Device, transform: &KeyTransform, from: usize) -> Self {
         Self {
             device: device.clone(),
             transform: transform.clone(),
             from,
-            break_even,
             session: OnceLock::new(),
         }
     }
 
-    pub(super) fn break_even(&self) -> usize {
-        self.break_even
-    }
-
-    /// The key by itself, if `count` operations are too few for lanes and there is such an engine.
-    pub(super) fn session(&self, count: usize) -> Option<&KeySessionInner> {
-        if count >= self.break_even {
-            return None;
-        }
+    /// The key by itself, if there is such an engine.
+    pub(super) fn session(&self) -> Option<&KeySessionInner> {
         let session = self.session.get_or_init(|| {
             let opened = first_engine(&self.device, &self.transform, self.from).ok()?;
             (opened.lanes() == 1).then_some(opened)

@@ -105,8 +105,16 @@ impl KeyDevice for Device {
             });
         };
         let session = found.open(transform)?;
+        let break_even = found.break_even(transform.spec());
         let engine = (index, name);
-        Ok(KeySession::new(self.id(), transform, engine, session, None))
+        Ok(KeySession::new(
+            self.id(),
+            transform,
+            engine,
+            session,
+            break_even,
+            None,
+        ))
     }
 
     fn key_queue(&self, depth: usize, policy: FlushPolicy) -> KeyQueue {
@@ -161,14 +169,14 @@ pub(super) fn first_engine(
             opened => {
                 let session = opened?;
                 let break_even = engine.break_even(spec);
-                let alone =
-                    (break_even > 1).then(|| Alone::new(device, transform, index + 1, break_even));
+                let alone = (break_even > 1).then(|| Alone::new(device, transform, index + 1));
                 let engine = (index, name);
                 return Ok(KeySession::new(
                     device.id(),
                     transform,
                     engine,
                     session,
+                    break_even,
                     alone,
                 ));
             }

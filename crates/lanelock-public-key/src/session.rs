@@ -38,6 +38,7 @@ pub(crate) struct KeySessionInner {
     pub(crate) lanes: usize,
     pub(crate) per_pass: usize,
     spec: KeySpec,
+    break_even: usize,
     alone: Option<Alone>,
 }
 
@@ -56,18 +57,22 @@ impl KeySessionInner {
 
     /// The session that runs this one's operation in a batch of `count`, if not this one.
     pub(crate) fn alone(&self, count: usize) -> Option<&Self> {
-        self.alone.as_ref()?.session(count)
+        if count >= self.break_even {
+            return None;
+        }
+        self.alone.as_ref()?.session()
     }
 }
 
 impl KeySession {
-    /// `session` of the engine called `engine_name`, the device's `index`-th, and what serves
-    /// `alone`.
+    /// `session` of the engine called `engine_name`, the device's `index`-th; it pays from `break_even`
+    /// operations on, and `alone` serves fewer.
     pub(super) fn new(
         device: u32,
         transform: &KeyTransform,
         (index, engine_name): (usize, &'static str),
         session: Box<dyn KeyEngineSession>,
+        break_even: usize,
         alone: Option<Alone>,
     ) -> Self {
         let engine = Wiped::boxed(session);
@@ -85,6 +90,7 @@ impl KeySession {
             per_pass: engine.per_pass().clamp(1, lanes),
             engine,
             spec: transform.spec(),
+            break_even,
             alone,
         })))
     }
@@ -111,12 +117,12 @@ impl KeySession {
         self.0.lanes
     }
 
-    /// Fewest operations that are faster together, in lanes, than one at a time on the device's next
-    /// engine: a smaller batch runs there. 1 where lanes are always used, as in a session of an
-    /// engine that was asked for by name.
+    /// Fewest operations that are faster together, in lanes, than one at a time by OpenSSL: a smaller
+    /// batch runs on the device's next engine, unless the session is of an engine that was asked for by
+    /// name.
     #[must_use]
     pub fn break_even(&self) -> usize {
-        self.0.alone.as_ref().map_or(1, Alone::break_even)
+        self.0.break_even
     }
 
     /// Room that an operation's output needs if its input has `input_len` bytes.

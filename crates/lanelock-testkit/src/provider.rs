@@ -27,52 +27,23 @@ pub fn provider_module() -> PathBuf {
     module.clone()
 }
 
-/// The public keys that have lanes, from the fewest on.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Lanes {
-    /// None but ML-KEM's, which the provider then leaves alone: no job pauses.
-    None,
-    /// X25519, Ed25519, P-384 and ML-KEM.
-    Some,
-    /// RSA and P-256 as well.
-    All,
-}
-
-/// Those of this CPU, or of what `LANELOCK_TIER` makes of it.
+/// Whether public keys have lanes on this CPU, or in what `LANELOCK_TIER` makes of it; elsewhere a line
+/// says what is skipped. ML-KEM's are everywhere, and where there are no others the provider leaves them
+/// alone.
 #[must_use]
-pub fn lanes() -> Lanes {
+pub fn has_lanes() -> bool {
     let tier = std::env::var("LANELOCK_TIER").ok();
     let allows = |name: &str| tier.as_ref().is_none_or(|tier| tier == name);
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::is_x86_feature_detected as has;
-        if allows("avx512") && has!("avx512ifma") && has!("avx512vbmi2") && has!("vaes") {
-            return Lanes::All;
-        }
-        if (allows("avx512") || allows("avx2")) && has!("avx2") && has!("fma") {
-            return Lanes::Some;
-        }
+    let has = (allows("avx512") || allows("avx2"))
+        && std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has = allows("none");
+    if !has {
+        eprintln!(
+            "SKIPPED: what needs lanes for public keys; this machine, or LANELOCK_TIER, has none"
+        );
     }
-    let _ = allows;
-    Lanes::None
-}
-
-/// Whether there are lanes for X25519, Ed25519 and P-384; elsewhere a line says what is skipped.
-#[must_use]
-pub fn has_lanes() -> bool {
-    reaches(Lanes::Some, "public keys")
-}
-
-/// Whether there are lanes for RSA and P-256 too; elsewhere a line says what is skipped.
-#[must_use]
-pub fn has_all_lanes() -> bool {
-    reaches(Lanes::All, "RSA and P-256")
-}
-
-fn reaches(least: Lanes, keys: &str) -> bool {
-    let is = lanes() >= least;
-    if !is {
-        eprintln!("SKIPPED: what needs lanes for {keys}; this machine, or LANELOCK_TIER, has none");
-    }
-    is
+    has
 }

@@ -5,8 +5,9 @@ use lanelock_native::{Digits, Native};
 /// The keys that run in lanes, for a sentence; `None` if none do.
 pub(super) fn keys() -> Option<&'static str> {
     match Native::digits_of_cpu() {
-        Digits::Ifma => Some("RSA of 2048 to 4096 bits, P-256, P-384, Ed25519, X25519"),
-        Digits::Fma => Some("P-384, Ed25519, X25519; RSA and P-256 need AVX-512 IFMA"),
+        Digits::Ifma | Digits::Fma => {
+            Some("RSA of 2048 to 4096 bits, P-256, P-384, Ed25519, X25519")
+        }
         Digits::Plain => None,
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::haproxy::haproxy;
 use crate::{perf, report};
-use lanelock_testkit::{has_all_lanes, has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 #[test]
 fn every_handshake_is_a_full_one_on_the_server_too() {
@@ -66,15 +66,11 @@ fn servers_that_know_of_no_asynchronous_mode_share_batches() {
     if !has_lanes() {
         return;
     }
-    let (of_loops, of_threads) = match has_all_lanes() {
-        true => ("p256", "rsa-2048"),
-        false => ("p384", "p384"),
-    };
     for (server, program, key) in [
-        ("nginx", "nginx", of_loops),
-        ("lighttpd", "lighttpd", of_loops),
-        ("redis", "redis-server", of_loops),
-        ("httpd", "apache2", of_threads),
+        ("nginx", "nginx", "p256"),
+        ("lighttpd", "lighttpd", "p256"),
+        ("redis", "redis-server", "p256"),
+        ("httpd", "apache2", "rsa-2048"),
     ] {
         if !installed(program) {
             eprintln!("SKIPPED: {server} is not installed (tools/setup servers)");

@@ -32,7 +32,7 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     type Mask: Mask;
 
     /// A digit in the form that products are made of.
-    type Factor: Copy;
+    type Factor: Plain;
 
     /// Whether values stay in registers, so that short functions are best inlined.
     const IN_REGISTERS: bool;
@@ -127,6 +127,26 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
         let Range { start, end } = range;
         let (a, b) = (&a[start..end], &b[k + 1 - end..k + 1 - start]);
         Self::add_products::<BITS>(low, high, a, b);
+    }
+
+    /// Two columns at once: [`Self::add_products`] of `a` and all of `b` but its last to the first two
+    /// sums, of `a` and all of `b` but its first to the last two. With 52 bits.
+    ///
+    /// # Panics
+    /// If `b` is not longer than `a` by one.
+    #[inline(always)]
+    fn add_two_columns(sums: &mut [Self; 3], a: &[Self::Factor], b: &[Self::Factor]) {
+        let [low, middle, high] = sums;
+        Self::add_products::<DIGIT_BITS>(low, middle, a, &b[..a.len()]);
+        Self::add_products::<DIGIT_BITS>(middle, high, a, &b[1..]);
+    }
+
+    /// The low 52 bits of the product of two digits.
+    #[inline(always)]
+    fn low_product(proof: Self::Proof, a: Self::Factor, b: Self::Factor) -> Self::Factor {
+        let [mut low, mut high] = [Self::zero(proof); 2];
+        Self::add_products::<DIGIT_BITS>(&mut low, &mut high, &[a], &[b]);
+        low.factor()
     }
 
     /// Which lanes are zero.

@@ -17,6 +17,7 @@ mod montgomery;
 mod number;
 mod operation;
 mod power;
+mod scanning;
 mod wide;
 
 #[cfg(test)]

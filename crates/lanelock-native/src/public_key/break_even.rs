@@ -1,7 +1,7 @@
 //! From how many operations on lanes are faster than OpenSSL, which runs them one at a time.
 
 use lanelock_kernels::Digits;
-use lanelock_public_key::Operation::{Decrypt, Derive, Encrypt, Sign, Verify};
+use lanelock_public_key::Operation::{Decrypt, Derive, Encrypt, Generate, Sign, Verify};
 use lanelock_public_key::{Curve, KeyKind, KeySpec};
 
 /// Fewest operations that pay: the time of one batch of eight over that of one operation of OpenSSL
@@ -9,10 +9,14 @@ use lanelock_public_key::{Curve, KeyKind, KeySpec};
 /// for FMA, on Zen 4 for IFMA.
 pub(super) fn of(digits: Digits, spec: KeySpec) -> usize {
     match (digits, spec.kind, spec.operation) {
-        (Digits::Fma, KeyKind::X25519, Derive) => 6,
+        (Digits::Fma, KeyKind::X25519, Derive) => 4,
         (Digits::Fma, KeyKind::Ed25519, Verify) => 2,
-        (Digits::Fma, KeyKind::Ec(Curve::P384), Verify) => 4,
-        (Digits::Fma, KeyKind::Ec(Curve::P384), Derive) => 3,
+        (Digits::Fma, KeyKind::Ec(Curve::P256), Sign | Verify | Derive) => 6,
+        (Digits::Fma, KeyKind::Ec(Curve::P256), Generate) => 4,
+        (Digits::Fma, KeyKind::Ec(Curve::P384), Verify) => 3,
+        (Digits::Fma, KeyKind::Ec(Curve::P384), Derive) => 2,
+        (Digits::Fma, KeyKind::Rsa(_), Sign | Decrypt) => 3,
+        (Digits::Fma, KeyKind::Rsa(_), Verify | Encrypt) => 4,
         (Digits::Ifma, KeyKind::X25519, Derive) => 2,
         (Digits::Ifma, KeyKind::Ec(Curve::P256), Sign | Verify | Derive) => 2,
         (Digits::Ifma, KeyKind::Rsa(2048), Sign | Decrypt) => 3,

@@ -6,7 +6,7 @@ use lanelock_public_key::{
     Curve, KeyDevice, KeyError, KeyKind, KeyTransform, PublicKey, SecretKey, SignatureScheme,
 };
 
-use super::{P256, P384, compressed, devices, encoded, pairs, served};
+use super::{P256, P384, compressed, devices, encoded, pairs};
 
 #[test]
 fn what_is_no_key_is_refused() {
@@ -20,7 +20,7 @@ fn what_is_no_key_is_refused() {
             let session = device.key_session(transform);
             assert!(session.is_err(), "an automatic choice does not go on");
         };
-        for kind in served(&device, &[P256, P384]) {
+        for kind in [P256, P384] {
             let KeyKind::Ec(curve) = kind else {
                 unreachable!("{kind}");
             };

@@ -10,7 +10,7 @@ use std::time::Instant;
 use lanelock_conformance::progress::Silent;
 use lanelock_conformance::public_key::wycheproof;
 use lanelock_core::{Device, Hash, Status};
-use lanelock_native::{Native, Tier};
+use lanelock_native::{Digits, Native, Tier};
 use lanelock_openssl::OpenSsl;
 use lanelock_public_key::{
     EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyJob, KeyKind, KeyOp, KeyQueue,
@@ -29,26 +29,20 @@ const HASHES: [Hash; 5] = [
     Hash::Sha512,
 ];
 
-/// Native and OpenSSL; `None` only on a CPU without the instructions.
-fn device() -> Option<Device> {
+/// Native on each tier that has lanes for RSA, and OpenSSL.
+fn devices() -> Vec<Device> {
+    let natives = [Tier::Avx512, Tier::Avx2].map(Native::with_tier);
+    let natives = natives.into_iter().flatten();
+    let natives: Vec<_> = natives.filter(|n| n.digits() > Digits::Plain).collect();
     #[cfg(target_arch = "x86_64")]
-    let must = std::is_x86_feature_detected!("avx512ifma")
-        && std::is_x86_feature_detected!("avx512vbmi2")
-        && std::is_x86_feature_detected!("vaes");
-    #[cfg(not(target_arch = "x86_64"))]
-    let must = false;
-    match Native::with_tier(Tier::Avx512) {
-        Ok(native) if must => {
-            let openssl = OpenSsl::new().unwrap();
-            Some(Device::builder().engine(native).engine(openssl).build())
-        }
-        Ok(_) => None,
-        Err(error) => {
-            assert!(!must, "did not run: {error}");
-            println!("no AVX-512 IFMA, which RSA's lanes need");
-            None
-        }
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        assert!(!natives.is_empty(), "this CPU has lanes for RSA");
     }
+    let with_openssl = |native| {
+        let openssl = OpenSsl::new().unwrap();
+        Device::builder().engine(native).engine(openssl).build()
+    };
+    natives.into_iter().map(with_openssl).collect()
 }
 
 /// Numbers of a key: n, e, d, p, q, dp, dq, qinv.
@@ -194,81 +188,83 @@ fn signatures(bits: u32) -> Vec<SignatureScheme> {
 }
 
 fn sign_and_verify(bits: u32) {
-    let Some(device) = device() else { return };
-    let mut queue = queue(&device);
-    let mut signed = Vec::new();
-    // Bursts of every length, whose lanes have other keys and schemes each.
-    for (index, scheme) in signatures(bits).into_iter().enumerate() {
-        let numbers = &keys(bits)[index % 3];
-        let digests = index % 4 == 3;
-        let form = |transform: KeyTransform| match digests {
-            true => transform.digest(),
-            false => transform,
-        };
-        let sign = form(KeyTransform::sign(scheme, &numbers.secret()));
-        let verify = form(KeyTransform::verify(scheme, &numbers.public()));
-        let text = match digests {
-            true => message(scheme.hash().unwrap().digest_len(), index),
-            false => message(index * 37, index),
-        };
-        signed.push((scheme, sign, verify, text));
-    }
-    let mut start = 0;
-    let mut verified = Vec::new();
-    for len in (1..=LANES).cycle() {
-        let burst = &signed[start..signed.len().min(start + len)];
-        if burst.is_empty() {
-            break;
-        }
-        start += burst.len();
-        let tasks = |engine| -> Vec<Task> {
-            let task = |(_, sign, _, text): &(_, _, _, Vec<u8>)| {
-                Task(on(&device, engine, sign), text.clone(), Vec::new())
+    for device in devices() {
+        let mut queue = queue(&device);
+        let mut signed = Vec::new();
+        // Bursts of every length, whose lanes have other keys and schemes each.
+        for (index, scheme) in signatures(bits).into_iter().enumerate() {
+            let numbers = &keys(bits)[index % 3];
+            let digests = index % 4 == 3;
+            let form = |transform: KeyTransform| match digests {
+                true => transform.digest(),
+                false => transform,
             };
-            burst.iter().map(task).collect()
-        };
-        let native = run(&mut queue, &tasks("native"));
-        let openssl = run(&mut queue, &tasks("openssl"));
-        for (((scheme, _, verify, text), native), openssl) in burst.iter().zip(native).zip(openssl)
-        {
-            let (native, openssl) = (native.unwrap(), openssl.unwrap());
-            if let SignatureScheme::RsaPkcs1(_) = scheme {
-                assert_eq!(native, openssl, "{scheme:?}");
+            let sign = form(KeyTransform::sign(scheme, &numbers.secret()));
+            let verify = form(KeyTransform::verify(scheme, &numbers.public()));
+            let text = match digests {
+                true => message(scheme.hash().unwrap().digest_len(), index),
+                false => message(index * 37, index),
+            };
+            signed.push((scheme, sign, verify, text));
+        }
+        let mut start = 0;
+        let mut verified = Vec::new();
+        for len in (1..=LANES).cycle() {
+            let burst = &signed[start..signed.len().min(start + len)];
+            if burst.is_empty() {
+                break;
             }
-            let checked = Task(on(&device, "openssl", verify), text.clone(), native);
-            assert_eq!(run(&mut queue, &[checked]), [Ok(Vec::new())], "{scheme:?}");
-            verified.push((verify.clone(), text.clone(), openssl));
-        }
-    }
-    // OpenSSL's signatures, with one of each eight spoilt in one of five ways.
-    for spoilt in 0..LANES {
-        let window = verified.iter().cycle().skip(spoilt * 5).take(LANES);
-        let tasks: Vec<Task> = window
-            .enumerate()
-            .map(|(lane, (verify, text, signature))| {
-                let (mut text, mut signature) = (text.clone(), signature.clone());
-                if lane == spoilt {
-                    match spoilt % 5 {
-                        0 => signature[bits as usize / 16] ^= 4,
-                        1 => signature = vec![0xff; signature.len()],
-                        2 => signature.push(0),
-                        3 => {
-                            signature.remove(0);
-                        }
-                        _ if text.is_empty() => signature[0] ^= 1,
-                        _ => text[0] ^= 1,
-                    }
-                }
-                Task(on(&device, "native", verify), text, signature)
-            })
-            .collect();
-        for (lane, outcome) in run(&mut queue, &tasks).into_iter().enumerate() {
-            let expected = match (lane == spoilt, spoilt % 5) {
-                (false, _) => Ok(Vec::new()),
-                (true, 1..=3) => Err(KeyReason::MalformedSignature),
-                (true, _) => Err(KeyReason::WrongSignature),
+            start += burst.len();
+            let tasks = |engine| -> Vec<Task> {
+                let task = |(_, sign, _, text): &(_, _, _, Vec<u8>)| {
+                    Task(on(&device, engine, sign), text.clone(), Vec::new())
+                };
+                burst.iter().map(task).collect()
             };
-            assert_eq!(outcome, expected, "lane {lane} with {spoilt} spoilt");
+            let native = run(&mut queue, &tasks("native"));
+            let openssl = run(&mut queue, &tasks("openssl"));
+            for (((scheme, _, verify, text), native), openssl) in
+                burst.iter().zip(native).zip(openssl)
+            {
+                let (native, openssl) = (native.unwrap(), openssl.unwrap());
+                if let SignatureScheme::RsaPkcs1(_) = scheme {
+                    assert_eq!(native, openssl, "{scheme:?}");
+                }
+                let checked = Task(on(&device, "openssl", verify), text.clone(), native);
+                assert_eq!(run(&mut queue, &[checked]), [Ok(Vec::new())], "{scheme:?}");
+                verified.push((verify.clone(), text.clone(), openssl));
+            }
+        }
+        // OpenSSL's signatures, with one of each eight spoilt in one of five ways.
+        for spoilt in 0..LANES {
+            let window = verified.iter().cycle().skip(spoilt * 5).take(LANES);
+            let tasks: Vec<Task> = window
+                .enumerate()
+                .map(|(lane, (verify, text, signature))| {
+                    let (mut text, mut signature) = (text.clone(), signature.clone());
+                    if lane == spoilt {
+                        match spoilt % 5 {
+                            0 => signature[bits as usize / 16] ^= 4,
+                            1 => signature = vec![0xff; signature.len()],
+                            2 => signature.push(0),
+                            3 => {
+                                signature.remove(0);
+                            }
+                            _ if text.is_empty() => signature[0] ^= 1,
+                            _ => text[0] ^= 1,
+                        }
+                    }
+                    Task(on(&device, "native", verify), text, signature)
+                })
+                .collect();
+            for (lane, outcome) in run(&mut queue, &tasks).into_iter().enumerate() {
+                let expected = match (lane == spoilt, spoilt % 5) {
+                    (false, _) => Ok(Vec::new()),
+                    (true, 1..=3) => Err(KeyReason::MalformedSignature),
+                    (true, _) => Err(KeyReason::WrongSignature),
+                };
+                assert_eq!(outcome, expected, "lane {lane} with {spoilt} spoilt");
+            }
         }
     }
 }
@@ -302,77 +298,78 @@ fn encryptions() -> Vec<(EncryptionScheme, &'static [u8])> {
 }
 
 fn encrypt_and_decrypt(bits: u32) {
-    let Some(device) = device() else { return };
-    let (mut queue, k) = (queue(&device), bits as usize / 8);
-    let mut cases = Vec::new();
-    for (index, (scheme, label)) in encryptions().into_iter().enumerate() {
-        let numbers = &keys(bits)[index % 3];
-        let labelled = |transform: KeyTransform| match label {
-            b"" => transform,
-            label => transform.context(label),
-        };
-        let encrypt = labelled(KeyTransform::encrypt(scheme, &numbers.public()));
-        let decrypt = labelled(KeyTransform::decrypt(scheme, &numbers.secret()));
-        let longest = decrypt.output_len(k);
-        let lens: &[usize] = match scheme {
-            EncryptionScheme::RsaRaw => &[k],
-            _ => &[0, 1, longest / 2, longest],
-        };
-        for &len in lens {
-            let mut text = message(len, len);
-            if len == k {
-                text[0] = 0; // below the modulus
-            }
-            cases.push((encrypt.clone(), decrypt.clone(), text));
-        }
-    }
-    for burst in cases.chunks(LANES - 1) {
-        for [encrypts, decrypts] in [["native", "openssl"], ["openssl", "native"]] {
-            let tasks: Vec<_> = burst
-                .iter()
-                .map(|(encrypt, _, text)| {
-                    Task(on(&device, encrypts, encrypt), text.clone(), Vec::new())
-                })
-                .collect();
-            let ciphertexts = run(&mut queue, &tasks);
-            let tasks: Vec<_> = burst
-                .iter()
-                .zip(ciphertexts)
-                .map(|((_, decrypt, _), ciphertext)| {
-                    Task(
-                        on(&device, decrypts, decrypt),
-                        ciphertext.unwrap(),
-                        Vec::new(),
-                    )
-                })
-                .collect();
-            for ((_, decrypt, text), outcome) in burst.iter().zip(run(&mut queue, &tasks)) {
-                assert_eq!(outcome.as_ref(), Ok(text), "{}", decrypt.spec());
+    for device in devices() {
+        let (mut queue, k) = (queue(&device), bits as usize / 8);
+        let mut cases = Vec::new();
+        for (index, (scheme, label)) in encryptions().into_iter().enumerate() {
+            let numbers = &keys(bits)[index % 3];
+            let labelled = |transform: KeyTransform| match label {
+                b"" => transform,
+                label => transform.context(label),
+            };
+            let encrypt = labelled(KeyTransform::encrypt(scheme, &numbers.public()));
+            let decrypt = labelled(KeyTransform::decrypt(scheme, &numbers.secret()));
+            let longest = decrypt.output_len(k);
+            let lens: &[usize] = match scheme {
+                EncryptionScheme::RsaRaw => &[k],
+                _ => &[0, 1, longest / 2, longest],
+            };
+            for &len in lens {
+                let mut text = message(len, len);
+                if len == k {
+                    text[0] = 0; // below the modulus
+                }
+                cases.push((encrypt.clone(), decrypt.clone(), text));
             }
         }
-    }
-    // Whatever is decrypted, both engines say the same, in every lane.
-    for shift in 0..LANES {
-        let window = cases.iter().cycle().skip(shift * 3).take(LANES);
-        let tasks = |engine| -> Vec<Task> {
-            let tasks = window.clone().enumerate();
-            tasks
-                .map(|(lane, (_, decrypt, _))| {
-                    let mut block = message(k, lane * 3 + shift);
-                    block[0] = match lane == shift {
-                        true => 0xff,
-                        false => 1,
-                    };
-                    if lane == shift {
-                        block[1..9].fill(0xff);
-                    }
-                    Task(on(&device, engine, decrypt), block, Vec::new())
-                })
-                .collect()
-        };
-        let native = run(&mut queue, &tasks("native"));
-        assert_eq!(native, run(&mut queue, &tasks("openssl")));
-        assert_eq!(native[shift], Err(KeyReason::OutOfRange));
+        for burst in cases.chunks(LANES - 1) {
+            for [encrypts, decrypts] in [["native", "openssl"], ["openssl", "native"]] {
+                let tasks: Vec<_> = burst
+                    .iter()
+                    .map(|(encrypt, _, text)| {
+                        Task(on(&device, encrypts, encrypt), text.clone(), Vec::new())
+                    })
+                    .collect();
+                let ciphertexts = run(&mut queue, &tasks);
+                let tasks: Vec<_> = burst
+                    .iter()
+                    .zip(ciphertexts)
+                    .map(|((_, decrypt, _), ciphertext)| {
+                        Task(
+                            on(&device, decrypts, decrypt),
+                            ciphertext.unwrap(),
+                            Vec::new(),
+                        )
+                    })
+                    .collect();
+                for ((_, decrypt, text), outcome) in burst.iter().zip(run(&mut queue, &tasks)) {
+                    assert_eq!(outcome.as_ref(), Ok(text), "{}", decrypt.spec());
+                }
+            }
+        }
+        // Whatever is decrypted, both engines say the same, in every lane.
+        for shift in 0..LANES {
+            let window = cases.iter().cycle().skip(shift * 3).take(LANES);
+            let tasks = |engine| -> Vec<Task> {
+                let tasks = window.clone().enumerate();
+                tasks
+                    .map(|(lane, (_, decrypt, _))| {
+                        let mut block = message(k, lane * 3 + shift);
+                        block[0] = match lane == shift {
+                            true => 0xff,
+                            false => 1,
+                        };
+                        if lane == shift {
+                            block[1..9].fill(0xff);
+                        }
+                        Task(on(&device, engine, decrypt), block, Vec::new())
+                    })
+                    .collect()
+            };
+            let native = run(&mut queue, &tasks("native"));
+            assert_eq!(native, run(&mut queue, &tasks("openssl")));
+            assert_eq!(native[shift], Err(KeyReason::OutOfRange));
+        }
     }
 }
 
@@ -393,21 +390,22 @@ fn encryption_of_4096_bits() {
 
 #[test]
 fn a_raw_block_above_the_modulus_is_refused_in_its_lane_alone() {
-    let Some(device) = device() else { return };
-    let scheme = EncryptionScheme::RsaRaw;
-    let encrypt = KeyTransform::encrypt(scheme, &keys(2048)[0].public());
-    for bad in 0..LANES {
-        let tasks: Vec<_> = (0..LANES)
-            .map(|lane| {
-                let byte = if lane == bad { 0xff } else { 1 };
-                let session = on(&device, "native", &encrypt);
-                Task(session, vec![byte; 256], Vec::new())
-            })
-            .collect();
-        for (lane, outcome) in run(&mut queue(&device), &tasks).iter().enumerate() {
-            match lane == bad {
-                true => assert_eq!(outcome, &Err(KeyReason::OutOfRange)),
-                false => assert_eq!(outcome.as_ref().unwrap().len(), 256),
+    for device in devices() {
+        let scheme = EncryptionScheme::RsaRaw;
+        let encrypt = KeyTransform::encrypt(scheme, &keys(2048)[0].public());
+        for bad in 0..LANES {
+            let tasks: Vec<_> = (0..LANES)
+                .map(|lane| {
+                    let byte = if lane == bad { 0xff } else { 1 };
+                    let session = on(&device, "native", &encrypt);
+                    Task(session, vec![byte; 256], Vec::new())
+                })
+                .collect();
+            for (lane, outcome) in run(&mut queue(&device), &tasks).iter().enumerate() {
+                match lane == bad {
+                    true => assert_eq!(outcome, &Err(KeyReason::OutOfRange)),
+                    false => assert_eq!(outcome.as_ref().unwrap().len(), 256),
+                }
             }
         }
     }
@@ -415,120 +413,125 @@ fn a_raw_block_above_the_modulus_is_refused_in_its_lane_alone() {
 
 #[test]
 fn blindings_are_renewed_and_change_no_signature() {
-    let Some(device) = device() else { return };
-    let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
-    let [one, other] = [0, 1].map(|key| KeyTransform::sign(scheme, &keys(2048)[key].secret()));
-    let [bare, blinded] = [one.clone().blinding(false), one].map(|transform| {
-        let session = on(&device, "native", &transform);
-        (session.memory().per_queue_pair, session)
-    });
-    // Eight pairs of two numbers of four blocks of ten digits.
-    assert!(bare.0 == 0 && blinded.0 >= 8 * 2 * 4 * 80, "{}", blinded.0);
-    let mixed = on(&device, "native", &other);
-    let text = message(60, 1);
-    let task = |session: &KeySession| Task(session.clone(), text.clone(), Vec::new());
-    let expected = run(&mut queue(&device), &[task(&bare.1), task(&mixed)]);
-    let mut queues = [queue(&device), queue(&device)];
-    // More than 8 · 32 uses on either queue, in bursts of every length.
-    for round in 0..140 {
-        let is_mixed = |lane| round % 3 == 0 && lane == round / 3 % (round % LANES + 1);
-        let tasks: Vec<_> = (0..=round % LANES)
-            .map(|lane| task(if is_mixed(lane) { &mixed } else { &blinded.1 }))
-            .collect();
-        let outcomes = run(&mut queues[round % 2], &tasks);
-        for (lane, outcome) in outcomes.into_iter().enumerate() {
-            let key = usize::from(is_mixed(lane));
-            assert_eq!(outcome, expected[key], "round {round}, lane {lane}");
+    for device in devices() {
+        let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
+        let [one, other] = [0, 1].map(|key| KeyTransform::sign(scheme, &keys(2048)[key].secret()));
+        let [bare, blinded] = [one.clone().blinding(false), one].map(|transform| {
+            let session = on(&device, "native", &transform);
+            (session.memory().per_queue_pair, session)
+        });
+        // Eight pairs of two numbers of four blocks of ten digits.
+        assert!(bare.0 == 0 && blinded.0 >= 8 * 2 * 4 * 80, "{}", blinded.0);
+        let mixed = on(&device, "native", &other);
+        let text = message(60, 1);
+        let task = |session: &KeySession| Task(session.clone(), text.clone(), Vec::new());
+        let expected = run(&mut queue(&device), &[task(&bare.1), task(&mixed)]);
+        let mut queues = [queue(&device), queue(&device)];
+        // More than 8 · 32 uses on either queue, in bursts of every length.
+        for round in 0..140 {
+            let is_mixed = |lane| round % 3 == 0 && lane == round / 3 % (round % LANES + 1);
+            let tasks: Vec<_> = (0..=round % LANES)
+                .map(|lane| task(if is_mixed(lane) { &mixed } else { &blinded.1 }))
+                .collect();
+            let outcomes = run(&mut queues[round % 2], &tasks);
+            for (lane, outcome) in outcomes.into_iter().enumerate() {
+                let key = usize::from(is_mixed(lane));
+                assert_eq!(outcome, expected[key], "round {round}, lane {lane}");
+            }
         }
     }
 }
 
 #[test]
 fn what_has_no_lanes_goes_to_openssl() {
-    let Some(device) = device() else { return };
-    let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
-    let sign = |numbers: &Numbers| KeyTransform::sign(pkcs1, &numbers.secret());
-    let good = keys(2048)[0].clone();
-    let without_factors = {
-        let mut numbers = good.clone();
-        numbers.0[3..].fill(Vec::new());
-        numbers
-    };
-    let prime = |bits: i32| {
-        let mut prime = BigNum::new().unwrap();
-        prime.generate_prime(bits, false, None, None).unwrap();
-        prime
-    };
-    let uneven = loop {
-        match Numbers::of(&prime(1100), &prime(948), 65537) {
-            Some(numbers) if numbers.0[0][0] >= 0x80 => break numbers,
-            _ => {}
+    for device in devices() {
+        let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
+        let sign = |numbers: &Numbers| KeyTransform::sign(pkcs1, &numbers.secret());
+        let good = keys(2048)[0].clone();
+        let without_factors = {
+            let mut numbers = good.clone();
+            numbers.0[3..].fill(Vec::new());
+            numbers
+        };
+        let prime = |bits: i32| {
+            let mut prime = BigNum::new().unwrap();
+            prime.generate_prime(bits, false, None, None).unwrap();
+            prime
+        };
+        let uneven = loop {
+            match Numbers::of(&prime(1100), &prime(948), 65537) {
+                Some(numbers) if numbers.0[0][0] >= 0x80 => break numbers,
+                _ => {}
+            }
+        };
+        let wide_exponent = PublicKey::rsa(&good.0[0], &[1, 0, 0, 0, 1]).unwrap();
+        let sha3 = SignatureScheme::RsaPkcs1(Hash::Sha3_256);
+        let cases = [
+            (sign(&without_factors), "without the factors"),
+            (sign(&uneven), "half as many bits"),
+            (sign(&Numbers::generate(1024, 65537)), "no lanes for it"),
+            (KeyTransform::verify(pkcs1, &wide_exponent), "2^32"),
+            (KeyTransform::sign(sha3, &good.secret()), "Sha3_256"),
+        ];
+        for (transform, why) in cases {
+            let refused = device.key_session_on("native", &transform).unwrap_err();
+            assert!(matches!(refused, KeyError::Unsupported { .. }), "{refused}");
+            assert!(refused.to_string().contains(why), "{refused}");
+            assert_eq!(device.key_session(&transform).unwrap().engine(), "openssl");
         }
-    };
-    let wide_exponent = PublicKey::rsa(&good.0[0], &[1, 0, 0, 0, 1]).unwrap();
-    let sha3 = SignatureScheme::RsaPkcs1(Hash::Sha3_256);
-    let cases = [
-        (sign(&without_factors), "without the factors"),
-        (sign(&uneven), "half as many bits"),
-        (sign(&Numbers::generate(1024, 65537)), "no lanes for it"),
-        (KeyTransform::verify(pkcs1, &wide_exponent), "2^32"),
-        (KeyTransform::sign(sha3, &good.secret()), "Sha3_256"),
-    ];
-    for (transform, why) in cases {
-        let refused = device.key_session_on("native", &transform).unwrap_err();
-        assert!(matches!(refused, KeyError::Unsupported { .. }), "{refused}");
-        assert!(refused.to_string().contains(why), "{refused}");
-        assert_eq!(device.key_session(&transform).unwrap().engine(), "openssl");
+        let session = device.key_session(&sign(&good)).unwrap();
+        assert_eq!(session.engine(), "native");
     }
-    let session = device.key_session(&sign(&good)).unwrap();
-    assert_eq!(session.engine(), "native");
 }
 
 #[test]
 fn who_runs_one_batch_at_a_time_runs_whole_passes() {
-    let Some(device) = device() else { return };
-    let good = Numbers::generate(2048, 65537);
-    let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
-    let sign = device.key_session(&KeyTransform::sign(pkcs1, &good.secret()));
-    let verify = device.key_session(&KeyTransform::verify(pkcs1, &good.public()));
-    let (sign, verify) = (sign.unwrap(), verify.unwrap());
-    let mut queue = device.key_queue(32, FlushPolicy::default());
-    let now = Instant::now();
-    let mut ran = |job: &dyn Fn() -> KeyJob, count| {
-        for _ in 0..count {
-            queue.enqueue(job(), now).unwrap();
-        }
-        queue.poll_one(now, Some(0))
-    };
-    // Each of the two primes has a lane.
-    let signed = || KeyJob::sign(&sign, b"message".to_vec(), vec![0; 256]);
-    assert_eq!(ran(&signed, 5), 4);
-    assert_eq!(ran(&signed, 7), 8, "all that wait");
-    let verified = || KeyJob::verify(&verify, b"message".to_vec(), vec![0; 256]);
-    assert_eq!(ran(&verified, 5), 5);
+    for device in devices() {
+        let good = Numbers::generate(2048, 65537);
+        let pkcs1 = SignatureScheme::RsaPkcs1(Hash::Sha256);
+        let sign = device.key_session(&KeyTransform::sign(pkcs1, &good.secret()));
+        let verify = device.key_session(&KeyTransform::verify(pkcs1, &good.public()));
+        let (sign, verify) = (sign.unwrap(), verify.unwrap());
+        let mut queue = device.key_queue(32, FlushPolicy::default());
+        let now = Instant::now();
+        let mut ran = |job: &dyn Fn() -> KeyJob, count| {
+            for _ in 0..count {
+                queue.enqueue(job(), now).unwrap();
+            }
+            queue.poll_one(now, Some(0))
+        };
+        // Each of the two primes has a lane.
+        let signed = || KeyJob::sign(&sign, b"message".to_vec(), vec![0; 256]);
+        assert_eq!(ran(&signed, 5), 4);
+        assert_eq!(ran(&signed, 7), 8, "all that wait");
+        let verified = || KeyJob::verify(&verify, b"message".to_vec(), vec![0; 256]);
+        assert_eq!(ran(&verified, 5), 5);
+    }
 }
 
 #[test]
 fn wycheproof_has_no_failure_and_skips_only_what_has_no_lanes() {
-    let Some(device) = device() else { return };
-    let wanted = |kind| matches!(kind, KeyKind::Rsa(_));
-    let outcomes = wycheproof(&device, "native", wanted, &Silent);
-    let (mut ran, mut operations) = (0, 0);
-    for file in &outcomes {
-        file.assert_right();
-        let has_no_lanes = |why: &String| why.starts_with("no lanes") || why.starts_with("hash ");
-        let skipped = file.skipped.keys();
-        assert!(
-            skipped
-                .clone()
-                .all(|why| has_no_lanes(why) || why == "not asked for")
-        );
-        if file.operations > 0 {
-            ran += file.right + file.refused;
+    for device in devices() {
+        let wanted = |kind| matches!(kind, KeyKind::Rsa(_));
+        let outcomes = wycheproof(&device, "native", wanted, &Silent);
+        let (mut ran, mut operations) = (0, 0);
+        for file in &outcomes {
+            file.assert_right();
+            let has_no_lanes =
+                |why: &String| why.starts_with("no lanes") || why.starts_with("hash ");
+            let skipped = file.skipped.keys();
+            assert!(
+                skipped
+                    .clone()
+                    .all(|why| has_no_lanes(why) || why == "not asked for")
+            );
+            if file.operations > 0 {
+                ran += file.right + file.refused;
+            }
+            operations += file.operations;
         }
-        operations += file.operations;
+        assert!(ran > 5000, "{ran} tests");
+        assert!(operations >= 8 * 5000, "{operations} operations");
+        println!("{ran} tests, {operations} operations");
     }
-    assert!(ran > 5000, "{ran} tests");
-    assert!(operations >= 8 * 5000, "{operations} operations");
-    println!("{ran} tests, {operations} operations");
 }

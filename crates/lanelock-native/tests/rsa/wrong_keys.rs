@@ -21,32 +21,33 @@ fn composite() -> Numbers {
 
 #[test]
 fn a_wrong_result_is_a_fault_of_its_lane_alone() {
-    let Some(device) = device() else { return };
-    let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
-    let transform = |numbers: &Numbers| KeyTransform::sign(scheme, &numbers.secret());
-    for blinding in [false, true] {
-        let wrong = on(
-            &device,
-            "native",
-            &transform(&composite()).blinding(blinding),
-        );
-        let right = on(
-            &device,
-            "native",
-            &transform(&keys(2048)[0]).blinding(blinding),
-        );
-        let mut queue = queue(&device);
-        for fault in 0..LANES {
-            let tasks: Vec<_> = (0..LANES)
-                .map(|lane| {
-                    let session = if lane == fault { &wrong } else { &right };
-                    Task(session.clone(), message(9, lane), Vec::new())
-                })
-                .collect();
-            for (lane, outcome) in run(&mut queue, &tasks).into_iter().enumerate() {
-                match lane == fault {
-                    true => assert_eq!(outcome, Err(KeyReason::Fault)),
-                    false => assert_eq!(outcome.unwrap().len(), 256),
+    for device in devices() {
+        let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
+        let transform = |numbers: &Numbers| KeyTransform::sign(scheme, &numbers.secret());
+        for blinding in [false, true] {
+            let wrong = on(
+                &device,
+                "native",
+                &transform(&composite()).blinding(blinding),
+            );
+            let right = on(
+                &device,
+                "native",
+                &transform(&keys(2048)[0]).blinding(blinding),
+            );
+            let mut queue = queue(&device);
+            for fault in 0..LANES {
+                let tasks: Vec<_> = (0..LANES)
+                    .map(|lane| {
+                        let session = if lane == fault { &wrong } else { &right };
+                        Task(session.clone(), message(9, lane), Vec::new())
+                    })
+                    .collect();
+                for (lane, outcome) in run(&mut queue, &tasks).into_iter().enumerate() {
+                    match lane == fault {
+                        true => assert_eq!(outcome, Err(KeyReason::Fault)),
+                        false => assert_eq!(outcome.unwrap().len(), 256),
+                    }
                 }
             }
         }
@@ -56,54 +57,55 @@ fn a_wrong_result_is_a_fault_of_its_lane_alone() {
 /// Whatever engine runs an operation, alone or in lanes, and whatever is done with the result.
 #[test]
 fn nothing_of_a_wrong_key_leaves_any_engine() {
-    let Some(device) = device() else { return };
-    let flipped = {
-        let mut numbers = keys(2048)[0].clone();
-        numbers.0[3..].fill(Vec::new());
-        numbers.0[2][100] ^= 4;
-        numbers
-    };
-    let hash = Hash::Sha256;
-    for wrong in [composite(), flipped] {
-        let (secret, public) = (wrong.secret(), wrong.public());
-        let signs = signatures(2048)
-            .into_iter()
-            .step_by(6)
-            .map(|scheme| (KeyTransform::sign(scheme, &secret), message(9, 0)));
-        let decrypts = [
-            EncryptionScheme::RsaRaw,
-            EncryptionScheme::RsaPkcs1,
-            EncryptionScheme::RsaOaep(Oaep::of(hash)),
-        ];
-        let decrypts = decrypts.map(|scheme| {
-            let encrypt = on(&device, "openssl", &KeyTransform::encrypt(scheme, &public));
-            let plain = vec![
-                0x11;
-                if scheme == EncryptionScheme::RsaRaw {
-                    256
-                } else {
-                    40
-                }
+    for device in devices() {
+        let flipped = {
+            let mut numbers = keys(2048)[0].clone();
+            numbers.0[3..].fill(Vec::new());
+            numbers.0[2][100] ^= 4;
+            numbers
+        };
+        let hash = Hash::Sha256;
+        for wrong in [composite(), flipped] {
+            let (secret, public) = (wrong.secret(), wrong.public());
+            let signs = signatures(2048)
+                .into_iter()
+                .step_by(6)
+                .map(|scheme| (KeyTransform::sign(scheme, &secret), message(9, 0)));
+            let decrypts = [
+                EncryptionScheme::RsaRaw,
+                EncryptionScheme::RsaPkcs1,
+                EncryptionScheme::RsaOaep(Oaep::of(hash)),
             ];
-            let task = Task(encrypt, plain, Vec::new());
-            let ciphertext = run(&mut queue(&device), &[task]).remove(0).unwrap();
-            (KeyTransform::decrypt(scheme, &secret), ciphertext)
-        });
-        for (transform, input) in signs.chain(decrypts) {
-            let sessions = [
-                device.key_session_on("native", &transform),
-                device.key_session_on("openssl", &transform),
-                device.key_session(&transform),
-            ];
-            // Without the factors there are no lanes.
-            let sessions: Vec<_> = sessions.into_iter().flatten().collect();
-            assert_eq!(sessions.len(), if wrong.0[3].is_empty() { 2 } else { 3 });
-            for session in sessions {
-                for count in [1, LANES + 1] {
-                    let task = || Task(session.clone(), input.clone(), Vec::new());
-                    let tasks: Vec<_> = (0..count).map(|_| task()).collect();
-                    for outcome in run(&mut queue(&device), &tasks) {
-                        assert_eq!(outcome, Err(KeyReason::Fault), "{session:?}");
+            let decrypts = decrypts.map(|scheme| {
+                let encrypt = on(&device, "openssl", &KeyTransform::encrypt(scheme, &public));
+                let plain = vec![
+                    0x11;
+                    if scheme == EncryptionScheme::RsaRaw {
+                        256
+                    } else {
+                        40
+                    }
+                ];
+                let task = Task(encrypt, plain, Vec::new());
+                let ciphertext = run(&mut queue(&device), &[task]).remove(0).unwrap();
+                (KeyTransform::decrypt(scheme, &secret), ciphertext)
+            });
+            for (transform, input) in signs.chain(decrypts) {
+                let sessions = [
+                    device.key_session_on("native", &transform),
+                    device.key_session_on("openssl", &transform),
+                    device.key_session(&transform),
+                ];
+                // Without the factors there are no lanes.
+                let sessions: Vec<_> = sessions.into_iter().flatten().collect();
+                assert_eq!(sessions.len(), if wrong.0[3].is_empty() { 2 } else { 3 });
+                for session in sessions {
+                    for count in [1, LANES + 1] {
+                        let task = || Task(session.clone(), input.clone(), Vec::new());
+                        let tasks: Vec<_> = (0..count).map(|_| task()).collect();
+                        for outcome in run(&mut queue(&device), &tasks) {
+                            assert_eq!(outcome, Err(KeyReason::Fault), "{session:?}");
+                        }
                     }
                 }
             }
@@ -113,32 +115,34 @@ fn nothing_of_a_wrong_key_leaves_any_engine() {
 
 #[test]
 fn what_is_no_key_is_refused_by_both_engines() {
-    let Some(device) = device() else { return };
-    let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
-    let [good, other] = [0, 1].map(|key| &keys(2048)[key].0);
-    // Each number in turn is another key's; e is another one, and dp is changed in one bit.
-    for index in [0, 1, 2, 3, 5, 6, 7] {
-        let mut numbers = Numbers(good.clone());
-        match index {
-            0 => *numbers.0[0].last_mut().unwrap() ^= 2,
-            1 => numbers.0[1] = vec![1, 0, 3],
-            5 => *numbers.0[5].last_mut().unwrap() ^= 2,
-            _ => numbers.0[index] = other[index].clone(),
-        }
-        let secret = match numbers.form() {
-            Ok(secret) => secret,
-            // Already by its form: another factor's remainder may be above this factor.
-            Err(error) => {
-                assert!(matches!(error, KeyError::Refused { .. }), "{error}");
-                continue;
+    for device in devices() {
+        let scheme = SignatureScheme::RsaPkcs1(Hash::Sha256);
+        let [good, other] = [0, 1].map(|key| &keys(2048)[key].0);
+        // Each number in turn is another key's; e is another one, and dp is changed in one bit.
+        for index in [0, 1, 2, 3, 5, 6, 7] {
+            let mut numbers = Numbers(good.clone());
+            match index {
+                0 => *numbers.0[0].last_mut().unwrap() ^= 2,
+                1 => numbers.0[1] = vec![1, 0, 3],
+                5 => *numbers.0[5].last_mut().unwrap() ^= 2,
+                _ => numbers.0[index] = other[index].clone(),
             }
-        };
-        let transform = KeyTransform::sign(scheme, &secret);
-        for engine in ["native", "openssl"] {
-            let refused = device.key_session_on(engine, &transform);
-            let error = refused.err().map(|error| error.to_string());
-            let error = error.unwrap_or_else(|| panic!("{engine} took a changed number {index}"));
-            assert!(error.contains("refused"), "{engine}: {error}");
+            let secret = match numbers.form() {
+                Ok(secret) => secret,
+                // Already by its form: another factor's remainder may be above this factor.
+                Err(error) => {
+                    assert!(matches!(error, KeyError::Refused { .. }), "{error}");
+                    continue;
+                }
+            };
+            let transform = KeyTransform::sign(scheme, &secret);
+            for engine in ["native", "openssl"] {
+                let refused = device.key_session_on(engine, &transform);
+                let error = refused.err().map(|error| error.to_string());
+                let error =
+                    error.unwrap_or_else(|| panic!("{engine} took a changed number {index}"));
+                assert!(error.contains("refused"), "{engine}: {error}");
+            }
         }
     }
 }

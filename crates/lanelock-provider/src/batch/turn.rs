@@ -84,7 +84,7 @@ pub(super) enum Resumed {
     Done(Jobs),
     /// It is not due: the job pauses again.
     TooEarly,
-    /// Nobody joined it: the job runs it by itself.
+    /// Too few joined it for lanes to be faster: the job runs it by itself.
     Alone,
     /// Nobody wants it: the job is to end.
     Cancelled,
@@ -158,7 +158,7 @@ pub(super) fn resume(ticket: Ticket, pauses: u32, force: bool) -> Option<Resumed
         if !force && (now < due || others_first) {
             return Some(Resumed::TooEarly);
         }
-        if untouched == Some(turn.queue.waiting()) {
+        if untouched == Some(turn.queue.waiting()) || turn.is_better_alone(ticket) {
             turn.remove(ticket);
             turn.company.failed();
             return Some(Resumed::Alone);
@@ -242,6 +242,15 @@ impl Turn {
         };
         self.entries.insert(first, entry);
         Some(first)
+    }
+
+    /// Whether none of an operation's jobs has run, and none has enough company for lanes to be faster.
+    fn is_better_alone(&self, ticket: Ticket) -> bool {
+        let entry = self.entries.get(&ticket);
+        entry.is_some_and(|entry| {
+            let mut parts = entry.parts.iter().flatten();
+            parts.all(|part| self.queue.is_worth_lanes(part.ticket) == Some(false))
+        })
     }
 
     /// Runs what is due by `policy`, and wakes the jobs whose operations that were, but for

@@ -103,7 +103,7 @@ impl Workspace {
         let (mut batch, now) = (Batch(Vec::with_capacity(claimed.len())), Instant::now());
         for (waiter, work) in claimed {
             let alike = kinds.iter().filter(|&&other| other == kind(&work)).count();
-            let is_worth_it = alike >= fewest(kind(&work));
+            let is_worth_it = alike >= work.session().break_even().max(2);
             let ticket = is_worth_it.then(|| self.queue.enqueue(work, now).ok());
             batch.0.push((ticket.flatten(), waiter));
         }
@@ -113,15 +113,6 @@ impl Workspace {
             batch.finish(ticket, work);
         }
         ran.is_some()
-    }
-}
-
-/// Operations of this kind that take longer by themselves than in a batch.
-fn fewest(kind: KeyKind) -> usize {
-    match kind {
-        // Each takes two lanes, and a batch as long as two and a half by themselves.
-        KeyKind::Rsa(_) => 3,
-        _ => 2,
     }
 }
 

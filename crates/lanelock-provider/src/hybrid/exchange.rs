@@ -18,7 +18,7 @@ use crate::spare::{self, Pair};
 /// As [`batch::run`]; also if a part is refused.
 pub(crate) fn encapsulate_in_lanes(key: &HybridKey) -> Result<(Bytes, Bytes), NoResult> {
     let (group, provider) = (key.group, key.provider());
-    if !provider.can_join(Algorithm::MlKem, |lanes| group.has_lanes(lanes)) {
+    if !provider.can_join(Algorithm::MlKem) {
         return Err(NoResult::Delegate);
     }
     let mut point = Vec::new();
@@ -94,7 +94,7 @@ pub(crate) fn encapsulate_alone(key: &HybridKey) -> Result<(Bytes, Bytes), Refus
 /// As [`encapsulate_in_lanes`].
 pub(crate) fn decapsulate_in_lanes(key: &HybridKey, reply: &[u8]) -> Result<Bytes, NoResult> {
     let (group, provider) = (key.group, key.provider());
-    if !provider.can_join(Algorithm::MlKem, |lanes| group.has_lanes(lanes)) {
+    if !provider.can_join(Algorithm::MlKem) {
         return Err(NoResult::Delegate);
     }
     let make = || {

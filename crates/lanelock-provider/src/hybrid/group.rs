@@ -7,11 +7,9 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 use lanelock::public_key::{Curve, KeyKind, MlKem};
 use zeroize::Zeroizing;
 
-use crate::algorithms::Algorithm;
 use crate::batch::Bytes;
 use crate::ffi::params::END;
 use crate::ffi::{Callback, OSSL_PARAM, kind};
-use crate::lanes::Lanes;
 
 /// ML-KEM by itself, or a group of TLS 1.3 that combines it with an exchange on a curve.
 #[derive(Debug)]
@@ -100,11 +98,6 @@ impl Group {
             Some(KeyKind::Ec(_)) => "P-384",
             _ => "X25519",
         }
-    }
-
-    /// Whether both parts run in lanes.
-    pub(crate) fn has_lanes(&self, lanes: Lanes) -> bool {
-        lanes.has(Algorithm::MlKem) && self.curve.is_none_or(|kind| lanes.has_kind(kind))
     }
 
     /// Bytes of a client's share.

@@ -122,7 +122,7 @@ impl HybridKey {
         };
         let (ml_kem, public) = ml_kem_pair(provider, group).ok_or_else(|| failed("ML-KEM"))?;
         let of_curve = |kind| {
-            let key = curve_key(provider, group, kind)?;
+            let key = curve_key(provider, kind)?;
             Some((key.public_bytes()?, key))
         };
         let (point, curve) = match group.curve.map(of_curve) {
@@ -323,16 +323,14 @@ fn wrong_form(group: &Group, what: &str, given: &[u8], expected: usize) -> Refus
 
 /// Whether what the caller makes is for an exchange that can run in lanes: generated keys come from the
 /// thread's spare ones then.
-pub(crate) fn is_for_lanes(provider: &Provider, group: &Group) -> bool {
-    batch::inside_job()
-        && group.has_lanes(provider.lanes())
-        && provider.config.algorithms.has(Algorithm::MlKem)
+pub(crate) fn is_for_lanes(provider: &Provider) -> bool {
+    batch::inside_job() && provider.has_lanes() && provider.config.algorithms.has(Algorithm::MlKem)
 }
 
 /// A decapsulation key and its encapsulation key.
 fn ml_kem_pair(provider: &Provider, group: &Group) -> Option<(Bytes, Vec<u8>)> {
     let kind = KeyKind::MlKem(group.set);
-    if is_for_lanes(provider, group)
+    if is_for_lanes(provider)
         && let Some(pair) = spare::take(kind)
     {
         return Some((pair.secret, pair.public));
@@ -345,8 +343,8 @@ fn ml_kem_pair(provider: &Provider, group: &Group) -> Option<(Bytes, Vec<u8>)> {
 }
 
 /// A new key of the curve, in the default provider.
-fn curve_key(provider: &Provider, group: &Group, kind: KeyKind) -> Option<Arc<Key>> {
-    if is_for_lanes(provider, group)
+fn curve_key(provider: &Provider, kind: KeyKind) -> Option<Arc<Key>> {
+    if is_for_lanes(provider)
         && let Some(pair) = spare::take(kind)
     {
         // SAFETY: the reference is to what is alive.

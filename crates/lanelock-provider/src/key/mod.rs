@@ -8,15 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use lanelock::public_key::{
-    Curve, EncryptionScheme, KeyDevice, KeyError, KeyKind, KeySession, KeyTransform, MessageForm,
+    Curve, EncryptionScheme, KeyDevice, KeyError, KeySession, KeyTransform, MessageForm,
     SignatureScheme,
 };
 
 use crate::batch::{self, device};
 use crate::combine;
-use crate::default_provider::KEYMGMT;
 use crate::ffi::functions::{Keymgmt, Wrapper};
-use crate::lanes::Lanes;
 use crate::lasting::Retry;
 use crate::provider::Provider;
 use crate::spare::Pair;
@@ -190,11 +188,6 @@ impl Key {
             // Not with this key.
             Err(_) => Ok(None),
         }
-    }
-
-    /// Whether lanes that run some keys of its algorithm run this one.
-    pub(crate) fn has_lanes(&self, lanes: Lanes) -> bool {
-        lanes.has_kind(KeyKind::Ec(Curve::P256)) || KEYMGMT[self.index] != c"EC" || self.is_p384()
     }
 
     /// Whether its curve is P-384.

@@ -122,10 +122,7 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation may run in a batch of its job's thread.
     fn joins_jobs(&self) -> bool {
-        let choice = O::choice(self.index);
-        self.provider().can_join(choice, |lanes| {
-            lanes.has(choice) && self.key.as_ref().is_none_or(|key| key.has_lanes(lanes))
-        })
+        self.provider().can_join(O::choice(self.index))
     }
 
     /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.

@@ -198,7 +198,7 @@ impl Generation {
 /// Whether the key to be generated is for an exchange of TLS that can run in lanes. A key of ML-KEM by
 /// itself may be for other uses.
 fn is_held_here(provider: &Provider, group: &Group, params: Reader) -> bool {
-    group.curve.is_some() && params.len() == 0 && hybrid::is_for_lanes(provider, group)
+    group.curve.is_some() && params.len() == 0 && hybrid::is_for_lanes(provider)
 }
 
 unsafe extern "C" fn gen_init<const G: usize>(

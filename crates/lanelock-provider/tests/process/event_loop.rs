@@ -8,7 +8,7 @@ use lanelock::telemetry::reader::Listener;
 
 use crate::alone;
 use crate::preload::Folder;
-use lanelock_testkit::{Lanes, has_lanes, lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module};
 
 const SERVER: &str = include_str!("event_loop/server.c");
 
@@ -46,16 +46,13 @@ fn serve(folder: &Folder, mode: &str, arguments: &str) -> Outcome {
     );
     std::fs::write(&configuration, text).expect("written");
     let listener = Listener::start().expect("a socket");
-    let mut server = Command::new(program);
-    server
+    let output = Command::new(program)
         .args(arguments.split(' '))
         .env("LD_PRELOAD", module)
         .env("OPENSSL_CONF", configuration)
-        .env(SOCKET, listener.name());
-    if lanes() == Lanes::Some {
-        server.env("CURVE", "P-384");
-    }
-    let output = server.output().expect("started");
+        .env(SOCKET, listener.name())
+        .output()
+        .expect("started");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(

@@ -9,7 +9,7 @@ use ml_kem::{B32, EncapsulateDeterministic, EncodedSizeUser, KemCore, array::Arr
 
 use crate::jobs::{Job, State, drive, is_in_job};
 use crate::openssl::{DEFAULT, Key, Kind, LANELOCK, Library};
-use lanelock_testkit::{has_all_lanes, has_lanes};
+use lanelock_testkit::has_lanes;
 
 /// A group as the draft describes it, with the independent implementation of its parts.
 struct Group {
@@ -230,7 +230,7 @@ pub(crate) fn in_batches<R>(what: &str, work: impl Fn() -> R) -> Vec<R> {
     let states: Vec<State> = jobs.iter_mut().map(Job::resume).collect();
     let paused = states.iter().filter(|&&state| state == State::Paused);
     // The eighth and the sixteenth fill the batches of both parts.
-    let expected = if has_lanes_for(what) { 14 } else { 0 };
+    let expected = if has_lanes() { 14 } else { 0 };
     assert_eq!(paused.count(), expected, "{what}: {states:?}");
     for job in jobs.iter_mut().filter(|job| job.state == State::Paused) {
         assert_eq!((job.resume(), job.pauses), (State::Finished, 1), "{what}");
@@ -275,24 +275,15 @@ pub(crate) fn default_provider_has_them() -> bool {
 }
 
 /// Whether a key that is made now is held by lanelock, which says in its own words what it refuses.
-fn is_held_by_lanelock(group: &Group) -> bool {
-    let name = group.name.to_str().expect("ASCII");
-    !default_provider_has_them() || has_lanes_for(name) && is_in_job()
-}
-
-/// Whether the group of this name runs in lanes.
-fn has_lanes_for(name: &str) -> bool {
-    match name.starts_with("SecP256") {
-        true => has_all_lanes(),
-        false => has_lanes(),
-    }
+fn is_held_by_lanelock() -> bool {
+    !default_provider_has_them() || has_lanes() && is_in_job()
 }
 
 /// A key made outside of a job and one made in a job, and whether lanelock holds them.
 fn keys_of_both<'l>(library: &'l Library, group: &Group) -> Vec<(Key<'l>, bool)> {
     let make = |_: &()| {
         let key = Key::generate(library, group.kind(), LANELOCK);
-        (key, is_held_by_lanelock(group))
+        (key, is_held_by_lanelock())
     };
     outside_and_in_jobs(&[()], make)
 }
@@ -308,7 +299,7 @@ fn shares_that_are_none_are_refused() {
             let errors = key.and_then(|key| key.encapsulate()).expect_err("refused");
             let sentence = format!("lanelock: {name}: {expected}");
             assert!(!errors.is_empty(), "{expected}");
-            let is_told = errors.contains(&sentence) || !is_held_by_lanelock(group);
+            let is_told = errors.contains(&sentence) || !is_held_by_lanelock();
             assert!(is_told, "{expected}: {errors}");
         };
         let point = group.point_at(&share).start;
@@ -400,7 +391,7 @@ fn secret_halves_stay_and_shares_are_set_once() {
             }
             let shared = |_: &()| {
                 let key = group.of_share(&library, &client.share()).expect("a share");
-                (key, is_held_by_lanelock(group))
+                (key, is_held_by_lanelock())
             };
             let servers = outside_and_in_jobs(&[()], shared);
             for (server, _) in &servers {
@@ -420,7 +411,7 @@ fn secret_halves_stay_and_shares_are_set_once() {
         let share = Key::generate(&library, group.kind(), LANELOCK).share();
         outside_and_in_jobs(&[()], |()| {
             let made = Key::of_share(&library, names, &share, LANELOCK);
-            if is_held_by_lanelock(group) {
+            if is_held_by_lanelock() {
                 let errors = made.err().expect("refused");
                 assert!(errors.contains("group = "), "{errors}");
             }

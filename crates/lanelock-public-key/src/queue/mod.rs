@@ -130,6 +130,14 @@ impl<B: OwnedBuffer> KeyQueue<B> {
         Some(job)
     }
 
+    /// Whether the jobs that wait for a batch with this one, itself among them, are enough for lanes to be
+    /// faster: [`KeySession::break_even`]. `None` if it does not wait.
+    #[must_use]
+    pub fn is_worth_lanes(&self, ticket: Ticket) -> Option<bool> {
+        let (job, count) = self.schedule.find(ticket)?;
+        Some(count >= job.session().break_even())
+    }
+
     /// Runs what the policy says is due at `now`, and returns how many jobs finished. `submitters`
     /// is the number of tasks that could have a job waiting here; `None` if unknown.
     pub fn poll(&mut self, now: Instant, submitters: Option<usize>) -> usize {

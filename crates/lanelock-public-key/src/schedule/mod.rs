@@ -118,6 +118,15 @@ impl<G: Copy + Eq, T> Schedule<G, T> {
         })
     }
 
+    /// An item that waits, and how many of its group do.
+    pub(super) fn find(&self, ticket: Ticket) -> Option<(&T, usize)> {
+        self.groups.iter().find_map(|group| {
+            let entries = &group.entries;
+            let at = entries.binary_search_by_key(&ticket, |entry| entry.ticket);
+            Some((&entries.get(at.ok()?)?.item, entries.len()))
+        })
+    }
+
     /// Items that wait.
     pub(super) fn len(&self) -> usize {
         self.waiting

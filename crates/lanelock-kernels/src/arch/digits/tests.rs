@@ -42,6 +42,60 @@ fn check_products<V: DigitLanes, const BITS: u32>(proof: V::Proof, random: &mut 
     }
 }
 
+/// Two columns of up to 23 products of digits.
+fn check_columns<V: DigitLanes>(proof: V::Proof, random: &mut Random) {
+    let count = random.below(24);
+    let mut number = || match random.below(4) {
+        0 => (1 << 52) - 1,
+        1 => 0,
+        _ => random.next() >> 12,
+    };
+    let mut numbers = |count: usize| -> Vec<Words> {
+        let words = (0..count).map(|_| core::array::from_fn(|_| number()));
+        words.collect()
+    };
+    let (a, b, begin) = (numbers(count), numbers(count + 1), numbers(3));
+    let factors = |words: &[Words]| -> Vec<V::Factor> {
+        let vectors = words.iter().map(|words| V::load(proof, words));
+        vectors.map(DigitLanes::factor).collect()
+    };
+    let mut sums = core::array::from_fn(|i| V::load(proof, &begin[i]));
+    V::add_two_columns(&mut sums, &factors(&a), &factors(&b));
+    let mut results = [[0; LANES]; 3];
+    for (result, sum) in results.iter_mut().zip(sums) {
+        sum.store(result);
+    }
+    for lane in 0..LANES {
+        let mut expected: [u64; 3] = core::array::from_fn(|i| begin[i][lane]);
+        for (i, a) in a.iter().enumerate() {
+            for column in 0..2 {
+                let product = u128::from(a[lane]) * u128::from(b[count - 1 - i + column][lane]);
+                expected[column] += u64::try_from(product % (1 << 52)).unwrap();
+                expected[column + 1] += u64::try_from(product >> 52).unwrap();
+            }
+        }
+        assert_eq!(
+            results.map(|result| result[lane]),
+            expected,
+            "{count} products"
+        );
+    }
+}
+
+/// The low half of a product, which is a factor again.
+fn check_low_products<V: DigitLanes>(proof: V::Proof, random: &mut Random) {
+    let mut words = || -> Words { core::array::from_fn(|_| random.next() >> 12) };
+    let (a, b) = (words(), words());
+    let [x, y, one] = [a, b, [1; LANES]].map(|words| V::load(proof, &words).factor());
+    let low = V::low_product(proof, x, y);
+    let (mut sum, mut above) = (V::zero(proof), V::zero(proof));
+    V::add_products::<52>(&mut sum, &mut above, &[low], &[one]);
+    let mut lows = [0; LANES];
+    sum.store(&mut lows);
+    let expected = core::array::from_fn(|i| a[i].wrapping_mul(b[i]) % (1 << 52));
+    assert_eq!(lows, expected);
+}
+
 /// Words of every size, and the ones at the edges.
 fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
     let mut random = Random::new(seed);
@@ -134,6 +188,8 @@ fn sums_of_products() {
             for _ in 0..2000 {
                 check_products::<V, 51>(proof, &mut random);
                 check_products::<V, 52>(proof, &mut random);
+                check_columns::<V>(proof, &mut random);
+                check_low_products::<V>(proof, &mut random);
             }
         });
     }

@@ -53,16 +53,22 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     /// [`Self::mul_add`] of the low 52 bits of `a` and 2^`LEFT`, where `LEFT` + `RIGHT` is 52.
     #[inline(always)]
     pub fn add_shifted<const LEFT: u32, const RIGHT: u32>(&mut self, k: usize, a: V) {
-        const { assert!(LEFT + RIGHT == DIGIT_BITS) };
-        let proof = a.proof();
         if V::BY_COLUMNS {
-            let low = V::splat(proof, DIGIT);
-            let (below, above) = (a.shift_left::<LEFT>(), a.and(low).shift_right::<RIGHT>());
-            *self.at(k) = self.at(k).add(below.and(low));
+            let [below, above] = shifted::<V, LEFT, RIGHT>(a);
+            *self.at(k) = self.at(k).add(below);
             *self.at(k + 1) = self.at(k + 1).add(above);
         } else {
-            self.mul_add(k, a, V::splat(proof, 1 << LEFT));
+            self.mul_add(k, a, V::splat(a.proof(), 1 << LEFT));
         }
+    }
+
+    /// Subtracts the product of the low 52 bits of `a` and 2^`LEFT`, where `LEFT` + `RIGHT` is 52. Columns
+    /// may be negative then.
+    #[inline(always)]
+    pub fn sub_shifted<const LEFT: u32, const RIGHT: u32>(&mut self, k: usize, a: V) {
+        let [below, above] = shifted::<V, LEFT, RIGHT>(a);
+        *self.at(k) = self.at(k).sub(below);
+        *self.at(k + 1) = self.at(k + 1).sub(above);
     }
 
     /// Adds the products of the digits of `a` from `first` on and `b`, digit `i` of its number.
@@ -156,6 +162,17 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
     }
 }
 
+/// The halves of the product of the low 52 bits of `a` and 2^`LEFT`.
+#[inline(always)]
+fn shifted<V: DigitLanes, const LEFT: u32, const RIGHT: u32>(a: V) -> [V; 2] {
+    const { assert!(LEFT + RIGHT == DIGIT_BITS) };
+    let low = V::splat(a.proof(), DIGIT);
+    [
+        a.shift_left::<LEFT>().and(low),
+        a.and(low).shift_right::<RIGHT>(),
+    ]
+}
+
 /// See [`Columns::add_row`].
 struct AddRow<'a, V, const N: usize> {
     columns: &'a mut Columns<V, N>,
@@ -244,6 +261,9 @@ impl<V: DigitLanes, const N: usize> Code for Clear<'_, V, N> {
         } = self;
         let proof = factor.proof();
         let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
+        if V::BY_COLUMNS {
+            return tiles::clear(columns, i, modulus, factor);
+        }
         let digit = zero.mul_add_low(*columns.at(i), factor);
         // The column becomes the next multiple of 2⁵².
         let carry = columns.at(i).add(low).shift_right::<DIGIT_BITS>();
@@ -278,9 +298,6 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
             factor,
             multiple,
         } = self;
-        if V::BY_COLUMNS {
-            return tiles::clear_low(columns, modulus, factor, multiple);
-        }
         each!(N, |I| {
             multiple[I] = columns.clear(I, modulus, factor);
         });

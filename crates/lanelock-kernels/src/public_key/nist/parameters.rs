@@ -4,8 +4,8 @@ use core::fmt::Debug;
 
 use crate::arch::digits::DigitLanes;
 use crate::public_key::digits::columns::Columns;
-use crate::public_key::digits::from_words;
 use crate::public_key::digits::residue::{Modulus, Prime};
+use crate::public_key::digits::{DIGIT, from_words};
 
 /// A curve of prime order; numbers are plain, in N digits.
 pub(super) trait Parameters<const N: usize>: Copy + Debug + 'static {
@@ -32,12 +32,16 @@ impl Modulus<5> for Prime256 {
     #[inline(always)]
     fn clear<V: DigitLanes>(t: &mut Columns<V, 5>, i: usize) {
         let u = *t.at(i);
-        let proof = u.proof();
-        *t.at(i + 1) = t.at(i + 1).add(u.shift_right::<52>());
+        *t.at(i + 1) = t.at(i + 1).add(u.shift_right_signed::<52>());
         t.add_shifted::<{ 96 - 52 }, 8>(i + 1, u);
         t.add_shifted::<{ 192 - 3 * 52 }, 16>(i + 3, u);
         // 2²⁵⁶ − 2²²⁴
-        t.mul_add(i + 4, u, V::splat(proof, (1 << 48) - (1 << 16)));
+        if V::BY_COLUMNS {
+            t.add_shifted::<{ 256 - 4 * 52 }, 4>(i + 4, u);
+            t.sub_shifted::<{ 224 - 4 * 52 }, 36>(i + 4, u);
+        } else {
+            t.mul_add(i + 4, u, V::splat(u.proof(), (1 << 48) - (1 << 16)));
+        }
     }
 }
 
@@ -114,6 +118,18 @@ impl Modulus<8> for Prime384 {
     fn clear<V: DigitLanes>(t: &mut Columns<V, 8>, i: usize) {
         let proof = t.at(i).proof();
         let splat = |digit| V::splat(proof, digit);
+        if V::BY_COLUMNS {
+            // −1 / p is 2³² + 1, modulo 2⁵².
+            let u = t.at(i).add(t.at(i).shift_left::<32>());
+            let low = u.and(splat(DIGIT));
+            t.add_shifted::<32, 20>(i, u);
+            let carry = t.at(i).sub(low).shift_right_signed::<52>();
+            *t.at(i + 1) = t.at(i + 1).add(carry);
+            t.sub_shifted::<{ 96 - 52 }, 8>(i + 1, u);
+            t.sub_shifted::<{ 128 - 2 * 52 }, 28>(i + 2, u);
+            t.add_shifted::<{ 384 - 7 * 52 }, 32>(i + 7, u);
+            return;
+        }
         // −1 / p is 2³² + 1.
         let u = V::zero(proof).mul_add_low(*t.at(i), splat(Self::FACTOR));
         t.mul_add(i, u, splat((1 << 32) - 1));

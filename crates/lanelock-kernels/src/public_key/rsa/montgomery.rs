@@ -10,6 +10,7 @@
 //! each block grant to factors up to 2^(4·`B`)·n, and to any number below R times one below n.
 
 use super::number::BLOCK;
+use super::scanning;
 use super::wide::Wide;
 use crate::arch::digits::DigitLanes;
 use crate::arch::register::{Code, Proof};
@@ -66,6 +67,9 @@ impl<L: DigitLanes, const B: usize> Code for Multiply<'_, L, B> {
     #[inline(always)]
     fn run(self) {
         let Self { moduli, a, b } = self;
+        if L::BY_COLUMNS {
+            return scanning::Reduction::new(&moduli.n, moduli.inverse).multiply(a, b);
+        }
         let proof = a.proof();
         let mut quotient = Wide::zero(proof);
         let mut columns = Columns::zero(proof);
@@ -90,6 +94,13 @@ impl<L: DigitLanes, const B: usize> Code for Square<'_, L, B> {
     #[inline(always)]
     fn run(self) {
         let Self { moduli, a, times } = self;
+        if L::BY_COLUMNS {
+            let mut modulus = scanning::Reduction::new(&moduli.n, moduli.inverse);
+            for _ in 0..times {
+                modulus.square(a);
+            }
+            return;
+        }
         let proof = a.proof();
         let mut quotient = Wide::zero(proof);
         for _ in 0..times {
@@ -125,6 +136,9 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for MultiplyAdd<'_, L, 
     #[inline(always)]
     fn run(self) {
         let Self { result, a, b, c } = self;
+        if L::BY_COLUMNS {
+            return scanning::multiply_add(result, a, b, c);
+        }
         let mut columns = Columns::zero(a.proof());
         for k in 0..N {
             if k < P {

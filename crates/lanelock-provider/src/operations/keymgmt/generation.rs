@@ -202,7 +202,7 @@ pub(super) unsafe extern "C" fn generate(
         // SAFETY: as above.
         let provider = unsafe { &*generation.provider };
         if let Wanted::Plain(kind) = generation.wanted
-            && provider.lanes().has_kind(kind)
+            && provider.has_lanes()
             && provider.config.algorithms.has(choice(kind))
             && let Some(pair) = match batch::inside_job() {
                 true => spare::take(kind),

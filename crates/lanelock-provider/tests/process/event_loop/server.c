@@ -94,7 +94,7 @@ static unsigned steps[MOST];
 static int events_of[MOST], has_read[MOST], epoll_fd = -1, listener, open_connections, served, lost;
 
 static SSL_CTX *server_context(int version) {
-    EVP_PKEY *key = getenv("CURVE") ? EVP_EC_gen(getenv("CURVE")) : EVP_RSA_gen(2048);
+    EVP_PKEY *key = EVP_RSA_gen(2048);
     X509 *certificate = X509_new();
     X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);

@@ -64,10 +64,29 @@ fn without_another_engine_for_every_operation_a_short_batch_runs_in_lanes() {
     let key = SecretKey::raw(KeyKind::Ed25519, &[2; 32]).unwrap();
     let transform = KeyTransform::sign(SignatureScheme::EdDsa, &key);
     let named = device.key_session_on("lanes", &transform).unwrap();
-    assert_eq!((chosen.break_even(), named.break_even()), (3, 1));
+    assert_eq!((chosen.break_even(), named.break_even()), (3, 3));
     let mut queue = device.key_queue(1, FlushPolicy::default());
     sign(&mut queue, &[&chosen, &named]);
     sign(&mut queue, &[&named]);
     let runs = [("lanes", vec![1, 2]), ("lanes", vec![2])];
     assert_eq!(taken(&log), runs);
+}
+
+#[test]
+fn whoever_waits_learns_whether_enough_others_do() {
+    let (device, _) = device_with("lanes", None, 3);
+    let key = session(&device, KeyKind::Ed25519, 1);
+    let mut queue = device.key_queue(8, FlushPolicy::default());
+    let now = Instant::now();
+    let first = queue.enqueue(job(&key, b"1"), now).expect("room");
+    let second = queue.enqueue(job(&key, b"2"), now).expect("room");
+    assert_eq!(queue.is_worth_lanes(first), Some(false));
+    let third = queue.enqueue(job(&key, b"3"), now).expect("room");
+    assert_eq!(queue.is_worth_lanes(first), Some(true));
+    assert_eq!(queue.is_worth_lanes(third), Some(true));
+    assert!(queue.cancel(second).is_some());
+    assert_eq!(queue.is_worth_lanes(second), None);
+    assert_eq!(queue.is_worth_lanes(third), Some(false));
+    queue.flush();
+    assert_eq!(queue.is_worth_lanes(first), None);
 }

@@ -29,6 +29,8 @@ pub(crate) struct FmaMask([__m256i; 2], Token);
 
 // SAFETY: integers and a value of no size.
 unsafe impl Plain for Fma {}
+// SAFETY: floating-point numbers.
+unsafe impl Plain for __m256d {}
 
 impl Register for Fma {
     type Proof = Token;
@@ -167,6 +169,49 @@ impl DigitLanes for Fma {
             unsafe { add_product::<BITS>(&mut low_sum, &mut high_sum, a[i], b[count - 1 - i]) };
         }
         (low.0, high.0) = (low_sum, high_sum);
+    }
+
+    #[inline(always)]
+    fn add_two_columns(sums: &mut [Self; 3], a: &[[__m256d; 2]], b: &[[__m256d; 2]]) {
+        assert!(b.len() == a.len() + 1);
+        let (lower, last) = b.split_at(a.len());
+        let proof = sums[0].1;
+        let count = a.len() as u64;
+        let low = Self::splat(proof, two_to(52).wrapping_mul(count));
+        let high = Self::splat(proof, two_to(104).wrapping_mul(count));
+        let biased = [
+            sums[0].sub(low),
+            sums[1].sub(low).sub(high),
+            sums[2].sub(high),
+        ];
+        // One half after the other: the sums of both are more than there are registers.
+        for half in 0..2 {
+            let mut halves = [biased[0].0[half], biased[1].0[half], biased[2].0[half]];
+            let mut upper = last[0][half];
+            // Two at a time, as each is what the one before was.
+            for (a, b) in a.chunks_exact(2).zip(lower.rchunks_exact(2)) {
+                // SAFETY: `proof` is that of AVX2 and FMA.
+                unsafe {
+                    add_two_products(&mut halves, a[0][half], b[1][half], upper);
+                    add_two_products(&mut halves, a[1][half], b[0][half], b[1][half]);
+                }
+                upper = b[0][half];
+            }
+            if let [a] = a.chunks_exact(2).remainder() {
+                // SAFETY: as above.
+                unsafe { add_two_products(&mut halves, a[half], b[0][half], upper) };
+            }
+            for (sum, half_sum) in sums.iter_mut().zip(halves) {
+                sum.0[half] = half_sum;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn low_product(proof: Token, a: [__m256d; 2], b: [__m256d; 2]) -> [__m256d; 2] {
+        // As in `add_product`, but the low half is not added to 2⁵².
+        let power = Self::splat(proof, two_to(104)).0;
+        halves!(|h| low_product(a[h], b[h], _mm256_castsi256_pd(power[h])))
     }
 
     #[inline(always)]
@@ -332,6 +377,69 @@ unsafe fn add_product<const BITS: u32>(
             low_1 = inout(ymm_reg) low[1],
             high_0 = inout(ymm_reg) high[0],
             high_1 = inout(ymm_reg) high[1],
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+}
+
+/// The low 52 bits of a product; `power` is 2¹⁰⁴.
+///
+/// # Safety
+/// The CPU has AVX2 and FMA.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn low_product(a: __m256d, b: __m256d, power: __m256d) -> __m256d {
+    let mut low = power;
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!(
+            "vfmadd231pd {low}, {a}, {b}",
+            "vsubpd {low}, {power}, {low}",
+            "vfmadd231pd {low}, {a}, {b}",
+            a = in(ymm_reg) a,
+            b = in(ymm_reg) b,
+            power = in(ymm_reg) power,
+            low = inout(ymm_reg) low,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    low
+}
+
+/// Adds the product of `a` and `lower` to the first two sums and that of `a` and `upper` to the last
+/// two, as [`add_product`] does with 52 bits.
+///
+/// # Safety
+/// The CPU has AVX2 and FMA.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn add_two_products(sums: &mut [__m256i; 3], a: __m256d, lower: __m256d, upper: __m256d) {
+    let power = two_to(104);
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!(
+            "vmovdqa {part}, {power}",
+            "vmovdqa {next}, {power}",
+            "vfmadd231pd {part}, {a}, {lower}",
+            "vfmadd231pd {next}, {a}, {upper}",
+            "vpaddq {middle}, {middle}, {part}",
+            "vpaddq {high}, {high}, {next}",
+            "vsubpd {part}, {both}, {part}",
+            "vsubpd {next}, {both}, {next}",
+            "vfmadd231pd {part}, {a}, {lower}",
+            "vfmadd231pd {next}, {a}, {upper}",
+            "vpaddq {low}, {low}, {part}",
+            "vpaddq {middle}, {middle}, {next}",
+            a = in(ymm_reg) a,
+            lower = in(ymm_reg) lower,
+            upper = in(ymm_reg) upper,
+            power = in(ymm_reg) _mm256_set1_epi64x(power.cast_signed()),
+            both = in(ymm_reg) _mm256_set1_epi64x((power + 1).cast_signed()),
+            part = out(ymm_reg) _,
+            next = out(ymm_reg) _,
+            low = inout(ymm_reg) sums[0],
+            middle = inout(ymm_reg) sums[1],
+            high = inout(ymm_reg) sums[2],
             options(pure, nomem, nostack, preserves_flags)
         );
     }
