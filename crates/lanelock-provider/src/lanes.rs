@@ -5,23 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Digits, Native, TierError};
 
-/// Why no key runs in lanes on this CPU, or in the tier that the environment asks for; `None` if all that
-/// [`Algorithm`] names do. Where there is ML-KEM alone, no exchange of TLS would run whole.
+/// What keys run on in lanes, on this CPU or in the tier that the environment asks for: all that
+/// [`Algorithm`] names.
+///
+/// # Errors
+/// Why none do. Where there is ML-KEM alone, no exchange of TLS would run whole.
 ///
 /// [`Algorithm`]: crate::algorithms::Algorithm
-pub(crate) fn lacking() -> Option<Inactive> {
+pub(crate) fn of_machine() -> Result<Digits, Inactive> {
     match Native::new() {
-        Err(TierError::Unknown(_)) => Some(Inactive::TierUnknown),
-        Err(TierError::Unavailable(_)) => Some(Inactive::TierUnavailable),
-        Ok(native) => lacking_with(native.map_or(Digits::Plain, |native| native.digits())),
+        Err(TierError::Unknown(_)) => Err(Inactive::TierUnknown),
+        Err(TierError::Unavailable(_)) => Err(Inactive::TierUnavailable),
+        Ok(native) => check(native.map_or(Digits::Plain, |native| native.digits())),
     }
 }
 
-fn lacking_with(digits: Digits) -> Option<Inactive> {
+fn check(digits: Digits) -> Result<Digits, Inactive> {
     match digits {
-        Digits::Ifma | Digits::Fma => None,
-        Digits::Plain if Native::digits_of_cpu() > Digits::Plain => Some(Inactive::TierForced),
-        Digits::Plain => Some(Inactive::Cpu),
+        Digits::Ifma | Digits::Fma => Ok(digits),
+        Digits::Plain if Native::digits_of_cpu() > Digits::Plain => Err(Inactive::TierForced),
+        Digits::Plain => Err(Inactive::Cpu),
     }
 }
 
@@ -62,7 +65,7 @@ mod tests {
     use lanelock::public_key::{Curve, KeyKind, MlKem};
     use lanelock_native::{Digits, Native, Tier};
 
-    use super::lacking_with;
+    use super::check;
 
     const KINDS: [KeyKind; 9] = [
         KeyKind::Rsa(2048),
@@ -80,16 +83,12 @@ mod tests {
     fn keys_with_lanes_are_those_that_the_engine_offers() {
         for tier in Tier::available() {
             let native = Native::with_tier(tier).expect("available");
-            let lacking = lacking_with(native.digits());
-            assert_eq!(
-                lacking.is_some(),
-                native.digits() == Digits::Plain,
-                "{tier:?}"
-            );
+            let lanes = check(native.digits());
+            assert_eq!(lanes.is_err(), native.digits() == Digits::Plain, "{tier:?}");
             let rows = native.public_key().expect("its half").capabilities();
             for kind in KINDS {
                 let is_offered = rows.iter().any(|row| row.spec.kind == kind);
-                let is_expected = lacking.is_none() || matches!(kind, KeyKind::MlKem(_));
+                let is_expected = lanes.is_ok() || matches!(kind, KeyKind::MlKem(_));
                 assert_eq!(is_offered, is_expected, "{tier:?}: {kind}");
             }
         }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanelock::telemetry::{Inactive, module};
+use lanelock_native::Digits;
 
 use crate::algorithms::Algorithm;
 use crate::batch;
@@ -28,8 +29,8 @@ pub(crate) struct Provider {
     pub status: Status,
     /// Why nothing is offered, whatever the application activates.
     switched_off: Option<Inactive>,
-    /// Why nothing runs in lanes on this machine.
-    lacking: Option<Inactive>,
+    /// See [`lanes::of_machine`].
+    lanes: Result<Digits, Inactive>,
     default: OnceLock<Box<DefaultProvider>>,
     is_default_active: AtomicBool,
 }
@@ -63,7 +64,7 @@ impl Provider {
             config,
             status: Status::new(),
             switched_off,
-            lacking: lanes::lacking(),
+            lanes: lanes::of_machine(),
             default: OnceLock::new(),
             is_default_active: AtomicBool::new(false),
         }));
@@ -80,7 +81,7 @@ impl Provider {
             event_loop::set_mode(config.event_loop);
         }
         module::loaded();
-        module::set_inactive(provider.switched_off.or(provider.lacking));
+        module::set_inactive(provider.switched_off.or(provider.lanes.err()));
         Ok(state)
     }
 
@@ -168,7 +169,7 @@ impl Provider {
         }
         match self.active() {
             None => Some(Inactive::NoDefaultProvider),
-            Some(_) => self.lacking.or_else(lanes::refusal),
+            Some(_) => self.lanes.err().or_else(lanes::refusal),
         }
     }
 
@@ -191,7 +192,13 @@ impl Provider {
 
     /// Whether there are lanes on this machine.
     pub(crate) fn has_lanes(&self) -> bool {
-        self.lacking.is_none()
+        self.lanes.is_ok()
+    }
+
+    /// Whether keys of P-256 gain more in lanes than a pause costs a program that waits for descriptors:
+    /// without AVX-512 IFMA, OpenSSL takes less than such a pause.
+    pub(crate) fn gains_with_p256(&self) -> bool {
+        self.lanes == Ok(Digits::Ifma)
     }
 }
 

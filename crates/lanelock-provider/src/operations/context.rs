@@ -11,6 +11,7 @@ use crate::algorithms::Algorithm;
 use crate::batch::{self, Bytes, NoResult};
 use crate::combine::{self, Group};
 use crate::default_provider::DefaultProvider;
+use crate::event_loop;
 use crate::ffi::OSSL_PARAM;
 use crate::ffi::boundary::boundary;
 use crate::ffi::delegate::delegate;
@@ -122,7 +123,11 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation may run in a batch of its job's thread.
     fn joins_jobs(&self) -> bool {
-        self.provider().can_join(O::choice(self.index))
+        let (provider, choice) = (self.provider(), O::choice(self.index));
+        let is_ec = matches!(choice, Algorithm::Ecdsa | Algorithm::Ecdh);
+        let is_p256 = is_ec && self.key.as_ref().is_some_and(|key| !key.is_p384());
+        let pays = !is_p256 || provider.gains_with_p256() || event_loop::is_driven();
+        provider.can_join(choice) && pays
     }
 
     /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.
