@@ -4,11 +4,11 @@
 //! RSA, the NIST curves and the scalars of edwards25519 compute with them. No branch and no address
 //! depends on a value. What the constants of a curve need is `const`.
 
+mod by_columns;
 pub(super) mod columns;
 pub(super) mod residue;
 #[cfg(test)]
 mod tests;
-mod tiles;
 
 use core::hint::black_box;
 

@@ -7,7 +7,7 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
-use super::{DIGIT, tiles};
+use super::{DIGIT, by_columns};
 use crate::arch::digits::{DIGIT_BITS, DigitLanes};
 use crate::arch::register::Code;
 use crate::arrays::each;
@@ -207,7 +207,7 @@ impl<V: DigitLanes, const N: usize> Code for AddProduct<'_, V, N> {
     fn run(self) {
         let Self { columns, a, b } = self;
         if V::BY_COLUMNS {
-            return tiles::add_product(columns, a, b);
+            return by_columns::add_product(columns, a, b);
         }
         each!(N, |I| {
             columns.add_row(I, 0, a, b[I]);
@@ -228,7 +228,7 @@ impl<V: DigitLanes, const N: usize> Code for DoubleAndAddSquare<'_, V, N> {
     fn run(self) {
         let Self { columns, a } = self;
         if V::BY_COLUMNS {
-            return tiles::double_and_add_square(columns, a);
+            return by_columns::double_and_add_square(columns, a);
         }
         each!(N, |I| {
             columns.add_row(I, I + 1, a, a[I]);
@@ -262,7 +262,7 @@ impl<V: DigitLanes, const N: usize> Code for Clear<'_, V, N> {
         let proof = factor.proof();
         let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
         if V::BY_COLUMNS {
-            return tiles::clear(columns, i, modulus, factor);
+            return by_columns::clear(columns, i, modulus, factor);
         }
         let digit = zero.mul_add_low(*columns.at(i), factor);
         // The column becomes the next multiple of 2⁵².

@@ -6,6 +6,9 @@
 //! the numbers at most, doubled for cross products, so below 2^(52 + 10) with 80 digits; they are
 //! carried only when a block is finished.
 //!
+//! Registers whose multiply-adds take several instructions go another way to the same results
+//! ([`scanning`]).
+//!
 //! Results are below ab/R + n. So they are below 2n whenever ab ≤ R·n, which the 8 spare bits of
 //! each block grant to factors up to 2^(4·`B`)·n, and to any number below R times one below n.
 
@@ -95,9 +98,9 @@ impl<L: DigitLanes, const B: usize> Code for Square<'_, L, B> {
     fn run(self) {
         let Self { moduli, a, times } = self;
         if L::BY_COLUMNS {
-            let mut modulus = scanning::Reduction::new(&moduli.n, moduli.inverse);
+            let mut reduction = scanning::Reduction::new(&moduli.n, moduli.inverse);
             for _ in 0..times {
-                modulus.square(a);
+                reduction.square(a);
             }
             return;
         }
