@@ -131,7 +131,7 @@ impl<B: OwnedBuffer> KeyQueue<B> {
     }
 
     /// Whether the jobs that wait for a batch with this one, itself among them, are enough for lanes to be
-    /// faster: [`KeySession::break_even`]. `None` if it does not wait.
+    /// faster: [`KeySession::break_even`](crate::KeySession::break_even). `None` if it does not wait.
     #[must_use]
     pub fn is_worth_lanes(&self, ticket: Ticket) -> Option<bool> {
         let (job, count) = self.schedule.find(ticket)?;
