@@ -174,6 +174,29 @@ fn abandoned_connections_leave_nothing_behind() {
     assert_eq!(count("failed"), 0);
 }
 
+#[test]
+fn slow_clients_succeed_among_others_and_are_counted() {
+    if haproxy().is_none() {
+        return;
+    }
+    let work =
+        "tls --provider=none --key=p256 --connections=20 --handshakes=100 --abort=0.3 --slow=0.5";
+    let output = perf(format!("{work} --tls=1.2,1.3 --json=-"))
+        .assert()
+        .success();
+    let document: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    for outcome in document["outcomes"].as_array().unwrap() {
+        let count = |name: &str| outcome[name].as_u64().unwrap();
+        assert_eq!(count("finished") + count("abandoned"), 100);
+        assert!((20..50).contains(&count("slow")), "{outcome}");
+        assert_eq!(count("failed"), 0);
+    }
+    perf(work)
+        .assert()
+        .success()
+        .stdout(contains(" of them slowly), ").and(contains(" abandoned, 0 failed in ")));
+}
+
 /// OpenSSL's own server, which ends with its handle.
 struct Server(Child, u16);
 
@@ -269,4 +292,12 @@ fn what_is_missing_is_told_with_the_remedy() {
         .assert()
         .code(2)
         .stderr(contains("'1.5'").and(contains("from 0 to 1")));
+    perf("tls --handshakes=9 --slow=-1")
+        .assert()
+        .code(2)
+        .stderr(contains("--slow").and(contains("'-1'").and(contains("from 0 to 1"))));
+    perf("tls --slow=0.1")
+        .assert()
+        .code(2)
+        .stderr(contains("--handshakes <N>"));
 }

@@ -271,6 +271,7 @@ impl Contestant {
                 measured: span,
             },
             abort: 0.0,
+            slow: 0.0,
         };
         let broken = |error| Failure::Failed(format!("the server's process: {error}"));
         let server_time = || self.pid.map(process::cpu_time).transpose().map_err(broken);
@@ -372,6 +373,7 @@ mod tests {
     fn tally(finished: u64) -> Tally {
         Tally {
             finished,
+            slow: 0,
             left: 0,
             failed: 0,
             first_failure: None,

@@ -1,6 +1,19 @@
-//! Connections that clients abandon before the handshake is done.
+//! What becomes of connections: some are abandoned before the handshake is done, some are slow.
 
 use std::time::Duration;
+
+use super::slow::Slow;
+
+/// What becomes of a connection.
+#[derive(Clone, Debug)]
+pub(super) enum Course {
+    /// It completes, as fast as it can.
+    Straight,
+    /// It completes in its own time.
+    Slow(Slow),
+    /// It is abandoned.
+    Cut(Cut),
+}
 
 /// Where a client leaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -43,10 +56,11 @@ impl Cut {
     }
 }
 
-/// Decides which connections are cut, and where; the same ones in each run.
+/// Decides which connections are cut, and where, and which are slow; the same ones in each run.
 #[derive(Clone, Debug)]
-pub(super) struct Cuts {
-    share: f64,
+pub(super) struct Courses {
+    abort: f64,
+    slow: f64,
     random: fastrand::Rng,
 }
 
@@ -57,21 +71,30 @@ const FLIGHT: usize = 400;
 /// About as long as a handshake takes when hundreds are in flight, in microseconds.
 const LONGEST_STAY: u64 = 120_000;
 
-impl Cuts {
-    /// Cuts this share of all connections, from 0 to 1.
-    pub(super) fn new(share: f64) -> Self {
+impl Courses {
+    /// Cuts the share `abort` of all connections and slows down the share `slow` of the others, from
+    /// 0 to 1.
+    pub(super) fn new(abort: f64, slow: f64) -> Self {
         Self {
-            share,
+            abort,
+            slow,
             random: fastrand::Rng::with_seed(1),
         }
     }
 
-    /// What becomes of the next connection.
-    pub(super) fn next(&mut self) -> Option<Cut> {
-        if self.random.f64() >= self.share {
-            return None;
-        }
+    /// The next connection's.
+    pub(super) fn next(&mut self) -> Course {
         let random = &mut self.random;
+        if random.f64() < self.abort {
+            Course::Cut(Self::cut(random))
+        } else if self.slow > 0.0 && random.f64() < self.slow {
+            Course::Slow(Slow::new(random.u64(..)))
+        } else {
+            Course::Straight
+        }
+    }
+
+    fn cut(random: &mut fastrand::Rng) -> Cut {
         let point = match random.u8(..8) {
             0 => Point::Silent,
             1 => Point::Hello(random.usize(1..=HELLO)),
@@ -80,7 +103,7 @@ impl Cuts {
             _ => Point::Flight(random.usize(1..=FLIGHT)),
         };
         let reset = random.bool();
-        Some(Cut { point, reset })
+        Cut { point, reset }
     }
 }
 
@@ -90,8 +113,12 @@ mod tests {
 
     #[test]
     fn a_third_is_cut_at_every_kind_of_point() {
-        let mut cuts = Cuts::new(1.0 / 3.0);
-        let made: Vec<Cut> = (0..30_000).filter_map(|_| cuts.next()).collect();
+        let mut courses = Courses::new(1.0 / 3.0, 0.0);
+        let made = (0..30_000).filter_map(|_| match courses.next() {
+            Course::Cut(cut) => Some(cut),
+            _ => None,
+        });
+        let made: Vec<Cut> = made.collect();
         assert!((9_500..10_500).contains(&made.len()), "{}", made.len());
         let count = |wanted: fn(&Point) -> bool| made.iter().filter(|c| wanted(&c.point)).count();
         assert!(count(|point| *point == Point::Silent) > 1_000);
@@ -103,8 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn none_is_cut_unless_asked_for() {
-        let mut cuts = Cuts::new(0.0);
-        assert!((0..1_000).all(|_| cuts.next().is_none()));
+    fn all_go_straight_unless_asked_for() {
+        let mut courses = Courses::new(0.0, 0.0);
+        assert!((0..1_000).all(|_| matches!(courses.next(), Course::Straight)));
+    }
+
+    #[test]
+    fn a_tenth_of_those_that_stay_is_slow() {
+        let mut courses = Courses::new(0.5, 0.1);
+        let made: Vec<Course> = (0..30_000).map(|_| courses.next()).collect();
+        let count = |wanted: fn(&Course) -> bool| made.iter().filter(|c| wanted(c)).count();
+        assert!((14_500..15_500).contains(&count(|course| matches!(course, Course::Cut(_)))));
+        assert!((1_300..1_700).contains(&count(|course| matches!(course, Course::Slow(_)))));
     }
 }

@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 
 use super::super::latencies::Latencies;
-use super::cut::Cuts;
+use super::cut::Courses;
 use super::handshake::{Handshake, Step};
 use super::target::Target;
 use crate::failure::Failure;
@@ -25,6 +25,8 @@ pub(super) struct Plan {
     pub(super) until: Until,
     /// Share of connections that leave before their handshake is done, from 0 to 1.
     pub(super) abort: f64,
+    /// Share of the others whose clients take their time, from 0 to 1.
+    pub(super) slow: f64,
 }
 
 /// When no more handshakes are begun; those in flight are always waited for.
@@ -44,6 +46,8 @@ pub(super) enum Until {
 pub(super) struct Tally {
     /// Handshakes that completed, and were right.
     pub(super) finished: u64,
+    /// Those among them whose clients took their time.
+    pub(super) slow: u64,
     /// Connections that left on purpose.
     pub(super) left: u64,
     /// Handshakes that should have completed and did not, or not rightly.
@@ -81,9 +85,10 @@ struct Load<'t> {
     /// Slots whose handshake is under way.
     shaking: usize,
     begun: u64,
-    cuts: Cuts,
-    /// When which slot leaves, with the connection's number: a slot may be another's by then.
-    leaving: BinaryHeap<Reverse<(Instant, usize, u64)>>,
+    courses: Courses,
+    /// When which slot leaves or sends its next piece, with the connection's number: a slot may be
+    /// another's by then.
+    due: BinaryHeap<Reverse<(Instant, usize, u64)>>,
     numbers: Vec<u64>,
     counts: bool,
     tally: Tally,
@@ -99,12 +104,13 @@ impl<'t> Load<'t> {
             free: Vec::new(),
             shaking: 0,
             begun: 0,
-            cuts: Cuts::new(plan.abort),
-            leaving: BinaryHeap::new(),
+            courses: Courses::new(plan.abort, plan.slow),
+            due: BinaryHeap::new(),
             numbers: Vec::new(),
             counts: matches!(plan.until, Until::Count(_)),
             tally: Tally {
                 finished: 0,
+                slow: 0,
                 left: 0,
                 failed: 0,
                 first_failure: None,
@@ -150,7 +156,7 @@ impl<'t> Load<'t> {
             while !done && self.shaking < self.plan.connections && !self.is_full() {
                 self.begin().map_err(broken)?;
             }
-            self.leave_due(now).map_err(broken)?;
+            self.wake_due(now).map_err(broken)?;
             if done && self.slots.len() == self.free.len() {
                 break;
             }
@@ -164,7 +170,7 @@ impl<'t> Load<'t> {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(broken(error.into())),
             }
-            if !events.is_empty() || !self.leaving.is_empty() {
+            if !events.is_empty() || !self.due.is_empty() {
                 last_event = now;
             } else if now > last_event + PATIENCE {
                 return Err(Failure::Failed(format!(
@@ -195,7 +201,7 @@ impl<'t> Load<'t> {
             (Until::Elapsed { .. }, _) => Duration::from_millis(5),
             _ => Duration::from_millis(100),
         };
-        let due = self.leaving.peek().map_or(longest, |Reverse((at, ..))| {
+        let due = self.due.peek().map_or(longest, |Reverse((at, ..))| {
             at.saturating_duration_since(now)
         });
         let due = due.min(longest);
@@ -206,7 +212,7 @@ impl<'t> Load<'t> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let handshake = Handshake::start(self.target, self.cuts.next())?;
+        let handshake = Handshake::start(self.target, self.courses.next())?;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.numbers.push(0);
@@ -236,6 +242,7 @@ impl<'t> Load<'t> {
             Step::Shaken(took) => {
                 self.shaking -= 1;
                 self.tally.finished += 1;
+                self.tally.slow += u64::from(handshake.is_slow());
                 if self.counts {
                     let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
                     self.tally.latencies.record(nanoseconds, 1);
@@ -248,13 +255,14 @@ impl<'t> Load<'t> {
                 self.tally.left += 1;
                 return self.release(slot).map_or(Ok(()), Handshake::leave);
             }
-            Step::Leave(time) => {
+            Step::Leave(time) | Step::Rest(time) => {
                 let at = Instant::now() + time;
-                self.leaving.push(Reverse((at, slot, self.numbers[slot])));
+                self.due.push(Reverse((at, slot, self.numbers[slot])));
             }
             Step::Failed(why) => {
                 if !handshake.is_shaking() {
                     self.tally.finished -= 1;
+                    self.tally.slow -= u64::from(handshake.is_slow());
                 }
                 self.tally.failed += 1;
                 self.tally.first_failure.get_or_insert(why);
@@ -264,18 +272,26 @@ impl<'t> Load<'t> {
         Ok(())
     }
 
-    /// Connections whose time has come leave.
-    fn leave_due(&mut self, now: Instant) -> io::Result<()> {
-        while let Some(&Reverse((at, slot, number))) = self.leaving.peek() {
+    /// Connections whose time has come leave, or send their next piece.
+    fn wake_due(&mut self, now: Instant) -> io::Result<()> {
+        while let Some(&Reverse((at, slot, number))) = self.due.peek() {
             if at > now {
                 break;
             }
-            self.leaving.pop();
-            if self.numbers[slot] == number
-                && let Some(handshake) = self.release(slot)
-            {
-                self.tally.left += 1;
-                handshake.leave()?;
+            self.due.pop();
+            if self.numbers[slot] != number {
+                continue;
+            }
+            match &mut self.slots[slot] {
+                Some(handshake) if handshake.is_slow() => {
+                    handshake.resume();
+                    self.advance(slot)?;
+                }
+                Some(_) => {
+                    self.tally.left += 1;
+                    self.release(slot).map_or(Ok(()), Handshake::leave)?;
+                }
+                None => {}
             }
         }
         Ok(())

@@ -19,6 +19,7 @@ mod nginx;
 mod process;
 mod redis;
 mod server;
+mod slow;
 mod soak;
 mod target;
 mod wire;
@@ -60,7 +61,7 @@ Examples:
   lanelock perf tls --server nginx --key p256 --group x25519,x25519mlkem768
   lanelock perf tls --deadline 100 --connections 4,8,16
   lanelock perf tls --connect 127.0.0.1:8443,127.0.0.1:9443 --certificate server.pem --pid 47,11
-  lanelock perf tls --handshakes 100000 --abort 0.33    # does anything leak?")]
+  lanelock perf tls --handshakes 100000 --abort 0.33 --slow 0.1    # does anything leak?")]
 pub struct Args {
     /// Keys of the server's certificate.
     #[arg(
@@ -114,6 +115,12 @@ pub struct Args {
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share,
           requires = "handshakes")]
     abort: f64,
+
+    /// With --handshakes: share of the other connections whose clients take their time: everything
+    /// that they send leaves in pieces, with pauses, over some hundreds of milliseconds.
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share,
+          requires = "handshakes")]
+    slow: f64,
 
     /// The server to measure.
     #[arg(long, value_name = "SERVER", default_value = "haproxy")]
@@ -330,6 +337,7 @@ impl Args {
             connections: self.connections.iter().copied().max().unwrap_or(1),
             handshakes,
             abort: self.abort,
+            slow: self.slow,
         }
     }
 

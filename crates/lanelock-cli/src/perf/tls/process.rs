@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 /// Counts that must be where they were once all clients have gone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Footprint {
@@ -30,15 +32,29 @@ impl Footprint {
     }
 }
 
-/// Processor time that all threads of `pid` have used, user and system.
+/// Processor time that all threads of `pid` have used, user and system; those that have ended are
+/// not in it.
 pub(super) fn cpu_time(pid: u32) -> io::Result<Duration> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
-    tasks.map(|task| time_of(&task?.path())).sum()
+    time_of_all(Path::new(&format!("/proc/{pid}/task")))
 }
 
 /// Processor time that the calling thread has used.
 pub(super) fn own_cpu_time() -> io::Result<Duration> {
     time_of(Path::new("/proc/thread-self"))
+}
+
+fn time_of_all(tasks: &Path) -> io::Result<Duration> {
+    let times = fs::read_dir(tasks)?.map(|task| match time_of(&task?.path()) {
+        // A thread that has ended since the folder was read, or since its file was opened.
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound
+                || error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) =>
+        {
+            Ok(Duration::ZERO)
+        }
+        time => time,
+    });
+    times.sum()
 }
 
 fn time_of(task: &Path) -> io::Result<Duration> {
@@ -67,5 +83,24 @@ mod tests {
         let footprint = Footprint::of(me).expect("counts");
         assert!(footprint.descriptors >= 3);
         assert!(footprint.resident > 100_000);
+    }
+
+    #[test]
+    fn a_thread_that_ends_meanwhile_is_left_out() {
+        let tasks = tempfile::tempdir().expect("a folder");
+        for (task, time) in [
+            ("10", Some("5 0 0\n")),
+            ("11", None),
+            ("12", Some("7 0 0\n")),
+        ] {
+            let task = tasks.path().join(task);
+            fs::create_dir(&task).expect("made");
+            if let Some(time) = time {
+                fs::write(task.join("schedstat"), time).expect("written");
+            }
+        }
+        let sum = time_of_all(tasks.path()).expect("times");
+        assert_eq!(sum, Duration::from_nanos(12));
+        assert!(time_of_all(&tasks.path().join("13")).is_err());
     }
 }

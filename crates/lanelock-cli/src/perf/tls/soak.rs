@@ -23,6 +23,7 @@ pub(super) struct Soak {
     pub(super) connections: usize,
     pub(super) handshakes: u64,
     pub(super) abort: f64,
+    pub(super) slow: f64,
 }
 
 /// All servers, in the form of the JSON output.
@@ -39,6 +40,8 @@ pub(super) struct Outcome {
     tls: &'static str,
     connections: usize,
     finished: u64,
+    /// Those among them whose clients took their time.
+    slow: u64,
     abandoned: u64,
     failed: u64,
     seconds: f64,
@@ -135,6 +138,7 @@ impl Soak {
             connections: self.connections,
             until: Until::Count(count),
             abort: self.abort,
+            slow: self.slow,
         };
         let start = Instant::now();
         let tally = load::run(target, plan, &mut || Ok(()))?;
@@ -148,6 +152,7 @@ impl Soak {
             tls: self.version.name(),
             connections: self.connections,
             finished: tally.finished,
+            slow: tally.slow,
             abandoned: tally.left,
             failed: tally.failed,
             seconds,
@@ -231,8 +236,12 @@ impl Outcome {
         } = self;
         let mut text = format!(
             "{contestant}, {}TLS {tls}, {connections} connections: {finished} handshakes \
-             finished, {abandoned} abandoned, {failed} failed in {seconds:.1} s\n",
+             finished{}, {abandoned} abandoned, {failed} failed in {seconds:.1} s\n",
             self.key.map_or_else(String::new, |key| format!("{key}, ")),
+            match self.slow {
+                0 => String::new(),
+                slow => format!(" ({slow} of them slowly)"),
+            }
         );
         if let Some(server) = &self.server {
             let [resident, later] = server.resident_bytes.map(|bytes| bytes / 1024);
@@ -262,6 +271,7 @@ mod tests {
             tls: "1.3",
             connections: 2,
             finished: 2,
+            slow: 0,
             abandoned: 1,
             failed: 0,
             seconds: 1.0,
@@ -276,6 +286,7 @@ mod tests {
     fn tally(first_failure: Option<&str>) -> Tally {
         Tally {
             finished: 2,
+            slow: 0,
             left: 1,
             failed: u64::from(first_failure.is_some()),
             first_failure: first_failure.map(str::to_owned),

@@ -42,6 +42,12 @@ impl Wire {
         })
     }
 
+    /// Lets so many more bytes be written.
+    pub(super) fn grant(&mut self, bytes: usize) {
+        self.write_left = bytes;
+        self.spent = false;
+    }
+
     /// From here on, closing resets the connection.
     pub(super) fn reset_on_close(&self) -> io::Result<()> {
         Ok(sockopt::set_socket_linger(
@@ -130,6 +136,12 @@ mod tests {
         let mut heard = [0; 3];
         peer.read_exact(&mut heard).expect("three bytes");
         assert_eq!(&heard, b"hel");
+        wire.grant(1);
+        assert!(!wire.spent);
+        assert_eq!(wire.write(b"lo").expect("room"), 1);
+        let mut heard = [0; 1];
+        peer.read_exact(&mut heard).expect("a byte");
+        assert_eq!(&heard, b"l");
 
         peer.write_all(b"back").expect("sent");
         wire.socket.set_nonblocking(false).expect("a mode");
