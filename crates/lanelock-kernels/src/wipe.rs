@@ -17,6 +17,8 @@ unsafe impl Plain for u8 {}
 unsafe impl Plain for u32 {}
 // SAFETY: integers.
 unsafe impl Plain for u64 {}
+// SAFETY: integers.
+unsafe impl Plain for i64 {}
 // SAFETY: arrays of plain data.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 pub(crate) use super::portable::Portable;
 use super::register::{Code, Proof, Register};
-use crate::wipe::Plain;
+use crate::wipe::{Plain, wipe};
 
 /// How many lanes.
 pub(crate) const LANES: usize = 8;
@@ -161,6 +161,21 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     ///
     /// Bits of the index from 4 on are ignored.
     fn lookup(table: &[Words; 2], index: Self) -> Self;
+
+    /// Lane `i` is what lane `i` ⊕ `distance` was, a distance below [`LANES`].
+    #[inline(always)]
+    #[must_use]
+    fn crossed(self, distance: usize) -> Self {
+        let (mut words, mut crossed) = ([0; LANES], [0; LANES]);
+        self.store(&mut words);
+        for lane in 0..LANES {
+            crossed[lane] = words[lane ^ distance];
+        }
+        let result = Self::load(self.proof(), &crossed);
+        wipe(&mut words);
+        wipe(&mut crossed);
+        result
+    }
 
     /// Rows as columns: lane `i` of result `j` is word `j` of row `i`.
     fn transpose(proof: Self::Proof, rows: [&Words; LANES]) -> [Self; LANES];

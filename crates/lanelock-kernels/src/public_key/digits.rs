@@ -6,6 +6,7 @@
 
 mod by_columns;
 pub(super) mod columns;
+pub(super) mod inverse;
 pub(super) mod residue;
 #[cfg(test)]
 mod tests;
@@ -190,6 +191,11 @@ pub(super) const fn power_of_two<const N: usize>(modulus: &[u64; N], exponent: u
 
 /// −1 / `odd` modulo 2⁵².
 pub(super) const fn negative_inverse(odd: u64) -> u64 {
+    inverse(odd).wrapping_neg() & DIGIT
+}
+
+/// 1 / `odd` modulo 2⁶⁴.
+const fn inverse(odd: u64) -> u64 {
     // Each of Newton's steps doubles the number of right bits, of which 1 / odd ≈ odd has three.
     let mut inverse = odd;
     let mut round = 0;
@@ -197,5 +203,5 @@ pub(super) const fn negative_inverse(odd: u64) -> u64 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse)));
         round += 1;
     }
-    inverse.wrapping_neg() & DIGIT
+    inverse
 }

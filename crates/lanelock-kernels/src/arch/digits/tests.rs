@@ -152,6 +152,10 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
             [x, y][place / LANES][place % LANES]
         });
         let rows: [Words; LANES] = core::array::from_fn(|_| words());
+        for distance in [1, 2, 4] {
+            is("crossed", a.crossed(distance), &|i| x[i ^ distance]);
+        }
+
         let columns = V::transpose(proof, rows.each_ref());
         for (j, column) in columns.into_iter().enumerate() {
             is("transpose", column, &|i| rows[i][j]);

@@ -9,10 +9,11 @@
 mod multiply;
 mod sums;
 
-use multiply::{Inverse, Product, Square};
+use multiply::{Product, Square};
 use sums::{Carried, Difference, Select, Sum};
 
-use crate::arch::digits::DigitLanes;
+use crate::arch::digits::{DigitLanes, LANES};
+use crate::public_key::digits::inverse::{Invert, Inverter};
 use crate::wipe::{Plain, wipe};
 
 /// Digits of a number.
@@ -184,23 +185,7 @@ impl<V: DigitLanes> Element<V> {
         Wide(sum)
     }
 
-    /// `self` squared `n` ≥ 1 times.
-    #[inline(always)]
-    pub(super) fn square_times(self, n: u32) -> Self {
-        let mut power = self;
-        for _ in 0..n {
-            power = power.square();
-        }
-        power
-    }
-
-    /// The inverse, or zero for zero.
-    #[inline(always)]
-    pub(super) fn invert(self) -> Self {
-        V::run(self.0[0].proof(), Inverse(self))
-    }
-
-    /// The inverse of each of `elements`, or zero for zero, by one inversion for each lane.
+    /// The inverse of each of `elements`, or zero for zero, by one inversion.
     ///
     /// # Panics
     /// If there are more than [`GROUPS`].
@@ -218,7 +203,7 @@ impl<V: DigitLanes> Element<V> {
             before[i] = product;
             product = product.mul(Self::select(element.is_zero(), one, *element));
         }
-        let mut inverse = product.invert();
+        let mut inverse = product.inverses();
         for (i, element) in elements.iter_mut().enumerate().rev() {
             let is_zero = element.is_zero();
             let factor = Self::select(is_zero, one, *element);
@@ -226,6 +211,43 @@ impl<V: DigitLanes> Element<V> {
             inverse = inverse.mul(factor);
         }
         wipe(&mut before);
+    }
+}
+
+/// Divides one modulo p.
+const INVERTER: Inverter<DIGITS, RADIX> =
+    Inverter::new(&[DIGIT - 18, DIGIT, DIGIT, DIGIT, DIGIT], &[1, 0, 0, 0, 0]);
+
+impl<V: DigitLanes> Invert for Element<V> {
+    #[inline(always)]
+    fn product(self, other: Self) -> Self {
+        self.mul(other)
+    }
+
+    #[inline(always)]
+    fn crossed(self, distance: usize) -> Self {
+        let mut crossed = self.0;
+        for i in 0..DIGITS {
+            crossed[i] = self.0[i].crossed(distance);
+        }
+        Self(crossed)
+    }
+
+    #[inline(always)]
+    fn inverse_of_first(self) -> Self {
+        let mut words = [0; LANES];
+        let mut first = [0; DIGITS];
+        let reduced = self.reduce();
+        for i in 0..DIGITS {
+            reduced.0[i].store(&mut words);
+            first[i] = words[0];
+        }
+        let mut inverse = INVERTER.divide_by(&first);
+        let inverses = Self::splat(self.0[0].proof(), &inverse);
+        wipe(&mut words);
+        wipe(&mut first);
+        wipe(&mut inverse);
+        inverses
     }
 }
 

@@ -10,8 +10,9 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::columns::{Columns, carry};
-use super::{DIGIT, negative_inverse, power_of_two, subtract};
-use crate::arch::digits::{DigitLanes, Words};
+use super::inverse::{Invert, Inverter};
+use super::{negative_inverse, power_of_two};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Words};
 use crate::arch::register::{Code, Proof};
 use crate::wipe::{Plain, wipe};
 
@@ -27,6 +28,8 @@ pub(in crate::public_key) trait Modulus<const N: usize>:
     const ONE: [u64; N] = power_of_two(&Self::M, 52 * N);
     /// R² modulo M: what brings a number into Montgomery's form.
     const SQUARE: [u64; N] = power_of_two(&Self::M, 104 * N);
+    /// Divides R², so that both the number and its inverse are in Montgomery's form.
+    const INVERTER: Inverter<N, DIGIT_BITS> = Inverter::new(&Self::M, &Self::SQUARE);
 
     /// Adds the multiple of M that makes column `i` a multiple of 2⁵², and carries it into the next
     /// one; what it leaves in column `i` is not read.
@@ -205,15 +208,11 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Residue<V, M, N> {
         V::run(a.proof(), Select(mask, a, b))
     }
 
-    /// 1 / `self` in Montgomery's form, by Fermat's little theorem; M is a prime. Zero stays zero.
+    /// 1 / `self` in Montgomery's form; M is a prime. Zero stays zero.
     #[inline(always)]
     #[must_use]
     pub fn invert(self) -> Self {
-        let mut two = [0; N];
-        two[0] = 2;
-        let mut exponent = M::M;
-        subtract(&mut exponent, &two, DIGIT);
-        self.proof().call(Power(self, exponent))
+        self.proof().call(Inverse(self))
     }
 
     /// `self` − M, and which lanes of it are negative.
@@ -288,6 +287,8 @@ struct Product<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
 struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 2]);
 /// Montgomery square.
 struct Square<V, M, const N: usize>(Residue<V, M, N>);
+/// See [`Residue::invert`].
+struct Inverse<V, M, const N: usize>(Residue<V, M, N>);
 /// A power; the exponent is no secret.
 struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
 
@@ -404,6 +405,51 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Square<V, M, N> {
         let mut t = Columns::zero(self.0.proof());
         t.double_and_add_square(&self.0.digits);
         reduce(t)
+    }
+}
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Inverse<V, M, N> {
+    type Output = Residue<V, M, N>;
+
+    #[inline(always)]
+    fn run(self) -> Residue<V, M, N> {
+        let number = self.0.canonical();
+        let proof = number.proof();
+        let is_zero = number.is_zero();
+        let inverse = Residue::select(is_zero, Residue::one(proof), number).inverses();
+        Residue::select(is_zero, Residue::new([V::zero(proof); N]), inverse)
+    }
+}
+
+impl<V: DigitLanes, M: Modulus<N>, const N: usize> Invert for Residue<V, M, N> {
+    #[inline(always)]
+    fn product(self, other: Self) -> Self {
+        self.mul(other)
+    }
+
+    #[inline(always)]
+    fn crossed(self, distance: usize) -> Self {
+        let mut crossed = self.digits;
+        for i in 0..N {
+            crossed[i] = self.digits[i].crossed(distance);
+        }
+        Self::new(crossed)
+    }
+
+    #[inline(always)]
+    fn inverse_of_first(self) -> Self {
+        let mut words = [[0; LANES]; N];
+        self.canonical().store(&mut words);
+        let mut first = [0; N];
+        for i in 0..N {
+            first[i] = words[i][0];
+        }
+        let mut inverse = M::INVERTER.divide_by(&first);
+        let inverses = Self::constant(self.proof(), &inverse);
+        wipe(&mut words);
+        wipe(&mut first);
+        wipe(&mut inverse);
+        inverses
     }
 }
 

@@ -129,14 +129,10 @@ fn residues<V: DigitLanes, M: Modulus<N>, const N: usize>(proof: V::Proof, round
         assert_eq!(load(&c).is_reduced().bits(), bits(&|c| *c < m));
         assert_eq!(load(&c).is_zero().bits(), bits(&|c| c.num_bits() == 0));
         assert_eq!(load(&c).is_odd().bits(), bits(&|c| c.is_bit_set(0)));
-    }
-    for _ in 0..rounds.div_ceil(20) {
-        let a = numbers::<M, N>(&mut random, 2);
-        let inverse = Residue::<V, M, N>::load(proof, &a.words).invert();
-        check("invert", inverse, 200, |i| {
+        check("invert", load(&c).invert(), 200, |i| {
             let mut inverse = BigNum::new().unwrap();
             let mut context = BigNumContext::new().unwrap();
-            let value = &a.values[i] % &m;
+            let value = &c.values[i] % &m;
             if value.num_bits() == 0 {
                 return value;
             }

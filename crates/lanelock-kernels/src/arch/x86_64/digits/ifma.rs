@@ -157,6 +157,15 @@ impl DigitLanes for Ifma {
     }
 
     #[inline(always)]
+    fn crossed(self, distance: usize) -> Self {
+        const LANE: Words = [0, 1, 2, 3, 4, 5, 6, 7];
+        let distance = Self::splat(self.1, distance as u64);
+        let place = Self::load(self.1, &LANE).xor(distance);
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        Self(unsafe { _mm512_permutexvar_epi64(place.0, self.0) }, self.1)
+    }
+
+    #[inline(always)]
     fn transpose(proof: Token, rows: [&Words; LANES]) -> [Self; LANES] {
         let mut r = [Self::zero(proof).0; LANES];
         for i in 0..LANES {

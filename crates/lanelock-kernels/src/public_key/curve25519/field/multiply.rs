@@ -1,4 +1,4 @@
-//! Products, squares and inverses modulo p.
+//! Products and squares modulo p.
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
@@ -114,28 +114,4 @@ fn add_column<V: DigitLanes>(
     let (mut low, mut high) = (columns[k], columns[k + 1]);
     V::add_column::<RADIX, DIGITS>((&mut low, &mut high), k, range, a, b);
     (columns[k], columns[k + 1]) = (low, high);
-}
-
-/// `a` to the power p − 2 = 2⁵ (2²⁵⁰ − 1) + 11.
-pub(super) struct Inverse<V>(pub(super) Element<V>);
-
-impl<V: DigitLanes> Code for Inverse<V> {
-    type Output = Element<V>;
-
-    #[inline(always)]
-    fn run(self) -> Element<V> {
-        let Self(a) = self;
-        let two = a.square();
-        let nine = two.square_times(2).mul(a);
-        let eleven = nine.mul(two);
-        let ones_5 = eleven.square().mul(nine); // 2⁵ − 1 = 22 + 9
-        let ones_10 = ones_5.square_times(5).mul(ones_5);
-        let ones_20 = ones_10.square_times(10).mul(ones_10);
-        let ones_40 = ones_20.square_times(20).mul(ones_20);
-        let ones_50 = ones_40.square_times(10).mul(ones_10);
-        let ones_100 = ones_50.square_times(50).mul(ones_50);
-        let ones_200 = ones_100.square_times(100).mul(ones_100);
-        let ones_250 = ones_200.square_times(50).mul(ones_50);
-        ones_250.square_times(5).mul(eleven)
-    }
 }
