@@ -2,27 +2,82 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lanelock::engine::public_key::{KeyCapability, KeyEngine, PublicKeyEngine};
+use lanelock::public_key::{Curve, KeyKind, Operation};
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Digits, Native, TierError};
 
-/// What keys run on in lanes, on this CPU or in the tier that the environment asks for: all that
-/// [`Algorithm`] names.
-///
-/// # Errors
-/// Why none do. Where there is ML-KEM alone, no exchange of TLS would run whole.
+/// The lanes of this machine: all that [`Algorithm`] names has some.
 ///
 /// [`Algorithm`]: crate::algorithms::Algorithm
-pub(crate) fn of_machine() -> Result<Digits, Inactive> {
-    match Native::new() {
-        Err(TierError::Unknown(_)) => Err(Inactive::TierUnknown),
-        Err(TierError::Unavailable(_)) => Err(Inactive::TierUnavailable),
-        Ok(native) => check(native.map_or(Digits::Plain, |native| native.digits())),
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    /// What a program's own jobs pause for.
+    paying: Vec<(KeyKind, Operation)>,
+}
+
+/// Processor time, in ns, that a full batch has to save for each operation that pauses in a job of the
+/// program's own: a pause there costs a descriptor's system calls and one more turn of the event loop.
+const PAUSE: usize = 15_000;
+
+impl Lanes {
+    /// Those of this CPU, or of the tier that the environment asks for.
+    ///
+    /// # Errors
+    /// Why there are none. Where there is ML-KEM alone, no exchange of TLS would run whole.
+    pub(crate) fn of_machine() -> Result<Self, Inactive> {
+        match Native::new() {
+            Err(TierError::Unknown(_)) => Err(Inactive::TierUnknown),
+            Err(TierError::Unavailable(_)) => Err(Inactive::TierUnavailable),
+            Ok(None) => check(Digits::Plain).and(Err(Inactive::Cpu)),
+            Ok(Some(native)) => Self::of(&native),
+        }
+    }
+
+    fn of(native: &Native) -> Result<Self, Inactive> {
+        check(native.digits())?;
+        let engine = native.public_key().ok_or(Inactive::Cpu)?;
+        let rows = engine.capabilities().into_iter();
+        let paying = rows.filter(|row| saved(engine, row) >= PAUSE);
+        let paying = paying.map(|row| (row.spec.kind, row.spec.operation));
+        Ok(Self {
+            paying: paying.collect(),
+        })
+    }
+
+    /// Whether a program's own job pauses for such an operation. Where the module resumes the job, a
+    /// pause costs next to nothing, and what counts is whether the batch is faster
+    /// (`KeySession::break_even`).
+    pub(crate) fn pay_for_pauses(&self, kind: KeyKind, operation: Operation) -> bool {
+        self.paying.contains(&(kind, operation))
     }
 }
 
-fn check(digits: Digits) -> Result<Digits, Inactive> {
+/// Processor time, in ns, that a full batch saves for each of its operations, at least: it takes no
+/// longer than as many by themselves as lanes need to be faster.
+fn saved(engine: &dyn KeyEngine, row: &KeyCapability) -> usize {
+    let fewer = row.lanes.saturating_sub(engine.break_even(row.spec));
+    nanoseconds_alone(row.spec.kind, row.spec.operation) * fewer / row.lanes
+}
+
+/// What an operation with a secret key takes OpenSSL 3.0 on a Zen 4 (`benchmarks/amd-zen-4`). Other sizes
+/// of RSA take longer; ML-KEM is never asked for by itself here.
+fn nanoseconds_alone(kind: KeyKind, operation: Operation) -> usize {
+    match (kind, operation) {
+        (KeyKind::Rsa(_), Operation::Sign | Operation::Decrypt) => 252_283,
+        (KeyKind::Ec(Curve::P256), Operation::Sign) => 20_743,
+        (KeyKind::Ec(Curve::P256), Operation::Derive) => 48_153,
+        (KeyKind::Ec(Curve::P384), Operation::Sign) => 789_887,
+        (KeyKind::Ec(Curve::P384), Operation::Derive) => 749_465,
+        (KeyKind::Ed25519, Operation::Sign) => 50_450,
+        (KeyKind::X25519, Operation::Derive) => 32_014,
+        _ => 0,
+    }
+}
+
+fn check(digits: Digits) -> Result<(), Inactive> {
     match digits {
-        Digits::Ifma | Digits::Fma => Ok(digits),
+        Digits::Ifma | Digits::Fma => Ok(()),
         Digits::Plain if Native::digits_of_cpu() > Digits::Plain => Err(Inactive::TierForced),
         Digits::Plain => Err(Inactive::Cpu),
     }
@@ -61,11 +116,10 @@ pub(crate) fn granted() {
 
 #[cfg(test)]
 mod tests {
-    use lanelock::engine::public_key::PublicKeyEngine;
-    use lanelock::public_key::{Curve, KeyKind, MlKem};
-    use lanelock_native::{Digits, Native, Tier};
+    use lanelock::public_key::MlKem;
+    use lanelock_native::Tier;
 
-    use super::check;
+    use super::*;
 
     const KINDS: [KeyKind; 9] = [
         KeyKind::Rsa(2048),
@@ -90,6 +144,34 @@ mod tests {
                 let is_offered = rows.iter().any(|row| row.spec.kind == kind);
                 let is_expected = lanes.is_ok() || matches!(kind, KeyKind::MlKem(_));
                 assert_eq!(is_offered, is_expected, "{tier:?}: {kind}");
+            }
+        }
+    }
+    #[test]
+    fn a_programs_own_jobs_pause_for_what_saves_more_than_a_pause_costs() {
+        use Operation::{Decrypt, Derive, Sign};
+        const P256: KeyKind = KeyKind::Ec(Curve::P256);
+        const P384: KeyKind = KeyKind::Ec(Curve::P384);
+        for tier in Tier::available() {
+            let native = Native::with_tier(tier).expect("available");
+            let Ok(lanes) = Lanes::of(&native) else {
+                assert_eq!(native.digits(), Digits::Plain, "{tier:?}");
+                continue;
+            };
+            let always = [
+                (KeyKind::Rsa(2048), Sign),
+                (KeyKind::Rsa(4096), Decrypt),
+                (P384, Sign),
+                (P384, Derive),
+                (KeyKind::Ed25519, Sign),
+                (KeyKind::X25519, Derive),
+            ];
+            for (kind, operation) in always {
+                assert!(lanes.pay_for_pauses(kind, operation), "{tier:?}: {kind}");
+            }
+            for operation in [Sign, Derive] {
+                let pays = lanes.pay_for_pauses(P256, operation);
+                assert_eq!(pays, native.digits() == Digits::Ifma, "{tier:?}");
             }
         }
     }

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lanelock::public_key::{KeyKind, Operation};
 use lanelock::telemetry::{Inactive, module};
-use lanelock_native::Digits;
 
 use crate::algorithms::Algorithm;
 use crate::batch;
@@ -17,7 +17,7 @@ use crate::event_loop;
 use crate::ffi::boundary::{boundary, raise};
 use crate::ffi::functions::{Core, Table};
 use crate::ffi::{CoreHandle, Dispatch};
-use crate::lanes;
+use crate::lanes::{self, Lanes};
 use crate::status::Status;
 
 /// State in one library context. The core frees it after everything that was made from it.
@@ -29,8 +29,8 @@ pub(crate) struct Provider {
     pub status: Status,
     /// Why nothing is offered, whatever the application activates.
     switched_off: Option<Inactive>,
-    /// See [`lanes::of_machine`].
-    lanes: Result<Digits, Inactive>,
+    /// Those of the machine, or why there are none.
+    lanes: Result<Lanes, Inactive>,
     default: OnceLock<Box<DefaultProvider>>,
     is_default_active: AtomicBool,
 }
@@ -64,7 +64,7 @@ impl Provider {
             config,
             status: Status::new(),
             switched_off,
-            lanes: lanes::of_machine(),
+            lanes: Lanes::of_machine(),
             default: OnceLock::new(),
             is_default_active: AtomicBool::new(false),
         }));
@@ -78,10 +78,14 @@ impl Provider {
             return Err(message);
         }
         if switched_off.is_none() {
-            event_loop::set_mode(config.event_loop);
+            // Without lanes nothing would pause, and asynchronous mode costs each handshake a stack.
+            event_loop::set_mode(match provider.has_lanes() {
+                true => config.event_loop,
+                false => Mode::Off,
+            });
         }
         module::loaded();
-        module::set_inactive(provider.switched_off.or(provider.lanes.err()));
+        module::set_inactive(provider.switched_off.or(provider.lacking()));
         Ok(state)
     }
 
@@ -169,7 +173,7 @@ impl Provider {
         }
         match self.active() {
             None => Some(Inactive::NoDefaultProvider),
-            Some(_) => self.lanes.err().or_else(lanes::refusal),
+            Some(_) => self.lacking().or_else(lanes::refusal),
         }
     }
 
@@ -195,10 +199,15 @@ impl Provider {
         self.lanes.is_ok()
     }
 
-    /// Whether keys of P-256 gain more in lanes than a pause costs a program that waits for descriptors:
-    /// without AVX-512 IFMA, OpenSSL takes less than such a pause.
-    pub(crate) fn gains_with_p256(&self) -> bool {
-        self.lanes == Ok(Digits::Ifma)
+    /// Why there are none.
+    fn lacking(&self) -> Option<Inactive> {
+        self.lanes.as_ref().err().copied()
+    }
+
+    /// Whether a program's own job pauses for such an operation ([`Lanes::pay_for_pauses`]).
+    pub(crate) fn pays_for_pauses(&self, kind: KeyKind, operation: Operation) -> bool {
+        let lanes = self.lanes.as_ref();
+        lanes.is_ok_and(|lanes| lanes.pay_for_pauses(kind, operation))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use lanelock::public_key::KeyJob;
+use lanelock::public_key::{Curve, KeyJob, KeyKind, Operation as KeyOperation};
 
 use super::output::Output;
 use crate::algorithms::Algorithm;
@@ -123,11 +123,27 @@ impl<O: Operation> Context<O> {
 
     /// Whether the operation may run in a batch of its job's thread.
     fn joins_jobs(&self) -> bool {
-        let (provider, choice) = (self.provider(), O::choice(self.index));
-        let is_ec = matches!(choice, Algorithm::Ecdsa | Algorithm::Ecdh);
-        let is_p256 = is_ec && self.key.as_ref().is_some_and(|key| !key.is_p384());
-        let pays = !is_p256 || provider.gains_with_p256() || event_loop::is_driven();
-        provider.can_join(choice) && pays
+        let choice = O::choice(self.index);
+        self.provider().can_join(choice) && (event_loop::is_driven() || self.pays_for_pause(choice))
+    }
+
+    /// Whether a job that the program resumes pauses for the operation.
+    fn pays_for_pause(&self, choice: Algorithm) -> bool {
+        let curve = || match self.key.as_ref().is_none_or(|key| key.is_p384()) {
+            true => KeyKind::Ec(Curve::P384),
+            false => KeyKind::Ec(Curve::P256),
+        };
+        let (kind, operation) = match choice {
+            // The smallest: with others lanes save more.
+            Algorithm::Rsa => (KeyKind::Rsa(2048), KeyOperation::Sign),
+            Algorithm::Ecdsa => (curve(), KeyOperation::Sign),
+            Algorithm::Ed25519 => (KeyKind::Ed25519, KeyOperation::Sign),
+            Algorithm::Ecdh => (curve(), KeyOperation::Derive),
+            Algorithm::X25519 => (KeyKind::X25519, KeyOperation::Derive),
+            // It has no contexts of this kind.
+            Algorithm::MlKem => return true,
+        };
+        self.provider().pays_for_pauses(kind, operation)
     }
 
     /// What the operation shares batches with outside of jobs; `None` if it runs by itself there.
