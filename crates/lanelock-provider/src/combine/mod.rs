@@ -46,8 +46,9 @@ const BARREN: u32 = 3;
 /// Longest time that the first in the line waits for others.
 const COLLECTING: Duration = Duration::from_millis(3);
 
-/// Longest time that an operation waits for its batch to begin. Then its own thread begins it.
-const IN_LINE: Duration = Duration::from_millis(10);
+/// Longest time that an operation waits for its batch to begin. Then its own thread begins it: who came
+/// first, before it, would have done so, and has no processor.
+const IN_LINE: Duration = COLLECTING.saturating_add(Duration::from_millis(1));
 
 /// Longest time that an operation waits for its batch to end. Then its own thread runs it once more: the
 /// one that runs the batch may never get a processor, if others have a higher priority. Where all have
@@ -331,6 +332,38 @@ mod tests {
         let session = batch::device().expect("engines").key_session(&transform);
         let buffer = |len| zeroize::Zeroizing::new(vec![0; len]);
         KeyJob::sign(&session.expect("a session"), buffer(3), buffer(64))
+    }
+
+    /// The futex's own wake-ups, which the model stands in for: one that is lost costs the patience.
+    #[test]
+    fn threads_that_sleep_on_a_futex_are_woken_with_their_results() {
+        const THREADS: usize = 6;
+        const ROUNDS: usize = 2000;
+        let (line, patience) = (Line::new(), Duration::from_secs(60));
+        let bring = |thread: usize| {
+            let answer = |(waiter, work): Claimed<usize>| waiter.finish(Some(work + 1));
+            (0..ROUNDS)
+                .map(|round| thread * ROUNDS + round)
+                .all(|work| {
+                    let result = line.meet(
+                        work,
+                        THREADS / 2,
+                        |_| std::thread::yield_now(),
+                        |claimed| claimed.into_iter().for_each(answer),
+                        |_| Patience::of(patience),
+                    );
+                    result == Some(work + 1)
+                })
+        };
+        let all = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| scope.spawn(move || bring(thread)))
+                .collect();
+            let mut ended = threads.into_iter().map(|it| it.join().expect("its end"));
+            ended.all(|has_own| has_own)
+        });
+        assert!(all, "a thread was not woken, or with another's result");
+        assert_eq!(line.len(), 0);
     }
 
     #[test]
