@@ -73,6 +73,7 @@ library! {
     free = c"SSL_free": fn(Ssl),
     up_ref = c"SSL_up_ref": fn(Ssl) -> c_int,
     dup = c"SSL_dup": fn(Ssl) -> Ssl,
+    clear = c"SSL_clear": fn(Ssl) -> c_int,
     method = c"SSL_get_ssl_method": fn(Ssl) -> *const c_void,
     context = c"SSL_get_SSL_CTX": fn(Ssl) -> SslCtx,
     set_info_callback = c"SSL_set_info_callback": fn(Ssl, Option<InfoCallback>),

@@ -102,7 +102,7 @@ fn run_jobs(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Result<J
         // The application may be told at once: the job pauses before it can act on that, on this
         // same thread.
         wait.call_back();
-        event_loop::pausing(ticket);
+        event_loop::pausing(ticket, deadline);
         let paused = wait::pause();
         pauses += 1;
         let force = !paused

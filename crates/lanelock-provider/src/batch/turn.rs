@@ -11,6 +11,7 @@ use lanelock::public_key::{FlushPolicy, KeyDevice, KeyJob, KeyQueue, Ticket};
 
 use super::wait::Descriptor;
 use super::{Bytes, device, process, wait};
+use crate::event_loop;
 use crate::lasting::Retry;
 
 /// Jobs that a thread can have in flight; operations beyond run by themselves.
@@ -276,6 +277,7 @@ impl Turn {
             if entry.is_done() {
                 if awake != Some(first) {
                     descriptor.signal();
+                    event_loop::batch_ran();
                 }
                 self.unclaimed += 1;
             }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long, c_ulong, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{mode, waits};
@@ -20,8 +20,17 @@ pub(super) struct Connection {
     state: AtomicU8,
     /// Whether the program wants the handshake to go on now: no operation pauses from then on.
     hurries: AtomicBool,
-    /// Of libcrypto's errors, the one for which the handshake failed while the program did not look.
-    failure: AtomicU64,
+    /// Why the handshake failed while the program did not look.
+    failure: OnceLock<Failure>,
+}
+
+/// Why a handshake failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    /// The last of libcrypto's errors; 0 if there is none.
+    pub(super) code: c_ulong,
+    /// The system's.
+    pub(super) errno: c_int,
 }
 
 /// How far it is.
@@ -78,7 +87,7 @@ impl Connection {
                 owner: thread(),
                 state: AtomicU8::new(State::Driven as u8),
                 hurries: AtomicBool::new(false),
-                failure: AtomicU64::new(0),
+                failure: OnceLock::new(),
             });
             let kept = Box::into_raw(Box::new(connection));
             if (libssl.set_ex_data)(ssl, index, kept.cast()) != 1 {
@@ -133,24 +142,13 @@ impl Connection {
         self.hurries.load(Ordering::Relaxed)
     }
 
-    /// The handshake has failed for this of libcrypto's errors.
-    pub(super) fn set_failure(&self, code: c_ulong) {
-        self.failure.store(code, Ordering::Relaxed);
+    /// The handshake has failed; it does not do so twice.
+    pub(super) fn set_failure(&self, failure: Failure) {
+        let _first = self.failure.set(failure);
     }
 
-    /// Puts the error for which the handshake failed, if it did, on the queue of the program, which asks
-    /// for the first time since.
-    pub(super) fn raise_failure(&self) {
-        let code = self.failure.swap(0, Ordering::Relaxed);
-        if code != 0 {
-            let library = openssl_sys::ERR_GET_LIB(code);
-            let reason = openssl_sys::ERR_GET_REASON(code);
-            // SAFETY: no text goes with the error.
-            unsafe {
-                openssl_sys::ERR_new();
-                openssl_sys::ERR_set_error(library, reason, std::ptr::null());
-            }
-        }
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.failure.get().copied()
     }
 
     /// From now on libssl runs the connection as it does any other.
@@ -176,6 +174,23 @@ impl Connection {
     }
 }
 
+impl Failure {
+    /// Leaves the calling thread's errors as the call in which the handshake failed would have left them.
+    pub(super) fn raise(self) {
+        // SAFETY: no text goes with the error; the calling thread's own number.
+        unsafe {
+            openssl_sys::ERR_clear_error();
+            if self.code != 0 {
+                let library = openssl_sys::ERR_GET_LIB(self.code);
+                let reason = openssl_sys::ERR_GET_REASON(self.code);
+                openssl_sys::ERR_new();
+                openssl_sys::ERR_set_error(library, reason, std::ptr::null());
+            }
+            *libc::__errno_location() = self.errno;
+        }
+    }
+}
+
 /// The connection is about to be freed: its job is resumed by nobody from here on. Whether it was
 /// paused by this thread.
 ///
@@ -194,6 +209,33 @@ pub(crate) unsafe fn forget(libssl: &Library, ssl: Ssl) -> bool {
         std::thread::yield_now();
     }
     connection.is_own()
+}
+
+/// The connection is about to start over. If it takes part, it does so no more; `end` is to end its job if
+/// that is paused. Whether it can start over.
+///
+/// # Safety
+/// As [`Connection::of`].
+pub(crate) unsafe fn start_over(libssl: &Library, ssl: Ssl, end: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        let Some(connection) = Connection::of(libssl, ssl) else {
+            return true;
+        };
+        match connection.state() {
+            State::Over => return true,
+            State::Paused | State::Resumed if !connection.is_own() => return false,
+            State::Paused => {
+                forget(libssl, ssl);
+                if !end() {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        connection.leave_alone();
+        true
+    }
 }
 
 /// Whether a connection may take part, before its handshake begins: a server's, on a TCP socket

@@ -3,11 +3,13 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lanelock::public_key::Ticket;
 
 use super::connection::{Connection, State};
 use super::resume;
+use crate::batch;
 use crate::ffi::boundary::boundary;
 use crate::libssl::{Library, Ssl};
 
@@ -17,6 +19,8 @@ type Buffer = *mut c_void;
 thread_local! {
     /// The connection whose handshake libssl drives on this thread, as one that takes part.
     static DRIVEN: Cell<Option<(&'static Library, Ssl)>> = const { Cell::new(None) };
+    /// How many of libssl's calls drive a handshake on this thread that takes no part.
+    static OTHERS: Cell<u32> = const { Cell::new(0) };
     /// Whether libssl asks itself what a connection wants.
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
@@ -51,12 +55,12 @@ pub(crate) fn may_pause() -> bool {
     })
 }
 
-/// The job of the driven connection pauses for this operation.
-pub(crate) fn pausing(ticket: Ticket) {
+/// The job of the driven connection pauses for this operation, which waits for others for so long.
+pub(crate) fn pausing(ticket: Ticket, deadline: Duration) {
     if let Some((libssl, ssl)) = DRIVEN.get() {
         // SAFETY: the connection that libssl works on, on this thread.
         if let Some(connection) = unsafe { Connection::of(libssl, ssl) } {
-            resume::add(Arc::clone(connection), ticket);
+            resume::add(Arc::clone(connection), ticket, deadline);
             connection.set_state(State::Paused);
         }
     }
@@ -78,6 +82,23 @@ pub(super) unsafe fn drive(
     result
 }
 
+/// The connection, if it takes part from here on.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn taking_part<'c>(libssl: &'static Library, ssl: Ssl) -> Option<&'c Arc<Connection>> {
+    // SAFETY: the caller's.
+    unsafe {
+        // In a call for one that takes no part: of libssl's own functions, or of a callback.
+        let begin = || match OTHERS.get() {
+            0 => Connection::begin(libssl, ssl),
+            _ => None,
+        };
+        let known = Connection::of(libssl, ssl).or_else(begin);
+        known.filter(|known| known.state() != State::Over)
+    }
+}
+
 /// A call that drives the handshake of `ssl`; what it returns to the program.
 ///
 /// # Safety
@@ -87,18 +108,33 @@ unsafe fn handshake(
     ssl: Ssl,
     call: unsafe extern "C" fn(Ssl) -> c_int,
 ) -> c_int {
-    /// `SSL_ASYNC_NO_JOBS` of openssl/ssl.h.
-    const NO_JOBS: c_int = 6;
     // SAFETY: the caller's.
     unsafe {
         // libssl's functions call each other.
         if is_driven() {
             return call(ssl);
         }
-        let known = Connection::of(libssl, ssl).or_else(|| Connection::begin(libssl, ssl));
-        let Some(connection) = known.filter(|known| known.state() != State::Over) else {
-            return call(ssl);
+        let Some(connection) = taking_part(libssl, ssl) else {
+            return beside(|| call(ssl));
         };
+        let mut result = advance(connection, call);
+        // Not in a callback of the program's, nor on a job's stack.
+        if OTHERS.get() == 0 && !batch::inside_job() {
+            while resume::after_batch(connection) {
+                result = resume::at_once(|| step(connection, call));
+            }
+        }
+        result
+    }
+}
+
+/// As [`handshake`], for a connection that takes part.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn advance(connection: &Arc<Connection>, call: unsafe extern "C" fn(Ssl) -> c_int) -> c_int {
+    // SAFETY: the caller's.
+    unsafe {
         if !connection.is_own() {
             connection.handed_over();
         }
@@ -106,17 +142,37 @@ unsafe fn handshake(
         match state {
             // Its own thread resumes it.
             State::Paused | State::Resumed if !connection.is_own() => return -1,
-            State::Over => return call(ssl),
-            _ => connection.set_state(State::Driven),
+            State::Over => return call(connection.ssl()),
+            _ => {}
         }
-        connection.raise_failure();
-        let result = if state == State::Paused {
+        if let Some(failure) = connection.failure() {
+            // libssl is as it was when it failed: what it is asked next, it answers for that call.
+            connection.leave_alone();
+            failure.raise();
+            return -1;
+        }
+        if state == State::Paused {
             resume::forget(connection);
             connection.hurry();
-            resume::at_once(|| drive(libssl, ssl, call))
+            resume::at_once(|| step(connection, call))
         } else {
-            drive(libssl, ssl, call)
-        };
+            step(connection, call)
+        }
+    }
+}
+
+/// The program's own call drives the handshake.
+///
+/// # Safety
+/// As [`drive`].
+unsafe fn step(connection: &Arc<Connection>, call: unsafe extern "C" fn(Ssl) -> c_int) -> c_int {
+    /// `SSL_ASYNC_NO_JOBS` of openssl/ssl.h.
+    const NO_JOBS: c_int = 6;
+    let (libssl, ssl) = (connection.libssl, connection.ssl());
+    connection.set_state(State::Driven);
+    // SAFETY: the caller's.
+    unsafe {
+        let result = drive(libssl, ssl, call);
         if result == 1 {
             connection.leave_alone();
         } else if connection.state() == State::Driven && (libssl.want)(ssl) == NO_JOBS {
@@ -127,24 +183,42 @@ unsafe fn handshake(
     }
 }
 
-/// Drives the handshake, if there is still one to drive, for a call that reads or writes: its buffer
-/// is the program's only until it returns, and no paused job may keep it. Whether the call is
-/// to go on to libssl.
+/// Calls libssl for a connection that takes no part, and whose handshake is not done.
+fn beside<R>(call: impl FnOnce() -> R) -> R {
+    // A job of the program's own may pause inside of the call, and go on elsewhere.
+    if batch::inside_job() {
+        return call();
+    }
+    OTHERS.set(OTHERS.get() + 1);
+    let result = call();
+    OTHERS.set(OTHERS.get() - 1);
+    result
+}
+
+/// Reads or writes by `call`, which returns `failed` if it can do neither. First drives the handshake, if
+/// there is still one to drive: a buffer is the program's only until the call returns, and no paused job
+/// may keep it.
 ///
 /// # Safety
 /// As [`drive`].
-unsafe fn is_shaken(libssl: &'static Library, ssl: Ssl) -> bool {
+unsafe fn after_handshake<R>(
+    libssl: &'static Library,
+    ssl: Ssl,
+    failed: R,
+    call: impl FnOnce() -> R,
+) -> R {
     // SAFETY: the caller's.
     unsafe {
         if (libssl.in_init)(ssl) == 0 || is_driven() {
-            return true;
+            return call();
         }
-        let takes_part = |connection: &&Arc<Connection>| connection.state() != State::Over;
-        let known = Connection::of(libssl, ssl).or_else(|| Connection::begin(libssl, ssl));
-        if known.filter(takes_part).is_none() {
-            return true;
+        if taking_part(libssl, ssl).is_none() {
+            return beside(call);
         }
-        handshake(libssl, ssl, libssl.do_handshake) == 1
+        match handshake(libssl, ssl, libssl.do_handshake) {
+            1 => call(),
+            _ => failed,
+        }
     }
 }
 
@@ -198,10 +272,7 @@ macro_rules! with_buffer {
                     let Some(libssl) = Library::of_connection(ssl) else {
                         return -1;
                     };
-                    match is_shaken(libssl, ssl) {
-                        true => (libssl.$name)(ssl, buffer, len),
-                        false => -1,
-                    }
+                    after_handshake(libssl, ssl, -1, || (libssl.$name)(ssl, buffer, len))
                 }
             })
         }
@@ -225,10 +296,7 @@ macro_rules! with_buffer_ex {
                     let Some(libssl) = Library::of_connection(ssl) else {
                         return 0;
                     };
-                    match is_shaken(libssl, ssl) {
-                        true => (libssl.$name)(ssl, buffer, len, done),
-                        false => 0,
-                    }
+                    after_handshake(libssl, ssl, 0, || (libssl.$name)(ssl, buffer, len, done))
                 }
             })
         }

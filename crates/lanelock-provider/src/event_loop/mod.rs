@@ -4,14 +4,15 @@
 //! Where this module is preloaded, calls that drive a handshake come here first ([`handshake`]). A
 //! connection that takes part ([`connection`]) gets asynchronous mode until its handshake is done.
 //! When its job pauses, the program is told that the handshake waits for the client to send
-//! something, which it soon does: before the program's loop blocks ([`waits`]), the jobs are resumed
-//! here, their batches run, and the server's messages leave ([`resume`]). From then on the client
-//! really is who the program waits for.
+//! something, which it soon does: as soon as its batch is full, or before the program's loop blocks
+//! ([`waits`]), the batch runs, the jobs are resumed here, and the server's messages leave ([`resume`]).
+//! From then on the client really is who the program waits for.
 //!
 //! ```text
 //! SSL_do_handshake → job pauses → "WANT_READ" ┐
 //! SSL_do_handshake → job pauses → "WANT_READ" ┤  the program goes on with other events
 //!                                             ↓
+//! SSL_do_handshake → batch is full and runs → all flights are written → the call returns; or
 //! epoll_wait → nothing else is ready → batch runs → both flights are written → real epoll_wait
 //! ```
 //!
@@ -19,6 +20,7 @@
 //! function of [`waits`]. What makes that right:
 //! - Only operations whose results the server sends pause. A handshake cannot be over before the
 //!   client has answered, so it never ends while the program does not look.
+//! - Where the program calls libssl from a callback, nothing is resumed.
 //! - While a job is resumed here, its connection reads from an empty buffer: what the client has
 //!   sent stays in the socket, and its event is the program's.
 //! - A thread takes part once it has waited for events, so that it will do so again; connections that
@@ -33,9 +35,9 @@ mod waits;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-pub(crate) use connection::forget;
+pub(crate) use connection::{forget, start_over};
 pub(crate) use handshake::{is_driven, may_pause, pausing};
-pub(crate) use resume::is_resuming;
+pub(crate) use resume::{batch_ran, is_resuming};
 
 use crate::config::Mode;
 

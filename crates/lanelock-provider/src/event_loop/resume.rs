@@ -3,51 +3,68 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lanelock::public_key::Ticket;
 
-use super::connection::{Connection, State};
+use super::connection::{Connection, Failure, State};
 use super::handshake::drive;
 use super::waits;
 use crate::batch;
 use crate::ffi;
 use crate::libssl::Bio;
 
-/// Turns of the program's loop for which paused connections wait for others while it has other events
-/// to see to.
-const MOST_TURNS: u32 = 16;
+/// How long paused connections wait for others while the program's loop has other events to see to, if
+/// the deadline is zero or longer.
+const MOST_TIME: Duration = Duration::from_millis(5);
+
+/// Most handshakes that go on before the program's calls return, until its loop comes round. With each
+/// that does, a client may come back: a loop that accepts clients as long as there are any would never
+/// get on to those that it has.
+const MOST_AT_ONCE: usize = 64;
 
 /// Connections that go on from here.
 #[derive(Default)]
-struct Paused {
+struct Waiting {
     /// Those whose jobs are paused, in the order in which they did.
-    connections: Vec<(Arc<Connection>, Ticket)>,
+    paused: Vec<Paused>,
     /// Those whose messages did not fit into the socket.
     unsent: Vec<Arc<Connection>>,
-    /// Turns for which the former have been held back.
-    turns: u32,
     /// The process that they are of.
     process: Option<u32>,
 }
 
+/// A connection whose job is paused.
+struct Paused {
+    connection: Arc<Connection>,
+    /// The operation that it is paused for.
+    ticket: Ticket,
+    /// When it is to wait no longer.
+    until: Instant,
+}
+
 thread_local! {
-    static PAUSED: RefCell<Paused> = RefCell::new(Paused::default());
+    static WAITING: RefCell<Waiting> = RefCell::new(Waiting::default());
     /// How many there are, to look at on each wait.
     static COUNT: Cell<usize> = const { Cell::new(0) };
     static RESUMING: Cell<bool> = const { Cell::new(false) };
+    /// Whether a batch has run whose other operations' connections are still paused.
+    static HAS_RUN: Cell<bool> = const { Cell::new(false) };
+    /// How many handshakes may still go on before the loop comes round.
+    static LEFT: Cell<usize> = const { Cell::new(MOST_AT_ONCE) };
 }
 
-/// Calls `f` with this thread's paused connections.
-fn with<R>(f: impl FnOnce(&mut Paused) -> R) -> R {
-    PAUSED.with_borrow_mut(|paused| {
+/// Calls `f` with this thread's connections.
+fn with<R>(f: impl FnOnce(&mut Waiting) -> R) -> R {
+    WAITING.with_borrow_mut(|waiting| {
         let process = batch::generation();
-        if paused.process != process {
+        if waiting.process != process {
             // Those of a parent go on there: here nothing of theirs is touched.
-            std::mem::forget(std::mem::take(paused));
-            paused.process = process;
+            std::mem::forget(std::mem::take(waiting));
+            waiting.process = process;
         }
-        let result = f(paused);
-        COUNT.set(paused.connections.len() + paused.unsent.len());
+        let result = f(waiting);
+        COUNT.set(waiting.paused.len() + waiting.unsent.len());
         result
     })
 }
@@ -57,6 +74,11 @@ pub(crate) fn is_resuming() -> bool {
     RESUMING.get()
 }
 
+/// A batch has run with operations of jobs that are paused.
+pub(crate) fn batch_ran() {
+    HAS_RUN.set(true);
+}
+
 /// Whether anything waits to go on.
 pub(super) fn is_needed() -> bool {
     COUNT.get() > 0
@@ -64,67 +86,106 @@ pub(super) fn is_needed() -> bool {
 
 /// Whether any connection has messages that the socket had no room for.
 pub(super) fn has_unsent() -> bool {
-    is_needed() && with(|paused| !paused.unsent.is_empty())
+    is_needed() && with(|waiting| !waiting.unsent.is_empty())
 }
 
-/// The connection's job pauses for this operation.
-pub(super) fn add(connection: Arc<Connection>, ticket: Ticket) {
-    with(|paused| paused.connections.push((connection, ticket)));
+/// The connection's job pauses for this operation, for as long as `deadline` says.
+pub(super) fn add(connection: Arc<Connection>, ticket: Ticket, deadline: Duration) {
+    let limit = match deadline.is_zero() {
+        true => MOST_TIME,
+        false => deadline.min(MOST_TIME),
+    };
+    let until = Instant::now() + limit;
+    with(|waiting| {
+        waiting.paused.push(Paused {
+            connection,
+            ticket,
+            until,
+        });
+    });
 }
 
-/// The program's loop comes round; `is_idle`: it has nothing else to do. Resumes those whose operations
-/// have run, and all of them if they are not to wait any longer.
+/// A call of the program's that drove the handshake of `driven` is about to return. Others whose
+/// operations its batch ran go on now; what they ask for next may fill another. Whether the operation of
+/// `driven` has run by then: the call itself is to go on with it, since it may be libssl that waits for
+/// what it returns (`SSL_read_early_data`).
+pub(super) fn after_batch(driven: &Arc<Connection>) -> bool {
+    if !HAS_RUN.get() || !is_needed() {
+        return false;
+    }
+    // SAFETY: the calling thread's own.
+    let errno = unsafe { *libc::__errno_location() };
+    let left = finished(LEFT.get(), Some(driven));
+    let is_driven =
+        |it: &mut Paused| Arc::ptr_eq(&it.connection, driven) && batch::is_done(it.ticket);
+    let goes_on = left > 0 && with(|waiting| waiting.paused.extract_if(.., is_driven).count() > 0);
+    LEFT.set(left - usize::from(goes_on));
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    goes_on
+}
+
+/// The program's loop has come round: it waits for events.
+pub(super) fn comes_round() {
+    LEFT.set(MOST_AT_ONCE);
+}
+
+/// Before the program waits for events; `is_idle`: it has nothing else to do. Resumes those whose
+/// operations have run, and all of them if they are not to wait any longer.
 pub(super) fn turn(is_idle: bool) {
-    for connection in with(|paused| std::mem::take(&mut paused.unsent)) {
+    for connection in with(|waiting| std::mem::take(&mut waiting.unsent)) {
         go_on(&connection, State::Waiting);
     }
-    finished();
-    let is_due = with(|paused| {
-        paused.turns += 1;
-        let is_due = is_idle || paused.turns > MOST_TURNS;
-        if is_due || paused.connections.is_empty() {
-            paused.turns = 0;
-        }
-        is_due
-    });
-    if is_due {
+    finished(usize::MAX, None);
+    if is_idle || is_due() {
         all();
         // Their next operations, if nobody else can come and join them.
-        while is_idle && with(|paused| !paused.connections.is_empty()) {
+        while is_idle && with(|waiting| !waiting.paused.is_empty()) {
             all();
         }
     }
 }
 
-/// Resumes those whose operations have run in full batches, so that their next ones join the rest.
-fn finished() {
-    loop {
-        let ready = |(_, ticket): &(_, Ticket)| batch::is_done(*ticket);
-        let ready: Vec<_> =
-            with(|paused| paused.connections.extract_if(.., |it| ready(it)).collect());
-        if ready.is_empty() {
-            return;
-        }
-        for (connection, _) in ready {
-            go_on(&connection, State::Paused);
+/// Whether any has waited for as long as it is to.
+fn is_due() -> bool {
+    with(|waiting| {
+        let first = waiting.paused.iter().map(|it| it.until).min();
+        first.is_some_and(|until| until <= Instant::now())
+    })
+}
+
+/// Resumes those whose operations have run, but for `except`, so that their next ones join the rest. No
+/// more than `most`; how many of these are left.
+fn finished(most: usize, except: Option<&Arc<Connection>>) -> usize {
+    let is_meant = |it: &Paused| except.is_none_or(|other| !Arc::ptr_eq(&it.connection, other));
+    let (mut left, mut has_more) = (most, true);
+    while left > 0 && has_more {
+        HAS_RUN.set(false);
+        let is_done = |it: &mut Paused| is_meant(it) && batch::is_done(it.ticket);
+        let ready: Vec<_> = with(|waiting| {
+            let ready = waiting.paused.extract_if(.., is_done);
+            ready.take(left).collect()
+        });
+        has_more = !ready.is_empty();
+        left -= ready.len();
+        for it in ready {
+            go_on(&it.connection, State::Paused);
         }
     }
+    left
 }
 
 /// Resumes each that is paused now; the first of them runs the batch.
 fn all() {
-    let now = with(|paused| std::mem::take(&mut paused.connections));
-    for (connection, _) in now {
-        go_on(&connection, State::Paused);
+    for it in with(|waiting| std::mem::take(&mut waiting.paused)) {
+        go_on(&it.connection, State::Paused);
     }
 }
 
 /// The program resumes this connection of the calling thread's itself.
 pub(super) fn forget(connection: &Arc<Connection>) {
-    with(|paused| {
-        let is_other = |(known, _): &(Arc<Connection>, Ticket)| !Arc::ptr_eq(known, connection);
-        paused.connections.retain(is_other);
-    });
+    let is_other = |it: &Paused| !Arc::ptr_eq(&it.connection, connection);
+    with(|waiting| waiting.paused.retain(is_other));
 }
 
 /// While `f` drives a handshake, its batch runs at once.
@@ -152,12 +213,17 @@ fn go_on(connection: &Arc<Connection>, from: State) {
             connection.set_state(State::Paused);
             return;
         }
-        let errno = *libc::__errno_location();
+        let errno = libc::__errno_location().replace(0);
+        let error = openssl_sys::ERR_peek_last_error();
         ffi::ERR_set_mark();
         let socket = (libssl.rbio)(ssl);
         ffi::BIO_up_ref(socket);
         (libssl.set0_rbio)(ssl, nothing);
         let result = at_once(|| drive(libssl, ssl, libssl.do_handshake));
+        let (code, failed) = (
+            openssl_sys::ERR_peek_last_error(),
+            *libc::__errno_location(),
+        );
         (libssl.set0_rbio)(ssl, socket);
         // Else it paused again.
         if connection.change(State::Resumed, State::Waiting) {
@@ -165,10 +231,13 @@ fn go_on(connection: &Arc<Connection>, from: State) {
                 _ if result == 1 => connection.leave_alone(),
                 READING => wake((libssl.rfd)(ssl)),
                 WRITING if ffi::BIO_test_flags((libssl.wbio)(ssl), SHOULD_RETRY) != 0 => {
-                    with(|paused| paused.unsent.push(Arc::clone(connection)));
+                    with(|waiting| waiting.unsent.push(Arc::clone(connection)));
                 }
                 _ => {
-                    connection.set_failure(openssl_sys::ERR_peek_last_error());
+                    connection.set_failure(Failure {
+                        code: if code == error { 0 } else { code },
+                        errno: failed,
+                    });
                     // The program hears of it as of a client that has gone.
                     libc::shutdown((libssl.rfd)(ssl), libc::SHUT_RDWR);
                 }

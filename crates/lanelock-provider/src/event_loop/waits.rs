@@ -96,7 +96,11 @@ fn wait(asked: Limit, wait: impl FnMut(Limit) -> c_int) -> c_int {
 }
 
 fn resume_and_wait(asked: Limit, mut wait: impl FnMut(Limit) -> c_int) -> c_int {
-    if !resume::is_needed() || handshake::is_driven() {
+    if handshake::is_driven() {
+        return wait(asked);
+    }
+    resume::comes_round();
+    if !resume::is_needed() {
         return wait(asked);
     }
     let ready = wait(Some(Duration::ZERO));

@@ -83,6 +83,28 @@ unsafe extern "C" fn dup(ssl: Ssl) -> Ssl {
     })
 }
 
+/// A program that does not know that its connection is paused may start it over: what the job still has
+/// on its stack would be gone.
+///
+/// # Safety
+/// As SSL_clear(3).
+unsafe extern "C" fn clear(ssl: Ssl) -> c_int {
+    boundary(|| {
+        // SAFETY: the caller's connection.
+        unsafe {
+            let Some(libssl) = Library::of_connection(ssl) else {
+                return 0;
+            };
+            // libssl clears a connection itself when its handshake begins.
+            let is_programs = !ssl.is_null() && !event_loop::is_driven();
+            if is_programs && !event_loop::start_over(libssl, ssl, || restart(libssl, ssl)) {
+                return 0;
+            }
+            (libssl.clear)(ssl)
+        }
+    })
+}
+
 /// # Safety
 /// As SSL_set_info_callback(3).
 unsafe extern "C" fn set_info_callback(ssl: Ssl, callback: Option<InfoCallback>) {
@@ -155,6 +177,23 @@ unsafe fn end_paused_job(libssl: &Library, ssl: Ssl, is_known: bool) {
         crate::ffi::ERR_set_mark();
         (libssl.do_handshake)(ssl);
         crate::ffi::ERR_pop_to_mark();
+    }
+}
+
+/// Ends the job of a connection that lives on. Whether it has ended.
+///
+/// # Safety
+/// `ssl` is a connection of this libssl's whose job this thread paused.
+unsafe fn restart(libssl: &Library, ssl: Ssl) -> bool {
+    // SAFETY: the caller's connection; its ends are kept while others stand in their place.
+    unsafe {
+        let (from, to) = ((libssl.rbio)(ssl), (libssl.wbio)(ssl));
+        crate::ffi::BIO_up_ref(from);
+        crate::ffi::BIO_up_ref(to);
+        end_paused_job(libssl, ssl, true);
+        (libssl.set0_rbio)(ssl, from);
+        (libssl.set0_wbio)(ssl, to);
+        (libssl.waiting_for_async)(ssl) == 0
     }
 }
 

@@ -33,6 +33,7 @@ symbols! {
     "SSL_free" @ env!("LANELOCK_LIBSSL_VERSION") => super::free,
     "SSL_up_ref" @ env!("LANELOCK_LIBSSL_VERSION") => super::up_ref,
     "SSL_dup" @ env!("LANELOCK_LIBSSL_VERSION") => super::dup,
+    "SSL_clear" @ env!("LANELOCK_LIBSSL_VERSION") => super::clear,
     "SSL_set_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::set_info_callback,
     "SSL_get_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::info_callback,
     "SSL_CTX_set_info_callback" @ env!("LANELOCK_LIBSSL_VERSION") => super::ctx_set_info_callback,

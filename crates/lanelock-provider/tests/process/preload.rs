@@ -54,7 +54,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    fn library(&self, text: &str, to: &str, options: &[&str]) -> PathBuf {
+    pub(crate) fn library(&self, text: &str, to: &str, options: &[&str]) -> PathBuf {
         let mut all = vec!["-shared", "-fPIC"];
         all.extend(options);
         self.compile(text, to, &all)

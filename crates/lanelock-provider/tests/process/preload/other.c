@@ -50,6 +50,7 @@ int SSL_waiting_for_async(const struct ssl_st *connection) {
         abort();                                                                                   \
     }
 NEVER(SSL_dup)
+NEVER(SSL_clear)
 NEVER(SSL_get_SSL_CTX)
 NEVER(SSL_set_info_callback)
 NEVER(SSL_get_info_callback)

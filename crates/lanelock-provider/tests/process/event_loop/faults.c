@@ -1,0 +1,349 @@
+/* What goes wrong while a handshake is paused or resumed. usage: faults TEST VERSION */
+
+static int first_error(void) {
+    return ERR_GET_REASON(ERR_peek_error());
+}
+
+/* The client has gone when its answer is sent: the program learns it as from its own call. */
+static void gone(void) {
+    int number;
+    make_pairs(4);
+    drive_all(0, 4);
+    reset(&pairs[2]);
+    wait_idly();
+    check(failure_of(&pairs[2], &number) == SSL_ERROR_SYSCALL);
+    check(number == ECONNRESET && ERR_peek_error() == 0);
+    /* From then on it is libssl's. */
+    check(!takes_part(pairs[2].server) && SSL_accept(pairs[2].server) <= 0);
+    finish_all(0, 2);
+    finish(&pairs[3]);
+}
+
+/* The client's share is a point of small order: the operation fails, in a batch and by itself. */
+static void no_secret(void) {
+    static const unsigned char share[] = {0x00, 0x1d, 0x00, 0x20};
+    unsigned char hello[4096], alert[7];
+    int number;
+    make_pairs(3);
+    connect_sockets(&pairs[3]);
+    make_ends(&pairs[3]);
+    BIO *out = BIO_new(BIO_s_mem());
+    SSL_set_bio(pairs[3].client, BIO_new(BIO_s_mem()), out);
+    check(SSL_connect(pairs[3].client) == -1);
+    int len = BIO_read(out, hello, sizeof hello);
+    unsigned char *place = memmem(hello, (size_t)len, share, sizeof share);
+    check(place != NULL);
+    memset(place + sizeof share, 0, 32);
+    check(write(pairs[3].client_fd, hello, (size_t)len) == len && readable(pairs[3].server_fd, 10000));
+    drive_all(0, 4);
+    check(takes_part(pairs[3].server) && answered(0, 4) == 0);
+    wait_idly();
+    check(read(pairs[3].client_fd, alert, sizeof alert) == sizeof alert && alert[0] == 21);
+    check(failure_of(&pairs[3], &number) == SSL_ERROR_SSL);
+    check(ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_BAD_KEY_SHARE);
+    finish_all(0, 3);
+}
+
+/* What the client sends while its handshake is paused stays for the program's own call. */
+static void alert(void) {
+    static const unsigned char fatal[] = {21, 3, 3, 0, 2, 2, 40};
+    int number;
+    make_pairs(4);
+    drive_all(0, 4);
+    check(write(pairs[1].client_fd, fatal, sizeof fatal) == sizeof fatal);
+    wait_idly();
+    check(answered(0, 4) == 4);
+    check(failure_of(&pairs[1], &number) == SSL_ERROR_SSL);
+    check(first_error() == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE);
+    finish(&pairs[0]);
+    finish_all(2, 4);
+}
+
+/* The last message of the client's is not what it is to be. */
+static void bad_finished(void) {
+    unsigned char record[5 + 64] = {23, 3, 3, 0, 64};
+    int number;
+    make_pairs(4);
+    drive_all(0, 4);
+    wait_idly();
+    check(write(pairs[3].client_fd, record, sizeof record) == sizeof record);
+    check(failure_of(&pairs[3], &number) == SSL_ERROR_SSL);
+    check(first_error() == SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC);
+    finish_all(0, 3);
+}
+
+/* The socket has no room for the answer: it leaves as soon as there is some. */
+static void full(void) {
+    static char junk[65536];
+    ssize_t sent = 0, now;
+    make_pairs(3);
+    while ((now = write(pairs[0].server_fd, junk, sizeof junk)) > 0)
+        sent += now;
+    drive_all(0, 3);
+    wait_idly();
+    check(answered(1, 3) == 2);
+    drive(&pairs[1]);
+    while (sent > 0) {
+        check(readable(pairs[0].client_fd, 10000));
+        now = read(pairs[0].client_fd, junk, (size_t)sent < sizeof junk ? (size_t)sent : sizeof junk);
+        check(now > 0);
+        sent -= now;
+    }
+    for (int turns = 0; turns < 1000 && !is_answered(&pairs[0]); turns++)
+        wait_idly();
+    finish_all(0, 3);
+}
+
+/* Freed while it is paused: its job ends, and the others do not notice. */
+static void freed(void) {
+    make_pairs(9);
+    drive_all(0, 5);
+    SSL_free(pairs[3].server);
+    check(!is_answered(&pairs[3]));
+    wait_idly();
+    check(answered(0, 5) == 4);
+    drive_all(5, 8);
+    SSL_free(pairs[5].server);
+    SSL_free(pairs[6].server);
+    SSL_free(pairs[7].server);
+    wait_idly();
+    finish(&pairs[8]);
+    finish_all(0, 3);
+    finish(&pairs[4]);
+}
+
+static void *free_it(void *ssl) {
+    SSL_free(ssl);
+    return NULL;
+}
+
+/* The same by another thread, which leaves the job as it is. */
+static void freed_elsewhere(void) {
+    pthread_t other;
+    make_pairs(5);
+    drive_all(0, 5);
+    check(pthread_create(&other, NULL, free_it, pairs[1].server) == 0);
+    pthread_join(other, NULL);
+    wait_idly();
+    check(answered(0, 5) == 4 && !is_answered(&pairs[1]));
+    finish(&pairs[0]);
+    finish_all(2, 5);
+}
+
+/* A handshake that is under way cannot be shut down, and goes on. */
+static void shut_down(void) {
+    make_pairs(3);
+    drive_all(0, 3);
+    ERR_clear_error();
+    check(SSL_shutdown(pairs[1].server) == -1 && first_error() == SSL_R_SHUTDOWN_WHILE_IN_INIT);
+    wait_idly();
+    finish_all(0, 3);
+}
+
+/* One that is cleared begins anew, with another client. */
+static void cleared(void) {
+    make_pairs(3);
+    drive_all(0, 3);
+    check(SSL_clear(pairs[1].server) == 1 && !takes_part(pairs[1].server));
+    wait_idly();
+    check(answered(0, 3) == 2 && !is_answered(&pairs[1]));
+    SSL_free(pairs[1].client);
+    pairs[1].client = SSL_new(clients);
+    check(SSL_set_fd(pairs[1].client, pairs[1].client_fd) == 1);
+    greet(&pairs[1]);
+    finish_all(0, 3);
+}
+
+static void *clear_it(void *ssl) {
+    check(SSL_clear(ssl) == 0);
+    return NULL;
+}
+
+/* Another thread cannot end the job, and is told so. */
+static void cleared_elsewhere(void) {
+    pthread_t other;
+    make_pairs(3);
+    drive_all(0, 3);
+    check(pthread_create(&other, NULL, clear_it, pairs[1].server) == 0);
+    pthread_join(other, NULL);
+    wait_idly();
+    finish_all(0, 3);
+}
+
+/* The program drives a paused one, for a timer of its own: it goes on at once, and pauses no more. */
+static void hurried(void) {
+    make_pairs(3);
+    drive_all(0, 3);
+    drive(&pairs[1]);
+    check(is_answered(&pairs[1]));
+    wait_idly();
+    finish_all(0, 3);
+}
+
+/* libcrypto has two jobs: the third runs without. */
+static void no_jobs(void) {
+    check(ASYNC_init_thread(2, 0) == 1);
+    make_pairs(4);
+    drive_all(0, 4);
+    check(takes_part(pairs[0].server) && takes_part(pairs[1].server) && answered(0, 2) == 0);
+    check(!takes_part(pairs[2].server) && !takes_part(pairs[3].server) && answered(2, 4) == 2);
+    wait_idly();
+    check(answered(0, 2) == 2);
+    finish_all(0, 4);
+}
+
+static int entered, left;
+
+/* Code of the program's, with a private-key operation. */
+static void call_back(void) {
+    unsigned char signature[256];
+    size_t len = sizeof signature;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int before = pauses;
+    entered++;
+    check(EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1);
+    check(EVP_DigestSign(context, signature, &len, (const unsigned char *)"text", 4) == 1);
+    check(EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key) == 1);
+    check(EVP_DigestVerify(context, signature, len, (const unsigned char *)"text", 4) == 1);
+    check(pauses == before);
+    EVP_MD_CTX_free(context);
+    left++;
+}
+
+static int on_name(SSL *ssl, int *reason, void *argument) {
+    (void)ssl, (void)reason, (void)argument;
+    call_back();
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static int on_protocols(SSL *ssl, const unsigned char **out, unsigned char *len, const unsigned char *in,
+                        unsigned int in_len, void *argument) {
+    (void)ssl, (void)in_len, (void)argument;
+    call_back();
+    *len = in[0];
+    *out = in + 1;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static int on_certificate(SSL *ssl, void *argument) {
+    (void)ssl, (void)argument;
+    call_back();
+    return 1;
+}
+
+static void callbacks(void) {
+    SSL_CTX_set_tlsext_servername_callback(servers, on_name);
+    SSL_CTX_set_alpn_select_cb(servers, on_protocols, NULL);
+    SSL_CTX_set_cert_cb(servers, on_certificate, NULL);
+    SSL_CTX_set_alpn_protos(clients, (const unsigned char *)"\2h2", 3);
+    make_pairs(3);
+    for (int i = 0; i < 3; i++) {
+        check(SSL_set_async_callback(pairs[i].server, on_pause) == 1);
+        drive(&pairs[i]);
+        /* They have come to their end before the handshake pauses. */
+        check(entered == 3 * (i + 1) && left == entered && pauses == i + 1);
+        check(takes_part(pairs[i].server));
+    }
+    finish_all(0, 3);
+    check(entered == 9);
+}
+
+/* A share and a signature, or the signature alone. */
+static void two_pauses(void) {
+    make_pairs(5);
+    for (int i = 0; i < 5; i++)
+        check(SSL_set_async_callback(pairs[i].server, on_pause) == 1);
+    drive_all(0, 5);
+    wait_idly();
+    finish_all(0, 5);
+    int most = SSL_version(pairs[0].server) == TLS1_3_VERSION ? 2 : 1;
+    check(pauses == 5 * most);
+}
+
+static int read_ex(SSL *ssl) {
+    char byte;
+    size_t done;
+    return SSL_read_ex(ssl, &byte, 1, &done);
+}
+
+static int peek_ex(SSL *ssl) {
+    char byte;
+    size_t done;
+    return SSL_peek_ex(ssl, &byte, 1, &done);
+}
+
+static int write_ex(SSL *ssl) {
+    size_t done;
+    return SSL_write_ex(ssl, "hello", 5, &done);
+}
+
+static int read_plain(SSL *ssl) {
+    char byte;
+    return SSL_read(ssl, &byte, 1);
+}
+
+static int peek_plain(SSL *ssl) {
+    char byte;
+    return SSL_peek(ssl, &byte, 1);
+}
+
+static int write_plain(SSL *ssl) {
+    return SSL_write(ssl, "hello", 5);
+}
+
+/* Whichever call begins a handshake. */
+static void first_calls(void) {
+    int (*const calls[])(SSL *) = {SSL_accept, SSL_do_handshake, read_plain, read_ex,
+                                   peek_plain, peek_ex,          write_plain, write_ex};
+    const int count = sizeof calls / sizeof *calls;
+    /* With the eighth the batch would be full. */
+    for (int from = 0; from < count; from += 4) {
+        make_pairs(4);
+        for (int i = 0; i < 4; i++) {
+            SSL *server = pairs[i].server;
+            ERR_clear_error();
+            int result = calls[from + i](server);
+            check(result <= 0 && SSL_get_error(server, result) == SSL_ERROR_WANT_READ);
+            check(SSL_want_read(server) && takes_part(server) && !is_answered(&pairs[i]));
+        }
+        wait_idly();
+        check(answered(0, 4) == 4);
+        finish_all(0, 4);
+        wait_with_company();
+    }
+}
+
+int __poll_chk(struct pollfd *sockets, nfds_t count, int timeout, size_t size);
+
+/* What a program calls that was built with _FORTIFY_SOURCE. */
+static void fortified(void) {
+    struct pollfd one = {.fd = bell, .events = POLLIN};
+    make_pairs(3);
+    drive_all(0, 3);
+    check(__poll_chk(&one, 1, 1, sizeof one) == 0);
+    check(answered(0, 3) == 3);
+    finish_all(0, 3);
+}
+
+int main(int count, char **arguments) {
+    const struct test tests[] = {
+        {"gone", gone},
+        {"no_secret", no_secret},
+        {"alert", alert},
+        {"bad_finished", bad_finished},
+        {"full", full},
+        {"freed", freed},
+        {"freed_elsewhere", freed_elsewhere},
+        {"shut_down", shut_down},
+        {"cleared", cleared},
+        {"cleared_elsewhere", cleared_elsewhere},
+        {"hurried", hurried},
+        {"no_jobs", no_jobs},
+        {"callbacks", callbacks},
+        {"two_pauses", two_pauses},
+        {"first_calls", first_calls},
+        {"fortified", fortified},
+        {NULL, NULL},
+    };
+    return run(tests, count, arguments);
+}
