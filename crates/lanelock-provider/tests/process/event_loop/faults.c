@@ -91,6 +91,7 @@ static void full(void) {
     }
     for (int turns = 0; turns < 1000 && !is_answered(&pairs[0]); turns++)
         wait_idly();
+    check(is_answered(&pairs[0]));
     finish_all(0, 3);
 }
 
@@ -231,7 +232,16 @@ static int on_certificate(SSL *ssl, void *argument) {
     return 1;
 }
 
+/* While the server's messages are made, when operations of the handshake pause. */
+static void on_message(int is_sent, int version, int type, const void *bytes, size_t len, SSL *ssl,
+                       void *argument) {
+    (void)version, (void)bytes, (void)len, (void)ssl, (void)argument;
+    if (is_sent && type == SSL3_RT_HANDSHAKE)
+        call_back();
+}
+
 static void callbacks(void) {
+    SSL_CTX_set_msg_callback(servers, on_message);
     SSL_CTX_set_tlsext_servername_callback(servers, on_name);
     SSL_CTX_set_alpn_select_cb(servers, on_protocols, NULL);
     SSL_CTX_set_cert_cb(servers, on_certificate, NULL);
@@ -241,11 +251,11 @@ static void callbacks(void) {
         check(SSL_set_async_callback(pairs[i].server, on_pause) == 1);
         drive(&pairs[i]);
         /* They have come to their end before the handshake pauses. */
-        check(entered == 3 * (i + 1) && left == entered && pauses == i + 1);
+        check(entered >= 3 * (i + 1) && left == entered && pauses == i + 1);
         check(takes_part(pairs[i].server));
     }
     finish_all(0, 3);
-    check(entered == 9);
+    check(entered > 9 && left == entered);
 }
 
 /* A share and a signature, or the signature alone. */

@@ -123,25 +123,30 @@ static void own(void) {
     check(answered(0, 2) == 2 && takes_part(pairs[0].server));
 }
 
-static void *elsewhere(void *pair) {
-    drive(pair);
+static int how_many;
+
+static void *elsewhere(void *first) {
+    for (int i = 0; i < how_many; i++)
+        drive((struct pair *)first + i);
     return NULL;
 }
 
-static void drive_elsewhere(struct pair *pair) {
+static void drive_elsewhere(struct pair *first, int count) {
     pthread_t other;
-    check(pthread_create(&other, NULL, elsewhere, pair) == 0);
+    how_many = count;
+    check(pthread_create(&other, NULL, elsewhere, first) == 0);
     pthread_join(other, NULL);
 }
 
 /* A thread that has never waited for events may never do so. */
 static void new_thread(void) {
-    make_pairs(2);
-    drive_elsewhere(&pairs[0]);
-    check(!takes_part(pairs[0].server) && is_answered(&pairs[0]));
-    drive(&pairs[1]);
-    check(takes_part(pairs[1].server));
-    finish_all(0, 2);
+    make_pairs(4);
+    drive_elsewhere(pairs, 3);
+    for (int i = 0; i < 3; i++)
+        check(!takes_part(pairs[i].server) && is_answered(&pairs[i]));
+    drive(&pairs[3]);
+    check(takes_part(pairs[3].server));
+    finish_all(0, 4);
 }
 
 /* One is driven by two threads: it comes to its end, and no other takes part from then on. */
@@ -149,7 +154,7 @@ static void handed_over(void) {
     make_pairs(3);
     drive(&pairs[0]);
     check(takes_part(pairs[0].server));
-    drive_elsewhere(&pairs[0]);
+    drive_elsewhere(pairs, 1);
     check(!is_answered(&pairs[0]));
     is_served_at_once(&pairs[1]);
     finish(&pairs[0]);
