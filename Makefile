@@ -15,7 +15,7 @@ MODULE = target/release/lanelock.so
 # The C library as Cargo builds it.
 CAPI = target/release/liblanelock_capi.a
 # Those that are tested with the provider.
-SERVERS = haproxy trafficserver nginx lighttpd redis event-loops httpd hitch
+SERVERS = haproxy trafficserver nginx lighttpd redis unbound mosquitto httpd hitch
 # Those with loops that llvm-mca is asked about.
 MCA_ALGORITHMS = aes-128-cbc,aes-256-cbc,aes-128-ctr,aes-256-ctr,aes-128-gcm,aes-256-gcm,aes-128-ccm,aes-128-xts,aes-128-cmac,aes-128-gmac,sha1,sha256
 # What `perf pubkey` calls the operations of ML-KEM.
@@ -137,8 +137,8 @@ dpdk: setup ## The crypto driver for the DPDK that is installed: target/dpdk/lib
 dpdk-24.11: capi ## As root: the same driver with the DPDK 24.11 of Debian 13, and DPDK's tests there
 	tools/dpdk-releases 24.11
 
-soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned
-	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --connections 200
+soak-tls: build ## Long: 100,000 handshakes of HAProxy with the provider, a third of them abandoned, some slow
+	$(LANELOCK) perf tls --handshakes 100000 --abort 0.33 --slow 0.05 --connections 200
 
 race: setup ## Valgrind's two race detectors, inside libcrypto too
 	tools/race

@@ -5,6 +5,7 @@ PROVIDER=${PROVIDER:-target/release/lanelock.so}
 work=$(mktemp -d)
 server= # pids that end with the test
 origin= # one more
+clients= # and the load
 
 fail() {
     echo "FAIL: $*" >&2
@@ -12,7 +13,7 @@ fail() {
 }
 
 cleanup() {
-    for pid in $server $origin; do
+    for pid in $server $origin $clients; do
         if kill -TERM "$pid" 2>/dev/null; then
             wait_for_end "$pid" 3 || kill -KILL "$pid" 2>/dev/null || true
         fi
@@ -168,13 +169,48 @@ resident() { # resident PID: KiB
     awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"
 }
 
-soak() { # soak PORT FOLDER COUNT SHARE: so many handshakes, a share of them abandoned
+soak() { # soak PORT FOLDER COUNT SHARE [OPTIONS]: so many handshakes, a share of them abandoned
+    # shellcheck disable=SC2086
     "$LANELOCK" perf tls --connect "127.0.0.1:$1" --certificate "$2/cert.pem" \
-        --connections 100 --handshakes "$3" --abort "$4"
+        --connections 100 --handshakes "$3" --abort "$4" ${5-}
 }
 
-# Clients that leave in the middle: no other handshake fails, descriptors return to where they were
-# before the first of them came, and resident memory stops to grow.
+begin_load() { # begin_load PORT FOLDER [COUNT]: clients that shake hands until end_load, or so often
+    # No function, whose process would be another.
+    "$LANELOCK" perf tls --connect "127.0.0.1:$1" --certificate "$2/cert.pem" --connections 100 \
+        --handshakes "${3-1000000}" >"$work/load" 2>&1 &
+    clients=$!
+    sleep 0.3
+    kill -0 "$clients" 2>/dev/null || fail "no clients shake hands any more: $(cat "$work/load")"
+}
+
+end_load() { # whatever has become of them
+    kill -TERM "$clients" 2>/dev/null || true
+    wait "$clients" 2>/dev/null || true
+    clients=
+}
+
+# A stop under load ends. The clients' connections are refused by then: that is what it means to them.
+check_stop() { # check_stop SIGNAL PORT FOLDER
+    begin_load "$2" "$3"
+    kill -s "$1" "$server"
+    wait_for_end "$server" 30 || fail "the server still runs 30 s after $1 under load"
+    server=
+    end_load
+}
+
+# No handshake fails while the command runs amid them.
+amid_load() { # amid_load PORT FOLDER COMMAND...
+    begin_load "$1" "$2" 3000
+    shift 2
+    "$@" || fail "$*"
+    wait "$clients" || fail "beside $*: $(cat "$work/load")"
+    clients=
+}
+
+# A third of the clients leaves in the middle, some of the others are slow, in TLS 1.2 and 1.3: no
+# handshake fails but theirs, descriptors return to where they were before the first of them came, and
+# resident memory stops growing.
 check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     # Engines and threads open some of their own.
     soak "$2" "$3" "$4" 0 >/dev/null || fail "handshakes failed"
@@ -186,7 +222,7 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     until [ -n "$grown" ] && [ "$grown" -lt "$allowed" ]; do
         waves=$((waves + 1))
         [ "$waves" -le 5 ] || fail "resident memory grew by $grown KiB in the last of 5 waves"
-        soak "$2" "$3" "$4" 0.5 >"$work/soak" 2>&1 || fail "beside abandoned ones: $(cat "$work/soak")"
+        soak "$2" "$3" $(($4 / 2)) 0.33 "--slow 0.05 --tls 1.2,1.3" >"$work/soak" 2>&1 || fail "beside abandoned ones: $(cat "$work/soak")"
         tries=0
         until [ "$(descriptors "$1")" -le "$before" ]; do
             tries=$((tries + 1))
@@ -211,6 +247,51 @@ rows = json.load(sys.stdin)["algorithms"]
 for row in rows:
     print(row["algorithm"], "operations", row["completed"], "in lanes", row["in_lanes"])
 sys.exit(not any(row["in_lanes"] for row in rows))' || fail "no operation ran in a batch"
+}
+
+# Sentences of a log. The kernel says of one and the same reset client that, or that its pipe is broken,
+# depending on whether the server read before it wrote.
+sentences() { # sentences FILE
+    sed 's/Broken pipe/Connection reset by peer/' "$1" | sort -u
+}
+
+# The log of the same work with lanelock has no sentence that it has not without.
+check_log() { # check_log RUN: `RUN COMMAND...` starts the server by the command, works, ends it and prints its sentences
+    "$1" env >"$work/logged"
+    sentences "$work/logged" >"$work/alone"
+    [ -s "$work/alone" ] || fail "nothing is logged without lanelock to compare with"
+    "$1" "$LANELOCK" run -- >"$work/logged"
+    more=$(sentences "$work/logged" | comm -13 "$work/alone" -)
+    [ -z "$more" ] || fail "logged only with lanelock: $more"
+}
+
+calls() { # calls PID PORT FOLDER COUNT: its system calls in a hundred of so many handshakes
+    strace -c -f -p "$1" -o "$work/calls" 2>/dev/null &
+    tracer=$!
+    tries=0
+    until grep -q '^TracerPid:.[1-9]' "/proc/$1/status"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || fail "strace does not attach"
+        sleep 0.1
+    done
+    soak "$2" "$3" "$4" 0 >/dev/null || fail "handshakes failed under strace"
+    kill -INT "$tracer"
+    wait "$tracer" || true
+    awk -v count="$4" '/ total$/ { print int(100 * $4 / count) }' "$work/calls"
+}
+
+# What a pause costs the kernel: nearly nothing, since it has no descriptor and no event.
+check_system_calls() { # check_system_calls COUNT: `COUNT COMMAND...` starts the server by the command, prints its calls, ends it
+    command -v strace >/dev/null 2>&1 || {
+        echo "skipped: system calls: strace is not installed (apt-get install strace)"
+        return
+    }
+    "$1" env >"$work/counted"
+    alone=$(cat "$work/counted")
+    "$1" "$LANELOCK" run -- >"$work/counted"
+    with=$(cat "$work/counted")
+    echo "system calls in a hundred handshakes: $alone alone, $with with lanelock"
+    [ "$with" -le $((alone + 400)) ] || fail "a handshake has over 4 system calls more"
 }
 
 # For servers that are started by `lanelock run`: the command by its full path, and its module.
