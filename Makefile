@@ -15,7 +15,7 @@ MODULE = target/release/lanelock.so
 # The C library as Cargo builds it.
 CAPI = target/release/liblanelock_capi.a
 # Those that are tested with the provider.
-SERVERS = haproxy trafficserver nginx lighttpd redis unbound mosquitto httpd hitch
+SERVERS = haproxy trafficserver nginx lighttpd redis unbound mosquitto httpd hitch mariadb
 # Those with loops that llvm-mca is asked about.
 MCA_ALGORITHMS = aes-128-cbc,aes-256-cbc,aes-128-ctr,aes-256-ctr,aes-128-gcm,aes-256-gcm,aes-128-ccm,aes-128-xts,aes-128-cmac,aes-128-gmac,sha1,sha256
 # What `perf pubkey` calls the operations of ML-KEM.
