@@ -1,6 +1,7 @@
 //! `lanelock run --dry-run`: what a program would gain, and how.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use super::program::{PRIVILEGED, Program};
 use super::user_config::UserConfig;
@@ -9,7 +10,7 @@ use crate::failure::Failure;
 use crate::terminal::print;
 
 /// How a known server comes to batches, by its program's name.
-const SERVERS: [(&str, Way); 16] = [
+const SERVERS: [(&str, Way); 26] = [
     (
         "haproxy",
         Way::Own("`ssl-mode-async` in the section global"),
@@ -29,22 +30,50 @@ const SERVERS: [(&str, Way); 16] = [
     ("apache2", Way::Threads),
     ("httpd", Way::Threads),
     ("mariadbd", Way::Threads),
+    ("mysqld", Way::Threads),
     (
         "dovecot",
         Way::None(
             "its processes hand TLS over in memory (BIO_new_bio_pair) and not by a socket, and have \
-             one connection each unless `service_count` says otherwise",
+             one connection each unless `service_count` says otherwise; let a proxy in front of it \
+             terminate TLS, as in `lanelock run -- hitch`",
         ),
     ),
     (
         "memcached",
-        Way::None("it begins a connection's handshake in one thread and continues it in another"),
+        Way::None(
+            "it begins a connection's handshake in one thread and continues it in another; let a \
+             proxy in front of it terminate TLS, as in `lanelock run -- hitch`",
+        ),
     ),
     (
         "postgres",
         Way::None("it has a process for each connection"),
     ),
+    ("python", Way::Language),
+    ("ruby", Way::Language),
+    ("perl", Way::Language),
+    ("node", Way::None(NODE)),
+    ("nodejs", Way::None(NODE)),
+    ("java", Way::None(JAVA)),
+    ("sh", Way::None(SHELL)),
+    ("dash", Way::None(SHELL)),
+    ("bash", Way::None(SHELL)),
 ];
+
+const NODE: &str = "\
+    Node.js hands TLS over in memory and not by a socket, and most builds contain a copy of \
+    OpenSSL; let a server in front of it terminate TLS, as in `lanelock run -- nginx`";
+const JAVA: &str = "\
+    Java has a TLS of its own (JSSE); let a server in front of it terminate TLS, as in \
+    `lanelock run -- nginx`";
+const SHELL: &str = "\
+    it is a shell or a script of one, which starts other programs: name the program that serves";
+
+/// What to do where TLS is not the system's OpenSSL.
+const INSTEAD: &str = "\
+    use a build that is linked with libssl.so.3, or let a server in front of it terminate TLS, as in \
+    `lanelock run -- nginx`";
 
 /// How a server's operations come to run together.
 #[derive(Clone, Copy)]
@@ -55,6 +84,8 @@ enum Way {
     Given,
     /// It has a thread for each handshake, and they wait for each other.
     Threads,
+    /// It runs a language, in whose program there may be threads.
+    Language,
     /// Nothing does, for this reason.
     None(&'static str),
 }
@@ -101,6 +132,15 @@ fn objection(program: &Program) -> Result<Option<String>, Failure> {
     }))
 }
 
+/// What is known of programs of this name.
+fn known(path: &Path) -> Option<Way> {
+    let name = path.file_name()?.to_str()?;
+    // Interpreters have their version in their name.
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let of = |name: &str| SERVERS.iter().find(|(known, _)| *known == name);
+    of(name).or_else(|| of(plain)).map(|&(_, way)| way)
+}
+
 /// How the program comes to batches, or why it does not.
 fn verdict(program: &Program, options: &Options) -> Result<String, String> {
     let Options {
@@ -108,16 +148,20 @@ fn verdict(program: &Program, options: &Options) -> Result<String, String> {
         threads,
         ..
     } = *options;
-    let name = program.path.file_name().and_then(OsStr::to_str);
-    let known = SERVERS.iter().find(|(known, _)| Some(*known) == name);
+    let known = known(&program.path).or_else(|| known(&program.binary));
     let has_libssl = program.has_libssl || program.loads_libssl || known.is_some();
     if !has_libssl && !program.other_tls.is_empty() {
         return Err(format!(
-            "it speaks TLS by {}",
+            "it speaks TLS by {}: {INSTEAD}",
             program.other_tls.join(" and ")
         ));
     }
-    match known.map(|&(_, way)| way) {
+    if !has_libssl && program.libcrypto.is_none() && program.contains_openssl() {
+        return Err(format!(
+            "it contains a copy of OpenSSL, which does not load the module: {INSTEAD}"
+        ));
+    }
+    match known {
         Some(Way::Own(setting)) => Ok(format!(
             "its own asynchronous mode; switch it on: {setting}"
         )),
@@ -125,6 +169,16 @@ fn verdict(program: &Program, options: &Options) -> Result<String, String> {
         Some(Way::Threads) if threads == Some(When::Off) => {
             Err("--threads off, and it has a thread for each handshake".to_owned())
         }
+        Some(Way::Language) if threads == Some(When::Off) => Err(
+            "--threads off, and event loops of its language hand TLS over in memory".to_owned(),
+        ),
+        Some(Way::Language) => Ok(format!(
+            "operations that threads of its script have at the same time, if each handshake has a \
+             thread (--threads {}); event loops of its language, as asyncio, hand TLS over in \
+             memory and run as without lanelock: let a server in front of them terminate TLS; \
+             `--stats` says what ran in lanes",
+            threads.unwrap_or(When::Auto).name()
+        )),
         Some(Way::Threads) => Ok(format!(
             "operations that its threads have at the same time, a thread for each handshake \
              (--threads {})",
@@ -139,7 +193,10 @@ fn verdict(program: &Program, options: &Options) -> Result<String, String> {
         )),
         None if program.is_preloaded(event_loop) => Ok(
             "asynchronous handshakes if it is a server that drives non-blocking sockets from a \
-             loop of epoll, poll or select; `--stats` says what ran in lanes"
+             loop of epoll, poll or select, or operations of threads if it has a thread for each \
+             handshake; if it hands TLS over in memory (BIO_s_mem, BIO_new_bio_pair) or moves \
+             connections between threads, which cannot be seen beforehand, it runs as without \
+             lanelock; `--stats` says what ran in lanes"
                 .to_owned(),
         ),
         None if program.libcrypto.is_some() => Err(

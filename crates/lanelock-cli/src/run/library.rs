@@ -79,7 +79,11 @@ pub(super) fn directory(libcrypto: Option<&Path>) -> Option<PathBuf> {
             places.find(|path| path.is_file())?
         }
     };
-    let bytes = fs::read(path).ok()?;
+    directory_of(&fs::read(path).ok()?)
+}
+
+/// The same of a file's content.
+pub(super) fn directory_of(bytes: &[u8]) -> Option<PathBuf> {
     const START: &[u8] = b"OPENSSLDIR: \"";
     let at = bytes
         .windows(START.len())

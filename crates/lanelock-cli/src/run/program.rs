@@ -15,6 +15,8 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) path: PathBuf,
+    /// What the kernel executes: the same, or the interpreter of a script.
+    pub(super) binary: PathBuf,
     /// `None` if none is loaded at the start: a plugin may load one later.
     pub(super) libcrypto: Option<PathBuf>,
     /// Whether libssl is loaded at the start.
@@ -66,11 +68,18 @@ impl Program {
             waits_in_threads: name.is_some_and(|name| WAIT_IN_THREADS.contains(&name)),
             other_tls,
             is_privileged: is_privileged(&binary),
+            binary,
         })
     }
 }
 
 impl Program {
+    /// Whether a libcrypto was linked into the program: each has its folder as a string.
+    pub(super) fn contains_openssl(&self) -> bool {
+        let found = |file: Vec<u8>| library::directory_of(&file).is_some();
+        fs::read(&self.binary).is_ok_and(found)
+    }
+
     /// Whether the module is to stand before the C library's and libssl's functions.
     pub(super) fn is_preloaded(&self, event_loop: Option<When>) -> bool {
         self.has_libssl

@@ -1,5 +1,7 @@
 //! `lanelock run --dry-run`: what it says of programs, and that it starts none.
 
+use std::os::unix::fs::PermissionsExt;
+
 use lanelock_testkit::has_lanes;
 
 use super::Scene;
@@ -51,14 +53,16 @@ fn servers_with_an_event_loop_are_given_asynchronous_handshakes() {
 
 #[test]
 fn threads_of_a_server_wait_for_each_other() {
-    let Some((code, said)) = verdict(&["--dry-run"], "apache2", &["-lssl"]) else {
-        return;
-    };
-    assert_eq!(code, 0, "{said}");
-    assert!(
-        said.contains("a thread for each handshake (--threads auto)"),
-        "{said}"
-    );
+    for name in ["apache2", "mariadbd", "mysqld"] {
+        let Some((code, said)) = verdict(&["--dry-run"], name, &["-lssl"]) else {
+            return;
+        };
+        assert_eq!(code, 0, "{said}");
+        assert!(
+            said.contains("a thread for each handshake (--threads auto)"),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -68,6 +72,113 @@ fn servers_with_a_mode_of_their_own_are_told_how_to_switch_it_on() {
     };
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("ssl-mode-async"), "{said}");
+}
+
+#[test]
+fn what_shows_only_when_a_program_runs_is_named() {
+    for (name, libraries, words) in [
+        ("server", &["-lssl"][..], &["BIO_new_bio_pair", "--stats"]),
+        ("python3.11", &[], &["--threads auto", "asyncio"]),
+        (
+            "ruby3.1",
+            &[],
+            &["if each handshake has a thread", "in memory"],
+        ),
+    ] {
+        let Some((code, said)) = verdict(&["--dry-run"], name, libraries) else {
+            return;
+        };
+        assert_eq!(code, 0, "{said}");
+        for word in words {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_script_is_what_its_interpreter_is() {
+    let scene = Scene::new();
+    if !has_lanes() {
+        eprintln!("SKIPPED: this CPU has no lanes for public keys");
+        return;
+    }
+    let script = scene.path("service");
+    for (name, code, word) in [("python3", 0, "asyncio"), ("sh", 1, "a script of one")] {
+        let interpreter = scene.cc("int main(void) { return 0; }", &[], name);
+        std::fs::write(&script, format!("#!{}\n", interpreter.display())).unwrap();
+        std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+        let output = scene
+            .run(&["--dry-run", "--"])
+            .arg(&script)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(word), "{said}");
+    }
+}
+
+/// A library of this name stands for one that speaks TLS, a string for a libcrypto in the program.
+#[test]
+fn other_ways_to_tls_are_named_with_what_to_do() {
+    let scene = Scene::new();
+    if !has_lanes() {
+        eprintln!("SKIPPED: this CPU has no lanes for public keys");
+        return;
+    }
+    let soname = "-Wl,-soname,libgnutls.so.30";
+    scene.cc("int tls;", &["-shared", "-fPIC", soname], "libgnutls.so.30");
+    let rpath = format!("-Wl,-rpath,{}", scene.folder.path().display());
+    let args = ["-Wl,--no-as-needed", "libgnutls.so.30", &rpath];
+    let other = scene.cc("int main(void) { return 0; }", &args, "other");
+    let text = "const char *folder = \"OPENSSLDIR: \\\"/usr/local/ssl\\\"\"; int main(void) { return !folder; }";
+    let own = scene.cc(text, &[], "own");
+    for (program, why) in [
+        (other, "it speaks TLS by libgnutls.so.30: "),
+        (
+            own,
+            "it contains a copy of OpenSSL, which does not load the module: ",
+        ),
+    ] {
+        let output = scene
+            .run(&["--dry-run", "--"])
+            .arg(program)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        for word in [why, "libssl.so.3", "lanelock run -- nginx"] {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_static_program_and_a_setuid_one_are_told_what_to_do() {
+    let scene = Scene::new();
+    let text = "int main(void) { return 0; }";
+    let fixed = scene.cc(text, &["-static"], "fixed");
+    let said = scene.refusal(&["--dry-run", "--", fixed.to_str().unwrap()]);
+    for word in ["it is statically linked", "libcrypto.so.3"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    if !rustix::process::getuid().is_root() {
+        eprintln!("SKIPPED: only root can give a program to another user");
+        return;
+    }
+    let theirs = scene.cc(text, &["-lssl"], "theirs");
+    std::os::unix::fs::chown(&theirs, Some(65534), None).unwrap();
+    std::fs::set_permissions(&theirs, PermissionsExt::from_mode(0o4755)).unwrap();
+    let output = scene
+        .run(&["--dry-run", "--"])
+        .arg(theirs)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for word in ["setuid", "the system's own openssl.cnf"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
 }
 
 #[test]
@@ -83,6 +194,15 @@ fn what_gains_nothing_is_named_with_the_reason() {
         (&["--dry-run"], "server", &[], "not linked with OpenSSL"),
         (&["--dry-run"], "dovecot", &[], "BIO_new_bio_pair"),
         (&["--dry-run"], "memcached", &["-lssl"], "in another"),
+        (&["--dry-run"], "node", &[], "a server in front of it"),
+        (&["--dry-run"], "java", &[], "JSSE"),
+        (&["--dry-run"], "bash", &[], "name the program that serves"),
+        (
+            &["--dry-run", "--threads", "off"],
+            "python3",
+            &[],
+            "--threads off",
+        ),
         (
             &["--dry-run", "--event-loop", "off"],
             "nginx",

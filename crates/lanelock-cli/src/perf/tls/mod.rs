@@ -28,6 +28,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::bench::Bench;
 use super::contest::Pace;
 use super::number::{number, seconds};
@@ -221,30 +223,27 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(&bench, rows, columns::TLS, &args.output)
 }
 
-/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key, with and without
-/// the provider; or what is missing for it.
+/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key by every server that
+/// is installed, with and without the provider; and what is missing.
 ///
 /// # Errors
 /// [`Failure::Failed`] if a handshake failed.
-pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failure> {
+pub fn tour(say: impl Fn(&str)) -> Result<(Vec<Handshakes>, Vec<String>), Failure> {
     let module = match module::find() {
         Ok(module) => module,
-        Err(failure) => return Ok(Err(failure.to_string())),
+        Err(failure) => return Ok((Vec::new(), vec![failure.to_string()])),
     };
-    let kinds = [Kind::Haproxy, Kind::Nginx];
-    let mut installed = kinds
-        .iter()
-        .filter_map(|&kind| Some((kind, kind.find()?)))
-        .peekable();
-    if installed.peek().is_none() {
-        return Ok(Err(format!(
-            "neither HAProxy nor nginx is installed: {}",
-            Kind::Nginx.remedy()
-        )));
-    }
     let cores = Cores::choose();
-    let mut rows = Vec::new();
-    for (kind, program) in installed {
+    let (mut rows, mut missing) = (Vec::new(), Vec::new());
+    for &kind in Kind::value_variants() {
+        let Some(program) = kind.find() else {
+            missing.push(format!(
+                "{} is not installed: {}",
+                kind.name(),
+                kind.remedy()
+            ));
+            continue;
+        };
         say(&format!(
             "TLS handshakes of {}, with and without the provider",
             kind.name()
@@ -257,21 +256,28 @@ pub fn tour(say: impl Fn(&str)) -> Result<Result<Vec<Handshakes>, String>, Failu
             multi_accept: false,
             cores: &cores,
         };
-        rows.extend(servers.tour()?);
+        match servers.tour()? {
+            Ok(measured) => rows.extend(measured),
+            Err(why) => missing.push(why),
+        }
     }
-    Ok(Ok(rows))
+    Ok((rows, missing))
 }
 
 impl Servers<'_> {
-    /// What [`tour`] measures of one kind of server.
-    fn tour(&self) -> Result<Vec<Handshakes>, Failure> {
+    /// What [`tour`] measures of one kind of server; or why it does not start, as one without its
+    /// package for TLS.
+    fn tour(&self) -> Result<Result<Vec<Handshakes>, String>, Failure> {
         let pace = Pace {
-            seconds: Duration::from_millis(900),
+            seconds: Duration::from_millis(600),
             rounds: 3,
         };
         let keys = contest::keys(&[KeyKind::Rsa2048])?;
         let cells = contest::cells(&keys, &[Version::Tls13], &[Group::X25519], &[1, 8, 64]);
-        contest::measure(self.cores, &cells, pace, |cell| self.start(cell))
+        if let Some(Err(failure)) = cells.first().map(|cell| self.start(cell)) {
+            return Ok(Err(format!("{failure}; {}", self.kind.remedy())));
+        }
+        contest::measure(self.cores, &cells, pace, |cell| self.start(cell)).map(Ok)
     }
 }
 
