@@ -87,6 +87,9 @@ pub struct Machine {
     pub(crate) digits: arch::DigitSet,
     /// Rounds of SHA-1 and SHA-256 as instructions.
     pub(crate) sha: Option<arch::Sha>,
+    /// Whether those of several messages overlap. Else the CPU is as long with each message as if there
+    /// were no other.
+    pub(crate) sha_overlaps: bool,
     /// Rounds of SHA-512 as instructions.
     pub(crate) sha512: Option<arch::Sha512>,
     /// Registers of AES blocks in flight, 4 or 8, where each lane has a key of its own: as many as a
@@ -102,6 +105,7 @@ impl Machine {
         words: arch::WordSet::Portable,
         digits: arch::DigitSet::Portable,
         sha: None,
+        sha_overlaps: true,
         sha512: None,
         keyed_registers: 8,
     };
@@ -149,12 +153,14 @@ impl Machine {
     }
 
     /// The same machine as it is where a round of AES begins once a cycle, and where it begins twice:
-    /// chains under many keys then have other lanes. For tests.
+    /// chains under many keys then have other lanes; and where rounds of SHA overlap and where not: then
+    /// another number of messages is few. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn paces(self) -> [Self; 2] {
-        [4, 8].map(|keyed_registers| Self {
+        [(4, false), (8, true)].map(|(keyed_registers, sha_overlaps)| Self {
             keyed_registers,
+            sha_overlaps,
             ..self
         })
     }

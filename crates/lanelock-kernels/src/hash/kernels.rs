@@ -49,11 +49,18 @@ impl<A: Algorithm> Kernels<A> {
         let extension = A::EXTENSION.is_some() && A::has_extension(machine);
         of_words!(machine.words, |S| match (extension, S::BITS > 64) {
             (true, true) if S::BITS < 256 => const { &Self::EXTENSION },
-            (true, true) => const { &Self::in_lanes::<S>(Step::extension(A::FEW[few::<S>()])) },
+            (true, true) if S::BITS < 512 => const { &Self::beside_extension::<S>(2) },
+            (true, true) if machine.sha_overlaps => const { &Self::beside_extension::<S>(0) },
+            (true, true) => const { &Self::beside_extension::<S>(1) },
             (false, true) => const { &Self::in_lanes::<S>(Step::alone::<S>()) },
             (true, false) => const { &Self::EXTENSION },
             (false, false) => const { &Self::PORTABLE },
         })
+    }
+
+    /// [`Self::in_lanes`] for more messages than a place of [`Compress::FEW`](super::Compress::FEW) says.
+    const fn beside_extension<S: Registers>(place: usize) -> Self {
+        Self::in_lanes::<S>(Step::extension(A::FEW[place]))
     }
 
     /// A step for few messages, then registers of `S`. With two messages in each lane, the latency of
@@ -138,9 +145,4 @@ impl<A: Algorithm> core::fmt::Debug for Kernels<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} on {}", A::NAME, self.name)
     }
-}
-
-/// The place of a register's width in [`Compress::FEW`](super::Compress::FEW).
-const fn few<S: Registers>() -> usize {
-    if S::BITS < 512 { 1 } else { 0 }
 }

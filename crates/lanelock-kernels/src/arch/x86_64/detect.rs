@@ -14,6 +14,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         tier,
         blocks: BlockSet::Xmm(AesNi::detect()?),
         sha: ShaNi::detect(),
+        sha_overlaps: features() & INTEL == 0,
         ..Machine::PORTABLE
     };
     match tier {
@@ -208,6 +209,7 @@ const SHANI: u32 = 1 << 4;
 const IFMA: u32 = 1 << 5;
 const TWO_ROUNDS: u32 = 1 << 6;
 const FMA: u32 = 1 << 7;
+const INTEL: u32 = 1 << 8;
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -249,6 +251,10 @@ fn ask() -> u32 {
 
     let sse = all(one.ecx, &[9, 19]); // SSSE3, SSE4.1
     let mut found = 0;
+    // No bit says so: rounds of SHA of one message keep the only unit of Intel's cores busy.
+    if zero.ebx == u32::from_le_bytes(*b"Genu") {
+        found |= INTEL; // "GenuineIntel"
+    }
     if sse && all(one.ecx, &[1, 25]) {
         found |= AESNI; // PCLMULQDQ, AES
     }
