@@ -2,7 +2,7 @@
 //! lighttpd, Redis and others whose event loop drives connections on non-blocking sockets.
 //!
 //! Where this module is preloaded, calls that drive a handshake come here first ([`handshake`]). A
-//! connection that takes part ([`connection`]) gets asynchronous mode until its handshake is done.
+//! connection that takes part ([`qualification`]) gets asynchronous mode until its handshake is done.
 //! When its job pauses, the program is told that the handshake waits for the client to send
 //! something, which it soon does: as soon as its batch is full, or before the program's loop blocks
 //! ([`waits`]), the batch runs, the jobs are resumed here, and the server's messages leave ([`resume`]).
@@ -28,6 +28,7 @@
 
 mod connection;
 mod handshake;
+mod qualification;
 mod resume;
 #[cfg(all(target_arch = "x86_64", not(test)))]
 mod symbols;

@@ -13,6 +13,8 @@
 //! came: calls that are bound to another library are never seen ([`symbols`]), and the copy of
 //! libssl that is called is the one that the object belongs to ([`crate::libssl`]).
 //!
+//! `SSL_clear` ends such a job as well, so that the connection can start over.
+//!
 //! libcrypto tells when the last reference goes (the extra data of a connection is freed), but in 3.5
 //! and 4.0 after libssl has freed what the paused handshake would go on with.
 
