@@ -14,7 +14,7 @@ use crate::{check, perf};
 /// Arguments of `lanelock tour`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Takes about four minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
+Takes about three minutes on two cores. `lanelock check` and `lanelock perf` do the same with more
 options. TLS handshakes need the provider's module, and are measured for each of HAProxy, nginx,
 lighttpd, Redis and Apache httpd that is installed.
 

@@ -1,4 +1,4 @@
-//! A bit of everything, for `lanelock tour`: some four minutes on two cores.
+//! A bit of everything, for `lanelock tour`: two minutes on two cores.
 
 use std::time::Duration;
 
