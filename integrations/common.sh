@@ -235,8 +235,8 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     cat "$work/soak"
 }
 
-# check_batches PID: its operations met in batches, if the CPU has what their lanes need
-check_batches() {
+# Its operations met in batches, so many of one algorithm at least, if the CPU has what their lanes need.
+check_batches() { # check_batches PID [COUNT]
     if ! grep -qw fma /proc/cpuinfo; then
         echo "skipped: whether operations met in batches: this CPU has no FMA"
         return
@@ -246,7 +246,8 @@ import json, sys
 rows = json.load(sys.stdin)["algorithms"]
 for row in rows:
     print(row["algorithm"], "operations", row["completed"], "in lanes", row["in_lanes"])
-sys.exit(not any(row["in_lanes"] for row in rows))' || fail "no operation ran in a batch"
+least = int(sys.argv[1])
+sys.exit(not any(row["in_lanes"] >= least for row in rows))' "${2-1}" || fail "fewer than ${2-1} operations ran in batches"
 }
 
 # Sentences of a log. The kernel says of one and the same reset client that, or that its pipe is broken,
