@@ -66,7 +66,7 @@ impl Tier {
 pub enum Digits {
     /// As plain integers, lane by lane.
     Plain,
-    /// As doubles, by fused multiply-adds of four lanes.
+    /// As doubles, by fused multiply-adds, of four lanes.
     Fma,
     /// By the multiply-adds of AVX-512 IFMA, of eight lanes.
     Ifma,
@@ -181,6 +181,12 @@ impl Machine {
     #[must_use]
     pub fn digits(self) -> Digits {
         self.digits.kind()
+    }
+
+    /// Big numbers of a register: operations of RSA and of the curves that run in lockstep.
+    #[must_use]
+    pub fn digit_lanes(self) -> usize {
+        self.digits.lanes()
     }
 }
 

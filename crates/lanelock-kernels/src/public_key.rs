@@ -1,4 +1,4 @@
-//! Public-key operations: eight of an algorithm in lockstep, one per lane, each with its own key.
+//! Public-key operations of an algorithm in lockstep, one per lane, each with its own key.
 
 pub mod curve25519;
 pub mod ml_kem;

@@ -37,9 +37,9 @@
 //! | `neon` | AES, one block to a register | the SHA instructions; without, 4 lanes | 2 lanes | 4 lanes, Poly1305 in 2 |
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
-//! Public-key operations run eight at a time, each with a key of its own, where the CPU multiplies fast
-//! enough for that to be ahead of OpenSSL: all of them with AVX-512 IFMA or AVX2 and FMA, if the tier has
-//! those.
+//! Public-key operations run in lockstep, each with a key of its own, where the CPU multiplies fast enough
+//! for that to be ahead of OpenSSL: all of them with AVX-512 IFMA, eight at a time, or AVX2 and FMA, four at
+//! a time, if the tier has those; those of ML-KEM eight at a time.
 //!
 //! | key | operations | on |
 //! |---|---|---|

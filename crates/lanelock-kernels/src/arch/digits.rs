@@ -1,4 +1,4 @@
-//! Eight 64-bit lanes: what the big-number kernels are written over.
+//! 64-bit lanes, four or eight: what the big-number kernels are written over.
 //!
 //! A number is an array of registers, one per digit of at most 52 bits; a lane is one number. The
 //! multiply-adds are those of AVX-512 IFMA; other registers give the same values by other means, and
@@ -15,19 +15,22 @@ pub(crate) use super::portable::Portable;
 use super::register::{Code, Proof, Register};
 use crate::wipe::{Plain, wipe};
 
-/// How many lanes.
-pub(crate) const LANES: usize = 8;
+/// Most lanes of a register.
+pub(crate) const MAX_LANES: usize = 8;
 
 /// Bits of a digit that the multiply-adds take and give.
 pub(crate) const DIGIT_BITS: u32 = 52;
 
-/// One word for each lane.
-pub(crate) type Words = [u64; LANES];
+/// One word for each lane: the first ones, where a register has fewer than there are words.
+pub(crate) type Words = [u64; MAX_LANES];
 
-/// A register of eight 64-bit words.
+/// A register of 64-bit words.
 ///
 /// No method's time or addresses depend on a value.
 pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
+    /// How many words: a power of two, at most [`MAX_LANES`].
+    const LANES: usize;
+
     /// A choice for each lane.
     type Mask: Mask;
 
@@ -53,7 +56,7 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// One word for each lane.
     fn load(proof: Self::Proof, words: &Words) -> Self;
 
-    /// The inverse of [`Self::load`].
+    /// The inverse of [`Self::load`]; words that no lane has stay.
     fn store(self, words: &mut Words);
 
     /// Sum modulo 2⁶⁴.
@@ -162,13 +165,13 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// Bits of the index from 4 on are ignored.
     fn lookup(table: &[Words; 2], index: Self) -> Self;
 
-    /// Lane `i` is what lane `i` ⊕ `distance` was, a distance below [`LANES`].
+    /// Lane `i` is what lane `i` ⊕ `distance` was, a distance below [`Self::LANES`].
     #[inline(always)]
     #[must_use]
     fn crossed(self, distance: usize) -> Self {
-        let (mut words, mut crossed) = ([0; LANES], [0; LANES]);
+        let (mut words, mut crossed) = ([0; MAX_LANES], [0; MAX_LANES]);
         self.store(&mut words);
-        for lane in 0..LANES {
+        for lane in 0..Self::LANES {
             crossed[lane] = words[lane ^ distance];
         }
         let result = Self::load(self.proof(), &crossed);
@@ -177,17 +180,18 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
         result
     }
 
-    /// Rows as columns: lane `i` of result `j` is word `j` of row `i`.
-    fn transpose(proof: Self::Proof, rows: [&Words; LANES]) -> [Self; LANES];
+    /// Rows as columns: lane `i` of result `j` is word `j` of row `i`. Rows that no lane has are not
+    /// read.
+    fn transpose(proof: Self::Proof, rows: [&Words; MAX_LANES]) -> [Self; MAX_LANES];
 
     /// The two little-endian words at `*at[lane] + offset`, for each lane.
     ///
     /// # Safety
-    /// `at` is valid for reading [`LANES`] pointers and each of them, plus `offset`, for reading 16
+    /// `at` is valid for reading [`Self::LANES`] pointers and each of them, plus `offset`, for reading 16
     /// bytes. No alignment is needed.
     unsafe fn load_pairs(proof: Self::Proof, at: *const *const u8, offset: usize) -> (Self, Self);
 
-    /// Chooses lane `i` if bit `i` is set.
+    /// Chooses lane `i` if bit `i` is set. Bits that no lane has are ignored.
     fn mask(proof: Self::Proof, bits: u8) -> Self::Mask;
 
     /// Which lanes of two registers are equal.
@@ -244,7 +248,7 @@ pub(super) fn add_products<V: DigitLanes, const BITS: u32>(
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on
 /// one says so.
 pub(crate) trait Mask: Copy + core::fmt::Debug {
-    /// Bit `i` is set if lane `i` is chosen: for public results.
+    /// Bit `i` is set if lane `i` is chosen, and no bit that no lane has: for public results.
     fn bits(self) -> u8;
     /// The lanes of both.
     #[must_use]

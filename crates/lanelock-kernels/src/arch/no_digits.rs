@@ -1,5 +1,6 @@
 //! An architecture without registers of digits: plain integers.
 
+use crate::arch::digits::{DigitLanes, Portable};
 use crate::machine::Digits;
 
 /// Which registers of digits kernels run on.
@@ -13,6 +14,11 @@ impl DigitSet {
     /// How these multiply.
     pub(crate) fn kind(self) -> Digits {
         Digits::Plain
+    }
+
+    /// Lanes of a register.
+    pub(crate) fn lanes(self) -> usize {
+        Portable::LANES
     }
 }
 

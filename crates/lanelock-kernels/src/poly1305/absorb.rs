@@ -7,12 +7,12 @@
 use super::BLOCK;
 use super::field::{MASK_42, MASK_44};
 use super::lanes::Columns;
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 
 /// Absorbs `blocks` blocks in each lane of `N` registers.
 ///
 /// # Safety
-/// `at` is valid for [`LANES`] · `N` pointers, each valid for reading `blocks` blocks.
+/// `at` is valid for [`MAX_LANES`] · `N` pointers, each valid for reading `blocks` blocks.
 #[inline(always)]
 pub(super) unsafe fn absorb<V: DigitLanes, const N: usize>(
     proof: V::Proof,
@@ -20,6 +20,7 @@ pub(super) unsafe fn absorb<V: DigitLanes, const N: usize>(
     at: *const *const u8,
     blocks: usize,
 ) {
+    assert!(V::LANES == MAX_LANES, "narrower ones are of words");
     let zero = V::zero(proof);
     let (mask_44, mask_42) = (V::splat(proof, MASK_44), V::splat(proof, MASK_42));
     let top = V::splat(proof, 1 << 40); // 2¹²⁸ above the block
@@ -37,7 +38,7 @@ pub(super) unsafe fn absorb<V: DigitLanes, const N: usize>(
     for block in 0..blocks {
         for n in 0..N {
             // SAFETY: eight pointers from 8 · n, each with this block after it.
-            let (low, high) = unsafe { V::load_pairs(proof, at.add(LANES * n), block * BLOCK) };
+            let (low, high) = unsafe { V::load_pairs(proof, at.add(MAX_LANES * n), block * BLOCK) };
             let middle = low.shift_right::<44>().or(high.shift_left::<20>());
             let h0 = h[n][0].add(low.and(mask_44));
             let h1 = h[n][1].add(middle.and(mask_44));

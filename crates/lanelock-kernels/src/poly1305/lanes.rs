@@ -8,7 +8,7 @@ use super::absorb::absorb;
 use super::field::{Element, Secret};
 use super::narrow;
 use super::running::Running;
-use crate::arch::digits::{self, Words};
+use crate::arch::digits::{MAX_LANES, Words};
 use crate::arch::words::{Registers, WordLanes};
 use crate::arch::{DigitSet, WordSet, of_words, on};
 use crate::arrays::from_fn;
@@ -17,7 +17,7 @@ use crate::machine::{Digits, Machine};
 use crate::wipe::wipe;
 
 /// Lanes in flight: those of two registers.
-pub(super) const LANES: usize = 2 * digits::LANES;
+pub(super) const LANES: usize = 2 * MAX_LANES;
 
 /// Runs of a message: associated data and its tail, text and its tail.
 pub(crate) const RUNS: usize = 4;
@@ -54,7 +54,8 @@ pub(crate) struct Item {
 /// What a machine absorbs blocks with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Authenticator {
-    /// Registers of digits, with limbs of 44 bits; plain integers run one message after the other.
+    /// Registers of [`MAX_LANES`] digits, with limbs of 44 bits; plain integers run one message after
+    /// the other.
     Digits(DigitSet),
     /// Registers of 64-bit words, with limbs of 26 bits.
     Words(WordSet),
@@ -234,7 +235,7 @@ impl Board for Lanes<'_> {
     }
 
     unsafe fn step(&mut self, blocks: usize) {
-        for lane in self.active..self.active.next_multiple_of(digits::LANES) {
+        for lane in self.active..self.active.next_multiple_of(MAX_LANES) {
             self.at[lane] = self.at[0];
         }
         let (columns, at) = (&mut self.columns, &self.at);
@@ -337,7 +338,7 @@ unsafe fn absorb_lanes(
             return unsafe { words.run(absorb) };
         }
     };
-    let (at, two) = (at.as_ptr(), lanes > digits::LANES);
+    let (at, two) = (at.as_ptr(), lanes > MAX_LANES);
     on!(digits, |V,
                  proof,
                  columns: &mut Columns,
@@ -357,8 +358,8 @@ unsafe fn absorb_lanes(
 
 impl Columns {
     const ZERO: Self = Self {
-        h: [[[0; digits::LANES]; 2]; 3],
-        r: [[[0; digits::LANES]; 2]; 3],
+        h: [[[0; MAX_LANES]; 2]; 3],
+        r: [[[0; MAX_LANES]; 2]; 3],
     };
 
     #[inline]

@@ -1,5 +1,5 @@
 //! Numbers in digits of 52 bits, the least significant first: one at a time in plain integers here,
-//! eight at a time in the modules below.
+//! one for each lane in the modules below.
 //!
 //! RSA, the NIST curves and the scalars of edwards25519 compute with them. No branch and no address
 //! depends on a value. What the constants of a curve need is `const`.

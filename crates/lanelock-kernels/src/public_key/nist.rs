@@ -1,5 +1,5 @@
-//! ECDH and ECDSA on the NIST curves P-256 and P-384 (FIPS 186-5, SP 800-186, SP 800-56A): eight
-//! operations in lockstep, each with its own key.
+//! ECDH and ECDSA on the NIST curves P-256 and P-384 (FIPS 186-5, SP 800-186, SP 800-56A): as many
+//! operations in lockstep as a register has lanes, each with its own key.
 //!
 //! Numbers are bytes, most significant first, as many as the curve's prime has. Time and addresses
 //! depend on no secret: neither on a scalar, a nonce or a shared point, nor on a digest. Signatures
@@ -22,7 +22,6 @@ use batch::{Agreement, Decompression, Generation, Signing, Verification};
 pub use nonce::{NonceSource, Nonces};
 use parameters::{Order256, Order384};
 
-use crate::arch::digits::LANES;
 use crate::machine::Machine;
 use crate::public_key::digits;
 use crate::public_key::digits::residue::Modulus;
@@ -232,7 +231,7 @@ impl<C: Curve> Kernels<C> {
 
     /// Computes public keys.
     pub fn generate(&self, jobs: &mut [GenerateJob<'_, C>]) {
-        for jobs in jobs.chunks_mut(LANES) {
+        for jobs in jobs.chunks_mut(self.machine.digits.lanes()) {
             let mut batch = Generation::default();
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.secret, lane, job.private.as_ref());
@@ -249,7 +248,7 @@ impl<C: Curve> Kernels<C> {
 
     /// Decompresses points (SEC 1, section 2.3.4).
     pub fn decompress(&self, jobs: &mut [DecompressJob<'_, C>]) {
-        for jobs in jobs.chunks_mut(LANES) {
+        for jobs in jobs.chunks_mut(self.machine.digits.lanes()) {
             let mut batch = Decompression::default();
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.x, lane, job.x.as_ref());
@@ -271,7 +270,7 @@ impl<C: Curve> Kernels<C> {
 
     /// Computes shared secrets.
     pub fn agree(&self, jobs: &mut [AgreeJob<'_, C>]) {
-        for jobs in jobs.chunks_mut(LANES) {
+        for jobs in jobs.chunks_mut(self.machine.digits.lanes()) {
             let mut batch = Agreement::default();
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.secret, lane, job.private.as_ref());
@@ -293,7 +292,7 @@ impl<C: Curve> Kernels<C> {
 
     /// Signs.
     pub fn sign(&self, jobs: &mut [SignJob<'_, C>]) {
-        for jobs in jobs.chunks_mut(LANES) {
+        for jobs in jobs.chunks_mut(self.machine.digits.lanes()) {
             let mut batch = Signing::default();
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.secret, lane, job.private.as_ref());
@@ -318,7 +317,7 @@ impl<C: Curve> Kernels<C> {
 
     /// Checks signatures.
     pub fn verify(&self, jobs: &mut [VerifyJob<'_, C>]) {
-        for jobs in jobs.chunks_mut(LANES) {
+        for jobs in jobs.chunks_mut(self.machine.digits.lanes()) {
             let mut batch = Verification::default();
             for (lane, job) in jobs.iter().enumerate() {
                 C::load(&mut batch.public[0], lane, job.public.x.as_ref());

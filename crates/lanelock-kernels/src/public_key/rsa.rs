@@ -1,5 +1,5 @@
-//! RSA with moduli of 2048, 3072 and 4096 bits: eight operations in lockstep, any mix of keys of
-//! one size, on numbers alone (RFC 8017, section 5); padding is the caller's.
+//! RSA with moduli of 2048, 3072 and 4096 bits: operations in lockstep, one for each lane, any mix of
+//! keys of one size, on numbers alone (RFC 8017, section 5); padding is the caller's.
 //!
 //! The private operation works modulo each prime (section 5.1.2), with windows of the exponents
 //! whose table is read as a whole for each of them. Messages may be blinded, and every result is
@@ -27,7 +27,6 @@ pub use blinding::{Blinding, BlindingJob};
 pub use key::{KeyError, PrivateComponents, PrivateKey, PublicComponents, PublicKey};
 pub use operation::{Failure, PrivateJob, PublicJob};
 
-use crate::arch::digits::LANES;
 use crate::arch::on;
 use crate::arch::register::Proof;
 use crate::machine::Machine;
@@ -112,7 +111,7 @@ macro_rules! size {
 
         impl PublicSize<$n> for PublicKey<$n> {
             fn public(machine: Machine, jobs: &mut [PublicJob<'_, $n>]) {
-                for jobs in jobs.chunks_mut(LANES) {
+                for jobs in jobs.chunks_mut(machine.digits.lanes()) {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PublicJob<'_, $n>]| {
@@ -125,7 +124,7 @@ macro_rules! size {
 
         impl PrivateSize<$p, $n> for PrivateKey<$p, $n> {
             fn make_blindings(machine: Machine, jobs: &mut [BlindingJob<'_, $p, $n>]) {
-                for jobs in jobs.chunks_mut(LANES) {
+                for jobs in jobs.chunks_mut(machine.digits.lanes()) {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [BlindingJob<'_, $p, $n>]| {
@@ -136,7 +135,7 @@ macro_rules! size {
             }
 
             fn private(machine: Machine, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool) {
-                for jobs in jobs.chunks_mut(LANES) {
+                for jobs in jobs.chunks_mut(machine.digits.lanes()) {
                     on!(
                         machine.digits,
                         |V, proof, jobs: &mut [PrivateJob<'_, $p, $n>], check: bool| {

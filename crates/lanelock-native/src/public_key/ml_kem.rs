@@ -55,6 +55,10 @@ impl Generate {
 }
 
 impl Prepared for Generate {
+    fn lanes(_: Machine) -> usize {
+        LANES
+    }
+
     fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(Self(parameters)) = inputs.first().map(|input| input.key) else {
             return;
@@ -109,6 +113,10 @@ impl Encapsulate {
 }
 
 impl Prepared for Encapsulate {
+    fn lanes(_: Machine) -> usize {
+        LANES
+    }
+
     fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(&Self { parameters, .. }) = inputs.first().map(|input| input.key) else {
             return;
@@ -197,6 +205,10 @@ impl Decapsulate {
 }
 
 impl Prepared for Decapsulate {
+    fn lanes(_: Machine) -> usize {
+        LANES
+    }
+
     fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>) {
         let Some(&Self { parameters, .. }) = inputs.first().map(|input| input.key) else {
             return;

@@ -1,4 +1,5 @@
-//! Public keys: eight operations of one algorithm and size in lockstep, each with its own key.
+//! Public keys: operations of one algorithm and size in lockstep, each with its own key: of ML-KEM eight,
+//! of the others as many as a register has digits.
 //!
 //! RSA and the curves run in registers of digits. Where a machine multiplies those too slowly to be
 //! ahead of OpenSSL there are no such rows, and a device goes on to an engine that runs operations one
@@ -63,6 +64,14 @@ impl PublicKeys {
         Self { machine }
     }
 
+    /// What the sessions of a kind say.
+    fn lanes(&self, kind: KeyKind) -> usize {
+        match kind {
+            KeyKind::MlKem(_) => LANES,
+            _ => self.machine.digit_lanes(),
+        }
+    }
+
     fn rows(&self) -> impl Iterator<Item = &'static Row> {
         let digits = self.machine.digits();
         let offered = ROWS.iter().filter(move |(least, _)| digits >= *least);
@@ -75,7 +84,7 @@ impl KeyEngine for PublicKeys {
         self.rows()
             .map(|row| KeyCapability {
                 spec: row.spec,
-                lanes: LANES,
+                lanes: self.lanes(row.spec.kind),
             })
             .collect()
     }

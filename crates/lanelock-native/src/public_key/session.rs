@@ -6,7 +6,7 @@ use lanelock_core::session::SessionMemory;
 use lanelock_kernels::Machine;
 use lanelock_public_key::engine::{KeyBatch, KeyEngineSession, ValidKeyOp};
 
-/// Operations that run in lockstep.
+/// Most operations that run in lockstep.
 pub(super) const LANES: usize = 8;
 
 /// One entry for each operation of a batch.
@@ -14,14 +14,24 @@ pub(super) type PerLane<T> = ArrayVec<T, LANES>;
 
 /// A key prepared for one operation.
 pub(super) trait Prepared: Send + Sync + Sized + 'static {
+    /// Operations that run in lockstep, at most [`LANES`].
+    fn lanes(machine: Machine) -> usize {
+        machine.digit_lanes()
+    }
+
     /// Runs the operations of `batch`, whose keys and inputs are `inputs`, in the same order.
     fn run(machine: Machine, inputs: &[Input<'_, Self>], batch: &mut KeyBatch<'_, '_>);
 }
 
 /// As [`Prepared`], and something is kept for each queue.
 pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
+    /// Operations that run in lockstep, at most [`LANES`].
+    fn lanes(machine: Machine) -> usize {
+        machine.digit_lanes()
+    }
+
     /// Operations that one pass over the registers runs.
-    const PER_PASS: usize;
+    fn per_pass(machine: Machine) -> usize;
 
     /// As [`Prepared::run`], on `queue`.
     fn run(
@@ -36,7 +46,13 @@ pub(super) trait PreparedPerQueue: Send + Sync + Sized + 'static {
 }
 
 impl<K: Prepared> PreparedPerQueue for K {
-    const PER_PASS: usize = LANES;
+    fn lanes(machine: Machine) -> usize {
+        <Self as Prepared>::lanes(machine)
+    }
+
+    fn per_pass(machine: Machine) -> usize {
+        <Self as Prepared>::lanes(machine)
+    }
 
     fn run(
         machine: Machine,
@@ -84,11 +100,11 @@ impl<K: PreparedPerQueue> KeyEngineSession for Session<K> {
     }
 
     fn lanes(&self) -> usize {
-        LANES
+        K::lanes(self.machine)
     }
 
     fn per_pass(&self) -> usize {
-        K::PER_PASS
+        K::per_pass(self.machine)
     }
 
     fn process(&self, queue: &mut QueueToken, batch: &mut KeyBatch<'_, '_>) {

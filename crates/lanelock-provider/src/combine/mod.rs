@@ -37,9 +37,6 @@ use line::{Claimed, Line, Stage, Waiter};
 use primitives::Patience;
 use workspace::{Work, Workspaces};
 
-/// Operations that fill a batch.
-const LANES: usize = 8;
-
 /// How often the first in the line lets others run without anybody having come.
 const BARREN: u32 = 3;
 
@@ -105,9 +102,11 @@ pub(crate) fn run(
         return None;
     }
     let standing = combiner.standing(group);
+    let job = make()?;
+    let lanes = job.session().lanes();
     standing.line.meet(
-        make()?,
-        LANES,
+        job,
+        lanes,
         |first| standing.collect(first),
         |claimed| combiner.serve(claimed),
         |stage| match stage {

@@ -18,7 +18,7 @@ use super::Row;
 use crate::inputs::Inputs;
 use crate::tier::Tier;
 
-/// Eight lanes of plain integers; the instructions of the other tier are beyond Valgrind.
+/// Lanes of plain integers; the instructions of the other tier are beyond Valgrind.
 const TIERS: &[Tier] = &[Tier::Portable];
 
 /// More than fit the lanes once.

@@ -2,7 +2,7 @@
 
 use std::prelude::v1::*;
 
-use super::{DigitLanes, LANES, Mask, Words};
+use super::{DigitLanes, MAX_LANES, Mask, Words};
 use crate::arch::on;
 use crate::testing::{Random, machines};
 
@@ -24,10 +24,10 @@ fn check_products<V: DigitLanes, const BITS: u32>(proof: V::Proof, random: &mut 
     let (mut low, mut high) = (vector(&a[count]), vector(&a[count + 1]));
     let (factors_a, factors_b) = (factors(&a[..count]), factors(&b[..count]));
     V::add_products::<BITS>(&mut low, &mut high, &factors_a, &factors_b);
-    let (mut lows, mut highs) = ([0; LANES], [0; LANES]);
+    let (mut lows, mut highs) = ([0; MAX_LANES], [0; MAX_LANES]);
     low.store(&mut lows);
     high.store(&mut highs);
-    for lane in 0..LANES {
+    for lane in 0..V::LANES {
         let (mut low, mut high) = (a[count][lane], a[count + 1][lane]);
         for i in 0..count {
             let product = u128::from(a[i][lane]) * u128::from(b[count - 1 - i][lane]);
@@ -61,11 +61,11 @@ fn check_columns<V: DigitLanes>(proof: V::Proof, random: &mut Random) {
     };
     let mut sums = core::array::from_fn(|i| V::load(proof, &begin[i]));
     V::add_two_columns(&mut sums, &factors(&a), &factors(&b));
-    let mut results = [[0; LANES]; 3];
+    let mut results = [[0; MAX_LANES]; 3];
     for (result, sum) in results.iter_mut().zip(sums) {
         sum.store(result);
     }
-    for lane in 0..LANES {
+    for lane in 0..V::LANES {
         let mut expected: [u64; 3] = core::array::from_fn(|i| begin[i][lane]);
         for (i, a) in a.iter().enumerate() {
             for column in 0..2 {
@@ -86,14 +86,14 @@ fn check_columns<V: DigitLanes>(proof: V::Proof, random: &mut Random) {
 fn check_low_products<V: DigitLanes>(proof: V::Proof, random: &mut Random) {
     let mut words = || -> Words { core::array::from_fn(|_| random.next() >> 12) };
     let (a, b) = (words(), words());
-    let [x, y, one] = [a, b, [1; LANES]].map(|words| V::load(proof, &words).factor());
+    let [x, y, one] = [a, b, [1; MAX_LANES]].map(|words| V::load(proof, &words).factor());
     let low = V::low_product(proof, x, y);
     let (mut sum, mut above) = (V::zero(proof), V::zero(proof));
     V::add_products::<52>(&mut sum, &mut above, &[low], &[one]);
-    let mut lows = [0; LANES];
+    let mut lows = [0; MAX_LANES];
     sum.store(&mut lows);
-    let expected = core::array::from_fn(|i| a[i].wrapping_mul(b[i]) % (1 << 52));
-    assert_eq!(lows, expected);
+    let expected: Words = core::array::from_fn(|i| a[i].wrapping_mul(b[i]) % (1 << 52));
+    assert_eq!(lows[..V::LANES], expected[..V::LANES]);
 }
 
 /// Words of every size, and the ones at the edges.
@@ -115,8 +115,10 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
         let (one, other) = (V::mask(proof, bits[0]), V::mask(proof, bits[1]));
         let digit = |word: u64| u128::from(word % (1 << 52));
         let is = |name: &str, vector: V, lane: &dyn Fn(usize) -> u64| {
-            let mut stored = [0; LANES];
+            // Words that no lane has are left alone.
+            let mut stored = [!0; MAX_LANES];
             vector.store(&mut stored);
+            let lane = |i: usize| if i < V::LANES { lane(i) } else { !0 };
             assert_eq!(stored, core::array::from_fn(lane), "{name}, round {round}");
         };
         is("load", a, &|i| x[i]);
@@ -149,10 +151,13 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
 
         is("lookup", V::lookup(&[x, y], c), &|i| {
             let place = usize::try_from(z[i] % 16).unwrap();
-            [x, y][place / LANES][place % LANES]
+            [x, y][place / MAX_LANES][place % MAX_LANES]
         });
-        let rows: [Words; LANES] = core::array::from_fn(|_| words());
-        for distance in [1, 2, 4] {
+        let rows: [Words; MAX_LANES] = core::array::from_fn(|_| words());
+        for distance in [1, 2, 4]
+            .into_iter()
+            .filter(|distance| *distance < V::LANES)
+        {
             is("crossed", a.crossed(distance), &|i| x[i ^ distance]);
         }
 
@@ -161,8 +166,8 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
             is("transpose", column, &|i| rows[i][j]);
         }
 
-        let bytes = random.bytes(16 * LANES + 5);
-        let at: [*const u8; LANES] = core::array::from_fn(|i| bytes[16 * i..].as_ptr());
+        let bytes = random.bytes(16 * MAX_LANES + 5);
+        let at: [*const u8; MAX_LANES] = core::array::from_fn(|i| bytes[16 * i..].as_ptr());
         // SAFETY: 21 bytes at least from each pointer on.
         #[allow(unsafe_code)]
         let (low, high) = unsafe { V::load_pairs(proof, at.as_ptr(), 5) };
@@ -171,13 +176,14 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
         is("high word", high, &|i| word(16 * i + 13));
 
         let gather = |chosen: &dyn Fn(usize) -> bool| {
-            (0..LANES).fold(0, |bits, lane| bits | u8::from(chosen(lane)) << lane)
+            (0..V::LANES).fold(0, |bits, lane| bits | u8::from(chosen(lane)) << lane)
         };
-        assert_eq!(one.bits(), bits[0]);
-        assert_eq!(one.and(other).bits(), bits[0] & bits[1]);
-        assert_eq!(one.or(other).bits(), bits[0] | bits[1]);
-        assert_eq!(one.xor(other).bits(), bits[0] ^ bits[1]);
-        assert_eq!(one.not().bits(), !bits[0]);
+        let all = gather(&|_| true);
+        assert_eq!(one.bits(), bits[0] & all);
+        assert_eq!(one.and(other).bits(), bits[0] & bits[1] & all);
+        assert_eq!(one.or(other).bits(), (bits[0] | bits[1]) & all);
+        assert_eq!(one.xor(other).bits(), (bits[0] ^ bits[1]) & all);
+        assert_eq!(one.not().bits(), !bits[0] & all);
         assert_eq!(a.is_zero().bits(), gather(&|i| x[i] == 0));
         assert_eq!(a.is_negative().bits(), gather(&|i| x[i] >> 63 == 1));
         assert_eq!(a.equals(b).bits(), gather(&|i| x[i] == y[i]));

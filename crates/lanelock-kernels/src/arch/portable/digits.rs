@@ -1,7 +1,7 @@
 //! Eight plain integers: any CPU, and what the tests and the check for secret-dependent branches
 //! run on.
 
-use crate::arch::digits::{self, DIGIT_BITS, DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{self, DIGIT_BITS, DigitLanes, MAX_LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::wipe::Plain;
 
@@ -23,7 +23,7 @@ const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
 #[inline(always)]
 fn each(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
     let mut result = a;
-    for lane in 0..LANES {
+    for lane in 0..MAX_LANES {
         result[lane] = f(a[lane], b[lane]);
     }
     result
@@ -42,12 +42,13 @@ impl DigitLanes for Portable {
     type Mask = PortableMask;
     type Factor = Self;
 
+    const LANES: usize = MAX_LANES;
     const IN_REGISTERS: bool = false;
     const BY_COLUMNS: bool = false;
 
     #[inline(never)]
     fn splat((): (), word: u64) -> Self {
-        Self([word; LANES])
+        Self([word; MAX_LANES])
     }
 
     #[inline(never)]
@@ -149,19 +150,21 @@ impl DigitLanes for Portable {
 
     #[inline(never)]
     fn lookup(table: &[Words; 2], index: Self) -> Self {
-        let mut found = Self([0; LANES]);
+        let mut found = Self([0; MAX_LANES]);
         for (place, word) in (0..).zip(table.iter().flatten()) {
-            let here = index.and(Self([15; LANES])).equals(Self([place; LANES]));
-            found = Self::select(here, Self([*word; LANES]), found);
+            let here = index
+                .and(Self([15; MAX_LANES]))
+                .equals(Self([place; MAX_LANES]));
+            found = Self::select(here, Self([*word; MAX_LANES]), found);
         }
         found
     }
 
     #[inline(never)]
-    fn transpose((): (), rows: [&Words; LANES]) -> [Self; LANES] {
-        let mut columns = [Self([0; LANES]); LANES];
-        for lane in 0..LANES {
-            for j in 0..LANES {
+    fn transpose((): (), rows: [&Words; MAX_LANES]) -> [Self; MAX_LANES] {
+        let mut columns = [Self([0; MAX_LANES]); MAX_LANES];
+        for lane in 0..MAX_LANES {
+            for j in 0..MAX_LANES {
                 columns[j].0[lane] = rows[lane][j];
             }
         }
@@ -170,8 +173,8 @@ impl DigitLanes for Portable {
 
     #[inline(never)]
     unsafe fn load_pairs((): (), at: *const *const u8, offset: usize) -> (Self, Self) {
-        let (mut low, mut high) = ([0; LANES], [0; LANES]);
-        for lane in 0..LANES {
+        let (mut low, mut high) = ([0; MAX_LANES], [0; MAX_LANES]);
+        for lane in 0..MAX_LANES {
             // SAFETY: one of the caller's pointers, valid for both words.
             let words = unsafe {
                 at.add(lane)
@@ -187,8 +190,8 @@ impl DigitLanes for Portable {
 
     #[inline(never)]
     fn mask((): (), bits: u8) -> PortableMask {
-        let mut mask = [0; LANES];
-        for lane in 0..LANES {
+        let mut mask = [0; MAX_LANES];
+        for lane in 0..MAX_LANES {
             mask[lane] = 0_u64.wrapping_sub(u64::from(bits >> lane & 1));
         }
         PortableMask(mask)
@@ -199,7 +202,7 @@ impl Mask for PortableMask {
     #[inline(never)]
     fn bits(self) -> u8 {
         let mut bits = 0;
-        for lane in 0..LANES {
+        for lane in 0..MAX_LANES {
             bits |= self.0[lane].to_le_bytes()[0] & 1 << lane;
         }
         bits

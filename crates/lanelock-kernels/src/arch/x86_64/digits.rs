@@ -1,4 +1,4 @@
-//! Registers of digits: one of 512 bits, or two of 256.
+//! Registers of digits: of 512 bits, or of 256.
 
 mod fma;
 mod ifma;
@@ -9,6 +9,7 @@ pub(super) use rounding::rounds_as_told;
 pub(crate) use {fma::Fma, ifma::Ifma, rounding::TowardZero};
 
 use super::detect::{Fma as FmaToken, Ifma as IfmaToken};
+use crate::arch::digits::{DigitLanes, Portable};
 use crate::machine::Digits;
 
 /// Which registers of digits kernels run on, with the proof that this CPU has them.
@@ -16,7 +17,7 @@ use crate::machine::Digits;
 pub(crate) enum DigitSet {
     /// 512 bits and 52-bit multiply-adds.
     Ifma(IfmaToken),
-    /// Twice 256 bits, and multiply-adds of doubles.
+    /// 256 bits, and multiply-adds of doubles.
     Fma(FmaToken),
     /// Plain integers, lane by lane.
     Portable,
@@ -29,6 +30,15 @@ impl DigitSet {
             Self::Ifma(_) => Digits::Ifma,
             Self::Fma(_) => Digits::Fma,
             Self::Portable => Digits::Plain,
+        }
+    }
+
+    /// Lanes of a register.
+    pub(crate) fn lanes(self) -> usize {
+        match self {
+            Self::Ifma(_) => Ifma::LANES,
+            Self::Fma(_) => Fma::LANES,
+            Self::Portable => Portable::LANES,
         }
     }
 }

@@ -6,10 +6,10 @@ use super::field::{DIGITS, Element, GROUPS};
 use super::point::{Addend, Extended, OddDigits, Projective, WINDOW_BITS, WINDOWS};
 use super::scalar::Scalar;
 use super::single::{MULTIPLES, Single};
-use crate::arch::digits::{DigitLanes, LANES, Words};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 
 /// One digit of the sixteen multiples.
-type Column = [Words; MULTIPLES / LANES];
+type Column = [Words; MULTIPLES / MAX_LANES];
 
 /// The multiples of one power of 32: the digits of y + x, y − x and 2d·x·y.
 #[repr(align(64))]
@@ -18,7 +18,8 @@ struct Window([Column; 3 * DIGITS]);
 /// 98 KiB.
 #[allow(long_running_const_eval)] // 816 points
 static POWERS: [Window; WINDOWS] = {
-    let mut windows = [const { Window([[[0; LANES]; MULTIPLES / LANES]; 3 * DIGITS]) }; WINDOWS];
+    let mut windows =
+        [const { Window([[[0; MAX_LANES]; MULTIPLES / MAX_LANES]; 3 * DIGITS]) }; WINDOWS];
     let mut power = Single::BASE;
     let mut w = 0;
     while w < WINDOWS {
@@ -27,7 +28,8 @@ static POWERS: [Window; WINDOWS] = {
         while i < 3 * DIGITS {
             let mut m = 0;
             while m < MULTIPLES {
-                windows[w].0[i][m / LANES][m % LANES] = multiples[m][i / DIGITS][i % DIGITS];
+                windows[w].0[i][m / MAX_LANES][m % MAX_LANES] =
+                    multiples[m][i / DIGITS][i % DIGITS];
                 m += 1;
             }
             i += 1;

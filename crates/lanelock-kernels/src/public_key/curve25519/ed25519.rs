@@ -13,7 +13,7 @@ pub const KEY_BYTES: usize = 32;
 pub const SIGNATURE_BYTES: usize = 64;
 
 use super::field::GROUPS;
-use crate::arch::digits::LANES;
+use crate::arch::digits::MAX_LANES;
 
-/// Jobs that share an inversion.
-const JOBS: usize = LANES * GROUPS;
+/// Most jobs that share an inversion: [`GROUPS`] for each lane.
+const JOBS: usize = MAX_LANES * GROUPS;

@@ -1,4 +1,4 @@
-//! Arithmetic modulo p = 2²⁵⁵ − 19, eight numbers at a time.
+//! Arithmetic modulo p = 2²⁵⁵ − 19, one number in each lane.
 //!
 //! Digits have weight 2⁵¹, so that the 52-bit multiply-adds take digits that are a little over
 //! 51 bits. Two types keep the bounds: an [`Element`] is carried and may be multiplied, a [`Wide`]
@@ -12,7 +12,7 @@ mod sums;
 use multiply::{Product, Square};
 use sums::{Carried, Difference, Select, Sum};
 
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::public_key::digits::inverse::{Invert, Inverter};
 use crate::wipe::{Plain, wipe};
 
@@ -219,6 +219,8 @@ const INVERTER: Inverter<DIGITS, RADIX> =
     Inverter::new(&[DIGIT - 18, DIGIT, DIGIT, DIGIT, DIGIT], &[1, 0, 0, 0, 0]);
 
 impl<V: DigitLanes> Invert for Element<V> {
+    const LANES: usize = V::LANES;
+
     #[inline(always)]
     fn product(self, other: Self) -> Self {
         self.mul(other)
@@ -235,7 +237,7 @@ impl<V: DigitLanes> Invert for Element<V> {
 
     #[inline(always)]
     fn inverse_of_first(self) -> Self {
-        let mut words = [0; LANES];
+        let mut words = [0; MAX_LANES];
         let mut first = [0; DIGITS];
         let reduced = self.reduce();
         for i in 0..DIGITS {

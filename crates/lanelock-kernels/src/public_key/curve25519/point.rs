@@ -5,7 +5,7 @@
 
 use super::field::{Element, GROUPS, Wide};
 use super::words::{self, Secret};
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::DigitLanes;
 use crate::arch::register::Code;
 use crate::wipe::{Plain, wipe};
 
@@ -118,7 +118,7 @@ impl<V: DigitLanes> Projective<V> {
             *inverse = point.z.add(point.z).carry();
         }
         Element::invert_all(inverses);
-        for (i, encoded) in encoded.chunks_mut(LANES).enumerate() {
+        for (i, encoded) in encoded.chunks_mut(V::LANES).enumerate() {
             // Twice each coordinate, divided by 2Z.
             let x = points[i].sum.sub(points[i].difference).mul(inverses[i]);
             let y = points[i].sum.add(points[i].difference).mul(inverses[i]);

@@ -1,5 +1,5 @@
-//! Arithmetic modulo L, the order of the base point (RFC 8032, section 5.1), eight numbers at a
-//! time: Montgomery multiplication with R = 2²⁶⁰, in digits of 52 bits.
+//! Arithmetic modulo L, the order of the base point (RFC 8032, section 5.1), one number in each lane:
+//! Montgomery multiplication with R = 2²⁶⁰, in digits of 52 bits.
 
 use super::point::OddDigits;
 use crate::arch::digits::{DigitLanes, Mask};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the word on both sides
 
-use crate::arch::digits::{DigitLanes, LANES, Words};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 use crate::wipe::wipe;
 
 /// Numbers of 64 N bits, least significant word first, one number in each lane.
@@ -59,7 +59,7 @@ pub(super) struct Secret<const N: usize = 4>(pub(super) Columns<N>);
 impl<const N: usize> Secret<N> {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self([[0; LANES]; N])
+        Self([[0; MAX_LANES]; N])
     }
 }
 

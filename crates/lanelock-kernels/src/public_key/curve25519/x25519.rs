@@ -7,7 +7,7 @@ use super::field::{Element, GROUPS};
 use super::point::Extended;
 use super::scalar::{self, Scalar};
 use super::words::{self, Secret};
-use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::digits::{DigitLanes, Mask};
 use crate::arch::on;
 use crate::machine::Machine;
 use crate::taint::declassify;
@@ -64,7 +64,7 @@ pub struct Agreement<'j> {
 
 /// Computes all shared secrets.
 pub fn agree(machine: Machine, jobs: &mut [Agreement<'_>]) {
-    for jobs in jobs.chunks_mut(LANES * GROUPS) {
+    for jobs in jobs.chunks_mut(machine.digits.lanes() * GROUPS) {
         on!(machine.digits, |V, proof, jobs: &mut [Agreement<'_>]| {
             agree_in_lanes::<V>(proof, jobs);
         });
@@ -82,7 +82,7 @@ pub struct PublicKey<'j> {
 
 /// Computes all public keys (RFC 7748, section 6.1), several times as fast as [`agree`].
 pub fn public_keys(machine: Machine, jobs: &mut [PublicKey<'_>]) {
-    for jobs in jobs.chunks_mut(LANES * GROUPS) {
+    for jobs in jobs.chunks_mut(machine.digits.lanes() * GROUPS) {
         on!(machine.digits, |V, proof, jobs: &mut [PublicKey<'_>]| {
             public_keys_in_lanes::<V>(proof, jobs);
         });
@@ -96,9 +96,9 @@ pub fn public_keys(machine: Machine, jobs: &mut [PublicKey<'_>]) {
 fn public_keys_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [PublicKey<'_>]) {
     let mut dividends = [Element::<V>::zero(proof); GROUPS];
     let mut divisors = [Element::<V>::zero(proof); GROUPS];
-    let groups = jobs.len().div_ceil(LANES);
+    let groups = jobs.len().div_ceil(V::LANES);
     let mut columns = Secret::new();
-    for (group, jobs) in jobs.chunks(LANES).enumerate() {
+    for (group, jobs) in jobs.chunks(V::LANES).enumerate() {
         for (lane, job) in jobs.iter().enumerate() {
             words::put(&mut columns.0, lane, &job.key.0);
         }
@@ -110,7 +110,7 @@ fn public_keys_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [PublicKey<'_
         divisors[group] = z.sub(y.wide()).carry();
     }
     Element::invert_all(&mut divisors[..groups]);
-    for (group, jobs) in jobs.chunks_mut(LANES).enumerate() {
+    for (group, jobs) in jobs.chunks_mut(V::LANES).enumerate() {
         let public = dividends[group].mul(divisors[group]);
         words::store(public.to_words(), &mut columns.0);
         for (lane, job) in jobs.iter_mut().enumerate() {
@@ -121,17 +121,17 @@ fn public_keys_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [PublicKey<'_
     wipe(&mut divisors);
 }
 
-/// At most `LANES · GROUPS` jobs.
+/// At most [`GROUPS`] jobs for each lane.
 #[inline(always)]
 fn agree_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
-    let groups = jobs.len().div_ceil(LANES);
+    let groups = jobs.len().div_ceil(V::LANES);
     let mut x = [Element::zero(proof); GROUPS];
     let mut z = [Element::<V>::zero(proof); GROUPS];
     let mut scalars = Secret::new();
     let mut peers = Secret::new();
-    for (group, jobs) in jobs.chunks(LANES).enumerate() {
+    for (group, jobs) in jobs.chunks(V::LANES).enumerate() {
         // Lanes without a job multiply the base point by zero.
-        for lane in 0..LANES {
+        for lane in 0..V::LANES {
             let (key, peer) = jobs
                 .get(lane)
                 .map_or((&[0; BYTES], &BASE), |job| (&job.key.0, job.peer));
@@ -143,7 +143,7 @@ fn agree_in_lanes<V: DigitLanes>(proof: V::Proof, jobs: &mut [Agreement<'_>]) {
         (x[group], z[group]) = ladder::<V>(scalars, peer);
     }
     Element::invert_all(&mut z[..groups]);
-    for (group, jobs) in jobs.chunks_mut(LANES).enumerate() {
+    for (group, jobs) in jobs.chunks_mut(V::LANES).enumerate() {
         let shared = x[group].mul(z[group]);
         let zero = shared.is_zero().bits();
         let mut columns = Secret::new();

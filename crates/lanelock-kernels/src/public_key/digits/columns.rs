@@ -1,4 +1,4 @@
-//! Products in eight lanes, column by column, and Montgomery's reduction of them ("Modular
+//! Products in lanes, column by column, and Montgomery's reduction of them ("Modular
 //! multiplication without trial division", 1985).
 //!
 //! Columns are plain sums of halves of 104-bit products, not carried. Each row of a product adds two

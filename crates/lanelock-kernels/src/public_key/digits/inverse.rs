@@ -11,11 +11,14 @@
 
 use core::hint::black_box;
 
-use crate::arch::digits::LANES;
+use crate::arch::digits::MAX_LANES;
 use crate::wipe::{Plain, wipe};
 
 /// A number in each lane, all modulo one prime.
 pub(in crate::public_key) trait Invert: Copy + Plain {
+    /// How many lanes: a power of two, at most 2^[`MOST_LEVELS`].
+    const LANES: usize;
+
     /// The products, lane by lane.
     fn product(self, other: Self) -> Self;
 
@@ -30,13 +33,14 @@ pub(in crate::public_key) trait Invert: Copy + Plain {
     fn inverses(self) -> Self {
         // Lane i of level l: the product of the 2^l lanes whose numbers differ from i in the low l
         // bits.
-        let mut products = [self; LEVELS + 1];
-        for level in 0..LEVELS {
+        let levels = Self::LANES.ilog2() as usize;
+        let mut products = [self; MOST_LEVELS + 1];
+        for level in 0..levels {
             let half = products[level];
             products[level + 1] = half.product(half.crossed(1 << level));
         }
-        let mut inverse = products[LEVELS].inverse_of_first();
-        for level in (0..LEVELS).rev() {
+        let mut inverse = products[levels].inverse_of_first();
+        for level in (0..levels).rev() {
             inverse = inverse.product(products[level].crossed(1 << level));
         }
         wipe(&mut products);
@@ -44,7 +48,7 @@ pub(in crate::public_key) trait Invert: Copy + Plain {
     }
 }
 
-const LEVELS: usize = LANES.ilog2() as usize;
+const MOST_LEVELS: usize = MAX_LANES.ilog2() as usize;
 
 /// Bits of a limb, and the division steps that its content determines: ten times this, or fifteen
 /// times, are as many as 256 and 384 bits take.

@@ -6,13 +6,17 @@
 
 #![allow(clippy::needless_range_loop)] // an index names the digit on both sides
 
+mod inverse;
+
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
+use inverse::Inverse;
+
 use super::columns::{Columns, carry};
-use super::inverse::{Invert, Inverter};
+use super::inverse::Inverter;
 use super::{negative_inverse, power_of_two};
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Words};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, Words};
 use crate::arch::register::{Code, Proof};
 use crate::wipe::{Plain, wipe};
 
@@ -287,8 +291,6 @@ struct Product<V, M, const N: usize>(Residue<V, M, N>, Residue<V, M, N>);
 struct Products<V, M, const N: usize>([Residue<V, M, N>; 2], [Residue<V, M, N>; 2]);
 /// Montgomery square.
 struct Square<V, M, const N: usize>(Residue<V, M, N>);
-/// See [`Residue::invert`].
-struct Inverse<V, M, const N: usize>(Residue<V, M, N>);
 /// A power; the exponent is no secret.
 struct Power<V, M, const N: usize>(Residue<V, M, N>, [u64; N]);
 
@@ -405,51 +407,6 @@ impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Square<V, M, N> {
         let mut t = Columns::zero(self.0.proof());
         t.double_and_add_square(&self.0.digits);
         reduce(t)
-    }
-}
-
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Code for Inverse<V, M, N> {
-    type Output = Residue<V, M, N>;
-
-    #[inline(always)]
-    fn run(self) -> Residue<V, M, N> {
-        let number = self.0.canonical();
-        let proof = number.proof();
-        let is_zero = number.is_zero();
-        let inverse = Residue::select(is_zero, Residue::one(proof), number).inverses();
-        Residue::select(is_zero, Residue::new([V::zero(proof); N]), inverse)
-    }
-}
-
-impl<V: DigitLanes, M: Modulus<N>, const N: usize> Invert for Residue<V, M, N> {
-    #[inline(always)]
-    fn product(self, other: Self) -> Self {
-        self.mul(other)
-    }
-
-    #[inline(always)]
-    fn crossed(self, distance: usize) -> Self {
-        let mut crossed = self.digits;
-        for i in 0..N {
-            crossed[i] = self.digits[i].crossed(distance);
-        }
-        Self::new(crossed)
-    }
-
-    #[inline(always)]
-    fn inverse_of_first(self) -> Self {
-        let mut words = [[0; LANES]; N];
-        self.canonical().store(&mut words);
-        let mut first = [0; N];
-        for i in 0..N {
-            first[i] = words[i][0];
-        }
-        let mut inverse = M::INVERTER.divide_by(&first);
-        let inverses = Self::constant(self.proof(), &inverse);
-        wipe(&mut words);
-        wipe(&mut first);
-        wipe(&mut inverse);
-        inverses
     }
 }
 

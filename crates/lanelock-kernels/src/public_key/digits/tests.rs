@@ -9,7 +9,7 @@ use super::{
     DIGIT, double, from_bytes, from_words, get, is_below, negative_inverse, power_of_two, put,
     reduce_once, subtract, to_bytes,
 };
-use crate::arch::digits::LANES;
+use crate::arch::digits::MAX_LANES;
 use crate::testing::Random;
 
 /// 2⁴⁴ − 17, whose upper digits are zero.
@@ -60,7 +60,7 @@ fn bytes_to_digits_and_back() {
 #[test]
 fn bytes_to_lanes_and_back() {
     let mut random = Random::new(6);
-    let mut columns = [[DIGIT; LANES]; 8];
+    let mut columns = [[DIGIT; MAX_LANES]; 8];
     for lane in [3, 0, 7] {
         let before = columns;
         let bytes = random.bytes(48);
@@ -71,14 +71,14 @@ fn bytes_to_lanes_and_back() {
         get(&columns, lane, &mut stored);
         assert_eq!(stored[..], bytes);
         for (column, before) in columns.iter().zip(before) {
-            assert!((0..LANES).all(|other| other == lane || column[other] == before[other]));
+            assert!((0..MAX_LANES).all(|other| other == lane || column[other] == before[other]));
         }
     }
     // Fewer bytes are the lower ones.
-    let mut columns = [[0; LANES]; 5];
+    let mut columns = [[0; MAX_LANES]; 5];
     put(&mut columns, 3, &[1, 2, 3]);
     assert_eq!(columns[0], [0, 0, 0, 0x1_0203, 0, 0, 0, 0]);
-    assert_eq!(columns[1..], [[0; LANES]; 4]);
+    assert_eq!(columns[1..], [[0; MAX_LANES]; 4]);
 }
 
 #[test]

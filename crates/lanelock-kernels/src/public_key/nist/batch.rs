@@ -1,4 +1,4 @@
-//! One batch of each operation: numbers of eight lanes in, numbers and masks out.
+//! One batch of each operation: a number for each lane in, numbers and masks out.
 //!
 //! A lane whose input is refused runs on 1 for its secrets and on the base point for its peer; what
 //! it leaves is of no use. Masks are bits, lane `i` in bit `i`.

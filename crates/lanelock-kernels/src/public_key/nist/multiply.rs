@@ -15,7 +15,7 @@
 
 use super::parameters::Parameters;
 use super::point::{Affine, Point};
-use crate::arch::digits::{DIGIT_BITS, DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{DIGIT_BITS, DigitLanes, MAX_LANES, Mask, Words};
 use crate::arch::register::{Code, Proof};
 use crate::public_key::digits::residue::{Modulus, Residue};
 use crate::wipe::{Plain, wipe};
@@ -237,7 +237,7 @@ pub(super) fn fill<V: DigitLanes, C: Parameters<N>, const N: usize>(
 ) {
     let plus = V::mask(proof, 0);
     let mut base = Affine::<V, C, N>::generator(proof).to_jacobian();
-    for group in multiples.chunks_mut(LANES) {
+    for group in multiples.chunks_mut(V::LANES) {
         // Lane l: the base of digit l of the group.
         let mut bases = base;
         for lane in 0..group.len() {
@@ -264,7 +264,7 @@ pub(super) fn fill<V: DigitLanes, C: Parameters<N>, const N: usize>(
             for i in (0..MULTIPLES).rev() {
                 let affine = jacobian[i].to_affine(inverse.mul(before[i]));
                 inverse = inverse.mul(jacobian[i].z);
-                let mut words: [[Words; N]; 2] = [[[0; LANES]; N]; 2];
+                let mut words: [[Words; N]; 2] = [[[0; MAX_LANES]; N]; 2];
                 affine.x.canonical().store(&mut words[0]);
                 affine.y.canonical().store(&mut words[1]);
                 for (lane, to) in group.iter_mut().enumerate() {

@@ -6,14 +6,14 @@ use openssl::bn::{BigNum, BigNumContext};
 
 use super::parameters::{Order256, Order384, Prime256, Prime384};
 use crate::Digits;
-use crate::arch::digits::{DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Mask, Words};
 use crate::arch::on;
 use crate::public_key::digits::residue::{Modulus, Prime, Residue};
 use crate::testing::{Random, machines};
 
 const BYTES: [usize; 9] = [0, 0, 0, 0, 0, 32, 0, 0, 48];
 
-/// Numbers of eight lanes in both forms.
+/// Numbers of all lanes in both forms.
 struct Numbers<const N: usize> {
     words: [Words; N],
     values: Vec<BigNum>,
@@ -32,8 +32,8 @@ fn value<const N: usize>(words: &[Words; N], lane: usize) -> BigNum {
 fn numbers<M: Modulus<N>, const N: usize>(random: &mut Random, times: u32) -> Numbers<N> {
     let m = modulus::<M, N>();
     let bound = &m * &integer(times);
-    let mut words = [[0; LANES]; N];
-    for lane in 0..LANES {
+    let mut words = [[0; MAX_LANES]; N];
+    for lane in 0..MAX_LANES {
         let value = match random.below(8) {
             0 => integer(u32::try_from(random.below(3)).unwrap()),
             1 => &bound - &integer(1 + u32::try_from(random.below(3)).unwrap()),
@@ -49,12 +49,12 @@ fn numbers<M: Modulus<N>, const N: usize>(random: &mut Random, times: u32) -> Nu
             words[lane] = (0..52).fold(0, |word, bit| word | from(52 * i + bit) << bit);
         }
     }
-    let values = (0..LANES).map(|lane| value(&words, lane)).collect();
+    let values = (0..MAX_LANES).map(|lane| value(&words, lane)).collect();
     Numbers { words, values }
 }
 
 fn modulus<M: Modulus<N>, const N: usize>() -> BigNum {
-    value(&M::M.map(|digit| [digit; LANES]), 0)
+    value(&M::M.map(|digit| [digit; MAX_LANES]), 0)
 }
 
 /// The lanes of `residue` are `expected`, modulo M, and below `times` M / 100.
@@ -65,9 +65,9 @@ fn check<V: DigitLanes, M: Modulus<N>, const N: usize>(
     expected: impl Fn(usize) -> BigNum,
 ) {
     let m = modulus::<M, N>();
-    let mut words = [[0; LANES]; N];
+    let mut words = [[0; MAX_LANES]; N];
     residue.store(&mut words);
-    for lane in 0..LANES {
+    for lane in 0..V::LANES {
         assert!(
             words.iter().all(|digit| digit[lane] < 1 << 52),
             "{name}: digits"
@@ -124,7 +124,7 @@ fn residues<V: DigitLanes, M: Modulus<N>, const N: usize>(proof: V::Proof, round
             &m - &reduced.values[i]
         });
         let bits = |test: &dyn Fn(&BigNum) -> bool| {
-            (0..LANES).fold(0, |bits, i| bits | u8::from(test(&c.values[i])) << i)
+            (0..V::LANES).fold(0, |bits, i| bits | u8::from(test(&c.values[i])) << i)
         };
         assert_eq!(load(&c).is_reduced().bits(), bits(&|c| *c < m));
         assert_eq!(load(&c).is_zero().bits(), bits(&|c| c.num_bits() == 0));

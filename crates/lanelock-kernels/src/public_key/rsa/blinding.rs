@@ -8,7 +8,7 @@ use super::key::PrivateKey;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Mask};
 use crate::arch::register::Code;
 use crate::taint::declassify;
 
@@ -61,10 +61,10 @@ pub struct BlindingJob<'j, const P: usize, const N: usize> {
     pub made: Option<Blinding<N>>,
 }
 
-/// Makes blindings of up to eight keys.
+/// Makes blindings of a key for each lane at most.
 pub(super) struct Make<'m, 'j, L: DigitLanes, const P: usize, const N: usize> {
     pub proof: L::Proof,
-    /// Invariant: between one and eight.
+    /// Invariant: at least one, and no more than there are lanes.
     pub jobs: &'m mut [BlindingJob<'j, P, N>],
 }
 
@@ -75,9 +75,9 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, 
     #[inline(always)]
     fn run(self) {
         let Self { proof, jobs } = self;
-        let keys: [_; LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
+        let keys: [_; MAX_LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
         let powers = Powers::<L, N>::gather(proof, keys.map(|key| &key.public.modulus));
-        let random: [Digits<N>; LANES] = core::array::from_fn(|lane| {
+        let random: [Digits<N>; MAX_LANES] = core::array::from_fn(|lane| {
             let job = &jobs[lane.min(jobs.len() - 1)];
             Digits::from_bytes(job.random.as_flattened()).unwrap_or(Digits::ZERO) // it fits
         });

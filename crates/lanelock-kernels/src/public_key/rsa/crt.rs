@@ -1,4 +1,4 @@
-//! A private power in eight lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
+//! A private power in lanes by the Chinese remainder theorem (RFC 8017, section 5.1.2,
 //! with two primes).
 
 use super::key::PrivateKey;
@@ -6,7 +6,7 @@ use super::montgomery::multiply_add;
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arch::register::{Code, Proof};
 
 /// The exponents of a key modulo p − 1 and q − 1.
@@ -15,13 +15,14 @@ pub(super) type Exponents<'k, const P: usize> = [&'k Digits<P>; 2];
 /// x^d mod n of the first `count` lanes, whose numbers are below R·p and R·q of their keys; the
 /// powers are below n. Other lanes hold anything.
 ///
-/// Half a power is a task for a lane: one pass over the lanes does for four numbers, two for eight.
+/// Half a power is a task for a lane: one pass does for half as many numbers as there are lanes, two for
+/// all.
 #[inline(always)]
 pub(super) fn raise<L: DigitLanes, const P: usize, const N: usize>(
     proof: L::Proof,
     count: usize,
-    keys: [&PrivateKey<P, N>; LANES],
-    exponents: [Exponents<'_, P>; LANES],
+    keys: [&PrivateKey<P, N>; MAX_LANES],
+    exponents: [Exponents<'_, P>; MAX_LANES],
     x: &mut Wide<L, N>,
 ) {
     let task = Raise {
@@ -36,8 +37,8 @@ pub(super) fn raise<L: DigitLanes, const P: usize, const N: usize>(
 /// See [`raise`].
 struct Raise<'a, L: DigitLanes, const P: usize, const N: usize> {
     count: usize,
-    keys: [&'a PrivateKey<P, N>; LANES],
-    exponents: [Exponents<'a, P>; LANES],
+    keys: [&'a PrivateKey<P, N>; MAX_LANES],
+    exponents: [Exponents<'a, P>; MAX_LANES],
     x: &'a mut Wide<L, N>,
 }
 
@@ -54,10 +55,10 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
         } = self;
         let proof = x.proof();
         let numbers = x.scatter();
-        let mut residues = [const { [const { Digits::ZERO }; 2] }; LANES];
-        for first in (0..2 * count).step_by(LANES) {
+        let mut residues = [const { [const { Digits::ZERO }; 2] }; MAX_LANES];
+        for first in (0..2 * count).step_by(L::LANES) {
             // Lanes that have no task do the first one again.
-            let tasks: [_; LANES] = core::array::from_fn(|lane| {
+            let tasks: [_; MAX_LANES] = core::array::from_fn(|lane| {
                 let task = if first + lane < 2 * count {
                     first + lane
                 } else {
@@ -74,7 +75,8 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
             one.0[0][0] = L::splat(proof, 1);
             powers.moduli.multiply(&mut power, &one);
             power.reduce_once(&powers.moduli.n);
-            for ((i, half), result) in tasks.into_iter().zip(power.scatter()) {
+            let results = tasks.into_iter().zip(power.scatter());
+            for ((i, half), result) in results.take(L::LANES) {
                 residues[i][half] = result;
             }
         }
@@ -92,7 +94,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
 #[inline(always)]
 fn residue<L: DigitLanes, const P: usize, const N: usize>(
     powers: &Powers<L, P>,
-    x: [&Digits<N>; LANES],
+    x: [&Digits<N>; MAX_LANES],
 ) -> Wide<L, P> {
     let proof = powers.one.proof();
     let halves = x.map(|number| number.blocks().split_at(P));
@@ -109,7 +111,7 @@ fn residue<L: DigitLanes, const P: usize, const N: usize>(
 /// q·((m_p − m_q)/q mod p) + m_q, for both residues below their primes.
 #[inline(always)]
 fn recombine<L: DigitLanes, const P: usize, const N: usize>(
-    keys: [&PrivateKey<P, N>; LANES],
+    keys: [&PrivateKey<P, N>; MAX_LANES],
     power_p: Wide<L, P>,
     power_q: &Wide<L, P>,
     x: &mut Wide<L, N>,

@@ -13,8 +13,8 @@ pub(super) const MODULUS_BITS: usize = 512;
 pub(super) struct Modulus<const B: usize> {
     /// n
     pub n: Digits<B>,
-    /// −1/n modulo 2^52
-    pub inverse: u64,
+    /// −1/n modulo 2^104, in digits.
+    pub inverse: [u64; 2],
     /// R mod n: one in Montgomery form.
     pub one: Digits<B>,
     /// R² mod n: the factor that brings a number into Montgomery form.
@@ -42,7 +42,7 @@ impl<const B: usize> Modulus<B> {
             one.double(&n);
         }
         let mut modulus = Self {
-            inverse: negative_inverse(n.digits()[0]),
+            inverse: two_digits_of_inverse(n.digits()),
             square: one.clone(),
             one,
             n,
@@ -64,7 +64,7 @@ impl<const B: usize> Modulus<B> {
         for a in a.digits() {
             let sum = sum.digits_mut();
             let low = u128::from(*a) * u128::from(b[0]) + u128::from(sum[0]);
-            let quotient = split(low).0.wrapping_mul(self.inverse) & DIGIT;
+            let quotient = split(low).0.wrapping_mul(self.inverse[0]) & DIGIT;
             // A carry is below 2^54: two products and two digits, divided by 2^52.
             let mut carry = split(low + u128::from(quotient) * u128::from(n[0])).1;
             for i in 1..n.len() {
@@ -78,4 +78,13 @@ impl<const B: usize> Modulus<B> {
         sum.reduce_once(&self.n);
         sum
     }
+}
+
+/// −1/n modulo 2^104.
+fn two_digits_of_inverse(n: &[u64]) -> [u64; 2] {
+    let inverse = negative_inverse(n[0]);
+    // n times the lower digit is −1 and a multiple of 2^52, which the upper one takes away.
+    let (_, above) = split(u128::from(n[0]) * u128::from(inverse) + 1);
+    let above = above.wrapping_add(n[1].wrapping_mul(inverse));
+    [inverse, above.wrapping_mul(inverse) & DIGIT]
 }

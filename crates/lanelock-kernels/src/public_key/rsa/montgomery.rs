@@ -1,4 +1,4 @@
-//! Montgomery multiplication in eight lanes (Montgomery, "Modular multiplication without trial
+//! Montgomery multiplication in lanes (Montgomery, "Modular multiplication without trial
 //! division", 1985), column by column and a block of digits at a time.
 //!
 //! A product of two blocks is 200 multiply-adds into 20 columns, which stay in registers while the
@@ -22,13 +22,13 @@ use crate::public_key::digits::columns;
 /// Sums of a block column and of the one above.
 type Columns<L> = columns::Columns<L, BLOCK>;
 
-/// The moduli of eight lanes.
+/// The modulus of each lane.
 #[derive(Debug)]
 pub(super) struct Moduli<L: DigitLanes, const B: usize> {
     /// n
     pub n: Wide<L, B>,
-    /// −1/n modulo 2^52
-    pub inverse: L,
+    /// −1/n modulo 2^104, in digits.
+    pub inverse: [L; 2],
 }
 
 impl<L: DigitLanes, const B: usize> Moduli<L, B> {
@@ -175,7 +175,7 @@ impl<L: DigitLanes, const B: usize> Moduli<L, B> {
             }
         }
         if k < B {
-            columns.clear_low(&self.n.0[0], self.inverse, &mut quotient.0[k]);
+            columns.clear_low(&self.n.0[0], self.inverse[0], &mut quotient.0[k]);
         } else {
             columns.carry_low(&mut result.0[k - B]);
         }

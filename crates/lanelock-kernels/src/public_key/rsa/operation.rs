@@ -1,5 +1,5 @@
-//! The public and the private operation of up to eight messages (RFC 8017, sections 5.1 and 5.2),
-//! without padding.
+//! The public and the private operation of a message for each lane at most (RFC 8017, sections 5.1 and
+//! 5.2), without padding.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use super::key::{PrivateKey, PublicKey};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
-use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Mask};
 use crate::arch::register::Code;
 use crate::taint::declassify;
 
@@ -66,10 +66,10 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// The public operation of up to eight messages.
+/// The public operation of a message for each lane at most.
 pub(super) struct Public<'m, 'j, L: DigitLanes, const N: usize> {
     pub proof: L::Proof,
-    /// Invariant: between one and eight.
+    /// Invariant: at least one, and no more than there are lanes.
     pub jobs: &'m mut [PublicJob<'j, N>],
 }
 
@@ -79,8 +79,8 @@ impl<L: DigitLanes, const N: usize> Code for Public<'_, '_, L, N> {
     #[inline(always)]
     fn run(self) {
         let Self { proof, jobs } = self;
-        let keys: [_; LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
-        let mut numbers = [const { Digits::<N>::ZERO }; LANES];
+        let keys: [_; MAX_LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
+        let mut numbers = [const { Digits::<N>::ZERO }; MAX_LANES];
         for (job, number) in jobs.iter_mut().zip(&mut numbers) {
             let read = read(job.key, job.input, job.output);
             job.result = read.map(|read| *number = read);
@@ -96,10 +96,10 @@ impl<L: DigitLanes, const N: usize> Code for Public<'_, '_, L, N> {
     }
 }
 
-/// The private operation of up to eight messages.
+/// The private operation of a message for each lane at most.
 pub(super) struct Private<'m, 'j, L: DigitLanes, const P: usize, const N: usize> {
     pub proof: L::Proof,
-    /// Invariant: between one and eight.
+    /// Invariant: at least one, and no more than there are lanes.
     pub jobs: &'m mut [PrivateJob<'j, P, N>],
     /// Whether results are checked before they leave.
     pub check: bool,
@@ -111,8 +111,8 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Private<'_, '_, L, 
     #[inline(always)]
     fn run(self) {
         let Self { proof, jobs, check } = self;
-        let keys: [_; LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
-        let mut numbers = [const { Digits::<N>::ZERO }; LANES];
+        let keys: [_; MAX_LANES] = core::array::from_fn(|lane| jobs[lane.min(jobs.len() - 1)].key);
+        let mut numbers = [const { Digits::<N>::ZERO }; MAX_LANES];
         for (job, number) in jobs.iter_mut().zip(&mut numbers) {
             let read = read(&job.key.public, job.input, job.output);
             job.result = read.map(|read| *number = read);
@@ -156,7 +156,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Private<'_, '_, L, 
 #[inline(always)]
 fn blind<L: DigitLanes, const P: usize, const N: usize>(
     powers: &Powers<L, N>,
-    keys: [&PrivateKey<P, N>; LANES],
+    keys: [&PrivateKey<P, N>; MAX_LANES],
     jobs: &mut [PrivateJob<'_, P, N>],
     x: &mut Wide<L, N>,
 ) -> Option<Wide<L, N>> {
@@ -164,7 +164,7 @@ fn blind<L: DigitLanes, const P: usize, const N: usize>(
         return None;
     }
     let blinding = |lane: usize| jobs.get(lane).and_then(|job| job.blinding.as_deref());
-    let lanes: [_; LANES] = core::array::from_fn(|lane| match blinding(lane) {
+    let lanes: [_; MAX_LANES] = core::array::from_fn(|lane| match blinding(lane) {
         Some(blinding) => [&blinding.factor, &blinding.inverse],
         None => [&keys[lane].public.modulus.one; 2],
     });

@@ -1,15 +1,15 @@
-//! Powers in eight lanes: a public exponent by its bits, a secret one by fixed windows.
+//! Powers in lanes: a public exponent by its bits, a secret one by fixed windows.
 
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::Moduli;
 use super::number::Digits;
 use super::wide::{Wide, mask};
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arch::register::{Code, Proof};
 use crate::arrays::from_fn;
 use crate::wipe::wipe;
 
-/// The moduli of eight lanes with their constants.
+/// The modulus of each lane with its constants.
 #[derive(Debug)]
 pub(super) struct Powers<L: DigitLanes, const B: usize> {
     pub moduli: Moduli<L, B>,
@@ -22,11 +22,14 @@ pub(super) struct Powers<L: DigitLanes, const B: usize> {
 impl<L: DigitLanes, const B: usize> Powers<L, B> {
     /// The constants of each lane's modulus.
     #[inline(always)]
-    pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; LANES]) -> Self {
+    pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; MAX_LANES]) -> Self {
         Self {
             moduli: Moduli {
                 n: Wide::gather(proof, moduli.map(|modulus| &modulus.n.blocks()[..])),
-                inverse: L::load(proof, &moduli.map(|modulus| modulus.inverse)),
+                inverse: [
+                    L::load(proof, &moduli.map(|modulus| modulus.inverse[0])),
+                    L::load(proof, &moduli.map(|modulus| modulus.inverse[1])),
+                ],
             },
             one: Wide::gather(proof, moduli.map(|modulus| &modulus.one.blocks()[..])),
             square: Wide::gather(proof, moduli.map(|modulus| &modulus.square.blocks()[..])),
@@ -38,7 +41,7 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     /// Squares and multiplies by the bits of all lanes, from the top: a lane whose bit is not set
     /// multiplies by one if another's is.
     #[inline(always)]
-    pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; LANES]) {
+    pub fn raise(&self, x: &mut Wide<L, B>, exponents: &[u32; MAX_LANES]) {
         let powers = self;
         x.proof().call(Raise {
             powers,
@@ -50,9 +53,9 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     /// x ← x^e·R^(1 − e) mod n for secret exponents below 2^(512·`B`): a power in Montgomery form,
     /// if x is.
     #[inline(always)]
-    pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; LANES]) {
-        // The table is to fit the first-level cache: 20 KiB, or 30 KiB for `B` = 3.
-        if B <= 3 {
+    pub fn raise_secret(&self, x: &mut Wide<L, B>, exponents: [&Digits<B>; MAX_LANES]) {
+        // The table is to fit the first-level cache: at most 30 KiB.
+        if B * L::LANES <= 24 {
             x.proof().call(RaiseSecret::<L, B, 16>(self, x, exponents));
         } else {
             x.proof().call(RaiseSecret::<L, B, 8>(self, x, exponents));
@@ -64,7 +67,7 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
 struct Raise<'a, L: DigitLanes, const B: usize> {
     powers: &'a Powers<L, B>,
     x: &'a mut Wide<L, B>,
-    exponents: &'a [u32; LANES],
+    exponents: &'a [u32; MAX_LANES],
 }
 
 impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
@@ -109,7 +112,7 @@ impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
 struct RaiseSecret<'a, L: DigitLanes, const B: usize, const ENTRIES: usize>(
     &'a Powers<L, B>,
     &'a mut Wide<L, B>,
-    [&'a Digits<B>; LANES],
+    [&'a Digits<B>; MAX_LANES],
 );
 
 impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Code for RaiseSecret<'_, L, B, ENTRIES> {

@@ -3,8 +3,9 @@
 //! take several instructions.
 //!
 //! All products of two columns, those of the quotient too, are summed in registers; each of them is
-//! loaded, rather than a column. The digits of the quotient wait for each other, some 35 cycles each,
-//! and meanwhile the products of the next columns run, whose sums are joined with what is carried last.
+//! loaded, rather than a column. Two digits of the quotient are computed at once, as the second would
+//! wait for the products of the first; and meanwhile the products of the next columns run, whose sums
+//! are joined with what is carried last.
 
 use super::number::BLOCK;
 use super::wide::Wide;
@@ -50,17 +51,17 @@ impl<L: DigitLanes, const B: usize> Drop for Factors<L, B> {
 /// Moduli and the quotient of what is reduced.
 pub(super) struct Reduction<L: DigitLanes, const B: usize> {
     n: Factors<L, B>,
-    inverse: L::Factor,
+    inverse: [L::Factor; 2],
     quotient: Factors<L, B>,
 }
 
 impl<L: DigitLanes, const B: usize> Reduction<L, B> {
-    /// Of `n` and −1/n modulo 2⁵².
+    /// Of `n` and −1/n modulo 2¹⁰⁴.
     #[inline(always)]
-    pub fn new(n: &Wide<L, B>, inverse: L) -> Self {
+    pub fn new(n: &Wide<L, B>, inverse: [L; 2]) -> Self {
         Self {
             n: Factors::of(n),
-            inverse: inverse.factor(),
+            inverse: L::factors(&inverse),
             quotient: Factors::zero(n.proof()),
         }
     }
@@ -104,23 +105,37 @@ impl<L: DigitLanes, const B: usize> Reduction<L, B> {
         L::add_two_columns(&mut sums, &quotient[..k], &n[1..k + 2]);
         let [mut first, mut second, mut third] = sums;
         first = first.add(carried);
-        quotient[k] = next_digit(first, self.inverse);
+        [quotient[k], quotient[k + 1]] = next_digits(first, second, self.inverse);
         let carry = zeroed(first);
         add_one::<L>(&mut first, &mut second, quotient[k], n[0]);
         add_one::<L>(&mut second, &mut third, quotient[k], n[1]);
         second = second.add(carry);
-        quotient[k + 1] = next_digit(second, self.inverse);
         let carry = zeroed(second);
         add_one::<L>(&mut second, &mut third, quotient[k + 1], n[0]);
         third.add(carry)
     }
 }
 
-/// The digit of the quotient that makes a column a multiple of 2⁵².
+/// The digits of the quotient that make two columns multiples of 2⁵²: their low 104 bits times the
+/// inverse.
 #[inline(always)]
-fn next_digit<L: DigitLanes>(column: L, inverse: L::Factor) -> L::Factor {
-    let low = column.and(L::splat(column.proof(), DIGIT));
-    L::low_product(column.proof(), low.factor(), inverse)
+fn next_digits<L: DigitLanes>(first: L, second: L, inverse: [L::Factor; 2]) -> [L::Factor; 2] {
+    let proof = first.proof();
+    let second = second.add(first.shift_right::<DIGIT_BITS>());
+    let columns = [low_factor(first), low_factor(second)];
+    let [mut sum, mut unused] = [L::zero(proof); 2];
+    add_one::<L>(&mut unused, &mut sum, columns[0], inverse[0]);
+    L::add_products::<DIGIT_BITS>(&mut sum, &mut unused, &columns, &inverse);
+    [
+        L::low_product(proof, columns[0], inverse[0]),
+        low_factor(sum),
+    ]
+}
+
+/// The low 52 bits of a column, to multiply.
+#[inline(always)]
+fn low_factor<L: DigitLanes>(column: L) -> L::Factor {
+    column.and(L::splat(column.proof(), DIGIT)).factor()
 }
 
 /// result ← a·b + c, which `N` = 2·`P` blocks hold.

@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arch::on;
 use crate::public_key::rsa::modulus::Modulus;
 use crate::public_key::rsa::montgomery::multiply_add;
@@ -102,8 +102,12 @@ fn constants_and_products<const B: usize>() {
         assert!(number(&modulus.n) == n);
         assert!(number(&modulus.one) == &r % &n);
         assert!(number(&modulus.square) == &(&r * &r) % &n);
-        let inverse = BigNum::from_slice(&modulus.inverse.to_be_bytes()).unwrap();
-        assert!(&(&(&inverse * &n) + &bit(0)) % &bit(52) == BigNum::new().unwrap());
+        let [low, high] = modulus.inverse.map(|digit| {
+            assert!(digit < 1 << 52);
+            BigNum::from_slice(&digit.to_be_bytes()).unwrap()
+        });
+        let inverse = &(&high << 52) + &low;
+        assert!(&(&(&inverse * &n) + &bit(0)) % &bit(104) == BigNum::new().unwrap());
         for a in numbers(&mut source, 512 * B, 7) {
             for b in numbers(&mut source, 512 * B - 1, 7) {
                 let product = number(&modulus.multiply(&digits(&a), &digits(&b)));
@@ -139,7 +143,7 @@ fn moduli_of_other_sizes_are_refused() {
 }
 
 fn wide<L: DigitLanes, const B: usize>(proof: L::Proof, numbers: &[BigNum]) -> Wide<L, B> {
-    let lanes: [Digits<B>; LANES] = core::array::from_fn(|lane| digits(&numbers[lane]));
+    let lanes: [Digits<B>; MAX_LANES] = core::array::from_fn(|lane| digits(&numbers[lane]));
     Wide::gather(proof, lanes.each_ref().map(|number| &number.blocks()[..]))
 }
 
@@ -148,7 +152,7 @@ fn lanes<L: DigitLanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
     let lanes = wide.scatter();
     let digits = lanes.iter().flat_map(|number| number.digits());
     assert!(digits.into_iter().all(|digit| *digit < 1 << 52));
-    lanes.iter().map(number).collect()
+    lanes.iter().take(L::LANES).map(number).collect()
 }
 
 /// Products in lanes: any number below R times one below n, and squares of numbers below 2n.
@@ -158,12 +162,12 @@ fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let two = BigNum::from_u32(2).unwrap();
     let one = BigNum::from_u32(1).unwrap();
     for round in 0..6 {
-        let n = moduli::<B>(&mut source, LANES + round);
+        let n = moduli::<B>(&mut source, MAX_LANES + round);
         let n = &n[round..];
-        let moduli: [_; LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
+        let moduli: [_; MAX_LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
         let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
-        let mut a = numbers(&mut source, 520 * B, LANES + 5);
-        let mut b: Vec<_> = (0..LANES)
+        let mut a = numbers(&mut source, 520 * B, MAX_LANES + 5);
+        let mut b: Vec<_> = (0..MAX_LANES)
             .map(|i| &random(&mut source, 520 * B) % &n[i])
             .collect();
         a.rotate_left(round);
@@ -180,11 +184,11 @@ fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
             );
         }
 
-        let mut c: Vec<_> = (0..LANES)
+        let mut c: Vec<_> = (0..MAX_LANES)
             .map(|i| &random(&mut source, 520 * B) % &(&n[i] * &two))
             .collect();
         c[round] = &(&n[round] * &two) - &one;
-        c[(round + 1) % LANES] = copy(&n[(round + 1) % LANES]);
+        c[(round + 1) % MAX_LANES] = copy(&n[(round + 1) % MAX_LANES]);
         let mut square = wide::<L, B>(proof, &c);
         powers.moduli.square(&mut square, 2);
         for (i, square) in lanes(&square).iter().enumerate() {
@@ -205,7 +209,7 @@ fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
 fn full_products<L: DigitLanes, const P: usize, const N: usize>(proof: L::Proof) {
     let mut source = Random::new(9);
     let [a, b, c] = [0, 1, 2].map(|shift| {
-        let mut numbers = numbers(&mut source, 520 * P, LANES);
+        let mut numbers = numbers(&mut source, 520 * P, MAX_LANES);
         numbers.rotate_left(3 * shift % 5);
         numbers[7] = &bit(520 * P) - &bit(0);
         numbers
@@ -222,10 +226,10 @@ fn full_products<L: DigitLanes, const P: usize, const N: usize>(proof: L::Proof)
 fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let mut source = Random::new(5);
     let one = BigNum::from_u32(1).unwrap();
-    let n = moduli::<B>(&mut source, LANES);
-    let moduli: [_; LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
+    let n = moduli::<B>(&mut source, MAX_LANES);
+    let moduli: [_; MAX_LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
     let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
-    let x: Vec<_> = (0..LANES)
+    let x: Vec<_> = (0..MAX_LANES)
         .map(|i| match i {
             2 => BigNum::new().unwrap(),
             3 => &n[i] - &one,
@@ -233,24 +237,25 @@ fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
         })
         .collect();
 
-    let mut exponents = numbers(&mut source, 512 * B, LANES);
+    let mut exponents = numbers(&mut source, 512 * B, MAX_LANES);
     exponents.rotate_left(2);
-    let secret: [Digits<B>; LANES] = core::array::from_fn(|i| digits(&exponents[i]));
+    let secret: [Digits<B>; MAX_LANES] = core::array::from_fn(|i| digits(&exponents[i]));
     let mut power_of = wide::<L, B>(proof, &x);
     powers.moduli.multiply(&mut power_of, &powers.square);
     powers.raise_secret(&mut power_of, secret.each_ref());
-    powers
-        .moduli
-        .multiply(&mut power_of, &wide(proof, &[(); LANES].map(|()| bit(0))));
+    powers.moduli.multiply(
+        &mut power_of,
+        &wide(proof, &[(); MAX_LANES].map(|()| bit(0))),
+    );
     power_of.reduce_once(&powers.moduli.n);
     for (i, found) in lanes(&power_of).iter().enumerate() {
         assert!(*found == power(&x[i], &exponents[i], &n[i]), "lane {i}");
     }
 
     for exponents in [
-        [65537; LANES],
-        [3; LANES],
-        [u32::MAX; LANES],
+        [65537; MAX_LANES],
+        [3; MAX_LANES],
+        [u32::MAX; MAX_LANES],
         [3, 5, 17, 257, 65537, 0x8000_0001, u32::MAX, 0x1234_5679],
     ] {
         let mut power_of = wide::<L, B>(proof, &x);

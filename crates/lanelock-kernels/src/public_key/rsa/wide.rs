@@ -1,16 +1,16 @@
-//! Eight numbers, one per lane, digit by digit.
+//! Numbers, one per lane, digit by digit.
 
 use super::number::{BLOCK, Digits};
-use crate::arch::digits::{DigitLanes, LANES, Words};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 use crate::arch::register::{Code, Proof};
 use crate::arrays::map;
 use crate::public_key::digits::columns::split;
 use crate::wipe::wipe;
 
-/// One block of digits of eight numbers.
+/// One block of digits of a number per lane.
 pub(super) type Block<L> = [L; BLOCK];
 
-/// Eight numbers of `B` blocks, each below R = 2^(520·`B`). Wiped when dropped.
+/// A number of `B` blocks per lane, each below R = 2^(520·`B`). Wiped when dropped.
 ///
 /// Invariant: between operations, no digit is above 2^52 − 1.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ impl<L: DigitLanes, const B: usize> Wide<L, B> {
         Self([[L::zero(proof); BLOCK]; B])
     }
 
-    /// The number of each lane, in `B` blocks.
+    /// The number of each lane, in `B` blocks. Numbers that no lane has are left out.
     #[inline(always)]
-    pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; LANES]) -> Self {
+    pub fn gather(proof: L::Proof, numbers: [&[[u64; BLOCK]]; MAX_LANES]) -> Self {
         proof.call(Gather::<L, B> { proof, numbers })
     }
 
-    /// The inverse of [`Self::gather`].
+    /// The inverse of [`Self::gather`]; zeros where there is no lane.
     #[inline(always)]
-    pub fn scatter(&self) -> [Digits<B>; LANES] {
+    pub fn scatter(&self) -> [Digits<B>; MAX_LANES] {
         self.proof().call(Scatter(self))
     }
 
@@ -125,7 +125,7 @@ impl<L: DigitLanes, const B: usize> Drop for Wide<L, B> {
 
 /// The lanes whose bit is set.
 #[inline(always)]
-pub(super) fn mask<L: DigitLanes>(proof: L::Proof, lanes: [bool; LANES]) -> L::Mask {
+pub(super) fn mask<L: DigitLanes>(proof: L::Proof, lanes: [bool; MAX_LANES]) -> L::Mask {
     let bits = lanes
         .iter()
         .rev()
@@ -135,7 +135,7 @@ pub(super) fn mask<L: DigitLanes>(proof: L::Proof, lanes: [bool; LANES]) -> L::M
 
 struct Gather<'n, L: DigitLanes, const B: usize> {
     proof: L::Proof,
-    numbers: [&'n [[u64; BLOCK]]; LANES],
+    numbers: [&'n [[u64; BLOCK]]; MAX_LANES],
 }
 
 impl<L: DigitLanes, const B: usize> Code for Gather<'_, L, B> {
@@ -158,16 +158,16 @@ impl<L: DigitLanes, const B: usize> Code for Gather<'_, L, B> {
 struct Scatter<'w, L: DigitLanes, const B: usize>(&'w Wide<L, B>);
 
 impl<L: DigitLanes, const B: usize> Code for Scatter<'_, L, B> {
-    type Output = [Digits<B>; LANES];
+    type Output = [Digits<B>; MAX_LANES];
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let mut numbers = [const { Digits::ZERO }; LANES];
-        let mut words: Words = [0; LANES];
+        let mut numbers = [const { Digits::ZERO }; MAX_LANES];
+        let mut words: Words = [0; MAX_LANES];
         for (block, digits) in self.0.0.iter().enumerate() {
             for (digit, lanes) in digits.iter().enumerate() {
                 lanes.store(&mut words);
-                for (number, word) in numbers.iter_mut().zip(words) {
+                for (number, word) in numbers.iter_mut().zip(words).take(L::LANES) {
                     number.blocks_mut()[block][digit] = word;
                 }
             }

@@ -1,7 +1,7 @@
 //! RSA (RFC 8017) with moduli of 2048, 3072 and 4096 bits and public exponents below 2^32.
 //!
-//! Padding is done here, one block at a time; powers are taken of eight blocks in lockstep, of any
-//! keys of one size. Private powers are blinded by pairs that each queue keeps for each session,
+//! Padding is done here, one block at a time; powers are taken of as many blocks in lockstep as a register
+//! has digits, of any keys of one size. Private powers are blinded by pairs that each queue keeps for each session,
 //! and checked with the public exponent.
 
 mod eme_pkcs1;

@@ -124,7 +124,9 @@ where
     PrivateKey<P, N>: PrivateSize<P, N>,
 {
     /// Each of the two primes has a lane.
-    const PER_PASS: usize = LANES / 2;
+    fn per_pass(machine: Machine) -> usize {
+        machine.digit_lanes() / 2
+    }
 
     fn run(
         machine: Machine,

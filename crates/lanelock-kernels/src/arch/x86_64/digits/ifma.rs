@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::arch::digits::{self, DigitLanes, LANES, Mask, Words};
+use crate::arch::digits::{self, DigitLanes, MAX_LANES, Mask, Words};
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::Ifma as Token;
 use crate::wipe::Plain;
@@ -33,6 +33,7 @@ impl DigitLanes for Ifma {
     type Mask = IfmaMask;
     type Factor = Self;
 
+    const LANES: usize = MAX_LANES;
     const IN_REGISTERS: bool = true;
     const BY_COLUMNS: bool = false;
 
@@ -166,20 +167,20 @@ impl DigitLanes for Ifma {
     }
 
     #[inline(always)]
-    fn transpose(proof: Token, rows: [&Words; LANES]) -> [Self; LANES] {
-        let mut r = [Self::zero(proof).0; LANES];
-        for i in 0..LANES {
+    fn transpose(proof: Token, rows: [&Words; MAX_LANES]) -> [Self; MAX_LANES] {
+        let mut r = [Self::zero(proof).0; MAX_LANES];
+        for i in 0..MAX_LANES {
             r[i] = Self::load(proof, rows[i]).0;
         }
         // SAFETY: the token is the proof of AVX-512 F.
         unsafe {
             // Pairs of lanes, then pairs of pairs, then halves.
             let mut pairs = r;
-            for i in 0..LANES / 2 {
+            for i in 0..MAX_LANES / 2 {
                 pairs[2 * i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
                 pairs[2 * i + 1] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
             }
-            let mut columns = [Self(r[0], proof); LANES];
+            let mut columns = [Self(r[0], proof); MAX_LANES];
             for odd in 0..2 {
                 let (a, b) = (pairs[odd], pairs[odd + 2]);
                 let (c, d) = (pairs[odd + 4], pairs[odd + 6]);

@@ -1,6 +1,6 @@
 //! SHA-512 of what a signature hashes, as numbers in lanes.
 
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arrays::from_fn;
 use crate::hash::{Job, Kernels, Sha512, hash_many};
 use crate::machine::Machine;
@@ -26,10 +26,10 @@ impl<'m> Digest<'m> {
     /// Hashes all.
     pub(super) fn compute(machine: Machine, digests: &mut [Self]) {
         let kernels = Kernels::<Sha512>::of(machine);
-        for digests in digests.chunks_mut(2 * LANES) {
+        for digests in digests.chunks_mut(2 * MAX_LANES) {
             let count = digests.len();
             let mut digests = digests.iter_mut();
-            let mut jobs: [_; 2 * LANES] = from_fn(|_| match digests.next() {
+            let mut jobs: [_; 2 * MAX_LANES] = from_fn(|_| match digests.next() {
                 Some(digest) => Job::of_parts(&digest.parts, None, Some(&mut digest.bytes)),
                 None => Job::new(&[], None),
             });
@@ -41,7 +41,7 @@ impl<'m> Digest<'m> {
         &self.bytes
     }
 
-    /// At most eight digests, little-endian, modulo the group order.
+    /// A digest for each lane at most, little-endian, modulo the group order.
     #[inline(always)]
     pub(super) fn scalars<V: DigitLanes>(proof: V::Proof, digests: &[Self]) -> Scalar<V> {
         let mut columns = Secret::new();

@@ -4,7 +4,7 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::arch::digits::{DigitLanes, LANES};
+use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arch::on;
 use crate::machine::Machine;
 use crate::public_key::curve25519::base;
@@ -29,10 +29,10 @@ impl SigningKey {
         key
     }
 
-    /// Expands `N` private keys, at most eight, in the time of one.
+    /// Expands `N` private keys, at most eight: as many as there are lanes in the time of one.
     #[must_use]
     pub fn new_many<const N: usize>(machine: Machine, seeds: &[[u8; KEY_BYTES]; N]) -> [Self; N] {
-        const { assert!(N <= LANES) };
+        const { assert!(N <= MAX_LANES) };
         let mut digests: [_; N] = core::array::from_fn(|i| Digest::new([&seeds[i], &[], &[]]));
         Digest::compute(machine, &mut digests);
         let mut keys = core::array::from_fn(|i| {
@@ -51,12 +51,14 @@ impl SigningKey {
         keys
     }
 
-    /// The public keys of at most eight scalars.
+    /// The public keys of scalars.
     fn compute_public(machine: Machine, keys: &mut [Self]) {
-        on!(
-            machine.digits,
-            |V, proof, keys: &mut [SigningKey]| expand::<V>(proof, keys)
-        );
+        for keys in keys.chunks_mut(machine.digits.lanes()) {
+            on!(
+                machine.digits,
+                |V, proof, keys: &mut [SigningKey]| expand::<V>(proof, keys)
+            );
+        }
     }
 
     /// The public key, encoded.
@@ -92,7 +94,8 @@ pub struct Sign<'j> {
 
 /// Signs all messages.
 pub fn sign(machine: Machine, jobs: &mut [Sign<'_>]) {
-    for jobs in jobs.chunks_mut(JOBS) {
+    let lanes = machine.digits.lanes();
+    for jobs in jobs.chunks_mut(lanes * GROUPS) {
         // The secret scalars of section 5.1.6, step 2, and their points.
         let nonces = &mut Nonces::new();
         {
@@ -133,7 +136,7 @@ pub fn sign(machine: Machine, jobs: &mut [Sign<'_>]) {
         );
         for (i, job) in jobs.iter_mut().enumerate() {
             job.signature[..32].copy_from_slice(&nonces.points[i]);
-            let response = words::get(&responses[i / LANES].0, i % LANES);
+            let response = words::get(&responses[i / lanes].0, i % lanes);
             job.signature[32..].copy_from_slice(&response);
         }
     }
@@ -158,7 +161,7 @@ impl Nonces {
     }
 }
 
-/// Computes the public keys of at most eight clamped scalars, and brings the scalars in their form.
+/// Computes the public keys of clamped scalars, one for each lane at most, and brings the scalars in their form.
 #[inline(always)]
 fn expand<V: DigitLanes>(proof: V::Proof, keys: &mut [SigningKey]) {
     let mut columns = Secret::new();
@@ -166,7 +169,7 @@ fn expand<V: DigitLanes>(proof: V::Proof, keys: &mut [SigningKey]) {
         words::put(&mut columns.0, lane, &key.scalar);
     }
     let scalar = Scalar::from_words(words::load::<V, 4>(proof, &columns.0));
-    let mut points = [[0; 32]; LANES];
+    let mut points = [[0; 32]; MAX_LANES];
     base::encode_multiples::<V>(&[scalar], &mut points[..keys.len()]);
     words::store(scalar.to_montgomery().to_words(), &mut columns.0);
     for (lane, key) in keys.iter_mut().enumerate() {
@@ -178,8 +181,8 @@ fn expand<V: DigitLanes>(proof: V::Proof, keys: &mut [SigningKey]) {
 #[inline(always)]
 fn commit<V: DigitLanes>(proof: V::Proof, digests: &[Digest<'_>], nonces: &mut Nonces) {
     let mut scalars = [Scalar::<V>::zero(proof); GROUPS];
-    let groups = digests.len().div_ceil(LANES);
-    for (group, digests) in digests.chunks(LANES).enumerate() {
+    let groups = digests.len().div_ceil(V::LANES);
+    for (group, digests) in digests.chunks(V::LANES).enumerate() {
         scalars[group] = Digest::scalars(proof, digests);
         words::store(scalars[group].to_words(), &mut nonces.scalars[group].0);
     }
@@ -197,8 +200,8 @@ fn respond<V: DigitLanes>(
     responses: &mut [Secret; GROUPS],
 ) {
     let mut keys = Secret::new();
-    for (group, jobs) in jobs.chunks(LANES).enumerate() {
-        let digests = &digests[LANES * group..][..jobs.len()];
+    for (group, jobs) in jobs.chunks(V::LANES).enumerate() {
+        let digests = &digests[V::LANES * group..][..jobs.len()];
         for (lane, job) in jobs.iter().enumerate() {
             words::put(&mut keys.0, lane, &job.key.scalar);
         }

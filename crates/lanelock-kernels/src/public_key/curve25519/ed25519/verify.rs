@@ -4,7 +4,7 @@
 
 use super::digest::Digest;
 use super::{JOBS, KEY_BYTES, SIGNATURE_BYTES};
-use crate::arch::digits::{DigitLanes, LANES, Words};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 use crate::arch::on;
 use crate::machine::Machine;
 use crate::public_key::curve25519::base;
@@ -37,7 +37,7 @@ impl VerifyingKey {
     pub fn new(encoded: &[u8; KEY_BYTES]) -> Option<Self> {
         let y = Number::from_words(words::to_words(encoded));
         let point = Single::with_y(y, encoded[31] >> 7 == 1)?.negate();
-        let mut multiples = [Row([[0; LANES]; 2]); MULTIPLES];
+        let mut multiples = [Row([[0; MAX_LANES]; 2]); MULTIPLES];
         for (row, point) in multiples.iter_mut().zip(point.odd_multiples()) {
             for (to, digit) in row
                 .0
@@ -79,7 +79,7 @@ pub struct Verify<'j> {
 /// As OpenSSL does: S is below the group order, the equation holds without the cofactor, and R has
 /// the one encoding that the equation gives it.
 pub fn verify(machine: Machine, jobs: &mut [Verify<'_>]) {
-    for jobs in jobs.chunks_mut(JOBS) {
+    for jobs in jobs.chunks_mut(machine.digits.lanes() * GROUPS) {
         let mut digests: [_; JOBS] = core::array::from_fn(|i| {
             Digest::new(match jobs.get(i) {
                 Some(job) => [&job.signature[..32], &job.key.encoded, job.message],
@@ -97,16 +97,16 @@ pub fn verify(machine: Machine, jobs: &mut [Verify<'_>]) {
     }
 }
 
-/// Whether S · B − k · A encodes as R, for at most [`JOBS`] jobs.
+/// Whether S · B − k · A encodes as R, for at most [`GROUPS`] jobs for each lane.
 #[inline(always)]
 fn check<V: DigitLanes>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Verify<'_>]) {
-    let groups = jobs.len().div_ceil(LANES);
+    let groups = jobs.len().div_ceil(V::LANES);
     let mut points = [Extended::<V>::neutral(proof).projective; GROUPS];
-    for (group, jobs) in jobs.chunks_mut(LANES).enumerate() {
-        let digests = &digests[LANES * group..][..jobs.len()];
-        let mut responses: Columns = [[0; LANES]; 4];
+    for (group, jobs) in jobs.chunks_mut(V::LANES).enumerate() {
+        let digests = &digests[V::LANES * group..][..jobs.len()];
+        let mut responses: Columns = [[0; MAX_LANES]; 4];
         // Lanes without a job take the first one's key.
-        let mut keys = [jobs[0].key; LANES];
+        let mut keys = [jobs[0].key; MAX_LANES];
         for (lane, job) in jobs.iter_mut().enumerate() {
             keys[lane] = job.key;
             let mut response = [0; 32];
@@ -132,7 +132,7 @@ fn check<V: DigitLanes>(proof: V::Proof, digests: &[Digest<'_>], jobs: &mut [Ver
 #[inline(always)]
 fn multiple_of_keys<V: DigitLanes>(
     proof: V::Proof,
-    keys: &[&VerifyingKey; LANES],
+    keys: &[&VerifyingKey; MAX_LANES],
     scalar: Scalar<V>,
 ) -> Extended<V> {
     // A point may have a part of small order, so adding the group order would not do: an even
@@ -149,11 +149,11 @@ fn multiple_of_keys<V: DigitLanes>(
             sum = twice.double_extended();
         }
         let (place, negative) = digits.take_highest();
-        let mut places = [0; LANES];
+        let mut places = [0; MAX_LANES];
         place.store(&mut places);
         sum = sum.add(multiples(proof, keys, &places), negative);
     }
-    let one = multiples(proof, keys, &[0; LANES]);
+    let one = multiples(proof, keys, &[0; MAX_LANES]);
     sum.add(one.or_neutral(even), even)
 }
 
@@ -161,12 +161,12 @@ fn multiple_of_keys<V: DigitLanes>(
 #[inline(always)]
 fn multiples<V: DigitLanes>(
     proof: V::Proof,
-    keys: &[&VerifyingKey; LANES],
+    keys: &[&VerifyingKey; MAX_LANES],
     places: &Words,
 ) -> Addend<V> {
     let first = &keys[0].multiples[0].0;
-    let mut rows = [[&first[0]; LANES], [&first[1]; LANES]];
-    for lane in 0..LANES {
+    let mut rows = [[&first[0]; MAX_LANES], [&first[1]; MAX_LANES]];
+    for lane in 0..V::LANES {
         #[allow(clippy::cast_possible_truncation)] // below 16
         let row = &keys[lane].multiples[places[lane] as usize % MULTIPLES].0;
         (rows[0][lane], rows[1][lane]) = (&row[0], &row[1]);
@@ -174,7 +174,11 @@ fn multiples<V: DigitLanes>(
     let (low, high) = (V::transpose(proof, rows[0]), V::transpose(proof, rows[1]));
     let mut addend = [Element([low[0]; DIGITS]); 3];
     for i in 0..3 * DIGITS {
-        let digit = if i < LANES { low[i] } else { high[i - LANES] };
+        let digit = if i < MAX_LANES {
+            low[i]
+        } else {
+            high[i - MAX_LANES]
+        };
         addend[i / DIGITS].0[i % DIGITS] = digit;
     }
     Addend(addend)

@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use openssl::bn::BigNum;
 
 use super::{Scalar, is_reduced};
-use crate::arch::digits::{DigitLanes, LANES, Mask};
+use crate::arch::digits::{DigitLanes, MAX_LANES, Mask};
 use crate::arch::on;
 use crate::testing::Random;
 use crate::testing::machines;
@@ -32,11 +32,11 @@ fn load<V: DigitLanes, const N: usize>(proof: V::Proof, numbers: &[BigNum]) -> [
 }
 
 fn expect<V: DigitLanes>(found: Scalar<V>, expected: impl Fn(usize) -> BigNum) {
-    let mut columns = [[0; LANES]; 4];
+    let mut columns = [[0; MAX_LANES]; 4];
     for (word, column) in found.to_words().into_iter().zip(&mut columns) {
         word.store(column);
     }
-    for lane in 0..LANES {
+    for lane in 0..V::LANES {
         let found: [u64; 4] = columns.map(|column| column[lane]);
         assert_eq!(found, words(&(&expected(lane) % &order())), "lane {lane}");
         assert!(is_reduced(&found));
@@ -48,7 +48,7 @@ fn numbers(random: &mut Random, bits: usize) -> Vec<BigNum> {
     let mut end = BigNum::new().unwrap();
     end.set_bit(i32::try_from(bits).unwrap()).unwrap();
     let one = BigNum::from_u32(1).unwrap();
-    (0..LANES)
+    (0..MAX_LANES)
         .map(|_| {
             let any = BigNum::from_slice(&random.bytes(bits / 8)).unwrap();
             let multiple = &(&any / &order()) * &order();
@@ -77,13 +77,13 @@ fn check<V: DigitLanes>(proof: V::Proof) {
         expect(a, |i| x[i].to_owned().unwrap());
         expect(a.add(b), |i| &x[i] + &y[i]);
         expect(a.mul_montgomery(b.to_montgomery()), |i| &x[i] * &y[i]);
-        let even = (0..LANES).fold(0, |bits, i| {
+        let even = (0..V::LANES).fold(0, |bits, i| {
             bits | u8::from(!(&x[i] % &order()).is_bit_set(0)) << i
         });
         assert_eq!(a.is_even().bits(), even);
 
         // The signed digits add up to the scalar, or to the order more.
-        let mut sums: Vec<_> = (0..LANES).map(|_| BigNum::new().unwrap()).collect();
+        let mut sums: Vec<_> = (0..V::LANES).map(|_| BigNum::new().unwrap()).collect();
         let mut reversed: Vec<Vec<(u64, bool)>> = Vec::new();
         let (mut up, mut down) = (a.odd_digits(), a.odd_digits());
         let mut digits = Vec::new();
@@ -92,10 +92,10 @@ fn check<V: DigitLanes>(proof: V::Proof) {
                 (&mut digits, down.take_highest()),
                 (&mut reversed, up.take_lowest()),
             ] {
-                let mut places = [0; LANES];
+                let mut places = [0; MAX_LANES];
                 place.store(&mut places);
                 let negative = |lane: usize| negative.bits() >> lane & 1 == 1;
-                digits.push((0..LANES).map(|i| (places[i], negative(i))).collect());
+                digits.push((0..V::LANES).map(|i| (places[i], negative(i))).collect());
             }
         }
         reversed.reverse();
