@@ -147,6 +147,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn a_programs_own_jobs_pause_for_what_saves_more_than_a_pause_costs() {
         use Operation::{Decrypt, Derive, Sign};
