@@ -94,6 +94,7 @@ fn gcm(name: &str, iv: usize, many: GcmMany, reference: GcmReference) -> Row {
         ivs: vec![iv],
         tags: vec![BLOCK],
         has_aad: true,
+        has_paces: true,
         ..row(name, prepare, reference)
     }
 }
@@ -156,6 +157,7 @@ fn gmac_by(name: &str, many: GcmMany) -> Row {
         ivs: vec![12],
         tags: vec![BLOCK],
         writes: false,
+        has_paces: true,
         ..row(name, prepare, reference)
     }
 }
@@ -245,6 +247,7 @@ fn gcm_siv(
         reference(&portable(key), given, text).to_vec()
     };
     Row {
+        has_paces: true,
         keys: vec![16, 32],
         ivs: vec![gcm_siv::NONCE],
         tags: vec![BLOCK],
@@ -287,7 +290,7 @@ fn siv(
         ivs: vec![16, 12, 0, 1, 15, 17, 31, 32, 33, siv::MAX_NONCE],
         tags: vec![BLOCK],
         has_aad: true,
-        is_chain: true,
+        has_paces: true,
         ..row(name, prepare, reference)
     }
 }
@@ -321,7 +324,7 @@ fn ccm(name: &str, many: unsafe fn(Machine, &mut [ccm::Job<'_>]), reference: Ccm
         ivs: vec![12, 11, 13], // the last for messages below 64 KiB
         tags: vec![16, 4, 6, 8, 10, 12, 14],
         has_aad: true,
-        is_chain: true,
+        has_paces: true,
         ..row(name, prepare, reference)
     }
 }

@@ -10,11 +10,11 @@ use crate::reference::aes as reference;
 table! {
     cbc_encrypt: Row {
         unit: BLOCK,
-        is_chain: true,
+        has_paces: true,
         ..parts("AES-* CBC encrypt", Clone::clone, cbc::encrypt_many, reference::cbc::encrypt)
     },
     cbc_encrypt_pieces: Row {
-        is_chain: true,
+        has_paces: true,
         ..pieces("AES-* CBC encrypt", Clone::clone, cbc::encrypt_many, reference::cbc::encrypt)
     },
     cbc_decrypt: Row {
@@ -32,11 +32,11 @@ table! {
         reference::ctr::apply(key, *iv, text);
     }),
     cfb_encrypt: Row {
-        is_chain: true,
+        has_paces: true,
         ..parts("AES-* CFB encrypt", Clone::clone, cfb::encrypt_many, reference::cfb::encrypt)
     },
     cfb_encrypt_pieces: Row {
-        is_chain: true,
+        has_paces: true,
         ..pieces("AES-* CFB encrypt", Clone::clone, cfb::encrypt_many, reference::cfb::encrypt)
     },
     cfb_decrypt:
@@ -44,15 +44,15 @@ table! {
     cfb_decrypt_pieces:
         pieces("AES-* CFB decrypt", Clone::clone, cfb::decrypt_many, reference::cfb::decrypt),
     ofb: Row {
-        is_chain: true,
+        has_paces: true,
         ..parts("AES-* OFB", Clone::clone, ofb::apply_many, reference::ofb::apply)
     },
     ofb_pieces: Row {
-        is_chain: true,
+        has_paces: true,
         ..pieces("AES-* OFB", Clone::clone, ofb::apply_many, reference::ofb::apply)
     },
     ofb_of_whole_messages: Row {
-        is_chain: true,
+        has_paces: true,
         ..whole("AES-* OFB, whole messages", ofb_of_whole, reference::ofb::apply)
     },
     ecb_encrypt:
@@ -388,7 +388,7 @@ fn macs(name: &str, is_cmac: bool) -> Row {
     Row {
         tags: vec![BLOCK],
         writes: false,
-        is_chain: true,
+        has_paces: true,
         ..row(name, prepare, reference)
     }
 }

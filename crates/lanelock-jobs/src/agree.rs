@@ -12,7 +12,7 @@ use crate::testing::{Guarded, Random};
 pub(crate) fn agree(row: &Row, tier: Tier) {
     let machines: Vec<_> = Machine::all()
         .filter(|machine| machine.tier() == tier && row.runs_on(*machine))
-        .flat_map(|machine| match row.is_chain {
+        .flat_map(|machine| match row.has_paces {
             true => machine.paces().to_vec(),
             false => vec![machine],
         })

@@ -51,9 +51,9 @@ pub struct Row {
     pub secret_from: usize,
     /// What it runs on.
     pub registers: Registers,
-    /// Whether each block of a message waits for the one before; the number of lanes under many keys
-    /// then depends on the CPU.
-    pub is_chain: bool,
+    /// Whether it runs in another way on a CPU of another pace ([`Machine::paces`]): a chain, whose lanes
+    /// under many keys depend on it, or one that multiplies blocks.
+    pub has_paces: bool,
     prepare: Prepare,
     reference: Reference,
 }
@@ -97,7 +97,7 @@ impl Row {
             verifies: false,
             secret_from: 0,
             registers,
-            is_chain: false,
+            has_paces: false,
             prepare: Box::new(prepare),
             reference: Box::new(reference),
         }

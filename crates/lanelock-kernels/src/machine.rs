@@ -153,14 +153,16 @@ impl Machine {
     }
 
     /// The same machine as it is where a round of AES begins once a cycle, and where it begins twice:
-    /// chains under many keys then have other lanes; and where rounds of SHA overlap and where not: then
-    /// another number of messages is few. For tests.
+    /// chains under many keys then have other lanes; where rounds of SHA overlap and where not: then
+    /// another number of messages is few; and with products of blocks made by four multiplications and by
+    /// three. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn paces(self) -> [Self; 2] {
         [(4, false), (8, true)].map(|(keyed_registers, sha_overlaps)| Self {
             keyed_registers,
             sha_overlaps,
+            blocks: self.blocks.with_four_products(!sha_overlaps),
             ..self
         })
     }

@@ -7,6 +7,7 @@ mod in_turn;
 mod key;
 mod lone;
 mod parts;
+mod products;
 pub mod siv;
 mod staggered;
 mod text;
@@ -139,7 +140,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
         return unsafe {
             machine
                 .blocks
-                .run_sized(size, InTurn::<ENCRYPT> { jobs, list })
+                .run_sized_products(size, InTurn::<ENCRYPT> { jobs, list })
         };
     }
     let (mut one_key, mut apart, mut text) = (true, 0, 0);
@@ -156,13 +157,13 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
             // SAFETY: the caller's contract.
             unsafe {
                 if one_key {
-                    machine.blocks.run(Authenticate::<true> {
+                    machine.blocks.run_products(Authenticate::<true> {
                         jobs,
                         list,
                         abreast,
                     });
                 } else {
-                    machine.blocks.run(Authenticate::<false> {
+                    machine.blocks.run_products(Authenticate::<false> {
                         jobs,
                         list,
                         abreast,
@@ -179,7 +180,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
         alike,
     };
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run_sized(size, many) }
+    unsafe { machine.blocks.run_sized_products(size, many) }
 }
 
 struct Many<'a, 'k, const ENCRYPT: bool> {

@@ -18,6 +18,9 @@ pub(crate) trait Vector: Register {
     /// Whether registers in flight side by side are faster than one after the other. Where they are
     /// not, the code for several of them is not compiled: a condition on this is a constant.
     const SIDE_BY_SIDE: bool = true;
+    /// Carry-less multiplications of a product of blocks: three, with sums of halves (Karatsuba), or
+    /// four.
+    const PRODUCTS: usize = 3;
     /// The register of one block.
     type Single: Vector;
 

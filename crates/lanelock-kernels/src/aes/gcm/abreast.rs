@@ -1,7 +1,7 @@
 //! Messages of a few blocks, as many as a register has blocks: each has its block of every register,
 //! from its counters to its tag, so that none is left empty and no sum has to be folded.
 
-use super::ghash::{POWERS, SUMS, Sum, powers_from};
+use super::products::{POWERS, SUMS, Sum, powers_from};
 use super::together::{Lot, lot};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;

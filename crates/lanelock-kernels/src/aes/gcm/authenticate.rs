@@ -4,7 +4,8 @@
 
 use super::Job;
 use super::abreast::{Ends, hash};
-use super::ghash::{Ghash, POWERS, Sum};
+use super::ghash::Ghash;
+use super::products::{POWERS, Sum};
 use super::together::{Lot, finish, lot};
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -97,5 +98,5 @@ unsafe fn masks<V: Vector, const ONE_KEY: bool>(proof: V::Proof, jobs: Lot<'_>) 
     }
 }
 
-// Nine registers of four blocks, and the lengths.
+// A register of what chunks have become, eight of four blocks, and the lengths.
 const _: () = assert!(4 * 9 < POWERS);

@@ -1,29 +1,17 @@
 //! GHASH by carry-less multiplication.
 //!
 //! Blocks are reversed byte by byte, which turns GHASH into POLYVAL with x·H for H (RFC 8452,
-//! appendix A): products then need no bit reflection, and x⁻¹²⁸ of each product is taken by two
-//! multiplications (S. Gueron, "A new interpretation for the GHASH authenticator of AES-GCM").
-//! The sum of up to [`POWERS`] products of blocks and descending powers is reduced once. A
-//! product takes three multiplications (Karatsuba): on 512-bit registers they, not the AES
-//! rounds, are what the CPU has least of.
+//! appendix A): products then need no bit reflection. The [sum](Sum) of up to [`POWERS`] products of
+//! blocks and descending powers is reduced once.
+//!
+//! Chunks of eight registers are hashed block by block of a register: what each of these has become is
+//! a value of its own, so that no sum of all of them is needed before the end.
 
+use super::products::{POWERS, SUMS, Sum, Table, powers_from, reduce};
 use crate::aes::BLOCK;
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
 use crate::wipe::wipe;
-
-/// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
-/// short additional data and the lengths need no reduction of their own.
-pub(super) const POWERS: usize = 40;
-/// Blocks after the powers that a register at the last power reaches.
-pub(super) const SPARE: usize = 4;
-
-/// Hⁿ, …, H², H; then, in the same order, the sum of the two halves of each, in both halves.
-/// Zeros after each, so that a register may be loaded at the last.
-pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
-
-/// From a power to the sum of its halves, in bytes.
-pub(super) const SUMS: usize = BLOCK * (POWERS + SPARE);
 
 /// A hash in progress: the reduced value of all whole sums, and the sum being built.
 #[derive(Clone, Copy)]
@@ -35,146 +23,24 @@ pub(super) struct Ghash<V: Vector> {
     sum: Sum<V>,
 }
 
-/// Products that are added up block by block, not reduced yet: of the low halves, of the high
-/// halves, and of the sums of both.
+/// What chunks of eight registers have become, block by block: together, each times the power at which
+/// its block of a register is, the hash.
 #[derive(Clone, Copy)]
-pub(super) struct Sum<V> {
-    low: V,
-    middle: V,
-    high: V,
-}
+pub(super) struct Values<V>(V);
 
-impl<V: Vector> Sum<V> {
+impl<V: Vector> Values<V> {
+    /// One block before the first chunk, reversed.
     #[inline(always)]
-    pub fn zero(proof: V::Proof) -> Self {
-        let zero = V::zero(proof);
-        let (low, middle, high) = (zero, zero, zero);
-        Self { low, middle, high }
+    pub fn of_block(proof: V::Proof, block: V::Single) -> Self {
+        let mut blocks = [V::Single::zero(V::single(proof)); 4];
+        blocks[V::BLOCKS - 1] = block;
+        Self(V::from_singles(proof, blocks))
     }
 
-    /// Adds the product of `x`, blocks reversed, and the powers `h`, whose halves add up to
-    /// `h_sum`.
+    /// The values, and the power for them in a sum in which so many blocks follow.
     #[inline(always)]
-    pub fn add(&mut self, x: V, h: V, h_sum: V) {
-        let product = Self::product(x, h, h_sum);
-        self.low = self.low.xor(product.low);
-        self.high = self.high.xor(product.high);
-        self.middle = self.middle.xor(product.middle);
-    }
-
-    /// The sum of one product.
-    #[inline(always)]
-    fn product(x: V, h: V, h_sum: V) -> Self {
-        let x_sum = x.xor(x.swap_halves());
-        Self {
-            low: x.clmul::<0x00>(h),
-            middle: x_sum.clmul::<0x00>(h_sum),
-            high: x.clmul::<0x11>(h),
-        }
-    }
-
-    /// Adds registers that follow each other, not reversed yet, the first at `power`.
-    ///
-    /// # Safety
-    /// `powers` is the [`Table`] of a key; each register begins at a power of 1 to [`POWERS`].
-    /// Blocks past the end are zero.
-    #[inline(always)]
-    pub unsafe fn add_registers<const G: usize>(
-        &mut self,
-        data: [V; G],
-        powers: *const u8,
-        power: usize,
-    ) {
-        // SAFETY: as above.
-        unsafe {
-            let proof = self.low.proof();
-            let mut products = [Self::zero(proof); G];
-            for i in 0..G {
-                let (h, h_sum) = powers_from(proof, powers, power - V::BLOCKS * i);
-                products[i] = Self::product(data[i].reverse(), h, h_sum);
-            }
-            for i in 0..G / 2 {
-                self.add_products(products[2 * i], products[2 * i + 1]);
-            }
-            if G % 2 == 1 {
-                self.add_product(products[G - 1]);
-            }
-        }
-    }
-
-    /// Keeps the products in their place, as [`Vector::pin`] does.
-    #[inline(always)]
-    pub fn pin(&mut self) {
-        let mut registers = [self.low, self.middle, self.high];
-        V::pin(&mut registers);
-        [self.low, self.middle, self.high] = registers;
-    }
-
-    /// Adds a sum.
-    #[inline(always)]
-    fn add_product(&mut self, a: Self) {
-        self.low = self.low.xor(a.low);
-        self.middle = self.middle.xor(a.middle);
-        self.high = self.high.xor(a.high);
-    }
-
-    /// Adds two sums.
-    #[inline(always)]
-    fn add_products(&mut self, a: Self, b: Self) {
-        self.low = self.low.xor3(a.low, b.low);
-        self.middle = self.middle.xor3(a.middle, b.middle);
-        self.high = self.high.xor3(a.high, b.high);
-    }
-
-    /// Block `i` is the sum of this sum's block `i` and of all blocks of row `i`.
-    #[inline(always)]
-    pub fn add_rows(&mut self, rows: [Self; 4]) {
-        self.low = self.low.xor(V::fold_rows(map(rows, |row| row.low)));
-        self.middle = self.middle.xor(V::fold_rows(map(rows, |row| row.middle)));
-        self.high = self.high.xor(V::fold_rows(map(rows, |row| row.high)));
-    }
-
-    /// The low and the high halves of the sums.
-    #[inline(always)]
-    fn halves(self) -> (V, V) {
-        let middle = self.middle.xor3(self.low, self.high);
-        let low = self.low.xor(middle.low_to_high());
-        let high = self.high.xor(middle.high_to_low());
-        (low, high)
-    }
-
-    /// The hash whose sum each block is, in memory order.
-    #[inline(always)]
-    pub fn values(self) -> V {
-        let (low, high) = self.halves();
-        reduce(low, high).reverse()
-    }
-}
-
-/// x⁻¹²⁸ times a polynomial, block by block.
-#[inline(always)]
-fn reduce<V: Vector>(low: V, high: V) -> V {
-    let polynomial = V::splat(low.proof(), 0xc2 << 120 | 1);
-    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
-    low.xor(high)
-}
-
-/// The powers from `power` down to where the register ends, and the sums of their halves.
-///
-/// # Safety
-/// `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
-#[inline(always)]
-pub(super) unsafe fn powers_from<V: Vector>(
-    proof: V::Proof,
-    powers: *const u8,
-    power: usize,
-) -> (V, V) {
-    debug_assert!((1..=POWERS).contains(&power));
-    // SAFETY: as above; the spare blocks make the load valid at any power.
-    unsafe {
-        let h = powers.add(BLOCK * (POWERS - power));
-        (V::load(proof, h), V::load(proof, h.add(SUMS)))
+    pub fn before(self, blocks: usize) -> (V, usize) {
+        (self.0, V::BLOCKS + blocks)
     }
 }
 
@@ -208,8 +74,8 @@ impl<V: Vector> Ghash<V> {
 
     /// The proof of its registers.
     #[inline(always)]
-    fn proof(&self) -> V::Proof {
-        self.sum.low.proof()
+    pub fn proof(&self) -> V::Proof {
+        self.sum.proof()
     }
 
     /// The hash of everything so far, if no sum is open.
@@ -218,21 +84,14 @@ impl<V: Vector> Ghash<V> {
         self.reduced.reverse()
     }
 
-    /// Adds to the sum a register whose first block is the `power`-th from the sum's end. With
-    /// `OPENS`, that block is the first of the sum and takes up the previous one.
+    /// Adds to the sum a register whose first block is the `power`-th from the sum's end.
     ///
     /// # Safety
     /// `power` is 1 to [`POWERS`]; blocks past the end are zero.
     #[inline(always)]
-    pub unsafe fn add<const OPENS: bool>(&mut self, data: V, power: usize) {
+    pub unsafe fn add(&mut self, data: V, power: usize) {
         // SAFETY: as above.
-        unsafe {
-            let mut x = data.reverse();
-            if OPENS {
-                x = x.xor(V::from_single(self.proof(), self.reduced));
-            }
-            self.multiply(x, power);
-        }
+        unsafe { self.multiply(data.reverse(), power) }
     }
 
     /// As [`Ghash::add`], for two registers that follow each other.
@@ -240,18 +99,9 @@ impl<V: Vector> Ghash<V> {
     /// # Safety
     /// As for [`Ghash::add`]; the second register is at `power - V::BLOCKS`, at least 1.
     #[inline(always)]
-    pub unsafe fn add_two<const OPENS: bool>(&mut self, data: [V; 2], power: usize) {
+    pub unsafe fn add_two(&mut self, data: [V; 2], power: usize) {
         // SAFETY: as above.
-        unsafe {
-            let [mut x, y] = map(data, |data| data.reverse());
-            if OPENS {
-                x = x.xor(V::from_single(self.proof(), self.reduced));
-            }
-            let (h, h_sum) = powers_from(self.proof(), self.powers, power);
-            let x = Sum::product(x, h, h_sum);
-            let (h, h_sum) = powers_from(self.proof(), self.powers, power - V::BLOCKS);
-            self.sum.add_products(x, Sum::product(y, h, h_sum));
-        }
+        unsafe { self.sum.add_registers(data, self.powers, power) }
     }
 
     /// Adds a text of `len` bytes, at least one, that `after` blocks follow in the open sum. `last`
@@ -269,14 +119,14 @@ impl<V: Vector> Ghash<V> {
         unsafe {
             while end - at >= 2 * V::BYTES {
                 let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
-                self.add_two::<false>(data, power);
+                self.add_two(data, power);
                 at += 2 * V::BYTES;
                 power -= 2 * V::BLOCKS;
             }
             if at < end {
-                self.add_two::<false>([V::load(proof, from.add(at)), last], power);
+                self.add_two([V::load(proof, from.add(at)), last], power);
             } else {
-                self.add::<false>(last, power);
+                self.add(last, power);
             }
         }
     }
@@ -291,26 +141,44 @@ impl<V: Vector> Ghash<V> {
         unsafe { self.multiply(V::from_single(self.proof(), first), power) }
     }
 
+    /// Adds what chunks have become, before so many blocks of the sum.
+    ///
+    /// # Safety
+    /// `blocks` is at most [`POWERS`] less those of a register.
+    #[inline(always)]
+    pub unsafe fn take_up_values(&mut self, values: Values<V>, blocks: usize) {
+        // SAFETY: as above.
+        unsafe {
+            let (values, power) = values.before(blocks);
+            self.multiply(values, power);
+        }
+    }
+
     /// Adds registers that follow each other, the first at `power`; zero behind the last block.
     ///
     /// # Safety
     /// `power` is 1 to [`POWERS`], and each register begins at 1 or above.
     #[inline(always)]
-    pub unsafe fn add_last<const G: usize>(&mut self, data: [V; G], power: usize) {
-        for (i, data) in data.into_iter().enumerate() {
-            // SAFETY: as above.
-            unsafe { self.add::<false>(data, power - V::BLOCKS * i) };
-        }
-    }
-
-    /// As [`Ghash::add_last`], in pairs.
-    ///
-    /// # Safety
-    /// As for [`Ghash::add_last`].
-    #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(&mut self, data: [V; G], power: usize) {
         // SAFETY: as above; the table is a key's.
         unsafe { self.sum.add_registers(data, self.powers, power) }
+    }
+
+    /// Adds the registers `at` and `at + 1` of those of [`Ghash::add_registers`], if there are so many.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn add_pair<const G: usize>(&mut self, data: &[V; G], at: usize, power: usize) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            if at + 1 < G {
+                self.add_two([data[at], data[at + 1]], power - V::BLOCKS * at);
+            } else if at < G {
+                self.add(data[at], power - V::BLOCKS * at);
+            }
+        }
+        self.pin();
     }
 
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.
@@ -355,39 +223,71 @@ impl<V: Vector> Ghash<V> {
         self.sum = Sum::zero(self.proof());
     }
 
-    /// Adds registers `i` and `i + 1` of a chunk of eight that ends the sum. The first two take up
-    /// the previous one: they come last, as nothing else waits for it.
+    /// Adds registers of a chunk of eight, two for each of its four parts; but the last part's second is
+    /// what `values` become behind the chunk, and the last register waits for [`Ghash::close_chunk`].
     ///
     /// # Safety
-    /// `from` is valid for reads of eight registers; `i` is below 7.
+    /// `from` is valid for reads of eight registers; `part` is below 4.
     #[inline(always)]
-    pub unsafe fn add_of_chunk(&mut self, from: *const u8, i: usize) {
+    pub unsafe fn add_of_chunk(&mut self, from: *const u8, part: usize, values: Values<V>) {
+        let i = 2 * part;
         // SAFETY: the caller's promise.
         unsafe {
-            let proof = self.proof();
-            let data = map([i, i + 1], |i| V::load(proof, from.add(V::BYTES * i)));
-            let power = V::BLOCKS * (8 - i);
-            if i == 0 {
-                self.add_two::<true>(data, power);
+            let register = |i| V::load(self.proof(), from.add(V::BYTES * i)).reverse();
+            let first = self.times_one(register(i), 7 - i);
+            let second = if part == 3 {
+                self.times_one(values.0, 8)
             } else {
-                self.add_two::<false>(data, power);
-            }
+                self.times_one(register(i + 1), 6 - i)
+            };
+            self.sum.add_products(first, second);
         }
     }
 
-    /// Hashes eight registers and ends the sum, which may hold products of what lies before them.
+    /// Ends a chunk, all of whose parts are added: what it and all before it have become.
+    ///
+    /// # Safety
+    /// `from` is the chunk, valid for reads of eight registers.
+    #[inline(always)]
+    pub unsafe fn close_chunk(&mut self, from: *const u8) -> Values<V> {
+        let proof = self.proof();
+        // SAFETY: the caller's promise.
+        let last = unsafe { V::load(proof, from.add(V::BYTES * 7)).reverse() };
+        let (low, high) = self.sum.halves();
+        self.sum = Sum::zero(proof);
+        Values(reduce(low, high).xor(last))
+    }
+
+    /// Hashes a chunk of eight registers behind `values`, with what the sum holds already.
     ///
     /// # Safety
     /// `from` is valid for reads of eight registers.
     #[inline(always)]
-    pub unsafe fn absorb_chunk(&mut self, from: *const u8) {
+    pub unsafe fn absorb_chunk(&mut self, from: *const u8, values: Values<V>) -> Values<V> {
         // SAFETY: the caller's promise.
         unsafe {
-            for i in [6, 4, 2, 0] {
-                self.add_of_chunk(from, i);
+            for part in 0..4 {
+                self.add_of_chunk(from, part, values);
             }
-            self.close();
+            self.close_chunk(from)
         }
+    }
+
+    /// Begins chunks behind what was hashed so far.
+    #[inline(always)]
+    pub fn open_chunks(&mut self) -> Values<V> {
+        // SAFETY: seven registers are fewer than the powers. It belongs to the first block, whose
+        // register is multiplied by theirs.
+        unsafe { self.take_up(self.reduced, 7 * V::BLOCKS) };
+        Values(V::zero(self.proof()))
+    }
+
+    /// Ends them: the sum of all blocks.
+    #[inline(always)]
+    pub fn close_chunks(&mut self, values: Values<V>) {
+        // SAFETY: nothing follows.
+        unsafe { self.take_up_values(values, 0) };
+        self.close();
     }
 
     /// Hashes `len` bytes, the last block padded with zeros. No sum is open before or after.
@@ -417,13 +317,14 @@ impl<V: Vector> Ghash<V> {
     ) {
         let (proof, chunk) = (self.proof(), 8 * V::BYTES);
         let mut done = 0;
-        // Block `i` belongs to block `i` of what comes next.
-        let mut values = V::from_single(proof, self.reduced);
-        // SAFETY: each load lies below `len`; the open sum has at most nine registers and `after`, and
-        // at least one register if values have more than one block.
+        let mut values = Values(V::zero(proof));
+        // SAFETY: each load lies below `len`; the open sum has at most eight registers and `after`.
         unsafe {
-            while len - done > chunk + V::BYTES {
-                values = self.carried(values, from.add(done));
+            if RESUMED && len >= chunk {
+                values = self.open_chunks();
+            }
+            while len - done >= chunk {
+                values = self.absorb_chunk(from.add(done), values);
                 done += chunk;
             }
             let (from, rest) = (from.wrapping_add(done), len - done);
@@ -431,12 +332,12 @@ impl<V: Vector> Ghash<V> {
             let (mut at, mut power) = (0, blocks);
             while rest - at >= 2 * V::BYTES {
                 let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
-                self.add_two::<false>(data, power);
+                self.add_two(data, power);
                 at += 2 * V::BYTES;
                 power -= (2 * V::BLOCKS).min(power);
             }
             if rest - at >= V::BYTES {
-                self.add::<false>(V::load(proof, from.add(at)), power);
+                self.add(V::load(proof, from.add(at)), power);
                 at += V::BYTES;
                 power -= V::BLOCKS.min(power);
             }
@@ -447,36 +348,15 @@ impl<V: Vector> Ghash<V> {
                 } else {
                     V::load_bytes(proof, at, bytes)
                 };
-                self.add::<false>(last, power);
+                self.add(last, power);
             }
             // Last: nothing else waits for the sums before.
-            if RESUMED || done > 0 {
-                self.multiply(values, blocks);
+            if done > 0 {
+                self.take_up_values(values, blocks);
+            } else if RESUMED {
+                self.take_up(self.reduced, blocks);
             }
         }
-    }
-
-    /// What `values` become behind eight registers, block by block: none waits for the sum of all.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of eight registers.
-    #[inline(always)]
-    unsafe fn carried(&self, values: V, from: *const u8) -> V {
-        let proof = self.proof();
-        let mut sum = Sum::zero(proof);
-        // SAFETY: the caller's promise.
-        unsafe {
-            for i in [6, 4, 2, 0] {
-                let data = map([i, i + 1], |i| V::load(proof, from.add(V::BYTES * i)));
-                let [mut x, y] = map(data, |data| data.reverse());
-                if i == 0 {
-                    x = x.xor(values);
-                }
-                sum.add_products(self.times_one(x, 8 - i), self.times_one(y, 7 - i));
-            }
-        }
-        let (low, high) = sum.halves();
-        reduce(low, high)
     }
 
     /// The product of each block and the same power: as many blocks as `registers` have, at most
@@ -501,8 +381,12 @@ impl<V: Vector> Ghash<V> {
         self.sum
     }
 
+    /// Adds registers of blocks, reversed, the first at `power`.
+    ///
+    /// # Safety
+    /// `power` is 1 to [`POWERS`]; blocks past the end are zero.
     #[inline(always)]
-    unsafe fn multiply(&mut self, x: V, power: usize) {
+    pub unsafe fn multiply(&mut self, x: V, power: usize) {
         // SAFETY: the caller's promise; the table is a key's.
         unsafe {
             let (h, h_sum) = powers_from(self.proof(), self.powers, power);

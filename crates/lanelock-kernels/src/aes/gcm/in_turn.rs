@@ -2,7 +2,7 @@
 //! the next are under way: carry-less multiplications of one fill the waiting times of the other's
 //! AES rounds.
 
-use super::ghash::Ghash;
+use super::ghash::{Ghash, Values};
 use super::text::{Beside, Nothing, Text};
 use super::{Job, aad_of, j0_of, place_of};
 use crate::aes::BLOCK;
@@ -51,10 +51,9 @@ struct Behind<V: Vector, const ENCRYPT: bool> {
     len: usize,
     /// At which power it goes on.
     power: usize,
-    /// Blocks of the text in the last sum.
-    blocks: usize,
-    /// Additional data of one block, reversed, if it is part of the last sum.
-    aad: Option<V::Single>,
+    /// What the last sum begins with, and at which power.
+    first: V,
+    first_power: usize,
     lengths: V::Single,
     mask: V::Single,
     tag: *mut u8,
@@ -78,41 +77,34 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let mut mask = text.rounds.encrypt([V::splat(proof, j0_of(job))]);
         V::pin(&mut mask);
         let chunk = Text::<V, ROUNDS, ENCRYPT>::CHUNK;
-        let mut aad = None;
-        if job.aad_len > BLOCK {
-            hash.absorb(job.aad, job.aad_len);
-        } else if text.len <= chunk {
-            aad = Some(aad_of::<V>(proof, job.aad, job.aad_len).reverse());
-        }
+        let aad = before_text(&mut hash, job);
         let mut last = V::zero(proof);
+        let (first, first_power);
         if text.len < chunk {
             last = text.last_alone(&mut hash, 1, &mut before);
             if let Some(before) = before {
                 before.finish();
             }
+            (first, first_power) = (V::from_single(proof, aad), text.len.div_ceil(BLOCK) + 2);
         } else {
             if ENCRYPT {
-                text.chunk_alone();
+                text.chunk_alone(&mut before);
             }
             if let Some(before) = before {
                 before.finish();
             }
-            if aad.is_none() && (1..=BLOCK).contains(&job.aad_len) {
-                hash.add::<false>(
-                    V::from_single(proof, aad_of::<V>(proof, job.aad, job.aad_len)),
-                    8 * V::BLOCKS + 1,
-                );
-            }
-            // When decrypting, the lengths have a place in the sum of the last chunk. That spares a
-            // reduction, and costs a long message more: the chunk is hashed before its rounds.
-            let more = usize::from(!ENCRYPT && text.len <= 4 * chunk);
-            text.chunks(&mut hash, more);
+            let mut values = text.chunks(&mut hash, Values::of_block(proof, aad));
             if text.len > 0 {
                 if ENCRYPT {
-                    let before = text.target.sub(chunk);
-                    let mut chunk = Chunk::<V>::new(hash, before);
+                    let from = text.target.sub(chunk);
+                    let mut chunk = Chunk {
+                        hash,
+                        from,
+                        values,
+                        part: 0,
+                    };
                     last = text.last_alone(&mut hash, 1, &mut chunk);
-                    hash = chunk.close();
+                    (hash, values) = chunk.close();
                 } else {
                     last = text.last_alone(&mut hash, 1, &mut Nothing);
                 }
@@ -120,15 +112,16 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
                 text.back();
                 last = V::load(proof, text.target.add(text.len - V::BYTES));
             }
+            (first, first_power) = values.before(text.len.div_ceil(BLOCK) + 1);
         }
         Behind {
             hash,
             from: text.target,
             last,
             len: text.len,
-            blocks: text.len.div_ceil(BLOCK),
             power: text.len.div_ceil(BLOCK) + 1,
-            aad,
+            first,
+            first_power,
             lengths: V::Single::splat(
                 V::single(proof),
                 (8 * job.aad_len as u128) << 64 | 8 * job.len as u128,
@@ -136,6 +129,26 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             mask: mask[0].first(),
             tag: place_of(job),
         }
+    }
+}
+
+/// The block that is hashed before the text, reversed: additional data, the last block of it together
+/// with the hash of all before, or zero.
+///
+/// # Safety
+/// The job is valid.
+#[inline(always)]
+unsafe fn before_text<V: Vector>(hash: &mut Ghash<V>, job: &Job<'_>) -> V::Single {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let proof = hash.proof();
+        if job.aad_len <= BLOCK {
+            return aad_of::<V>(proof, job.aad, job.aad_len).reverse();
+        }
+        let whole = (job.aad_len - 1) / BLOCK * BLOCK;
+        hash.absorb(job.aad, whole);
+        let last = aad_of::<V>(proof, job.aad.add(whole), job.aad_len - whole);
+        last.reverse().xor(hash.reduced())
     }
 }
 
@@ -147,56 +160,50 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
     #[inline(always)]
     unsafe fn finish(self) {
         let Self { mut hash, len, .. } = self;
-        // SAFETY: the caller's promises; the sum has at most 1 + 32 + 1 blocks.
+        // SAFETY: the caller's promises; the sum has at most a register, 32 blocks and
+        // the lengths.
         unsafe {
             if ENCRYPT && len > 0 {
                 hash.add_text(self.from, len, self.last, 1);
             }
-            let (first, power) = match self.aad {
-                Some(aad) => (aad, self.blocks + 2),
-                None => (hash.reduced(), self.blocks + 1),
-            };
-            hash.add_ends(first, power, self.lengths);
+            hash.take_up(self.lengths, 1);
+            hash.multiply(self.first, self.first_power);
             hash.close();
             hash.value().xor(self.mask).store(self.tag);
         }
     }
 }
 
-/// A chunk of ciphertext on its way into a hash, two registers a step.
+/// A chunk of ciphertext on its way into a hash, a part each step.
 struct Chunk<V: Vector> {
     hash: Ghash<V>,
+    /// Valid for reads of eight registers.
     from: *const u8,
-    /// Registers that are left.
-    left: usize,
+    values: Values<V>,
+    /// The next one.
+    part: usize,
 }
 
 impl<V: Vector> Chunk<V> {
-    /// The chunk at `from`, which is valid for reads of eight registers.
+    /// The hash behind the chunk, all of whose parts have been added.
     #[inline(always)]
-    fn new(hash: Ghash<V>, from: *const u8) -> Self {
-        let left = 8;
-        Self { hash, from, left }
-    }
-
-    /// The hash behind the chunk, all of whose steps have run.
-    #[inline(always)]
-    fn close(mut self) -> Ghash<V> {
-        debug_assert!(self.left == 0);
-        self.hash.close();
-        self.hash
+    fn close(mut self) -> (Ghash<V>, Values<V>) {
+        debug_assert!(self.part == 4);
+        // SAFETY: eight registers from `from`.
+        let values = unsafe { self.hash.close_chunk(self.from) };
+        (self.hash, values)
     }
 }
 
 impl<V: Vector> Beside for Chunk<V> {
     #[inline(always)]
     unsafe fn step(&mut self) {
-        self.left -= 2;
-        // SAFETY: eight registers from `from`.
+        // SAFETY: eight registers from `from`; there are four steps.
         unsafe {
-            self.hash.add_of_chunk(self.from, self.left);
+            self.hash.add_of_chunk(self.from, self.part, self.values);
             self.hash.pin();
         }
+        self.part += 1;
     }
 }
 
@@ -213,7 +220,7 @@ impl<V: Vector, const ENCRYPT: bool> Beside for Option<Behind<V, ENCRYPT>> {
                 let data = map([0, V::BYTES], |at| {
                     V::load(behind.last.proof(), behind.from.add(at))
                 });
-                behind.hash.add_two::<false>(data, behind.power);
+                behind.hash.add_two(data, behind.power);
                 behind.hash.pin();
                 behind.from = behind.from.add(2 * V::BYTES);
                 behind.len -= 2 * V::BYTES;

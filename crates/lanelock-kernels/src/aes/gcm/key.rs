@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::ghash::{Absorb, POWERS, Powers, SPARE, Table};
+use super::ghash::{Absorb, Powers};
 use super::j0_of_iv12;
+use super::products::{POWERS, SPARE, Table};
 use crate::aes::{BLOCK, EncryptKey, Message, ecb};
 use crate::machine::Machine;
 use crate::wipe::wipe;
@@ -33,7 +34,7 @@ impl Key {
         };
         // SAFETY: safe for any block.
         unsafe {
-            machine.blocks.run(Powers {
+            machine.blocks.run_products(Powers {
                 h: u128::from_be_bytes(h),
                 powers: &mut expanded.powers,
             })
@@ -64,7 +65,7 @@ impl Key {
     pub fn absorb(&self, machine: &Machine, hashed: &mut [u8; BLOCK], data: &[u8]) {
         // SAFETY: a slice of its length.
         unsafe {
-            machine.blocks.run(Absorb {
+            machine.blocks.run_products(Absorb {
                 powers: self.powers(),
                 hashed,
                 from: data.as_ptr(),

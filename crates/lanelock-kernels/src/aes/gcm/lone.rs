@@ -2,8 +2,9 @@
 //! register once, the mask of the tag is encrypted beside the text, and one sum holds all that is
 //! hashed: nothing waits for memory, and there is one reduction.
 
-use super::ghash::{Ghash, POWERS};
+use super::ghash::Ghash;
 use super::in_turn::InTurn;
+use super::products::POWERS;
 use super::{Job, Key, j0_of_iv12};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
@@ -66,7 +67,9 @@ unsafe fn process<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
     unsafe {
         if is_short || message.len == 0 {
             let size = message.key.cipher().size();
-            machine.blocks.run_sized(size, Short::<ENCRYPT>(message));
+            machine
+                .blocks
+                .run_sized_products(size, Short::<ENCRYPT>(message));
         } else {
             long::<ENCRYPT>(machine, message);
         }
@@ -96,7 +99,11 @@ unsafe fn long<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
         list: &[0],
     };
     // SAFETY: the caller's contract; there is one job.
-    unsafe { machine.blocks.run_sized(job.key.cipher().size(), turn) }
+    unsafe {
+        machine
+            .blocks
+            .run_sized_products(job.key.cipher().size(), turn)
+    }
 }
 
 /// A message whose text fits [`REGISTERS`] and whose blocks fit one sum, or one without a text.

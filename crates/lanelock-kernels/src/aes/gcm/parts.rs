@@ -1,7 +1,8 @@
 //! Messages in pieces, the segments of scattered buffers, one after the other. Registers lie within a
 //! piece; a sum goes on over short ones.
 
-use super::ghash::{Ghash, POWERS};
+use super::ghash::Ghash;
+use super::products::POWERS;
 use super::text::{Counters, Text};
 use super::{Key, aad_of};
 use crate::aes::BLOCK;
@@ -64,7 +65,11 @@ unsafe fn process_parts<const ENCRYPT: bool>(machine: Machine, parts: &mut [Part
     let size = first.key.cipher().size();
     debug_assert!(parts.iter().all(|part| part.key.cipher().size() == size));
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run_sized(size, Turned::<ENCRYPT>(parts)) }
+    unsafe {
+        machine
+            .blocks
+            .run_sized_products(size, Turned::<ENCRYPT>(parts))
+    }
 }
 
 struct Turned<'a, 'k, const ENCRYPT: bool>(&'a mut [Part<'k>]);
@@ -91,7 +96,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     // SAFETY: the caller's promises. A sum has at most as many blocks as there are powers.
     unsafe {
         let rounds = Rounds::load(proof, part.key.cipher().as_ptr());
-        let counters = Counters::after(V::broadcast(proof, part.j0.as_ptr())).later(part.before);
+        let counters = Counters::of_chunks(proof, u128::from_le_bytes(part.j0)).later(part.before);
         let mut hash = Ghash::<V>::resume(proof, part.key.powers(), &part.hash);
         // What the next sum takes up at its highest power: the hash before it, in its first block, or
         // additional data of a block, before that.

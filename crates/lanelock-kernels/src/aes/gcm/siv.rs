@@ -116,7 +116,7 @@ impl Stream {
             sum: self.sum,
         }];
         // SAFETY: the part is a slice of that length.
-        unsafe { self.machine.blocks.run(Polyval(&mut hash)) };
+        unsafe { self.machine.blocks.run_products(Polyval(&mut hash)) };
         self.sum = hash[0].sum;
         wipe(&mut hash[0].sum);
     }
@@ -229,7 +229,7 @@ unsafe fn tags(
     });
     let hashes = &mut hashes[..jobs.len()];
     // SAFETY: the caller's promise, and `ends` live until the kernel has returned.
-    unsafe { machine.blocks.run(Polyval(hashes)) };
+    unsafe { machine.blocks.run_products(Polyval(hashes)) };
     let mut blocks = [[0; BLOCK]; LOT];
     for ((block, hash), job) in blocks.iter_mut().zip(&mut *hashes).zip(&*jobs) {
         *block = masked(&hash.sum, &job.nonce);

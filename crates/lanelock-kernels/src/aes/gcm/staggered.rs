@@ -2,7 +2,7 @@
 //! What each has one block of shares a register with the others' of its lot.
 
 use super::Job;
-use super::ghash::{POWERS, Sum};
+use super::products::{POWERS, Sum};
 use super::text::Counters;
 use super::together::{Lot, finish, lot, xor};
 use crate::aes::BLOCK;

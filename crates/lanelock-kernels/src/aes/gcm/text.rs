@@ -1,10 +1,12 @@
 //! A text on its way: counter mode and GHASH side by side.
 
-use super::ghash::{Ghash, POWERS};
+use super::ghash::{Ghash, Values};
+use super::products::POWERS;
 use super::{Job, j0_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::Vector;
+use crate::arrays::from_fn;
 
 /// What runs between the rounds of a text, in four steps.
 pub(super) trait Beside {
@@ -42,7 +44,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             Self {
                 rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
-                counters: Counters::after(V::splat(proof, j0_of(job))),
+                counters: Counters::of_chunks(proof, j0_of(job)),
                 source: job.source,
                 target: job.target,
                 len: job.len,
@@ -62,24 +64,34 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: whole chunks of the text.
         unsafe {
             if ENCRYPT {
-                self.chunk_alone();
+                self.chunk_alone(&mut Nothing);
             }
-            self.chunks(hash, 0);
+            let values = hash.open_chunks();
+            let mut values = self.chunks(hash, values);
             if ENCRYPT {
-                hash.absorb_chunk(self.target.sub(Self::CHUNK));
+                values = hash.absorb_chunk(self.target.sub(Self::CHUNK), values);
             }
+            hash.close_chunks(values);
         }
     }
 
-    /// Encrypts or decrypts a chunk, and hashes none.
+    /// Encrypts or decrypts a chunk, and hashes none of it; steps of `beside` run between the rounds.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; a chunk is left.
     #[inline(always)]
-    pub unsafe fn chunk_alone(&mut self) {
+    pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside) {
         // SAFETY: a whole chunk of the text.
         unsafe {
-            let stream = self.rounds.encrypt(self.counters.next::<8>());
+            let mut stream = self.counters.chunk(self.rounds.at(0));
+            each_round!(self.rounds.count(), |r| {
+                self.rounds.middle(r, &mut stream);
+                if r.is_multiple_of(2) && r <= 8 {
+                    V::pin(&mut stream);
+                    beside.step();
+                }
+            });
+            self.rounds.end(&mut stream);
             for (i, stream) in stream.into_iter().enumerate() {
                 let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
@@ -88,26 +100,27 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         self.advance(Self::CHUNK);
     }
 
-    /// Encrypts or decrypts whole chunks while there are any with at least `more` bytes behind them.
-    /// Beside each a chunk of ciphertext is hashed: its own when decrypting, the one before when
-    /// encrypting. What the hash's sum holds already counts to the first chunk's.
+    /// Encrypts or decrypts whole chunks while there are any. Beside each a chunk of ciphertext is hashed
+    /// behind `values`: its own when decrypting, the one before when encrypting. What the hash's sum
+    /// holds already counts to the first chunk's.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; when encrypting, a chunk lies before what is left.
     #[inline(always)]
-    pub unsafe fn chunks(&mut self, hash: &mut Ghash<V>, more: usize) {
+    pub unsafe fn chunks(&mut self, hash: &mut Ghash<V>, mut values: Values<V>) -> Values<V> {
         // SAFETY: whole chunks of the text.
         unsafe {
-            while self.len >= Self::CHUNK + more {
+            while self.len >= Self::CHUNK {
                 let hashed = if ENCRYPT {
                     self.target.sub(Self::CHUNK).cast_const()
                 } else {
                     self.source
                 };
-                self.chunk(hash, hashed);
+                values = self.chunk(hash, hashed, values);
                 self.advance(Self::CHUNK);
             }
         }
+        values
     }
 
     /// Processes what is left, less than a chunk, as part of the open sum. `after` blocks follow
@@ -176,9 +189,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             } else {
                 V::load_bytes(self.rounds.proof(), self.source.add(end), within)
             };
-            if !ENCRYPT {
-                hash.add_last(data, self.len.div_ceil(BLOCK) + after);
-            }
+            let power = self.len.div_ceil(BLOCK) + after;
             let mut stream = self.counters.next::<G>();
             self.rounds.begin(&mut stream);
             each_round!(self.rounds.count(), |r| {
@@ -186,6 +197,9 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 if r.is_multiple_of(2) && r <= 8 {
                     V::pin(&mut stream);
                     beside.step();
+                    if !ENCRYPT {
+                        hash.add_pair(&data, r.saturating_sub(2), power);
+                    }
                 }
             });
             self.rounds.end(&mut stream);
@@ -208,29 +222,32 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         }
     }
 
-    /// A chunk of counter mode with the products of another between its rounds, two registers at a
-    /// time.
+    /// A chunk of counter mode with the products of another between its rounds, two at a time.
     #[inline(always)]
-    unsafe fn chunk(&mut self, hash: &mut Ghash<V>, hashed: *const u8) {
-        // SAFETY: `hashed` is a chunk, and so is what is left of the text; powers are at most
-        // the blocks of eight registers.
+    unsafe fn chunk(
+        &mut self,
+        hash: &mut Ghash<V>,
+        hashed: *const u8,
+        values: Values<V>,
+    ) -> Values<V> {
+        // SAFETY: `hashed` is a chunk, and so is what is left of the text.
         unsafe {
-            let mut stream = self.counters.next::<8>();
-            self.rounds.begin(&mut stream);
+            let mut stream = self.counters.chunk(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 V::pin(&mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
-                    hash.add_of_chunk(hashed, 8 - r);
+                    hash.add_of_chunk(hashed, r.saturating_sub(2) / 2, values);
                     hash.pin();
                 }
             });
-            hash.close();
+            let values = hash.close_chunk(hashed);
             self.rounds.end(&mut stream);
             for (i, stream) in stream.into_iter().enumerate() {
                 let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
             }
+            values
         }
     }
 
@@ -250,36 +267,120 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     }
 }
 
-/// Consecutive counters, byte-reversed; the low 32 bits count.
+/// The counter of a text's first block where the IV has twelve bytes.
+const START: u32 = 2;
+const FIRST: usize = START as usize;
+
+/// Consecutive counters. The low 32 bits count.
 #[derive(Clone, Copy)]
-pub(super) struct Counters<V>(V);
+pub(super) struct Counters<V> {
+    /// The next one less [`START`], byte-reversed, in every block.
+    next: V,
+    /// Whether that is a multiple of a chunk's blocks, before a chunk.
+    aligned: bool,
+}
 
 impl<V: Vector> Counters<V> {
+    /// Blocks of a chunk.
+    const CHUNK: usize = 8 * V::BLOCKS;
+
+    /// Those after the block that `j0` holds throughout.
     #[inline(always)]
-    /// Those after the block that `block` holds throughout.
-    pub fn after(block: V) -> Self {
-        let proof = block.proof();
-        let first = block.reverse().add32(V::ramp(proof));
-        Self(first.add32(V::splat(proof, 1)))
+    pub fn after(j0: V) -> Self {
+        let back = 1_u32.wrapping_sub(START);
+        Self {
+            next: j0.reverse().add32(V::splat(j0.proof(), back.into())),
+            aligned: false,
+        }
+    }
+
+    /// Those after this block, for a text of chunks.
+    #[inline(always)]
+    pub fn of_chunks(proof: V::Proof, j0: u128) -> Self {
+        let [.., low] = j0.to_le_bytes();
+        Self {
+            aligned: (usize::from(low) + 1) % Self::CHUNK == FIRST,
+            ..Self::after(V::splat(proof, j0))
+        }
     }
 
     /// Those `blocks` later.
     #[inline(always)]
     pub fn later(self, blocks: usize) -> Self {
-        let blocks = blocks as u128 % (1 << 32);
-        Self(self.0.add32(V::splat(self.0.proof(), blocks)))
+        Self {
+            next: self.and(blocks),
+            aligned: self.aligned && blocks.is_multiple_of(Self::CHUNK),
+        }
     }
 
+    /// The next `G` registers.
     #[inline(always)]
     pub fn next<const G: usize>(&mut self) -> [V; G] {
-        let step = V::splat(self.0.proof(), V::BLOCKS as u128);
-        let mut blocks = [self.0; G];
+        let proof = self.next.proof();
+        let step = V::splat(proof, V::BLOCKS as u128);
+        let mut next = self.and(FIRST).add32(V::ramp(proof));
+        let mut blocks = [next; G];
         for block in &mut blocks {
-            *block = self.0.reverse();
-            self.0 = self.0.add32(step);
+            *block = next.reverse();
+            next = next.add32(step);
         }
+        self.next = self.and(V::BLOCKS * G);
         blocks
     }
+
+    /// Those of a chunk, the key of the first round added. Aligned, they differ from one block by
+    /// constant bits, which spares a sum and a shuffle of each register; but the last few count on from
+    /// the next chunk's block.
+    #[inline(always)]
+    pub fn chunk(&mut self, key: V) -> [V; 8] {
+        if !self.aligned {
+            return self.next::<8>().map(|block| block.xor(key));
+        }
+        let proof = self.next.proof();
+        let this = self.next.reverse().xor(key);
+        // SAFETY: the table has a register.
+        let step = unsafe { V::load(proof, Self::CARRY.as_ptr().cast()) };
+        let last = self.next.add32(step).reverse().xor(key);
+        self.next = self.and(Self::CHUNK);
+        from_fn(|i| {
+            let block = if V::BLOCKS * (i + 1) > Self::CHUNK - FIRST {
+                last
+            } else {
+                this
+            };
+            // SAFETY: the table has eight registers.
+            block.xor(unsafe { V::load(proof, Self::BITS[V::BLOCKS * i..].as_ptr().cast()) })
+        })
+    }
+
+    /// `blocks` more than the next.
+    #[inline(always)]
+    fn and(&self, blocks: usize) -> V {
+        let blocks = blocks as u128 % (1 << 32);
+        self.next.add32(V::splat(self.next.proof(), blocks))
+    }
+
+    /// In what a chunk's counters differ from the first one's block.
+    const BITS: &[[u8; BLOCK]; 32] = &{
+        let mut blocks = [[0; BLOCK]; 32];
+        let mut n = 0;
+        while n < Self::CHUNK {
+            blocks[n][BLOCK - 1] = ((n + FIRST) % Self::CHUNK).to_le_bytes()[0];
+            n += 1;
+        }
+        blocks
+    };
+
+    /// What its last registers add before: a chunk, in the blocks that are the next chunk's.
+    const CARRY: &[[u8; BLOCK]; 4] = &{
+        let mut blocks = [[0; BLOCK]; 4];
+        let mut n = V::BLOCKS.saturating_sub(FIRST);
+        while n < V::BLOCKS {
+            blocks[n][0] = Self::CHUNK.to_le_bytes()[0];
+            n += 1;
+        }
+        blocks
+    };
 }
 
 const _: () = assert!(POWERS >= 34); // additional data, less than a chunk, lengths

@@ -2,7 +2,7 @@
 //! step, and what each message has one block of shares a register with the others' — the masks
 //! of the tags, additional data, lengths, and the reduction.
 
-use super::ghash::{POWERS, SUMS, Sum, powers_from};
+use super::products::{POWERS, SUMS, Sum, powers_from};
 use super::text::Counters;
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;

@@ -59,6 +59,29 @@ impl BlockSet {
         }
     }
 
+    /// As [`Self::run`], for a kernel that multiplies blocks.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    pub(crate) unsafe fn run_products<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(kernel) }
+    }
+
+    /// As [`Self::run_sized`], for a kernel that multiplies blocks.
+    ///
+    /// # Safety
+    /// The contract of `kernel`; every key of it has this size.
+    pub(crate) unsafe fn run_sized_products<K: PerRounds>(self, size: KeySize, kernel: K) {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_sized(size, kernel) }
+    }
+
+    /// There is no choice of products.
+    pub(crate) fn with_four_products(self, _: bool) -> Self {
+        self
+    }
+
     /// Blocks of a register.
     pub(crate) fn count(self) -> usize {
         match self {

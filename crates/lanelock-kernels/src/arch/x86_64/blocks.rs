@@ -32,14 +32,24 @@ use crate::arch::blocks::{Kernel, Vector};
 /// Which registers AES runs on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BlockSet {
-    /// Four blocks per register.
-    Zmm(Avx512),
+    /// Four blocks per register, and how many multiplications a product of them takes.
+    Zmm(Avx512, Products),
     /// Two blocks per register.
     Ymm(Vaes256),
     /// One block per register.
     Xmm(AesNi),
     /// One block in plain integers.
     Portable,
+}
+
+/// How many carry-less multiplications a product of blocks takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Products {
+    /// Three, and the sums of halves that they need.
+    Three,
+    /// Four. Sums would take turns with the rounds of AES, and what moves the halves with the
+    /// multiplications.
+    Four,
 }
 
 impl BlockSet {
@@ -53,7 +63,7 @@ impl BlockSet {
         // the kernel's contract is the caller's.
         unsafe {
             match self {
-                Self::Zmm(proof) => Zmm::enter(proof, kernel),
+                Self::Zmm(proof, _) => <Zmm>::enter(proof, kernel),
                 Self::Ymm(proof) => Ymm::enter(proof, kernel),
                 Self::Xmm(proof) => Xmm::enter(proof, kernel),
                 Self::Portable => Block::enter((), kernel),
@@ -71,14 +81,14 @@ impl BlockSet {
         // SAFETY: as in `run`.
         unsafe {
             match (self, size) {
-                (Self::Zmm(proof), KeySize::Aes128) => {
-                    Zmm::enter(proof, (kernel, WithRounds::<10>))
+                (Self::Zmm(proof, _), KeySize::Aes128) => {
+                    <Zmm>::enter(proof, (kernel, WithRounds::<10>))
                 }
-                (Self::Zmm(proof), KeySize::Aes192) => {
-                    Zmm::enter(proof, (kernel, WithRounds::<12>))
+                (Self::Zmm(proof, _), KeySize::Aes192) => {
+                    <Zmm>::enter(proof, (kernel, WithRounds::<12>))
                 }
-                (Self::Zmm(proof), KeySize::Aes256) => {
-                    Zmm::enter(proof, (kernel, WithRounds::<14>))
+                (Self::Zmm(proof, _), KeySize::Aes256) => {
+                    <Zmm>::enter(proof, (kernel, WithRounds::<14>))
                 }
                 (Self::Ymm(proof), KeySize::Aes128) => {
                     Ymm::enter(proof, (kernel, WithRounds::<10>))
@@ -103,10 +113,58 @@ impl BlockSet {
         }
     }
 
+    /// As [`Self::run`], for a kernel that multiplies blocks.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    #[inline]
+    pub(crate) unsafe fn run_products<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: as in `run`.
+        unsafe {
+            match self {
+                Self::Zmm(proof, Products::Four) => Zmm::<4>::enter(proof, kernel),
+                _ => self.run(kernel),
+            }
+        }
+    }
+
+    /// As [`Self::run_sized`], for a kernel that multiplies blocks.
+    ///
+    /// # Safety
+    /// The contract of `kernel`; every key of it has this size.
+    #[inline]
+    pub(crate) unsafe fn run_sized_products<K: PerRounds>(self, size: KeySize, kernel: K) {
+        // SAFETY: as in `run`.
+        unsafe {
+            match (self, size) {
+                (Self::Zmm(proof, Products::Four), KeySize::Aes128) => {
+                    Zmm::<4>::enter(proof, (kernel, WithRounds::<10>))
+                }
+                (Self::Zmm(proof, Products::Four), KeySize::Aes192) => {
+                    Zmm::<4>::enter(proof, (kernel, WithRounds::<12>))
+                }
+                (Self::Zmm(proof, Products::Four), KeySize::Aes256) => {
+                    Zmm::<4>::enter(proof, (kernel, WithRounds::<14>))
+                }
+                _ => self.run_sized(size, kernel),
+            }
+        }
+    }
+
+    /// The same registers with products of four or three multiplications, where there is a choice. For
+    /// tests.
+    pub(crate) fn with_four_products(self, four: bool) -> Self {
+        match (self, four) {
+            (Self::Zmm(proof, _), true) => Self::Zmm(proof, Products::Four),
+            (Self::Zmm(proof, _), false) => Self::Zmm(proof, Products::Three),
+            (other, _) => other,
+        }
+    }
+
     /// Blocks of a register.
     pub(crate) fn count(self) -> usize {
         match self {
-            Self::Zmm(_) => Zmm::BLOCKS,
+            Self::Zmm(..) => <Zmm>::BLOCKS,
             Self::Ymm(_) => Ymm::BLOCKS,
             Self::Xmm(_) => Xmm::BLOCKS,
             Self::Portable => Block::BLOCKS,

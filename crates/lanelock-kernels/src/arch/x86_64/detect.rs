@@ -3,6 +3,7 @@
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use super::blocks::Products;
 use super::digits::rounds_as_told;
 use super::{BlockSet, DigitSet, TowardZero, WordSet, frame};
 use crate::arch::register::{Code, Proof};
@@ -21,7 +22,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         Tier::Avx512 => {
             let token = Avx512::detect()?;
             Some(Machine {
-                blocks: BlockSet::Zmm(token),
+                blocks: BlockSet::Zmm(token, products()),
                 words: WordSet::Zmm(token),
                 digits: Ifma::detect().map_or_else(digits_of_doubles, DigitSet::Ifma),
                 keyed_registers: if token.begins_two_rounds() { 8 } else { 4 },
@@ -36,6 +37,15 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         }),
         Tier::AesNi => Some(narrow),
         Tier::Neon | Tier::Portable => None,
+    }
+}
+
+/// Intel's cores multiply where they shuffle, and add where rounds of AES begin.
+fn products() -> Products {
+    if features() & INTEL == 0 {
+        Products::Three
+    } else {
+        Products::Four
     }
 }
 

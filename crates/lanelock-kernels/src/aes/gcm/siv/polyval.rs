@@ -4,7 +4,7 @@ use core::ptr;
 
 use super::LOT;
 use crate::aes::BLOCK;
-use crate::aes::gcm::ghash::Sum;
+use crate::aes::gcm::products::Sum;
 use crate::arch::blocks::{Kernel, Vector};
 use crate::wipe::wipe;
 

@@ -7,13 +7,14 @@ use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Avx512};
 
-/// A register of 512 bits, and the proof of its instructions.
+/// A register of 512 bits, and the proof of its instructions; a product of blocks takes `PRODUCTS`
+/// multiplications.
 #[derive(Clone, Copy)]
-pub(crate) struct Zmm(__m512i, Avx512);
+pub(crate) struct Zmm<const PRODUCTS: usize = 3>(__m512i, Avx512);
 
 const _: () = assert!(size_of::<Zmm>() == 64);
 
-impl Register for Zmm {
+impl<const PRODUCTS: usize> Register for Zmm<PRODUCTS> {
     type Proof = Avx512;
 
     #[inline(always)]
@@ -22,9 +23,10 @@ impl Register for Zmm {
     }
 }
 
-impl Vector for Zmm {
+impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     const BLOCKS: usize = 4;
     const MASKS: bool = true;
+    const PRODUCTS: usize = PRODUCTS;
     type Single = Xmm;
 
     #[inline(always)]
@@ -171,7 +173,8 @@ impl Vector for Zmm {
 
     operations! {
         xor = |a, b| _mm512_xor_si512(a, b);
-        xor3 = |a, b, c| _mm512_ternarylogic_epi64::<0x96>(a, b, c);
+        // The compiler makes one instruction of three, and sees a sum of more.
+        xor3 = |a, b, c| _mm512_xor_si512(a, _mm512_xor_si512(b, c));
         aes_enc = |a, key| _mm512_aesenc_epi128(a, key);
         aes_enc_last = |a, key| _mm512_aesenclast_epi128(a, key);
         aes_dec = |a, key| _mm512_aesdec_epi128(a, key);
@@ -295,7 +298,7 @@ fn first_bytes(_: Avx512, bytes: usize) -> u64 {
 
 /// Exchanges block `j` of register `i` with block `i` of register `j`.
 #[inline(always)]
-fn transpose(rows: [Zmm; 4]) -> [Zmm; 4] {
+fn transpose<const PRODUCTS: usize>(rows: [Zmm<PRODUCTS>; 4]) -> [Zmm<PRODUCTS>; 4] {
     let [a, b, c, d] = rows;
     let proof = a.1;
     // SAFETY: `proof` is that of AVX-512 F.

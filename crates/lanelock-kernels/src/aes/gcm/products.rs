@@ -1,0 +1,178 @@
+//! Sums of carry-less products of blocks and powers of H, and their reduction.
+//!
+//! A product takes three multiplications (Karatsuba), or four where the additions that three need
+//! cost more than another multiplication ([`Vector::PRODUCTS`]). x⁻¹²⁸ of a sum is taken by two
+//! (S. Gueron, "A new interpretation for the GHASH authenticator of AES-GCM").
+
+use crate::aes::BLOCK;
+use crate::arch::blocks::Vector;
+use crate::arrays::map;
+
+/// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
+/// short additional data and the lengths need no reduction of their own.
+pub(super) const POWERS: usize = 40;
+/// Blocks after the powers that a register at the last power reaches.
+pub(super) const SPARE: usize = 4;
+
+/// Hⁿ, …, H², H; then, in the same order, the sum of the two halves of each, in both halves.
+/// Zeros after each, so that a register may be loaded at the last.
+pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
+
+/// From a power to the sum of its halves, in bytes.
+pub(super) const SUMS: usize = BLOCK * (POWERS + SPARE);
+
+/// Products that are added up block by block, not reduced yet: of the low halves, of the high
+/// halves, and of one of each or, from three multiplications, of the sums of both.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<V> {
+    low: V,
+    middle: V,
+    high: V,
+}
+
+impl<V: Vector> Sum<V> {
+    #[inline(always)]
+    pub fn zero(proof: V::Proof) -> Self {
+        let zero = V::zero(proof);
+        let (low, middle, high) = (zero, zero, zero);
+        Self { low, middle, high }
+    }
+
+    #[inline(always)]
+    pub fn proof(&self) -> V::Proof {
+        self.low.proof()
+    }
+
+    /// Adds the product of `x`, blocks reversed, and the powers `h`, whose halves add up to
+    /// `h_sum`.
+    #[inline(always)]
+    pub fn add(&mut self, x: V, h: V, h_sum: V) {
+        let product = Self::product(x, h, h_sum);
+        self.low = self.low.xor(product.low);
+        self.high = self.high.xor(product.high);
+        self.middle = self.middle.xor(product.middle);
+    }
+
+    /// The sum of one product.
+    #[inline(always)]
+    pub fn product(x: V, h: V, h_sum: V) -> Self {
+        let middle = if const { V::PRODUCTS == 3 } {
+            x.xor(x.swap_halves()).clmul::<0x00>(h_sum)
+        } else {
+            x.clmul::<0x01>(h).xor(x.clmul::<0x10>(h))
+        };
+        Self {
+            low: x.clmul::<0x00>(h),
+            middle,
+            high: x.clmul::<0x11>(h),
+        }
+    }
+
+    /// Adds registers that follow each other, not reversed yet, the first at `power`.
+    ///
+    /// # Safety
+    /// `powers` is the [`Table`] of a key; each register begins at a power of 1 to [`POWERS`].
+    /// Blocks past the end are zero.
+    #[inline(always)]
+    pub unsafe fn add_registers<const G: usize>(
+        &mut self,
+        data: [V; G],
+        powers: *const u8,
+        power: usize,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            let proof = self.low.proof();
+            let mut products = [Self::zero(proof); G];
+            for i in 0..G {
+                let (h, h_sum) = powers_from(proof, powers, power - V::BLOCKS * i);
+                products[i] = Self::product(data[i].reverse(), h, h_sum);
+            }
+            for i in 0..G / 2 {
+                self.add_products(products[2 * i], products[2 * i + 1]);
+            }
+            if G % 2 == 1 {
+                self.add_product(products[G - 1]);
+            }
+        }
+    }
+
+    /// Keeps the products in their place, as [`Vector::pin`] does.
+    #[inline(always)]
+    pub fn pin(&mut self) {
+        let mut registers = [self.low, self.middle, self.high];
+        V::pin(&mut registers);
+        [self.low, self.middle, self.high] = registers;
+    }
+
+    /// Adds a sum.
+    #[inline(always)]
+    fn add_product(&mut self, a: Self) {
+        self.low = self.low.xor(a.low);
+        self.middle = self.middle.xor(a.middle);
+        self.high = self.high.xor(a.high);
+    }
+
+    /// Adds two sums.
+    #[inline(always)]
+    pub fn add_products(&mut self, a: Self, b: Self) {
+        self.low = self.low.xor3(a.low, b.low);
+        self.middle = self.middle.xor3(a.middle, b.middle);
+        self.high = self.high.xor3(a.high, b.high);
+    }
+
+    /// Block `i` is the sum of this sum's block `i` and of all blocks of row `i`.
+    #[inline(always)]
+    pub fn add_rows(&mut self, rows: [Self; 4]) {
+        self.low = self.low.xor(V::fold_rows(map(rows, |row| row.low)));
+        self.middle = self.middle.xor(V::fold_rows(map(rows, |row| row.middle)));
+        self.high = self.high.xor(V::fold_rows(map(rows, |row| row.high)));
+    }
+
+    /// The low and the high halves of the sums.
+    #[inline(always)]
+    pub fn halves(self) -> (V, V) {
+        let middle = if const { V::PRODUCTS == 3 } {
+            self.middle.xor3(self.low, self.high)
+        } else {
+            self.middle
+        };
+        let low = self.low.xor(middle.low_to_high());
+        let high = self.high.xor(middle.high_to_low());
+        (low, high)
+    }
+
+    /// The hash whose sum each block is, in memory order.
+    #[inline(always)]
+    pub fn values(self) -> V {
+        let (low, high) = self.halves();
+        reduce(low, high).reverse()
+    }
+}
+
+/// x⁻¹²⁸ times a polynomial, block by block.
+#[inline(always)]
+pub(super) fn reduce<V: Vector>(low: V, high: V) -> V {
+    let polynomial = V::splat(low.proof(), 0xc2 << 120 | 1);
+    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+    let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
+    low.xor(high)
+}
+
+/// The powers from `power` down to where the register ends, and the sums of their halves.
+///
+/// # Safety
+/// `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
+#[inline(always)]
+pub(super) unsafe fn powers_from<V: Vector>(
+    proof: V::Proof,
+    powers: *const u8,
+    power: usize,
+) -> (V, V) {
+    debug_assert!((1..=POWERS).contains(&power));
+    // SAFETY: as above; the spare blocks make the load valid at any power.
+    unsafe {
+        let h = powers.add(BLOCK * (POWERS - power));
+        (V::load(proof, h), V::load(proof, h.add(SUMS)))
+    }
+}
