@@ -6,13 +6,15 @@
 //! integers. All messages are whole 16-byte blocks, as ChaCha20-Poly1305 pads them.
 
 mod absorb;
+mod factor;
 mod field;
 mod lanes;
 mod narrow;
 mod running;
+mod spread;
 
 pub(crate) use field::{Element, Secret};
-pub(crate) use lanes::{Authenticator, Item, RUNS, authenticate};
+pub(crate) use lanes::{Authenticator, Item, RUNS, absorb_run, authenticate};
 pub(crate) use running::Running;
 
 /// Bytes of a block.

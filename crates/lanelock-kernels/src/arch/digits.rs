@@ -180,6 +180,17 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
         result
     }
 
+    /// What the first lane was, in every lane.
+    #[inline(always)]
+    #[must_use]
+    fn first(self) -> Self {
+        let mut words = [0; MAX_LANES];
+        self.store(&mut words);
+        let first = Self::splat(self.proof(), words[0]);
+        wipe(&mut words);
+        first
+    }
+
     /// Rows as columns: lane `i` of result `j` is word `j` of row `i`. Rows that no lane has are not
     /// read.
     fn transpose(proof: Self::Proof, rows: [&Words; MAX_LANES]) -> [Self; MAX_LANES];
@@ -190,6 +201,36 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// `at` is valid for reading [`Self::LANES`] pointers and each of them, plus `offset`, for reading 16
     /// bytes. No alignment is needed.
     unsafe fn load_pairs(proof: Self::Proof, at: *const *const u8, offset: usize) -> (Self, Self);
+
+    /// The two little-endian words of blocks of 16 bytes that lie side by side, a block for each lane.
+    /// In the lanes below `first` they are zero.
+    ///
+    /// # Safety
+    /// The blocks from number `first` on are valid for reading, counted from `at`; those before are not
+    /// read. No alignment is needed.
+    #[inline(always)]
+    unsafe fn load_blocks(proof: Self::Proof, at: *const u8, first: usize) -> (Self, Self) {
+        let (mut low, mut high) = ([0; MAX_LANES], [0; MAX_LANES]);
+        for lane in first..Self::LANES {
+            // SAFETY: one of the blocks that the caller promises.
+            let block = unsafe { at.wrapping_add(16 * lane).cast::<[[u8; 8]; 2]>().read() };
+            low[lane] = u64::from_le_bytes(block[0]);
+            high[lane] = u64::from_le_bytes(block[1]);
+        }
+        (Self::load(proof, &low), Self::load(proof, &high))
+    }
+
+    /// The sum of all lanes modulo 2⁶⁴.
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        let mut words = [0; MAX_LANES];
+        self.store(&mut words);
+        let sum = words
+            .iter()
+            .fold(0, |sum: u64, &word| sum.wrapping_add(word));
+        wipe(&mut words);
+        sum
+    }
 
     /// Chooses lane `i` if bit `i` is set. Bits that no lane has are ignored.
     fn mask(proof: Self::Proof, bits: u8) -> Self::Mask;

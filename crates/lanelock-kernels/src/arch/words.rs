@@ -182,6 +182,9 @@ pub unsafe trait WordLanes: Register {
     /// SHA-2's compression of one message after the other, if the instruction set has one that is
     /// faster than that of plain integers.
     const SHA2: Option<Compression<Self::Word>> = None;
+    /// Whether registers hold whole double rows once they are transposed, so that
+    /// [`Self::xor_double_rows`] needs no scratch.
+    const HOLDS_ROWS: bool = false;
 
     /// The same word in every lane.
     fn splat(proof: Self::Proof, word: Self::Word) -> Self;
@@ -316,6 +319,11 @@ pub unsafe trait Rows: WordLanes<Word = u32> {
     /// Moves the words within each row: two bits of `ORDER` for each say where it comes from.
     #[must_use]
     fn turn<const ORDER: i32>(self) -> Self;
+    /// The four rows of a quarter of `COUNT` double rows: the inverse of [`Self::store_of_rows`].
+    ///
+    /// # Safety
+    /// `from` is valid for reading the double rows.
+    unsafe fn load_of_rows(proof: Self::Proof, from: *const DoubleRow<u32>) -> [Self; 4];
     /// Writes the double rows whose four rows are in as many registers.
     ///
     /// # Safety

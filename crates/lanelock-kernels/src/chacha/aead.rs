@@ -4,17 +4,22 @@
 
 use core::mem::MaybeUninit;
 
-use super::batch::Batch;
+use super::batch::{Batch, Text, counter, run_alone};
+use super::block::BLOCK as STREAM_BLOCK;
+use super::kernels::ROWS;
 use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
-use crate::arrays::map;
 use crate::bytes::copy_short;
-use crate::poly1305::{self, BLOCK, Element, Item, Secret};
+use crate::poly1305::{self, BLOCK, Element, Item, Running, Secret};
 use crate::taint::declassify;
 use crate::wipe::wipe;
 
-/// Messages of one pass over the lanes.
+/// Messages of one pass over the lanes, at most.
 const CHUNK: usize = 32;
+
+/// Bytes of a pass of more than one message: they stay in the first cache from the cipher to the
+/// authenticator.
+const CHUNK_BYTES: usize = 24 << 10;
 
 /// Bytes of scratch per message; a message whose authenticated blocks fit is put together there.
 const SCRATCH: usize = 256;
@@ -54,29 +59,12 @@ pub unsafe fn seal_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
     let Some(most) = (unsafe { one_by_one::<true>(kernels, jobs) }) else {
         return;
     };
-    for jobs in jobs.chunks_mut(CHUNK) {
-        let mut keys = [[0; 8]; CHUNK];
-        let mut batch = Batch::new(kernels, &mut keys);
-        for (i, job) in jobs.iter().filter(|job| job.len <= most).enumerate() {
-            let state = job.key.state(0, &job.nonce);
-            batch.key(state, i);
-            let state = job.key.state(1, &job.nonce);
-            // SAFETY: the caller's promise, passed on; the batch is flushed below.
-            unsafe { batch.text(state, job.input, job.output, job.len) };
-        }
-        batch.flush();
-        drop(batch);
-        // SAFETY: the output is valid, and holds the ciphertext now.
-        unsafe {
-            tags(
-                kernels,
-                jobs,
-                most,
-                &mut keys,
-                |job| job.output,
-                |job, tag| job.tag = tag,
-            )
-        };
+    let mut left = jobs;
+    while !left.is_empty() {
+        let (jobs, others) = left.split_at_mut(chunk(left));
+        // SAFETY: the caller's promise, passed on.
+        unsafe { seal_chunk(kernels, jobs, most) };
+        left = others;
     }
 }
 
@@ -90,25 +78,119 @@ pub unsafe fn open_many(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) {
     let Some(most) = (unsafe { one_by_one::<false>(kernels, jobs) }) else {
         return;
     };
-    for jobs in jobs.chunks_mut(CHUNK) {
-        let mut keys = [[0; 8]; CHUNK];
-        let mut batch = Batch::new(kernels, &mut keys);
-        for (i, job) in jobs.iter().filter(|job| job.len <= most).enumerate() {
-            let state = job.key.state(0, &job.nonce);
-            batch.key(state, i);
+    let mut left = jobs;
+    while !left.is_empty() {
+        let (jobs, others) = left.split_at_mut(chunk(left));
+        // SAFETY: the caller's promise, passed on.
+        unsafe { open_chunk(kernels, jobs, most) };
+        left = others;
+    }
+}
+
+/// How many of the jobs are next: as many as fit the cache while they pass through it twice, and fill
+/// lanes.
+fn chunk(jobs: &[AeadJob<'_>]) -> usize {
+    let mut bytes = 0;
+    let fits = |job: &&AeadJob<'_>| {
+        bytes += job.len;
+        bytes <= CHUNK_BYTES
+    };
+    let fitting = jobs.iter().take(CHUNK).take_while(fits).count();
+    match fitting {
+        0 => 1,
+        _ if fitting == jobs.len() || fitting < CHUNK / 2 => fitting,
+        _ => fitting / (CHUNK / 2) * (CHUNK / 2),
+    }
+}
+
+/// Seals at most [`CHUNK`] messages.
+///
+/// # Safety
+/// As [`seal_many`].
+#[inline(never)] // one frame for every chunk
+unsafe fn seal_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], most: usize) {
+    let mut keys = [[0; 8]; CHUNK];
+    let mut batch = Batch::new(kernels, &mut keys);
+    for (i, job) in jobs.iter().filter(|job| job.len <= most).enumerate() {
+        batch.key(job.key, &job.nonce, i);
+        // SAFETY: the caller's promise, passed on; the batch is flushed below.
+        unsafe { batch.text(job.key, &job.nonce, 1, text_of(i, job)) };
+    }
+    batch.flush();
+    drop(batch);
+    // SAFETY: the output is valid, and holds the ciphertext now.
+    unsafe {
+        tags(
+            kernels,
+            jobs,
+            most,
+            &mut keys,
+            |job| job.output,
+            |job, tag| job.tag = tag,
+        )
+    };
+}
+
+/// Opens at most [`CHUNK`] messages.
+///
+/// # Safety
+/// As [`seal_many`].
+#[inline(never)] // one frame for every chunk
+unsafe fn open_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], most: usize) {
+    let mut keys = [[0; 8]; CHUNK];
+    let mut batch = Batch::new(kernels, &mut keys);
+    let waiting = |job: &&AeadJob<'_>| job.len <= most;
+    // Where all blocks that share registers fit the batch, they are made with the keys, and wait.
+    let blocks = |job: &AeadJob<'_>| 1 + batch.shared_blocks(job.len);
+    let together = jobs.iter().filter(waiting).map(blocks).sum::<usize>() <= ROWS;
+    for (i, job) in jobs.iter().filter(waiting).enumerate() {
+        batch.key(job.key, &job.nonce, i);
+        if together {
+            // SAFETY: the caller's promise, passed on; it is applied below, or never.
+            unsafe { batch.shared(job.key, &job.nonce, 1, text_of(i, job)) };
         }
-        batch.flush();
-        drop(batch);
-        let compare = |job: &mut AeadJob<'_>, tag| job.verified = declassify(equal(&job.tag, &tag));
-        // SAFETY: the input is the ciphertext.
-        unsafe { tags(kernels, jobs, most, &mut keys, |job| job.input, compare) };
-        let mut batch = Batch::new(kernels, &mut []);
-        for job in jobs.iter().filter(|job| job.len <= most && job.verified) {
-            let state = job.key.state(1, &job.nonce);
-            // SAFETY: the caller's promise, passed on; the batch is flushed below.
-            unsafe { batch.text(state, job.input, job.output, job.len) };
+    }
+    batch.make();
+    // SAFETY: the input is the ciphertext.
+    unsafe {
+        tags(
+            kernels,
+            jobs,
+            most,
+            batch.keys(),
+            |job| job.input,
+            |job, tag| job.verified = declassify(equal(&job.tag, &tag)),
+        );
+    }
+    let mut verified = [false; CHUNK];
+    for (job, verified) in jobs.iter().filter(waiting).zip(&mut verified) {
+        *verified = job.verified;
+    }
+    batch.apply(|message| verified[message]);
+    for (i, job) in jobs.iter().filter(waiting).enumerate() {
+        if !job.verified {
+            continue;
         }
-        batch.flush();
+        // SAFETY: the caller's promise, passed on; the batch is flushed below.
+        unsafe {
+            if together {
+                batch.alone(job.key, &job.nonce, 1, text_of(i, job));
+            } else {
+                batch.text(job.key, &job.nonce, 1, text_of(i, job));
+            }
+        }
+    }
+    batch.flush();
+}
+
+/// The text of message number `message`.
+#[inline(always)]
+fn text_of(message: usize, job: &AeadJob<'_>) -> Text {
+    Text {
+        message,
+        input: job.input,
+        output: job.output,
+        len: job.len,
     }
 }
 
@@ -123,14 +205,19 @@ unsafe fn one_by_one<const SEAL: bool>(
     jobs: &mut [AeadJob<'_>],
 ) -> Option<usize> {
     let Some(from) = kernels.pass_from(jobs.len()) else {
-        return match jobs {
-            [job] if job.len <= LONE => {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { alone::<SEAL>(kernels, job) };
-                None
-            }
-            _ => Some(usize::MAX),
+        let together = match jobs {
+            [_] => false,
+            [one, other] => one.len.max(other.len) > MOST_OF_TWO,
+            _ => true,
         };
+        if together {
+            return Some(usize::MAX);
+        }
+        for job in jobs {
+            // SAFETY: the caller's promise, passed on.
+            unsafe { alone::<SEAL>(kernels, job) };
+        }
+        return None;
     };
     let mut left = None;
     for job in jobs {
@@ -144,43 +231,72 @@ unsafe fn one_by_one<const SEAL: bool>(
     left
 }
 
-/// Most bytes of a message whose keystream is made in one go with its one-time key.
-const LONE: usize = (lone::MOST - 1) * super::block::BLOCK;
+/// Two messages of at most so many bytes do not fill registers of sixteen words together: each is faster
+/// by itself.
+const MOST_OF_TWO: usize = 15 * STREAM_BLOCK;
 
-/// Seals or opens one message of at most [`LONE`] bytes.
+/// Seals or opens one message: the first blocks of its keystream are made in one go with its one-time
+/// key.
 ///
 /// # Safety
 /// As [`seal_many`].
+#[inline(never)] // with a small frame of its own
 unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
-    let blocks = 1 + job.len.div_ceil(super::block::BLOCK);
+    let head = lone::head(1 + job.len.div_ceil(STREAM_BLOCK));
+    let (begin, rest) = text_of(0, job).split(job.len.min((head - 1) * STREAM_BLOCK));
     let mut stream = Lone::new();
-    stream.fill(kernels, &job.key.state(0, &job.nonce), blocks);
-    let mut keys = [[0; 8]];
-    keys[0].copy_from_slice(&stream.block(0)[..8]);
+    stream.fill(kernels, &job.key.state(0, &job.nonce), head);
     // SAFETY: the caller's promise, passed on. The ciphertext is in the output once it is sealed,
     // and in the input until it is opened, which waits for the tag.
     unsafe {
-        if SEAL {
-            stream.apply(1, job.input, job.output, job.len);
-            tags(
-                kernels,
-                core::slice::from_mut(job),
-                LONE,
-                &mut keys,
-                |job| job.output,
-                |job, tag| job.tag = tag,
-            );
-            return;
-        }
-        let compare = |job: &mut AeadJob<'_>, tag| {
+        let mut secret = Secret::new(&*stream.block(0).as_ptr().cast());
+        if !SEAL {
+            let tag = tag(kernels, &secret, job.aad, job.input, job.len);
             job.verified = declassify(equal(&job.tag, &tag));
-        };
-        let jobs = core::slice::from_mut(job);
-        tags(kernels, jobs, LONE, &mut keys, |job| job.input, compare);
-        if job.verified {
-            stream.apply(1, job.input, job.output, job.len);
         }
+        if SEAL || job.verified {
+            stream.apply(kernels, 1, begin.input, begin.output, begin.len);
+            if rest.len > 0 {
+                run_alone(kernels, job.key, &job.nonce, counter(head), rest);
+            }
+        }
+        if SEAL {
+            job.tag = tag(kernels, &secret, job.aad, job.output, job.len);
+        }
+        secret.wipe();
     }
+}
+
+/// The tag of one message.
+///
+/// # Safety
+/// `aad` is valid for reading, and `text` for `len` bytes.
+#[inline]
+unsafe fn tag(
+    kernels: &Kernels,
+    secret: &Secret,
+    aad: *const [u8],
+    text: *const u8,
+    len: usize,
+) -> [u8; TAG] {
+    let mut sum = Running::new(secret, Element::default());
+    let whole = len / BLOCK;
+    // SAFETY: the caller's promise; what is left of the text is less than a block.
+    unsafe {
+        sum.padded(aad.cast(), aad.len());
+        poly1305::absorb_run(kernels.authenticator(), secret, &mut sum, text, whole);
+        sum.padded(text.add(whole * BLOCK), len % BLOCK);
+        sum.block(lengths(aad.len(), len));
+    }
+    let tag = sum.tag(secret);
+    sum.wipe();
+    tag
+}
+
+/// The last block that is authenticated.
+#[inline(always)]
+fn lengths(aad: usize, text: usize) -> [u8; BLOCK] {
+    (aad as u128 | (text as u128) << 64).to_le_bytes()
 }
 
 /// Whether two tags are equal, in a time that does not depend on where they differ.
@@ -229,7 +345,7 @@ unsafe fn tags<'k>(
         done(job, item.secret.tag(item.sum));
         item.secret.wipe();
     }
-    wipe(keys);
+    wipe(&mut keys[..count]);
 }
 
 /// The blocks that are authenticated: associated data, text, both padded with zeros, and lengths.
@@ -245,7 +361,7 @@ unsafe fn runs(
 ) -> [(*const u8, usize); poly1305::RUNS] {
     let (aad, aad_len) = (aad.cast::<u8>(), aad.len());
     let (aad_rest, rest) = (aad_len % BLOCK, len % BLOCK);
-    let lengths = map([aad_len as u64, len as u64], u64::to_le_bytes);
+    let lengths = lengths(aad_len, len);
     let none = (scratch.cast_const(), 0);
     let (aad_blocks, blocks) = (aad_len.div_ceil(BLOCK), len.div_ceil(BLOCK));
     if aad_len <= SCRATCH / 2 && len <= SCRATCH / 2 && aad_blocks + blocks < SCRATCH / BLOCK {
@@ -269,10 +385,7 @@ unsafe fn runs(
             }
             copy_short(aad, scratch, aad_len);
             copy_short(text, scratch.add(text_at), len);
-            scratch
-                .add(lengths_at)
-                .cast::<[[u8; 8]; 2]>()
-                .write(lengths);
+            scratch.add(lengths_at).cast::<[u8; BLOCK]>().write(lengths);
         }
         return [
             (scratch.cast_const(), aad_blocks + blocks + 1),
@@ -288,9 +401,7 @@ unsafe fn runs(
         let tail = scratch.add(BLOCK);
         copy_short(text.add(len - rest), tail, rest);
         let after = if rest > 0 { 1 } else { 0 };
-        tail.add(after * BLOCK)
-            .cast::<[[u8; 8]; 2]>()
-            .write(lengths);
+        tail.add(after * BLOCK).cast::<[u8; BLOCK]>().write(lengths);
         [
             (aad, aad_len / BLOCK),
             (scratch.cast_const(), aad_blocks - aad_len / BLOCK),

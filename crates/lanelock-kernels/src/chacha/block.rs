@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // registers, and keystream through raw pointers
 
 use crate::arch::words::{Alone, Beside, DoubleRow, WordLanes};
+use crate::bytes::xor_short;
 
 /// "expand 32-byte k"
 pub(super) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
@@ -80,7 +81,8 @@ pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(
     }
 }
 
-/// One message: XORs `blocks` blocks of keystream from the state's counter on.
+/// One message: XORs `blocks` blocks of keystream, a multiple of the lanes, from `first` blocks after the
+/// state's counter on.
 ///
 /// # Safety
 /// `input` is valid for reading and `output` for writing `blocks` blocks; they are the same memory
@@ -89,6 +91,7 @@ pub(super) unsafe fn blocks<V: WordLanes<Word = u32>>(
 pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
     proof: V::Proof,
     state: &DoubleRow<u32>,
+    first: u32,
     input: *const u8,
     output: *mut u8,
     blocks: usize,
@@ -104,26 +107,43 @@ pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
         x[i] = V::splat(proof, state[i]);
     }
     // SAFETY: `numbers` has `V::COUNT` words at least.
-    x[COUNTER] = x[COUNTER].add(unsafe { V::load(proof, numbers.as_ptr()) });
+    let numbers_of_lanes = unsafe { V::load(proof, numbers.as_ptr()) };
+    x[COUNTER] = x[COUNTER].add(numbers_of_lanes).add(V::splat(proof, first));
     let step = V::splat(proof, numbers[V::COUNT - 1] + 1);
-    let mut done = 0;
-    while done < blocks {
-        let count = V::COUNT.min(blocks - done);
-        let stream = block(x);
-        // SAFETY: `scratch` has `V::COUNT` rows; `done + count` ≤ `blocks`.
+    for done in (0..blocks).step_by(V::COUNT) {
+        // SAFETY: `scratch` has `V::COUNT` rows, and so many blocks are left.
         unsafe {
             let (input, output) = (input.add(done * BLOCK), output.add(done * BLOCK));
-            if count == V::COUNT {
-                V::xor_double_rows(stream, input, output, scratch);
-            } else {
-                V::store_double_rows(stream, scratch);
-                for i in 0..count {
-                    let at = i * BLOCK;
-                    V::xor_block(proof, scratch.add(i).cast(), input.add(at), output.add(at));
-                }
-            }
+            V::xor_double_rows(block(x), input, output, scratch);
         }
         x[COUNTER] = x[COUNTER].add(step);
-        done += count;
+    }
+}
+
+/// XORs `len` bytes with blocks of keystream.
+///
+/// # Safety
+/// `input` is valid for reading and `output` for writing `len` bytes; they are the same memory or
+/// disjoint. `mask` is valid for reading as many blocks as cover them.
+#[inline(always)]
+pub(super) unsafe fn xor<V: WordLanes<Word = u32>>(
+    proof: V::Proof,
+    mask: *const DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) {
+    let whole = len / BLOCK;
+    // SAFETY: the caller's promises.
+    unsafe {
+        for block in 0..whole {
+            let at = block * BLOCK;
+            V::xor_block(proof, mask.add(block).cast(), input.add(at), output.add(at));
+        }
+        let rest = len % BLOCK;
+        if rest > 0 {
+            let at = whole * BLOCK;
+            xor_short(mask.add(whole).cast(), input.add(at), output.add(at), rest);
+        }
     }
 }

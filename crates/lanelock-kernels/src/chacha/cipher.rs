@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // the messages are raw memory
 
-use super::batch::Batch;
+use super::batch::{Batch, Text};
 use super::block::BLOCK;
 use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
@@ -38,13 +38,18 @@ pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
         let mut stream = Lone::new();
         stream.fill(kernels, &state, job.len.div_ceil(BLOCK));
         // SAFETY: the caller's promise, passed on.
-        return unsafe { stream.apply(0, job.input, job.output, job.len) };
+        return unsafe { stream.apply(kernels, 0, job.input, job.output, job.len) };
     }
     let mut batch = Batch::new(kernels, &mut []);
     for job in jobs {
-        let state = job.key.state(job.counter, &job.nonce);
+        let text = Text {
+            message: 0,
+            input: job.input,
+            output: job.output,
+            len: job.len,
+        };
         // SAFETY: the caller's promise, passed on.
-        unsafe { batch.text(state, job.input, job.output, job.len) };
+        unsafe { batch.text(job.key, &job.nonce, job.counter, text) };
     }
     batch.flush();
 }

@@ -2,6 +2,7 @@
 //! several, so that they need no transposition.
 
 #![allow(unsafe_code)] // raw rows
+#![allow(clippy::needless_range_loop)] // an index names the register in every array
 
 use super::batch::counter;
 use super::block::{COUNTER, PARTS, block_beside};
@@ -124,32 +125,91 @@ unsafe fn group<V: Rows, const N: usize, B: Beside>(
     unsafe {
         let row = |i: usize| V::broadcast_row(proof, state.as_ptr().add(4 * i));
         let (a0, b0, c0) = (row(0), row(1), row(2));
-        let mut d0 = [row(3).add(V::load(proof, NUMBERS.as_ptr())); N];
+        // The last row has been written in parts, for which a load of the whole would wait until all of
+        // them are in memory. The compiler would join these loads.
+        let mut last = [0; 4];
+        for (i, word) in last.iter_mut().enumerate() {
+            *word = state.as_ptr().add(COUNTER + i).read_volatile();
+        }
+        let last = V::broadcast_row(proof, last.as_ptr());
+        let mut d0 = [last.add(V::load(proof, NUMBERS.as_ptr())); N];
         for (n, d) in d0.iter_mut().enumerate() {
             let step = [counter(first + n * one), 0, 0, 0];
             *d = d.add(V::broadcast_row(proof, step.as_ptr()));
         }
-        let (mut a, mut b, mut c, mut d) = ([a0; N], [b0; N], [c0; N], d0);
-        for part in (0..PARTS).step_by(2) {
-            rounds!(a b c d, N);
-            for n in 0..N {
-                b[n] = b[n].turn::<0x39>();
-                c[n] = c[n].turn::<0x4e>();
-                d[n] = d[n].turn::<0x93>();
-            }
-            beside.behind(part, PARTS);
-            rounds!(a b c d, N);
-            for n in 0..N {
-                b[n] = b[n].turn::<0x93>();
-                c[n] = c[n].turn::<0x4e>();
-                d[n] = d[n].turn::<0x39>();
-            }
-            beside.behind(part + 1, PARTS);
-        }
+        let state = [[a0; N], [b0; N], [c0; N], d0];
+        let blocks = block_of_rows::<V, N, B>(state, beside);
         for n in 0..N {
-            let block = [a[n].add(a0), b[n].add(b0), c[n].add(c0), d[n].add(d0[n])];
-            V::store_of_rows(block, rows.add(n * one));
+            V::store_of_rows(blocks[n], rows.add(n * one));
         }
     }
     N * one
+}
+
+/// Replaces the states of a quarter of `N` registers of words by their blocks of keystream.
+///
+/// # Safety
+/// `rows` is valid for reading and writing so many rows.
+#[inline(always)]
+pub(super) unsafe fn scattered<V: Rows, const N: usize>(
+    proof: V::Proof,
+    rows: *mut DoubleRow<u32>,
+) {
+    let one = V::COUNT / 4;
+    // SAFETY: the caller promises the rows; nothing is beside the rounds.
+    unsafe {
+        let zero = V::splat(proof, 0);
+        let mut state = [[zero; N]; 4];
+        for n in 0..N {
+            let rows = V::load_of_rows(proof, rows.add(n * one));
+            for i in 0..4 {
+                state[i][n] = rows[i];
+            }
+        }
+        let blocks = block_of_rows::<V, N, _>(state, &mut Alone);
+        for n in 0..N {
+            V::store_of_rows(blocks[n], rows.add(n * one));
+        }
+    }
+}
+
+/// The block function of `N` registers of each row, with other work beside. Results are register by
+/// register.
+///
+/// # Safety
+/// The conditions of `beside` hold.
+#[inline(always)]
+unsafe fn block_of_rows<V: Rows, const N: usize, B: Beside>(
+    state: [[V; N]; 4],
+    beside: &mut B,
+) -> [[V; 4]; N] {
+    let [mut a, mut b, mut c, mut d] = state;
+    for part in (0..PARTS).step_by(2) {
+        rounds!(a b c d, N);
+        for n in 0..N {
+            b[n] = b[n].turn::<0x39>();
+            c[n] = c[n].turn::<0x4e>();
+            d[n] = d[n].turn::<0x93>();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { beside.behind(part, PARTS) };
+        rounds!(a b c d, N);
+        for n in 0..N {
+            b[n] = b[n].turn::<0x93>();
+            c[n] = c[n].turn::<0x4e>();
+            d[n] = d[n].turn::<0x39>();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { beside.behind(part + 1, PARTS) };
+    }
+    let mut blocks = [[a[0]; 4]; N];
+    for n in 0..N {
+        blocks[n] = [
+            a[n].add(state[0][n]),
+            b[n].add(state[1][n]),
+            c[n].add(state[2][n]),
+            d[n].add(state[3][n]),
+        ];
+    }
+    blocks
 }

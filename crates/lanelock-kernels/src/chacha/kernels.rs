@@ -2,14 +2,31 @@
 
 #![allow(unsafe_code)] // kernels on raw rows
 
+use core::mem::MaybeUninit;
+
 use super::aead::AeadJob;
-use super::consecutive::consecutive;
+use super::batch::counter;
+use super::block::BLOCK;
+use super::consecutive::{consecutive, scattered};
 use super::pass::Pass;
 use super::{block, pass};
 use crate::arch::words::{DoubleRow, Kernel, Pair, Registers, WordLanes};
 use crate::arch::{WordSet, of_words};
 use crate::machine::Machine;
 use crate::poly1305::Authenticator;
+use crate::wipe::{wipe, zeroed};
+
+/// See [`Kernels::wide`]: two registers in flight if they fit; but one of sixteen words will do.
+const fn group<S: Registers>() -> usize {
+    if is_wide::<S>() && S::U32::COUNT < 16 {
+        2 * S::U32::COUNT
+    } else {
+        S::U32::COUNT
+    }
+}
+
+/// Blocks of a message up to which sixteen lanes are better shared with others.
+const NEARLY: usize = 11;
 
 /// Rows that [`Kernels::blocks`] may read and write, whatever the number of lanes.
 pub(super) const ROWS: usize = 32;
@@ -21,6 +38,9 @@ pub(super) const ROWS: usize = 32;
 pub struct Kernels {
     words: WordSet,
     authenticator: Authenticator,
+    /// Whether two registers of sixteen words in flight are faster than one: where more of their
+    /// operations begin in a cycle than one state of a block function has ready.
+    paired: bool,
 }
 
 impl Kernels {
@@ -31,6 +51,7 @@ impl Kernels {
         Self {
             words: machine.words,
             authenticator: Authenticator::of(machine),
+            paired: machine.keyed_registers > 4,
         }
     }
 
@@ -40,11 +61,24 @@ impl Kernels {
         of_words!(self.words, |S| S::NAME)
     }
 
-    /// Blocks of one message that fill the registers in flight; fewer go to the batch.
+    /// Blocks of one message that keep the registers busy.
     #[inline]
     pub(super) fn wide(&self) -> usize {
+        of_words!(self.words, |S| group::<S>())
+    }
+
+    /// The first bytes of so many that are best run by themselves: whole groups of [`Self::wide`] blocks,
+    /// and more where they nearly fill registers. The others share registers with other messages.
+    #[inline(always)]
+    pub(super) fn alone(&self, len: usize) -> usize {
         of_words!(self.words, |S| {
-            <S as Registers>::U32::COUNT << u32::from(is_wide::<S>())
+            let count = <S as Registers>::U32::COUNT;
+            let rest = len % (group::<S>() * BLOCK);
+            if count == 16 && rest > NEARLY * BLOCK {
+                len
+            } else {
+                len - rest
+            }
         })
     }
 
@@ -53,14 +87,20 @@ impl Kernels {
         self.authenticator
     }
 
-    /// Replaces the first `lanes` states by their blocks of keystream; overwrites the others.
+    /// Replaces the first `lanes` states by their blocks of keystream; overwrites others of the first
+    /// [`rounded`].
     #[inline]
-    pub(super) fn blocks(&self, rows: &mut [DoubleRow<u32>; ROWS], lanes: usize) {
-        debug_assert!(lanes <= ROWS);
-        let (rows, lanes) = (rows.as_mut_ptr(), lanes.min(ROWS));
-        // SAFETY: the widest group divides `ROWS`, so `lanes` rounded up to a group stays in
-        // `rows`.
-        unsafe { self.words.run(Blocks { rows, lanes }) }
+    pub(super) fn blocks(&self, rows: &mut [DoubleRow<u32>], lanes: usize) {
+        assert!(rounded(lanes) <= rows.len());
+        let rows = rows.as_mut_ptr();
+        // SAFETY: `lanes` rounded up to a group of any registers stays in the rows.
+        unsafe {
+            self.words.run(Blocks {
+                rows,
+                lanes,
+                paired: self.paired,
+            })
+        }
     }
 
     /// Writes `blocks` blocks of keystream from the state's counter on.
@@ -85,6 +125,31 @@ impl Kernels {
         }
     }
 
+    /// XORs `len` bytes with blocks of keystream, in registers of a block where there are such: what reads
+    /// the text next then need not wait for parts of it.
+    ///
+    /// # Safety
+    /// `input` is valid for reading and `output` for writing `len` bytes; they are the same memory or
+    /// disjoint. `mask` is valid for reading as many blocks as cover them.
+    #[inline]
+    pub(super) unsafe fn xor(
+        &self,
+        mask: *const DoubleRow<u32>,
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.words.run(Xor {
+                mask,
+                input,
+                output,
+                len,
+            })
+        }
+    }
+
     /// Bytes from which on a message of so many is best sealed and opened in one pass by itself. None
     /// where registers are so wide that they authenticate, too, faster than plain integers.
     #[inline]
@@ -104,7 +169,7 @@ impl Kernels {
         unsafe { self.words.run(Pass::<SEAL>(job)) }
     }
 
-    /// XORs `blocks` blocks of one message.
+    /// XORs `blocks` blocks of one message, a multiple of [`Self::wide`].
     ///
     /// # Safety
     /// `input` is valid for reading and `output` for writing `blocks` blocks; they are the same
@@ -116,25 +181,52 @@ impl Kernels {
         input: *const u8,
         output: *mut u8,
         blocks: usize,
-        scratch: &mut [DoubleRow<u32>; ROWS],
     ) {
-        let scratch = scratch.as_mut_ptr();
-        // SAFETY: as the caller promises; no tier has more lanes than `ROWS`.
+        // SAFETY: as the caller promises.
         unsafe {
             self.words.run(Run {
                 state,
                 input,
                 output,
                 blocks,
-                scratch,
+                paired: self.paired,
             })
         }
+    }
+}
+
+/// Rows that [`Kernels::blocks`] may read and write for so many lanes.
+#[inline(always)]
+pub(super) const fn rounded(lanes: usize) -> usize {
+    // Registers of rows hold one, two, or four of them, and two run together.
+    let group = if lanes <= 8 { 8 } else { 16 };
+    lanes.next_multiple_of(group)
+}
+
+/// See [`Kernels::xor`].
+struct Xor {
+    mask: *const DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+}
+
+impl Kernel for Xor {
+    #[inline(always)]
+    unsafe fn run<S: Registers>(self, proof: S::Proof) {
+        // SAFETY: the contract of `Kernels::xor`.
+        unsafe { block::xor::<S::U32>(proof, self.mask, self.input, self.output, self.len) }
     }
 }
 
 /// Whether two states of sixteen registers fit the registers there are.
 const fn is_wide<S: Registers>() -> bool {
     S::FILE >= 32
+}
+
+/// Whether two registers are in flight; those of sixteen words, if `paired`.
+const fn is_paired<S: Registers>(paired: bool) -> bool {
+    is_wide::<S>() && (paired || S::U32::COUNT < 16)
 }
 
 /// See [`Kernels::consecutive`].
@@ -152,27 +244,39 @@ impl Kernel for Consecutive<'_> {
     }
 }
 
-/// See [`Kernels::blocks`]. In groups of two registers if there are enough, the rest in one where it
-/// has lanes enough.
+/// See [`Kernels::blocks`]. In groups of one register or two; what is left in registers of rows if it is
+/// little.
 struct Blocks {
     rows: *mut DoubleRow<u32>,
     lanes: usize,
+    paired: bool,
 }
 
 impl Kernel for Blocks {
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
-        let one = S::U32::COUNT;
-        let whole = if is_wide::<S>() {
-            self.lanes.div_ceil(one) / 2 * (2 * one)
-        } else {
-            0
-        };
+        let (one, few) = (S::U32::COUNT, S::Rows::COUNT / 4);
         // SAFETY: the lanes, rounded up to a group, are inside the rows.
         unsafe {
-            block::blocks::<Pair<S::U32>>(proof, self.rows, whole);
-            if whole < self.lanes {
-                block::blocks::<S::U32>(proof, self.rows.add(whole), self.lanes - whole);
+            let (mut rows, mut left) = (self.rows, self.lanes);
+            if is_paired::<S>(self.paired) {
+                let rest = left % (2 * one);
+                let paired = if rest > one + 2 * few {
+                    left
+                } else {
+                    left - rest
+                };
+                block::blocks::<Pair<S::U32>>(proof, rows, paired);
+                (rows, left) = (rows.add(paired), left - paired);
+            }
+            let whole = left / one * one;
+            block::blocks::<S::U32>(proof, rows, whole);
+            (rows, left) = (rows.add(whole), left - whole);
+            match left {
+                0 => {}
+                _ if left <= few => scattered::<S::Rows, 1>(proof, rows),
+                _ if left <= 2 * few => scattered::<S::Rows, 2>(proof, rows),
+                _ => block::blocks::<S::U32>(proof, rows, left),
             }
         }
     }
@@ -184,25 +288,61 @@ struct Run<'s> {
     input: *const u8,
     output: *mut u8,
     blocks: usize,
-    scratch: *mut DoubleRow<u32>,
+    paired: bool,
 }
 
 impl Kernel for Run<'_> {
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
-        let Self {
-            state,
-            input,
-            output,
-            blocks,
-            scratch,
-        } = self;
-        // SAFETY: the contract of `Kernels::run`; no register has more lanes than the scratch.
+        let pair = 2 * S::U32::COUNT;
+        let paired = if is_paired::<S>(self.paired) {
+            self.blocks / pair * pair
+        } else {
+            0
+        };
+        // SAFETY: the contract of `Kernels::run`.
         unsafe {
-            if blocks > S::U32::COUNT && is_wide::<S>() {
-                block::run::<Pair<S::U32>>(proof, state, input, output, blocks, scratch);
-            } else {
-                block::run::<S::U32>(proof, state, input, output, blocks, scratch);
+            if is_wide::<S>() && paired > 0 {
+                self.lanes::<Pair<S::U32>>(proof, 0, paired);
+            }
+            if paired < self.blocks {
+                self.lanes::<S::U32>(proof, paired, self.blocks - paired);
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// So many blocks from `first` on.
+    ///
+    /// # Safety
+    /// The contract of [`Kernels::run`].
+    #[inline(always)]
+    unsafe fn lanes<V: WordLanes<Word = u32>>(&self, proof: V::Proof, first: usize, blocks: usize) {
+        const { assert!(V::COUNT <= ROWS) };
+        let mut scratch = MaybeUninit::<[DoubleRow<u32>; ROWS]>::uninit();
+        if !V::HOLDS_ROWS {
+            zeroed(&mut scratch);
+        }
+        let rows = scratch.as_mut_ptr().cast();
+        // SAFETY: as the caller promises; the scratch is rows for all lanes, and initialised if it is
+        // written.
+        unsafe {
+            let (input, output) = (
+                self.input.add(first * BLOCK),
+                self.output.add(first * BLOCK),
+            );
+            block::run::<V>(
+                proof,
+                self.state,
+                counter(first),
+                input,
+                output,
+                blocks,
+                rows,
+            );
+            if !V::HOLDS_ROWS {
+                wipe(scratch.assume_init_mut());
             }
         }
     }

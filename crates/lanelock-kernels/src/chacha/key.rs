@@ -30,11 +30,17 @@ impl Key {
     #[inline(always)]
     pub(super) fn state(&self, counter: u32, nonce: &[u8; NONCE]) -> DoubleRow<u32> {
         let mut state = [0; 16];
+        self.write_state(&mut state, counter, nonce_words(nonce));
+        state
+    }
+
+    /// The same where it is wanted: a copy would wait for its parts to arrive in memory.
+    #[inline(always)]
+    pub(super) fn write_state(&self, state: &mut DoubleRow<u32>, counter: u32, nonce: [u32; 3]) {
         state[..4].copy_from_slice(&CONSTANTS);
         state[4..12].copy_from_slice(&self.0);
         state[COUNTER] = counter;
-        read_words(nonce, &mut state[13..]);
-        state
+        state[COUNTER + 1..].copy_from_slice(&nonce);
     }
 
     /// The state whose block the key of a message with this nonce is taken from.
@@ -131,6 +137,14 @@ pub fn extended_nonce(nonce: &[u8; X_NONCE]) -> [u8; NONCE] {
     let mut rest = [0; NONCE];
     rest[4..].copy_from_slice(&nonce[16..]);
     rest
+}
+
+/// The words of a nonce.
+#[inline(always)]
+pub(super) fn nonce_words(nonce: &[u8; NONCE]) -> [u32; 3] {
+    let mut words = [0; 3];
+    read_words(nonce, &mut words);
+    words
 }
 
 /// Little-endian words.

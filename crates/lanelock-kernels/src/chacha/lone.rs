@@ -7,11 +7,24 @@ use core::mem::MaybeUninit;
 use super::block::BLOCK;
 use super::kernels::Kernels;
 use crate::arch::words::DoubleRow;
-use crate::bytes::{copy_short, xor_block};
+use crate::bytes::xor_short;
 use crate::wipe::wipe;
 
-/// Most blocks of a [`Lone`]: a kilobyte and a one-time key.
-pub(super) const MOST: usize = 17;
+/// Most blocks of a [`Lone`]: a kilobyte and a one-time key, and as many as are made with these.
+pub(super) const MOST: usize = 20;
+
+/// How many of a message's blocks, of which the first is its one-time key, are best made in one go where
+/// registers have sixteen words. The others fill registers, or nearly so.
+#[inline]
+pub(super) fn head(blocks: usize) -> usize {
+    match blocks % 16 {
+        _ if blocks <= MOST => blocks,
+        0 => 16,
+        // With those of a register, in registers of rows.
+        1..=4 => MOST,
+        rest => rest,
+    }
+}
 
 /// Rows for [`MOST`] blocks, rounded up to what registers of any tier write.
 pub(super) const ROOM: usize = 24;
@@ -65,23 +78,40 @@ impl Lone {
     /// `input` is valid for reading and `output` for writing `len` bytes; they are the same
     /// memory or disjoint.
     #[inline]
-    pub(super) unsafe fn apply(&self, first: usize, input: *const u8, output: *mut u8, len: usize) {
-        for at in (0..len).step_by(BLOCK) {
-            let mask = self.block(first + at / BLOCK).as_ptr().cast();
-            let (input, output) = (input.wrapping_add(at), output.wrapping_add(at));
-            let part = (len - at).min(BLOCK);
-            // SAFETY: `part` bytes from `at` on are the caller's.
-            unsafe {
-                if part == BLOCK {
-                    xor_block(mask, input, output);
-                    continue;
-                }
-                let mut block = [0; BLOCK];
-                let block = block.as_mut_ptr();
-                copy_short(input, block, part);
-                xor_block(mask, block, block);
-                copy_short(block, output, part);
-            }
+    pub(super) unsafe fn apply(
+        &self,
+        kernels: &Kernels,
+        first: usize,
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) {
+        let blocks = len.div_ceil(BLOCK);
+        assert!(first + blocks <= self.blocks, "blocks that were asked for");
+        let rows = self.rows.as_ptr().cast::<DoubleRow<u32>>();
+        // SAFETY: the caller's promise; the blocks are there.
+        unsafe { apply(kernels, rows.add(first), input, output, len) }
+    }
+}
+
+/// XORs `len` bytes with blocks of keystream.
+///
+/// # Safety
+/// As for [`Kernels::xor`].
+#[inline(always)]
+pub(super) unsafe fn apply(
+    kernels: &Kernels,
+    mask: *const DoubleRow<u32>,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if len < BLOCK {
+            xor_short(mask.cast(), input, output, len);
+        } else {
+            kernels.xor(mask, input, output, len);
         }
     }
 }

@@ -6,11 +6,10 @@
 use core::mem::MaybeUninit;
 
 use super::aead::{AeadJob, equal};
-use super::block::BLOCK as STREAM_BLOCK;
+use super::block::{BLOCK as STREAM_BLOCK, xor};
 use super::consecutive::some;
-use crate::arch::words::{Alone, Beside, DoubleRow, Kernel, Registers, Rows, WordLanes};
+use crate::arch::words::{Alone, Beside, DoubleRow, Kernel, Registers, Rows};
 use crate::arrays::map;
-use crate::bytes::copy_short;
 use crate::poly1305::{BLOCK, Element, Running, Secret};
 use crate::taint::declassify;
 use crate::wipe::wipe;
@@ -155,7 +154,7 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
         let mut made = stream.fill::<V, _>(proof, &state, (0, blocks), Alone);
         let mut secret = Secret::new(&*stream.from(0).cast());
         let mut sum = Running::new(&secret, Element::default());
-        absorb_padded(&mut sum, aad.cast(), aad.len());
+        sum.padded(aad.cast(), aad.len());
 
         // The chunk that `mask` is for.
         let mut mask = stream.from(1);
@@ -190,7 +189,7 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
             (begin, end) = (end, len.min(end + more * STREAM_BLOCK));
             mask = stream.from(0);
         }
-        absorb_padded(&mut sum, ciphertext.add(begin), end - begin);
+        sum.padded(ciphertext.add(begin), end - begin);
         let lengths = map([aad.len() as u64, len as u64], u64::to_le_bytes);
         sum.block(*lengths.as_ptr().cast());
         let tag = secret.tag(sum.sum());
@@ -205,56 +204,6 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
             apply(mask, begin, end);
         } else if begin > 0 {
             output.write_bytes(0, len);
-        }
-    }
-}
-
-/// Absorbs `len` bytes, and zeros up to a whole block.
-///
-/// # Safety
-/// `at` is valid for reading them.
-#[inline(always)]
-unsafe fn absorb_padded(sum: &mut Running, at: *const u8, len: usize) {
-    let rest = len % BLOCK;
-    // SAFETY: the caller's promise; what is left is less than a block.
-    unsafe {
-        sum.absorb(at, len / BLOCK);
-        if rest > 0 {
-            let mut block = [0; BLOCK];
-            copy_short(at.add(len - rest), block.as_mut_ptr(), rest);
-            sum.block(block);
-        }
-    }
-}
-
-/// XORs `len` bytes with blocks of keystream.
-///
-/// # Safety
-/// `input` is valid for reading and `output` for writing `len` bytes; they are the same memory or
-/// disjoint. `mask` is valid for reading as many blocks as cover them.
-#[inline(always)]
-unsafe fn xor<V: WordLanes<Word = u32>>(
-    proof: V::Proof,
-    mask: *const DoubleRow<u32>,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) {
-    let whole = len / STREAM_BLOCK;
-    // SAFETY: the caller's promises.
-    unsafe {
-        for block in 0..whole {
-            let at = block * STREAM_BLOCK;
-            V::xor_block(proof, mask.add(block).cast(), input.add(at), output.add(at));
-        }
-        let rest = len % STREAM_BLOCK;
-        if rest > 0 {
-            let at = whole * STREAM_BLOCK;
-            let mut block = [0; STREAM_BLOCK];
-            let block = block.as_mut_ptr();
-            copy_short(input.add(at), block, rest);
-            V::xor_block(proof, mask.add(whole).cast(), block, block);
-            copy_short(block, output.add(at), rest);
         }
     }
 }

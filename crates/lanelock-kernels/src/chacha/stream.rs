@@ -24,7 +24,7 @@ impl TagStream {
     pub fn new(kernels: &Kernels, key: &Key, nonce: &[u8; NONCE]) -> Self {
         let mut one_time = [[0; 8]];
         let mut batch = Batch::new(kernels, &mut one_time);
-        batch.key(key.state(0, nonce), 0);
+        batch.key(key, nonce, 0);
         batch.flush();
         drop(batch);
         let stream = Self {

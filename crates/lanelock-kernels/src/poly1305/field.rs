@@ -16,6 +16,8 @@ pub(crate) struct Element(pub(super) [u64; 3]);
 #[derive(Clone, Copy)]
 pub(crate) struct Secret {
     pub(super) r: Element,
+    /// `r` in limbs of 64 bits.
+    pub(super) wide_r: [u64; 2],
     s: u128,
 }
 
@@ -32,6 +34,7 @@ impl Secret {
         ]);
         Self {
             r,
+            wide_r: [low, high],
             s: u128::from(wide(4)) | u128::from(wide(6)) << 64,
         }
     }
@@ -39,17 +42,32 @@ impl Secret {
     /// Overwrites the key.
     pub(crate) fn wipe(&mut self) {
         wipe(&mut self.r.0);
+        wipe(&mut self.wide_r);
         self.s = 0;
         core::hint::black_box(&mut self.s);
     }
 
     /// The tag of a message whose blocks were absorbed into `sum`.
     pub(crate) fn tag(&self, sum: Element) -> [u8; 16] {
-        sum.reduced().wrapping_add(self.s).to_le_bytes()
+        self.tag_of_wide(sum.wide())
+    }
+
+    /// The same of limbs of 64 bits, the last below 8.
+    #[inline(always)]
+    pub(super) fn tag_of_wide(&self, sum: [u64; 3]) -> [u8; 16] {
+        reduced(sum).wrapping_add(self.s).to_le_bytes()
     }
 }
 
 impl Element {
+    /// From sums of limbs, below 2⁴⁹.
+    #[inline(always)]
+    pub(super) fn of_sums([a, b, c]: [u64; 3]) -> Self {
+        let b = b + (a >> 44);
+        let c = c + (b >> 44);
+        Self([(a & MASK_44) + 5 * (c >> 42), b & MASK_44, c & MASK_42])
+    }
+
     /// `self · other`, partly reduced.
     #[inline(always)]
     pub(super) fn times(self, other: Self) -> Self {
@@ -111,20 +129,20 @@ impl Element {
             b >> 24 | c << 40,
         ])
     }
+}
 
-    /// The smallest number of the same residue, modulo 2¹²⁸.
-    fn reduced(self) -> u128 {
-        let [a, b, top] = self.wide();
-        // Below 5 · 2¹²⁸: what is at 2¹³⁰ comes back as 5, so that the number is below 2¹³⁰.
-        let sum = u128::from(a) | u128::from(b) << 64;
-        let (sum, carry) = sum.overflowing_add(u128::from((top & !3) + (top >> 2)));
-        let top = (top & 3) + u64::from(carry);
-        // Subtract the modulus by adding 5: bit 130 of the sum says whether it went round.
-        let (less, carry) = sum.overflowing_add(5);
-        let wrapped = 0_u64.wrapping_sub((top + u64::from(carry)) >> 2);
-        let wrapped = u128::from(wrapped) | u128::from(wrapped) << 64;
-        (sum & !wrapped) | (less & wrapped)
-    }
+/// The smallest number of the same residue, modulo 2¹²⁸. The last limb is below 8.
+#[inline(always)]
+fn reduced([a, b, top]: [u64; 3]) -> u128 {
+    // Below 5 · 2¹²⁸: what is at 2¹³⁰ comes back as 5, so that the number is below 2¹³⁰.
+    let sum = u128::from(a) | u128::from(b) << 64;
+    let (sum, carry) = sum.overflowing_add(u128::from((top & !3) + (top >> 2)));
+    let top = (top & 3) + u64::from(carry);
+    // Subtract the modulus by adding 5: bit 130 of the sum says whether it went round.
+    let (less, carry) = sum.overflowing_add(5);
+    let wrapped = 0_u64.wrapping_sub((top + u64::from(carry)) >> 2);
+    let wrapped = u128::from(wrapped) | u128::from(wrapped) << 64;
+    (sum & !wrapped) | (less & wrapped)
 }
 
 /// A number from the limbs of a product, below 2⁹⁸.

@@ -8,6 +8,7 @@ use super::absorb::absorb;
 use super::field::{Element, Secret};
 use super::narrow;
 use super::running::Running;
+use super::spread::spread;
 use crate::arch::digits::{MAX_LANES, Words};
 use crate::arch::words::{Registers, WordLanes};
 use crate::arch::{DigitSet, WordSet, of_words, on};
@@ -25,15 +26,22 @@ pub(crate) const RUNS: usize = 4;
 /// The run that is the text of an AEAD's message.
 pub(super) const TEXT: usize = 2;
 
-/// From this many blocks on, one message is cut into pieces that run in all lanes. Below, cutting
-/// and joining costs more than it saves.
+/// From this many blocks on, a message in registers of words is cut into pieces that run in all lanes.
+/// Below, cutting and joining costs more than it saves.
 const CUT: usize = 96;
 
-/// Up to this many messages have no use for lanes of their own.
-const ALONE: usize = 2;
+/// Up to this many messages have no use for lanes of words of their own.
+const FEW_OF_WORDS: usize = 2;
 
-/// [`CUT`] for a message alone in registers of digits, whose other lanes would be idle.
-const CUT_ALONE: usize = 40;
+/// From this many blocks on, neighbouring blocks of a message in registers of digits are spread over
+/// the lanes. Below, plain integers are done before the powers are.
+const SPREAD: usize = 12;
+
+/// [`SPREAD`] among messages that have lanes of their own: of different lengths, or all alike.
+const SPREAD_OF_MANY: [usize; 2] = [24, 96];
+
+/// Up to this many messages have no use for lanes of digits of their own.
+const FEW_OF_DIGITS: usize = 5;
 
 /// Sums and multipliers, limb by limb, one column per lane.
 #[repr(align(64))]
@@ -71,6 +79,34 @@ impl Authenticator {
             Self::Digits(machine.digits)
         }
     }
+
+    /// So many messages run one after the other.
+    fn few(self) -> usize {
+        match self {
+            Self::Digits(digits) if digits.kind() == Digits::Plain => usize::MAX,
+            Self::Digits(_) => FEW_OF_DIGITS,
+            Self::Words(_) => FEW_OF_WORDS,
+        }
+    }
+
+    /// From so many blocks on, one message runs in all lanes.
+    #[inline]
+    fn together_from(self) -> usize {
+        match self {
+            Self::Digits(digits) if digits.kind() == Digits::Plain => usize::MAX,
+            Self::Digits(_) => SPREAD,
+            Self::Words(_) => CUT,
+        }
+    }
+
+    /// [`Self::together_from`] among these, which have lanes of their own.
+    fn together_among(self, items: &[Item]) -> usize {
+        match self {
+            Self::Digits(_) => SPREAD_OF_MANY[usize::from(alike(items))],
+            Self::Words(_) if in_step(items) => usize::MAX,
+            Self::Words(_) => CUT,
+        }
+    }
 }
 
 /// Absorbs all runs of all items.
@@ -78,53 +114,64 @@ impl Authenticator {
 /// # Safety
 /// Every run is valid for reading its number of blocks.
 pub(crate) unsafe fn authenticate(authenticator: Authenticator, items: &mut [Item]) {
-    let cut_from = match authenticator {
-        Authenticator::Digits(digits) if digits.kind() == Digits::Plain => usize::MAX,
-        Authenticator::Digits(_) => CUT_ALONE,
-        Authenticator::Words(_) => CUT,
-    };
     // SAFETY: the caller's promise, passed on.
     unsafe {
-        if items.len() <= ALONE || cut_from == usize::MAX {
-            one_by_one(authenticator, items, cut_from);
+        if items.len() <= authenticator.few() {
+            one_by_one(authenticator, items);
         } else {
             in_lanes(authenticator, items);
         }
     }
 }
 
-/// A few items: plain integers, or all lanes for a run of `cut_from` blocks or more.
+/// Absorbs `blocks` blocks of one message into `sum`: in all lanes if there are enough of them.
+///
+/// # Safety
+/// `at` is valid for reading them.
+#[inline(always)]
+pub(crate) unsafe fn absorb_run(
+    authenticator: Authenticator,
+    secret: &Secret,
+    sum: &mut Running,
+    at: *const u8,
+    blocks: usize,
+) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if blocks >= authenticator.together_from() {
+            let total = together(authenticator, secret, sum.sum(), at, blocks);
+            *sum = Running::new(secret, total);
+        } else {
+            sum.absorb(at, blocks);
+        }
+    }
+}
+
+/// A few items, one after the other.
 ///
 /// # Safety
 /// As [`authenticate`].
-unsafe fn one_by_one(authenticator: Authenticator, items: &mut [Item], cut_from: usize) {
+unsafe fn one_by_one(authenticator: Authenticator, items: &mut [Item]) {
     for item in items {
         // The sum stays in registers.
         let mut sum = Running::new(&item.secret, item.sum);
         for (at, blocks) in item.runs {
             // SAFETY: the run is valid, as the caller promises.
-            unsafe {
-                if blocks >= cut_from {
-                    let total = cut(authenticator, &item.secret, sum.sum(), at, blocks);
-                    sum = Running::new(&item.secret, total);
-                } else {
-                    sum.absorb(at, blocks);
-                }
-            }
+            unsafe { absorb_run(authenticator, &item.secret, &mut sum, at, blocks) };
         }
         item.sum = sum.sum();
         sum.wipe();
     }
 }
 
-/// Many items, one per lane; long runs are cut and run alone.
+/// Many items, one per lane; long runs have all lanes.
 ///
 /// # Safety
 /// As [`authenticate`].
 unsafe fn in_lanes(authenticator: Authenticator, items: &mut [Item]) {
     let mut lanes = Lanes {
         authenticator,
-        cut_from: if in_step(items) { usize::MAX } else { CUT },
+        together_from: authenticator.together_among(items),
         items,
         next: 0,
         columns: Columns::ZERO,
@@ -152,18 +199,26 @@ fn in_step(items: &[Item]) -> bool {
         return false;
     };
     let set = |item: &Item| item.runs[TEXT].0.addr() / 64 % 64;
-    let alike = |item: &Item| (0..RUNS).all(|run| item.runs[run].1 == first.runs[run].1);
     first.runs[TEXT].1 >= CUT
         && items.len().is_multiple_of(LANES)
-        && items.iter().all(alike)
+        && alike(items)
         && items.iter().filter(|&item| set(item) == set(first)).count() <= items.len() / 3
+}
+
+/// Whether all items have as many blocks, run by run.
+fn alike(items: &[Item]) -> bool {
+    let [first, others @ ..] = items else {
+        return true;
+    };
+    let same = |item: &Item| (0..RUNS).all(|run| item.runs[run].1 == first.runs[run].1);
+    others.iter().all(same)
 }
 
 /// Items in flight.
 struct Lanes<'i> {
     authenticator: Authenticator,
-    /// Runs of so many blocks are cut.
-    cut_from: usize,
+    /// Runs of so many blocks have all lanes.
+    together_from: usize,
     /// Those from `next` on have not begun.
     items: &'i mut [Item],
     next: usize,
@@ -205,10 +260,10 @@ impl Lanes<'_> {
         let item = self.owner[lane];
         while let Some(&(from, blocks)) = self.items[item].runs.get(self.run[lane]) {
             self.run[lane] += 1;
-            if blocks >= self.cut_from {
+            if blocks >= self.together_from {
                 let (secret, sum) = (&self.items[item].secret, self.columns.sum(lane));
                 // SAFETY: the run is valid, as the caller promises.
-                let sum = unsafe { cut(self.authenticator, secret, sum, from, blocks) };
+                let sum = unsafe { together(self.authenticator, secret, sum, from, blocks) };
                 self.columns.put(lane, secret.r, sum);
             } else if blocks > 0 {
                 (self.at[lane], self.left[lane]) = (from, blocks);
@@ -269,12 +324,41 @@ impl Board for Lanes<'_> {
     }
 }
 
-/// One long run in all lanes: piece `i` of 16 equal ones weighs `r` to the power of the blocks
+/// One long run in all lanes.
+///
+/// # Safety
+/// `from` is valid for reading `blocks` blocks, at least one.
+#[inline(never)]
+unsafe fn together(
+    authenticator: Authenticator,
+    secret: &Secret,
+    sum: Element,
+    from: *const u8,
+    blocks: usize,
+) -> Element {
+    let Authenticator::Digits(digits) = authenticator else {
+        // SAFETY: the caller's promise, passed on.
+        return unsafe { cut(authenticator, secret, sum, from, blocks) };
+    };
+    let (mut total, r) = (sum, &secret.r);
+    let sum = &mut total;
+    on!(digits, |V,
+                 proof,
+                 r: &Element,
+                 sum: &mut Element,
+                 from: *const u8,
+                 blocks: usize| {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { spread::<V>(proof, r, sum, from, blocks) }
+    });
+    total
+}
+
+/// One long run in registers of words: piece `i` of 16 equal ones weighs `r` to the power of the blocks
 /// that follow it.
 ///
 /// # Safety
 /// `from` is valid for reading `blocks` blocks.
-#[inline(never)]
 unsafe fn cut(
     authenticator: Authenticator,
     secret: &Secret,

@@ -5,6 +5,7 @@
 
 use super::BLOCK;
 use super::field::{Element, Secret, low};
+use crate::bytes::load_short;
 use crate::wipe::wipe;
 
 /// A sum in progress. Plain data, that its owner wipes.
@@ -22,7 +23,7 @@ impl Running {
     /// Goes on from `sum` under the multiplier of `secret`.
     #[inline(always)]
     pub(crate) fn new(secret: &Secret, sum: Element) -> Self {
-        let ([r0, r1, _], h) = (secret.r.wide(), sum.wide());
+        let ([r0, r1], h) = (secret.wide_r, sum.wide());
         Self {
             h,
             r: [r0, r1],
@@ -36,7 +37,14 @@ impl Running {
         Element::of_wide(self.h)
     }
 
+    /// The tag under the one-time key that it was made with.
+    #[inline(always)]
+    pub(crate) fn tag(&self, secret: &Secret) -> [u8; BLOCK] {
+        secret.tag_of_wide(self.h)
+    }
+
     /// Overwrites it.
+    #[inline(always)]
     pub(crate) fn wipe(&mut self) {
         wipe(&mut self.h);
         wipe(&mut self.r);
@@ -59,6 +67,23 @@ impl Running {
         let around = (d2 & !3) + (d2 >> 2);
         let ([h0, h1], carry) = add(low(d0), low(d1), u128::from(around));
         self.h = [h0, h1, (d2 & 3) + u64::from(carry)];
+    }
+
+    /// Absorbs `len` bytes, and zeros up to a whole block.
+    ///
+    /// # Safety
+    /// `at` is valid for reading them.
+    #[inline(always)]
+    pub(crate) unsafe fn padded(&mut self, at: *const u8, len: usize) {
+        let rest = len % BLOCK;
+        // SAFETY: the caller's promise; what is left is less than a block.
+        unsafe {
+            self.absorb(at, len / BLOCK);
+            if rest > 0 {
+                let block = load_short(at.add(len - rest), rest);
+                self.block(block.to_le_bytes());
+            }
+        }
     }
 
     /// Absorbs `blocks` blocks.

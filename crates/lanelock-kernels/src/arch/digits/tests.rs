@@ -161,6 +161,12 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
             is("crossed", a.crossed(distance), &|i| x[i ^ distance]);
         }
 
+        is("first", a.first(), &|_| x[0]);
+        let sum = x[..V::LANES]
+            .iter()
+            .fold(0, |sum: u64, &word| sum.wrapping_add(word));
+        assert_eq!(a.sum(), sum, "sum, round {round}");
+
         let columns = V::transpose(proof, rows.each_ref());
         for (j, column) in columns.into_iter().enumerate() {
             is("transpose", column, &|i| rows[i][j]);
@@ -174,6 +180,20 @@ fn check<V: DigitLanes>(proof: V::Proof, seed: u64) {
         let word = |at: usize| u64::from_le_bytes(bytes[at..][..8].try_into().unwrap());
         is("low word", low, &|i| word(16 * i + 5));
         is("high word", high, &|i| word(16 * i + 13));
+
+        // What lies before the first block need not be memory.
+        let first = random.below(V::LANES);
+        let blocks = &bytes[5..][..16 * (V::LANES - first)];
+        let at = blocks.as_ptr().wrapping_sub(16 * first);
+        // SAFETY: the slice has the blocks from the first on.
+        #[allow(unsafe_code)]
+        let (low, high) = unsafe { V::load_blocks(proof, at, first) };
+        let of_block = |i: usize, half: usize| match i.checked_sub(first) {
+            Some(block) => word(5 + 16 * block + 8 * half),
+            None => 0,
+        };
+        is("low of blocks", low, &|i| of_block(i, 0));
+        is("high of blocks", high, &|i| of_block(i, 1));
 
         let gather = |chosen: &dyn Fn(usize) -> bool| {
             (0..V::LANES).fold(0, |bits, lane| bits | u8::from(chosen(lane)) << lane)

@@ -265,6 +265,11 @@ unsafe impl Rows for Quad {
         Self([0, 2, 4, 6].map(|shift| self.0[(ORDER >> shift & 3).unsigned_abs() as usize]))
     }
 
+    unsafe fn load_of_rows((): (), from: *const DoubleRow<u32>) -> [Self; 4] {
+        // SAFETY: the caller's `from` is valid for one.
+        unsafe { from.cast::<[[u32; 4]; 4]>().read() }.map(Self)
+    }
+
     unsafe fn store_of_rows(rows: [Self; 4], to: *mut DoubleRow<u32>) {
         // SAFETY: the caller's `to` is valid for one.
         unsafe { to.cast::<[[u32; 4]; 4]>().write(rows.map(|row| row.0)) }

@@ -21,6 +21,7 @@ impl<V: WordLanes> Register for Pair<V> {
 unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     type Word = V::Word;
     const COUNT: usize = 2 * V::COUNT;
+    const HOLDS_ROWS: bool = V::HOLDS_ROWS;
 
     #[inline(always)]
     fn splat(proof: V::Proof, word: Self::Word) -> Self {

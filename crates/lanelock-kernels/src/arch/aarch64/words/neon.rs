@@ -263,6 +263,20 @@ unsafe impl Rows for U32x4 {
     }
 
     #[inline(always)]
+    unsafe fn load_of_rows(proof: Neon, from: *const DoubleRow<u32>) -> [Self; 4] {
+        let from = from.cast::<u32>();
+        // SAFETY: the caller promises one double row, of four registers.
+        unsafe {
+            [
+                Self::load(proof, from),
+                Self::load(proof, from.add(4)),
+                Self::load(proof, from.add(8)),
+                Self::load(proof, from.add(12)),
+            ]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_of_rows(rows: [Self; 4], to: *mut DoubleRow<u32>) {
         for i in 0..4 {
             // SAFETY: the caller promises one double row, of four registers.

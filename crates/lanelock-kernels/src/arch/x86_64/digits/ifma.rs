@@ -167,6 +167,13 @@ impl DigitLanes for Ifma {
     }
 
     #[inline(always)]
+    fn first(self) -> Self {
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        let first = unsafe { _mm512_broadcastq_epi64(_mm512_castsi512_si128(self.0)) };
+        Self(first, self.1)
+    }
+
+    #[inline(always)]
     fn transpose(proof: Token, rows: [&Words; MAX_LANES]) -> [Self; MAX_LANES] {
         let mut r = [Self::zero(proof).0; MAX_LANES];
         for i in 0..MAX_LANES {
@@ -207,6 +214,32 @@ impl DigitLanes for Ifma {
         // SAFETY: the token is the proof of AVX-512; the pointers are the caller's.
         let (low, high) = unsafe { load_pairs(at, offset) };
         (Self(low, proof), Self(high, proof))
+    }
+
+    #[inline(always)]
+    unsafe fn load_blocks(proof: Token, at: *const u8, first: usize) -> (Self, Self) {
+        const LOW: Words = [0, 2, 4, 6, 8, 10, 12, 14];
+        const HIGH: Words = [1, 3, 5, 7, 9, 11, 13, 15];
+        let words = 0xffff_u16 << (2 * first);
+        let [lower, upper] = words.to_le_bytes();
+        let (low, high) = (Self::load(proof, &LOW), Self::load(proof, &HIGH));
+        // SAFETY: the token is the proof of AVX-512 F; masked loads read only what their mask has, which
+        // is what the caller promises.
+        unsafe {
+            let at = at.cast::<i64>();
+            let a = _mm512_maskz_loadu_epi64(lower, at);
+            let b = _mm512_maskz_loadu_epi64(upper, at.wrapping_add(MAX_LANES));
+            (
+                Self(_mm512_permutex2var_epi64(a, low.0, b), proof),
+                Self(_mm512_permutex2var_epi64(a, high.0, b), proof),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        // SAFETY: `self.1` is the proof of AVX-512 F.
+        unsafe { _mm512_reduce_add_epi64(self.0) }.cast_unsigned()
     }
 
     #[inline(always)]

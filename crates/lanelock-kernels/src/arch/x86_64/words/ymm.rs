@@ -147,6 +147,25 @@ unsafe impl Rows for U32x8 {
     }
 
     #[inline(always)]
+    unsafe fn load_of_rows(proof: Avx2, from: *const DoubleRow<u32>) -> [Self; 4] {
+        let from = from.cast::<__m256i>();
+        // SAFETY: the token is the proof of AVX2; the caller promises two double rows, of four registers.
+        unsafe {
+            let (ab, cd) = (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)));
+            let (ab_2, cd_2) = (
+                _mm256_loadu_si256(from.add(2)),
+                _mm256_loadu_si256(from.add(3)),
+            );
+            [
+                Self(_mm256_permute2x128_si256::<0x20>(ab, ab_2), proof),
+                Self(_mm256_permute2x128_si256::<0x31>(ab, ab_2), proof),
+                Self(_mm256_permute2x128_si256::<0x20>(cd, cd_2), proof),
+                Self(_mm256_permute2x128_si256::<0x31>(cd, cd_2), proof),
+            ]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_of_rows([a, b, c, d]: [Self; 4], to: *mut DoubleRow<u32>) {
         let to = to.cast::<__m256i>();
         // SAFETY: the registers are the proof of AVX2; the caller promises two double rows.

@@ -132,6 +132,24 @@ unsafe impl Rows for U32x16 {
     }
 
     #[inline(always)]
+    unsafe fn load_of_rows(proof: Avx512, from: *const DoubleRow<u32>) -> [Self; 4] {
+        // SAFETY: the token is the proof of AVX-512; the caller promises four double rows.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 4];
+            for i in 0..4 {
+                lines[i] = _mm512_loadu_si512(from.add(i).cast());
+            }
+            let [a, b, c, d] = gather_quarters(proof, lines);
+            [
+                Self(a, proof),
+                Self(b, proof),
+                Self(c, proof),
+                Self(d, proof),
+            ]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_of_rows([a, b, c, d]: [Self; 4], to: *mut DoubleRow<u32>) {
         let blocks = gather_quarters(a.1, [a.0, b.0, c.0, d.0]);
         for i in 0..4 {
@@ -145,6 +163,7 @@ unsafe impl Rows for U32x16 {
 unsafe impl WordLanes for U32x16 {
     type Word = u32;
     const COUNT: usize = 16;
+    const HOLDS_ROWS: bool = true;
 
     arithmetic!(
         _mm512_set1_epi32(u32),
