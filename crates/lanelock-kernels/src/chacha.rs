@@ -13,12 +13,14 @@ mod key;
 mod lone;
 mod pass;
 mod stream;
+mod tags;
 
-pub use aead::{AeadJob, TAG, equal, open_many, seal_many};
+pub use aead::{AeadJob, TAG, open_many, seal_many};
 pub use cipher::{CipherJob, cipher_many};
 pub use kernels::Kernels;
 pub use key::{ExtendedKeys, KEY, Key, NONCE, X_NONCE, extended_nonce};
 pub use stream::TagStream;
+pub use tags::equal;
 
 /// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;

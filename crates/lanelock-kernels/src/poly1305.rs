@@ -6,6 +6,7 @@
 //! integers. All messages are whole 16-byte blocks, as ChaCha20-Poly1305 pads them.
 
 mod absorb;
+mod authenticator;
 mod factor;
 mod field;
 mod lanes;
@@ -13,8 +14,9 @@ mod narrow;
 mod running;
 mod spread;
 
+pub(crate) use authenticator::{Authenticator, Shape, absorb_run, authenticate};
 pub(crate) use field::{Element, Secret};
-pub(crate) use lanes::{Authenticator, Item, RUNS, absorb_run, authenticate};
+pub(crate) use lanes::{Item, RUNS};
 pub(crate) use running::Running;
 
 /// Bytes of a block.

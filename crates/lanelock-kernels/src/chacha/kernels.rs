@@ -150,13 +150,29 @@ impl Kernels {
         }
     }
 
-    /// Bytes from which on a message of so many is best sealed and opened in one pass by itself. None
-    /// where registers are so wide that they authenticate, too, faster than plain integers.
+    /// Whether one message is best sealed and opened in one pass. It is not where registers are so wide that
+    /// they authenticate, too, faster than plain integers.
     #[inline]
-    pub(super) fn pass_from(&self, messages: usize) -> Option<usize> {
-        let has_passes = of_words!(self.words, |S| <S as Registers>::U32::COUNT < 16);
-        let from = if messages <= pass::FEW { 0 } else { pass::LONG };
-        has_passes.then_some(from)
+    pub(super) fn has_passes(&self) -> bool {
+        of_words!(self.words, |S| <S as Registers>::U32::COUNT < 16)
+    }
+
+    /// Whether a message of so many bytes, one of `messages`, is best run in registers that it shares with
+    /// others, and not by itself.
+    #[inline]
+    pub(super) fn shares(&self, messages: usize, len: usize) -> bool {
+        if self.has_passes() {
+            return messages > pass::FEW && len < pass::LONG;
+        }
+        // With its one-time key, and past those that fill registers.
+        let blocks = 1 + len.div_ceil(BLOCK);
+        let last = (blocks - 1) % 16 + 1;
+        match messages {
+            1 => false,
+            2 => blocks > 16 && last <= 4,
+            3..=5 if blocks <= 16 => blocks < 6,
+            _ => last < 13,
+        }
     }
 
     /// Seals or opens one message in one pass.

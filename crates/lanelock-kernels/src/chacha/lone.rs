@@ -21,7 +21,7 @@ pub(super) fn head(blocks: usize) -> usize {
         _ if blocks <= MOST => blocks,
         0 => 16,
         // With those of a register, in registers of rows.
-        1..=4 => MOST,
+        rest @ 1..=4 => 16 + rest,
         rest => rest,
     }
 }

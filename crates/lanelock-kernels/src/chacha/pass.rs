@@ -5,9 +5,10 @@
 
 use core::mem::MaybeUninit;
 
-use super::aead::{AeadJob, equal};
+use super::aead::AeadJob;
 use super::block::{BLOCK as STREAM_BLOCK, xor};
 use super::consecutive::some;
+use super::tags::equal;
 use crate::arch::words::{Alone, Beside, DoubleRow, Kernel, Registers, Rows};
 use crate::arrays::map;
 use crate::poly1305::{BLOCK, Element, Running, Secret};
