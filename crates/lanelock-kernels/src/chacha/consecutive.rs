@@ -186,18 +186,19 @@ unsafe fn block_of_rows<V: Rows, const N: usize, B: Beside>(
     let [mut a, mut b, mut c, mut d] = state;
     for part in (0..PARTS).step_by(2) {
         rounds!(a b c d, N);
+        // Diagonals as columns: the other rows turn against the second, which is the last to be ready.
         for n in 0..N {
-            b[n] = b[n].turn::<0x39>();
-            c[n] = c[n].turn::<0x4e>();
-            d[n] = d[n].turn::<0x93>();
+            a[n] = a[n].turn::<0x93>();
+            d[n] = d[n].turn::<0x4e>();
+            c[n] = c[n].turn::<0x39>();
         }
         // SAFETY: the caller's promise.
         unsafe { beside.behind(part, PARTS) };
         rounds!(a b c d, N);
         for n in 0..N {
-            b[n] = b[n].turn::<0x93>();
-            c[n] = c[n].turn::<0x4e>();
-            d[n] = d[n].turn::<0x39>();
+            a[n] = a[n].turn::<0x39>();
+            d[n] = d[n].turn::<0x4e>();
+            c[n] = c[n].turn::<0x93>();
         }
         // SAFETY: the caller's promise.
         unsafe { beside.behind(part + 1, PARTS) };
