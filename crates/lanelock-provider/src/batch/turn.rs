@@ -24,6 +24,10 @@ pub(super) const MOST_PAUSES: u32 = 1000;
 /// Most lone operations between two that pause to look for company.
 const MOST_SKIPPED: u32 = 32;
 
+/// Operations of which it was worth it to pause. Two by themselves save little, and a program with two
+/// clients would have both wait for the server at the same time, and then the server for both.
+const ENOUGH: usize = 3;
+
 /// Between submissions only what is full runs.
 const FULL_ONLY: FlushPolicy = FlushPolicy {
     deadline: Duration::from_secs(3600),
@@ -40,7 +44,7 @@ struct Turn {
     /// Operations whose results their jobs have not fetched.
     unclaimed: usize,
     /// Whether it is worth pausing where no other operation waits: a pause costs a turn of the event
-    /// loop.
+    /// loop, and the time until the others come.
     company: Retry,
     closed_elsewhere: usize,
 }
@@ -261,8 +265,10 @@ impl Turn {
         // An engine that panics leaves the queue consistent and its batch finished, whose other
         // jobs are told below like those of any batch.
         let ran = catch_unwind(AssertUnwindSafe(|| self.queue.poll(now, None)));
-        if ran.is_ok_and(|operations| operations > 1) {
-            self.company.succeeded();
+        match ran.unwrap_or(0) {
+            0 => {}
+            1..ENOUGH => self.company.failed(),
+            _ => self.company.succeeded(),
         }
         while let Some((ticket, job)) = self.queue.dequeue_one() {
             let first = self.firsts.remove(&ticket).unwrap_or(ticket);
