@@ -146,10 +146,16 @@ fn has_callback(owners: &[Owner]) -> bool {
     libssl.is_some_and(|libssl| owners[..libssl].contains(&Owner::Other))
 }
 
+/// Whether an address is in the libcrypto that this module is linked with.
+pub(crate) fn is_libcryptos(address: *const c_void) -> bool {
+    let base = base(address.addr());
+    base.is_some() && base == self::base((ffi::ASYNC_pause_job as *const c_void).addr())
+}
+
 fn owner(address: usize) -> Owner {
     let base = base(address);
     let is_of = |function: *const c_void| base.is_some() && base == self::base(function.addr());
-    if is_of(ffi::ASYNC_pause_job as *const c_void) {
+    if is_libcryptos(std::ptr::without_provenance(address)) {
         Owner::Libcrypto
     } else if is_of(owner as *const c_void) || is_of(libc::abort as *const c_void) {
         Owner::Between

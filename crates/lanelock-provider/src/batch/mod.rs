@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 use crate::event_loop;
 use crate::lanes;
 use crate::lasting::Lasting;
+pub(crate) use callback::is_libcryptos;
 pub(crate) use process::generation;
 pub(crate) use stack::{Stack, on_large_stack};
 pub(crate) use turn::is_done;
@@ -129,6 +130,7 @@ fn submit(deadline: Duration, make: impl FnOnce() -> Option<Jobs>) -> Option<(Wa
     if !event_loop::may_pause()
         || !on_large_stack(turn::has_company).flatten()?
         || callback::is_active()
+        || !event_loop::is_drained()
     {
         return None;
     }

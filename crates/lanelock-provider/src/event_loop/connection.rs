@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_ulong, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use super::qualification::qualifies;
+use super::stacks;
 use crate::ffi;
 use crate::ffi::boundary::boundary;
 use crate::libssl::{self, Library, Ssl};
@@ -18,6 +19,9 @@ pub(super) struct Connection {
     state: AtomicU8,
     /// Whether the program wants the handshake to go on now: no operation pauses from then on.
     hurries: AtomicBool,
+    /// Whether another thread asked for the handshake while its own had it paused: what that thread had
+    /// heard of, nobody may hear of again.
+    turned_away: AtomicBool,
     /// Why the handshake failed while the program did not look.
     failure: OnceLock<Failure>,
 }
@@ -85,12 +89,15 @@ impl Connection {
                 return None;
             }
             let index = (*INDEX.get_or_init(new_index))?;
+            // From the first job on, if ever.
+            stacks::are_large();
             let connection = Arc::new(Self {
                 libssl,
                 ssl: ssl.expose_provenance(),
                 owner: thread(),
                 state: AtomicU8::new(State::Driven as u8),
                 hurries: AtomicBool::new(false),
+                turned_away: AtomicBool::new(false),
                 failure: OnceLock::new(),
             });
             let kept = Box::into_raw(Box::new(connection));
@@ -165,16 +172,28 @@ impl Connection {
         unsafe { (self.libssl.ctrl)(self.ssl(), CLEAR_MODE, MODE_ASYNC, std::ptr::null_mut()) };
     }
 
-    /// Another thread than its own drives it.
+    /// Another thread than its own drives it. Whether that one is turned away, since its own thread is to
+    /// resume it.
     ///
     /// # Safety
     /// As [`Connection::leave_alone`].
-    pub(super) unsafe fn handed_over(&self) {
+    pub(super) unsafe fn handed_over(&self) -> bool {
         HANDED_OVER.store(true, Ordering::Relaxed);
-        if self.state() != State::Paused && self.state() != State::Resumed {
+        self.turned_away.store(true, Ordering::Relaxed);
+        // Either this thread sees that it is resumed no more, or its own that this one was here.
+        fence(Ordering::SeqCst);
+        let is_paused = matches!(self.state(), State::Paused | State::Resumed);
+        if !is_paused {
             // SAFETY: the caller's.
             unsafe { self.leave_alone() };
         }
+        is_paused
+    }
+
+    /// Whether another thread may have been turned away before it was resumed for the last time.
+    pub(super) fn has_turned_away(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.turned_away.load(Ordering::Relaxed)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use lanelock::public_key::Ticket;
 
 use super::connection::{Connection, State};
-use super::resume;
+use super::{resume, waits};
 use crate::batch;
 use crate::ffi::boundary::boundary;
 use crate::libssl::{Library, Ssl};
@@ -52,6 +52,19 @@ pub(crate) fn may_pause() -> bool {
         SENDS.contains(&state)
             && early_data != ACCEPTED
             && connection.is_some_and(|connection| !connection.hurries())
+    })
+}
+
+/// Whether the socket of the driven handshake has nothing to read, before the handshake first pauses in a
+/// call of the program's. A loop that is told of changes alone (`EPOLLET`) may have heard already of what is
+/// there, and libssl, which would read it in this call, reads nothing while the module resumes it. Of
+/// what comes later the loop will hear.
+pub(crate) fn is_drained() -> bool {
+    DRIVEN.get().is_none_or(|(libssl, ssl)| {
+        // SAFETY: the connection that libssl works on, on this thread.
+        let (connection, fd) = unsafe { (Connection::of(libssl, ssl), (libssl.rfd)(ssl)) };
+        let is_resumed = |it: &Arc<Connection>| it.state() == State::Resumed;
+        connection.is_some_and(is_resumed) || !waits::is_readable(fd)
     })
 }
 
@@ -135,15 +148,12 @@ unsafe fn handshake(
 unsafe fn advance(connection: &Arc<Connection>, call: unsafe extern "C" fn(Ssl) -> c_int) -> c_int {
     // SAFETY: the caller's.
     unsafe {
-        if !connection.is_own() {
-            connection.handed_over();
+        if !connection.is_own() && connection.handed_over() {
+            return -1;
         }
         let state = connection.state();
-        match state {
-            // Its own thread resumes it.
-            State::Paused | State::Resumed if !connection.is_own() => return -1,
-            State::Over => return call(connection.ssl()),
-            _ => {}
+        if state == State::Over {
+            return call(connection.ssl());
         }
         if let Some(failure) = connection.failure() {
             // libssl is as it was when it failed: what it is asked next, it answers for that call.

@@ -21,8 +21,9 @@
 //! - Only operations whose results the server sends pause. A handshake cannot be over before the
 //!   client has answered, so it never ends while the program does not look.
 //! - Where the program calls libssl from a callback, nothing is resumed.
-//! - While a job is resumed here, its connection reads from an empty buffer: what the client has
-//!   sent stays in the socket, and its event is the program's.
+//! - Nothing pauses while there is anything to read, and while a job is resumed here, its connection
+//!   reads from an empty buffer: what the client sends meanwhile stays in the socket, and its event is the
+//!   program's.
 //! - A thread takes part once it has waited for events, so that it will do so again; connections that
 //!   move between threads, and all that start after one did, run as without lanelock.
 
@@ -30,6 +31,7 @@ mod connection;
 mod handshake;
 mod qualification;
 mod resume;
+mod stacks;
 #[cfg(all(target_arch = "x86_64", not(test)))]
 mod symbols;
 mod waits;
@@ -37,7 +39,7 @@ mod waits;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 pub(crate) use connection::{forget, start_over};
-pub(crate) use handshake::{is_driven, may_pause, pausing};
+pub(crate) use handshake::{is_drained, is_driven, may_pause, pausing};
 pub(crate) use resume::{batch_ran, is_resuming};
 
 use crate::config::Mode;

@@ -229,7 +229,8 @@ fn go_on(connection: &Arc<Connection>, from: State) {
         if connection.change(State::Resumed, State::Waiting) {
             match (libssl.want)(ssl) {
                 _ if result == 1 => connection.leave_alone(),
-                READING => wake((libssl.rfd)(ssl)),
+                READING if connection.has_turned_away() => wake((libssl.rfd)(ssl)),
+                READING => {}
                 WRITING if ffi::BIO_test_flags((libssl.wbio)(ssl), SHOULD_RETRY) != 0 => {
                     with(|waiting| waiting.unsent.push(Arc::clone(connection)));
                 }
@@ -274,8 +275,9 @@ fn nothing_to_read() -> Bio {
     }
 }
 
-/// Has the kernel tell the program once more of what the client has sent already, if anything: a loop
-/// that is told of changes alone (`EPOLLET`) may have heard of it before it could be read.
+/// Has the kernel tell the program once more of what the client has sent already, if anything. It does so
+/// for TCP alone: other sockets are rarer than programs that hand such a connection over, which each do once
+/// (`connection::any_handed_over`).
 fn wake(fd: c_int) {
     if !waits::is_readable(fd) {
         return;

@@ -84,6 +84,12 @@ fn with_pairs(text: &str, test: impl FnOnce(&Program)) {
     with_program(&[PAIRS, text].concat(), test);
 }
 
+/// Runs these tests of a program of pairs, each over TLS 1.2 and 1.3.
+#[track_caller]
+fn run_pairs(text: &str, tests: &[&str]) {
+    with_pairs(text, |program| program.run_all(ON, tests));
+}
+
 impl Program {
     /// Runs it, which is to succeed.
     #[track_caller]

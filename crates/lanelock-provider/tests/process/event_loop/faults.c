@@ -59,6 +59,55 @@ static void alert(void) {
     finish_all(2, 4);
 }
 
+/* The message of a client that middleboxes are to see (RFC 8446, D.4), and that means nothing. */
+static void send_nothing(struct pair *pair) {
+    static const unsigned char change[] = {20, 3, 3, 0, 1, 1};
+    check(write(pair->client_fd, change, sizeof change) == sizeof change);
+    check(readable(pair->server_fd, 10000));
+}
+
+/* The program may have heard of what comes behind the first message: no pause, since libssl reads it now. */
+static void more_to_read(void) {
+    make_pairs(4);
+    for (int i = 0; i < 2; i++) {
+        /* The record of the first message, and what follows. */
+        send_nothing(&pairs[i]);
+        drive(&pairs[i]);
+        check(is_answered(&pairs[i]) && !readable(pairs[i].server_fd, 0));
+    }
+    drive_all(2, 4);
+    check(answered(2, 4) == 0);
+    wait_idly();
+    finish_all(0, 4);
+}
+
+static int changes;
+
+static void *hear_of_it(void *pair) {
+    struct epoll_event ready;
+    check(epoll_wait(changes, &ready, 1, 10000) == 1);
+    drive(pair);
+    return NULL;
+}
+
+/* Another thread hears of what came while it was paused, and leaves it to this one, which is told again. */
+static void turned_away(void) {
+    struct epoll_event ready, event = {.events = EPOLLIN | EPOLLET};
+    pthread_t other;
+    make_pairs(3);
+    drive_all(0, 3);
+    changes = epoll_create1(EPOLL_CLOEXEC);
+    send_nothing(&pairs[1]);
+    check(epoll_ctl(changes, EPOLL_CTL_ADD, pairs[1].server_fd, &event) == 0);
+    check(pthread_create(&other, NULL, hear_of_it, &pairs[1]) == 0);
+    pthread_join(other, NULL);
+    check(!is_answered(&pairs[1]));
+    wait_idly();
+    check(answered(0, 3) == 3);
+    check(epoll_wait(changes, &ready, 1, 0) == 1);
+    finish_all(0, 3);
+}
+
 /* The last message of the client's is not what it is to be. */
 static void bad_finished(void) {
     unsigned char record[5 + 64] = {23, 3, 3, 0, 64};
@@ -258,6 +307,35 @@ static void callbacks(void) {
     check(entered > 9 && left == entered);
 }
 
+static volatile unsigned char deepest;
+
+/* As much as another language's code may take: more than a job of libcrypto's own has. */
+static int on_name_deeply(SSL *ssl, int *reason, void *argument) {
+    volatile unsigned char much[4 * 1024 * 1024];
+    (void)ssl, (void)reason, (void)argument;
+    for (size_t i = 0; i < sizeof much; i += 1024)
+        much[i] = (unsigned char)i;
+    deepest = much[0];
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static int has_large_stacks(void) {
+    return dlsym(RTLD_DEFAULT, "ASYNC_set_mem_functions") != NULL;
+}
+
+/* On the stacks that the module allocates there is room for it. */
+static void deep(void) {
+    if (has_large_stacks()) {
+        SSL_CTX_set_tlsext_servername_callback(servers, on_name_deeply);
+        make_pairs(3);
+        drive_all(0, 3);
+        for (int i = 0; i < 3; i++)
+            check(takes_part(pairs[i].server) && !is_answered(&pairs[i]));
+        finish_all(0, 3);
+    }
+    printf("%d\n", has_large_stacks());
+}
+
 /* A share and a signature, or the signature alone. */
 static void two_pauses(void) {
     make_pairs(5);
@@ -335,25 +413,7 @@ static void fortified(void) {
     finish_all(0, 3);
 }
 
-int main(int count, char **arguments) {
-    const struct test tests[] = {
-        {"gone", gone},
-        {"no_secret", no_secret},
-        {"alert", alert},
-        {"bad_finished", bad_finished},
-        {"full", full},
-        {"freed", freed},
-        {"freed_elsewhere", freed_elsewhere},
-        {"shut_down", shut_down},
-        {"cleared", cleared},
-        {"cleared_elsewhere", cleared_elsewhere},
-        {"hurried", hurried},
-        {"no_jobs", no_jobs},
-        {"callbacks", callbacks},
-        {"two_pauses", two_pauses},
-        {"first_calls", first_calls},
-        {"fortified", fortified},
-        {NULL, NULL},
-    };
-    return run(tests, count, arguments);
-}
+TESTS(TEST(gone), TEST(no_secret), TEST(alert), TEST(bad_finished), TEST(more_to_read),
+      TEST(turned_away), TEST(full), TEST(freed), TEST(freed_elsewhere), TEST(shut_down),
+      TEST(cleared), TEST(cleared_elsewhere), TEST(hurried), TEST(no_jobs), TEST(callbacks),
+      TEST(two_pauses), TEST(deep), TEST(first_calls), TEST(fortified))

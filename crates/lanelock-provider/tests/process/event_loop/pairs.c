@@ -239,8 +239,12 @@ struct test {
     void (*run)(void);
 };
 
+/* What a test is given besides its name and the version. */
+static char **rest;
+
 static int run(const struct test *tests, int count, char **arguments) {
     check(count >= 3);
+    rest = arguments + 3;
     /* One that waits for what never comes is to fail. */
     alarm(100);
     make_contexts(strcmp(arguments[2], "2") == 0 ? TLS1_2_VERSION : TLS1_3_VERSION);
@@ -253,3 +257,12 @@ static int run(const struct test *tests, int count, char **arguments) {
     give_up(arguments[1], __LINE__);
     return 1;
 }
+
+#define TEST(name) {#name, name}
+
+/* What a program ends with: the tests that it has. usage: TEST VERSION [MORE] */
+#define TESTS(...) \
+    int main(int count, char **arguments) { \
+        static const struct test tests[] = {__VA_ARGS__, {NULL, NULL}}; \
+        return run(tests, count, arguments); \
+    }
