@@ -175,13 +175,37 @@ soak() { # soak PORT FOLDER COUNT SHARE [OPTIONS]: so many handshakes, a share o
         --connections 100 --handshakes "$3" --abort "$4" ${5-}
 }
 
+connections() { # connections PORT: those that the server there has, or that wait for it to accept them
+    # Local address, and the state: established, or closed by the client alone.
+    awk -v port="$(printf ':%04X' "$1")" \
+        'index($2, port) && ($4 == "01" || $4 == "08") { count++ } END { print count + 0 }' /proc/net/tcp
+}
+
+wait_for_clients() { # wait_for_clients PORT: until a number of $clients' connections are there
+    tries=0
+    until [ "$(connections "$1")" -ge 10 ]; do
+        kill -0 "$clients" 2>/dev/null || fail "all clients had gone: $(cat "$work/load")"
+        tries=$((tries + 1))
+        [ "$tries" -lt 500 ] || fail "no clients on port $1 within 10 s: $(cat "$work/load")"
+        sleep 0.02
+    done
+}
+
+wait_for_rest() { # wait_for_rest PORT: until the server has closed its last connection
+    tries=0
+    until [ "$(connections "$1")" -eq 0 ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 150 ] || fail "$(connections "$1") connections 15 s after the last client has gone"
+        sleep 0.1
+    done
+}
+
 begin_load() { # begin_load PORT FOLDER [COUNT]: clients that shake hands until end_load, or so often
     # No function, whose process would be another.
     "$LANELOCK" perf tls --connect "127.0.0.1:$1" --certificate "$2/cert.pem" --connections 100 \
         --handshakes "${3-1000000}" >"$work/load" 2>&1 &
     clients=$!
-    sleep 0.3
-    kill -0 "$clients" 2>/dev/null || fail "no clients shake hands any more: $(cat "$work/load")"
+    wait_for_clients "$1"
 }
 
 end_load() { # whatever has become of them
@@ -214,7 +238,7 @@ amid_load() { # amid_load PORT FOLDER COMMAND...
 check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
     # Engines and threads open some of their own.
     soak "$2" "$3" "$4" 0 >/dev/null || fail "handshakes failed"
-    sleep 1
+    wait_for_rest "$2"
     before=$(descriptors "$1") waves=0 memory=0 grown=
     # What allocators may keep for the next time, and less than half the fibre stacks of 32 KiB, were
     # they lost with their connections.
@@ -223,6 +247,7 @@ check_abandoned() { # check_abandoned PID PORT FOLDER COUNT
         waves=$((waves + 1))
         [ "$waves" -le 5 ] || fail "resident memory grew by $grown KiB in the last of 5 waves"
         soak "$2" "$3" $(($4 / 2)) 0.33 "--slow 0.05 --tls 1.2,1.3" >"$work/soak" 2>&1 || fail "beside abandoned ones: $(cat "$work/soak")"
+        grep -q 'of them slowly' "$work/soak" || fail "none of the clients was slow: $(cat "$work/soak")"
         tries=0
         until [ "$(descriptors "$1")" -le "$before" ]; do
             tries=$((tries + 1))
