@@ -6,7 +6,8 @@ need_trafficserver() {
     [ -x "$LANELOCK" ] || fail "no $LANELOCK: make build"
     [ -f "$PROVIDER" ] || fail "no $PROVIDER: make build"
     LANELOCK_PROVIDERS=$(cd "$(dirname "$PROVIDER")" && pwd)
-    export LANELOCK_PROVIDERS
+    LANELOCK_PROVIDER=$LANELOCK_PROVIDERS/lanelock.so
+    export LANELOCK_PROVIDERS LANELOCK_PROVIDER
 }
 
 prepare() { # prepare KEY THREADS LEVEL: of certificates asked of clients, 0 for none, 2 to insist
@@ -65,7 +66,6 @@ start_service() { # as the unit does with lanelock.conf, and records.config
     cat integrations/trafficserver/records.config >>"$root/etc/records.config"
     # Of Debian's unit.
     export TM_DAEMON_ARGS="--run-root=$root"
-    export LANELOCK_PROVIDER="$LANELOCK_PROVIDERS/lanelock.so"
     eval "set -- $(unit_command integrations/trafficserver/lanelock.conf)"
     "$@" >"$root/out" 2>&1 &
     server=$!
