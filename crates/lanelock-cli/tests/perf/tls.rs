@@ -70,7 +70,10 @@ fn servers_that_know_of_no_asynchronous_mode_share_batches() {
         ("nginx", "nginx", "p256"),
         ("lighttpd", "lighttpd", "p256"),
         ("redis", "redis-server", "p256"),
+        ("unbound", "unbound", "p256"),
+        ("mosquitto", "mosquitto", "p256"),
         ("httpd", "apache2", "rsa-2048"),
+        ("mariadb", "mariadbd", "rsa-2048"),
     ] {
         if !installed(program) {
             eprintln!("SKIPPED: {server} is not installed (tools/setup servers)");

@@ -158,12 +158,13 @@ pub(super) fn measure<K: Sync>(
     cores.as_client(|| measure::measure(cells, pace, describe, enter, rows))
 }
 
-/// Servers that run already and show this certificate (DER).
+/// Servers of this kind that run already and show this certificate (DER).
 ///
 /// # Errors
 /// [`Failure::Failed`] if the client cannot be set up.
 pub(super) fn join(
     servers: &[Running],
+    kind: Kind,
     certificate: &[u8],
     cell: &Cell<()>,
 ) -> Result<Vec<Contestant>, Failure> {
@@ -174,7 +175,7 @@ pub(super) fn join(
             name: server.address.to_string(),
             key: cell.name.clone(),
             connections: cell.connections,
-            target: target.map_err(Failure::of)?,
+            target: target.map_err(Failure::of)?.speaking(kind.protocol()),
             server: None,
             pid: server.pid,
         })
@@ -243,7 +244,7 @@ impl Servers<'_> {
                 name,
                 key: cell.name.clone(),
                 connections: cell.connections,
-                target: target.map_err(Failure::of)?,
+                target: target.map_err(Failure::of)?.speaking(self.kind.protocol()),
                 pid: Some(server.pid()),
                 server: Some(server),
             })

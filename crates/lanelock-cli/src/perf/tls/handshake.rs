@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rustls::client::ClientConnection;
 
 use super::cut::{Course, Cut};
+use super::opening::Opening;
 use super::target::{self, Group, Target};
 use super::wire::Wire;
 
@@ -15,6 +16,8 @@ use super::wire::Wire;
 pub(super) struct Handshake {
     client: ClientConnection,
     wire: Wire,
+    /// What is still to be said before TLS.
+    opening: Option<Opening>,
     group: Group,
     started: Instant,
     phase: Phase,
@@ -70,6 +73,7 @@ impl Handshake {
         Ok(Self {
             client: target.client().map_err(io::Error::other)?,
             wire,
+            opening: target.protocol.opening(),
             group: target.group,
             started,
             phase: Phase::Shaking,
@@ -124,6 +128,12 @@ impl Handshake {
     }
 
     fn shake(&mut self) -> Result<Step, String> {
+        if let Some(opening) = &mut self.opening {
+            if !opening.advance(&mut self.wire)? {
+                return Ok(Step::Pending);
+            }
+            self.opening = None;
+        }
         loop {
             self.say()?;
             match self.hear()? {

@@ -1,8 +1,8 @@
 //! `lanelock perf tls`: handshakes of a TLS server with and without the provider.
 //!
 //! ```text
-//! contest → server: haproxy, nginx, lighttpd, redis, httpd (server core)
-//!    └→ load → handshake → wire (client core)
+//! contest → server: haproxy, nginx and the others of its kinds (server core)
+//!    └→ load → handshake → opening, wire (client core)
 //! ```
 
 mod contest;
@@ -15,20 +15,22 @@ mod httpd;
 mod lanes;
 mod lighttpd;
 mod load;
+mod mariadb;
+mod mosquitto;
 mod nginx;
+mod opening;
 mod process;
 mod redis;
 mod server;
 mod slow;
 mod soak;
 mod target;
+mod unbound;
 mod wire;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use clap::ValueEnum;
 
 use super::bench::Bench;
 use super::contest::Pace;
@@ -53,8 +55,9 @@ use target::{Group, Version};
 #[command(after_help = "\
 Runs a server on one core, and clients on the next: full handshakes over X25519 or
 X25519MLKEM768, no session resumed, each answer checked, alternately with and without the provider. Loopback only.
-HAProxy uses its own asynchronous mode; nginx, lighttpd and Redis get one, as under `lanelock run`;
-httpd has a thread for each connection. Each is one process, with one thread but for httpd.
+HAProxy uses its own asynchronous mode; nginx, lighttpd, Redis, unbound and mosquitto get one, as under
+`lanelock run`; httpd and MariaDB have a thread for each connection. Each is one process, and
+the others have one thread.
 
 Examples:
   lanelock perf tls
@@ -124,7 +127,8 @@ pub struct Args {
           requires = "handshakes")]
     slow: f64,
 
-    /// The server to measure.
+    /// The server to measure; with --connect, what to speak before TLS: something else only with
+    /// mariadb.
     #[arg(long, value_name = "SERVER", default_value = "haproxy")]
     server: Kind,
 
@@ -136,7 +140,7 @@ pub struct Args {
     /// Measure servers that already listen at these addresses, instead of starting one; ratios are
     /// relative to the first.
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS:PORT,…", requires = "certificate",
-          conflicts_with_all = ["key", "server", "program", "provider"])]
+          conflicts_with_all = ["key", "program", "provider"])]
     connect: Vec<SocketAddr>,
 
     /// With --connect: the servers' certificate, in PEM.
@@ -196,7 +200,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         let (running, keys) = (args.running()?, [(kind, ())]);
         let cells = contest::cells(&keys, &args.tls, &args.group, &args.connections);
-        let join = |cell: &_| contest::join(&running, &certificate, cell);
+        let join = |cell: &_| contest::join(&running, args.server, &certificate, cell);
         let rows = contest::measure(&cores, &cells, pace, join)?;
         return publish(&bench, rows, columns::TLS, &args.output);
     }
@@ -223,8 +227,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     publish(&bench, rows, columns::TLS, &args.output)
 }
 
-/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key by every server that
-/// is installed, with and without the provider; and what is missing.
+/// What `lanelock tour` measures: full handshakes of TLS 1.3 with an RSA-2048 key by each of its servers
+/// that is installed, with and without the provider; and what is missing.
 ///
 /// # Errors
 /// [`Failure::Failed`] if a handshake failed.
@@ -235,7 +239,7 @@ pub fn tour(say: impl Fn(&str)) -> Result<(Vec<Handshakes>, Vec<String>), Failur
     };
     let cores = Cores::choose();
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
-    for &kind in Kind::value_variants() {
+    for kind in Kind::TOUR {
         let Some(program) = kind.find() else {
             missing.push(format!(
                 "{} is not installed: {}",
@@ -304,7 +308,7 @@ fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failu
     for &address in &args.connect {
         for &version in &args.tls {
             let soak = args.soak(version, handshakes);
-            let outcome = soak::connect(address, certificate.to_vec(), soak)?;
+            let outcome = soak::connect(address, args.server, certificate.to_vec(), soak)?;
             outcomes.push(args.shown(outcome)?);
         }
     }

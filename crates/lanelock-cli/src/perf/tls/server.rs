@@ -11,8 +11,9 @@ use clap::ValueEnum;
 use tempfile::TempDir;
 
 use super::credentials::Credentials;
+use super::opening::Protocol;
 use super::target::{Group, Version};
-use super::{haproxy, httpd, lighttpd, nginx, redis};
+use super::{haproxy, httpd, lighttpd, mariadb, mosquitto, nginx, redis, unbound};
 use crate::failure::Failure;
 use crate::{programs, run};
 
@@ -24,8 +25,11 @@ pub enum Kind {
     Nginx,
     Lighttpd,
     Redis,
-    /// A thread for each connection.
+    Unbound,
+    Mosquitto,
+    /// A thread for each connection, as the next.
     Httpd,
+    Mariadb,
 }
 
 /// One kind of server, and how it is set up.
@@ -90,18 +94,37 @@ pub(super) struct Counters {
 const START: Duration = Duration::from_secs(10);
 
 impl Kind {
+    /// Those that `lanelock tour` measures.
+    pub(super) const TOUR: [Self; 5] = [
+        Self::Haproxy,
+        Self::Nginx,
+        Self::Lighttpd,
+        Self::Redis,
+        Self::Httpd,
+    ];
+
     fn row(self) -> &'static Row {
         match self {
             Self::Haproxy => &haproxy::ROW,
             Self::Nginx => &nginx::ROW,
             Self::Lighttpd => &lighttpd::ROW,
             Self::Redis => &redis::ROW,
+            Self::Unbound => &unbound::ROW,
+            Self::Mosquitto => &mosquitto::ROW,
             Self::Httpd => &httpd::ROW,
+            Self::Mariadb => &mariadb::ROW,
         }
     }
 
     pub(super) fn name(self) -> &'static str {
         self.row().name
+    }
+
+    pub(super) fn protocol(self) -> Protocol {
+        match self {
+            Self::Mariadb => Protocol::MariaDb,
+            _ => Protocol::Tls,
+        }
     }
 
     /// Its program: Debian's packages put servers where only root's PATH leads.

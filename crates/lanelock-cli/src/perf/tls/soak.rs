@@ -11,7 +11,7 @@ use super::cores::Cores;
 use super::credentials::{Credentials, KeyKind};
 use super::load::{self, Plan, Tally, Until};
 use super::process::Footprint;
-use super::server::{self, Counters, Setup};
+use super::server::{self, Counters, Kind, Setup};
 use super::target::{Group, Target, Version};
 use crate::failure::Failure;
 use crate::terminal::print;
@@ -87,6 +87,7 @@ pub(super) fn run(
         credentials.shown()?,
     );
     let target = target.map_err(|error| key.failure(&error))?;
+    let target = target.speaking(setup.kind.protocol());
     soak.load(&target, soak.handshakes.div_ceil(10))?;
     let mut before = settle(&server, None)?;
     let mut waves = 0;
@@ -121,11 +122,13 @@ pub(super) fn run(
 /// [`Failure::Failed`] if a handshake failed.
 pub(super) fn connect(
     address: SocketAddr,
+    kind: Kind,
     certificate: Vec<u8>,
     soak: Soak,
 ) -> Result<Outcome, Failure> {
     let target =
         Target::new(address, soak.version, Group::X25519, certificate).map_err(Failure::of)?;
+    let target = target.speaking(kind.protocol());
     let (tally, seconds) = soak.load(&target, soak.handshakes)?;
     let outcome = soak.outcome(address.to_string(), &tally, seconds);
     outcome.checked(&tally)

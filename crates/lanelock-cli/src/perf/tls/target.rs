@@ -14,6 +14,8 @@ use rustls::{
     SupportedProtocolVersion, version,
 };
 
+use super::opening::Protocol;
+
 /// Versions of TLS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Version {
@@ -78,6 +80,7 @@ impl Group {
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
+    pub(super) protocol: Protocol,
     pub(super) group: Group,
     config: Arc<ClientConfig>,
 }
@@ -140,9 +143,15 @@ impl Target {
         config.enable_sni = false;
         Ok(Self {
             address,
+            protocol: Protocol::Tls,
             group,
             config: Arc::new(config),
         })
+    }
+
+    /// The same server, if it speaks this protocol.
+    pub(super) fn speaking(self, protocol: Protocol) -> Self {
+        Self { protocol, ..self }
     }
 
     /// A client that has yet to say hello.
