@@ -116,8 +116,7 @@ struct Options {
     algorithms: Vec<Algorithm>,
 
     /// Whether a server without an asynchronous mode gets one. `auto`: unless its callbacks run a
-    /// language interpreter, which needs more stack than a paused handshake has [default: auto; off
-    /// for mariadbd and mysqld, in which each thread waits for one connection].
+    /// language interpreter, which needs more stack than a paused handshake has [default: auto].
     #[arg(long, value_name = "WHEN")]
     event_loop: Option<When>,
 
@@ -125,16 +124,6 @@ struct Options {
     /// threads are found to have some at the same time [default: auto].
     #[arg(long, value_name = "WHEN")]
     threads: Option<When>,
-}
-
-impl Options {
-    /// With what a program needs and its user has not said.
-    fn for_program(mut self, program: &Program) -> Self {
-        if program.waits_in_threads {
-            self.event_loop.get_or_insert(When::Off);
-        }
-        self
-    }
 }
 
 /// Whether the module does something unasked.
@@ -194,7 +183,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return dry_run::run(&args.command[0], &args.options);
     }
     let program = Program::find(&args.command[0])?;
-    let options = args.options.clone().for_program(&program);
+    let options = &args.options;
     let mut command = Command::new(&program.path);
     // A program may look at the name that it is called by.
     command.arg0(&args.command[0]).args(&args.command[1..]);
@@ -215,7 +204,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         };
     }
     let module = module::find()?;
-    let config = Config::new(&module, user.as_deref(), &found, &options)?;
+    let config = Config::new(&module, user.as_deref(), &found, options)?;
     if args.show_config {
         return print(config.text);
     }

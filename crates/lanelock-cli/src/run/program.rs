@@ -23,8 +23,6 @@ pub(super) struct Program {
     pub(super) has_libssl: bool,
     /// Whether it is known to load libssl as a plugin's library.
     pub(super) loads_libssl: bool,
-    /// Whether it has a thread for each connection that waits for its socket as an event loop would.
-    pub(super) waits_in_threads: bool,
     /// Libraries for TLS that are not OpenSSL's.
     pub(super) other_tls: Vec<String>,
     /// Whether it gets privileges by its start: see [`PRIVILEGED`].
@@ -38,10 +36,6 @@ pub(super) const PRIVILEGED: &str = "the program has a setuid or setgid bit or f
 
 /// Servers whose plugins bring libssl.
 const LOADS_LIBSSL: [&str; 1] = ["lighttpd"];
-
-/// Servers in which each connection's thread polls its socket. A handshake that paused there would find no
-/// others in its thread.
-const WAIT_IN_THREADS: [&str; 2] = ["mariadbd", "mysqld"];
 
 /// Scripts that are run by scripts stop here, as in the kernel.
 const MOST_SCRIPTS: usize = 4;
@@ -65,7 +59,6 @@ impl Program {
             libcrypto: libcryptos.into_iter().next(),
             has_libssl,
             loads_libssl: name.is_some_and(|name| LOADS_LIBSSL.contains(&name)),
-            waits_in_threads: name.is_some_and(|name| WAIT_IN_THREADS.contains(&name)),
             other_tls,
             is_privileged: is_privileged(&binary),
             binary,

@@ -150,23 +150,3 @@ fn a_setuid_program_is_told_what_it_does_not_read() {
     let environment = text(&output.get_output().stdout);
     assert!(!environment.contains("OPENSSL_CONF"), "{environment}");
 }
-
-/// A thread that waits for its one connection is no event loop, unless its user says so.
-#[test]
-fn servers_whose_threads_wait_for_their_sockets_have_no_event_loop() {
-    let scene = Scene::new();
-    let event_loop = |name: &str, options: &[&str]| {
-        let program = scene.cc("int main(void) { return 0; }", &[], name);
-        let mut command = scene.run(options);
-        let command = command.args(["--show-config", "--"]).arg(program);
-        let shown = text(&command.output().unwrap().stdout);
-        let mut lines = shown.lines();
-        lines.find_map(|line| line.strip_prefix("event_loop = ").map(str::to_owned))
-    };
-    for name in ["mariadbd", "mysqld"] {
-        assert_eq!(event_loop(name, &[]).as_deref(), Some("off"), "{name}");
-        let asked = event_loop(name, &["--event-loop", "on"]);
-        assert_eq!(asked.as_deref(), Some("on"), "{name}");
-    }
-    assert_eq!(event_loop("nginx", &[]), None);
-}
