@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::terminal::print;
 
 /// How a known server comes to batches, by its program's name.
-const SERVERS: [(&str, Way); 26] = [
+const SERVERS: [(&str, Way); 28] = [
     (
         "haproxy",
         Way::Own("`ssl-mode-async` in the section global"),
@@ -50,6 +50,8 @@ const SERVERS: [(&str, Way); 26] = [
         "postgres",
         Way::None("it has a process for each connection"),
     ),
+    ("stunnel", Way::None(STUNNEL)),
+    ("stunnel4", Way::None(STUNNEL)),
     ("python", Way::Language),
     ("ruby", Way::Language),
     ("perl", Way::Language),
@@ -61,6 +63,10 @@ const SERVERS: [(&str, Way); 26] = [
     ("bash", Way::None(SHELL)),
 ];
 
+const STUNNEL: &str = "\
+    it asks OpenSSL for any provider but FIPS's (`provider!=fips`), which takes the place of the \
+    configuration's preference for lanelock; let another proxy terminate TLS, as in `lanelock run -- \
+    hitch`";
 const NODE: &str = "\
     Node.js hands TLS over in memory and not by a socket, and most builds contain a copy of \
     OpenSSL; let a server in front of it terminate TLS, as in `lanelock run -- nginx`";

@@ -194,6 +194,7 @@ fn what_gains_nothing_is_named_with_the_reason() {
         (&["--dry-run"], "server", &[], "not linked with OpenSSL"),
         (&["--dry-run"], "dovecot", &[], "BIO_new_bio_pair"),
         (&["--dry-run"], "memcached", &["-lssl"], "in another"),
+        (&["--dry-run"], "stunnel4", &["-lssl"], "provider!=fips"),
         (&["--dry-run"], "node", &[], "a server in front of it"),
         (&["--dry-run"], "java", &[], "JSSE"),
         (&["--dry-run"], "bash", &[], "name the program that serves"),
