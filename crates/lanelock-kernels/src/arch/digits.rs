@@ -152,6 +152,14 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
         low.factor()
     }
 
+    /// The same values, of which the compiler computes `later` after `earlier`: where others wait for
+    /// `earlier`, and what follows `later` fills the time until it is there.
+    #[inline(always)]
+    #[must_use]
+    fn in_order(earlier: Self, later: Self) -> [Self; 2] {
+        [earlier, later]
+    }
+
     /// Which lanes are zero.
     fn is_zero(self) -> Self::Mask;
     /// Which lanes have bit 63 set.

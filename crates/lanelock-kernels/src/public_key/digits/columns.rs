@@ -85,14 +85,6 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
         V::run(b.proof(), task);
     }
 
-    /// Adds `digits` to the lower half.
-    #[inline(always)]
-    pub fn add_low(&mut self, digits: &[V; N]) {
-        for i in 0..N {
-            self.low[i] = self.low[i].add(digits[i]);
-        }
-    }
-
     /// Adds `a` · `b`: N rows.
     #[inline(always)]
     pub fn add_product(&mut self, a: &[V; N], b: &[V; N]) {
@@ -133,7 +125,29 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
         V::run(factor.proof(), task)
     }
 
-    /// [`Self::clear`] of the lower half; the digits of the multiple.
+    /// Adds the products of different digits of `a`, each pair once.
+    #[inline(always)]
+    pub fn add_cross_products(&mut self, a: &[V; N]) {
+        each!(N, |I| {
+            self.add_row(I, I + 1, a, a[I]);
+        });
+    }
+
+    /// Doubles the lower half and adds the squares of `digits` to it, of which there are N / 2.
+    #[inline(always)]
+    pub fn double_low_and_add_squares(&mut self, digits: &[V]) {
+        for i in 0..N {
+            let doubled = self.low[i].add(self.low[i]);
+            let digit = digits[i / 2];
+            self.low[i] = match i % 2 {
+                0 => doubled.mul_add_low(digit, digit),
+                _ => doubled.mul_add_high(digit, digit),
+            };
+        }
+    }
+
+    /// [`Self::clear`] of the lower half; the digits of the multiple. Each of them is begun before the
+    /// products of the one before, which take as long as it does.
     #[inline(always)]
     pub fn clear_low(&mut self, modulus: &[V; N], factor: V, multiple: &mut [V; N]) {
         let task = ClearLow {
@@ -145,20 +159,23 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
         V::run(factor.proof(), task);
     }
 
-    /// Carries the lower half into digits, and the rest into the upper half.
+    /// Carries the lower half into digits, and the rest into the upper half. The digits have bits above
+    /// the 52, which are not theirs and which products leave out.
     #[inline(always)]
     pub fn carry_low(&mut self, digits: &mut [V; N]) {
-        let mut carry = V::zero(self.low[0].proof());
-        for i in 0..N {
-            (digits[i], carry) = split(self.low[i].add(carry));
+        digits[0] = self.low[0];
+        for i in 1..N {
+            digits[i] = self.low[i].add(digits[i - 1].shift_right::<DIGIT_BITS>());
         }
+        let carry = digits[N - 1].shift_right::<DIGIT_BITS>();
         self.high[0] = self.high[0].add(carry);
     }
 
-    /// Makes the upper half the lower one.
+    /// Makes the upper half the lower one, and `high` the upper.
     #[inline(always)]
-    pub fn advance(&mut self) {
-        *self = Self::from_low(self.high);
+    pub fn advance(&mut self, high: [V; N]) {
+        self.low = self.high;
+        self.high = high;
     }
 }
 
@@ -230,9 +247,7 @@ impl<V: DigitLanes, const N: usize> Code for DoubleAndAddSquare<'_, V, N> {
         if V::BY_COLUMNS {
             return by_columns::double_and_add_square(columns, a);
         }
-        each!(N, |I| {
-            columns.add_row(I, I + 1, a, a[I]);
-        });
+        columns.add_cross_products(a);
         columns.double();
         each!(N, |I| {
             columns.mul_add(2 * I, a[I], a[I]);
@@ -298,8 +313,25 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
             factor,
             multiple,
         } = self;
+        let proof = factor.proof();
+        let (zero, low) = (V::zero(proof), V::splat(proof, DIGIT));
+        multiple[0] = zero.mul_add_low(columns.low[0], factor);
         each!(N, |I| {
-            multiple[I] = columns.clear(I, modulus, factor);
+            let mut digit = multiple[I];
+            let carry = columns.low[I].add(low).shift_right::<DIGIT_BITS>();
+            let next = columns.at(I + 1).add(carry);
+            let next = next.mul_add_low(digit, modulus[1]);
+            let next = next.add(zero.mul_add_high(digit, modulus[0]));
+            *columns.at(I + 1) = next;
+            if I + 1 < N {
+                let following = zero.mul_add_low(next, factor);
+                [multiple[I + 1], digit] = V::in_order(following, digit);
+            }
+            for j in 2..N {
+                *columns.at(I + j) = columns.at(I + j).mul_add_low(digit, modulus[j]);
+                *columns.at(I + j) = columns.at(I + j).mul_add_high(digit, modulus[j - 1]);
+            }
+            *columns.at(I + N) = columns.at(I + N).mul_add_high(digit, modulus[N - 1]);
         });
     }
 }

@@ -5,6 +5,7 @@ use core::fmt;
 
 use super::crt;
 use super::key::PrivateKey;
+use super::montgomery::Space;
 use super::number::{BLOCK_BYTES, Digits};
 use super::power::Powers;
 use super::wide::Wide;
@@ -19,9 +20,9 @@ use crate::taint::declassify;
 /// ([`RENEW_AFTER`](Self::RENEW_AFTER)): used with another key, the message fails its check.
 #[derive(Clone)]
 pub struct Blinding<const N: usize> {
-    /// r^e, in Montgomery form, below 2n
+    /// r^e, in Montgomery form, below 3n
     pub(super) factor: Digits<N>,
-    /// 1/r, in Montgomery form, below 2n
+    /// 1/r, in Montgomery form, below 3n
     pub(super) inverse: Digits<N>,
     pub(super) uses: u32,
 }
@@ -82,11 +83,12 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, 
             Digits::from_bytes(job.random.as_flattened()).unwrap_or(Digits::ZERO) // it fits
         });
         let mut r = Wide::gather(proof, random.each_ref().map(|r| &r.blocks()[..]));
+        let mut space = Space::new(proof);
         let mut one = Wide::zero(proof);
         one.0[0][0] = L::splat(proof, 1);
-        powers.moduli.multiply(&mut r, &powers.square);
-        powers.moduli.multiply(&mut r, &one);
-        r.reduce_once(&powers.moduli.n);
+        powers.moduli.multiply(&mut space, &mut r, &powers.square);
+        powers.moduli.multiply(&mut space, &mut r, &one);
+        r.reduce(&powers.moduli.n);
 
         let mut inverse = Wide::zero(proof);
         inverse.set(&r);
@@ -100,15 +102,17 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, 
         let exponents = exponents.each_ref().map(|pair| pair.each_ref());
         crt::raise(proof, jobs.len(), keys, exponents, &mut inverse);
 
-        powers.moduli.multiply(&mut inverse, &powers.square);
+        powers
+            .moduli
+            .multiply(&mut space, &mut inverse, &powers.square);
         let mut product = Wide::zero(proof);
         product.set(&r);
-        powers.moduli.multiply(&mut product, &inverse);
-        product.reduce_once(&powers.moduli.n);
+        powers.moduli.multiply(&mut space, &mut product, &inverse);
+        product.reduce(&powers.moduli.n);
         let inverted = product.equals(&one).bits();
 
         powers.raise(&mut r, &keys.map(|key| key.public.exponent));
-        powers.moduli.multiply(&mut r, &powers.square);
+        powers.moduli.multiply(&mut space, &mut r, &powers.square);
         let made = r.scatter().into_iter().zip(inverse.scatter());
         for (lane, (job, (factor, inverse))) in jobs.iter_mut().zip(made).enumerate() {
             job.made = declassify(inverted >> lane & 1 == 1).then_some(Blinding {

@@ -2,7 +2,7 @@
 //! with two primes).
 
 use super::key::PrivateKey;
-use super::montgomery::multiply_add;
+use super::montgomery::{Space, multiply_add};
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
@@ -68,13 +68,14 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
             });
             let powers =
                 Powers::<L, P>::gather(proof, tasks.map(|(i, half)| &keys[i].primes[half].modulus));
-            let mut power = residue(&powers, tasks.map(|(i, _)| &numbers[i]));
+            let mut space = Space::new(proof);
+            let mut power = residue(&powers, &mut space, tasks.map(|(i, _)| &numbers[i]));
             powers.raise_secret(&mut power, tasks.map(|(i, half)| exponents[i][half]));
 
             let mut one = Wide::zero(proof);
             one.0[0][0] = L::splat(proof, 1);
-            powers.moduli.multiply(&mut power, &one);
-            power.reduce_once(&powers.moduli.n);
+            powers.moduli.multiply(&mut space, &mut power, &one);
+            power.reduce(&powers.moduli.n);
             let results = tasks.into_iter().zip(power.scatter());
             for ((i, half), result) in results.take(L::LANES) {
                 residues[i][half] = result;
@@ -90,20 +91,21 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
     }
 }
 
-/// x·R modulo each lane's prime, below four times that.
+/// x·R modulo each lane's prime, below six times that.
 #[inline(always)]
 fn residue<L: DigitLanes, const P: usize, const N: usize>(
     powers: &Powers<L, P>,
+    space: &mut Space<L, P>,
     x: [&Digits<N>; MAX_LANES],
 ) -> Wide<L, P> {
     let proof = powers.one.proof();
     let halves = x.map(|number| number.blocks().split_at(P));
     let mut low = Wide::gather(proof, halves.map(|(low, _)| low));
-    powers.moduli.multiply(&mut low, &powers.square);
+    powers.moduli.multiply(space, &mut low, &powers.square);
     // The high half has weight R, and R³ brings that into Montgomery form.
     let mut high = Wide::gather(proof, halves.map(|(_, high)| high));
-    powers.moduli.multiply(&mut high, &powers.square);
-    powers.moduli.multiply(&mut high, &powers.square);
+    powers.moduli.multiply(space, &mut high, &powers.square);
+    powers.moduli.multiply(space, &mut high, &powers.square);
     low.add(&high);
     low
 }
@@ -125,7 +127,8 @@ fn recombine<L: DigitLanes, const P: usize, const N: usize>(
     quotient.add(&p.moduli.n);
     quotient.add(&p.moduli.n);
     quotient.subtract(power_q);
-    p.moduli.multiply(&mut quotient, &coefficient);
-    quotient.reduce_once(&p.moduli.n);
+    let mut space = Space::new(proof);
+    p.moduli.multiply(&mut space, &mut quotient, &coefficient);
+    quotient.reduce(&p.moduli.n);
     multiply_add(x, &quotient, &q, power_q);
 }

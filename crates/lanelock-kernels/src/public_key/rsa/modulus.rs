@@ -15,6 +15,8 @@ pub(super) struct Modulus<const B: usize> {
     pub n: Digits<B>,
     /// −1/n modulo 2^104, in digits.
     pub inverse: [u64; 2],
+    /// 1/2^520 mod n: the factor by which a block of the lowest weight moves to the next one.
+    pub shift: Digits<B>,
     /// R mod n: one in Montgomery form.
     pub one: Digits<B>,
     /// R² mod n: the factor that brings a number into Montgomery form.
@@ -43,6 +45,7 @@ impl<const B: usize> Modulus<B> {
         }
         let mut modulus = Self {
             inverse: two_digits_of_inverse(n.digits()),
+            shift: Digits::ZERO,
             square: one.clone(),
             one,
             n,
@@ -54,6 +57,10 @@ impl<const B: usize> Modulus<B> {
         for _ in 0..squarings {
             modulus.square = modulus.multiply(&modulus.square, &modulus.square);
         }
+        // R / 2^520 = 2^(520·(B − 1)), times 1/R.
+        let mut block = Digits::ZERO;
+        block.blocks_mut()[B - 1][0] = 1;
+        modulus.shift = modulus.multiply(&block, &Digits::small(1));
         Some(modulus)
     }
 

@@ -6,18 +6,25 @@
 //! the numbers at most, doubled for cross products, so below 2^(52 + 10) with 80 digits; they are
 //! carried only when a block is finished.
 //!
-//! Registers whose multiply-adds take several instructions go another way to the same results
-//! ([`scanning`]).
+//! Montgomery's quotient waits for a chain of products, digit by digit. So only the last of the lower
+//! blocks goes that way: each one before is carried and multiplied by 1/2^520 modulo n, a number known
+//! beforehand, which moves it to the next block without a quotient (Orup, "Simplifying quotient
+//! determination in high-radix modular multiplication", 1995, likewise by a multiple of n).
 //!
-//! Results are below ab/R + n. So they are below 2n whenever ab ≤ R·n, which the 8 spare bits of
-//! each block grant to factors up to 2^(4·`B`)·n, and to any number below R times one below n.
+//! Registers whose multiply-adds take several instructions go another way to the same results, modulo
+//! n ([`scanning`]).
+//!
+//! Both the moved blocks and the quotient add less than n, so results are below ab/R + 2n. They are
+//! below 3n whenever ab ≤ R·n, which the 8 spare bits of each block grant to factors up to
+//! 2^(4·`B`)·n, and to any number below R times one below n.
 
 use super::number::BLOCK;
 use super::scanning;
-use super::wide::Wide;
+use super::wide::{Block, Wide};
 use crate::arch::digits::DigitLanes;
 use crate::arch::register::{Code, Proof};
 use crate::public_key::digits::columns;
+use crate::wipe::wipe;
 
 /// Sums of a block column and of the one above.
 type Columns<L> = columns::Columns<L, BLOCK>;
@@ -27,6 +34,8 @@ type Columns<L> = columns::Columns<L, BLOCK>;
 pub(super) struct Moduli<L: DigitLanes, const B: usize> {
     /// n
     pub n: Wide<L, B>,
+    /// 1/2^520 modulo n
+    pub shift: Wide<L, B>,
     /// −1/n modulo 2^104, in digits.
     pub inverse: [L; 2],
 }
@@ -34,15 +43,26 @@ pub(super) struct Moduli<L: DigitLanes, const B: usize> {
 impl<L: DigitLanes, const B: usize> Moduli<L, B> {
     /// a ← a·b/R mod n
     #[inline(always)]
-    pub fn multiply(&self, a: &mut Wide<L, B>, b: &Wide<L, B>) {
-        a.proof().call(Multiply { moduli: self, a, b });
+    pub fn multiply(&self, space: &mut Space<L, B>, a: &mut Wide<L, B>, b: &Wide<L, B>) {
+        let moduli = self;
+        a.proof().call(Multiply {
+            moduli,
+            space,
+            a,
+            b,
+        });
     }
 
     /// a ← a²/R mod n, `times` times.
     #[inline(always)]
-    pub fn square(&self, a: &mut Wide<L, B>, times: usize) {
+    pub fn square(&self, space: &mut Space<L, B>, a: &mut Wide<L, B>, times: usize) {
         let moduli = self;
-        a.proof().call(Square { moduli, a, times });
+        a.proof().call(Square {
+            moduli,
+            space,
+            a,
+            times,
+        });
     }
 }
 
@@ -58,8 +78,73 @@ pub(super) fn multiply_add<L: DigitLanes, const P: usize, const N: usize>(
     a.proof().call(MultiplyAdd { result, a, b, c });
 }
 
+/// Where products are and their quotients: one for many of them. Wiped when dropped.
+pub(super) struct Space<L: DigitLanes, const B: usize> {
+    product: Product<L, B>,
+    quotient: Wide<L, B>,
+}
+
+impl<L: DigitLanes, const B: usize> Space<L, B> {
+    #[inline(always)]
+    pub fn new(proof: L::Proof) -> Self {
+        Self {
+            product: Product::zero(proof),
+            quotient: Wide::zero(proof),
+        }
+    }
+}
+
+/// The columns of a product of two numbers of `B` blocks, a block at a time. Wiped when dropped.
+struct Product<L: DigitLanes, const B: usize>([[Block<L>; 2]; B]);
+
+impl<L: DigitLanes, const B: usize> Product<L, B> {
+    #[inline(always)]
+    fn zero(proof: L::Proof) -> Self {
+        Self([[[L::zero(proof); BLOCK]; 2]; B])
+    }
+
+    /// Becomes a·b.
+    #[inline(always)]
+    fn multiply(&mut self, a: &Wide<L, B>, b: &Wide<L, B>) {
+        let mut columns = Columns::zero(a.proof());
+        for (k, product) in self.0.as_flattened_mut().iter_mut().enumerate() {
+            for (i, j) in column_pairs::<B>(k) {
+                columns.add_product(&a.0[i], &b.0[j]);
+            }
+            *product = columns.low;
+            columns.advance([L::zero(a.proof()); BLOCK]);
+        }
+    }
+
+    /// Becomes a²: products of different digits once, doubled.
+    #[inline(always)]
+    fn square(&mut self, a: &Wide<L, B>) {
+        let mut columns = Columns::zero(a.proof());
+        for (k, product) in self.0.as_flattened_mut().iter_mut().enumerate() {
+            for (i, j) in column_pairs::<B>(k).take_while(|(i, j)| i < j) {
+                columns.add_product(&a.0[i], &a.0[j]);
+            }
+            let squared = &a.0[k / 2];
+            if k % 2 == 0 {
+                columns.add_cross_products(squared);
+            }
+            columns.double_low_and_add_squares(&squared[BLOCK / 2 * (k % 2)..]);
+            *product = columns.low;
+            columns.advance([L::zero(a.proof()); BLOCK]);
+        }
+    }
+}
+
+impl<L: DigitLanes, const B: usize> Drop for Product<L, B> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        wipe(self.0.as_flattened_mut());
+    }
+}
+
 struct Multiply<'a, L: DigitLanes, const B: usize> {
     moduli: &'a Moduli<L, B>,
+    space: &'a mut Space<L, B>,
     a: &'a mut Wide<L, B>,
     b: &'a Wide<L, B>,
 }
@@ -69,24 +154,24 @@ impl<L: DigitLanes, const B: usize> Code for Multiply<'_, L, B> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { moduli, a, b } = self;
+        let Self {
+            moduli,
+            space,
+            a,
+            b,
+        } = self;
         if L::BY_COLUMNS {
             return scanning::Reduction::new(&moduli.n, moduli.inverse).multiply(a, b);
         }
-        let proof = a.proof();
-        let mut quotient = Wide::zero(proof);
-        let mut columns = Columns::zero(proof);
-        for k in 0..2 * B {
-            for (i, j) in column_pairs::<B>(k) {
-                columns.add_product(&a.0[i], &b.0[j]);
-            }
-            moduli.reduce(&mut columns, &mut quotient, a, k);
-        }
+        space.product.multiply(a, b);
+        moduli.reduce(space, a);
+        a.cut();
     }
 }
 
 struct Square<'a, L: DigitLanes, const B: usize> {
     moduli: &'a Moduli<L, B>,
+    space: &'a mut Space<L, B>,
     a: &'a mut Wide<L, B>,
     times: usize,
 }
@@ -96,7 +181,12 @@ impl<L: DigitLanes, const B: usize> Code for Square<'_, L, B> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { moduli, a, times } = self;
+        let Self {
+            moduli,
+            space,
+            a,
+            times,
+        } = self;
         if L::BY_COLUMNS {
             let mut reduction = scanning::Reduction::new(&moduli.n, moduli.inverse);
             for _ in 0..times {
@@ -104,25 +194,11 @@ impl<L: DigitLanes, const B: usize> Code for Square<'_, L, B> {
             }
             return;
         }
-        let proof = a.proof();
-        let mut quotient = Wide::zero(proof);
         for _ in 0..times {
-            let mut above = [L::zero(proof); BLOCK];
-            for k in 0..2 * B {
-                let mut columns = Columns::zero(proof);
-                for (i, j) in column_pairs::<B>(k).take_while(|(i, j)| i < j) {
-                    columns.add_product(&a.0[i], &a.0[j]);
-                }
-                if k % 2 == 0 {
-                    columns.double_and_add_square(&a.0[k / 2]);
-                } else {
-                    columns.double();
-                }
-                columns.add_low(&above);
-                moduli.reduce(&mut columns, &mut quotient, a, k);
-                above = columns.low;
-            }
+            space.product.square(a);
+            moduli.reduce(space, a);
         }
+        a.cut();
     }
 }
 
@@ -142,44 +218,53 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for MultiplyAdd<'_, L, 
         if L::BY_COLUMNS {
             return scanning::multiply_add(result, a, b, c);
         }
-        let mut columns = Columns::zero(a.proof());
+        let zero = [L::zero(a.proof()); BLOCK];
+        let block = |k: usize| c.0.get(k).copied().unwrap_or(zero);
+        let mut columns = Columns {
+            low: block(0),
+            high: block(1),
+        };
         for k in 0..N {
-            if k < P {
-                columns.add_low(&c.0[k]);
-            }
             for (i, j) in column_pairs::<P>(k) {
                 columns.add_product(&a.0[i], &b.0[j]);
             }
             columns.carry_low(&mut result.0[k]);
-            columns.advance();
+            columns.advance(block(k + 2));
         }
+        result.cut();
     }
 }
 
 impl<L: DigitLanes, const B: usize> Moduli<L, B> {
-    /// Adds the products of quotient and modulus to block column `k`, finishes it, and makes the
-    /// column above the first one. A finished column of the lower half is a block of the quotient,
-    /// one of the upper half a block of the result: the factors that a later column needs are
-    /// above it.
+    /// result ← product/R mod n, whose digits may have bits above the 52.
+    ///
+    /// A finished block column of the lower half is a block of the quotient, one of the upper half a block
+    /// of the result.
     #[inline(always)]
-    fn reduce(
-        &self,
-        columns: &mut Columns<L>,
-        quotient: &mut Wide<L, B>,
-        result: &mut Wide<L, B>,
-        k: usize,
-    ) {
-        for (i, j) in column_pairs::<B>(k) {
-            if i != k {
-                columns.add_product(&self.n.0[j], &quotient.0[i]);
+    fn reduce(&self, space: &mut Space<L, B>, result: &mut Wide<L, B>) {
+        let Space { product, quotient } = space;
+        let product = product.0.as_flattened();
+        let mut columns = Columns {
+            low: product[0],
+            high: product[1],
+        };
+        for k in 0..2 * B {
+            for i in k.saturating_sub(B)..k.min(B - 1) {
+                columns.add_product(&self.shift.0[k - 1 - i], &quotient.0[i]);
             }
+            if k >= B && k + 1 < 2 * B {
+                columns.add_product(&self.n.0[k + 1 - B], &quotient.0[B - 1]);
+            }
+            if k + 1 < B {
+                columns.carry_low(&mut quotient.0[k]);
+            } else if k + 1 == B {
+                columns.clear_low(&self.n.0[0], self.inverse[0], &mut quotient.0[k]);
+            } else {
+                columns.carry_low(&mut result.0[k - B]);
+            }
+            let zero = [L::zero(self.n.proof()); BLOCK];
+            columns.advance(product.get(k + 2).copied().unwrap_or(zero));
         }
-        if k < B {
-            columns.clear_low(&self.n.0[0], self.inverse[0], &mut quotient.0[k]);
-        } else {
-            columns.carry_low(&mut result.0[k - B]);
-        }
-        columns.advance();
     }
 }
 

@@ -6,6 +6,7 @@ use core::fmt;
 use super::blinding::Blinding;
 use super::crt;
 use super::key::{PrivateKey, PublicKey};
+use super::montgomery::Space;
 use super::number::Digits;
 use super::power::Powers;
 use super::wide::Wide;
@@ -126,8 +127,9 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Private<'_, '_, L, 
         let exponents = keys.map(|key| key.primes.each_ref().map(|prime| &prime.exponent));
         crt::raise(proof, jobs.len(), keys, exponents, &mut x);
         if let Some(inverse) = inverse {
-            powers.moduli.multiply(&mut x, &inverse);
-            x.reduce_once(&powers.moduli.n);
+            let mut space = Space::new(proof);
+            powers.moduli.multiply(&mut space, &mut x, &inverse);
+            x.reduce(&powers.moduli.n);
         }
 
         let mut right = u8::MAX;
@@ -170,12 +172,13 @@ fn blind<L: DigitLanes, const P: usize, const N: usize>(
     });
     let [mut factor, mut inverse] =
         [0, 1].map(|i| Wide::gather(x.proof(), lanes.map(|pair| &pair[i].blocks()[..])));
-    powers.moduli.multiply(x, &factor);
+    let mut space = Space::new(x.proof());
+    powers.moduli.multiply(&mut space, x, &factor);
     let mut unblind = Wide::zero(x.proof());
     unblind.set(&inverse);
 
-    powers.moduli.square(&mut factor, 1);
-    powers.moduli.square(&mut inverse, 1);
+    powers.moduli.square(&mut space, &mut factor, 1);
+    powers.moduli.square(&mut space, &mut inverse, 1);
     let next = factor.scatter().into_iter().zip(inverse.scatter());
     for (job, (factor, inverse)) in jobs.iter_mut().zip(next) {
         if let (Some(blinding), Ok(())) = (&mut job.blinding, job.result) {

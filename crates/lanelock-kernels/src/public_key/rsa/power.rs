@@ -1,7 +1,7 @@
 //! Powers in lanes: a public exponent by its bits, a secret one by fixed windows.
 
 use super::modulus::{MODULUS_BITS, Modulus};
-use super::montgomery::Moduli;
+use super::montgomery::{Moduli, Space};
 use super::number::Digits;
 use super::wide::{Wide, mask};
 use crate::arch::digits::{DigitLanes, MAX_LANES};
@@ -26,6 +26,7 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
         Self {
             moduli: Moduli {
                 n: Wide::gather(proof, moduli.map(|modulus| &modulus.n.blocks()[..])),
+                shift: Wide::gather(proof, moduli.map(|modulus| &modulus.shift.blocks()[..])),
                 inverse: [
                     L::load(proof, &moduli.map(|modulus| modulus.inverse[0])),
                     L::load(proof, &moduli.map(|modulus| modulus.inverse[1])),
@@ -81,9 +82,12 @@ impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
             exponents,
         } = self;
         let proof = x.proof();
+        let mut space = Space::new(proof);
         let mut base = Wide::zero(proof);
         base.set(x);
-        powers.moduli.multiply(&mut base, &powers.square);
+        powers
+            .moduli
+            .multiply(&mut space, &mut base, &powers.square);
         let mut power = Wide::zero(proof);
         let mut factor = Wide::zero(proof);
 
@@ -94,17 +98,17 @@ impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
         let mut squarings = 1;
         for bit in (1..top).rev() {
             if any >> bit & 1 == 1 {
-                powers.moduli.square(&mut power, squarings);
+                powers.moduli.square(&mut space, &mut power, squarings);
                 squarings = 0;
                 factor.select(set(bit), &base, &powers.one);
-                powers.moduli.multiply(&mut power, &factor);
+                powers.moduli.multiply(&mut space, &mut power, &factor);
             }
             squarings += 1;
         }
         // Every exponent is odd: the last factor, not in Montgomery form, takes the power out of it.
-        powers.moduli.square(&mut power, squarings);
-        powers.moduli.multiply(x, &power);
-        x.reduce_once(&powers.moduli.n);
+        powers.moduli.square(&mut space, &mut power, squarings);
+        powers.moduli.multiply(&mut space, x, &power);
+        x.reduce(&powers.moduli.n);
     }
 }
 
@@ -123,6 +127,7 @@ impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Code for RaiseSecret<'
         let Self(powers, x, exponents) = self;
         let proof = x.proof();
         let width = ENTRIES.ilog2() as usize;
+        let mut space = Space::new(proof);
         let mut table: [Wide<L, B>; ENTRIES] = from_fn(|_| Wide::zero(proof));
         table[0].set(&powers.one);
         table[1].set(x);
@@ -130,10 +135,10 @@ impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Code for RaiseSecret<'
             let (known, new) = table.split_at_mut(i);
             if i % 2 == 0 {
                 new[0].set(&known[i / 2]);
-                powers.moduli.square(&mut new[0], 1);
+                powers.moduli.square(&mut space, &mut new[0], 1);
             } else {
                 new[0].set(&known[i - 1]);
-                powers.moduli.multiply(&mut new[0], x);
+                powers.moduli.multiply(&mut space, &mut new[0], x);
             }
         }
         let mut factor = Wide::zero(proof);
@@ -145,8 +150,8 @@ impl<L: DigitLanes, const B: usize, const ENTRIES: usize> Code for RaiseSecret<'
             if window == windows - 1 {
                 x.set(&factor);
             } else {
-                powers.moduli.square(x, width);
-                powers.moduli.multiply(x, &factor);
+                powers.moduli.square(&mut space, x, width);
+                powers.moduli.multiply(&mut space, x, &factor);
             }
         }
     }

@@ -9,7 +9,7 @@ use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use crate::arch::digits::{DigitLanes, MAX_LANES};
 use crate::arch::on;
 use crate::public_key::rsa::modulus::Modulus;
-use crate::public_key::rsa::montgomery::multiply_add;
+use crate::public_key::rsa::montgomery::{Space, multiply_add};
 use crate::public_key::rsa::number::Digits;
 use crate::public_key::rsa::power::Powers;
 use crate::public_key::rsa::wide::Wide;
@@ -106,6 +106,8 @@ fn constants_and_products<const B: usize>() {
             assert!(digit < 1 << 52);
             BigNum::from_slice(&digit.to_be_bytes()).unwrap()
         });
+        assert!(&(&number(&modulus.shift) << 520) % &n == BigNum::from_u32(1).unwrap());
+        assert!(number(&modulus.shift) < n);
         let inverse = &(&high << 52) + &low;
         assert!(&(&(&inverse * &n) + &bit(0)) % &bit(104) == BigNum::new().unwrap());
         for a in numbers(&mut source, 512 * B, 7) {
@@ -155,17 +157,18 @@ fn lanes<L: DigitLanes, const B: usize>(wide: &Wide<L, B>) -> Vec<BigNum> {
     lanes.iter().take(L::LANES).map(number).collect()
 }
 
-/// Products in lanes: any number below R times one below n, and squares of numbers below 2n.
+/// Products in lanes: any number below R times one below n, and squares of numbers below 3n.
 fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let mut source = Random::new(77 + u64::try_from(B).unwrap());
     let r = bit(520 * B);
-    let two = BigNum::from_u32(2).unwrap();
+    let three = BigNum::from_u32(3).unwrap();
     let one = BigNum::from_u32(1).unwrap();
     for round in 0..6 {
         let n = moduli::<B>(&mut source, MAX_LANES + round);
         let n = &n[round..];
         let moduli: [_; MAX_LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
         let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
+        let mut space = Space::new(proof);
         let mut a = numbers(&mut source, 520 * B, MAX_LANES + 5);
         let mut b: Vec<_> = (0..MAX_LANES)
             .map(|i| &random(&mut source, 520 * B) % &n[i])
@@ -175,9 +178,9 @@ fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
 
         let mut product = wide::<L, B>(proof, &a);
         let factor = wide::<L, B>(proof, &b);
-        powers.moduli.multiply(&mut product, &factor);
+        powers.moduli.multiply(&mut space, &mut product, &factor);
         for (i, product) in lanes(&product).iter().enumerate() {
-            assert!(*product < &n[i] * &two, "lane {i}");
+            assert!(*product < &n[i] * &three, "lane {i}");
             assert!(
                 &(product * &r) % &n[i] == &(&a[i] * &b[i]) % &n[i],
                 "lane {i}"
@@ -185,22 +188,22 @@ fn products<L: DigitLanes, const B: usize>(proof: L::Proof) {
         }
 
         let mut c: Vec<_> = (0..MAX_LANES)
-            .map(|i| &random(&mut source, 520 * B) % &(&n[i] * &two))
+            .map(|i| &random(&mut source, 520 * B) % &(&n[i] * &three))
             .collect();
-        c[round] = &(&n[round] * &two) - &one;
+        c[round] = &(&n[round] * &three) - &one;
         c[(round + 1) % MAX_LANES] = copy(&n[(round + 1) % MAX_LANES]);
         let mut square = wide::<L, B>(proof, &c);
-        powers.moduli.square(&mut square, 2);
+        powers.moduli.square(&mut space, &mut square, 2);
         for (i, square) in lanes(&square).iter().enumerate() {
-            assert!(*square < &n[i] * &two, "lane {i}");
+            assert!(*square < &n[i] * &three, "lane {i}");
             let fourth = power(&c[i], &BigNum::from_u32(4).unwrap(), &n[i]);
             let weight = &(&(&r * &r) * &r) % &n[i];
             assert!(&(square * &weight) % &n[i] == fourth, "lane {i}");
         }
-        square.reduce_once(&powers.moduli.n);
+        square.reduce(&powers.moduli.n);
         assert!(lanes(&square).iter().zip(n).all(|(square, n)| square < n));
         let mut zero = wide::<L, B>(proof, n);
-        zero.reduce_once(&powers.moduli.n);
+        zero.reduce(&powers.moduli.n);
         assert!(lanes(&zero).iter().all(|zero| zero.num_bits() == 0));
     }
 }
@@ -229,6 +232,7 @@ fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
     let n = moduli::<B>(&mut source, MAX_LANES);
     let moduli: [_; MAX_LANES] = core::array::from_fn(|i| Modulus::new(digits(&n[i])).unwrap());
     let powers = Powers::<L, B>::gather(proof, moduli.each_ref());
+    let mut space = Space::new(proof);
     let x: Vec<_> = (0..MAX_LANES)
         .map(|i| match i {
             2 => BigNum::new().unwrap(),
@@ -241,13 +245,16 @@ fn powers<L: DigitLanes, const B: usize>(proof: L::Proof) {
     exponents.rotate_left(2);
     let secret: [Digits<B>; MAX_LANES] = core::array::from_fn(|i| digits(&exponents[i]));
     let mut power_of = wide::<L, B>(proof, &x);
-    powers.moduli.multiply(&mut power_of, &powers.square);
+    powers
+        .moduli
+        .multiply(&mut space, &mut power_of, &powers.square);
     powers.raise_secret(&mut power_of, secret.each_ref());
     powers.moduli.multiply(
+        &mut space,
         &mut power_of,
         &wide(proof, &[(); MAX_LANES].map(|()| bit(0))),
     );
-    power_of.reduce_once(&powers.moduli.n);
+    power_of.reduce(&powers.moduli.n);
     for (i, found) in lanes(&power_of).iter().enumerate() {
         assert!(*found == power(&x[i], &exponents[i], &n[i]), "lane {i}");
     }

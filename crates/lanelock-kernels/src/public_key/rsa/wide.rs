@@ -4,6 +4,7 @@ use super::number::{BLOCK, Digits};
 use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 use crate::arch::register::{Code, Proof};
 use crate::arrays::map;
+use crate::public_key::digits::DIGIT;
 use crate::public_key::digits::columns::split;
 use crate::wipe::wipe;
 
@@ -66,13 +67,22 @@ impl<L: DigitLanes, const B: usize> Wide<L, B> {
         borrow.is_negative()
     }
 
-    /// Subtracts `modulus` in the lanes that are not below it.
+    /// Reduces numbers below three times `modulus`.
     #[inline(always)]
-    pub fn reduce_once(&mut self, modulus: &Self) {
-        let mut reduced = Self::zero(self.proof());
-        reduced.set(self);
-        let below = reduced.subtract(modulus);
-        self.each_of(|own, block, digit| L::select(below, own, reduced.0[block][digit]));
+    pub fn reduce(&mut self, modulus: &Self) {
+        for _ in 0..2 {
+            let mut reduced = Self::zero(self.proof());
+            reduced.set(self);
+            let below = reduced.subtract(modulus);
+            self.each_of(|own, block, digit| L::select(below, own, reduced.0[block][digit]));
+        }
+    }
+
+    /// Clears the bits of each digit above the 52.
+    #[inline(always)]
+    pub fn cut(&mut self) {
+        let low = L::splat(self.proof(), DIGIT);
+        self.each_of(|own, _, _| own.and(low));
     }
 
     /// The lanes in which two numbers are equal.

@@ -1,5 +1,6 @@
 //! One 512-bit register: AVX-512 F, DQ and IFMA.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use crate::arch::digits::{self, DigitLanes, MAX_LANES, Mask, Words};
@@ -126,6 +127,12 @@ impl DigitLanes for Ifma {
     #[inline(always)]
     fn add_products<const BITS: u32>(low: &mut Self, high: &mut Self, a: &[Self], b: &[Self]) {
         digits::add_products::<Self, BITS>(low, high, a, b);
+    }
+
+    #[inline(always)]
+    fn in_order(earlier: Self, later: Self) -> [Self; 2] {
+        // SAFETY: `earlier.1` is the proof of AVX-512 F.
+        unsafe { in_order(earlier.0, later.0) }.map(|register| Self(register, earlier.1))
     }
 
     #[inline(always)]
@@ -273,6 +280,25 @@ impl Mask for IfmaMask {
     fn not(self) -> Self {
         Self(!self.0)
     }
+}
+
+/// See [`DigitLanes::in_order`]: to the compiler, each of the results needs both operands.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn in_order(mut earlier: __m512i, mut later: __m512i) -> [__m512i; 2] {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        asm!(
+            "/* {} {} */",
+            inout(zmm_reg) earlier,
+            inout(zmm_reg) later,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    [earlier, later]
 }
 
 /// Two words of eight lanes.
