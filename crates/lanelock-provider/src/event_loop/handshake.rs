@@ -149,6 +149,8 @@ unsafe fn advance(connection: &Arc<Connection>, call: unsafe extern "C" fn(Ssl) 
     // SAFETY: the caller's.
     unsafe {
         if !connection.is_own() && connection.handed_over() {
+            // As libssl does first.
+            openssl_sys::ERR_clear_error();
             return -1;
         }
         let state = connection.state();
@@ -337,7 +339,9 @@ pub(super) unsafe extern "C" fn get_error(ssl: Ssl, result: c_int) -> c_int {
             let Some(libssl) = Library::of_connection(ssl) else {
                 return SSL;
             };
-            if result <= 0 && waits_for_client(libssl, ssl) {
+            // A call that failed has said why, while the handshake is paused, too: SSL_shutdown(3) does.
+            let has_failed = || openssl_sys::ERR_peek_last_error() != 0;
+            if result <= 0 && waits_for_client(libssl, ssl) && !has_failed() {
                 return WANT_READ;
             }
             let outer = ASKING.replace(true);

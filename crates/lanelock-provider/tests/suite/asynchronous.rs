@@ -117,6 +117,21 @@ fn sixteen_jobs_of_one_key_pause_and_fill_batches() {
 }
 
 #[test]
+fn jobs_that_are_never_more_than_two_soon_pause_no_more() {
+    const ROUNDS: usize = 32;
+    let library = Library::new();
+    let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
+    let mut paused = 0;
+    for _ in 0..ROUNDS {
+        let mut jobs = [(); 2].map(|()| Job::new(|| drop(key.derive(&key).expect("derived"))));
+        drive(&mut jobs, |_| ());
+        paused += jobs.iter().filter(|job| job.pauses > 0).count();
+    }
+    let expected = if has_lanes() { 2..ROUNDS / 2 } else { 0..1 };
+    assert!(expected.contains(&paused), "{paused} pauses");
+}
+
+#[test]
 fn an_event_loop_that_hears_of_changes_alone_leaves_no_job_behind() {
     let library = Library::new();
     let key = Key::generate(&library, Kind::Ec(c"P-384"), LANELOCK);

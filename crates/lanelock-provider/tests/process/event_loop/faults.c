@@ -144,15 +144,18 @@ static void full(void) {
     finish_all(0, 3);
 }
 
-/* Freed while it is paused: its job ends, and the others do not notice. */
+/* Freed while it is paused: its job ends, another connection gets it, and the others do not notice. */
 static void freed(void) {
+    check(ASYNC_init_thread(5, 0) == 1);
     make_pairs(9);
     drive_all(0, 5);
     SSL_free(pairs[3].server);
     check(!is_answered(&pairs[3]));
+    drive(&pairs[5]);
+    check(takes_part(pairs[5].server));
     wait_idly();
-    check(answered(0, 5) == 4);
-    drive_all(5, 8);
+    check(answered(0, 6) == 5);
+    drive_all(6, 8);
     SSL_free(pairs[5].server);
     SSL_free(pairs[6].server);
     SSL_free(pairs[7].server);
@@ -186,7 +189,9 @@ static void shut_down(void) {
     drive_all(0, 3);
     ERR_clear_error();
     check(SSL_shutdown(pairs[1].server) == -1 && first_error() == SSL_R_SHUTDOWN_WHILE_IN_INIT);
+    check(SSL_get_error(pairs[1].server, -1) == SSL_ERROR_SSL && answered(0, 3) == 0);
     wait_idly();
+    check(answered(0, 3) == 3);
     finish_all(0, 3);
 }
 
