@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lanelock::engine::public_key::PublicKeyEngine;
-use lanelock::public_key::{Curve, KeyKind, Operation};
+use lanelock::public_key::{Curve, KeyKind, KeySpec, Operation};
 use lanelock::telemetry::{Inactive, module};
 use lanelock_native::{Digits, Native, TierError};
 
@@ -16,6 +16,10 @@ pub(crate) struct Lanes {
     /// What a program's own jobs pause for.
     paying: Vec<(KeyKind, Operation)>,
 }
+
+/// Processor time that a full batch has to save for each operation that pauses in a job of the program's
+/// own: a pause there costs a descriptor's system calls and one more turn of the event loop.
+const PAUSE: Duration = Duration::from_micros(15);
 
 impl Lanes {
     /// Those of this CPU, or of the tier that the environment asks for.
@@ -35,33 +39,47 @@ impl Lanes {
         check(native.digits())?;
         let engine = native.public_key().ok_or(Inactive::Cpu)?;
         let rows = engine.capabilities().into_iter();
-        let paying = rows.filter(|row| 2 * engine.break_even(row.spec) <= row.lanes);
+        let paying = rows.filter(|row| {
+            let saved = saved(row.spec, row.lanes, engine.break_even(row.spec));
+            saved >= PAUSE * u32::try_from(row.lanes).unwrap_or(u32::MAX)
+        });
         let paying = paying.map(|row| (row.spec.kind, row.spec.operation));
         Ok(Self {
             paying: paying.collect(),
         })
     }
 
-    /// Whether a program's own job pauses for such an operation: a pause costs a descriptor's system calls
-    /// there and one more turn of the event loop, which is worth it if a full batch takes no longer than
-    /// half of its operations by themselves. Where the module resumes the job, a pause costs next to
-    /// nothing, and what counts is whether the batch is faster (`KeySession::break_even`).
+    /// Whether a program's own job pauses for such an operation. Where the module resumes the job, a
+    /// pause costs next to nothing, and what counts is whether the batch is faster
+    /// (`KeySession::break_even`).
     pub(crate) fn pay_for_pauses(&self, kind: KeyKind, operation: Operation) -> bool {
         self.paying.contains(&(kind, operation))
     }
 }
 
-/// About what an operation with a secret key of a kind takes OpenSSL by itself, on a processor on which that
-/// is fast: what waits are measured against, for which the order of magnitude is enough. Zero for kinds that
-/// do not wait.
-pub(crate) fn time_alone(kind: KeyKind) -> Duration {
-    match kind {
-        // The time grows with the cube of the size.
-        KeyKind::Rsa(bits) => Duration::from_micros(250) * (bits / 1024).pow(3) / 8,
-        KeyKind::Ec(Curve::P384) => Duration::from_micros(750),
-        KeyKind::X25519 => Duration::from_micros(32),
-        _ => Duration::ZERO,
-    }
+/// Processor time that a full batch of `lanes` operations saves, at least: it takes no longer than as many
+/// by themselves as lanes need to be faster.
+pub(crate) fn saved(spec: KeySpec, lanes: usize, break_even: usize) -> Duration {
+    let fewer = u32::try_from(lanes.saturating_sub(break_even)).unwrap_or(0);
+    time_alone(spec.kind, spec.operation) * fewer
+}
+
+/// About what an operation with a secret key takes OpenSSL 3.0, between a Zen 4 and an Emerald Rapids: what
+/// waits are measured against, for which the order of magnitude is enough. ML-KEM is never asked for by
+/// itself here.
+fn time_alone(kind: KeyKind, operation: Operation) -> Duration {
+    Duration::from_micros(match (kind, operation) {
+        // It grows with the cube of the size.
+        (KeyKind::Rsa(bits), Operation::Sign | Operation::Decrypt) => {
+            400 * u64::from(bits / 1024).pow(3) / 8
+        }
+        (KeyKind::Ec(Curve::P256), Operation::Sign) => 20,
+        (KeyKind::Ec(Curve::P256), Operation::Derive) => 50,
+        (KeyKind::Ec(Curve::P384), Operation::Sign | Operation::Derive) => 750,
+        (KeyKind::Ed25519, Operation::Sign) => 50,
+        (KeyKind::X25519, Operation::Derive) => 40,
+        _ => 0,
+    })
 }
 
 fn check(digits: Digits) -> Result<(), Inactive> {
@@ -138,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_programs_own_jobs_pause_for_what_takes_half_as_long_in_a_full_batch() {
+    fn a_programs_own_jobs_pause_for_what_saves_more_than_a_pause_costs() {
         use Operation::{Decrypt, Derive, Sign};
         const P256: KeyKind = KeyKind::Ec(Curve::P256);
         const P384: KeyKind = KeyKind::Ec(Curve::P384);
@@ -151,7 +169,6 @@ mod tests {
             let always = [
                 (KeyKind::Rsa(2048), Sign),
                 (KeyKind::Rsa(4096), Decrypt),
-                (P256, Sign),
                 (P384, Sign),
                 (P384, Derive),
                 (KeyKind::Ed25519, Sign),
@@ -160,8 +177,10 @@ mod tests {
             for (kind, operation) in always {
                 assert!(lanes.pay_for_pauses(kind, operation), "{tier:?}: {kind}");
             }
-            let pays = lanes.pay_for_pauses(P256, Derive);
-            assert_eq!(pays, native.digits() == Digits::Ifma, "{tier:?}");
+            for operation in [Sign, Derive] {
+                let pays = lanes.pay_for_pauses(P256, operation);
+                assert_eq!(pays, native.digits() == Digits::Ifma, "{tier:?}");
+            }
         }
     }
 }
