@@ -261,7 +261,8 @@ fn handshakes_agree_on_groups_with_ml_kem_that_are_asked_for() {
                 .map(|_| Connection::new(&client, &server))
                 .collect();
             let paused = drive(&connections, &format!("{name:?}"));
-            assert!(paused > 0 || !has_lanes(), "{name:?}");
+            // A handshake by itself has its two ends for company, which is none.
+            assert!(paused > 0 || count == 1 || !has_lanes(), "{name:?}");
             for connection in &connections {
                 assert_eq!(connection.group(), number, "{name:?}");
             }
