@@ -13,6 +13,12 @@ impl Halves {
         Self(len as u64 | (beside as u64) << 32)
     }
 
+    /// The two of `word`.
+    #[inline(always)]
+    pub(crate) const fn of_word(word: u64) -> Self {
+        Self(word)
+    }
+
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     pub(crate) const fn len(self) -> u32 {

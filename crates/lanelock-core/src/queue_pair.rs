@@ -249,7 +249,7 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         let admitted = op.status == Status::NotProcessed && rules.admits(op);
         return admitted.then(|| Alike {
             bytes: op.input.len().into(),
-            aad: op.aad.len() > 0,
+            aad: op.aad.word() > 0,
             of_one_session: true,
         });
     }

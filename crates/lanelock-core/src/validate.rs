@@ -154,7 +154,7 @@ pub(crate) struct Whole {
     min_len: u64,
     /// Lengths from the least to the largest.
     span: u64,
-    max_aad: u32,
+    max_aad: u64,
     cipher_mask: u64,
 }
 
@@ -167,7 +167,7 @@ impl Whole {
             block_mask: rules.block_mask.into(),
             min_len: rules.min_payload.into(),
             span: (rules.max_payload - rules.min_payload).into(),
-            max_aad: rules.max_aad,
+            max_aad: rules.max_aad.into(),
             cipher_mask: rules.cipher_mask.into(),
         }
     }
@@ -179,7 +179,7 @@ impl Whole {
         let fits = (op.signature.without(self.ignored) == self.regular)
             & (len & self.block_mask == 0)
             & (len.wrapping_sub(self.min_len) <= self.span)
-            & (op.aad.len() <= self.max_aad);
+            & (op.aad.word() <= self.max_aad);
         fits && self.has_room(op)
     }
 
@@ -197,7 +197,7 @@ impl Whole {
         let len = op.input.size.word();
         joint.beyond |= len.wrapping_sub(self.min_len);
         joint.unlike |= op.signature.without(self.ignored).unlike(self.regular);
-        joint.aad |= op.aad.len();
+        joint.aad |= op.aad.word();
         joint.bytes = joint.bytes.wrapping_add(len);
         self.has_room(op)
     }
@@ -221,7 +221,7 @@ pub(crate) struct Joint {
     /// Of the differences from the regular signature.
     unlike: Signature,
     /// Of the lengths of additional data.
-    pub(crate) aad: u32,
+    pub(crate) aad: u64,
     /// The sum of the inputs' lengths, if all are admitted.
     pub(crate) bytes: u64,
 }
@@ -271,7 +271,7 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
         }
     }
     let authenticates = rules.has(Rules::AUTH);
-    if op.aad.len() > rules.max_aad || authenticates && !op.auth.fits(op.input.len()) {
+    if op.aad.word() > rules.max_aad.into() || authenticates && !op.auth.fits(op.input.len()) {
         return false;
     }
     if rules.ciphers() {
@@ -383,7 +383,7 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if rules.iv_len == 0 {
         return Err(Bad::IvUnexpected);
     }
-    if op.iv.len() != u32::from(rules.iv_len) {
+    if op.iv.given() != u64::from(rules.iv_len) {
         return Err(Bad::IvLength);
     }
     if op.iv.is_separate() {
@@ -398,7 +398,7 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     if rules.max_aad == 0 {
-        return if op.aad.len() == 0 {
+        return if op.aad.given() == 0 {
             Ok(())
         } else {
             Err(Bad::AadUnexpected)
@@ -408,7 +408,7 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if !separate && !op.aad.extent().fits(op.input.len()) {
         return Err(Bad::AadRange);
     }
-    if op.aad.len() > rules.max_aad {
+    if op.aad.given() > rules.max_aad.into() {
         return Err(Bad::AadTooLong);
     }
     if separate {
@@ -441,7 +441,7 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if !rules.has(Rules::TAG) {
         return Err(Bad::TagUnexpected);
     }
-    if op.tag.len() != u32::from(rules.tag_len) {
+    if op.tag.given() != u64::from(rules.tag_len) {
         return Err(Bad::TagLength);
     }
     if op.tag.is_separate() {

@@ -106,29 +106,29 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             rules.max_payload
         ),
         Bad::IvMissing => format!("IV: missing; {name} needs {} bytes", rules.iv_len()),
-        Bad::IvUnexpected => format!("IV: {} bytes given; {name} takes none", op.iv.len()),
+        Bad::IvUnexpected => format!("IV: {} bytes given; {name} takes none", op.iv.given()),
         Bad::IvLength => {
             format!(
                 "IV: {} bytes given; the session was made for {}",
-                op.iv.len(),
+                op.iv.given(),
                 rules.iv_len()
             )
         }
         Bad::IvRange => format!(
             "{}-byte IV at offset {} extends past the end of the {input}-byte input",
-            op.iv.len(),
+            op.iv.given(),
             op.iv.at()
         ),
         Bad::AadUnexpected => {
             format!(
                 "additional data: {} bytes given; {name} takes none",
-                op.aad.len()
+                op.aad.given()
             )
         }
         Bad::AadTooLong => {
             format!(
                 "additional data: {} bytes given; {name} takes at most {}",
-                op.aad.len(),
+                op.aad.given(),
                 rules.max_aad
             )
         }
@@ -138,13 +138,13 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
         Bad::TagLength => {
             format!(
                 "tag: {} bytes given; the session was made for {}",
-                op.tag.len(),
+                op.tag.given(),
                 rules.tag_len()
             )
         }
         Bad::TagRange => format!(
             "{}-byte tag at offset {} extends past the end of the {}-byte {}",
-            op.tag.len(),
+            op.tag.given(),
             op.tag.at(),
             if rules.is_forward() { output } else { input },
             if rules.is_forward() {

@@ -72,7 +72,9 @@ pub struct Op<'a> {
 #[repr(C)] // as records of other languages
 pub(crate) struct Place {
     pub(crate) base: *mut u8,
-    /// The length, and the complement of the offset: an absent part is all zeros.
+    /// Inline: the length, and the complement of the offset, so that an absent part is all zeros. Of a
+    /// slice of its own the word is its length, whatever that is: validation refuses what is too long,
+    /// and building an operation need not look.
     range: Halves,
 }
 
@@ -245,7 +247,7 @@ impl Place {
     fn separate(base: *mut u8, len: usize) -> Self {
         Self {
             base,
-            range: Halves::new(clamp(len), 0),
+            range: Halves::of_word(len as u64),
         }
     }
 
@@ -266,12 +268,28 @@ impl Place {
     /// Whether there is no such part; an empty slice counts as absent.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
-        self.is_absent() || self.is_separate() && self.len() == 0
+        self.is_absent() || self.is_separate() && self.word() == 0
     }
 
     #[inline]
     pub(crate) fn is_separate(&self) -> bool {
         !self.base.is_null()
+    }
+
+    /// What it is of a part that is absent or a slice of its own: the length. An inline part has more
+    /// than any.
+    #[inline(always)]
+    pub(crate) fn word(&self) -> u64 {
+        self.range.word()
+    }
+
+    /// Bytes that the caller gave, before validation has found that they are no more than a part has.
+    pub(crate) fn given(&self) -> u64 {
+        if self.is_separate() {
+            self.word()
+        } else {
+            self.len().into()
+        }
     }
 
     /// The same part from another offset.
@@ -287,6 +305,7 @@ impl Place {
         !self.range.beside()
     }
 
+    /// The length of a part that validation has found short enough.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.range.len()
