@@ -52,13 +52,6 @@ fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
     gcm::Key::new(machine, key).expect("a key length of AES")
 }
 
-fn j0(machine: Machine, key: &gcm::Key, iv: &[u8]) -> [u8; BLOCK] {
-    match iv.try_into() {
-        Ok(iv) => gcm::j0_of_iv12(iv),
-        Err(_) => key.j0(&machine, iv),
-    }
-}
-
 fn gcm_job<'k>(machine: Machine, keys: &'k [gcm::Key], message: &Message<'_>) -> gcm::Job<'k> {
     let key = &keys[message.given.key];
     gcm::Job {
@@ -68,7 +61,7 @@ fn gcm_job<'k>(machine: Machine, keys: &'k [gcm::Key], message: &Message<'_>) ->
         aad: message.given.aad.as_ptr(),
         aad_len: message.given.aad.len(),
         key,
-        j0: j0(machine, key, message.given.iv),
+        j0: key.j0(&machine, message.given.iv),
         place: ptr::null_mut(),
         tag: [0; BLOCK],
     }
@@ -126,7 +119,7 @@ fn alone<'k>(job: &mut gcm::Job<'k>) -> gcm::Lone<'k> {
         aad: job.aad,
         aad_len: job.aad_len,
         key: job.key,
-        iv: job.j0.as_ptr().cast(),
+        iv: job.j0.block().as_ptr().cast(),
         tag: &raw mut job.tag,
     }
 }

@@ -7,14 +7,16 @@ use std::ptr;
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
-use lanelock_core::engine::{Batch, EngineSession, LastSession, PlainAeads, QueueToken, ValidOp};
+use lanelock_core::engine::{
+    Batch, EngineSession, LastSession, PlainAead, PlainAeads, QueueToken, ValidOp,
+};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::gathered;
 use crate::group::Group;
-use crate::tags::{self, Left};
+use crate::tags;
 
 /// Bytes of a whole tag.
 pub(crate) const TAG: usize = 16;
@@ -27,12 +29,26 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// Whether the kernel writes a whole tag to [`Message::place`], rather than leave it in the job.
     const PLACES: bool;
 
+    /// Bytes of an IV that is used as it is, for an AEAD that hashes others.
+    const READY_IV: Option<usize> = None;
+
     /// A message in one piece. `expected` is the tag that came with one to open.
     fn job<'k>(
         &'k self,
         message: Message<'_>,
         expected: impl FnOnce() -> [u8; TAG],
     ) -> Self::Job<'k>;
+
+    /// [`Aead::job`], for an IV of [`Aead::READY_IV`] bytes: a loop that makes such jobs calls nothing, and
+    /// keeps its registers.
+    #[inline(always)]
+    fn ready_job<'k>(
+        &'k self,
+        message: Message<'_>,
+        expected: impl FnOnce() -> [u8; TAG],
+    ) -> Self::Job<'k> {
+        self.job(message, expected)
+    }
 
     /// Runs at most [`BURST`] jobs.
     ///
@@ -167,10 +183,15 @@ impl<A: Aead> AeadSession<A> {
         batch.for_each_stretch(BURST, |batch| match batch.plain() {
             Some(mut plain) => {
                 let direction = plain.direction();
+                let messages = plain.aeads();
+                let is_placed = A::PLACES && messages.tag_len() == TAG;
                 let mut jobs = ArrayVec::new();
-                self.run_plain(plain.aeads(), &mut jobs);
+                self.run_plain(messages, &mut jobs);
                 match direction {
-                    Direction::Forward => batch.complete(Status::Success),
+                    Direction::Forward if is_placed => batch.complete(Status::Success),
+                    Direction::Forward => tags::write_each(batch, |number| {
+                        A::tag(&jobs[number]).expect("a message that is sealed has a tag")
+                    }),
                     Direction::Reverse => {
                         tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
                     }
@@ -180,44 +201,51 @@ impl<A: Aead> AeadSession<A> {
         });
     }
 
-    /// Runs plain messages. Tags are written; those to compare are left in the jobs.
+    /// Runs plain messages. Tags are left in the jobs, unless they have places.
     #[inline(always)]
     fn run_plain<'a>(
         &self,
         messages: PlainAeads<'_, 'a, Self>,
         jobs: &mut ArrayVec<A::Job<'a>, BURST>,
     ) {
-        let mut left = Left::new();
-        let mut number = 0;
-        // Appended, not collected: that would move them all.
-        append(
-            jobs,
-            Mapped::new(messages, |message| {
-                let place = if A::PLACES {
-                    left.unless_whole(number, message.tag)
-                } else {
-                    if !message.tag.is_empty() {
-                        left.push(number, message.tag);
-                    }
-                    ptr::null_mut()
-                };
-                number += 1;
-                let whole = Message {
-                    text: message.payload.into(),
-                    aad: message.aad,
-                    iv: message.iv,
-                    place,
-                };
-                let expected = || message.expected.try_into().expect("a whole tag");
-                message.session.aead.job(whole, expected)
-            }),
-        );
+        let is_placed = A::PLACES && messages.tag_len() == TAG;
+        let is_ready = A::READY_IV == Some(messages.iv_len());
+        match (is_placed, is_ready) {
+            (true, true) => append(jobs, Mapped::new(messages, Self::job::<true, true>)),
+            (true, false) => append(jobs, Mapped::new(messages, Self::job::<true, false>)),
+            (false, true) => append(jobs, Mapped::new(messages, Self::job::<false, true>)),
+            (false, false) => append(jobs, Mapped::new(messages, Self::job::<false, false>)),
+        }
         // SAFETY: a batch is of one group. The memory of the messages is the operations' for as
         // long as the batch is borrowed. Input and output of a payload are alike or disjoint;
         // outputs and tags of different operations are disjoint from each other and from what is
         // read.
         unsafe { self.aead.run(jobs) };
-        left.write(|number| A::tag(&jobs[number]).expect("a message that is sealed has a tag"));
+    }
+
+    /// The job of a plain message. `PLACED`: it has room for a whole tag, which goes there. `READY`: its IV
+    /// has [`Aead::READY_IV`] bytes.
+    #[inline(always)]
+    fn job<'a, const PLACED: bool, const READY: bool>(
+        message: PlainAead<'_, 'a, Self>,
+    ) -> A::Job<'a> {
+        let whole = Message {
+            text: message.payload.into(),
+            aad: message.aad,
+            iv: message.iv,
+            place: if PLACED {
+                message.tag.as_mut_ptr().cast()
+            } else {
+                ptr::null_mut()
+            },
+        };
+        let expected = || message.expected.try_into().expect("a whole tag");
+        let aead = &message.session.aead;
+        if READY {
+            aead.ready_job(whole, expected)
+        } else {
+            aead.job(whole, expected)
+        }
     }
 
     /// Runs messages of any form, and ends their operations.

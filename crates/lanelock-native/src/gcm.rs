@@ -11,17 +11,20 @@ use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone, encrypt_many,
-    encrypt_parts,
+    J0, Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
+    encrypt_many, encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
-use crate::aead::{Aead, Message, Scattered, TAG};
+use crate::aead::{Aead, Message, Scattered, TAG, nonce};
 use crate::burst::{BURST, Text};
 use crate::carry::Carry;
 use crate::mac::{self, Mac};
 use crate::rounds::{InRounds, run_in_rounds};
 use crate::tags::Left;
+
+/// Bytes of the IV that begins a block of counters.
+const READY_IV: usize = 12;
 
 pub(crate) struct Gcm {
     machine: Machine,
@@ -50,13 +53,7 @@ impl Gmac {
 
 /// A message of GCM; the tag goes to `place` unless that is null.
 #[inline(always)]
-fn job<'k>(
-    key: &'k Key,
-    j0: [u8; BLOCK],
-    text: Text,
-    aad: *const [u8],
-    place: *mut [u8; BLOCK],
-) -> Job<'k> {
+fn job<'k>(key: &'k Key, j0: J0, text: Text, aad: *const [u8], place: *mut [u8; BLOCK]) -> Job<'k> {
     Job {
         source: text.source,
         target: text.target,
@@ -79,7 +76,7 @@ fn lone<'k>(
     aad: *const [u8],
     tag: *mut [u8; BLOCK],
 ) -> Option<Lone<'k>> {
-    let iv: &[u8; 12] = iv.try_into().ok()?;
+    let iv: &[u8; READY_IV] = iv.try_into().ok()?;
     Some(Lone {
         source: text.source,
         target: text.target,
@@ -95,10 +92,17 @@ fn lone<'k>(
 impl Aead for Gcm {
     type Job<'k> = Job<'k>;
     const PLACES: bool = true;
+    const READY_IV: Option<usize> = Some(READY_IV);
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
         let j0 = self.key.j0(&self.machine, message.iv);
+        job(&self.key, j0, message.text, message.aad, message.place)
+    }
+
+    #[inline(always)]
+    fn ready_job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
+        let j0 = J0::of_iv12(&nonce(message.iv));
         job(&self.key, j0, message.text, message.aad, message.place)
     }
 
@@ -163,7 +167,7 @@ impl Aead for Gcm {
 /// What is left of a message in pieces.
 struct InPieces<'k> {
     key: &'k Key,
-    j0: [u8; BLOCK],
+    j0: J0,
     /// Not hashed yet.
     aad: *const [u8],
     payload: Cursor<'k>,

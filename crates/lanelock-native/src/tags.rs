@@ -58,6 +58,18 @@ pub(crate) fn verify_each<'t>(
     });
 }
 
+/// Ends operations that compute tags: `tag_of` has the whole one of an operation by its number in the
+/// batch.
+#[inline]
+pub(crate) fn write_each<'t>(batch: &mut Batch<'_, '_>, tag_of: impl Fn(usize) -> &'t [u8; BLOCK]) {
+    let mut number = 0;
+    batch.for_each(|mut op| {
+        op.write_tag(tag_of(number));
+        number += 1;
+    });
+    batch.complete(Status::Success);
+}
+
 /// Places of tags that a kernel does not write itself, but leaves in its jobs.
 pub(crate) struct Left<'w>(ArrayVec<(usize, &'w mut [u8]), BURST>);
 

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
 use std::marker::PhantomData;
-use std::slice;
+use std::{ptr, slice};
 
 use super::{Ciphertext, Op};
 use crate::cursor::Run;
@@ -67,12 +67,15 @@ pub struct Columns<'w> {
 
 /// What a MAC or hash authenticates, and where its tag goes.
 ///
-/// Invariant: the sessions have an authenticated range and a tag.
+/// Invariant: the sessions have an authenticated range and a tag; the lengths, in bytes, are those of
+/// each operation's parts.
 #[derive(Debug)]
 pub struct PlainTags<'w, 'a, S> {
     walk: Walk<'w, 'a, S>,
     ciphertext: Ciphertext,
-    direction: Direction,
+    iv_len: usize,
+    /// Of a tag to write; 0 if the sessions verify.
+    tag_len: usize,
 }
 
 /// One of [`PlainTags`].
@@ -90,9 +93,16 @@ pub struct PlainTag<'w, 'a, S> {
 
 /// The messages of an AEAD.
 ///
-/// Invariant: the sessions are of an AEAD.
+/// Invariant: the sessions are of an AEAD; the lengths, in bytes, are those of each operation's parts.
 #[derive(Debug)]
-pub struct PlainAeads<'w, 'a, S>(Walk<'w, 'a, S>);
+pub struct PlainAeads<'w, 'a, S> {
+    walk: Walk<'w, 'a, S>,
+    iv_len: usize,
+    /// Of a tag to write; 0 if the sessions verify.
+    tag_len: usize,
+    /// Of a tag to compare; 0 if the sessions compute.
+    expected_len: usize,
+}
 
 /// One of [`PlainAeads`].
 #[derive(Debug)]
@@ -103,8 +113,8 @@ pub struct PlainAead<'w, 'a, S> {
     pub payload: Run<'w>,
     /// As long as the session demands.
     pub iv: &'w [u8],
-    /// Empty if there is none.
-    pub aad: &'w [u8],
+    /// Valid for reads for 'w; null and empty if there is none.
+    pub aad: *const [u8],
     /// Where to write the tag; empty for a session that verifies.
     pub tag: &'w mut [u8],
     /// The tag to compare; empty for a session that computes.
@@ -158,7 +168,11 @@ impl<'w, 'a> Plain<'w, 'a> {
             Ciphertext::InInput
         };
         PlainTags {
-            direction: self.direction(),
+            iv_len: rules.iv_len(),
+            tag_len: match self.direction() {
+                Direction::Forward => rules.tag_len(),
+                Direction::Reverse => 0,
+            },
             walk: Walk::new(self.ops),
             ciphertext,
         }
@@ -172,7 +186,16 @@ impl<'w, 'a> Plain<'w, 'a> {
     pub fn aeads<S: EngineSession>(&mut self) -> PlainAeads<'_, 'a, S> {
         let rules = &self.ops[0].session.rules;
         assert!(rules.is_of_aead(), "sessions of an AEAD");
-        PlainAeads(Walk::new(self.ops))
+        let (tag_len, expected_len) = match self.direction() {
+            Direction::Forward => (rules.tag_len(), 0),
+            Direction::Reverse => (0, rules.tag_len()),
+        };
+        PlainAeads {
+            iv_len: rules.iv_len(),
+            tag_len,
+            expected_len,
+            walk: Walk::new(self.ops),
+        }
     }
 }
 
@@ -245,30 +268,17 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
     }
 }
 
-impl Op<'_> {
-    /// Bytes of the tag that may be written, and of the one to compare, for a session of
-    /// `direction`: one of them is 0.
-    #[inline(always)]
-    fn tag_lens(&self, direction: Direction) -> (usize, usize) {
-        let len = self.tag.len() as usize;
-        match direction {
-            Direction::Forward => (len, 0),
-            Direction::Reverse => (0, len),
-        }
+/// The IV of `op`.
+///
+/// # Safety
+/// The operation is plain, borrowed for 'w, and of a session that demands an IV of `len` bytes.
+#[inline(always)]
+unsafe fn plain_iv<'w>(op: &Op<'_>, len: usize) -> &'w [u8] {
+    if len == 0 {
+        return &[];
     }
-
-    /// The IV; empty if there is none.
-    ///
-    /// # Safety
-    /// The operation is plain, and borrowed for 'w.
-    #[inline(always)]
-    unsafe fn plain_iv<'w>(&self) -> &'w [u8] {
-        if !self.iv.is_separate() {
-            return &[];
-        }
-        // SAFETY: the invariant of plain operations: an IV is a slice of its own.
-        unsafe { slice::from_raw_parts(self.iv.base, self.iv.len() as usize) }
-    }
+    // SAFETY: the invariant of plain operations: an IV is a slice of its own, as long as demanded.
+    unsafe { slice::from_raw_parts(op.iv.base, len) }
 }
 
 /// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
@@ -292,10 +302,26 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
             PlainTag {
                 session,
                 message: slice::from_raw_parts(base, op.auth.len() as usize),
-                iv: op.plain_iv(),
-                tag: slice::from_raw_parts_mut(op.tag.base, op.tag_lens(self.direction).0),
+                iv: plain_iv(op, self.iv_len),
+                tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),
             }
         })
+    }
+}
+
+impl<S> PlainAeads<'_, '_, S> {
+    /// Bytes of each IV.
+    #[inline(always)]
+    #[must_use]
+    pub fn iv_len(&self) -> usize {
+        self.iv_len
+    }
+
+    /// Bytes of each tag that is written; 0 if the sessions verify.
+    #[inline(always)]
+    #[must_use]
+    pub fn tag_len(&self) -> usize {
+        self.tag_len
     }
 }
 
@@ -304,26 +330,20 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let (session, op) = self.0.next()?;
+        let (session, op) = self.walk.next()?;
         let (input, output) = (op.input.base, op.output.base);
-        let aad_len = op.aad.len() as usize;
-        let (tag_len, expected_len) = op.tag_lens(op.session.rules.direction());
         // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
-        // as for `PlainPayloads`. The tag is a slice of its own, and so are IV and additional data,
-        // if there are any; the tag of a session that computes it may be written, and of tag and
-        // expected tag one is empty. The operation is borrowed exclusively for 'w.
+        // as for `PlainPayloads`. The tag is a slice of its own, and so is the IV, if there is one; the
+        // tag of a session that computes it may be written, and of tag and expected tag one is empty. The
+        // operation is borrowed exclusively for 'w.
         Some(unsafe {
             PlainAead {
                 session,
                 payload: Run::new(input, output, op.cipher.len() as usize),
-                iv: op.plain_iv(),
-                aad: if aad_len > 0 {
-                    slice::from_raw_parts(op.aad.base, aad_len)
-                } else {
-                    &[]
-                },
-                tag: slice::from_raw_parts_mut(op.tag.base, tag_len),
-                expected: slice::from_raw_parts(op.tag.base, expected_len),
+                iv: plain_iv(op, self.iv_len),
+                aad: ptr::slice_from_raw_parts(op.aad.base, op.aad.len() as usize),
+                tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),
+                expected: slice::from_raw_parts(op.tag.base, self.expected_len),
             }
         })
     }

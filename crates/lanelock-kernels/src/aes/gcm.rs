@@ -44,13 +44,62 @@ pub struct Job<'k> {
     pub aad_len: usize,
     /// Schedule and powers of H of this message.
     pub key: &'k Key,
-    /// The block before the first counter: [`j0_of_iv12`] or [`Key::j0`].
-    pub j0: [u8; BLOCK],
+    /// The block before the first counter.
+    pub j0: J0,
     /// Where the whole tag goes, valid for writes; null for `tag`. When decrypting the caller
     /// compares it, and wipes the target if it is not the one expected.
     pub place: *mut [u8; BLOCK],
     /// After: the whole tag, if it has no other place.
     pub tag: [u8; BLOCK],
+}
+
+/// The block before the first counter (SP 800-38D, section 7.1, step 2).
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))] // the block is read in words
+pub struct J0 {
+    block: [u8; BLOCK],
+    /// Whether it is known to count as one, as that of every IV of twelve bytes does. Of another IV it is
+    /// a hash under a secret key, of which not a bit may show.
+    counts_from_one: bool,
+}
+
+impl J0 {
+    /// That of an IV of twelve bytes.
+    #[inline]
+    #[must_use]
+    pub fn of_iv12(iv: &[u8; 12]) -> Self {
+        // In one number: a block that is stored in parts and loaded as one costs more than its rounds.
+        let (mut low, mut high) = ([0; 8], [0; 4]);
+        low.copy_from_slice(&iv[..8]);
+        high.copy_from_slice(&iv[8..]);
+        let high = u64::from(u32::from_le_bytes(high)) | 1 << 56;
+        let block = u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64;
+        Self {
+            block: block.to_le_bytes(),
+            counts_from_one: true,
+        }
+    }
+
+    /// Any other block.
+    #[inline]
+    #[must_use]
+    pub fn of_block(block: [u8; BLOCK]) -> Self {
+        Self {
+            block,
+            counts_from_one: false,
+        }
+    }
+
+    /// The block itself.
+    #[must_use]
+    pub fn block(&self) -> &[u8; BLOCK] {
+        &self.block
+    }
+
+    #[inline(always)]
+    fn as_ptr(&self) -> *const u8 {
+        self.block.as_ptr()
+    }
 }
 
 /// Additional data of at most a block, zeros behind it.
@@ -73,8 +122,8 @@ unsafe fn aad_of<V: Vector>(proof: V::Proof, aad: *const u8, len: usize) -> V::S
 /// one load would wait until both are in the cache.
 #[inline(always)]
 fn j0_of(job: &Job<'_>) -> u128 {
-    const { assert!(core::mem::offset_of!(Job<'_>, j0) % 8 == 0 && align_of::<Job<'_>>() == 8) };
-    let halves: *const u64 = (&raw const job.j0).cast();
+    const { assert!(core::mem::offset_of!(J0, block) == 0 && align_of::<J0>() == 8) };
+    let halves: *const u64 = job.j0.as_ptr().cast();
     // SAFETY: two aligned words of the job. Volatile, for the compiler would read them as one.
     let [low, high] = [0, 1].map(|n| unsafe { halves.add(n).read_volatile() });
     u128::from(u64::from_le(low)) | u128::from(u64::from_le(high)) << 64
@@ -91,17 +140,6 @@ unsafe fn place_of(job: *mut Job<'_>) -> *mut u8 {
         let (place, own) = ((*job).place, &raw mut (*job).tag);
         if place.is_null() { own } else { place }.cast()
     }
-}
-
-/// The block before the first counter, from an IV of twelve bytes.
-#[inline]
-pub fn j0_of_iv12(iv: &[u8; 12]) -> [u8; BLOCK] {
-    // In one number: a block that is stored in parts and loaded as one costs more than its rounds.
-    let (mut low, mut high) = ([0; 8], [0; 4]);
-    low.copy_from_slice(&iv[..8]);
-    high.copy_from_slice(&iv[8..]);
-    let high = u64::from(u32::from_le_bytes(high)) | 1 << 56;
-    (u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64).to_le_bytes()
 }
 
 /// Encrypts every job and computes its tag.
@@ -207,9 +245,12 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 continue;
             }
             let (few, class) = (jobs.len() < V::BLOCKS, class::<V>(&jobs[0]));
-            if const { V::BLOCKS == 2 } && self.alike && !few && class < 2 {
+            if self.alike && !few && class < abreast_below::<V>() {
+                let list = &IN_ORDER[..jobs.len()];
                 // SAFETY: `encrypt_many`'s contract.
-                unsafe { abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs) };
+                unsafe {
+                    abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs.as_mut_ptr(), list)
+                };
                 continue;
             }
             // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
@@ -288,7 +329,13 @@ fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
     if all { count } else { count - beyond }
 }
 
-/// Runs jobs that are alike and of a class below 2, at most [`SORTED`].
+/// The class below which messages that are alike have their blocks abreast: texts of up to four.
+const fn abreast_below<V: Vector>() -> usize {
+    4 / V::BLOCKS
+}
+
+/// Runs the jobs that `list` names, at least one, which are alike and of a class below
+/// [`abreast_below`].
 ///
 /// # Safety
 /// The contract of [`Abreast`].
@@ -296,10 +343,11 @@ fn in_lots<V: Vector>(class: usize, count: usize) -> usize {
 unsafe fn abreast<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     one_key: bool,
-    jobs: &mut [Job<'_>],
+    jobs: *mut Job<'_>,
+    list: &[u8],
 ) {
-    let blocks = jobs[0].len.div_ceil(BLOCK);
-    let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
+    // SAFETY: the caller's promise.
+    let blocks = unsafe { (*jobs.add(list[0].into())).len.div_ceil(BLOCK) };
     macro_rules! of {
         ($n:literal) => {
             // SAFETY: the caller's promise.
@@ -368,6 +416,21 @@ unsafe fn together<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     }
 }
 
+/// Whether the jobs that `list` names, at least one, have as much text and as much additional data.
+///
+/// # Safety
+/// The numbers are below the number of jobs at `jobs`.
+#[inline(always)]
+unsafe fn are_alike(jobs: *const Job<'_>, list: &[u8]) -> bool {
+    // SAFETY: the caller's promise.
+    let lengths = |number: u8| unsafe {
+        let job = &*jobs.add(number.into());
+        (job.len, job.aad_len)
+    };
+    let first = lengths(list[0]);
+    list.iter().all(|&number| lengths(number) == first)
+}
+
 /// Up to [`SORTED`] jobs: those of a few registers by their number of registers, so that they
 /// run side by side and no branch depends on the mix of lengths, then the others.
 ///
@@ -403,8 +466,14 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let lots = in_lots::<V>(class, count);
         if lots > 0 {
             let list = &lists[class][..lots];
-            // SAFETY: every number is in one list, once.
-            unsafe { together::<V, ROUNDS, ENCRYPT>(proof, class, one_key, jobs, list) };
+            // SAFETY: every number is in one list, once, and that of a job.
+            unsafe {
+                if class < abreast_below::<V>() && are_alike(jobs, list) {
+                    abreast::<V, ROUNDS, ENCRYPT>(proof, one_key, jobs, list);
+                } else {
+                    together::<V, ROUNDS, ENCRYPT>(proof, class, one_key, jobs, list);
+                }
+            }
         }
         // What does not fill a register runs with the others.
         for n in lots..count {

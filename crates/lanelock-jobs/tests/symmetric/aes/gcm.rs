@@ -4,13 +4,14 @@ use lanelock_jobs::testing::Random;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::Piece;
 use lanelock_kernels::aes::gcm::{
-    Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone, encrypt_many,
-    encrypt_parts, j0_of_iv12,
+    J0, Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
+    encrypt_many, encrypt_parts,
 };
 
 per_tier!(
     runs_any_number_of_messages_together,
     runs_messages_of_a_few_blocks_together,
+    runs_short_messages_of_a_mix_together,
     continues_anywhere,
     runs_a_message_alone,
     hashes_additional_data_of_any_length,
@@ -52,7 +53,7 @@ fn runs_any_number_of_messages_together(machine: Machine) {
                     .enumerate()
                     .map(|(i, ((text, aad), place))| {
                         let key = &keys[if one_key { 3 } else { i }];
-                        let mut job = job(key, text, aad, random.block());
+                        let mut job = job(key, text, aad, first_block(&mut random));
                         if i % 2 == 1 {
                             job.place = place;
                         }
@@ -95,7 +96,7 @@ fn runs_messages_of_a_few_blocks_together(machine: Machine) {
                 .zip(found.iter_mut().zip(&aads))
                 .map(|(i, (text, aad))| {
                     let key = &keys[if one_key { 3 } else { i % 40 }];
-                    job(key, text, aad, random.block())
+                    job(key, text, aad, first_block(&mut random))
                 })
                 .collect();
             // SAFETY: each job has a text of its own.
@@ -118,6 +119,46 @@ fn runs_messages_of_a_few_blocks_together(machine: Machine) {
     }
 }
 
+/// Messages of one or two lengths up to a register, among longer ones, with one key and with many.
+fn runs_short_messages_of_a_mix_together(machine: Machine) {
+    let mut random = Random::new(19);
+    let keys = keys(machine, 32);
+    for (short, other) in [(40, 40), (16, 16), (64, 64), (1, 1), (40, 41), (64, 9)] {
+        for (count, shape) in (2..40).flat_map(|count| [0, 1, 2, 3].map(|shape| (count, shape))) {
+            let (encrypt, one_key) = (shape % 2 == 0, shape & 2 == 0);
+            let texts: Vec<_> = (0..count)
+                .map(|i| random.bytes([short, short, 600, other, short, 1500][i % 6]))
+                .collect();
+            let aad = random.bytes(12);
+            let mut found = texts.clone();
+            let mut jobs: Vec<_> = found
+                .iter_mut()
+                .enumerate()
+                .map(|(i, text)| {
+                    let key = &keys[if one_key { 3 } else { i }];
+                    job(key, text, &aad, first_block(&mut random))
+                })
+                .collect();
+            // SAFETY: each job has a text of its own.
+            unsafe {
+                match encrypt {
+                    true => encrypt_many(machine, &mut jobs),
+                    false => decrypt_many(machine, &mut jobs),
+                }
+            }
+            for (i, job) in jobs.iter().enumerate() {
+                let mut expected = texts[i].clone();
+                let tag = turn(encrypt, job.key, job.j0, &aad, &mut expected);
+                let what = format!("{i} of {count}: {short} and {other} bytes, {shape}");
+                assert_eq!(job.tag, tag, "{what}");
+                // SAFETY: the text of the job, which has run.
+                let text = unsafe { std::slice::from_raw_parts(job.source, expected.len()) };
+                assert_eq!(text, expected, "{what}");
+            }
+        }
+    }
+}
+
 /// Messages with several keys in one call after the other, each in pieces of any size.
 fn continues_anywhere(machine: Machine) {
     let keys = keys(machine, 32);
@@ -130,7 +171,7 @@ fn continues_anywhere(machine: Machine) {
                 let most = [20, 100, 3000][random.below(3)];
                 let (aad_len, len) = (random.below(50), random.below(most));
                 let (aad, data) = (random.bytes(aad_len), random.bytes(len));
-                (key, random.block(), aad, data)
+                (key, first_block(&mut random), aad, data)
             })
             .collect();
         let expected: Vec<_> = messages
@@ -250,7 +291,7 @@ fn runs_a_message_alone(machine: Machine) {
                         }
                     }
                     let mut expected = text.clone();
-                    let expected_tag = turn(encrypt, &key, j0_of_iv12(iv), &aad, &mut expected);
+                    let expected_tag = turn(encrypt, &key, J0::of_iv12(iv), &aad, &mut expected);
                     let what = format!("{len} bytes, {aad_len} of additional data, {encrypt}");
                     assert!(found == expected, "{what}");
                     assert_eq!(tag, expected_tag, "{what}");
@@ -266,7 +307,12 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
     for len in 0..aad.len() {
         for text in [0, 77] {
             let mut data = [9_u8; 77];
-            let mut job = [job(key, &mut data[..text], &aad[..len], [1; 16])];
+            let mut job = [job(
+                key,
+                &mut data[..text],
+                &aad[..len],
+                J0::of_block([1; 16]),
+            )];
             // SAFETY: in place, on a slice of that length.
             unsafe { encrypt_many(machine, &mut job) };
             let expected =
@@ -280,9 +326,12 @@ fn takes_ivs_of_any_length(machine: Machine) {
     let key = &keys(machine, 16)[7];
     for len in 1..300 {
         let iv = Random::new(len).bytes(len.try_into().unwrap());
-        assert_eq!(key.j0(&machine, &iv), gcm::j0(key.cipher(), &iv));
+        assert_eq!(*key.j0(&machine, &iv).block(), gcm::j0(key.cipher(), &iv));
     }
-    assert_eq!(j0_of_iv12(&[8; 12]), gcm::j0(key.cipher(), &[8; 12]));
+    assert_eq!(
+        *J0::of_iv12(&[8; 12]).block(),
+        gcm::j0(key.cipher(), &[8; 12])
+    );
 }
 
 fn counts_modulo_two_to_the_32(machine: Machine) {
@@ -291,7 +340,7 @@ fn counts_modulo_two_to_the_32(machine: Machine) {
         let mut j0 = [0xff; 16];
         j0[15] -= before;
         let mut data = [1; 1000];
-        let mut job = [job(key, &mut data, &[], j0)];
+        let mut job = [job(key, &mut data, &[], J0::of_block(j0))];
         // SAFETY: in place, on an array of that length.
         unsafe { encrypt_many(machine, &mut job) };
         let mut expected = [1; 1000];
@@ -303,10 +352,19 @@ fn counts_modulo_two_to_the_32(machine: Machine) {
     }
 }
 
-fn turn(encrypt: bool, key: &Key, j0: [u8; 16], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+/// The block before the first counter: of an IV of twelve bytes, which counts as one, or of another.
+fn first_block(random: &mut Random) -> J0 {
+    let block = random.block();
+    match block[15] % 2 {
+        0 => J0::of_block(block),
+        _ => J0::of_iv12(block.first_chunk().expect("twelve bytes")),
+    }
+}
+
+fn turn(encrypt: bool, key: &Key, j0: J0, aad: &[u8], data: &mut [u8]) -> [u8; 16] {
     match encrypt {
-        true => gcm::encrypt(key.cipher(), j0, aad, data),
-        false => gcm::decrypt(key.cipher(), j0, aad, data),
+        true => gcm::encrypt(key.cipher(), *j0.block(), aad, data),
+        false => gcm::decrypt(key.cipher(), *j0.block(), aad, data),
     }
 }
 
@@ -317,7 +375,7 @@ fn keys(machine: Machine, bytes: usize) -> Vec<Key> {
         .collect()
 }
 
-fn job<'k>(key: &'k Key, data: &mut [u8], aad: &[u8], j0: [u8; 16]) -> Job<'k> {
+fn job<'k>(key: &'k Key, data: &mut [u8], aad: &[u8], j0: J0) -> Job<'k> {
     let (source, target, len) = (data.as_ptr(), data.as_mut_ptr(), data.len());
     Job {
         source,

@@ -2,7 +2,7 @@
 //! from its counters to its tag, so that none is left empty and no sum has to be folded.
 
 use super::products::{POWERS, SUMS, Sum, powers_from};
-use super::together::{Lot, lot};
+use super::together::{Lot, idle, lot};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
@@ -41,24 +41,21 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usi
             let common = Rounds::<V, ROUNDS>::load(proof, (*first).key.cipher().as_ptr());
             let mut blocks = [[0_u8; BLOCK]; N];
             let text = blocks.as_mut_ptr().cast();
-            // Beside a last message that has no neighbour.
-            let mut idle = Job {
-                source: text,
-                target: text,
-                aad: text,
-                len: (*first).len,
-                aad_len: (*first).aad_len,
-                key: (*first).key,
-                j0: [0; BLOCK],
-                place: core::ptr::null_mut(),
-                tag: [0; BLOCK],
-            };
+            let mut idle = idle((*first).key, text, (*first).len);
+            idle.aad_len = (*first).aad_len;
             let ends = Ends::<V, ONE_KEY>::of(proof, first);
-            for list in list.chunks(V::BLOCKS) {
-                let jobs = lot(jobs, list, &raw mut idle);
-                let (ciphertexts, masks) = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, jobs);
-                hash::<V, ONE_KEY, N>(jobs, ends.sum(jobs), ciphertexts, masks);
+            // The hash of each lot waits until the next one's rounds are under way.
+            let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
+            let mut lot_jobs = lot(jobs, first, &raw mut idle);
+            let (mut ciphertexts, mut masks) =
+                turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, lot_jobs);
+            for list in rest.chunks(V::BLOCKS) {
+                let next = lot(jobs, list, &raw mut idle);
+                let turned = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, next);
+                hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
+                (lot_jobs, (ciphertexts, masks)) = (next, turned);
             }
+            hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
         }
     }
 }

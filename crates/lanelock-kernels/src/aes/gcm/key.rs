@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use super::J0;
 use super::ghash::{Absorb, Powers};
-use super::j0_of_iv12;
 use super::products::{POWERS, SPARE, Table};
 use crate::aes::{BLOCK, EncryptKey, Message, ecb};
 use crate::machine::Machine;
@@ -52,13 +52,11 @@ impl Key {
     /// The block before the first counter, from an IV of any length but zero. The machine by
     /// reference: twelve bytes need none, and copying it for each message would show.
     #[inline]
-    pub fn j0(&self, machine: &Machine, iv: &[u8]) -> [u8; BLOCK] {
-        // A number, so that it stays in registers whichever way it is made.
-        let block = match iv.try_into() {
-            Ok(iv) => u128::from_le_bytes(j0_of_iv12(iv)),
-            Err(_) => self.hashed(machine, iv),
-        };
-        block.to_le_bytes()
+    pub fn j0(&self, machine: &Machine, iv: &[u8]) -> J0 {
+        match iv.try_into() {
+            Ok(iv) => J0::of_iv12(iv),
+            Err(_) => J0::of_block(self.hashed(machine, iv).to_le_bytes()),
+        }
     }
 
     /// Goes on with a hash over `data`, zeros behind it up to a block.

@@ -5,7 +5,7 @@
 use super::ghash::Ghash;
 use super::in_turn::InTurn;
 use super::products::POWERS;
-use super::{Job, Key, j0_of_iv12};
+use super::{J0, Job, Key};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
 use crate::arch::blocks::Vector;
@@ -90,7 +90,7 @@ unsafe fn long<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
         aad_len: message.aad_len,
         key: message.key,
         // SAFETY: the caller's contract.
-        j0: j0_of_iv12(unsafe { &*message.iv }),
+        j0: J0::of_iv12(unsafe { &*message.iv }),
         place: message.tag,
         tag: [0; BLOCK],
     };

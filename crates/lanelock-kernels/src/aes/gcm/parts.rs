@@ -4,7 +4,7 @@
 use super::ghash::Ghash;
 use super::products::POWERS;
 use super::text::{Counters, Text};
-use super::{Key, aad_of};
+use super::{J0, Key, aad_of};
 use crate::aes::BLOCK;
 use crate::aes::message::Piece;
 use crate::aes::rounds::{PerRounds, Rounds};
@@ -23,7 +23,7 @@ pub struct Part<'k> {
     /// Schedule and powers of H of this message.
     pub key: &'k Key,
     /// The block before the first counter.
-    pub j0: [u8; BLOCK],
+    pub j0: J0,
     /// Blocks of the text before these pieces.
     pub before: usize,
     /// Bytes of the whole message's additional data and text, if it ends here.
@@ -96,7 +96,8 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     // SAFETY: the caller's promises. A sum has at most as many blocks as there are powers.
     unsafe {
         let rounds = Rounds::load(proof, part.key.cipher().as_ptr());
-        let counters = Counters::of_chunks(proof, u128::from_le_bytes(part.j0)).later(part.before);
+        let j0 = V::broadcast(proof, part.j0.as_ptr());
+        let counters = Counters::of_chunks(j0, part.j0.counts_from_one).later(part.before);
         let mut hash = Ghash::<V>::resume(proof, part.key.powers(), &part.hash);
         // What the next sum takes up at its highest power: the hash before it, in its first block, or
         // additional data of a block, before that.
@@ -156,7 +157,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             V::Single::splat(V::single(proof), lengths),
         );
         hash.close();
-        let [mask] = rounds.encrypt([V::broadcast(proof, part.j0.as_ptr())]);
+        let [mask] = rounds.encrypt([j0]);
         hash.value().xor(mask.first()).store(part.hash.as_mut_ptr());
     }
 }

@@ -137,9 +137,15 @@ unsafe fn turn<
         let mut sum = Sum::zero(proof);
         let powers = before.key.powers();
         let power = before.len.div_ceil(BLOCK) + 1;
-        let mut stream = Counters::after(V::broadcast(proof, job.j0.as_ptr())).next::<G>();
+        let j0 = V::broadcast(proof, job.j0.as_ptr());
+        let mut stream = if job.j0.counts_from_one {
+            Counters::of_first::<G>(j0.xor(rounds.at(0)))
+        } else {
+            let mut stream = Counters::after(j0).next::<G>();
+            rounds.begin(&mut stream);
+            stream
+        };
         let mut masks = [*mask];
-        rounds.begin(&mut stream);
         if !ONE_KEY {
             rounds.begin(&mut masks);
         }

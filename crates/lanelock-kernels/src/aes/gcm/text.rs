@@ -44,7 +44,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         unsafe {
             Self {
                 rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
-                counters: Counters::of_chunks(proof, j0_of(job)),
+                counters: Counters::of_chunks(V::splat(proof, j0_of(job)), job.j0.counts_from_one),
                 source: job.source,
                 target: job.target,
                 len: job.len,
@@ -83,7 +83,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside) {
         // SAFETY: a whole chunk of the text.
         unsafe {
-            let mut stream = self.counters.chunk(self.rounds.at(0));
+            let mut stream = self.counters.of_chunk::<8>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
@@ -190,8 +190,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 V::load_bytes(self.rounds.proof(), self.source.add(end), within)
             };
             let power = self.len.div_ceil(BLOCK) + after;
-            let mut stream = self.counters.next::<G>();
-            self.rounds.begin(&mut stream);
+            let mut stream = self.counters.of_chunk::<G>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
@@ -232,7 +231,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     ) -> Values<V> {
         // SAFETY: `hashed` is a chunk, and so is what is left of the text.
         unsafe {
-            let mut stream = self.counters.chunk(self.rounds.at(0));
+            let mut stream = self.counters.of_chunk::<8>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 V::pin(&mut stream);
@@ -294,15 +293,36 @@ impl<V: Vector> Counters<V> {
         }
     }
 
-    /// Those after this block, for a text of chunks.
+    /// Those after the block that `j0` holds throughout, for a text of chunks; aligned if it counts as one.
     #[inline(always)]
-    pub fn of_chunks(proof: V::Proof, j0: u128) -> Self {
-        let [.., low] = j0.to_le_bytes();
+    pub fn of_chunks(j0: V, counts_from_one: bool) -> Self {
         Self {
-            aligned: (usize::from(low) + 1) % Self::CHUNK == FIRST,
-            ..Self::after(V::splat(proof, j0))
+            aligned: counts_from_one,
+            ..Self::after(j0)
         }
     }
+
+    /// The first `G` registers after a block that ends in one, which `j0` holds throughout, or anything
+    /// else that is added to it: no sum carries, and a constant is the difference.
+    #[inline(always)]
+    pub fn of_first<const G: usize>(j0: V) -> [V; G] {
+        from_fn(|g| {
+            let at = V::BLOCKS * g;
+            // SAFETY: the table has as many registers.
+            j0.xor(unsafe { V::load(j0.proof(), Self::AFTER_ONE[at..].as_ptr().cast()) })
+        })
+    }
+
+    /// In what the counters from 2 on differ from 1.
+    const AFTER_ONE: &[[u8; BLOCK]; POWERS] = &{
+        let mut blocks = [[0; BLOCK]; POWERS];
+        let mut n = 0;
+        while n < POWERS {
+            blocks[n][BLOCK - 1] = (n + FIRST).to_le_bytes()[0] ^ 1;
+            n += 1;
+        }
+        blocks
+    };
 
     /// Those `blocks` later.
     #[inline(always)]
@@ -328,20 +348,22 @@ impl<V: Vector> Counters<V> {
         blocks
     }
 
-    /// Those of a chunk, the key of the first round added. Aligned, they differ from one block by
-    /// constant bits, which spares a sum and a shuffle of each register; but the last few count on from
-    /// the next chunk's block.
+    /// The next `G` registers, a chunk or less of it, the key of the first round added. Aligned, they
+    /// differ from one block by constant bits, which spares a sum and a shuffle of each register; but the
+    /// last few of a chunk count on from the next one's block.
     #[inline(always)]
-    pub fn chunk(&mut self, key: V) -> [V; 8] {
+    pub fn of_chunk<const G: usize>(&mut self, key: V) -> [V; G] {
+        const { assert!(G <= 8) };
         if !self.aligned {
-            return self.next::<8>().map(|block| block.xor(key));
+            return self.next::<G>().map(|block| block.xor(key));
         }
         let proof = self.next.proof();
         let this = self.next.reverse().xor(key);
         // SAFETY: the table has a register.
         let step = unsafe { V::load(proof, Self::CARRY.as_ptr().cast()) };
         let last = self.next.add32(step).reverse().xor(key);
-        self.next = self.and(Self::CHUNK);
+        self.next = self.and(V::BLOCKS * G);
+        self.aligned = G == 8;
         from_fn(|i| {
             let block = if V::BLOCKS * (i + 1) > Self::CHUNK - FIRST {
                 last

@@ -4,7 +4,7 @@
 
 use super::products::{POWERS, SUMS, Sum, powers_from};
 use super::text::Counters;
-use super::{Job, aad_of, place_of};
+use super::{J0, Job, Key, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -42,18 +42,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         // SAFETY: the creator's promises.
         unsafe {
             let mut line = [0; BLOCK];
-            let text = line.as_mut_ptr();
-            let mut idle = Job {
-                source: text,
-                target: text,
-                aad: text,
-                len: BLOCK,
-                aad_len: 0,
-                key: (*jobs).key,
-                j0: [0; BLOCK],
-                place: core::ptr::null_mut(),
-                tag: [0; BLOCK],
-            };
+            let mut idle = idle((*jobs).key, line.as_mut_ptr(), BLOCK);
             let idle = &raw mut idle;
             let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
             let mut lot_jobs: Lot<'_> = lot(jobs, first, idle);
@@ -67,6 +56,23 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
             }
             hash::<V, G, ONE_KEY>(lot_jobs, &turned);
         }
+    }
+}
+
+/// A message beside a last one that has no neighbour: `len` bytes of text, and additional data that may
+/// be as many.
+#[inline(always)]
+pub(super) fn idle(key: &Key, text: *mut u8, len: usize) -> Job<'_> {
+    Job {
+        source: text,
+        target: text,
+        aad: text,
+        len,
+        aad_len: 0,
+        key,
+        j0: J0::of_block([0; BLOCK]),
+        place: core::ptr::null_mut(),
+        tag: [0; BLOCK],
     }
 }
 
@@ -121,7 +127,12 @@ unsafe fn turn<
         let mut states = [[V::zero(proof); G]; 4];
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
-            states[m] = Counters::after(V::broadcast(proof, job.j0.as_ptr())).next();
+            let j0 = V::broadcast(proof, job.j0.as_ptr());
+            states[m] = if job.j0.counts_from_one {
+                Counters::of_first(j0)
+            } else {
+                Counters::after(j0).next()
+            };
             if !ONE_KEY {
                 masks[m] = V::Single::load(single, job.j0.as_ptr());
             }
