@@ -8,6 +8,7 @@
 mod adapt;
 mod case;
 mod message;
+mod pairs;
 mod random;
 
 use std::collections::BTreeMap;

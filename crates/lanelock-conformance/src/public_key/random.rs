@@ -4,11 +4,12 @@
 use lanelock_core::{Device, Hash, Status};
 use lanelock_public_key::{
     EncryptionScheme, FlushPolicy, KeyDevice, KeyError, KeyKind, KeySpec, KeyTransform, Oaep,
-    Operation, Pss, PublicKey, PublicParts, Scheme, SecretKey, SignatureForm, SignatureScheme,
+    Operation, Pss, PublicParts, Scheme, SignatureForm, SignatureScheme,
 };
 
 use super::KeyFileOutcome;
 use super::message::{KeyMessage, Observed, process};
+use super::pairs::{Pair, pairs, parts};
 use crate::Progress;
 use crate::rng::Rng;
 use lanelock_public_key::engine::PublicKeyEngine;
@@ -27,7 +28,6 @@ pub struct Random<'n> {
     pub seed: u64,
 }
 
-const KEYS: usize = 3;
 const HASHES: [Hash; 4] = [Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 /// Longest message.
 const MESSAGE: usize = 300;
@@ -53,8 +53,7 @@ pub fn samples(
         .key_session_on(reference, &KeyTransform::generate(spec.kind))
         .or_else(|_| device.key_session(&KeyTransform::generate(spec.kind)))?
         .engine();
-    let pairs = (0..KEYS).map(|_| pair(device, reference, spec.kind));
-    let pairs: Vec<_> = pairs.collect::<Result<_, _>>()?;
+    let pairs = pairs(device, reference, spec.kind)?;
     let mut rng = Rng::new(1);
     let mut samples = Vec::new();
     while samples.len() < count {
@@ -78,8 +77,6 @@ enum Right {
     Pair,
 }
 
-type Pair = (SecretKey, PublicKey);
-
 /// Runs [`Random`]: an outcome for each operation and kind of key.
 ///
 /// # Errors
@@ -94,7 +91,6 @@ pub fn random(
     let rows = rows.map(|engine| engine.capabilities()).unwrap_or_default();
     progress.begin("random operations, public keys", rows.len() as u64);
     let mut rng = Rng::new(run.seed);
-    let mut keys: Vec<(KeyKind, Vec<Pair>)> = Vec::new();
     let mut outcomes = Vec::new();
     for row in rows {
         let kind = row.spec.kind;
@@ -111,12 +107,7 @@ pub fn random(
             outcomes.push(outcome);
             continue;
         }
-        if !keys.iter().any(|(known, _)| *known == kind) {
-            let pairs = (0..KEYS).map(|_| pair(device, run.reference, kind));
-            keys.push((kind, pairs.collect::<Result<_, _>>()?));
-        }
-        let pairs = keys.iter().find(|(known, _)| *known == kind);
-        let pairs = pairs.map_or(&[][..], |(_, pairs)| pairs);
+        let pairs = pairs(device, run.reference, kind)?;
         let mut outcome = KeyFileOutcome {
             name: row.spec.to_string(),
             ..KeyFileOutcome::default()
@@ -124,7 +115,7 @@ pub fn random(
         for _ in 0..run.bursts {
             let count = rng.between(1, 2 * row.lanes);
             let trials = (0..count)
-                .map(|_| Trial::draw(device, run.reference, row.spec, pairs, &mut rng))
+                .map(|_| Trial::draw(device, run.reference, row.spec, &pairs, &mut rng))
                 .collect::<Result<Vec<_>, _>>()?;
             judge(device, run, &trials, &mut outcome);
         }
@@ -162,7 +153,11 @@ fn judge(device: &Device, run: Random<'_>, trials: &[Trial], outcome: &mut KeyFi
 }
 
 /// What comes of one operation on `engine`.
-fn run(device: &Device, engine: &str, message: &KeyMessage) -> Result<Observed, KeyError> {
+pub(super) fn run(
+    device: &Device,
+    engine: &str,
+    message: &KeyMessage,
+) -> Result<Observed, KeyError> {
     let session = device.key_session_on(engine, &message.transform)?;
     let mut queue = device.key_queue(1, FlushPolicy::default());
     Ok(process(&mut queue, &[(message, &session)]).remove(0))
@@ -335,31 +330,6 @@ impl Trial {
         let (input, signature) = (hex::encode(input), hex::encode(signature));
         format!("{spec}, seed {seed}, input {input}, signature {signature}: {why}")
     }
-}
-
-fn pair(device: &Device, reference: &str, kind: KeyKind) -> Result<Pair, KeyError> {
-    let generate = KeyMessage::new(KeyTransform::generate(kind), Vec::new());
-    let made = run(device, reference, &generate)?;
-    parts(device, kind, &made).map_err(|why| KeyError::Container { why })
-}
-
-/// A generated pair, in the forms that engines write.
-fn parts(device: &Device, kind: KeyKind, made: &Observed) -> Result<Pair, String> {
-    let (secret, public) = (&made.output, &made.second);
-    let pair = || {
-        Ok(match kind {
-            KeyKind::Ec(curve) => (
-                SecretKey::ec(curve, secret, Some(public))?,
-                PublicKey::ec(curve, public)?,
-            ),
-            KeyKind::Rsa(_) | KeyKind::Dh(_) => (
-                device.read_secret_key(secret, None)?,
-                device.read_public_key(public)?,
-            ),
-            _ => (SecretKey::raw(kind, secret)?, PublicKey::raw(kind, public)?),
-        })
-    };
-    pair().map_err(|error: KeyError| error.to_string())
 }
 
 fn signature_scheme(like: SignatureScheme, rng: &mut Rng) -> SignatureScheme {
