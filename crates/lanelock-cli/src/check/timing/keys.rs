@@ -4,6 +4,9 @@
 //! Key generation and encapsulation draw their secrets themselves, so no class of fixed secrets can
 //! be made for them; the secret-taint check covers them.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use lanelock::Device;
 use lanelock::engine::public_key::PublicKeyEngine;
 use lanelock::public_key::{
@@ -118,8 +121,9 @@ impl KeySubject {
         let native = Native::with_tier(tier).map_err(Failure::of)?;
         let device = Device::builder().engine(native).build();
         let mut random = fastrand::Rng::with_seed(seed);
-        let fixed = pair(maker, spec.kind)?;
-        let another = pair(maker, spec.kind)?;
+        let mut keys = Keys::new(maker, spec.kind);
+        let fixed = keys.next()?;
+        let another = keys.next()?;
         let mut classes = [Vec::new(), Vec::new()];
         for index in 0..ITEMS * classes.len() {
             let is_fixed = index % 2 == 1;
@@ -136,10 +140,10 @@ impl KeySubject {
                     with_secret_of(maker, spec, set, &fixed, &another)?
                 }
                 (Difference::Key, KeyKind::MlKem(set)) => {
-                    with_secret_of(maker, spec, set, &fixed, &pair(maker, spec.kind)?)?
+                    with_secret_of(maker, spec, set, &fixed, &keys.next()?)?
                 }
                 (Difference::Key, _) if is_fixed => Item::with(maker, spec, &fixed)?,
-                (Difference::Key, _) => Item::with(maker, spec, &pair(maker, spec.kind)?)?,
+                (Difference::Key, _) => Item::with(maker, spec, &keys.next()?)?,
             };
             classes[usize::from(is_fixed)].push(item);
         }
@@ -183,6 +187,37 @@ impl Timed for KeySubject {
         }
         self.is_checked = true;
         Ok(())
+    }
+}
+
+/// Different keys of one kind. Those of RSA take a quarter of a second to make, and each subject has the
+/// same ones.
+struct Keys<'m> {
+    maker: &'m Device,
+    kind: KeyKind,
+    /// How many have been handed out.
+    used: usize,
+}
+
+impl<'m> Keys<'m> {
+    fn new(maker: &'m Device, kind: KeyKind) -> Self {
+        let used = 0;
+        Self { maker, kind, used }
+    }
+
+    fn next(&mut self) -> Result<(SecretKey, PublicKey), Failure> {
+        static MADE: Mutex<BTreeMap<KeyKind, Vec<(SecretKey, PublicKey)>>> =
+            Mutex::new(BTreeMap::new());
+        if !matches!(self.kind, KeyKind::Rsa(_)) {
+            return pair(self.maker, self.kind);
+        }
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = made.entry(self.kind).or_default();
+        if made.len() == self.used {
+            made.push(pair(self.maker, self.kind)?);
+        }
+        self.used += 1;
+        Ok(made[self.used - 1].clone())
     }
 }
 
