@@ -8,6 +8,7 @@ mod turns;
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use lanelock::telemetry::SOCKET;
 use lanelock::telemetry::reader::Listener;
@@ -27,6 +28,9 @@ const CLIENTS: u64 = 32;
 /// Bytes that a handshake may take of the 32 KiB of a job's stack: a signal's frame with all registers
 /// (AVX-512 and AMX) has some 11 KiB, and what a handler needs comes on top.
 const MOST_OF_A_STACK: u64 = 16 * 1024;
+
+/// The key of every server, in the folder of its program.
+const KEY_FILE: &str = "key.pem";
 
 /// A program of C, started with the module preloaded.
 struct Program {
@@ -76,7 +80,22 @@ fn with_program(text: &str, test: impl FnOnce(&Program)) {
         "-lcrypto",
     ];
     let path = folder.compile(text, "program", &options);
+    std::fs::write(folder.path(KEY_FILE), key()).expect("written");
     test(&Program { folder, path });
+}
+
+/// The text of [`KEY_FILE`]. One for all programs, which would take longer to make theirs than for all else.
+fn key() -> &'static [u8] {
+    static KEY: OnceLock<Vec<u8>> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let made = Command::new("openssl")
+            .args(["genpkey", "-algorithm", "RSA", "-pkeyopt"])
+            .arg("rsa_keygen_bits:2048")
+            .output()
+            .expect("the openssl command");
+        assert!(made.status.success(), "{made:?}");
+        made.stdout
+    })
 }
 
 /// As [`with_program`], for a program of tests with [`PAIRS`] in front.
@@ -115,6 +134,7 @@ impl Program {
             .args(arguments.split(' '))
             .env("LD_PRELOAD", module)
             .env("OPENSSL_CONF", configuration)
+            .env("KEY", self.folder.path(KEY_FILE))
             .env(SOCKET, listener.name())
             .envs(tier.map(|tier| ("LANELOCK_TIER", tier)))
             .output()

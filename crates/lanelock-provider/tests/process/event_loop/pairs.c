@@ -10,6 +10,7 @@
 #include <openssl/async.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -92,7 +93,9 @@ static void make_contexts(int version) {
     servers = SSL_CTX_new(TLS_server_method());
     clients = SSL_CTX_new(TLS_client_method());
     X509 *certificate = X509_new();
-    key = EVP_RSA_gen(2048);
+    FILE *file = fopen(getenv("KEY"), "r");
+    key = PEM_read_PrivateKey(file, NULL, NULL, NULL);
+    fclose(file);
     X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
     X509_set_pubkey(certificate, key);

@@ -19,6 +19,7 @@
 #include <openssl/async.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -111,7 +112,8 @@ static unsigned steps[MOST];
 static int events_of[MOST], has_read[MOST], epoll_fd = -1, listener, open_connections, served, lost;
 
 static SSL_CTX *server_context(int version) {
-    EVP_PKEY *key = EVP_RSA_gen(2048);
+    FILE *file = fopen(getenv("KEY"), "r");
+    EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, NULL, NULL);
     X509 *certificate = X509_new();
     X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
@@ -127,6 +129,7 @@ static SSL_CTX *server_context(int version) {
     check(SSL_CTX_use_PrivateKey(context, key) == 1, "the key");
     X509_free(certificate);
     EVP_PKEY_free(key);
+    fclose(file);
     return context;
 }
 
