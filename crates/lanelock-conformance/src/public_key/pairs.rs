@@ -11,6 +11,9 @@ use super::random::run;
 
 pub(super) type Pair = (SecretKey, PublicKey);
 
+/// By engine and kind.
+type Made = BTreeMap<(String, KeyKind), Arc<[Pair]>>;
+
 /// A few pairs of `kind` from engine `reference`: the same ones whenever this process asks, for three
 /// keys of RSA-4096 take seconds to make.
 pub(super) fn pairs(
@@ -18,7 +21,7 @@ pub(super) fn pairs(
     reference: &str,
     kind: KeyKind,
 ) -> Result<Arc<[Pair]>, KeyError> {
-    static MADE: Mutex<BTreeMap<(String, KeyKind), Arc<[Pair]>>> = Mutex::new(BTreeMap::new());
+    static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
     // Locked while they are made, so that tests that want the same ones wait for them.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let name = (reference.to_owned(), kind);

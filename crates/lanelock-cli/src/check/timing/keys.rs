@@ -190,6 +190,8 @@ impl Timed for KeySubject {
     }
 }
 
+type Pair = (SecretKey, PublicKey);
+
 /// Different keys of one kind. Those of RSA take a quarter of a second to make, and each subject has the
 /// same ones.
 struct Keys<'m> {
@@ -205,9 +207,8 @@ impl<'m> Keys<'m> {
         Self { maker, kind, used }
     }
 
-    fn next(&mut self) -> Result<(SecretKey, PublicKey), Failure> {
-        static MADE: Mutex<BTreeMap<KeyKind, Vec<(SecretKey, PublicKey)>>> =
-            Mutex::new(BTreeMap::new());
+    fn next(&mut self) -> Result<Pair, Failure> {
+        static MADE: Mutex<BTreeMap<KeyKind, Vec<Pair>>> = Mutex::new(BTreeMap::new());
         if !matches!(self.kind, KeyKind::Rsa(_)) {
             return pair(self.maker, self.kind);
         }
