@@ -417,8 +417,8 @@ unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize>(
     }
 }
 
-/// A short message alone, of a mode that admits it. A kernel of its own, which saves no registers and
-/// keeps nothing between messages.
+/// A message alone, of a mode that admits it. A kernel of its own, which saves no registers and keeps
+/// nothing between messages.
 struct Lone<'m, 'k, M: Mode>(&'m Records<'k, M::Key>);
 
 impl<'m, 'k, M: Mode> Lone<'m, 'k, M> {
@@ -432,9 +432,7 @@ impl<'m, 'k, M: Mode> Lone<'m, 'k, M> {
             return None;
         }
         // SAFETY: there is a message; the caller's promise.
-        let message = unsafe { records.get(0) };
-        // SAFETY: the caller's promise.
-        let fits = message.len <= SHORT && unsafe { M::admits(message.iv) };
+        let fits = unsafe { M::admits(records.get(0).iv) };
         fits.then_some(Self(records))
     }
 }
@@ -445,12 +443,19 @@ impl<M: Mode> PerRounds for Lone<'_, '_, M> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: the creator has seen a message; the caller's promises.
-        unsafe { one::<M, V, ROUNDS>(proof, &self.0.get(0)) }
+        unsafe {
+            let message = self.0.get(0);
+            let len = message.len as usize;
+            if const { V::BLOCKS > 2 } && len > GROUP * V::BYTES {
+                let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.round_keys_ptr());
+                let mut transform = M::start(rounds, message.iv);
+                sweep(proof, &mut transform, message.source, message.target, len);
+            } else {
+                one::<M, V, ROUNDS>(proof, &message);
+            }
+        }
     }
 }
-
-/// Bytes of a message up to which it is not worth holding its key in registers.
-const SHORT: u32 = 512;
 
 /// A message of one block: more rounds of single blocks begin in a cycle.
 ///
@@ -486,42 +491,71 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
     target: *mut u8,
     len: usize,
 ) {
-    let mut done = 0;
     // SAFETY: each access lies below `len`.
     unsafe {
         if const { !V::SIDE_BY_SIDE } {
+            let mut done = 0;
             while done < len {
                 let (source, target) = (source.add(done), target.add(done));
                 last::<V, T, 1>(proof, transform, source, target, V::BYTES.min(len - done));
                 done += V::BYTES;
             }
-            return;
-        }
-        if len == V::BYTES {
+        } else if len == V::BYTES {
             // Spares the shortest common message the way below.
-            return last::<V, T, 1>(proof, transform, source, target, V::BYTES);
+            last::<V, T, 1>(proof, transform, source, target, V::BYTES);
+        } else if const { V::BLOCKS > 2 } {
+            in_groups::<V, T, GROUP>(proof, transform, source, target, len);
+        } else {
+            in_groups::<V, T, 8>(proof, transform, source, target, len);
         }
-        while len - done >= 8 * V::BYTES {
-            let mut data = [V::zero(proof); 8];
+    }
+}
+
+/// Registers of four blocks whose rounds run side by side: no more than it takes to begin one in each cycle.
+/// With few, what comes before and after the rounds is spread among them, and few of them wait in
+/// the CPU's queues.
+const GROUP: usize = 4;
+
+/// [`sweep`] by `G` registers. Those that do not fill a group come first: at the end, their rounds
+/// would wait for each other.
+///
+/// # Safety
+/// As for [`sweep`].
+#[inline(always)]
+unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
+    proof: V::Proof,
+    transform: &mut T,
+    source: *const u8,
+    target: *mut u8,
+    len: usize,
+) {
+    let first = len.div_ceil(V::BYTES) % G;
+    let mut done = len.min(V::BYTES * first);
+    // SAFETY: each access lies below `len`.
+    unsafe {
+        match first {
+            1 => last::<V, T, 1>(proof, transform, source, target, done),
+            2 => last::<V, T, 2>(proof, transform, source, target, done),
+            3 => last::<V, T, 3>(proof, transform, source, target, done),
+            4 if const { G > 4 } => last::<V, T, 4>(proof, transform, source, target, done),
+            5 if const { G > 4 } => last::<V, T, 5>(proof, transform, source, target, done),
+            6 if const { G > 4 } => last::<V, T, 6>(proof, transform, source, target, done),
+            7 if const { G > 4 } => last::<V, T, 7>(proof, transform, source, target, done),
+            _ => {}
+        }
+        while len - done >= G * V::BYTES {
+            let mut data = [V::zero(proof); G];
             for (i, register) in data.iter_mut().enumerate() {
                 *register = V::load(proof, source.add(done + V::BYTES * i));
             }
             for (i, register) in transform.apply(data).into_iter().enumerate() {
                 register.store(target.add(done + V::BYTES * i));
             }
-            done += 8 * V::BYTES;
+            done += G * V::BYTES;
         }
-        let (source, target, rest) = (source.add(done), target.add(done), len - done);
-        match rest.div_ceil(V::BYTES) {
-            0 => {}
-            1 => last::<V, T, 1>(proof, transform, source, target, rest),
-            2 => last::<V, T, 2>(proof, transform, source, target, rest),
-            3 => last::<V, T, 3>(proof, transform, source, target, rest),
-            4 => last::<V, T, 4>(proof, transform, source, target, rest),
-            5 => last::<V, T, 5>(proof, transform, source, target, rest),
-            6 => last::<V, T, 6>(proof, transform, source, target, rest),
-            7 => last::<V, T, 7>(proof, transform, source, target, rest),
-            _ => last::<V, T, 8>(proof, transform, source, target, rest),
+        if len > done {
+            let (source, target) = (source.add(done), target.add(done));
+            last::<V, T, G>(proof, transform, source, target, len - done);
         }
     }
 }

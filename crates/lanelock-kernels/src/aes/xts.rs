@@ -254,7 +254,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
             *data = data.xor(*tweak);
         }
         let mut next = [times_x(self.next, V::BLOCKS * G)];
-        if const { G == 8 } {
+        if const { G == 4 || G == 8 } {
             // Before the rounds, which would keep what comes behind them, the next registers' tweaks
             // among it, out of the CPU's queues.
             V::pin(&mut next);
