@@ -1,10 +1,11 @@
 //! XTS (IEEE 1619), with ciphertext stealing.
 
+use core::array;
+
 use super::rounds::{PerRounds, Rounds};
 use super::sweep::{Transform, sweep};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
-use crate::arrays::map;
 use crate::machine::Machine;
 
 /// One data unit, or the next part of one.
@@ -180,22 +181,20 @@ unsafe fn units<V: Vector, Key, const ROUNDS: usize, const ENCRYPT: bool>(
     let proof = rounds.proof();
     // SAFETY: the caller's promises.
     unsafe {
-        let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, job.tweak);
-        let chunks = len - len % (8 * V::BYTES);
-        sweep(proof, &mut mask, job.source, job.target, chunks);
-        mask.next.first().store(job.tweak.as_mut_ptr());
-        sweep(
-            proof,
-            &mut mask,
-            job.source.add(chunks),
-            job.target.add(chunks),
-            len - chunks,
-        );
-        let mut tweak = u128::from_le_bytes(job.tweak);
-        for _ in 0..(len - chunks) / BLOCK {
-            tweak = double(tweak);
+        let tweak = V::broadcast(proof, job.tweak.as_ptr());
+        let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, tweak);
+        let full = len - len % V::BYTES;
+        sweep(proof, &mut mask, job.source, job.target, full);
+        mask.next[0].first().store(job.tweak.as_mut_ptr());
+        if full < len {
+            let (source, target) = (job.source.add(full), job.target.add(full));
+            sweep(proof, &mut mask, source, target, len - full);
+            let mut tweak = u128::from_le_bytes(job.tweak);
+            for _ in 0..(len - full) / BLOCK {
+                tweak = double(tweak);
+            }
+            job.tweak = tweak.to_le_bytes();
         }
-        job.tweak = tweak.to_le_bytes();
     }
 }
 
@@ -206,11 +205,16 @@ fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     tweak: [u8; BLOCK],
 ) {
     let proof = rounds.proof();
-    // SAFETY: a block is loaded and stored.
+    // SAFETY: blocks are loaded, and one is stored.
     unsafe {
-        let mut mask = Mask::<V, ROUNDS, ENCRYPT>::start(rounds, tweak);
-        let [turned] = mask.apply([V::broadcast(proof, block.as_ptr())]);
-        turned.first().store(block.as_mut_ptr());
+        let tweak = V::broadcast(proof, tweak.as_ptr());
+        let state = [V::broadcast(proof, block.as_ptr()).xor(tweak)];
+        let [turned] = if ENCRYPT {
+            rounds.encrypt(state)
+        } else {
+            rounds.decrypt(state)
+        };
+        turned.xor(tweak).first().store(block.as_mut_ptr());
     }
 }
 
@@ -222,45 +226,78 @@ fn double(tweak: u128) -> u128 {
 
 struct Mask<V, const ROUNDS: usize, const ENCRYPT: bool> {
     rounds: Rounds<V, ROUNDS>,
-    /// The tweaks of the next register.
-    next: V,
+    /// The tweaks of the next register, and, if it is of four blocks, of the one after that.
+    next: [V; 2],
 }
 
 impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYPT> {
+    /// `tweak` is the first block's, in all blocks.
     #[inline(always)]
-    fn start(rounds: &Rounds<V, ROUNDS>, tweak: [u8; BLOCK]) -> Self {
-        let mut tweaks = [u128::from_le_bytes(tweak); 4];
-        for i in 1..V::BLOCKS {
-            tweaks[i] = double(tweaks[i - 1]);
-        }
-        let tweaks = map(tweaks, u128::to_le_bytes);
+    fn start(rounds: &Rounds<V, ROUNDS>, tweak: V) -> Self {
+        let proof = rounds.proof();
         // SAFETY: four blocks are no less than a register.
-        let next = unsafe { V::load(rounds.proof(), tweaks.as_ptr().cast()) };
+        let powers = unsafe { V::load(proof, POWERS.0.as_ptr().cast()) };
+        let high = tweak.clmul::<0x01>(powers);
+        let reduced = high.clmul::<0x01>(V::splat(proof, 0x87));
+        let low = tweak.clmul::<0x00>(powers);
+        let first = low.xor3(high.low_to_high(), reduced);
         Self {
             rounds: *rounds,
-            next,
+            next: [first, times_x(first, V::BLOCKS)],
         }
     }
+
+    /// The tweaks of the next register, for registers of four blocks: by those of two registers
+    /// before, times x to the power of 8. To move bytes does not take turns with the rounds.
+    #[inline(always)]
+    fn step(&mut self) -> V {
+        let [tweaks, after] = self.next;
+        let reduced = tweaks
+            .last_byte()
+            .clmul::<0x00>(V::splat(tweaks.proof(), 0x87));
+        self.next = [after, tweaks.bytes_up().xor(reduced)];
+        tweaks
+    }
 }
+
+/// x to the power of the block's number.
+#[repr(align(64))]
+struct Powers([u128; 4]);
+
+static POWERS: Powers = Powers([
+    1_u128.to_le(),
+    2_u128.to_le(),
+    4_u128.to_le(),
+    8_u128.to_le(),
+]);
 
 impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
     for Mask<V, ROUNDS, ENCRYPT>
 {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
-        let mut tweaks = [self.next; G];
-        for (data, (i, tweak)) in data.iter_mut().zip(tweaks.iter_mut().enumerate()) {
-            *tweak = times_x(self.next, V::BLOCKS * i);
-            *data = data.xor(*tweak);
+        let first = self.next[0];
+        let mut tweaks = [first; G];
+        for (i, tweak) in tweaks.iter_mut().enumerate() {
+            *tweak = if const { V::BLOCKS == 4 } {
+                self.step()
+            } else {
+                times_x(first, V::BLOCKS * i)
+            };
+            data[i] = data[i].xor(*tweak);
         }
-        let mut next = [times_x(self.next, V::BLOCKS * G)];
+        if const { V::BLOCKS != 4 } {
+            self.next[0] = times_x(first, V::BLOCKS * G);
+        }
         if const { G == 4 || G == 8 } {
             // Before the rounds, which would keep what comes behind them, the next registers' tweaks
             // among it, out of the CPU's queues.
-            V::pin(&mut next);
+            V::pin(array::from_mut(&mut self.next[0]));
+            if const { V::BLOCKS == 4 } {
+                V::pin(array::from_mut(&mut self.next[1]));
+            }
             V::pin(&mut data);
         }
-        [self.next] = next;
         let mut turned = if ENCRYPT {
             self.rounds.encrypt(data)
         } else {

@@ -137,6 +137,10 @@ pub(crate) trait Vector: Register {
     fn high_to_low(self) -> Self;
     /// Moves each 32-bit word of a block up by one place; the lowest becomes zero.
     fn words_up(self) -> Self;
+    /// Moves each byte of a block up by one place; the lowest becomes zero.
+    fn bytes_up(self) -> Self;
+    /// The highest byte of each block in the lowest place; zero elsewhere.
+    fn last_byte(self) -> Self;
     /// The highest 32-bit word of each block in all four places.
     fn last_word(self) -> Self;
     /// As [`Vector::last_word`], each with its bytes moved down by one place, the lowest to the top.

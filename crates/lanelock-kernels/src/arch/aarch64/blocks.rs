@@ -184,6 +184,8 @@ impl Vector for NeonBlock {
         low_to_high = |a| vextq_u8::<8>(vdupq_n_u8(0), a);
         high_to_low = |a| vextq_u8::<8>(a, vdupq_n_u8(0));
         words_up = |a| vextq_u8::<12>(vdupq_n_u8(0), a);
+        bytes_up = |a| vextq_u8::<15>(vdupq_n_u8(0), a);
+        last_byte = |a| vextq_u8::<15>(a, vdupq_n_u8(0));
         last_word = |a| vreinterpretq_u8_u32(vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(a)));
         last_word_rotated = |a| {
             let word = vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(a));

@@ -168,6 +168,14 @@ impl Vector for Block {
         Self(self.0 << 32)
     }
 
+    fn bytes_up(self) -> Self {
+        Self(self.0 << 8)
+    }
+
+    fn last_byte(self) -> Self {
+        Self(self.0 >> 120)
+    }
+
     fn last_word(self) -> Self {
         Self((self.0 >> 96) * WORDS)
     }

@@ -79,6 +79,8 @@ impl Vector for Xmm {
         low_to_high = |a| _mm_slli_si128::<8>(a);
         high_to_low = |a| _mm_srli_si128::<8>(a);
         words_up = |a| _mm_slli_si128::<4>(a);
+        bytes_up = |a| _mm_slli_si128::<1>(a);
+        last_byte = |a| _mm_srli_si128::<15>(a);
         last_word = |a| _mm_shuffle_epi32::<0xff>(a);
         last_word_rotated = |a| {
             let order = _mm_set1_epi32(0x0c0f_0e0d);

@@ -189,6 +189,8 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
         low_to_high = |a| _mm512_bslli_epi128::<8>(a);
         high_to_low = |a| _mm512_bsrli_epi128::<8>(a);
         words_up = |a| _mm512_bslli_epi128::<4>(a);
+        bytes_up = |a| _mm512_bslli_epi128::<1>(a);
+        last_byte = |a| _mm512_bsrli_epi128::<15>(a);
         last_word = |a| _mm512_shuffle_epi32::<0xff>(a);
         last_word_rotated = |a| {
             let order = _mm_set1_epi32(0x0c0f_0e0d);
