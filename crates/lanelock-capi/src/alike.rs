@@ -113,9 +113,10 @@ impl Alike {
             0 => RawOutput::InPlace,
             LANELOCK_OP_SEPARATE => RawOutput::Separate,
             _ => RawOutput::Nowhere,
-        })
-        .iv(op.iv_len)
-        .tag(op.tag_len, !has(op, LANELOCK_OP_TAG_CONST));
+        });
+        if has(op, LANELOCK_OP_TAG_CONST) {
+            form = form.tag_read_only();
+        }
         if has(op, LANELOCK_OP_CIPHER_RANGE) {
             form = form.cipher_range();
         }

@@ -6,8 +6,6 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::marker::PhantomData;
 
-use crate::halves::Halves;
-
 /// One run of memory in a segment list, laid out as POSIX `struct iovec`.
 ///
 /// Only the raw constructors take it; safe code uses [`IoSlice`] and [`IoSliceMut`].
@@ -101,9 +99,14 @@ pub struct Sink<'a>(Span, PhantomData<&'a mut [u8]>);
 #[repr(C)] // as records of other languages
 pub(crate) struct Span {
     pub(crate) base: *mut u8,
-    /// The length and the number of segments.
-    pub(crate) size: Halves,
+    pub(crate) size: Size,
 }
+
+/// How many bytes in how many segments, in one word: that of a run is its length, whatever that is.
+/// Validation refuses what is too long, and describing an operation need not look.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub(crate) struct Size(u64);
 
 /// Length of a span that an operation cannot describe.
 pub(crate) const TOO_LARGE: u32 = u32::MAX;
@@ -217,39 +220,36 @@ impl<'a> From<Sink<'a>> for Source<'a> {
 impl Span {
     #[inline]
     pub(crate) fn contiguous(base: *mut u8, len: usize) -> Self {
-        Self::new(base, u32::try_from(len).unwrap_or(TOO_LARGE), 0)
-    }
-
-    #[inline]
-    fn new(base: *mut u8, len: u32, segments: u32) -> Self {
         Self {
             base,
-            size: Halves::new(len, segments),
+            size: Size(len as u64),
         }
     }
 
     /// Total bytes; `TOO_LARGE` if they do not fit, which validation refuses.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
-        self.size.len()
+        self.size.bytes()
     }
 
     /// 0 for one run.
     #[inline]
     pub(crate) fn segments(&self) -> u32 {
-        self.size.beside()
+        self.size.segments()
     }
 
     fn of_segments(segments: &[Segment]) -> Self {
         let total = segments
             .iter()
             .fold(0_usize, |sum, s| sum.saturating_add(s.len));
-        let count = u32::try_from(segments.len());
-        match (u32::try_from(total), count) {
+        match (u32::try_from(total), u32::try_from(segments.len())) {
             // An empty list has no bytes: the same as an empty slice.
-            (_, Ok(0)) => Self::new(std::ptr::dangling_mut(), 0, 0),
-            (Ok(len), Ok(count)) => Self::new(segments.as_ptr().cast_mut().cast(), len, count),
-            _ => Self::new(std::ptr::dangling_mut(), TOO_LARGE, 0),
+            (_, Ok(0)) => Self::contiguous(std::ptr::dangling_mut(), 0),
+            (Ok(bytes), Ok(count)) if count <= Size::MAX_SEGMENTS => Self {
+                base: segments.as_ptr().cast_mut().cast(),
+                size: Size::of_list(bytes, count),
+            },
+            _ => Self::contiguous(std::ptr::dangling_mut(), TOO_LARGE as usize),
         }
     }
 
@@ -260,6 +260,46 @@ impl Span {
         }
         // SAFETY: the type's invariant: `base` points at `segments` entries.
         unsafe { std::slice::from_raw_parts(self.base.cast(), self.segments() as usize) }
+    }
+}
+
+impl Size {
+    /// Set in that of a list: no run has as many bytes.
+    const LIST: u64 = 1 << 63;
+    const MAX_SEGMENTS: u32 = u32::MAX >> 1;
+
+    /// `segments` is 1 to [`Size::MAX_SEGMENTS`].
+    fn of_list(bytes: u32, segments: u32) -> Self {
+        Self(Self::LIST | u64::from(segments) << 32 | u64::from(bytes))
+    }
+
+    /// The length of a run; of a list it is more than any.
+    #[inline(always)]
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
+
+    /// At most [`TOO_LARGE`].
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the low half, or a small word"
+    )]
+    fn bytes(self) -> u32 {
+        if self.0 & Self::LIST != 0 {
+            self.0 as u32
+        } else {
+            self.0.min(TOO_LARGE.into()) as u32
+        }
+    }
+
+    /// 0 for one run.
+    #[inline]
+    fn segments(self) -> u32 {
+        if self.0 & Self::LIST == 0 {
+            return 0;
+        }
+        (self.0 >> 32) as u32 & Self::MAX_SEGMENTS
     }
 }
 
@@ -353,6 +393,18 @@ mod tests {
     #[test]
     fn an_empty_list_is_an_empty_buffer() {
         assert_eq!(Buffer::read_only(&[] as &[IoSlice<'_>]).input_len(), 0);
+    }
+
+    #[test]
+    fn a_run_beyond_four_gib_saturates() {
+        for (len, seen) in [(0, 0), (1 << 31, 1 << 31), (1 << 32, TOO_LARGE)] {
+            let run = Span::contiguous(std::ptr::dangling_mut(), len);
+            assert_eq!((run.len(), run.segments()), (seen, 0));
+            assert_eq!(run.size.word(), len as u64);
+        }
+        let most = Size::of_list(7, Size::MAX_SEGMENTS);
+        assert_eq!((most.bytes(), most.segments()), (7, Size::MAX_SEGMENTS));
+        assert!(most.word() > isize::MAX as u64);
     }
 
     #[test]

@@ -221,6 +221,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     }
 
     /// The session whose engine runs the batch.
+    #[inline(always)]
     pub(crate) fn session(&self) -> &'a SessionInner {
         let first = self.order.map_or(0, |order| order[0].into());
         self.ops[first].session

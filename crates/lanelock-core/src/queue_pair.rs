@@ -262,11 +262,9 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
             }
         }
         statuses |= op.status as u8;
-        if !rules.join(op, &mut joint) {
-            return None;
-        }
+        rules.join(op, &mut joint);
     }
-    let all = statuses == Status::NotProcessed as u8 && rules.admits_all(&joint);
+    let all = statuses == Status::NotProcessed as u8 && rules.admits_all(&joint, ops);
     all.then_some(Alike {
         bytes: joint.bytes,
         aad: joint.aad > 0,
@@ -325,7 +323,7 @@ fn count_each(batch: &mut Batch<'_, '_>, counters: &Counters) -> BurstOutcome {
     batch.for_each(|op| {
         if op.0.status == Status::Success {
             succeeded += 1;
-            bytes += u64::from(op.0.cipher.len().max(op.0.auth.len()));
+            bytes += u64::from(op.0.cipher().len().max(op.0.auth().len()));
         } else {
             by_status[count_failed(op) as usize] += 1;
         }

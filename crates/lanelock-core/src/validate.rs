@@ -3,7 +3,7 @@
 use crate::algorithm::{Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::group::GroupId;
-use crate::op::signature::Signature;
+use crate::op::flags::Flags;
 use crate::op::{Extent, Op};
 use crate::status::InvalidReason;
 use crate::transform::{Direction, Transform};
@@ -19,10 +19,8 @@ pub(crate) struct Rules {
     /// All bits if there is an authenticated range, none otherwise.
     pub(crate) auth_mask: u32,
     pub(crate) group: GroupId,
-    /// What a regular operation's signature is, in the bits of the mask.
-    regular: Signature,
-    /// Bits that do not matter to the comparison.
-    ignored: Signature,
+    /// What no operation has that is regular but for its ranges.
+    forbidden: Flags,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
     pub(crate) max_aad: u32,
@@ -62,12 +60,10 @@ impl Rules {
             row.min_payload.is_multiple_of(row.block),
             "`Whole` looks for blocks in what there is beyond the least"
         );
-        let (regular, ignored) = signature(parts, iv_len, transform.tag_length());
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
             group,
-            regular,
-            ignored,
+            forbidden: forbidden(parts),
             parts,
             iv_len: small(iv_len),
             block_mask: small(row.block - 1),
@@ -148,8 +144,9 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 /// Whatever passes here passes [`validate_any`] with the same ranges, which are settled already.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole {
-    regular: Signature,
-    ignored: Signature,
+    iv_len: u64,
+    tag_len: u64,
+    forbidden: Flags,
     block_mask: u64,
     min_len: u64,
     /// Lengths from the least to the largest.
@@ -162,8 +159,9 @@ impl Whole {
     #[inline(always)]
     pub(crate) fn of(rules: &Rules) -> Self {
         Self {
-            regular: rules.regular,
-            ignored: rules.ignored.with(Signature::SEPARATE),
+            iv_len: rules.iv_len.into(),
+            tag_len: rules.tag_len.into(),
+            forbidden: rules.forbidden | Flags::RANGES,
             block_mask: rules.block_mask.into(),
             min_len: rules.min_payload.into(),
             span: (rules.max_payload - rules.min_payload).into(),
@@ -174,69 +172,55 @@ impl Whole {
 
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        // Of a list of segments the word is more than any length.
-        let len = op.input.size.word();
-        let fits = (op.signature.without(self.ignored) == self.regular)
-            & (len & self.block_mask == 0)
-            & (len.wrapping_sub(self.min_len) <= self.span)
-            & (op.aad.word() <= self.max_aad);
-        fits && self.has_room(op)
+        let mut alone = Joint::default();
+        self.join(op, &mut alone);
+        self.admits_all(&alone, std::slice::from_ref(op))
     }
 
-    /// Whether the output, if it is other memory, holds as much as the input.
+    /// Adds `op` to those before it.
     #[inline(always)]
-    fn has_room(self, op: &Op<'_>) -> bool {
-        let (len, room) = (op.input.size.word(), op.output.size.word());
-        !op.signature.has(Signature::SEPARATE)
-            || room >= len & self.cipher_mask && room < TOO_LARGE.into()
-    }
-
-    /// Adds `op` to those before it; `false` if it is not to be admitted.
-    #[inline(always)]
-    pub(crate) fn join(self, op: &Op<'_>, joint: &mut Joint) -> bool {
+    pub(crate) fn join(self, op: &Op<'_>, joint: &mut Joint) {
+        // Of a list of segments, or an inline part, the word is more than any length.
         let len = op.input.size.word();
         joint.beyond |= len.wrapping_sub(self.min_len);
-        joint.unlike |= op.signature.without(self.ignored).unlike(self.regular);
+        joint.unlike |= (op.iv.word() ^ self.iv_len) | (op.tag.word() ^ self.tag_len);
+        joint.flags |= op.flags;
         joint.aad |= op.aad.word();
         joint.bytes = joint.bytes.wrapping_add(len);
-        self.has_room(op)
     }
 
-    /// Whether those that were joined are all admitted, as [`Whole::admits`] would; only some of which the
-    /// lengths together have bits that none may have alone are not.
+    /// Whether `ops`, which were joined, are all regular; only some of which the lengths together have
+    /// bits that none may have alone are not admitted.
     #[inline(always)]
-    pub(crate) fn admits_all(self, joint: &Joint) -> bool {
-        joint.unlike == Signature::EMPTY
+    pub(crate) fn admits_all(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
+        joint.unlike == 0
+            && !joint.flags.has(self.forbidden)
             && joint.beyond & self.block_mask == 0
             && joint.beyond <= self.span
             && joint.aad <= self.max_aad
+            && (!joint.flags.has(Flags::SEPARATE) || ops.iter().all(|op| self.has_room(op)))
+    }
+
+    /// Whether the output holds as much as the input.
+    #[inline(always)]
+    fn has_room(self, op: &Op<'_>) -> bool {
+        let (len, room) = (op.input.size.word(), op.output.size.word());
+        room >= len & self.cipher_mask && room < TOO_LARGE.into()
     }
 }
 
 /// What operations have between them, gathered without a branch for each: bits that any of them has.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Joint {
     /// Of the bytes that the inputs have more than the least; below that, the top ones.
     beyond: u64,
-    /// Of the differences from the regular signature.
-    unlike: Signature,
+    /// Of the differences of IVs' and tags' lengths from those demanded.
+    unlike: u64,
+    flags: Flags,
     /// Of the lengths of additional data.
     pub(crate) aad: u64,
     /// The sum of the inputs' lengths, if all are admitted.
     pub(crate) bytes: u64,
-}
-
-impl Default for Joint {
-    /// Of none.
-    #[inline(always)]
-    fn default() -> Self {
-        Self {
-            beyond: 0,
-            unlike: Signature::EMPTY,
-            aad: 0,
-            bytes: 0,
-        }
-    }
 }
 
 /// Whether `op` differs from [`Whole`] by its ranges alone, and is valid: then they are settled.
@@ -244,10 +228,9 @@ impl Default for Joint {
 #[inline]
 fn validate_ranges(op: &mut Op<'_>) -> bool {
     let rules = &op.session.rules;
-    let ignored = rules
-        .ignored
-        .with(Signature::RANGES.with(Signature::SEPARATE));
-    if op.signature.without(ignored) != rules.regular
+    if op.flags.has(rules.forbidden)
+        || op.iv.word() != rules.iv_len.into()
+        || op.tag.word() != rules.tag_len.into()
         || op.input.len() == TOO_LARGE
         || op.output.len() == TOO_LARGE
     {
@@ -256,13 +239,13 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
     let in_place = op.access == Access::InPlace;
     let mut output_at = op.output_at;
     if rules.ciphers() {
-        let (at, len) = (op.cipher.at(), op.cipher.len());
+        let (at, len) = (op.cipher().at(), op.cipher().len());
         if in_place {
             output_at = at; // the output is the input: what fits one fits the other
         } else if !Extent::new(output_at, len).fits(op.output.len()) {
             return false;
         }
-        let valid = op.cipher.fits(op.input.len())
+        let valid = op.cipher().fits(op.input.len())
             & (len & u32::from(rules.block_mask) == 0)
             & (len >= rules.min_payload)
             & (len <= rules.max_payload);
@@ -271,7 +254,7 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
         }
     }
     let authenticates = rules.has(Rules::AUTH);
-    if op.aad.word() > rules.max_aad.into() || authenticates && !op.auth.fits(op.input.len()) {
+    if op.aad.word() > rules.max_aad.into() || authenticates && !op.auth().fits(op.input.len()) {
         return false;
     }
     if rules.ciphers() {
@@ -303,7 +286,7 @@ fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     }
     if !rules.has(Rules::AUTH) {
         op.auth = Extent::default();
-    } else if !op.auth.fits(op.input.len()) {
+    } else if !op.auth().fits(op.input.len()) {
         return Err(Bad::AuthRange);
     }
     check_iv(op, rules)?;
@@ -317,33 +300,25 @@ fn validate_any(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     Ok(())
 }
 
-/// The signature of a session's regular operations, and the bits in which they may differ.
-fn signature(parts: u8, iv_len: usize, tag_len: usize) -> (Signature, Signature) {
-    let mut regular = Signature::EMPTY.with_iv(iv_len).with_tag(tag_len);
-    if regular.has(Signature::CLOSER_LOOK) {
-        // A length that the signature cannot hold (a SHAKE's longest digest): what asks for a
-        // closer look must not look regular.
-        regular = regular.with(Signature::UNMATCHED);
-    }
-    let mut ignored = Signature::EMPTY;
-    if parts & Rules::CIPHER == 0 {
-        ignored = ignored.with(Signature::READ_ONLY);
+/// What no regular operation of a session with these parts has.
+fn forbidden(parts: u8) -> Flags {
+    let mut forbidden = Flags::CLOSER_LOOK;
+    if parts & Rules::CIPHER != 0 {
+        forbidden |= Flags::READ_ONLY;
     }
     if parts & Rules::TAG != 0 && parts & Rules::FORWARD != 0 {
-        regular = regular.with(Signature::TAG_WRITABLE);
-    } else {
-        ignored = ignored.with(Signature::TAG_WRITABLE);
+        forbidden |= Flags::TAG_READ_ONLY;
     }
-    (regular, ignored)
+    forbidden
 }
 
 #[inline]
 fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if !op.cipher.fits(op.input.len()) {
+    if !op.cipher().fits(op.input.len()) {
         return Err(Bad::CipherRange);
     }
-    let len = op.cipher.len();
+    let len = op.cipher().len();
     if len & u32::from(rules.block_mask) != 0 {
         return Err(Bad::BlockMultiple);
     }
@@ -355,10 +330,10 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     }
     match op.access {
         Access::InPlace => {
-            if op.signature.has(Signature::OUTPUT_AT_IN_PLACE) {
+            if op.flags.has(Flags::OUTPUT_AT_IN_PLACE) {
                 return Err(Bad::OutputOffset);
             }
-            op.output_at = op.cipher.at();
+            op.output_at = op.cipher().at();
         }
         Access::Separate | Access::SeparateUnchecked => {
             if !Extent::new(op.output_at, len).fits(op.output.len()) {
@@ -420,7 +395,7 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 /// An inline header part must not be rewritten by the payload: the reverse operation would read
 /// other bytes.
 fn check_header(op: &Op<'_>, part: Extent, rules: &Rules) -> Result<(), InvalidReason> {
-    let rewritten = rules.ciphers() && op.access == Access::InPlace && part.overlaps(op.cipher);
+    let rewritten = rules.ciphers() && op.access == Access::InPlace && part.overlaps(op.cipher());
     if rewritten {
         Err(InvalidReason::HeaderOverlap)
     } else {
@@ -445,11 +420,10 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
         return Err(Bad::TagLength);
     }
     if op.tag.is_separate() {
-        let writable = op.signature.has(Signature::TAG_WRITABLE);
-        return if writable || !rules.is_forward() {
-            Ok(())
-        } else {
+        return if rules.is_forward() && op.flags.has(Flags::TAG_READ_ONLY) {
             Err(Bad::TagReadOnly)
+        } else {
+            Ok(())
         };
     }
     check_inline_tag(op, rules)
@@ -466,26 +440,26 @@ fn check_inline_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason>
     let (side, payload_at) = if forward {
         (op.output.len(), op.output_at)
     } else {
-        (op.input.len(), op.cipher.at())
+        (op.input.len(), op.cipher().at())
     };
     if !tag.fits(side) {
         return Err(Bad::TagRange);
     }
-    let payload = Extent::new(payload_at, op.cipher.len());
+    let payload = Extent::new(payload_at, op.cipher().len());
     if rules.ciphers() && tag.overlaps(payload) {
         if !rules.has(Rules::MAC_FIRST) || !payload.contains(tag) {
             return Err(Bad::TagOverlap);
         }
-        op.signature = op.signature.with(Signature::TAG_IN_PAYLOAD);
+        op.flags |= Flags::TAG_IN_PAYLOAD;
     }
     let same_memory = op.access == Access::InPlace || !forward;
     let authenticated = rules.has(Rules::AUTH)
-        && if !op.signature.has(Signature::TAG_IN_PAYLOAD) {
-            same_memory && tag.overlaps(op.auth)
+        && if !op.flags.has(Flags::TAG_IN_PAYLOAD) {
+            same_memory && tag.overlaps(op.auth())
         } else {
             // Payload bytes that the tag replaces, in offsets of the input.
-            let at = tag.at() - payload_at + op.cipher.at();
-            Extent::new(at, tag.len()).overlaps(op.auth)
+            let at = tag.at() - payload_at + op.cipher().at();
+            Extent::new(at, tag.len()).overlaps(op.auth())
         };
     let in_header = [&op.iv, &op.aad]
         .into_iter()

@@ -55,7 +55,7 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
     let rules = &op.session.rules;
     let name = op.session.spec();
     let (input, output) = (op.input.len(), op.output.len());
-    let (cipher, auth) = (op.cipher, op.auth);
+    let (cipher, auth) = (op.cipher(), op.auth());
     // A range that is reversed or does not fit 32 bits is kept as an offset past any buffer's end.
     let past_end = |what: &str, extent: Extent| match extent.at() {
         0xffff_fffe.. => {

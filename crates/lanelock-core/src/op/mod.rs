@@ -1,10 +1,10 @@
 //! One message of a session: its buffer, ranges, IV, additional data, tag and status.
 
 mod error;
+pub(crate) mod flags;
 mod plain;
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
 mod raw;
-pub(crate) mod signature;
 mod tag;
 mod valid;
 
@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use signature::Signature;
+use flags::Flags;
 
 pub use error::OpError;
 pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
@@ -43,31 +43,31 @@ use crate::status::{InvalidReason, Status};
 ///     .tag_at(icv)
 /// # }
 /// ```
-// In this order, what most operations do not have is one stretch of zeros, soon written, and the two
-// ranges, which are written together, do not cross the middle; operations in a row share no cache
-// line.
+// In this order, pairs of words are written at once and none crosses the middle, and operations in a row
+// share no cache line.
 #[repr(C, align(64))]
 pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
-    pub(crate) input: Span,
-    pub(crate) output: Span,
-    pub(crate) cipher: Extent,
-    pub(crate) auth: Extent,
-    pub(crate) iv: Place,
-    pub(crate) tag: Place,
-    pub(crate) aad: Place,
     pub(crate) output_at: u32,
     pub(crate) access: Access,
     pub(crate) status: Status,
     pub(crate) reason: Option<InvalidReason>,
-    pub(crate) signature: Signature,
+    pub(crate) flags: Flags,
+    pub(crate) input: Span,
+    pub(crate) output: Span,
+    pub(crate) iv: Place,
+    pub(crate) tag: Place,
+    pub(crate) aad: Place,
+    /// This and the next count if the flags have [`Flags::RANGES`]; else see [`Op::cipher`].
+    pub(crate) cipher: Extent,
+    pub(crate) auth: Extent,
     lifetime: PhantomData<&'a mut [u8]>,
 }
 
 /// A part that is either a slice of its own (`base` is not null) or inline at offset `at`.
 ///
 /// Invariant: where `base` is not null it is valid for reads of `len` bytes while the operation
-/// lives, and for writes if the signature has [`Signature::TAG_WRITABLE`] and this is its tag.
+/// lives, and for writes if this is its tag, unless the flags have [`Flags::TAG_READ_ONLY`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // as records of other languages
 pub(crate) struct Place {
@@ -89,27 +89,26 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn new(session: &'a Session, buffer: Buffer<'a>) -> Self {
         let session = session.inner();
-        let signature = match buffer.access {
-            Access::InPlace => Signature::EMPTY,
-            Access::Separate => Signature::SEPARATE,
-            Access::ReadOnly => Signature::READ_ONLY,
-            Access::SeparateUnchecked => Signature::CLOSER_LOOK,
+        let flags = match buffer.access {
+            Access::InPlace => Flags::default(),
+            Access::Separate => Flags::SEPARATE,
+            Access::ReadOnly => Flags::READ_ONLY,
+            Access::SeparateUnchecked => Flags::UNCHECKED,
         };
-        let whole = |used: u32| Extent::new(0, buffer.input.len() & used);
         Self {
             session,
-            input: buffer.input,
-            output: buffer.output,
-            iv: Place::ABSENT,
-            aad: Place::ABSENT,
-            tag: Place::ABSENT,
-            cipher: whole(session.rules.cipher_mask),
-            auth: whole(session.rules.auth_mask),
             output_at: 0,
-            signature,
             access: buffer.access,
             status: Status::NotProcessed,
             reason: None,
+            flags,
+            input: buffer.input,
+            output: buffer.output,
+            iv: Place::ABSENT,
+            tag: Place::ABSENT,
+            aad: Place::ABSENT,
+            cipher: Extent::default(),
+            auth: Extent::default(),
             lifetime: PhantomData,
         }
     }
@@ -119,7 +118,6 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn iv(mut self, iv: &'a [u8]) -> Self {
         self.iv = Place::separate(iv.as_ptr().cast_mut(), iv.len());
-        self.signature = self.signature.with_iv(iv.len());
         self
     }
 
@@ -128,7 +126,6 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn iv_at(mut self, offset: usize) -> Self {
         self.iv = Place::inline(offset, self.session.rules.iv_len());
-        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
 
@@ -147,7 +144,6 @@ impl<'a> Op<'a> {
     pub fn aad_range(mut self, range: Range<usize>) -> Self {
         let extent = Extent::from(range);
         self.aad = Place::inline(extent.at() as usize, extent.len() as usize);
-        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
     }
 
@@ -155,8 +151,8 @@ impl<'a> Op<'a> {
     #[inline]
     #[must_use]
     pub fn cipher_range(mut self, range: Range<usize>) -> Self {
+        self.settle_ranges();
         self.cipher = range.into();
-        self.signature = self.signature.with(Signature::RANGES);
         self
     }
 
@@ -166,8 +162,8 @@ impl<'a> Op<'a> {
     #[inline]
     #[must_use]
     pub fn auth_range(mut self, range: Range<usize>) -> Self {
+        self.settle_ranges();
         self.auth = range.into();
-        self.signature = self.signature.with(Signature::RANGES);
         self
     }
 
@@ -176,11 +172,11 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn output_at(mut self, offset: usize) -> Self {
         self.output_at = clamp(offset);
-        self.signature = self.signature.with(if self.access == Access::InPlace {
-            Signature::OUTPUT_AT_IN_PLACE
+        if self.access == Access::InPlace {
+            self.flags |= Flags::OUTPUT_AT_IN_PLACE;
         } else {
-            Signature::RANGES
-        });
+            self.settle_ranges();
+        }
         self
     }
 
@@ -188,12 +184,8 @@ impl<'a> Op<'a> {
     #[inline]
     #[must_use]
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
-        let tag_len = tag.len();
-        self.tag = Place::separate(tag.as_mut_ptr(), tag_len);
-        self.signature = self
-            .signature
-            .with_tag(tag_len)
-            .with(Signature::TAG_WRITABLE);
+        self.tag = Place::separate(tag.as_mut_ptr(), tag.len());
+        self.flags = self.flags.without(Flags::TAG_READ_ONLY);
         self
     }
 
@@ -202,7 +194,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn expected_tag(mut self, tag: &'a [u8]) -> Self {
         self.tag = Place::separate(tag.as_ptr().cast_mut(), tag.len());
-        self.signature = self.signature.with_tag(tag.len());
+        self.flags |= Flags::TAG_READ_ONLY;
         self
     }
 
@@ -211,8 +203,40 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn tag_at(mut self, offset: usize) -> Self {
         self.tag = Place::inline(offset, self.session.rules.tag_len());
-        self.signature = self.signature.with(Signature::CLOSER_LOOK);
         self
+    }
+
+    /// What is encrypted or decrypted: nothing, if the session does neither.
+    #[inline]
+    pub(crate) fn cipher(&self) -> Extent {
+        if self.flags.has(Flags::RANGES) {
+            self.cipher
+        } else {
+            self.whole(self.session.rules.cipher_mask)
+        }
+    }
+
+    /// What is authenticated as a range: nothing, if the session has none.
+    #[inline]
+    pub(crate) fn auth(&self) -> Extent {
+        if self.flags.has(Flags::RANGES) {
+            self.auth
+        } else {
+            self.whole(self.session.rules.auth_mask)
+        }
+    }
+
+    /// The whole input, if the mask has all bits.
+    #[inline]
+    fn whole(&self, mask: u32) -> Extent {
+        Extent::new(0, self.input.len() & mask)
+    }
+
+    /// Makes the ranges count.
+    #[inline]
+    fn settle_ranges(&mut self) {
+        (self.cipher, self.auth) = (self.cipher(), self.auth());
+        self.flags |= Flags::RANGES;
     }
 
     /// The result of the operation.

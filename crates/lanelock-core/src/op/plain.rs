@@ -34,7 +34,8 @@ struct Walk<'w, 'a, S> {
 
 /// Payloads and IVs, as they lie in their operations.
 ///
-/// Invariant: that of [`Plain`]; the engine's parts of their sessions are of type `S`.
+/// Invariant: that of [`Plain`]; the sessions encrypt or decrypt, and the engine's parts of them are of type
+/// `S`.
 #[derive(Debug)]
 pub struct PlainPayloads<'w, 'a, S> {
     ops: &'w mut [Op<'a>],
@@ -141,9 +142,11 @@ impl<'w, 'a> Plain<'w, 'a> {
     /// Payloads and IVs, for sessions that encrypt or decrypt.
     ///
     /// # Panics
-    /// If the engine's part of the sessions is not an `S`.
+    /// Unless the sessions encrypt or decrypt, and have an `S` as the engine's part.
     #[inline(always)]
     pub fn payloads<S: EngineSession>(&mut self) -> PlainPayloads<'_, 'a, S> {
+        let rules = &self.ops[0].session.rules;
+        assert!(rules.ciphers(), "sessions of a cipher");
         assert_of_type::<S>(self.ops);
         PlainPayloads {
             ops: self.ops,
@@ -246,15 +249,15 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
             .map(|op| unsafe { op.session.engine_that_is() })
     }
 
-    /// Where the fields are. The invariant makes the cipher range all of the input or, where
-    /// nothing may be written, nothing; both sides one run, the output at least as long.
+    /// Where the fields are. The invariant makes the cipher range all of the input, both sides one
+    /// run, and the output at least as long.
     #[inline(always)]
     #[must_use]
     pub fn columns(self) -> Columns<'w> {
         let (first, count) = (self.ops.as_mut_ptr(), self.ops.len());
         // SAFETY: fields of the first operation, which the slice has; their places alone are taken.
         unsafe {
-            let word: *const u64 = (&raw const (*first).cipher).cast();
+            let word: *const u64 = (&raw const (*first).input.size).cast();
             Columns {
                 source: (&raw const (*first).input.base).cast(),
                 target: (&raw const (*first).output.base).cast(),
@@ -281,7 +284,7 @@ unsafe fn plain_iv<'w>(op: &Op<'_>, len: usize) -> &'w [u8] {
     unsafe { slice::from_raw_parts(op.iv.base, len) }
 }
 
-/// Where the low half of a word is: the length in [`Halves`](crate::halves::Halves).
+/// Where the low half of a word is: the length of a run that is valid.
 const LOW_HALF: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
 impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
@@ -301,7 +304,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
         Some(unsafe {
             PlainTag {
                 session,
-                message: slice::from_raw_parts(base, op.auth.len() as usize),
+                message: slice::from_raw_parts(base, op.input.len() as usize),
                 iv: plain_iv(op, self.iv_len),
                 tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),
             }
@@ -339,7 +342,7 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
         Some(unsafe {
             PlainAead {
                 session,
-                payload: Run::new(input, output, op.cipher.len() as usize),
+                payload: Run::new(input, output, op.input.len() as usize),
                 iv: plain_iv(op, self.iv_len),
                 aad: ptr::slice_from_raw_parts(op.aad.base, op.aad.len() as usize),
                 tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),

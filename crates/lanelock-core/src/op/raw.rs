@@ -5,7 +5,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
 
-use super::signature::Signature;
+use super::flags::Flags;
 use super::{Extent, Op, Place, clamp};
 use crate::buffer::{Access, Span};
 use crate::halves::Halves;
@@ -77,8 +77,7 @@ struct Rest {
     access: Access,
     status: Status,
     reason: Option<InvalidReason>,
-    signature: Signature,
-    padding: u32, // what is copied is a register
+    flags: Flags,
 }
 
 const _: () = {
@@ -86,18 +85,18 @@ const _: () = {
     assert!(offset_of!(Rest, access) == offset_of!(Op<'static>, access) - START);
     assert!(offset_of!(Rest, status) == offset_of!(Op<'static>, status) - START);
     assert!(offset_of!(Rest, reason) == offset_of!(Op<'static>, reason) - START);
-    assert!(offset_of!(Rest, signature) == offset_of!(Op<'static>, signature) - START);
-    assert!(size_of::<Rest>() <= size_of::<Op<'static>>() - START);
+    assert!(offset_of!(Rest, flags) == offset_of!(Op<'static>, flags) - START);
+    assert!(size_of::<Rest>() == 8, "what is copied is a register");
 };
 
 impl RawForm {
     /// Operations of an input and, perhaps, additional data.
     #[must_use]
     pub fn new(output: RawOutput) -> Self {
-        let (access, signature) = match output {
-            RawOutput::InPlace => (Access::InPlace, Signature::EMPTY),
-            RawOutput::Separate => (Access::Separate, Signature::SEPARATE),
-            RawOutput::Nowhere => (Access::ReadOnly, Signature::READ_ONLY),
+        let (access, flags) = match output {
+            RawOutput::InPlace => (Access::InPlace, Flags::default()),
+            RawOutput::Separate => (Access::Separate, Flags::SEPARATE),
+            RawOutput::Nowhere => (Access::ReadOnly, Flags::READ_ONLY),
         };
         Self {
             rest: Rest {
@@ -105,28 +104,17 @@ impl RawForm {
                 access,
                 status: Status::NotProcessed,
                 reason: None,
-                signature,
-                padding: 0,
+                flags,
             },
             cipher_range: false,
             auth_range: false,
         }
     }
 
-    /// Each with an IV of `len` bytes; 0 for none.
+    /// Tags may only be read.
     #[must_use]
-    pub fn iv(mut self, len: u32) -> Self {
-        self.rest.signature = self.rest.signature.with_iv(len as usize);
-        self
-    }
-
-    /// Each with a tag of `len` bytes, 0 for none, that may be written or only read.
-    #[must_use]
-    pub fn tag(mut self, len: u32, writable: bool) -> Self {
-        self.rest.signature = self.rest.signature.with_tag(len as usize);
-        if writable && len != 0 {
-            self.rest.signature = self.rest.signature.with(Signature::TAG_WRITABLE);
-        }
+    pub fn tag_read_only(mut self) -> Self {
+        self.rest.flags |= Flags::TAG_READ_ONLY;
         self
     }
 
@@ -134,7 +122,7 @@ impl RawForm {
     #[must_use]
     pub fn cipher_range(mut self) -> Self {
         self.cipher_range = true;
-        self.rest.signature = self.rest.signature.with(Signature::RANGES);
+        self.rest.flags |= Flags::RANGES;
         self
     }
 
@@ -142,7 +130,7 @@ impl RawForm {
     #[must_use]
     pub fn auth_range(mut self) -> Self {
         self.auth_range = true;
-        self.rest.signature = self.rest.signature.with(Signature::RANGES);
+        self.rest.flags |= Flags::RANGES;
         self
     }
 
@@ -150,10 +138,10 @@ impl RawForm {
     #[must_use]
     pub fn output_at(mut self, offset: usize) -> Self {
         self.rest.output_at = clamp(offset);
-        self.rest.signature = self.rest.signature.with(match self.rest.access {
-            Access::InPlace => Signature::OUTPUT_AT_IN_PLACE,
-            _ => Signature::RANGES,
-        });
+        self.rest.flags |= match self.rest.access {
+            Access::InPlace => Flags::OUTPUT_AT_IN_PLACE,
+            _ => Flags::RANGES,
+        };
         self
     }
 }
@@ -165,10 +153,11 @@ impl RawForm {
         self.rest.access == Access::Separate
     }
 
-    /// Whether what is encrypted, decrypted or authenticated may be given.
+    /// Whether it is given what is encrypted, decrypted or authenticated, or where the payload starts in
+    /// other memory.
     #[must_use]
     pub fn has_ranges(&self) -> bool {
-        self.cipher_range | self.auth_range
+        self.rest.flags.has(Flags::RANGES)
     }
 }
 
@@ -178,12 +167,12 @@ impl<'a> Op<'a> {
     /// were just stored one by one waits until the stores have reached the cache.
     ///
     /// # Safety
-    /// `SEPARATE` and `RANGES` are what the form says. `raw` is valid for reads. In it, IV and tag have
-    /// the form's lengths, and `zero` is 0 in every run that the form has. For `'a`, each of these runs
-    /// is valid for reads, and its address not null unless it is that of a part other than input and
-    /// output that is empty; what is written (the output, and a tag that may be) is valid for writes,
-    /// nobody else refers to it, and it lies apart from every other run of the operation, or is the
-    /// input where the result replaces that.
+    /// `SEPARATE` and `RANGES` are what the form says. `raw` is valid for reads, and `zero` is 0 in every
+    /// run but perhaps in an output that the form has not. For `'a`, each of these runs is valid for reads,
+    /// and its address not null unless it is that of a part other than input and output that is empty;
+    /// what is written (the output, and a tag that may be) is valid for writes, nobody else refers to it,
+    /// and it lies apart from every other run of the operation, or is the input where the result replaces
+    /// that.
     #[inline(always)]
     pub unsafe fn write_raw<const SEPARATE: bool, const RANGES: bool, const FRESH: bool>(
         place: &mut MaybeUninit<Self>,
@@ -206,12 +195,10 @@ impl<'a> Op<'a> {
                 false => ptr::copy_nonoverlapping(from, to, 1),
             };
             let input = &raw const (*raw).input;
-            let len = (*input).len;
-            let whole = |used: u32| Extent::new(0, len & used);
             let range = |given: bool, from: *const u32, used: u32| match given {
                 true if FRESH => Extent::new(*from.add(1), *from),
                 true => Extent(from.cast::<Halves>().read()),
-                false => whole(used),
+                false => Extent::new(0, (*input).len & used),
             };
             let (cipher, auth) = if RANGES {
                 let (cipher, auth) = (&raw const (*raw).cipher_len, &raw const (*raw).auth_len);
@@ -220,8 +207,7 @@ impl<'a> Op<'a> {
                     range(form.auth_range, auth, session.rules.auth_mask),
                 )
             } else {
-                let rules = &session.rules;
-                (whole(rules.cipher_mask), whole(rules.auth_mask))
+                (Extent::default(), Extent::default())
             };
             let output = if SEPARATE {
                 &raw const (*raw).output
@@ -310,12 +296,12 @@ mod tests {
             aad,
             output_at,
             access,
-            signature,
+            flags,
             ..
         } = op;
         format!(
             "{input:?} {output:?} {iv:?} {cipher:?} {auth:?} {tag:?} {aad:?} {output_at} {access:?} \
-             {signature:?}"
+             {flags:?}"
         )
     }
 
@@ -367,19 +353,21 @@ mod tests {
             assert_eq!(by_field, whole);
             whole
         };
-        let sealed = |output| RawForm::new(output).iv(12).tag(16, true);
-
-        let parts = made(raw, sealed(RawOutput::InPlace));
+        let parts = made(raw, RawForm::new(RawOutput::InPlace));
         let op = Op::new(&session, Buffer::in_place(&mut data)).iv(&iv);
         assert_eq!(parts, shown(&op.aad(&aad).tag(&mut tag)));
 
-        let form = RawForm::new(RawOutput::Separate).iv(12).tag(16, false);
+        let form = RawForm::new(RawOutput::Separate).tag_read_only();
         let parts = made(raw, form.cipher_range().output_at(3));
         let op = Op::new(&session, Buffer::separate(&data, &mut out)).iv(&iv);
         let op = op.aad(&aad).expected_tag(&tag).cipher_range(8..56);
         assert_eq!(parts, shown(&op.output_at(3)));
 
-        let parts = made(raw, sealed(RawOutput::InPlace).output_at(3));
+        let parts = made(raw, RawForm::new(RawOutput::Separate).output_at(3));
+        let op = Op::new(&session, Buffer::separate(&data, &mut out)).iv(&iv);
+        assert_eq!(parts, shown(&op.aad(&aad).tag(&mut tag).output_at(3)));
+
+        let parts = made(raw, RawForm::new(RawOutput::InPlace).output_at(3));
         let op = Op::new(&session, Buffer::in_place(&mut data)).iv(&iv);
         assert_eq!(parts, shown(&op.aad(&aad).tag(&mut tag).output_at(3)));
 

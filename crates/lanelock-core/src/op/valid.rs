@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::signature::Signature;
+use super::flags::Flags;
 use super::tag::{copy_tag, equal};
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
@@ -110,10 +110,10 @@ impl<'a> ValidOp<'_, 'a> {
         unsafe {
             Cursor::new(
                 &op.input,
-                op.cipher.at(),
+                op.cipher().at(),
                 &op.output,
                 op.output_at,
-                op.cipher.len(),
+                op.cipher().len(),
             )
         }
     }
@@ -123,10 +123,10 @@ impl<'a> ValidOp<'_, 'a> {
     pub fn whole_payload(&mut self) -> Option<Run<'_>> {
         let op = &*self.0;
         if op.input.segments() == 0 && op.output.segments() == 0 {
-            let input = op.input.base.wrapping_add(op.cipher.at() as usize);
+            let input = op.input.base.wrapping_add(op.cipher().at() as usize);
             let output = op.output.base.wrapping_add(op.output_at as usize);
             // SAFETY: the invariant, as in `payload`, for spans of one run.
-            return Some(unsafe { Run::new(input, output, op.cipher.len() as usize) });
+            return Some(unsafe { Run::new(input, output, op.cipher().len() as usize) });
         }
         payload_in_one_segment(op)
     }
@@ -135,14 +135,14 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn payload_len(&self) -> usize {
-        self.0.cipher.len() as usize
+        self.0.cipher().len() as usize
     }
 
     /// Length of the authenticated range, in bytes; 0 for ciphers and AEADs.
     #[inline]
     #[must_use]
     pub fn auth_len(&self) -> usize {
-        self.0.auth.len() as usize
+        self.0.auth().len() as usize
     }
 
     /// The IV: where it lies, or gathered into `scratch` if it lies across segments.
@@ -214,7 +214,7 @@ impl<'a> ValidOp<'_, 'a> {
         let op = &*self.0;
         let in_input = ciphertext == Ciphertext::InInput || op.access == Access::InPlace;
         if in_input && self.aad_len() == 0 {
-            self.whole(&op.input, op.auth)
+            self.whole(&op.input, op.auth())
         } else {
             None
         }
@@ -234,14 +234,14 @@ impl<'a> ValidOp<'_, 'a> {
         self.for_each_aad(&mut f)?;
         let op = &*self.0;
         if ciphertext == Ciphertext::InInput || op.access == Access::InPlace {
-            return self.pieces(&op.input, op.auth, f);
+            return self.pieces(&op.input, op.auth(), f);
         }
         let (before, after) = op.auth_around_payload();
-        let inside = u64::from(op.auth.len()) - u64::from(before.len()) - u64::from(after.len());
-        let first = op.auth.at().max(op.cipher.at());
+        let inside = u64::from(op.auth().len()) - u64::from(before.len()) - u64::from(after.len());
+        let first = op.auth().at().max(op.cipher().at());
         self.pieces(&op.input, before, &mut f)?;
         if let Ok(len @ 1..) = u32::try_from(inside) {
-            let at = first - op.cipher.at() + op.output_at;
+            let at = first - op.cipher().at() + op.output_at;
             self.pieces(&op.output, Extent::new(at, len), &mut f)?;
         }
         self.pieces(&op.input, after, f)
@@ -253,8 +253,8 @@ impl<'a> ValidOp<'_, 'a> {
     pub fn authenticated_payload(&self) -> Range<usize> {
         let op = &*self.0;
         let (before, after) = op.auth_around_payload();
-        let len = (op.auth.len() - before.len() - after.len()) as usize;
-        let start = op.auth.at().saturating_sub(op.cipher.at()) as usize;
+        let len = (op.auth().len() - before.len() - after.len()) as usize;
+        let start = op.auth().at().saturating_sub(op.cipher().at()) as usize;
         start..start + len
     }
 
@@ -384,7 +384,7 @@ impl<'a> ValidOp<'_, 'a> {
         if !self.tag_in_payload() {
             return self.part(&op.tag, &op.input, scratch);
         }
-        let at = op.tag.at() - op.cipher.at() + op.output_at;
+        let at = op.tag.at() - op.cipher().at() + op.output_at;
         self.part(&op.tag.moved_to(at), &op.output, scratch)
     }
 
@@ -393,7 +393,7 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn tag_in_payload(&self) -> bool {
-        self.0.signature.has(Signature::TAG_IN_PAYLOAD)
+        self.0.flags.has(Flags::TAG_IN_PAYLOAD)
     }
 
     /// Copies the payload from a separate input to the output, for what follows to go on there in
@@ -407,7 +407,7 @@ impl<'a> ValidOp<'_, 'a> {
 
     /// The payload where it is written, as input and output.
     pub fn output_payload(&mut self) -> Cursor<'_> {
-        let payload = Extent::new(self.0.output_at, self.0.cipher.len());
+        let payload = Extent::new(self.0.output_at, self.0.cipher().len());
         self.output_at(payload)
     }
 
@@ -509,13 +509,13 @@ impl<'a> ValidOp<'_, 'a> {
 /// engine's loop over a burst has the registers to itself.
 #[inline(never)]
 fn payload_in_one_segment<'o>(op: &'o Op<'_>) -> Option<Run<'o>> {
-    let len = op.cipher.len();
+    let len = op.cipher().len();
     if len == 0 {
         return Some(Run::in_place(&mut []));
     }
     // SAFETY: as in `ValidOp::payload`, whose exclusive borrow the caller has.
     let mut payload =
-        unsafe { Cursor::new(&op.input, op.cipher.at(), &op.output, op.output_at, len) };
+        unsafe { Cursor::new(&op.input, op.cipher().at(), &op.output, op.output_at, len) };
     payload.next_if_whole()
 }
 
@@ -523,7 +523,7 @@ impl Op<'_> {
     /// The parts of the authenticated range before and after the cipher range.
     #[inline]
     pub(crate) fn auth_around_payload(&self) -> (Extent, Extent) {
-        let (auth, cipher) = (self.auth, self.cipher);
+        let (auth, cipher) = (self.auth(), self.cipher());
         let narrow = |n: u64| u32::try_from(n).expect("within a validated range");
         let before_end = auth
             .end()

@@ -6,7 +6,7 @@
 //! payload.
 
 use crate::buffer::Span;
-use crate::op::signature::Signature;
+use crate::op::flags::Flags;
 use crate::op::{Extent, Op, Place};
 use crate::status::InvalidReason;
 
@@ -23,14 +23,14 @@ struct Piece {
 pub(super) fn check(op: &Op<'_>) -> Result<(), InvalidReason> {
     let rules = &op.session.rules;
     let payload = if rules.ciphers() {
-        op.cipher
+        op.cipher()
     } else {
         Extent::default()
     };
     let input = pieces(&op.input, payload);
     let output = pieces(&op.output, Extent::new(op.output_at, payload.len()));
     // A tag inside the payload is written and read with it.
-    let tag = if !op.signature.has(Signature::TAG_IN_PAYLOAD) {
+    let tag = if !op.flags.has(Flags::TAG_IN_PAYLOAD) {
         op.tag
     } else {
         Place::ABSENT
