@@ -4,8 +4,8 @@ use std::any::Any;
 
 pub use crate::group::{Batch, Grouping, Ops};
 pub use crate::op::{
-    Ciphertext, Columns, LastSession, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag,
-    PlainTags, ValidOp,
+    AeadRecord, Ciphertext, Columns, LastSession, Likeness, Plain, PlainAead, PlainAeads,
+    PlainPayloads, PlainTag, PlainTags, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
 pub use crate::stats::Counters;

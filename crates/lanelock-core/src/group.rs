@@ -1,6 +1,6 @@
 //! From a burst as the application ordered it to groups as the engines want them.
 
-use crate::op::{Op, Plain, ValidOp};
+use crate::op::{Likeness, Op, Plain, ValidOp};
 use crate::session::SessionInner;
 use crate::status::Status;
 
@@ -39,8 +39,7 @@ pub struct Batch<'b, 'a> {
     ///
     /// Invariant: if so, the invariant of [`Plain`] holds, and there is no order.
     plain: bool,
-    /// Whether all are known to be of the same session.
-    of_one_session: bool,
+    likeness: Likeness,
     /// All have [`Status::Success`], and none has been lent out since.
     succeeded: bool,
 }
@@ -55,16 +54,15 @@ pub struct Ops<'w, 'a> {
 
 impl<'b, 'a> Batch<'b, 'a> {
     /// All of `ops`, at least one; their sessions are of one kind, and validation's `Whole` has
-    /// admitted each. `aad` says whether any has additional data, `of_one_session` that all are of
-    /// the same.
+    /// admitted each. `aad` says whether any has additional data.
     #[inline]
-    pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool, of_one_session: bool) -> Self {
+    pub(crate) fn alike(ops: &'b mut [Op<'a>], aad: bool, likeness: Likeness) -> Self {
         let plain = !aad || ops[0].session.rules.is_of_aead();
         Self {
             ops,
             order: None,
             plain,
-            of_one_session,
+            likeness,
             succeeded: false,
         }
     }
@@ -75,7 +73,7 @@ impl<'b, 'a> Batch<'b, 'a> {
             ops,
             order: Some(order),
             plain: false,
-            of_one_session: false,
+            likeness: Likeness::default(),
             succeeded: false,
         }
     }
@@ -134,8 +132,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     #[inline]
     pub fn plain(&mut self) -> Option<Plain<'_, 'a>> {
         self.succeeded = false;
-        self.plain
-            .then(|| Plain::new(self.ops, self.of_one_session))
+        self.plain.then(|| Plain::new(self.ops, self.likeness))
     }
 
     /// Calls `f` with each operation, in the burst's order.
@@ -173,7 +170,7 @@ impl<'b, 'a> Batch<'b, 'a> {
                     ops,
                     order: None,
                     plain: self.plain,
-                    of_one_session: self.of_one_session,
+                    likeness: self.likeness,
                     succeeded: false,
                 });
             }),
@@ -337,6 +334,11 @@ mod tests {
     use crate::transform::Direction;
     use crate::{Aead, Algorithm, Buffer, Cipher, Device, Mac, Session, SessionError, Transform};
 
+    const ONE_SESSION: Likeness = Likeness {
+        one_session: true,
+        one_length: false,
+    };
+
     /// An engine that only chooses groups: that of a session is its key's first byte.
     struct Groups(u16);
 
@@ -456,7 +458,7 @@ mod tests {
         let order = [0, 2];
         for alike in [true, false] {
             let mut batch = if alike {
-                Batch::alike(&mut ops, false, true)
+                Batch::alike(&mut ops, false, ONE_SESSION)
             } else {
                 Batch::new(&mut ops, &order)
             };
@@ -495,7 +497,7 @@ mod tests {
         for (transform, with_aad) in [(aead, true), (mac, false)] {
             with_ops(transform, |ops| {
                 for (aad, plain) in [(false, true), (true, with_aad)] {
-                    assert_eq!(Batch::alike(ops, aad, true).plain().is_some(), plain);
+                    assert_eq!(Batch::alike(ops, aad, ONE_SESSION).plain().is_some(), plain);
                 }
             });
         }
@@ -506,7 +508,7 @@ mod tests {
         with_ops(Transform::compute(Mac::AesCmac, &[0; 16]), |ops| {
             for aad in [false, true] {
                 let mut lengths = Vec::new();
-                Batch::alike(ops, aad, true).for_each_stretch(2, |batch| {
+                Batch::alike(ops, aad, ONE_SESSION).for_each_stretch(2, |batch| {
                     assert_eq!(batch.plain().is_some(), !aad);
                     lengths.push(batch.len());
                 });
@@ -518,7 +520,7 @@ mod tests {
     #[test]
     fn pending_operations_stay_plain_if_that_is_all_of_them() {
         with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
-            let mut batch = Batch::alike(ops, false, true);
+            let mut batch = Batch::alike(ops, false, ONE_SESSION);
             let mut found = Vec::new();
             for done in 0..=3 {
                 batch.pending(|batch| found.push((batch.len(), batch.plain().is_some())));
@@ -544,7 +546,7 @@ mod tests {
                 Direction::Forward => op.tag(written),
                 Direction::Reverse => op.expected_tag(expected),
             }];
-            let mut batch = Batch::alike(&mut ops, false, true);
+            let mut batch = Batch::alike(&mut ops, false, ONE_SESSION);
             let mut plain = batch.plain().expect("plain");
             for found in plain.tags::<Groups>(Ciphertext::InInput) {
                 assert_eq!((found.message.len(), found.tag.len()), (16, len));
@@ -556,7 +558,7 @@ mod tests {
     #[should_panic(expected = "sessions of a MAC, hash or chain")]
     fn tags_are_of_sessions_that_authenticate_a_range() {
         with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
-            let mut batch = Batch::alike(ops, false, true);
+            let mut batch = Batch::alike(ops, false, ONE_SESSION);
             let mut plain = batch.plain().expect("plain");
             let _tags = plain.tags::<Groups>(Ciphertext::InInput);
         });
@@ -566,7 +568,7 @@ mod tests {
     #[should_panic(expected = "sessions of an AEAD")]
     fn messages_of_an_aead_are_of_its_sessions() {
         with_ops(Transform::encrypt(Cipher::AesEcb, &[0; 16]), |ops| {
-            let mut batch = Batch::alike(ops, false, true);
+            let mut batch = Batch::alike(ops, false, ONE_SESSION);
             let _messages = batch.plain().expect("plain").aeads::<Groups>();
         });
     }

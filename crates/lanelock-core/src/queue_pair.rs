@@ -7,7 +7,7 @@ use std::{mem, slice};
 
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
-use crate::op::{Op, ValidOp};
+use crate::op::{Likeness, Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
@@ -164,13 +164,13 @@ impl Burst {
         let Some(Alike {
             bytes,
             aad,
-            of_one_session,
+            likeness,
         }) = all_alike(ops, self.device)
         else {
             return self.process_mixed(ops);
         };
         let count = ops.len();
-        let mut batch = Batch::alike(ops, aad, of_one_session);
+        let mut batch = Batch::alike(ops, aad, likeness);
         let engine = batch.session().rules.group.engine();
         run(&mut self.token, &self.counters, &mut batch);
         if !batch.has_succeeded() {
@@ -233,8 +233,7 @@ struct Alike {
     bytes: u64,
     /// Whether any has additional data.
     aad: bool,
-    /// Whether all are of the same session, rather than of sessions of one kind.
-    of_one_session: bool,
+    likeness: Likeness,
 }
 
 /// Whether there are operations, and all are alike.
@@ -250,13 +249,16 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         return admitted.then(|| Alike {
             bytes: op.input.len().into(),
             aad: op.aad.word() > 0,
-            of_one_session: true,
+            likeness: Likeness {
+                one_session: true,
+                one_length: true,
+            },
         });
     }
-    let (mut joint, mut statuses, mut of_one_session) = (Joint::default(), 0, true);
+    let (mut joint, mut statuses, mut one_session) = (Joint::default(), 0, true);
     for op in ops {
         if !std::ptr::eq(op.session, first) {
-            of_one_session = false;
+            one_session = false;
             if op.session.kind != first.kind {
                 return None;
             }
@@ -268,7 +270,10 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
     all.then_some(Alike {
         bytes: joint.bytes,
         aad: joint.aad > 0,
-        of_one_session,
+        likeness: Likeness {
+            one_session,
+            one_length: joint.is_of_one_length(),
+        },
     })
 }
 

@@ -182,10 +182,13 @@ impl Whole {
     pub(crate) fn join(self, op: &Op<'_>, joint: &mut Joint) {
         // Of a list of segments, or an inline part, the word is more than any length.
         let len = op.input.size.word();
-        joint.beyond |= len.wrapping_sub(self.min_len);
+        let beyond = len.wrapping_sub(self.min_len);
+        joint.beyond |= beyond;
+        joint.beyond_of_all &= beyond;
         joint.unlike |= (op.iv.word() ^ self.iv_len) | (op.tag.word() ^ self.tag_len);
         joint.flags |= op.flags;
         joint.aad |= op.aad.word();
+        joint.aad_of_all &= op.aad.word();
         joint.bytes = joint.bytes.wrapping_add(len);
     }
 
@@ -209,18 +212,45 @@ impl Whole {
     }
 }
 
-/// What operations have between them, gathered without a branch for each: bits that any of them has.
-#[derive(Clone, Copy, Default)]
+/// What operations have between them, gathered without a branch for each: bits that any of them has, or
+/// all of them.
+#[derive(Clone, Copy)]
 pub(crate) struct Joint {
     /// Of the bytes that the inputs have more than the least; below that, the top ones.
     beyond: u64,
+    beyond_of_all: u64,
     /// Of the differences of IVs' and tags' lengths from those demanded.
     unlike: u64,
     flags: Flags,
     /// Of the lengths of additional data.
     pub(crate) aad: u64,
+    aad_of_all: u64,
     /// The sum of the inputs' lengths, if all are admitted.
     pub(crate) bytes: u64,
+}
+
+impl Joint {
+    /// Whether the inputs have one length, and so has additional data.
+    #[inline(always)]
+    pub(crate) fn is_of_one_length(&self) -> bool {
+        self.beyond == self.beyond_of_all && self.aad == self.aad_of_all
+    }
+}
+
+impl Default for Joint {
+    /// Of none.
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            beyond: 0,
+            beyond_of_all: !0,
+            unlike: 0,
+            flags: Flags::default(),
+            aad: 0,
+            aad_of_all: !0,
+            bytes: 0,
+        }
+    }
 }
 
 /// Whether `op` differs from [`Whole`] by its ranges alone, and is valid: then they are settled.

@@ -1,7 +1,5 @@
 //! AES with authentication, and GMAC.
 
-use core::ptr;
-
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{self, siv as gcm_siv};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Piece, ccm, siv};
@@ -11,18 +9,18 @@ use super::{Burst, Given, Message, Row, Then, table};
 use crate::reference::aes::{self as modes, siv as reference};
 
 table! {
-    gcm_encrypt: gcm("AES-* GCM encrypt", 12, gcm::encrypt_many, modes::gcm::encrypt),
-    gcm_decrypt: gcm("AES-* GCM decrypt", 12, gcm::decrypt_many, modes::gcm::decrypt),
+    gcm_encrypt: gcm("AES-* GCM encrypt", 12, encrypt_known, modes::gcm::encrypt),
+    gcm_decrypt: gcm("AES-* GCM decrypt", 12, decrypt_known, modes::gcm::decrypt),
     gcm_encrypt_iv16:
-        gcm("AES-* GCM encrypt, IV of 16", 16, gcm::encrypt_many, modes::gcm::encrypt),
+        gcm("AES-* GCM encrypt, IV of 16", 16, encrypt_known, modes::gcm::encrypt),
     gcm_decrypt_iv16:
-        gcm("AES-* GCM decrypt, IV of 16", 16, gcm::decrypt_many, modes::gcm::decrypt),
+        gcm("AES-* GCM decrypt, IV of 16", 16, decrypt_known, modes::gcm::decrypt),
     gcm_encrypt_alone:
         gcm("AES-* GCM encrypt, each alone", 12, encrypt_each, modes::gcm::encrypt),
     gcm_decrypt_alone:
         gcm("AES-* GCM decrypt, each alone", 12, decrypt_each, modes::gcm::decrypt),
     gcm_in_parts,
-    gmac: gmac_by("AES-* GMAC", gcm::encrypt_many),
+    gmac: gmac_by("AES-* GMAC", encrypt_known),
     gmac_alone: gmac_by("AES-* GMAC, each alone", encrypt_each),
     gcm_siv_encrypt:
         gcm_siv("AES-* GCM-SIV encrypt", gcm_siv::encrypt_many, reference::gcm_siv_encrypt),
@@ -54,17 +52,14 @@ fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
 
 fn gcm_job<'k>(machine: Machine, keys: &'k [gcm::Key], message: &Message<'_>) -> gcm::Job<'k> {
     let key = &keys[message.given.key];
-    gcm::Job {
-        source: message.source,
-        target: message.target,
-        len: message.len,
-        aad: message.given.aad.as_ptr(),
-        aad_len: message.given.aad.len(),
-        key,
-        j0: key.j0(&machine, message.given.iv),
-        place: ptr::null_mut(),
-        tag: [0; BLOCK],
-    }
+    let iv = message.given.iv;
+    let job = match <&[u8; 12]>::try_from(iv) {
+        Ok(iv) => gcm::Job::new(key, iv),
+        Err(_) => gcm::Job::of_block(key, *key.j0(&machine, iv).block()),
+    };
+    let aad = message.given.aad;
+    job.text(message.source, message.target, message.len)
+        .aad(aad.as_ptr(), aad.len())
 }
 
 fn gcm(name: &str, iv: usize, many: GcmMany, reference: GcmReference) -> Row {
@@ -75,7 +70,7 @@ fn gcm(name: &str, iv: usize, many: GcmMany, reference: GcmReference) -> Row {
             |message| gcm_job(machine, &keys, message),
             // SAFETY: jobs of messages, whose memory is borrowed for their lengths.
             |jobs| unsafe { many(machine, jobs) },
-            |_, job| job.tag.to_vec(),
+            |_, job| job.block.to_vec(),
         );
     };
     let reference = move |key: &[u8], given: &Given<'_>, text: &mut [u8]| {
@@ -94,10 +89,26 @@ fn gcm(name: &str, iv: usize, many: GcmMany, reference: GcmReference) -> Row {
 
 /// # Safety
 /// As for [`gcm::encrypt_many`].
+unsafe fn encrypt_known(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
+    let known = gcm::Known::of(jobs);
+    // SAFETY: the caller's promise.
+    unsafe { gcm::encrypt_many(&machine, jobs, known) }
+}
+
+/// # Safety
+/// As for [`gcm::decrypt_many`].
+unsafe fn decrypt_known(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
+    let known = gcm::Known::of(jobs);
+    // SAFETY: the caller's promise.
+    unsafe { gcm::decrypt_many(&machine, jobs, known) }
+}
+
+/// # Safety
+/// As for [`gcm::encrypt_many`].
 unsafe fn encrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
     for job in jobs {
         // SAFETY: the caller's promise.
-        unsafe { gcm::encrypt_lone(&machine, &alone(job)) };
+        unsafe { gcm::encrypt_lone(&machine, job) };
     }
 }
 
@@ -106,21 +117,7 @@ unsafe fn encrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
 unsafe fn decrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
     for job in jobs {
         // SAFETY: the caller's promise.
-        unsafe { gcm::decrypt_lone(&machine, &alone(job)) };
-    }
-}
-
-/// The message of a job, whose block begins with its IV.
-fn alone<'k>(job: &mut gcm::Job<'k>) -> gcm::Lone<'k> {
-    gcm::Lone {
-        source: job.source,
-        target: job.target,
-        len: job.len,
-        aad: job.aad,
-        aad_len: job.aad_len,
-        key: job.key,
-        iv: job.j0.block().as_ptr().cast(),
-        tag: &raw mut job.tag,
+        unsafe { gcm::decrypt_lone(&machine, job) };
     }
 }
 
@@ -130,15 +127,14 @@ fn gmac_by(name: &str, many: GcmMany) -> Row {
         let keys = burst.keys(|key| gcm_key(machine, key));
         burst.each_time(
             then,
-            |message| gcm::Job {
-                aad: message.source,
-                aad_len: message.len,
-                len: 0,
-                ..gcm_job(machine, &keys, message)
+            |message| {
+                let mut job = gcm_job(machine, &keys, message);
+                job.len = 0;
+                job.aad(message.source, message.len)
             },
             // SAFETY: jobs of messages, whose memory is borrowed for their lengths.
             |jobs| unsafe { many(machine, jobs) },
-            |_, job| job.tag.to_vec(),
+            |_, job| job.block.to_vec(),
         );
     };
     let reference = |key: &[u8], given: &Given<'_>, text: &mut [u8]| {
@@ -177,21 +173,15 @@ fn gcm_in_parts() -> Row {
                 let mut parts: Vec<_> = jobs
                     .iter()
                     .map(|(message, pieces, hash)| {
-                        let gcm::Job {
-                            aad,
-                            aad_len,
-                            key,
-                            j0,
-                            ..
-                        } = gcm_job(machine, &keys, message);
+                        let (key, aad) = (&keys[message.given.key], message.given.aad);
                         gcm::Part {
                             pieces,
-                            aad,
-                            aad_len,
+                            aad: aad.as_ptr(),
+                            aad_len: aad.len(),
                             key,
-                            j0,
+                            j0: key.j0(&machine, message.given.iv),
                             before: 0,
-                            ends: Some([aad_len, message.len]),
+                            ends: Some([aad.len(), message.len]),
                             hash: *hash,
                         }
                     })
@@ -204,7 +194,7 @@ fn gcm_in_parts() -> Row {
             |_, (.., tag)| tag.to_vec(),
         );
     };
-    let whole = gcm("", 12, gcm::encrypt_many, modes::gcm::encrypt);
+    let whole = gcm("", 12, encrypt_known, modes::gcm::encrypt);
     Row {
         name: "AES-* GCM encrypt in parts".into(),
         prepare: Box::new(prepare),

@@ -2,13 +2,12 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
-use std::ptr;
-
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{
-    Batch, EngineSession, LastSession, PlainAead, PlainAeads, QueueToken, ValidOp,
+    AeadRecord, Batch, EngineSession, LastSession, Likeness, Plain, PlainAead, PlainAeads,
+    QueueToken, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
@@ -26,11 +25,11 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// A message on its way through the kernel.
     type Job<'k>;
 
-    /// Whether the kernel writes a whole tag to [`Message::place`], rather than leave it in the job.
-    const PLACES: bool;
+    /// Bytes of the IV of messages that [`Aead::run_records`] takes, if there are such.
+    const RECORDS_IV: Option<usize> = None;
 
-    /// Bytes of an IV that is used as it is, for an AEAD that hashes others.
-    const READY_IV: Option<usize> = None;
+    /// What a kernel that reads records needs of a session.
+    type Key: 'static;
 
     /// A message in one piece. `expected` is the tag that came with one to open.
     fn job<'k>(
@@ -39,36 +38,40 @@ pub(crate) trait Aead: Send + Sync + 'static {
         expected: impl FnOnce() -> [u8; TAG],
     ) -> Self::Job<'k>;
 
-    /// [`Aead::job`], for an IV of [`Aead::READY_IV`] bytes: a loop that makes such jobs calls nothing, and
-    /// keeps its registers.
-    #[inline(always)]
-    fn ready_job<'k>(
-        &'k self,
-        message: Message<'_>,
-        expected: impl FnOnce() -> [u8; TAG],
-    ) -> Self::Job<'k> {
-        self.job(message, expected)
-    }
-
     /// Runs at most [`BURST`] jobs.
     ///
     /// # Safety
-    /// The jobs are of this group. Text, additional data and place of each are valid. A target is its
-    /// own source or disjoint from it; targets and places are disjoint from each other and from what
-    /// other jobs read.
+    /// The jobs are of this group. Text and additional data of each are valid, and so is the IV if it is
+    /// kept. A target is its own source or disjoint from it, and disjoint from what other jobs read and
+    /// write.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
 
-    /// Runs a message that is alone, if there is a shorter way for it, and writes its whole tag to its
-    /// place; whether it has. What is decrypted by it may stay for a tag that is wrong.
-    ///
-    /// # Safety
-    /// Text, additional data and place are valid; the target is its own source or disjoint from it.
-    #[inline(always)]
-    unsafe fn run_lone(&self, _: &Message<'_>) -> bool {
-        false
+    /// For records.
+    fn key(&self) -> &Self::Key {
+        unreachable!("no IV is such that there are records");
     }
 
-    /// The tag of a job that has run, unless it is in its place; `None` if the kernel has found the
+    /// Runs messages that lie in records, `count` from `first` on, with IVs of [`Aead::RECORDS_IV`] bytes;
+    /// each whole tag goes to its place, or to its record's block if it has none.
+    ///
+    /// # Safety
+    /// The records are as `PlainAeads::records` makes them, of keys of this group; what is said of them is
+    /// true.
+    #[inline(always)]
+    unsafe fn run_records(&self, _: *mut AeadRecord<Self::Key>, _: usize, _: Likeness) {
+        unreachable!("no IV is such that there are records");
+    }
+
+    /// [`Aead::run_records`] of one.
+    ///
+    /// # Safety
+    /// As for [`Aead::run_records`].
+    #[inline(always)]
+    unsafe fn run_record(&self, _: *mut AeadRecord<Self::Key>) {
+        unreachable!("no IV is such that there are records");
+    }
+
+    /// The tag of a job that has run; `None` if the kernel has found the
     /// one expected to be wrong, and left no plaintext.
     fn tag<'j>(job: &'j Self::Job<'_>) -> Option<&'j [u8; TAG]>;
 
@@ -123,8 +126,8 @@ pub(crate) struct Message<'m> {
     pub(crate) aad: *const [u8],
     /// As long as the session demands.
     pub(crate) iv: &'m [u8],
-    /// Where a whole tag goes; null for the job.
-    pub(crate) place: *mut [u8; TAG],
+    /// Whether the IV stays where it is until the job has run.
+    pub(crate) is_iv_kept: bool,
 }
 
 /// The session of an AEAD.
@@ -138,8 +141,7 @@ impl<A: Aead> AeadSession<A> {
         Box::new(Self { aead, group })
     }
 
-    /// Runs the only operation of a batch and ends it, if it is plain and there is a shorter way for
-    /// it; whether it has.
+    /// Runs the only operation of a batch and ends it, if it is plain and runs where it lies; whether it has.
     #[inline(always)]
     fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
         if batch.len() > 1 {
@@ -149,103 +151,110 @@ impl<A: Aead> AeadSession<A> {
             return false;
         };
         let direction = plain.direction();
-        let mut tag = [0; TAG];
-        let Some(message) = plain.aeads::<Self>().next() else {
+        let messages = plain.aeads::<Self>();
+        let is_placed = messages.tag_len() == TAG;
+        let Some((record, ..)) = Self::records(messages) else {
             return false;
         };
-        let whole = <&mut [u8; TAG]>::try_from(&mut *message.tag).ok();
-        let is_cut = whole.is_none();
-        let lone = Message {
-            text: message.payload.into(),
-            aad: message.aad,
-            iv: message.iv,
-            place: whole.unwrap_or(&mut tag),
+        // SAFETY: as in `run_in_place`; there is one record.
+        let tag = unsafe {
+            self.aead.run_record(record);
+            (*record).block
         };
-        // SAFETY: as in `run_plain`.
-        if !unsafe { message.session.aead.run_lone(&lone) } {
-            return false;
-        }
         match direction {
-            Direction::Forward => {
-                if is_cut {
-                    message.tag.copy_from_slice(&tag[..message.tag.len()]);
-                }
-                batch.complete(Status::Success);
-            }
+            Direction::Forward if is_placed => batch.complete(Status::Success),
+            Direction::Forward => tags::write_each(batch, |_| &tag),
             Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
         }
         true
     }
 
+    /// Plain messages where they lie, if the AEAD takes them there.
+    #[inline(always)]
+    fn records<'a>(
+        messages: PlainAeads<'_, 'a, Self>,
+    ) -> Option<(*mut AeadRecord<A::Key>, usize, Likeness)> {
+        if A::RECORDS_IV != Some(messages.iv_len()) {
+            return None;
+        }
+        messages.records(TAG, |session: &'a Self| session.aead.key())
+    }
+
     /// Runs operations up to [`BURST`] at a time. On its own, so that a lone one saves few registers.
     #[inline(never)]
     fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| match batch.plain() {
-            Some(mut plain) => {
-                let direction = plain.direction();
-                let messages = plain.aeads();
-                let is_placed = A::PLACES && messages.tag_len() == TAG;
-                let mut jobs = ArrayVec::new();
-                self.run_plain(messages, &mut jobs);
-                match direction {
-                    Direction::Forward if is_placed => batch.complete(Status::Success),
-                    Direction::Forward => tags::write_each(batch, |number| {
-                        A::tag(&jobs[number]).expect("a message that is sealed has a tag")
-                    }),
-                    Direction::Reverse => {
-                        tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
-                    }
-                }
+        batch.for_each_stretch(BURST, |batch| {
+            let Some(mut plain) = batch.plain() else {
+                return self.run_any(batch);
+            };
+            let direction = plain.direction();
+            let mut tags = ArrayVec::new();
+            if !self.run_in_place(&mut plain, &mut tags) {
+                return self.run_plain(batch);
             }
-            None => self.run_any(batch),
+            match direction {
+                Direction::Forward if tags.is_empty() => batch.complete(Status::Success),
+                Direction::Forward => tags::write_each(batch, |number| &tags[number]),
+                Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
+            }
         });
     }
 
-    /// Runs plain messages. Tags are left in the jobs, unless they have places.
+    /// Runs plain messages where they lie, if the AEAD does so; whether it does. Leaves their tags, but
+    /// for those that are written.
     #[inline(always)]
-    fn run_plain<'a>(
+    fn run_in_place(
         &self,
-        messages: PlainAeads<'_, 'a, Self>,
-        jobs: &mut ArrayVec<A::Job<'a>, BURST>,
-    ) {
-        let is_placed = A::PLACES && messages.tag_len() == TAG;
-        let is_ready = A::READY_IV == Some(messages.iv_len());
-        match (is_placed, is_ready) {
-            (true, true) => append(jobs, Mapped::new(messages, Self::job::<true, true>)),
-            (true, false) => append(jobs, Mapped::new(messages, Self::job::<true, false>)),
-            (false, true) => append(jobs, Mapped::new(messages, Self::job::<false, true>)),
-            (false, false) => append(jobs, Mapped::new(messages, Self::job::<false, false>)),
+        plain: &mut Plain<'_, '_>,
+        tags: &mut ArrayVec<[u8; TAG], BURST>,
+    ) -> bool {
+        let messages = plain.aeads::<Self>();
+        let is_placed = messages.tag_len() == TAG;
+        let Some((first, count, likeness)) = Self::records(messages) else {
+            return false;
+        };
+        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
+        // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
+        // different operations are disjoint from each other and from what is read.
+        unsafe { self.aead.run_records(first, count, likeness) };
+        if !is_placed {
+            // SAFETY: so many records.
+            let block = |i| unsafe { (*first.add(i)).block };
+            append(tags, Mapped::new(0..count, block));
         }
-        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as
-        // long as the batch is borrowed. Input and output of a payload are alike or disjoint;
-        // outputs and tags of different operations are disjoint from each other and from what is
-        // read.
-        unsafe { self.aead.run(jobs) };
+        true
     }
 
-    /// The job of a plain message. `PLACED`: it has room for a whole tag, which goes there. `READY`: its IV
-    /// has [`Aead::READY_IV`] bytes.
+    /// Runs plain messages as jobs, and ends their operations.
+    #[inline(never)]
+    fn run_plain(&self, batch: &mut Batch<'_, '_>) {
+        let mut plain = batch.plain().expect("plain before");
+        let direction = plain.direction();
+        let mut jobs = ArrayVec::<_, BURST>::new();
+        append(&mut jobs, Mapped::new(plain.aeads(), Self::job));
+        // SAFETY: as in `run_in_place`.
+        unsafe { self.aead.run(&mut jobs) };
+        match direction {
+            Direction::Forward => tags::write_each(batch, |number| {
+                A::tag(&jobs[number]).expect("a message that is sealed has a tag")
+            }),
+            Direction::Reverse => {
+                tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
+            }
+        }
+    }
+
+    /// The job of a plain message.
     #[inline(always)]
-    fn job<'a, const PLACED: bool, const READY: bool>(
-        message: PlainAead<'_, 'a, Self>,
-    ) -> A::Job<'a> {
+    fn job<'a>(message: PlainAead<'_, 'a, Self>) -> A::Job<'a> {
         let whole = Message {
             text: message.payload.into(),
             aad: message.aad,
             iv: message.iv,
-            place: if PLACED {
-                message.tag.as_mut_ptr().cast()
-            } else {
-                ptr::null_mut()
-            },
+            is_iv_kept: true,
         };
         let expected = || message.expected.try_into().expect("a whole tag");
-        let aead = &message.session.aead;
-        if READY {
-            aead.ready_job(whole, expected)
-        } else {
-            aead.job(whole, expected)
-        }
+        message.session.aead.job(whole, expected)
     }
 
     /// Runs messages of any form, and ends their operations.
@@ -264,7 +273,7 @@ impl<A: Aead> AeadSession<A> {
                         text,
                         aad,
                         iv: op.iv(&mut scratch),
-                        place: ptr::null_mut(),
+                        is_iv_kept: op.whole_iv().is_some(),
                     };
                     jobs.push(aead.job(whole, || expected_tag(&op)));
                 }
@@ -272,7 +281,7 @@ impl<A: Aead> AeadSession<A> {
             }
             number += 1;
         });
-        // SAFETY: as in `run_plain`.
+        // SAFETY: as in `run_in_place`.
         unsafe { self.aead.run(&mut jobs) };
         if scattered != 0 {
             self.run_scattered(batch, scattered);

@@ -162,7 +162,7 @@ impl<'m> InRounds<'m> for Authenticated<'m> {
 
 impl Aead for Ccm {
     type Job<'k> = Job<'k>;
-    const PLACES: bool = false;
+    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

@@ -154,7 +154,7 @@ fn advance(job: &mut CipherJob<'_>, blocks: usize) {
 
 impl Aead for ChaCha20Poly1305 {
     type Job<'k> = AeadJob<'k>;
-    const PLACES: bool = false;
+    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 use std::sync::atomic;
-use std::{hint, mem, ptr, slice};
+use std::{hint, mem, slice};
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
@@ -114,7 +114,7 @@ fn run_some<A: Aead>(aead: &A, messages: &mut [Scattered<'_, '_, '_, A>], room: 
             text,
             aad,
             iv: op.iv(&mut scratch),
-            place: ptr::null_mut(),
+            is_iv_kept: false,
         };
         jobs.push(aead.job(whole, || expected_tag(op)));
     }

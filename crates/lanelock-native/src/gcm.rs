@@ -3,28 +3,29 @@
 #![allow(unsafe_code)] // calls kernels
 
 use std::convert::Infallible;
+use std::mem::offset_of;
 use std::{iter, ptr, slice};
 
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::{Ciphertext, ValidOp};
+use lanelock_core::engine::{AeadRecord, Ciphertext, Likeness, ValidOp};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    J0, Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
+    J0, Job, Key, Known, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
     encrypt_many, encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
-use crate::aead::{Aead, Message, Scattered, TAG, nonce};
+use crate::aead::{Aead, Message, Scattered, TAG};
 use crate::burst::{BURST, Text};
 use crate::carry::Carry;
 use crate::mac::{self, Mac};
 use crate::rounds::{InRounds, run_in_rounds};
 use crate::tags::Left;
 
-/// Bytes of the IV that begins a block of counters.
-const READY_IV: usize = 12;
+/// Bytes of an IV that begins the blocks of counters as it is.
+const IV: usize = 12;
 
 pub(crate) struct Gcm {
     machine: Machine,
@@ -37,10 +38,42 @@ pub(crate) struct Gmac {
     key: Key,
 }
 
+// A record is a job, word for word.
+const _: () = {
+    type Record = AeadRecord<Key>;
+    assert!(size_of::<Record>() == size_of::<Job<'_>>());
+    assert!(align_of::<Record>() == align_of::<Job<'_>>());
+    assert!(offset_of!(Record, source) == offset_of!(Job<'_>, source));
+    assert!(offset_of!(Record, len) == offset_of!(Job<'_>, len));
+    assert!(offset_of!(Record, target) == offset_of!(Job<'_>, target));
+    assert!(offset_of!(Record, iv) == offset_of!(Job<'_>, iv));
+    assert!(offset_of!(Record, aad) == offset_of!(Job<'_>, aad));
+    assert!(offset_of!(Record, aad_len) == offset_of!(Job<'_>, aad_len));
+    assert!(offset_of!(Record, key) == offset_of!(Job<'_>, key));
+    assert!(offset_of!(Record, place) == offset_of!(Job<'_>, place));
+    assert!(offset_of!(Record, block) == offset_of!(Job<'_>, block));
+};
+
 impl Gcm {
     pub(crate) fn new(machine: Machine, key: &[u8], seal: bool) -> Option<Self> {
         let key = Key::new(machine, key)?;
         Some(Self { machine, seal, key })
+    }
+}
+
+impl Gcm {
+    /// # Safety
+    /// As for [`Aead::run`]; what is said to be known is true.
+    #[inline(always)]
+    unsafe fn run_known(&self, jobs: &mut [Job<'_>], known: Known) {
+        // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
+        unsafe {
+            if self.seal {
+                encrypt_many(&self.machine, jobs, known);
+            } else {
+                decrypt_many(&self.machine, jobs, known);
+            }
+        }
     }
 }
 
@@ -51,98 +84,67 @@ impl Gmac {
     }
 }
 
-/// A message of GCM; the tag goes to `place` unless that is null.
+/// A message of GCM.
 #[inline(always)]
-fn job<'k>(key: &'k Key, j0: J0, text: Text, aad: *const [u8], place: *mut [u8; BLOCK]) -> Job<'k> {
-    Job {
-        source: text.source,
-        target: text.target,
-        len: text.len,
-        aad: aad.cast(),
-        aad_len: aad.len(),
-        key,
-        j0,
-        place,
-        tag: [0; BLOCK],
-    }
-}
-
-/// A message of GCM that is alone; `None` if its IV has another length than twelve bytes.
-#[inline(always)]
-fn lone<'k>(
-    key: &'k Key,
-    iv: &[u8],
-    text: Text,
-    aad: *const [u8],
-    tag: *mut [u8; BLOCK],
-) -> Option<Lone<'k>> {
-    let iv: &[u8; READY_IV] = iv.try_into().ok()?;
-    Some(Lone {
-        source: text.source,
-        target: text.target,
-        len: text.len,
-        aad: aad.cast(),
-        aad_len: aad.len(),
-        key,
-        iv,
-        tag,
-    })
+fn job<'k>(machine: &Machine, key: &'k Key, message: &Message<'_>) -> Job<'k> {
+    let Message { text, aad, iv, .. } = *message;
+    let job = match <&[u8; IV]>::try_from(iv) {
+        Ok(iv) if message.is_iv_kept => Job::new(key, iv),
+        _ => Job::of_block(key, *key.j0(machine, iv).block()),
+    };
+    job.text(text.source, text.target, text.len)
+        .aad(aad.cast(), aad.len())
 }
 
 impl Aead for Gcm {
     type Job<'k> = Job<'k>;
-    const PLACES: bool = true;
-    const READY_IV: Option<usize> = Some(READY_IV);
+    const RECORDS_IV: Option<usize> = Some(IV);
+    type Key = Key;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
-        let j0 = self.key.j0(&self.machine, message.iv);
-        job(&self.key, j0, message.text, message.aad, message.place)
-    }
-
-    #[inline(always)]
-    fn ready_job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
-        let j0 = J0::of_iv12(&nonce(message.iv));
-        job(&self.key, j0, message.text, message.aad, message.place)
+        job(&self.machine, &self.key, &message)
     }
 
     #[inline]
     unsafe fn run(&self, jobs: &mut [Job<'_>]) {
+        let known = Known::of(jobs);
         // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
-        unsafe {
-            if self.seal {
-                encrypt_many(self.machine, jobs);
-            } else {
-                decrypt_many(self.machine, jobs);
-            }
-        }
+        unsafe { self.run_known(jobs, known) }
     }
 
     #[inline(always)]
-    unsafe fn run_lone(&self, message: &Message<'_>) -> bool {
-        let Some(lone) = lone(
-            &self.key,
-            message.iv,
-            message.text,
-            message.aad,
-            message.place,
-        ) else {
-            return false;
+    fn key(&self) -> &Key {
+        &self.key
+    }
+
+    #[inline(always)]
+    unsafe fn run_records(&self, first: *mut AeadRecord<Key>, count: usize, likeness: Likeness) {
+        let known = Known {
+            one_key: likeness.one_session,
+            one_length: likeness.one_length,
+            ivs: true,
         };
-        // SAFETY: the caller's promises are the kernels'.
+        // SAFETY: the caller's promises; a record has all that a job has, and an IV of twelve bytes.
+        unsafe { self.run_known(slice::from_raw_parts_mut(first.cast(), count), known) }
+    }
+
+    #[inline(always)]
+    unsafe fn run_record(&self, record: *mut AeadRecord<Key>) {
+        // SAFETY: the caller's promises; a record has all that a job has, and an IV of twelve bytes.
         unsafe {
+            let job = &mut *record.cast();
             if self.seal {
-                encrypt_lone(&self.machine, &lone);
+                encrypt_lone(&self.machine, job);
             } else {
-                decrypt_lone(&self.machine, &lone);
+                decrypt_lone(&self.machine, job);
             }
         }
-        true
     }
 
     #[inline(always)]
     fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
-        Some(&job.tag)
+        Some(&job.block)
     }
 
     fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
@@ -261,6 +263,21 @@ fn hash_pieces(
     (hash, len)
 }
 
+/// A message of GMAC, as one of GCM.
+///
+/// # Safety
+/// Its IV is valid for 'm.
+#[inline(always)]
+unsafe fn of_mac<'m>(message: &mac::Message<'_, Gmac>) -> Message<'m> {
+    Message {
+        text: Text::EMPTY,
+        aad: message.text,
+        // SAFETY: the caller's promise.
+        iv: unsafe { &*message.iv },
+        is_iv_kept: true,
+    }
+}
+
 impl Mac for Gmac {
     const TAG: usize = BLOCK;
 
@@ -269,34 +286,34 @@ impl Mac for Gmac {
         let mut jobs = ArrayVec::<_, BURST>::new();
         let mut left = Left::new();
         for (number, message) in messages.enumerate() {
-            let key = &message.mac.key;
             // SAFETY: an IV is as valid as its message.
-            let j0 = key.j0(&self.machine, unsafe { &*message.iv });
-            let place = left.unless_whole(number, message.tag);
-            jobs.push(job(key, j0, Text::EMPTY, message.text, place));
+            let whole = unsafe { of_mac(&message) };
+            let mut job = job(&self.machine, &message.mac.key, &whole);
+            job.place = left.unless_whole(number, message.tag);
+            jobs.push(job);
         }
-        // SAFETY: keys of one group have one size, and the caller promises one. Messages and tags are
+        let known = Known::of(&jobs);
+        // SAFETY: keys of one group have one size, and the caller promises one. Messages, IVs and tags are
         // valid until this returns; there is no text.
-        unsafe { encrypt_many(self.machine, &mut jobs) };
-        left.write(|number| &jobs[number].tag);
+        unsafe { encrypt_many(&self.machine, &mut jobs, known) };
+        left.write(|number| &jobs[number].block);
     }
 
     #[inline(always)]
     unsafe fn run_lone<'k>(&self, message: mac::Message<'k, Self>) {
-        let mac::Message { mac, text, iv, .. } = message;
-        let mut beside = [0; BLOCK];
-        let whole = <&mut [u8; BLOCK]>::try_from(&mut *message.tag).ok();
-        let is_cut = whole.is_none();
-        let place = whole.unwrap_or(&mut beside);
         // SAFETY: an IV is as valid as its message.
-        let Some(lone) = lone(&mac.key, unsafe { &*iv }, Text::EMPTY, text, place) else {
+        let whole = unsafe { of_mac(&message) };
+        if whole.iv.len() != IV {
             // SAFETY: the caller's promise.
             return unsafe { self.run(iter::once(message)) };
-        };
+        }
+        let mut job = job(&self.machine, &message.mac.key, &whole);
+        let place = <&mut [u8; BLOCK]>::try_from(&mut *message.tag).ok();
+        job.place = place.map_or(ptr::null_mut(), ptr::from_mut);
         // SAFETY: message and tag are valid; there is no text.
-        unsafe { encrypt_lone(&self.machine, &lone) };
-        if is_cut {
-            message.tag.copy_from_slice(&beside[..message.tag.len()]);
+        unsafe { encrypt_lone(&self.machine, &mut job) };
+        if job.place.is_null() {
+            message.tag.copy_from_slice(&job.block[..message.tag.len()]);
         }
     }
 

@@ -30,7 +30,7 @@ impl GcmSiv {
 
 impl Aead for GcmSiv {
     type Job<'k> = Job<'k>;
-    const PLACES: bool = false;
+    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

@@ -72,7 +72,7 @@ impl Siv {
 
 impl Aead for Siv {
     type Job<'k> = Job<'k>;
-    const PLACES: bool = false;
+    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

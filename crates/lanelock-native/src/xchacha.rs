@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code)] // calls kernels
 
+use std::convert::Infallible;
+
 use arrayvec::ArrayVec;
 use lanelock_core::engine::ValidOp;
 use lanelock_kernels::chacha::{
@@ -73,7 +75,7 @@ impl XChaCha20Poly1305 {
 
 impl Aead for XChaCha20Poly1305 {
     type Job<'k> = Job<'k>;
-    const PLACES: bool = false;
+    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

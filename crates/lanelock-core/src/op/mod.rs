@@ -5,19 +5,26 @@ pub(crate) mod flags;
 mod plain;
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
 mod raw;
+mod record;
 mod tag;
+#[cfg(test)]
+mod testing;
 mod valid;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use flags::Flags;
 
 pub use error::OpError;
-pub use plain::{Columns, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags};
+pub use plain::{
+    Columns, Likeness, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags,
+};
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))]
 pub use raw::{RawForm, RawOp, RawOutput, RawRun};
+pub use record::AeadRecord;
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::buffer::{Access, Buffer, Span};
@@ -61,6 +68,8 @@ pub struct Op<'a> {
     /// This and the next count if the flags have [`Flags::RANGES`]; else see [`Op::cipher`].
     pub(crate) cipher: Extent,
     pub(crate) auth: Extent,
+    /// For the engine, while the operation runs.
+    pub(crate) scratch: MaybeUninit<[u64; 2]>,
     lifetime: PhantomData<&'a mut [u8]>,
 }
 
@@ -109,6 +118,7 @@ impl<'a> Op<'a> {
             aad: Place::ABSENT,
             cipher: Extent::default(),
             auth: Extent::default(),
+            scratch: MaybeUninit::uninit(),
             lifetime: PhantomData,
         }
     }

@@ -20,15 +20,24 @@ use crate::transform::Direction;
 #[derive(Debug)]
 pub struct Plain<'w, 'a> {
     ops: &'w mut [Op<'a>],
-    of_one_session: bool,
+    likeness: Likeness,
+}
+
+/// What is known of plain operations together.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Likeness {
+    /// All are of the same session.
+    pub one_session: bool,
+    /// All have payloads of the same length, and additional data of the same length.
+    pub one_length: bool,
 }
 
 /// Operations one by one, each with the engine's part of its session.
 ///
 /// Invariant: that of [`Plain`]; the engine's parts are of type `S`.
 #[derive(Debug)]
-struct Walk<'w, 'a, S> {
-    ops: slice::IterMut<'w, Op<'a>>,
+pub(super) struct Walk<'w, 'a, S> {
+    pub(super) ops: slice::IterMut<'w, Op<'a>>,
     engine: PhantomData<&'a S>,
 }
 
@@ -39,7 +48,7 @@ struct Walk<'w, 'a, S> {
 #[derive(Debug)]
 pub struct PlainPayloads<'w, 'a, S> {
     ops: &'w mut [Op<'a>],
-    of_one_session: bool,
+    likeness: Likeness,
     engine: PhantomData<&'a S>,
 }
 
@@ -97,12 +106,13 @@ pub struct PlainTag<'w, 'a, S> {
 /// Invariant: the sessions are of an AEAD; the lengths, in bytes, are those of each operation's parts.
 #[derive(Debug)]
 pub struct PlainAeads<'w, 'a, S> {
-    walk: Walk<'w, 'a, S>,
+    pub(super) walk: Walk<'w, 'a, S>,
     iv_len: usize,
     /// Of a tag to write; 0 if the sessions verify.
-    tag_len: usize,
+    pub(super) tag_len: usize,
     /// Of a tag to compare; 0 if the sessions compute.
     expected_len: usize,
+    pub(super) likeness: Likeness,
 }
 
 /// One of [`PlainAeads`].
@@ -125,11 +135,8 @@ pub struct PlainAead<'w, 'a, S> {
 impl<'w, 'a> Plain<'w, 'a> {
     /// Those of `ops`, for which the invariant holds.
     #[inline(always)]
-    pub(crate) fn new(ops: &'w mut [Op<'a>], of_one_session: bool) -> Self {
-        Self {
-            ops,
-            of_one_session,
-        }
+    pub(crate) fn new(ops: &'w mut [Op<'a>], likeness: Likeness) -> Self {
+        Self { ops, likeness }
     }
 
     /// Whether the sessions protect messages or open them.
@@ -150,7 +157,7 @@ impl<'w, 'a> Plain<'w, 'a> {
         assert_of_type::<S>(self.ops);
         PlainPayloads {
             ops: self.ops,
-            of_one_session: self.of_one_session,
+            likeness: self.likeness,
             engine: PhantomData,
         }
     }
@@ -197,6 +204,7 @@ impl<'w, 'a> Plain<'w, 'a> {
             iv_len: rules.iv_len(),
             tag_len,
             expected_len,
+            likeness: self.likeness,
             walk: Walk::new(self.ops),
         }
     }
@@ -237,7 +245,7 @@ impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {
     #[inline(always)]
     #[must_use]
     pub fn is_of_one_session(&self) -> bool {
-        self.of_one_session
+        self.likeness.one_session
     }
 
     /// The engine's part of each operation's session.

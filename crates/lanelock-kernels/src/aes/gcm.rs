@@ -4,6 +4,7 @@ mod abreast;
 mod authenticate;
 mod ghash;
 mod in_turn;
+mod job;
 mod key;
 mod lone;
 mod parts;
@@ -13,8 +14,9 @@ mod staggered;
 mod text;
 mod together;
 
+pub use job::{J0, Job, Known};
 pub use key::Key;
-pub use lone::{Lone, decrypt_lone, encrypt_lone};
+pub use lone::{decrypt_lone, encrypt_lone};
 pub use parts::{Part, decrypt_parts, encrypt_parts};
 
 use super::BLOCK;
@@ -25,122 +27,9 @@ use crate::machine::Machine;
 use abreast::Abreast;
 use authenticate::Authenticate;
 use in_turn::InTurn;
+use job::{aad_of, iv, place_of};
 use staggered::{REGISTERS, Staggered};
 use together::Together;
-
-/// One whole message. GMAC is a message of additional data only.
-#[derive(Debug)]
-#[repr(C)] // the two lengths are loaded as one block
-pub struct Job<'k> {
-    /// Valid for reads of `len` bytes.
-    pub source: *const u8,
-    /// Valid for writes of `len` bytes; may be `source`.
-    pub target: *mut u8,
-    /// Additional data, valid for reads of `aad_len` bytes.
-    pub aad: *const u8,
-    /// Bytes of the text, any number.
-    pub len: usize,
-    /// Bytes of the additional data, any number.
-    pub aad_len: usize,
-    /// Schedule and powers of H of this message.
-    pub key: &'k Key,
-    /// The block before the first counter.
-    pub j0: J0,
-    /// Where the whole tag goes, valid for writes; null for `tag`. When decrypting the caller
-    /// compares it, and wipes the target if it is not the one expected.
-    pub place: *mut [u8; BLOCK],
-    /// After: the whole tag, if it has no other place.
-    pub tag: [u8; BLOCK],
-}
-
-/// The block before the first counter (SP 800-38D, section 7.1, step 2).
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(8))] // the block is read in words
-pub struct J0 {
-    block: [u8; BLOCK],
-    /// Whether it is known to count as one, as that of every IV of twelve bytes does. Of another IV it is
-    /// a hash under a secret key, of which not a bit may show.
-    counts_from_one: bool,
-}
-
-impl J0 {
-    /// That of an IV of twelve bytes.
-    #[inline]
-    #[must_use]
-    pub fn of_iv12(iv: &[u8; 12]) -> Self {
-        // In one number: a block that is stored in parts and loaded as one costs more than its rounds.
-        let (mut low, mut high) = ([0; 8], [0; 4]);
-        low.copy_from_slice(&iv[..8]);
-        high.copy_from_slice(&iv[8..]);
-        let high = u64::from(u32::from_le_bytes(high)) | 1 << 56;
-        let block = u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64;
-        Self {
-            block: block.to_le_bytes(),
-            counts_from_one: true,
-        }
-    }
-
-    /// Any other block.
-    #[inline]
-    #[must_use]
-    pub fn of_block(block: [u8; BLOCK]) -> Self {
-        Self {
-            block,
-            counts_from_one: false,
-        }
-    }
-
-    /// The block itself.
-    #[must_use]
-    pub fn block(&self) -> &[u8; BLOCK] {
-        &self.block
-    }
-
-    #[inline(always)]
-    fn as_ptr(&self) -> *const u8 {
-        self.block.as_ptr()
-    }
-}
-
-/// Additional data of at most a block, zeros behind it.
-///
-/// # Safety
-/// `aad` is valid for reads of `len` bytes.
-#[inline(always)]
-unsafe fn aad_of<V: Vector>(proof: V::Proof, aad: *const u8, len: usize) -> V::Single {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !V::MASKS && len == BLOCK {
-            V::Single::load(V::single(proof), aad)
-        } else {
-            V::load_rest(proof, aad, len.min(BLOCK)).first()
-        }
-    }
-}
-
-/// The block before the first counter, read in two halves: a caller may have written it so, and then
-/// one load would wait until both are in the cache.
-#[inline(always)]
-fn j0_of(job: &Job<'_>) -> u128 {
-    const { assert!(core::mem::offset_of!(J0, block) == 0 && align_of::<J0>() == 8) };
-    let halves: *const u64 = job.j0.as_ptr().cast();
-    // SAFETY: two aligned words of the job. Volatile, for the compiler would read them as one.
-    let [low, high] = [0, 1].map(|n| unsafe { halves.add(n).read_volatile() });
-    u128::from(u64::from_le(low)) | u128::from(u64::from_le(high)) << 64
-}
-
-/// Where the tag of a job goes.
-///
-/// # Safety
-/// `job` is valid.
-#[inline(always)]
-unsafe fn place_of(job: *mut Job<'_>) -> *mut u8 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (place, own) = ((*job).place, &raw mut (*job).tag);
-        if place.is_null() { own } else { place }.cast()
-    }
-}
 
 /// Encrypts every job and computes its tag.
 ///
@@ -150,28 +39,29 @@ unsafe fn place_of(job: *mut Job<'_>) -> *mut u8 {
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.
 /// - Each `place` is null or valid for writes, and nothing else that the jobs name.
-pub unsafe fn encrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
+/// - What is said to be known is true.
+pub unsafe fn encrypt_many(machine: &Machine, jobs: &mut [Job<'_>], known: Known) {
     // SAFETY: the caller's contract.
-    unsafe { process_many::<true>(machine, jobs) }
+    unsafe { process_many::<true>(machine, jobs, known) }
 }
 
 /// Decrypts every job and computes the tag its ciphertext should have.
 ///
 /// # Safety
 /// As for [`encrypt_many`].
-pub unsafe fn decrypt_many(machine: Machine, jobs: &mut [Job<'_>]) {
+pub unsafe fn decrypt_many(machine: &Machine, jobs: &mut [Job<'_>], known: Known) {
     // SAFETY: the caller's contract.
-    unsafe { process_many::<false>(machine, jobs) }
+    unsafe { process_many::<false>(machine, jobs, known) }
 }
 
 /// # Safety
 /// As for [`encrypt_many`].
-unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) {
+unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'_>], known: Known) {
     let Some(first) = jobs.first() else {
         return;
     };
-    let (key, len, aad_len) = (first.key, first.len, first.aad_len);
-    let size = key.cipher().size();
+    let size = first.key.cipher().size();
+    debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
     if jobs.len() == 1 {
         let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..1]);
         // SAFETY: the caller's contract.
@@ -181,20 +71,18 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
                 .run_sized_products(size, InTurn::<ENCRYPT> { jobs, list })
         };
     }
-    let (mut one_key, mut apart, mut text) = (true, 0, 0);
-    for job in &*jobs {
-        one_key &= core::ptr::eq(job.key, key);
-        apart |= job.len ^ len | job.aad_len ^ aad_len;
-        text |= job.len;
-    }
-    debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
+    let text = if known.one_length {
+        first.len
+    } else {
+        jobs.iter().fold(0, |text, job| text | job.len)
+    };
     if text == 0 {
-        let abreast = apart == 0 && aad_len <= BLOCK;
+        let abreast = known.one_length && first.aad_len <= BLOCK;
         for jobs in jobs.chunks_mut(SORTED) {
             let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
             // SAFETY: the caller's contract.
             unsafe {
-                if one_key {
+                if known.one_key {
                     machine.blocks.run_products(Authenticate::<true> {
                         jobs,
                         list,
@@ -211,27 +99,26 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_
         }
         return;
     }
-    let alike = apart == 0;
-    let many = Many::<ENCRYPT> {
-        jobs,
-        one_key,
-        alike,
-    };
+    let many = Many::<ENCRYPT> { jobs, known };
     // SAFETY: the caller's contract.
     unsafe { machine.blocks.run_sized_products(size, many) }
 }
 
 struct Many<'a, 'k, const ENCRYPT: bool> {
     jobs: &'a mut [Job<'k>],
-    one_key: bool,
-    /// All have as much text and as much additional data as the first.
-    alike: bool,
+    known: Known,
 }
 
 impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        for jobs in self.jobs.chunks_mut(SORTED) {
+        let Self { jobs, known } = self;
+        let Known {
+            one_key,
+            one_length: alike,
+            ..
+        } = known;
+        for jobs in jobs.chunks_mut(SORTED) {
             if const { V::BLOCKS == 1 } {
                 // Nothing shares a register, and the code that would need not be compiled.
                 let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
@@ -245,28 +132,26 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                 continue;
             }
             let (few, class) = (jobs.len() < V::BLOCKS, class::<V>(&jobs[0]));
-            if self.alike && !few && class < abreast_below::<V>() {
+            if alike && !few && class < abreast_below::<V>() {
                 let list = &IN_ORDER[..jobs.len()];
                 // SAFETY: `encrypt_many`'s contract.
-                unsafe {
-                    abreast::<V, ROUNDS, ENCRYPT>(proof, self.one_key, jobs.as_mut_ptr(), list)
-                };
+                unsafe { abreast::<V, ROUNDS, ENCRYPT>(proof, known, jobs.as_mut_ptr(), list) };
                 continue;
             }
             // SAFETY: `encrypt_many`'s contract; every job is in one list, once.
             unsafe {
-                if few || self.alike && class == REGISTERS {
+                if few || alike && class == REGISTERS {
                     let list = &IN_ORDER[..jobs.len()];
                     let jobs = jobs.as_mut_ptr();
                     V::enter(
                         proof,
                         (InTurn::<ENCRYPT> { jobs, list }, WithRounds::<ROUNDS>),
                     );
-                } else if self.alike {
+                } else if alike {
                     let list = &IN_ORDER[..jobs.len()];
                     let (lots, rest) = list.split_at(in_lots::<V>(class, list.len()));
                     let jobs = jobs.as_mut_ptr();
-                    together::<V, ROUNDS, ENCRYPT>(proof, class, self.one_key, jobs, lots);
+                    together::<V, ROUNDS, ENCRYPT>(proof, class, one_key, jobs, lots);
                     if !rest.is_empty() {
                         V::enter(
                             proof,
@@ -274,7 +159,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
                         );
                     }
                 } else {
-                    sorted::<V, ROUNDS, ENCRYPT>(proof, jobs, self.one_key);
+                    sorted::<V, ROUNDS, ENCRYPT>(proof, jobs, known);
                 }
             }
         }
@@ -342,20 +227,27 @@ const fn abreast_below<V: Vector>() -> usize {
 #[inline(always)]
 unsafe fn abreast<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
-    one_key: bool,
+    known: Known,
     jobs: *mut Job<'_>,
     list: &[u8],
 ) {
     // SAFETY: the caller's promise.
     let blocks = unsafe { (*jobs.add(list[0].into())).len.div_ceil(BLOCK) };
+    let ivs = known.ivs;
     macro_rules! of {
         ($n:literal) => {
             // SAFETY: the caller's promise.
             unsafe {
-                if one_key {
-                    V::enter(proof, Abreast::<ROUNDS, ENCRYPT, true, $n> { jobs, list })
+                if known.one_key {
+                    V::enter(
+                        proof,
+                        Abreast::<ROUNDS, ENCRYPT, true, $n> { jobs, list, ivs },
+                    )
                 } else {
-                    V::enter(proof, Abreast::<ROUNDS, ENCRYPT, false, $n> { jobs, list })
+                    V::enter(
+                        proof,
+                        Abreast::<ROUNDS, ENCRYPT, false, $n> { jobs, list, ivs },
+                    )
                 }
             }
         };
@@ -440,8 +332,9 @@ unsafe fn are_alike(jobs: *const Job<'_>, list: &[u8]) -> bool {
 unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     jobs: &mut [Job<'_>],
-    one_key: bool,
+    known: Known,
 ) {
+    let one_key = known.one_key;
     let mut lists = [[0; SORTED]; REGISTERS + 1];
     // The counts of all classes but the last in one word: had each a place in memory, a job would
     // wait for the one before to leave the store queue.
@@ -469,7 +362,7 @@ unsafe fn sorted<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             // SAFETY: every number is in one list, once, and that of a job.
             unsafe {
                 if class < abreast_below::<V>() && are_alike(jobs, list) {
-                    abreast::<V, ROUNDS, ENCRYPT>(proof, one_key, jobs, list);
+                    abreast::<V, ROUNDS, ENCRYPT>(proof, known, jobs, list);
                 } else {
                     together::<V, ROUNDS, ENCRYPT>(proof, class, one_key, jobs, list);
                 }

@@ -4,7 +4,7 @@ use lanelock_jobs::testing::Random;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::Piece;
 use lanelock_kernels::aes::gcm::{
-    J0, Job, Key, Lone, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
+    J0, Job, Key, Known, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
     encrypt_many, encrypt_parts,
 };
 
@@ -46,6 +46,7 @@ fn runs_any_number_of_messages_together(machine: Machine) {
                 let mut expected = texts.clone();
                 // Every other tag has a place of its own.
                 let mut places = vec![[0; 16]; count];
+                let j0s: Vec<_> = (0..count).map(|_| first_block(&mut random)).collect();
                 let mut jobs: Vec<_> = texts
                     .iter_mut()
                     .zip(&aads)
@@ -53,24 +54,18 @@ fn runs_any_number_of_messages_together(machine: Machine) {
                     .enumerate()
                     .map(|(i, ((text, aad), place))| {
                         let key = &keys[if one_key { 3 } else { i }];
-                        let mut job = job(key, text, aad, first_block(&mut random));
+                        let mut job = job(key, text, aad, &j0s[i]);
                         if i % 2 == 1 {
                             job.place = place;
                         }
                         job
                     })
                     .collect();
-                // SAFETY: each job has a text and a place of its own.
-                unsafe {
-                    match encrypt {
-                        true => encrypt_many(machine, &mut jobs),
-                        false => decrypt_many(machine, &mut jobs),
-                    }
-                }
-                for ((job, expected), aad) in jobs.iter().zip(&mut expected).zip(&aads) {
-                    let tag = turn(encrypt, job.key, job.j0, aad, expected);
+                run(machine, encrypt, &mut jobs, count % 3 != 0);
+                for (i, job) in jobs.iter().enumerate() {
+                    let tag = turn(encrypt, job.key, &j0s[i], &aads[i], &mut expected[i]);
                     // SAFETY: null, or a block.
-                    let found = unsafe { job.place.as_ref() }.unwrap_or(&job.tag);
+                    let found = unsafe { job.place.as_ref() }.unwrap_or(&job.block);
                     assert_eq!(*found, tag, "{count} of {registers} registers, {shape}");
                 }
                 drop(jobs);
@@ -91,26 +86,21 @@ fn runs_messages_of_a_few_blocks_together(machine: Machine) {
         for (count, aad_len) in [(2, 0), (2, 16), (3, 7), (4, 1), (5, 16), (9, 15), (65, 13)] {
             let texts: Vec<_> = (0..count).map(|_| random.bytes(len)).collect();
             let aads: Vec<_> = (0..count).map(|_| random.bytes(aad_len)).collect();
+            let j0s: Vec<_> = (0..count).map(|_| first_block(&mut random)).collect();
             let mut found = texts.clone();
             let mut jobs: Vec<_> = (0..)
                 .zip(found.iter_mut().zip(&aads))
                 .map(|(i, (text, aad))| {
                     let key = &keys[if one_key { 3 } else { i % 40 }];
-                    job(key, text, aad, first_block(&mut random))
+                    job(key, text, aad, &j0s[i])
                 })
                 .collect();
-            // SAFETY: each job has a text of its own.
-            unsafe {
-                match encrypt {
-                    true => encrypt_many(machine, &mut jobs),
-                    false => decrypt_many(machine, &mut jobs),
-                }
-            }
+            run(machine, encrypt, &mut jobs, count != 4);
             for (i, job) in jobs.iter().enumerate() {
                 let mut expected = texts[i].clone();
-                let tag = turn(encrypt, job.key, job.j0, &aads[i], &mut expected);
+                let tag = turn(encrypt, job.key, &j0s[i], &aads[i], &mut expected);
                 let what = format!("{i} of {count}: {len} bytes, {aad_len} more, {shape}");
-                assert_eq!(job.tag, tag, "{what}");
+                assert_eq!(job.block, tag, "{what}");
                 // SAFETY: the text of the job, which has run.
                 let text = unsafe { std::slice::from_raw_parts(job.source, len) };
                 assert_eq!(text, expected, "{what}");
@@ -130,27 +120,28 @@ fn runs_short_messages_of_a_mix_together(machine: Machine) {
                 .map(|i| random.bytes([short, short, 600, other, short, 1500][i % 6]))
                 .collect();
             let aad = random.bytes(12);
+            let ivs_alone = count % 2 == 0;
+            let j0s: Vec<_> = (0..count)
+                .map(|_| match ivs_alone {
+                    true => J0::of_iv12(random.block().first_chunk().expect("twelve bytes")),
+                    false => first_block(&mut random),
+                })
+                .collect();
             let mut found = texts.clone();
             let mut jobs: Vec<_> = found
                 .iter_mut()
                 .enumerate()
                 .map(|(i, text)| {
                     let key = &keys[if one_key { 3 } else { i }];
-                    job(key, text, &aad, first_block(&mut random))
+                    job(key, text, &aad, &j0s[i])
                 })
                 .collect();
-            // SAFETY: each job has a text of its own.
-            unsafe {
-                match encrypt {
-                    true => encrypt_many(machine, &mut jobs),
-                    false => decrypt_many(machine, &mut jobs),
-                }
-            }
+            run(machine, encrypt, &mut jobs, true);
             for (i, job) in jobs.iter().enumerate() {
                 let mut expected = texts[i].clone();
-                let tag = turn(encrypt, job.key, job.j0, &aad, &mut expected);
+                let tag = turn(encrypt, job.key, &j0s[i], &aad, &mut expected);
                 let what = format!("{i} of {count}: {short} and {other} bytes, {shape}");
-                assert_eq!(job.tag, tag, "{what}");
+                assert_eq!(job.block, tag, "{what}");
                 // SAFETY: the text of the job, which has run.
                 let text = unsafe { std::slice::from_raw_parts(job.source, expected.len()) };
                 assert_eq!(text, expected, "{what}");
@@ -178,7 +169,7 @@ fn continues_anywhere(machine: Machine) {
             .iter()
             .map(|(key, j0, aad, data)| {
                 let mut data = data.clone();
-                let tag = turn(encrypt, key, *j0, aad, &mut data);
+                let tag = turn(encrypt, key, j0, aad, &mut data);
                 (tag, data)
             })
             .collect();
@@ -273,25 +264,23 @@ fn runs_a_message_alone(machine: Machine) {
                 let text = random.bytes(len);
                 for encrypt in [true, false] {
                     let (mut found, mut tag) = (text.clone(), [7; 16]);
-                    let lone = Lone {
-                        source: found.as_ptr(),
-                        target: found.as_mut_ptr(),
-                        len,
-                        aad: aad.as_ptr(),
-                        aad_len,
-                        key: &key,
-                        iv,
-                        tag: &mut tag,
-                    };
+                    let j0 = J0::of_iv12(iv);
+                    let mut job = job(&key, &mut found, &aad, &j0);
+                    if aad_len % 2 == 0 {
+                        job.place = &mut tag;
+                    }
                     // SAFETY: in place, on vectors of these lengths.
                     unsafe {
                         match encrypt {
-                            true => encrypt_lone(&machine, &lone),
-                            false => decrypt_lone(&machine, &lone),
+                            true => encrypt_lone(&machine, &mut job),
+                            false => decrypt_lone(&machine, &mut job),
                         }
                     }
+                    if job.place.is_null() {
+                        tag = job.block;
+                    }
                     let mut expected = text.clone();
-                    let expected_tag = turn(encrypt, &key, J0::of_iv12(iv), &aad, &mut expected);
+                    let expected_tag = turn(encrypt, &key, &j0, &aad, &mut expected);
                     let what = format!("{len} bytes, {aad_len} of additional data, {encrypt}");
                     assert!(found == expected, "{what}");
                     assert_eq!(tag, expected_tag, "{what}");
@@ -304,20 +293,15 @@ fn runs_a_message_alone(machine: Machine) {
 fn hashes_additional_data_of_any_length(machine: Machine) {
     let key = &keys(machine, 16)[5];
     let aad = Random::new(1).bytes(1300);
+    let j0 = J0::of_block([1; 16]);
     for len in 0..aad.len() {
         for text in [0, 77] {
             let mut data = [9_u8; 77];
-            let mut job = [job(
-                key,
-                &mut data[..text],
-                &aad[..len],
-                J0::of_block([1; 16]),
-            )];
-            // SAFETY: in place, on a slice of that length.
-            unsafe { encrypt_many(machine, &mut job) };
+            let mut job = [job(key, &mut data[..text], &aad[..len], &j0)];
+            run(machine, true, &mut job, true);
             let expected =
                 gcm::encrypt(key.cipher(), [1; 16], &aad[..len], &mut [9_u8; 77][..text]);
-            assert_eq!(job[0].tag, expected, "{len} bytes of additional data");
+            assert_eq!(job[0].block, expected, "{len} bytes of additional data");
         }
     }
 }
@@ -340,12 +324,12 @@ fn counts_modulo_two_to_the_32(machine: Machine) {
         let mut j0 = [0xff; 16];
         j0[15] -= before;
         let mut data = [1; 1000];
-        let mut job = [job(key, &mut data, &[], J0::of_block(j0))];
-        // SAFETY: in place, on an array of that length.
-        unsafe { encrypt_many(machine, &mut job) };
+        let start = J0::of_block(j0);
+        let mut job = [job(key, &mut data, &[], &start)];
+        run(machine, true, &mut job, true);
         let mut expected = [1; 1000];
         assert_eq!(
-            job[0].tag,
+            job[0].block,
             gcm::encrypt(key.cipher(), j0, &[], &mut expected)
         );
         assert_eq!(data, expected);
@@ -361,7 +345,7 @@ fn first_block(random: &mut Random) -> J0 {
     }
 }
 
-fn turn(encrypt: bool, key: &Key, j0: J0, aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+fn turn(encrypt: bool, key: &Key, j0: &J0, aad: &[u8], data: &mut [u8]) -> [u8; 16] {
     match encrypt {
         true => gcm::encrypt(key.cipher(), *j0.block(), aad, data),
         false => gcm::decrypt(key.cipher(), *j0.block(), aad, data),
@@ -375,17 +359,29 @@ fn keys(machine: Machine, bytes: usize) -> Vec<Key> {
         .collect()
 }
 
-fn job<'k>(key: &'k Key, data: &mut [u8], aad: &[u8], j0: J0) -> Job<'k> {
-    let (source, target, len) = (data.as_ptr(), data.as_mut_ptr(), data.len());
-    Job {
-        source,
-        target,
-        len,
-        aad: aad.as_ptr(),
-        aad_len: aad.len(),
-        key,
-        j0,
-        place: std::ptr::null_mut(),
-        tag: [0; 16],
+/// A job without a place for its tag; `j0` is the block before its first counter.
+fn job<'k>(key: &'k Key, data: &mut [u8], aad: &[u8], j0: &'k J0) -> Job<'k> {
+    let job = match j0.iv12() {
+        Some(iv) => Job::new(key, iv),
+        None => Job::of_block(key, *j0.block()),
+    };
+    let target = data.as_mut_ptr();
+    job.text(target, target, data.len())
+        .aad(aad.as_ptr(), aad.len())
+}
+
+/// Runs jobs that are as `job` makes them of texts of their own. `told`: what they have in common is.
+fn run(machine: Machine, encrypt: bool, jobs: &mut [Job<'_>], told: bool) {
+    let known = if told {
+        Known::of(jobs)
+    } else {
+        Known::default()
+    };
+    // SAFETY: in place, on slices; the caller's promise.
+    unsafe {
+        match encrypt {
+            true => encrypt_many(&machine, jobs, known),
+            false => decrypt_many(&machine, jobs, known),
+        }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::products::{POWERS, SUMS, Sum, powers_from};
 use super::together::{Lot, idle, lot};
-use super::{Job, aad_of, place_of};
+use super::{Job, aad_of, iv, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
-use crate::arrays::map;
+use crate::arrays::{from_fn, map};
 
 /// The jobs that `list` names, at least one. All have a text of as many bytes, which ends in the last of
 /// `N` blocks, and as much additional data, at most a block. `ONE_KEY`: all have the same.
@@ -25,6 +25,8 @@ pub(super) struct Abreast<
 > {
     pub jobs: *mut Job<'k>,
     pub list: &'l [u8],
+    /// Whether all have an IV of twelve bytes.
+    pub ivs: bool,
 }
 
 impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usize> Kernel
@@ -34,24 +36,24 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usi
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let Self { jobs, list } = self;
+        let Self { jobs, list, ivs } = self;
         // SAFETY: the creator's promises.
         unsafe {
             let first = jobs.add(list[0].into());
             let common = Rounds::<V, ROUNDS>::load(proof, (*first).key.cipher().as_ptr());
             let mut blocks = [[0_u8; BLOCK]; N];
             let text = blocks.as_mut_ptr().cast();
-            let mut idle = idle((*first).key, text, (*first).len);
+            let mut idle = idle(&*first, text, (*first).len);
             idle.aad_len = (*first).aad_len;
             let ends = Ends::<V, ONE_KEY>::of(proof, first);
             // The hash of each lot waits until the next one's rounds are under way.
             let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
             let mut lot_jobs = lot(jobs, first, &raw mut idle);
             let (mut ciphertexts, mut masks) =
-                turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, lot_jobs);
+                turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, lot_jobs, ivs);
             for list in rest.chunks(V::BLOCKS) {
                 let next = lot(jobs, list, &raw mut idle);
-                let turned = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, next);
+                let turned = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, next, ivs);
                 hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
                 (lot_jobs, (ciphertexts, masks)) = (next, turned);
             }
@@ -74,17 +76,24 @@ unsafe fn turn<
 >(
     common: &Rounds<V, ROUNDS>,
     jobs: Lot<'_>,
+    ivs: bool,
 ) -> ([V; N], V) {
     let proof = common.proof();
     let single = V::single(proof);
     // SAFETY: the caller's promises.
     unsafe {
-        let blocks = map(jobs, |job| V::Single::load(single, (*job).j0.as_ptr()));
-        let mut masks = [V::from_singles(proof, blocks)];
-        let first = masks[0].reverse();
-        let mut stream = [first; N];
-        for (n, state) in stream.iter_mut().enumerate() {
-            *state = first.add32(V::splat(proof, n as u128 + 1)).reverse();
+        let (mut masks, mut stream);
+        if ivs {
+            let blocks = map(jobs, |job| V::Single::splat(single, iv((*job).iv)));
+            let none = V::from_singles(proof, blocks);
+            let counter = |n: usize| none.xor(V::splat(proof, (n as u128) << 120));
+            masks = [counter(1)];
+            stream = from_fn(|n| counter(n + 2));
+        } else {
+            let blocks = map(jobs, |job| V::Single::splat(single, (*job).j0()));
+            masks = [V::from_singles(proof, blocks)];
+            let first = masks[0].reverse();
+            stream = from_fn(|n| first.add32(V::splat(proof, n as u128 + 1)).reverse());
         }
         macro_rules! key {
             ($common:expr, $r:expr) => {

@@ -74,7 +74,7 @@ unsafe fn masks<V: Vector, const ONE_KEY: bool>(proof: V::Proof, jobs: Lot<'_>) 
     let single = V::single(proof);
     // SAFETY: the caller's promise.
     unsafe {
-        let mut blocks = map(jobs, |job| V::Single::load(single, (*job).j0.as_ptr()));
+        let mut blocks = map(jobs, |job| V::Single::splat(single, (*job).j0()));
         let schedule = |m: usize| (*jobs[m]).key.cipher().as_ptr();
         if ONE_KEY {
             let rounds = Rounds::<V, ANY, _>::in_memory(proof, schedule(0));

@@ -4,7 +4,7 @@
 
 use super::ghash::{Ghash, Values};
 use super::text::{Beside, Nothing, Text};
-use super::{Job, aad_of, j0_of, place_of};
+use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::PerRounds;
 use crate::arch::blocks::Vector;
@@ -74,7 +74,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     unsafe {
         let mut hash = Ghash::<V>::start(proof, job.key.powers());
         let mut text = Text::<V, ROUNDS, ENCRYPT>::of(proof, job);
-        let mut mask = text.rounds.encrypt([V::splat(proof, j0_of(job))]);
+        let mut mask = text.rounds.encrypt([V::splat(proof, job.j0())]);
         V::pin(&mut mask);
         let chunk = Text::<V, ROUNDS, ENCRYPT>::CHUNK;
         let aad = before_text(&mut hash, job);

@@ -5,51 +5,29 @@
 use super::ghash::Ghash;
 use super::in_turn::InTurn;
 use super::products::POWERS;
-use super::{J0, Job, Key};
+use super::{Job, iv, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::machine::Machine;
 
-/// A whole message with an IV of twelve bytes. GMAC is a message of additional data only.
-#[derive(Debug)]
-pub struct Lone<'k> {
-    /// Valid for reads of `len` bytes.
-    pub source: *const u8,
-    /// Valid for writes of `len` bytes; `source`, or disjoint from it and from the additional data.
-    pub target: *mut u8,
-    /// Bytes of the text.
-    pub len: usize,
-    /// Additional data, valid for reads of `aad_len` bytes.
-    pub aad: *const u8,
-    /// Bytes of the additional data.
-    pub aad_len: usize,
-    /// Schedule and powers of H.
-    pub key: &'k Key,
-    /// Valid for reads.
-    pub iv: *const [u8; 12],
-    /// Where the whole tag goes, valid for writes. When decrypting the caller compares it, and wipes
-    /// the target if it is not the one expected.
-    pub tag: *mut [u8; BLOCK],
-}
-
 /// Encrypts the message and computes its tag.
 ///
 /// # Safety
-/// The pointers are valid as the fields say.
-pub unsafe fn encrypt_lone(machine: &Machine, message: &Lone<'_>) {
+/// As for [`encrypt_many`](super::encrypt_many), for one job; it has an IV of twelve bytes.
+pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<true>(machine, message) }
+    unsafe { process::<true>(machine, job) }
 }
 
 /// Decrypts the message and computes the tag that its ciphertext should have.
 ///
 /// # Safety
 /// As for [`encrypt_lone`].
-pub unsafe fn decrypt_lone(machine: &Machine, message: &Lone<'_>) {
+pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<false>(machine, message) }
+    unsafe { process::<false>(machine, job) }
 }
 
 /// Most registers of a text that are turned in one go.
@@ -58,20 +36,21 @@ const REGISTERS: usize = 8;
 /// # Safety
 /// As for [`encrypt_lone`].
 #[inline(always)]
-unsafe fn process<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
+unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
+    debug_assert!(!job.iv.is_null());
     let most = REGISTERS * machine.blocks.count();
     // What one sum holds beside the text and the lengths.
     let aad_blocks = POWERS - 1 - most;
-    let is_short = message.len <= BLOCK * most && message.aad_len <= BLOCK * aad_blocks;
+    let is_short = job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks;
     // SAFETY: the caller's contract; the lengths were compared.
     unsafe {
-        if is_short || message.len == 0 {
-            let size = message.key.cipher().size();
+        if is_short || job.len == 0 {
+            let size = job.key.cipher().size();
             machine
                 .blocks
-                .run_sized_products(size, Short::<ENCRYPT>(message));
+                .run_sized_products(size, Short::<ENCRYPT>(job));
         } else {
-            long::<ENCRYPT>(machine, message);
+            long::<ENCRYPT>(machine, job);
         }
     }
 }
@@ -81,45 +60,31 @@ unsafe fn process<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
 /// # Safety
 /// As for [`encrypt_lone`].
 #[inline(never)]
-unsafe fn long<const ENCRYPT: bool>(machine: &Machine, message: &Lone<'_>) {
-    let mut job = Job {
-        source: message.source,
-        target: message.target,
-        aad: message.aad,
-        len: message.len,
-        aad_len: message.aad_len,
-        key: message.key,
-        // SAFETY: the caller's contract.
-        j0: J0::of_iv12(unsafe { &*message.iv }),
-        place: message.tag,
-        tag: [0; BLOCK],
-    };
+unsafe fn long<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
+    let size = job.key.cipher().size();
     let turn = InTurn::<ENCRYPT> {
-        jobs: &raw mut job,
+        jobs: job,
         list: &[0],
     };
     // SAFETY: the caller's contract; there is one job.
-    unsafe {
-        machine
-            .blocks
-            .run_sized_products(job.key.cipher().size(), turn)
-    }
+    unsafe { machine.blocks.run_sized_products(size, turn) }
 }
 
 /// A message whose text fits [`REGISTERS`] and whose blocks fit one sum, or one without a text.
-struct Short<'m, 'k, const ENCRYPT: bool>(&'m Lone<'k>);
+struct Short<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        let Self(message) = self;
+        let Self(job) = self;
         // SAFETY: the contract of `encrypt_lone`; the sum has at most as many blocks as there are
         // powers.
         unsafe {
+            let message = &*job;
             if const { V::BLOCKS > 1 } && message.len <= BLOCK && message.aad_len <= BLOCK {
                 // Registers of one block: their last sum is one block already.
                 let single = V::single(proof);
-                return block::<V::Single, ROUNDS, ENCRYPT>(single, message);
+                return block::<V::Single, ROUNDS, ENCRYPT>(single, job);
             }
             let mut hash = Ghash::<V>::start(proof, message.key.powers());
             if message.aad_len > BLOCK {
@@ -138,7 +103,7 @@ impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
                 7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
                 _ => turn::<V, ROUNDS, ENCRYPT, REGISTERS>(&rounds, message, &mut hash),
             };
-            finish(message, hash, mask);
+            finish(job, hash, mask);
         }
     }
 }
@@ -150,8 +115,9 @@ impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
 #[inline(always)]
 unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
-    message: &Lone<'_>,
+    job: &mut Job<'_>,
 ) {
+    let message = &*job;
     // SAFETY: the caller's promises.
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
@@ -161,7 +127,7 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         } else {
             turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash)
         };
-        finish(message, hash, mask);
+        finish(job, hash, mask);
     }
 }
 
@@ -170,7 +136,7 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 /// # Safety
 /// The contract of [`encrypt_lone`]; all else is in the sum.
 #[inline(always)]
-unsafe fn finish<V: Vector>(message: &Lone<'_>, mut hash: Ghash<V>, mask: V::Single) {
+unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::Single) {
     let single = mask.proof();
     let lengths = (8 * message.aad_len as u128) << 64 | 8 * message.len as u128;
     let lengths = V::Single::splat(single, lengths);
@@ -190,7 +156,7 @@ unsafe fn finish<V: Vector>(message: &Lone<'_>, mut hash: Ghash<V>, mask: V::Sin
             hash.take_up(lengths, 1);
         }
         hash.close();
-        hash.value().xor(mask).store(message.tag.cast());
+        hash.value().xor(mask).store(place_of(message));
     }
 }
 
@@ -202,7 +168,7 @@ unsafe fn finish<V: Vector>(message: &Lone<'_>, mut hash: Ghash<V>, mask: V::Sin
 #[inline(always)]
 unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
     rounds: &Rounds<V, ROUNDS, InMemory<V>>,
-    message: &Lone<'_>,
+    message: &Job<'_>,
     hash: &mut Ghash<V>,
 ) -> V::Single {
     let proof = rounds.proof();
@@ -259,20 +225,6 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usi
         }
         mask.aes_enc_last(last.first())
     }
-}
-
-/// The IV, zeros in place of a counter.
-///
-/// # Safety
-/// It is valid for reads.
-#[inline(always)]
-unsafe fn iv(iv: *const [u8; 12]) -> u128 {
-    // SAFETY: twelve bytes.
-    let (low, high) = unsafe {
-        let low: [u8; 8] = iv.cast::<[u8; 8]>().read();
-        (low, iv.byte_add(8).cast::<[u8; 4]>().read())
-    };
-    u128::from(u64::from_le_bytes(low)) | u128::from(u32::from_le_bytes(high)) << 64
 }
 
 /// Blocks of a text and one before it, in registers of up to four.

@@ -59,7 +59,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 let mut mask = V::zero(proof);
                 if !ONE_KEY {
                     rounds = Rounds::load(proof, (*job).key.cipher().as_ptr());
-                    mask = V::broadcast(proof, (*job).j0.as_ptr());
+                    mask = V::splat(proof, (*job).j0());
                 }
                 let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
                     &rounds, &*job, &*before, &mut text, &mut mask,
@@ -76,7 +76,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                         let lot: Lot<'_> = lot(jobs, &list[n..end], last);
                         let mut blocks = [V::Single::zero(single); 4];
                         for i in 0..V::BLOCKS {
-                            blocks[i] = V::Single::load(single, (*lot[i]).j0.as_ptr());
+                            blocks[i] = V::Single::splat(single, (*lot[i]).j0());
                         }
                         [masks] = rounds.encrypt([V::from_singles(proof, blocks)]);
                     }
@@ -137,8 +137,8 @@ unsafe fn turn<
         let mut sum = Sum::zero(proof);
         let powers = before.key.powers();
         let power = before.len.div_ceil(BLOCK) + 1;
-        let j0 = V::broadcast(proof, job.j0.as_ptr());
-        let mut stream = if job.j0.counts_from_one {
+        let j0 = V::splat(proof, job.j0());
+        let mut stream = if job.counts_from_one() {
             Counters::of_first::<G>(j0.xor(rounds.at(0)))
         } else {
             let mut stream = Counters::after(j0).next::<G>();

@@ -1,8 +1,8 @@
 //! A text on its way: counter mode and GHASH side by side.
 
+use super::Job;
 use super::ghash::{Ghash, Values};
 use super::products::POWERS;
-use super::{Job, j0_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::Vector;
@@ -37,14 +37,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub const CHUNK: usize = 8 * V::BYTES;
 
     /// # Safety
-    /// The key has `ROUNDS` rounds.
+    /// The key has `ROUNDS` rounds, and the job is valid.
     #[inline(always)]
     pub unsafe fn of(proof: V::Proof, job: &Job<'_>) -> Self {
         // SAFETY: as above.
         unsafe {
             Self {
                 rounds: Rounds::load(proof, job.key.cipher().as_ptr()),
-                counters: Counters::of_chunks(V::splat(proof, j0_of(job)), job.j0.counts_from_one),
+                counters: Counters::of_chunks(V::splat(proof, job.j0()), job.counts_from_one()),
                 source: job.source,
                 target: job.target,
                 len: job.len,

@@ -4,7 +4,7 @@
 
 use super::products::{POWERS, SUMS, Sum, powers_from};
 use super::text::Counters;
-use super::{J0, Job, Key, aad_of, place_of};
+use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -42,7 +42,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
         // SAFETY: the creator's promises.
         unsafe {
             let mut line = [0; BLOCK];
-            let mut idle = idle((*jobs).key, line.as_mut_ptr(), BLOCK);
+            let mut idle = idle(&*jobs, line.as_mut_ptr(), BLOCK);
             let idle = &raw mut idle;
             let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
             let mut lot_jobs: Lot<'_> = lot(jobs, first, idle);
@@ -59,21 +59,11 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
     }
 }
 
-/// A message beside a last one that has no neighbour: `len` bytes of text, and additional data that may
-/// be as many.
+/// A message beside a last one that has no neighbour, of the key and the IV of `job`: `len` bytes of
+/// text, and additional data that may be as many.
 #[inline(always)]
-pub(super) fn idle(key: &Key, text: *mut u8, len: usize) -> Job<'_> {
-    Job {
-        source: text,
-        target: text,
-        aad: text,
-        len,
-        aad_len: 0,
-        key,
-        j0: J0::of_block([0; BLOCK]),
-        place: core::ptr::null_mut(),
-        tag: [0; BLOCK],
-    }
+pub(super) fn idle<'k>(job: &Job<'k>, text: *mut u8, len: usize) -> Job<'k> {
+    Job::new(job.key, job.iv).text(text, text, len).aad(text, 0)
 }
 
 /// As many jobs as a register has blocks, and others to make four.
@@ -120,21 +110,21 @@ unsafe fn turn<
         let mut together = V::zero(proof);
         if ONE_KEY {
             for i in 0..V::BLOCKS {
-                masks[i] = V::Single::load(single, (*jobs[i]).j0.as_ptr());
+                masks[i] = V::Single::splat(single, (*jobs[i]).j0());
             }
             together = V::from_singles(proof, masks);
         }
         let mut states = [[V::zero(proof); G]; 4];
         for m in 0..V::BLOCKS {
             let job = &*jobs[m];
-            let j0 = V::broadcast(proof, job.j0.as_ptr());
-            states[m] = if job.j0.counts_from_one {
+            let j0 = V::splat(proof, job.j0());
+            states[m] = if job.counts_from_one() {
                 Counters::of_first(j0)
             } else {
                 Counters::after(j0).next()
             };
             if !ONE_KEY {
-                masks[m] = V::Single::load(single, job.j0.as_ptr());
+                masks[m] = j0.first();
             }
         }
         // Round keys: those of all, in registers, or each job's own, in memory.
@@ -306,17 +296,6 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
 /// The last block that is hashed, reversed, an eighth of it in each half.
 #[inline(always)]
 fn lengths<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V {
-    const {
-        assert!(V::BLOCKS == 1);
-        assert!(core::mem::offset_of!(Job<'_>, aad_len) == core::mem::offset_of!(Job<'_>, len) + 8);
-    }
-    // SAFETY: two numbers of eight bytes that follow each other in the job.
-    unsafe {
-        V::load(
-            proof,
-            (&raw const *job)
-                .byte_add(core::mem::offset_of!(Job<'_>, len))
-                .cast(),
-        )
-    }
+    const { assert!(V::BLOCKS == 1) };
+    V::splat(proof, (job.aad_len as u128) << 64 | job.len as u128)
 }
