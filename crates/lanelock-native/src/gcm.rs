@@ -59,9 +59,7 @@ impl Gcm {
         let key = Key::new(machine, key)?;
         Some(Self { machine, seal, key })
     }
-}
 
-impl Gcm {
     /// # Safety
     /// As for [`Aead::run`]; what is said to be known is true.
     #[inline(always)]

@@ -219,27 +219,23 @@ impl<'a> Op<'a> {
     /// What is encrypted or decrypted: nothing, if the session does neither.
     #[inline]
     pub(crate) fn cipher(&self) -> Extent {
-        if self.flags.has(Flags::RANGES) {
-            self.cipher
-        } else {
-            self.whole(self.session.rules.cipher_mask)
-        }
+        self.range(self.cipher, self.session.rules.cipher_mask)
     }
 
     /// What is authenticated as a range: nothing, if the session has none.
     #[inline]
     pub(crate) fn auth(&self) -> Extent {
-        if self.flags.has(Flags::RANGES) {
-            self.auth
-        } else {
-            self.whole(self.session.rules.auth_mask)
-        }
+        self.range(self.auth, self.session.rules.auth_mask)
     }
 
-    /// The whole input, if the mask has all bits.
+    /// The range as settled, else the whole input, if the mask has all bits.
     #[inline]
-    fn whole(&self, mask: u32) -> Extent {
-        Extent::new(0, self.input.len() & mask)
+    fn range(&self, settled: Extent, mask: u32) -> Extent {
+        if self.flags.has(Flags::RANGES) {
+            settled
+        } else {
+            Extent::new(0, self.input.len() & mask)
+        }
     }
 
     /// Makes the ranges count.

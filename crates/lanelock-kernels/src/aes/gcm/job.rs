@@ -85,8 +85,8 @@ impl<'k> Job<'k> {
         self
     }
 
-    /// Whether the first counter is known to be one more than one, as that of every IV of twelve bytes is.
-    /// The block of another IV is a hash under a secret key, of which not a bit may show.
+    /// Whether the block before the first counter is known to count as one, as that of every IV of twelve
+    /// bytes does. The block of another IV is a hash under a secret key, of which not a bit may show.
     #[inline(always)]
     pub(super) fn counts_from_one(&self) -> bool {
         !self.iv.is_null()
@@ -140,7 +140,6 @@ impl Known {
 
 /// The block before the first counter (SP 800-38D, section 7.1, step 2).
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(8))] // the block is read in words
 pub struct J0 {
     block: [u8; BLOCK],
     /// Whether it is known to count as one, as that of every IV of twelve bytes does. Of another IV it is
