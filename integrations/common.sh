@@ -7,8 +7,9 @@ server= # pids that end with the test
 origin= # one more
 clients= # and the load
 
-fail() {
+fail() { # with the last that the server had to say
     echo "FAIL: $*" >&2
+    tail -n 5 "$work/log" "$work/error.log" >&2 2>/dev/null || true
     exit 1
 }
 
@@ -30,9 +31,28 @@ need() { # need PROGRAM PACKAGE: ends the test, with its reason, where the progr
     }
 }
 
-# A port that was free a moment ago.
+# A free port that nobody else takes before the server does: each test has five hundred of its own, below
+# those that the kernel gives to clients.
 free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+    python3 - "$work/port" "$(dirname "$0")" <<'END'
+import os, socket, sys
+
+last, test = sys.argv[1:]
+tests = sorted(entry.name for entry in os.scandir("integrations") if entry.is_dir())
+first = 10000 + 500 * tests.index(os.path.basename(test))
+port = int(open(last).read()) + 1 if os.path.exists(last) else first
+while port < first + 500:
+    with socket.socket() as candidate:
+        try:
+            candidate.bind(("127.0.0.1", port))
+            break
+        except OSError:
+            port += 1
+else:
+    sys.exit(f"all ports from {first} to {port - 1} are taken")
+open(last, "w").write(str(port))
+print(port)
+END
 }
 
 make_key() { # make_key KIND FILE
