@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::user_config::UserConfig;
+use super::user_config::{UserConfig, quoted};
 use super::{Algorithm, Options};
 use crate::failure::Failure;
 
@@ -76,7 +76,11 @@ impl Config {
             let names: Vec<_> = options.algorithms.iter().map(Algorithm::name).collect();
             let _ = writeln!(text, "algorithms = {}", names.join(","));
         }
-        let _ = writeln!(text, "[{algorithms}]\ndefault_properties = {properties}");
+        let _ = writeln!(
+            text,
+            "[{algorithms}]\ndefault_properties = {}",
+            quoted(&properties)
+        );
         Ok(Self { text, warnings })
     }
 }

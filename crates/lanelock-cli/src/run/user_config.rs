@@ -52,17 +52,19 @@ impl UserConfig {
         })
     }
 
-    /// A value that can be written once more as it is read.
+    /// A value that can be written once more, by [`quoted`].
     ///
     /// # Errors
     /// [`Failure::Usage`] if libcrypto might read it otherwise.
     pub(super) fn plain(&self, section: &str, name: &str) -> Result<Option<&str>, Failure> {
         let special = |c: char| !c.is_ascii() || c.is_ascii_control() || "$\\#".contains(c);
         match self.get(section, name) {
-            Some(value) if value.contains(special) => Err(Failure::Usage(format!(
-                "the OpenSSL configuration has {name} = {value} in [{section}]: write it without \
-                 variables, \\, # and non-ASCII letters"
-            ))),
+            Some(value) if value.contains(special) || quote_for(value).is_none() => {
+                Err(Failure::Usage(format!(
+                    "the OpenSSL configuration has {name} = {value} in [{section}]: write it without \
+                     variables, \\, #, non-ASCII letters, and with at most two kinds of quotes"
+                )))
+            }
             value => Ok(value),
         }
     }
@@ -172,8 +174,40 @@ fn is_of_section(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == ' ' || c == '\t' || PUNCTUATION.contains(c)
 }
 
+/// What quotes a value: within a pair of one kind, those of the others are letters like any.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// A quote that the value does not hold.
+fn quote_for(value: &str) -> Option<char> {
+    QUOTES.into_iter().find(|quote| !value.contains(*quote))
+}
+
+/// A value that [`UserConfig::plain`] has returned, maybe with more behind it, as libcrypto reads it.
+pub(super) fn quoted(value: &str) -> String {
+    match quote_for(value) {
+        Some(quote) if value.contains(QUOTES) || value.trim() != value => {
+            format!("{quote}{value}{quote}")
+        }
+        _ => value.to_owned(),
+    }
+}
+
+/// A value without the quotes around its parts.
 fn unquoted(value: &str) -> String {
-    value.chars().filter(|c| !"\"'`".contains(*c)).collect()
+    let mut open = None;
+    let mut text = value.to_owned();
+    text.retain(|c| match open {
+        None if QUOTES.contains(&c) => {
+            open = Some(c);
+            false
+        }
+        Some(quote) if quote == c => {
+            open = None;
+            false
+        }
+        _ => true,
+    });
+    text
 }
 
 #[cfg(test)]
@@ -253,8 +287,20 @@ mod tests {
             value("p = \"?fips=yes\"").ok(),
             Some(Some("?fips=yes".to_owned()))
         );
+        let nested = value("p = \"x='y'\"z").ok().flatten();
+        assert_eq!(nested.as_deref(), Some("x='y'z"));
+        assert_eq!(quoted("x='y'z"), "\"x='y'z\"");
+        assert_eq!(quoted(" x"), "\" x\"");
+        assert_eq!(quoted("x y"), "x y");
         assert_eq!(value("q = $x").ok(), Some(None));
-        for text in ["p = \"a # b\"", "p = '$x'", "p = a\\ b", "p = é"] {
+        let all_quotes = "p = '\"'\"'`\"";
+        for text in [
+            "p = \"a # b\"",
+            "p = '$x'",
+            "p = a\\ b",
+            "p = é",
+            all_quotes,
+        ] {
             let error = value(text).expect_err("refused").to_string();
             assert!(error.contains("has p = "), "{error}");
         }
