@@ -64,6 +64,7 @@ impl Gcm {
     /// As for [`Aead::run`]; what is said to be known is true.
     #[inline(always)]
     unsafe fn run_known(&self, jobs: &mut [Job<'_>], known: Known) {
+        debug_assert!(known.is_true_of(jobs), "{known:?}");
         // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
         unsafe {
             if self.seal {

@@ -136,6 +136,13 @@ impl Known {
             ivs,
         }
     }
+
+    /// Whether nothing is claimed of `jobs` that cannot be seen.
+    #[must_use]
+    pub fn is_true_of(self, jobs: &[Job<'_>]) -> bool {
+        let seen = Self::of(jobs);
+        self.one_key <= seen.one_key && self.one_length <= seen.one_length && self.ivs <= seen.ivs
+    }
 }
 
 /// The block before the first counter (SP 800-38D, section 7.1, step 2).

@@ -33,18 +33,23 @@ pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
 /// Most registers of a text that are turned in one go.
 const REGISTERS: usize = 8;
 
-/// # Safety
-/// As for [`encrypt_lone`].
+/// Whether a message has room in [`REGISTERS`], and its additional data in one sum with it.
 #[inline(always)]
-unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
-    debug_assert!(!job.iv.is_null());
+pub(super) fn is_short(machine: &Machine, job: &Job<'_>) -> bool {
     let most = REGISTERS * machine.blocks.count();
     // What one sum holds beside the text and the lengths.
     let aad_blocks = POWERS - 1 - most;
-    let is_short = job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks;
+    job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks
+}
+
+/// # Safety
+/// As for [`encrypt_lone`].
+#[inline(always)]
+pub(super) unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
+    debug_assert!(!job.iv.is_null());
     // SAFETY: the caller's contract; the lengths were compared.
     unsafe {
-        if is_short || job.len == 0 {
+        if is_short(machine, job) || job.len == 0 {
             let size = job.key.cipher().size();
             machine
                 .blocks
