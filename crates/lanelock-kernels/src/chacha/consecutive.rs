@@ -35,8 +35,8 @@ pub(super) unsafe fn consecutive<V: Rows>(
 }
 
 /// Makes the blocks from number `first` on that are `left`, or as many as there are lanes, with other
-/// work beside; returns how many. One or two registers have a row of each of a few blocks; else a
-/// register has a word of each.
+/// work beside; returns how many. One or two registers, or three of 512 bits, have a row of each of a few
+/// blocks; else a register has a word of each.
 ///
 /// # Safety
 /// `rows` is valid for writing as many rows as there are lanes. The conditions of `beside` hold.
@@ -50,13 +50,14 @@ pub(super) unsafe fn some<V: Rows, B: Beside>(
     beside: &mut B,
 ) -> usize {
     let one = V::COUNT / 4;
-    // SAFETY: the caller's promises: `one` and 2 · `one` rows are a quarter and half of those for all
-    // lanes.
+    // SAFETY: the caller's promises: so many times `one` rows are as many quarters of those for all lanes.
     unsafe {
         if left <= one {
             group::<V, 1, B>(proof, state, first, rows, beside)
         } else if left <= 2 * one {
             group::<V, 2, B>(proof, state, first, rows, beside)
+        } else if V::COUNT == 16 && left <= 3 * one {
+            group::<V, 3, B>(proof, state, first, rows, beside)
         } else {
             columns::<V, B>(proof, state, first, rows, beside)
         }

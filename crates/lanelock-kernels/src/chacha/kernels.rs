@@ -171,7 +171,9 @@ impl Kernels {
             1 => false,
             2 => blocks > 16 && last <= 4,
             3..=5 if blocks <= 16 => blocks < 6,
-            _ => last < 13,
+            // Beyond, three registers of rows make the last ones, without the branches of a batch.
+            _ if blocks <= 16 => blocks < 10,
+            _ => last < 9,
         }
     }
 
@@ -292,6 +294,7 @@ impl Kernel for Blocks {
                 0 => {}
                 _ if left <= few => scattered::<S::Rows, 1>(proof, rows),
                 _ if left <= 2 * few => scattered::<S::Rows, 2>(proof, rows),
+                _ if few == 4 && left <= 3 * few => scattered::<S::Rows, 3>(proof, rows),
                 _ => block::blocks::<S::U32>(proof, rows, left),
             }
         }
