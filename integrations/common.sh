@@ -31,15 +31,15 @@ need() { # need PROGRAM PACKAGE: ends the test, with its reason, where the progr
     }
 }
 
-# A free port that nobody else takes before the server does: each test has five hundred of its own, below
-# those that the kernel gives to clients.
+# A free port that nobody else takes before the server does: each test has five hundred of its own, between
+# those that Ray gives to its workers and those that the kernel gives to whoever asks for any.
 free_port() {
     python3 - "$work/port" "$(dirname "$0")" <<'END'
 import os, socket, sys
 
 last, test = sys.argv[1:]
 tests = sorted(entry.name for entry in os.scandir("integrations") if entry.is_dir())
-first = 10000 + 500 * tests.index(os.path.basename(test))
+first = 20000 + 500 * tests.index(os.path.basename(test))
 port = int(open(last).read()) + 1 if os.path.exists(last) else first
 while port < first + 500:
     with socket.socket() as candidate:
