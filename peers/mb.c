@@ -161,21 +161,47 @@ static void mb_close(struct engine *engine)
     free(engine);
 }
 
-/* lanelock's names of instruction sets, and the manager that has the same. */
-static bool choose_tier(IMB_MGR *manager, const char *tier, struct reason *why)
+static void widest(IMB_MGR *manager)
 {
-    if (*tier == '\0')
-        init_mb_mgr_auto(manager, NULL);
-    else if (strcmp(tier, "avx512") == 0)
-        init_mb_mgr_avx512(manager);
-    else if (strcmp(tier, "avx2") == 0)
-        init_mb_mgr_avx2(manager);
-    else if (strcmp(tier, "aesni") == 0)
-        init_mb_mgr_sse(manager);
-    else
-        return refuse(why, "tier=%s: libipsec-mb has avx512, avx2 and aesni", tier);
-    return imb_get_errno(manager) == 0 ||
-           refuse(why, "libipsec-mb: %s", imb_get_strerror(imb_get_errno(manager)));
+    init_mb_mgr_auto(manager, NULL);
+}
+
+/* lanelock's names of instruction sets, and the manager that has the same. */
+static const struct tier {
+    const char *name;
+    uint64_t flags;
+    void (*init)(IMB_MGR *);
+} tiers[] = {
+    { "", 0, widest },
+    { "avx512", 0, init_mb_mgr_avx512 },
+    /* The manager with VAES, IFMA and the like wants GFNI, too; what is left is made for Skylake. */
+    { "avx512bw", IMB_FLAG_GFNI_OFF, init_mb_mgr_avx512 },
+    { "avx2", 0, init_mb_mgr_avx2 },
+    { "aesni", 0, init_mb_mgr_sse },
+};
+
+/* A manager for the tier, or NULL. */
+static IMB_MGR *open_manager(const char *name, struct reason *why)
+{
+    const struct tier *tier = tiers, *end = tiers + sizeof tiers / sizeof *tiers;
+    while (tier < end && strcmp(tier->name, name) != 0)
+        tier++;
+    if (tier == end) {
+        refuse(why, "tier=%s: libipsec-mb has avx512, avx512bw, avx2 and aesni", name);
+        return NULL;
+    }
+    IMB_MGR *manager = alloc_mb_mgr(tier->flags);
+    if (!manager) {
+        refuse(why, "out of memory");
+        return NULL;
+    }
+    tier->init(manager);
+    if (imb_get_errno(manager) != 0) {
+        refuse(why, "libipsec-mb: %s", imb_get_strerror(imb_get_errno(manager)));
+        free_mb_mgr(manager);
+        return NULL;
+    }
+    return manager;
 }
 
 static bool schedule_keys(struct engine *engine, const struct shape *shape, const struct keys *keys)
@@ -215,10 +241,10 @@ static bool build(struct engine *engine, const struct shape *shape, const struct
     engine->sessions = aligned_alloc(64, shape->sessions * engine->session_bytes);
     engine->jobs = aligned_alloc(64, (shape->burst * sizeof(IMB_JOB) + 63) / 64 * 64);
     engine->computed = aligned_alloc(64, (size_t)shape->burst * TAG_SLOT);
-    engine->manager = alloc_mb_mgr(0);
-    if (!engine->sessions || !engine->jobs || !engine->computed || !engine->manager)
+    if (!engine->sessions || !engine->jobs || !engine->computed)
         return refuse(why, "sessions=%u: out of memory; lower sessions", shape->sessions);
-    if (!choose_tier(engine->manager, shape->tier, why))
+    engine->manager = open_manager(shape->tier, why);
+    if (!engine->manager)
         return false;
     if (!schedule_keys(engine, shape, keys))
         return refuse(why, "key: libipsec-mb does not schedule this key for %s", engine->row->name);

@@ -236,7 +236,8 @@ fn cpu_features() -> Vec<&'static str> {
         "avx512dq",
         "avx512vl",
         "avx512ifma",
-        "avx512vbmi"
+        "avx512vbmi",
+        "avx512vbmi2"
     ];
     all.into_iter()
         .filter_map(|(name, has)| has.then_some(name))

@@ -21,7 +21,7 @@ macro_rules! per_tier {
     };
     (@tiers |$tier:ident| $test:block) => {
         $crate::per_tier!(@test |$tier| $test
-            avx512 Avx512, avx2 Avx2, aesni AesNi, neon Neon, portable Portable);
+            avx512 Avx512, avx512bw Avx512Bw, avx2 Avx2, aesni AesNi, neon Neon, portable Portable);
     };
     (@test |$tier:ident| $test:block $($name:ident $variant:ident),*) => {
         $(

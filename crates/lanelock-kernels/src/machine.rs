@@ -11,6 +11,8 @@ use crate::arch;
 pub enum Tier {
     /// AVX-512 F, BW, VL, DQ, VBMI, VBMI2 with VAES and VPCLMULQDQ.
     Avx512,
+    /// AVX-512 F, BW, VL, DQ with AES-NI and PCLMULQDQ: Intel's Skylake-SP, Cascade Lake, Cooper Lake.
+    Avx512Bw,
     /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits, and FMA, where the CPU
     /// has them.
     Avx2,
@@ -25,8 +27,9 @@ pub enum Tier {
 
 impl Tier {
     /// Every tier there is, widest first.
-    pub const ALL: [Tier; 5] = [
+    pub const ALL: [Tier; 6] = [
         Tier::Avx512,
+        Tier::Avx512Bw,
         Tier::Avx2,
         Tier::AesNi,
         Tier::Neon,
@@ -47,6 +50,7 @@ impl Tier {
     pub const fn name(self) -> &'static str {
         match self {
             Tier::Avx512 => "avx512",
+            Tier::Avx512Bw => "avx512bw",
             Tier::Avx2 => "avx2",
             Tier::AesNi => "aesni",
             Tier::Neon => "neon",
@@ -233,8 +237,11 @@ mod tests {
         assert_eq!(Tier::AesNi.is_available(), aesni);
         let avx2 = aesni && has!("avx2") && has!("bmi1") && has!("bmi2");
         assert_eq!(Tier::Avx2.is_available(), avx2);
-        let vaes = avx2 && has!("vaes") && has!("vpclmulqdq");
-        let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2") && has!("avx512bw");
+        let avx512bw =
+            avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq");
+        assert_eq!(Tier::Avx512Bw.is_available(), avx512bw);
+        let vaes = avx512bw && has!("vaes") && has!("vpclmulqdq");
+        let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2");
         assert_eq!(Tier::Avx512.is_available(), avx512);
         let best = Machine::best();
         #[cfg(target_arch = "aarch64")]
@@ -248,7 +255,7 @@ mod tests {
         assert_eq!(best.has_sha(), aesni && has!("sha"));
         let digits = match best.tier() {
             Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
-            Tier::Avx512 | Tier::Avx2 if has!("fma") => Digits::Fma,
+            Tier::Avx512 | Tier::Avx512Bw | Tier::Avx2 if has!("fma") => Digits::Fma,
             _ => Digits::Plain,
         };
         assert_eq!(best.digits(), digits);

@@ -32,6 +32,7 @@
 //! | tier | AES | SHA-1, SHA-224, SHA-256 | SHA-384, SHA-512, SHA-3 | ChaCha20, Poly1305 |
 //! |---|---|---|---|---|
 //! | `avx512` | VAES, four blocks to a register | 16 lanes to a register; SHA-NI for a few messages | 8 lanes | 16 lanes, IFMA |
+//! | `avx512bw` | AES-NI | 16 lanes; SHA-NI for a few messages, where the CPU has it | 8 lanes | 16 lanes, Poly1305 in 8 |
 //! | `avx2` | VAES, two blocks to a register, or AES-NI | 8 lanes; SHA-NI where faster | 4 lanes | 8 lanes, Poly1305 in 4 |
 //! | `aesni` | AES-NI | SHA-NI, or not offered | not offered | not offered |
 //! | `neon` | AES, one block to a register | the SHA instructions; without, 4 lanes | 2 lanes | 4 lanes, Poly1305 in 2 |

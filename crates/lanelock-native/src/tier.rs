@@ -99,7 +99,7 @@ mod tests {
         let error = named("avx1024").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx2, aesni, neon, portable"
+            "LANELOCK_TIER=avx1024: no such tier; there are: avx512, avx512bw, avx2, aesni, neon, portable"
         );
     }
 

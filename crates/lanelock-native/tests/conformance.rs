@@ -15,17 +15,13 @@ fn expected_tiers() -> Vec<Tier> {
     use std::is_x86_feature_detected as has;
     let aesni = has!("aes") && has!("pclmulqdq") && has!("ssse3") && has!("sse4.1");
     let avx2 = aesni && has!("avx2") && has!("bmi1") && has!("bmi2");
-    let avx512 = avx2
-        && has!("avx512f")
-        && has!("avx512bw")
-        && has!("avx512dq")
-        && has!("avx512vl")
-        && has!("avx512vbmi")
-        && has!("avx512vbmi2")
-        && has!("vaes")
-        && has!("vpclmulqdq");
+    let avx512bw =
+        avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+    let avx512 =
+        avx512bw && has!("avx512vbmi") && has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
     [
         (avx512, Tier::Avx512),
+        (avx512bw, Tier::Avx512Bw),
         (avx2, Tier::Avx2),
         (aesni, Tier::AesNi),
         (true, Tier::Portable),
@@ -104,6 +100,11 @@ macro_rules! per_tier {
                 #[test]
                 fn avx512() {
                     on(Tier::Avx512, super::$check);
+                }
+
+                #[test]
+                fn avx512bw() {
+                    on(Tier::Avx512Bw, super::$check);
                 }
 
                 #[test]

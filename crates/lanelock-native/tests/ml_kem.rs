@@ -13,7 +13,13 @@ use lanelock_public_key::{
     PublicKey, SecretKey,
 };
 
-const TIERS: [Tier; 4] = [Tier::Avx512, Tier::Avx2, Tier::AesNi, Tier::Portable];
+const TIERS: [Tier; 5] = [
+    Tier::Avx512,
+    Tier::Avx512Bw,
+    Tier::Avx2,
+    Tier::AesNi,
+    Tier::Portable,
+];
 
 /// More than run together.
 const OPS: usize = 11;

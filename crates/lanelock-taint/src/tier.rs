@@ -17,18 +17,21 @@ pub enum Tier {
     Vaes256,
     /// The hash extensions.
     ShaNi,
+    /// Words twice as wide as with AVX2; AES as on [`Tier::AesNi`].
+    Avx512Bw,
     /// Everything twice as wide.
     Avx512,
 }
 
 impl Tier {
     /// All, in the order of the table.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Portable,
         Self::AesNi,
         Self::Avx2,
         Self::Vaes256,
         Self::ShaNi,
+        Self::Avx512Bw,
         Self::Avx512,
     ];
 
@@ -40,6 +43,7 @@ impl Tier {
             Self::Avx2 => "avx2",
             Self::Vaes256 => "vaes256",
             Self::ShaNi => "sha-ni",
+            Self::Avx512Bw => "avx512bw",
             Self::Avx512 => "avx512",
         }
     }
@@ -53,6 +57,7 @@ impl Tier {
             Self::Avx2 => of_tier(kernels::Tier::Avx2).map(Machine::without_sha),
             Self::Vaes256 => of_tier(kernels::Tier::Avx2).filter(|avx2| avx2.aes_blocks() == 2),
             Self::ShaNi => of_tier(kernels::Tier::AesNi).filter(|aesni| aesni.has_sha()),
+            Self::Avx512Bw => of_tier(kernels::Tier::Avx512Bw).map(Machine::without_sha),
             Self::Avx512 => of_tier(kernels::Tier::Avx512),
         }
     }
@@ -80,7 +85,8 @@ impl Tier {
             Self::Avx2 => "avx2",
             Self::Vaes256 => "vaes",
             Self::ShaNi => "sha_ni",
-            Self::Avx512 => "avx512f",
+            Self::Avx512Bw => "avx512bw",
+            Self::Avx512 => "avx512_vbmi2",
         }
     }
 
@@ -104,7 +110,8 @@ impl Tier {
             Self::Avx2 => sample!("vpaddd ymm0, ymm0, ymm0"),
             Self::Vaes256 => sample!("vaesenc ymm0, ymm0, ymm0"),
             Self::ShaNi => sample!("sha256msg1 xmm0, xmm0"),
-            Self::Avx512 => sample!("vpaddd zmm0, zmm0, zmm0"),
+            Self::Avx512Bw => sample!("vpaddw zmm0, zmm0, zmm0"),
+            Self::Avx512 => sample!("vpcompressb zmm0, zmm0"),
         }
     }
 

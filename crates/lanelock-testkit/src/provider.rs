@@ -35,7 +35,7 @@ pub fn has_lanes() -> bool {
     let tier = std::env::var("LANELOCK_TIER").ok();
     let allows = |name: &str| tier.as_ref().is_none_or(|tier| tier == name);
     #[cfg(target_arch = "x86_64")]
-    let has = (allows("avx512") || allows("avx2"))
+    let has = ["avx512", "avx512bw", "avx2"].into_iter().any(allows)
         && std::is_x86_feature_detected!("avx2")
         && std::is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]

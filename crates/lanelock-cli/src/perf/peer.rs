@@ -80,7 +80,10 @@ impl Peer {
         match self {
             Self::Evp | Self::Evp35 => openssl_without(tier).is_some(),
             Self::IpsecMb | Self::IpsecMb2 => {
-                matches!(tier, Tier::Avx512 | Tier::Avx2 | Tier::AesNi)
+                matches!(
+                    tier,
+                    Tier::Avx512 | Tier::Avx512Bw | Tier::Avx2 | Tier::AesNi
+                )
             }
             Self::Capi => true,
         }
@@ -133,6 +136,8 @@ impl Peer {
 fn openssl_without(tier: Tier) -> Option<&'static str> {
     match tier {
         Tier::Avx512 => Some(""),
+        // AVX-512 IFMA; AVX-512 VBMI and VBMI2, GFNI, VAES, VPCLMULQDQ.
+        Tier::Avx512Bw => Some(":~0x74200200000"),
         // AVX-512 F, DQ, IFMA, CD, BW, VL.
         Tier::Avx2 => Some(":~0xd0230000"),
         // AVX as well; AVX2.

@@ -134,6 +134,11 @@ pub trait Registers: Copy + 'static {
 
 /// Code that is compiled once per set of registers.
 pub(crate) trait Kernel {
+    /// Whether it gains from instructions that permute bytes. Only then is it compiled a second time where
+    /// some CPUs with registers of one width have them and others do not.
+    #[allow(dead_code)] // on architectures without such registers
+    const PERMUTES_BYTES: bool = false;
+
     /// Always inlined, into [`Proof::enter`].
     ///
     /// # Safety

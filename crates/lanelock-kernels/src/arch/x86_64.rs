@@ -41,7 +41,8 @@ pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 4] {
 /// The instruction sets of a machine.
 pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(match (machine.words, machine.blocks) {
-        (WordSet::Zmm(_), _) => "AVX-512, VAES, VPCLMULQDQ",
+        (WordSet::Zmm(..), BlockSet::Zmm(..)) => "AVX-512, VAES, VPCLMULQDQ",
+        (WordSet::Zmm(..), _) => "AVX-512, AES-NI, PCLMULQDQ",
         (WordSet::Ymm(_), BlockSet::Ymm(_)) => "AVX2, VAES, VPCLMULQDQ",
         (WordSet::Ymm(_), _) => "AVX2, AES-NI, PCLMULQDQ",
         (_, BlockSet::Portable) => "plain integers",

@@ -190,12 +190,9 @@ pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
         unsafe {
             let rows = these.rows.add(first);
             let mut state = V::load_rows(proof, rows);
-            for (at, blocks) in [
-                (these.at, these.blocks),
-                (these.ending_at, these.ending_blocks),
-            ] {
-                absorb::<A, V>(&mut state, w, at.add(first), blocks, compress);
-            }
+            let (at, ending_at) = (these.at.add(first), these.ending_at.add(first));
+            absorb::<A, V>(&mut state, w, at, these.blocks, compress);
+            absorb::<A, V>(&mut state, w, ending_at, these.ending_blocks, compress);
             if !these.outer.is_null() {
                 state = outer_of::<A, V>(state, these.outer.add(first), w, compress);
             }

@@ -20,10 +20,13 @@ const LANES: usize = 8;
 const P256: KeyKind = KeyKind::Ec(Curve::P256);
 const P384: KeyKind = KeyKind::Ec(Curve::P384);
 
+/// The tiers that may have lanes for curves.
+const TIERS: [Tier; 3] = [Tier::Avx512, Tier::Avx512Bw, Tier::Avx2];
+
 /// Each tier with lanes for curves beside OpenSSL's engine; none where the CPU lacks them, by the
 /// standard library's word.
 fn devices() -> impl Iterator<Item = Device> {
-    [Tier::Avx512, Tier::Avx2].into_iter().filter_map(|tier| {
+    TIERS.into_iter().filter_map(|tier| {
         let native = Native::with_tier(tier).ok();
         let digits = native.as_ref().map_or(Digits::Plain, Native::digits);
         assert_eq!(digits, digits_of_cpu(tier), "{tier:?}");
@@ -39,6 +42,7 @@ fn digits_of_cpu(tier: Tier) -> Digits {
     let is_avx512 = has!("avx512vbmi2") && has!("avx512bw") && has!("vaes");
     match tier {
         Tier::Avx512 if !is_avx512 => Digits::Plain,
+        Tier::Avx512Bw if !has!("avx512bw") => Digits::Plain,
         Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
         _ if has!("avx2") && has!("fma") => Digits::Fma,
         _ => Digits::Plain,
@@ -389,7 +393,7 @@ fn generated_pairs_are_keys() {
 
 #[test]
 fn as_many_run_in_lockstep_as_a_register_has_digits() {
-    for tier in [Tier::Avx512, Tier::Avx2] {
+    for tier in TIERS {
         let Ok(native) = Native::with_tier(tier) else {
             continue;
         };

@@ -31,7 +31,7 @@ const HASHES: [Hash; 5] = [
 
 /// Native on each tier that has lanes for RSA, and OpenSSL.
 fn devices() -> Vec<Device> {
-    let natives = [Tier::Avx512, Tier::Avx2].map(Native::with_tier);
+    let natives = [Tier::Avx512, Tier::Avx512Bw, Tier::Avx2].map(Native::with_tier);
     let natives = natives.into_iter().flatten();
     let natives: Vec<_> = natives.filter(|n| n.digits() > Digits::Plain).collect();
     #[cfg(target_arch = "x86_64")]

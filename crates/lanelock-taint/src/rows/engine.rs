@@ -12,7 +12,7 @@ use crate::tier::Tier;
 
 /// What needs AES alone runs on the tier of that name too.
 const AES: &[Tier] = &[Tier::Portable, Tier::AesNi, Tier::Avx2, Tier::Avx512];
-const WIDE: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512];
+const WIDE: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512Bw, Tier::Avx512];
 
 const ALGORITHMS: [(&str, &[Tier]); 15] = [
     ("aes-128-cbc+hmac-sha1", WIDE),

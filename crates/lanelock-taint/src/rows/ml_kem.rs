@@ -11,7 +11,7 @@ use super::Row;
 use crate::inputs::Inputs;
 use crate::tier::Tier;
 
-const TIERS: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512];
+const TIERS: &[Tier] = &[Tier::Portable, Tier::Avx2, Tier::Avx512Bw, Tier::Avx512];
 
 /// More than fit a batch.
 const JOBS: usize = 9;

@@ -37,6 +37,8 @@ mod tests {
     }
 
     impl Kernel for Sieve<'_> {
+        const PERMUTES_BYTES: bool = true;
+
         #[inline(always)]
         unsafe fn run<S: Registers>(self, proof: S::Proof) {
             let mut to = [-1; 32];

@@ -23,12 +23,19 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
             let token = Avx512::detect()?;
             Some(Machine {
                 blocks: BlockSet::Zmm(token, products()),
-                words: WordSet::Zmm(token),
+                words: WordSet::Zmm(token.bw(), Some(token)),
                 digits: Ifma::detect().map_or_else(digits_of_doubles, DigitSet::Ifma),
                 keyed_registers: if token.begins_two_rounds() { 8 } else { 4 },
                 ..narrow
             })
         }
+        Tier::Avx512Bw => Some(Machine {
+            words: WordSet::Zmm(Avx512Bw::detect()?, None),
+            digits: digits_of_doubles(),
+            // The CPUs without VAES begin one round a cycle, and it takes four.
+            keyed_registers: 4,
+            ..narrow
+        }),
         Tier::Avx2 => Some(Machine {
             words: WordSet::Ymm(Avx2::detect()?),
             blocks: Vaes256::detect().map_or(narrow.blocks, BlockSet::Ymm),
@@ -65,6 +72,16 @@ macro_rules! token {
             fn detect() -> Option<Self> {
                 let need = $bits;
                 (features() & need == need).then_some(Self(()))
+            }
+
+            /// The proof, of what the caller knows.
+            ///
+            /// # Safety
+            /// The CPU has these instructions.
+            #[allow(dead_code)] // of registers of words alone
+            #[inline(always)]
+            pub(super) unsafe fn assume() -> Self {
+                Self(())
             }
 
             $(
@@ -146,14 +163,20 @@ token! {
     implies avx2: Avx2
 }
 token! {
-    /// AVX-512 F, BW, VL, DQ, VBMI and VBMI2 with VAES and VPCLMULQDQ.
-    Avx512, AESNI | AVX2 | VAES | AVX512,
+    /// AVX-512 F, BW, VL and DQ, on top of [`Avx2`].
+    Avx512Bw, AESNI | AVX2 | AVX512BW,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,avx512f,avx512bw,avx512vl,avx512dq",
+    implies avx2: Avx2
+}
+token! {
+    /// AVX-512 VBMI and VBMI2 with VAES and VPCLMULQDQ, on top of [`Avx512Bw`].
+    Avx512, AESNI | AVX2 | VAES | AVX512BW | AVX512,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2",
-    implies aesni: AesNi
+    implies aesni: AesNi, bw: Avx512Bw
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].
-    Ifma, AESNI | AVX2 | VAES | AVX512 | IFMA,
+    Ifma, AESNI | AVX2 | VAES | AVX512BW | AVX512 | IFMA,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512ifma",
     implies
 }
@@ -162,28 +185,6 @@ token! {
     ShaNi, AESNI | SHANI,
     "aes,pclmulqdq,ssse3,sse4.1,sha",
     implies blocks: AesNi
-}
-
-impl Avx512 {
-    /// The proof, of what the caller knows.
-    ///
-    /// # Safety
-    /// The CPU has these instructions.
-    #[inline(always)]
-    pub(super) unsafe fn assume() -> Self {
-        Self(())
-    }
-}
-
-impl Avx2 {
-    /// The proof, of what the caller knows.
-    ///
-    /// # Safety
-    /// The CPU has these instructions.
-    #[inline(always)]
-    pub(super) unsafe fn assume() -> Self {
-        Self(())
-    }
 }
 
 impl Avx512 {
@@ -206,6 +207,20 @@ impl From<Avx512> for () {
 }
 
 /// Plain integers are part of every instruction set.
+impl From<Avx512Bw> for () {
+    #[inline(always)]
+    fn from(_: Avx512Bw) {}
+}
+
+/// The wider proof contains the narrower one.
+impl From<Avx512> for Avx512Bw {
+    #[inline(always)]
+    fn from(proof: Avx512) -> Self {
+        proof.bw()
+    }
+}
+
+/// Plain integers are part of every instruction set.
 impl From<Avx2> for () {
     #[inline(always)]
     fn from(_: Avx2) {}
@@ -214,12 +229,13 @@ impl From<Avx2> for () {
 const AESNI: u32 = 1;
 const AVX2: u32 = 1 << 1;
 const VAES: u32 = 1 << 2;
-const AVX512: u32 = 1 << 3;
+const AVX512: u32 = 1 << 3; // VBMI, VBMI2
 const SHANI: u32 = 1 << 4;
 const IFMA: u32 = 1 << 5;
 const TWO_ROUNDS: u32 = 1 << 6;
 const FMA: u32 = 1 << 7;
 const INTEL: u32 = 1 << 8;
+const AVX512BW: u32 = 1 << 9; // F, DQ, BW, VL
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -281,8 +297,10 @@ fn ask() -> u32 {
             found |= FMA;
         }
     }
-    // F, DQ, BW, VL; VBMI, VBMI2.
-    if saves_zmm && all(ebx7, &[16, 17, 30, 31]) && all(ecx7, &[1, 6]) {
+    if saves_zmm && all(ebx7, &[16, 17, 30, 31]) {
+        found |= AVX512BW;
+    }
+    if found & AVX512BW != 0 && all(ecx7, &[1, 6]) {
         found |= AVX512;
         if all(ebx7, &[21]) {
             found |= IFMA;

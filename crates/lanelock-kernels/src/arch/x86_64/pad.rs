@@ -2,14 +2,14 @@
 
 use core::arch::x86_64::*;
 
-use super::detect::Avx512;
+use super::detect::Avx512Bw;
 use crate::arch::words::Pad;
 use crate::arch::words::pad::blocks;
 
 /// Masked moves of whole lines: no branch on the length, and one store per line, which the
 /// kernel's load of that line can take over.
 #[derive(Clone, Copy)]
-pub struct MaskedMoves(pub(super) Avx512);
+pub struct MaskedMoves(pub(super) Avx512Bw);
 
 impl Pad for MaskedMoves {
     #[inline(always)]

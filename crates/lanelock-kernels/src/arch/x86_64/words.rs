@@ -4,8 +4,11 @@ mod xmm;
 mod ymm;
 mod zmm;
 
+use core::marker::PhantomData;
+
 pub(super) use self::ymm::transpose_four;
-use super::detect::{Avx2, Avx512, Bmi};
+use self::zmm::Wide;
+use super::detect::{Avx2, Avx512, Avx512Bw, Bmi};
 use super::pad::MaskedMoves;
 use crate::arch::Integers;
 use crate::arch::register::Proof;
@@ -14,8 +17,8 @@ use crate::arch::words::{Kernel, Moves, On, Registers};
 /// Which registers of words kernels run on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordSet {
-    /// 512 bits.
-    Zmm(Avx512),
+    /// 512 bits; and the permutations of their bytes, where the CPU has those.
+    Zmm(Avx512Bw, Option<Avx512>),
     /// 256 bits.
     Ymm(Avx2),
     /// One word in a plain integer.
@@ -30,53 +33,56 @@ impl WordSet {
     #[inline]
     pub(crate) unsafe fn run<K: Kernel>(self, kernel: K) {
         match self {
-            Self::Zmm(proof) => proof.enter((kernel, On::<Zmm>(proof))),
+            Self::Zmm(_, Some(proof)) if K::PERMUTES_BYTES => {
+                proof.enter((kernel, On::<Zmm<Avx512>>(proof)));
+            }
+            Self::Zmm(proof, _) => proof.enter((kernel, On::<Zmm>(proof))),
             Self::Ymm(proof) => proof.enter((kernel, On::<Ymm>(proof))),
             Self::Portable => ().enter((kernel, On::<Integers>(()))),
         }
     }
 }
 
-/// The 512-bit registers.
+/// The 512-bit registers, with the instructions that `P` is the proof of.
 #[derive(Clone, Copy, Debug)]
-pub struct Zmm;
+pub struct Zmm<P = Avx512Bw>(PhantomData<P>);
 
 /// The 256-bit registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ymm;
 
-impl Registers for Zmm {
+impl<P: Wide> Registers for Zmm<P> {
     const NAME: &'static str = "avx512";
     const BITS: usize = 512;
     const FILE: usize = 32;
-    type Proof = Avx512;
+    type Proof = P;
     type Single = xmm::U64x1;
-    type SingleProof = Avx512;
-    type U32 = zmm::U32x16;
-    type U64 = zmm::U64x8;
-    type Rows = zmm::U32x16;
+    type SingleProof = P;
+    type U32 = zmm::U32x16<P>;
+    type U64 = zmm::U64x8<P>;
+    type Rows = zmm::U32x16<P>;
     type Moves = MaskedMoves;
 
     #[inline(always)]
-    unsafe fn assume() -> Avx512 {
+    unsafe fn assume() -> P {
         // SAFETY: the caller's promise, passed on.
-        unsafe { Avx512::assume() }
+        unsafe { P::assume() }
     }
 
     #[inline(always)]
-    fn single(proof: Avx512) -> Avx512 {
+    fn single(proof: P) -> P {
         proof
     }
 
     #[inline(always)]
-    fn moves(proof: Avx512) -> MaskedMoves {
-        MaskedMoves(proof)
+    fn moves(proof: P) -> MaskedMoves {
+        MaskedMoves(proof.into())
     }
 
     #[inline(always)]
-    unsafe fn sieve(proof: Avx512, from: *const u8, to: *mut i16, bound: i16) -> usize {
+    unsafe fn sieve(proof: P, from: *const u8, to: *mut i16, bound: i16) -> usize {
         // SAFETY: the caller's promise, passed on.
-        unsafe { zmm::sieve(proof, from, to, bound) }
+        unsafe { proof.sieve(from, to, bound) }
     }
 }
 
@@ -119,7 +125,7 @@ impl Registers for Ymm {
 macro_rules! of_words {
     ($set:expr, |$registers:ident| $body:expr) => {
         match $set {
-            $crate::arch::WordSet::Zmm(_) => {
+            $crate::arch::WordSet::Zmm(..) => {
                 type $registers = $crate::arch::Zmm;
                 $body
             }

@@ -40,6 +40,9 @@ pub(super) fn on(machine: Machine, step: impl Step) {
 }
 
 impl<T: Step> Kernel for (T,) {
+    /// They sieve, and pack and unpack coefficients.
+    const PERMUTES_BYTES: bool = true;
+
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
         self.0.run::<S>(proof);

@@ -6,19 +6,19 @@
 use core::arch::x86_64::*;
 
 use crate::arch::words::Logic;
-use crate::arch::x86_64::detect::Avx512;
+use crate::arch::x86_64::detect::Avx512Bw;
 
 /// One word, in the low half.
 #[derive(Clone, Copy, Debug)]
-pub struct U64x1(__m128i, Avx512);
+pub struct U64x1(__m128i, Avx512Bw);
 
 // SAFETY: one word is read and written.
 unsafe impl Logic for U64x1 {
-    type Proof = Avx512;
+    type Proof = Avx512Bw;
     const COUNT: usize = 1;
 
     #[inline(always)]
-    fn splat(proof: Avx512, word: u64) -> Self {
+    fn splat(proof: Avx512Bw, word: u64) -> Self {
         // SAFETY: the token is the proof of AVX-512.
         Self(unsafe { _mm_set1_epi64x(word.cast_signed()) }, proof)
     }
@@ -51,7 +51,7 @@ unsafe impl Logic for U64x1 {
     }
 
     #[inline(always)]
-    unsafe fn load(proof: Avx512, words: *const u64) -> Self {
+    unsafe fn load(proof: Avx512Bw, words: *const u64) -> Self {
         // SAFETY: the caller promises one word.
         Self(unsafe { _mm_loadl_epi64(words.cast()) }, proof)
     }

@@ -4,6 +4,8 @@
 //! the words are sorted by a transpose in registers: lanes at a power-of-two stride share a cache
 //! set, and a line that is read word by word would be evicted between two of its words.
 
+mod wide;
+
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -13,30 +15,32 @@ use crate::arch::x86_64::detect::Avx512;
 use crate::arch::x86_64::digits::load_pairs;
 use crate::arch::x86_64::sha512;
 
+pub use wide::Wide;
+
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U32x16(__m512i, Avx512);
+pub struct U32x16<P>(__m512i, P);
 
 /// Eight lanes of 64 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct U64x8(__m512i, Avx512);
+pub struct U64x8<P>(__m512i, P);
 
-const _: () = assert!(size_of::<U32x16>() == 64 && size_of::<U64x8>() == 64);
+const _: () = assert!(size_of::<U32x16<Avx512>>() == 64 && size_of::<U64x8<Avx512>>() == 64);
 
-impl Register for U32x16 {
-    type Proof = Avx512;
+impl<P: Wide> Register for U32x16<P> {
+    type Proof = P;
 
     #[inline(always)]
-    fn proof(self) -> Avx512 {
+    fn proof(self) -> P {
         self.1
     }
 }
 
-impl Register for U64x8 {
-    type Proof = Avx512;
+impl<P: Wide> Register for U64x8<P> {
+    type Proof = P;
 
     #[inline(always)]
-    fn proof(self) -> Avx512 {
+    fn proof(self) -> P {
         self.1
     }
 }
@@ -46,7 +50,7 @@ macro_rules! arithmetic {
     ($splat:ident($word:ident), $add:ident, $xor:ident, $ternary:ident, $rotate:ident,
      $shift:ident) => {
         #[inline(always)]
-        fn splat(proof: Avx512, word: Self::Word) -> Self {
+        fn splat(proof: P, word: Self::Word) -> Self {
             // SAFETY: the token is the proof of AVX-512 F.
             Self(unsafe { $splat(word.cast_signed()) }, proof)
         }
@@ -82,7 +86,7 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
-        unsafe fn xor_block(_: Avx512, mask: *const u8, input: *const u8, output: *mut u8) {
+        unsafe fn xor_block(_: P, mask: *const u8, input: *const u8, output: *mut u8) {
             // SAFETY: the token is the proof of AVX-512; the caller promises 64 bytes each.
             unsafe {
                 for part in 0..1 {
@@ -118,9 +122,9 @@ macro_rules! arithmetic {
 }
 
 // SAFETY: the loads and stores are of one register.
-unsafe impl Rows for U32x16 {
+unsafe impl<P: Wide> Rows for U32x16<P> {
     #[inline(always)]
-    unsafe fn broadcast_row(proof: Avx512, row: *const u32) -> Self {
+    unsafe fn broadcast_row(proof: P, row: *const u32) -> Self {
         // SAFETY: the token is the proof of AVX-512; the caller promises four words.
         unsafe { Self(_mm512_broadcast_i32x4(_mm_loadu_si128(row.cast())), proof) }
     }
@@ -132,7 +136,7 @@ unsafe impl Rows for U32x16 {
     }
 
     #[inline(always)]
-    unsafe fn load_of_rows(proof: Avx512, from: *const DoubleRow<u32>) -> [Self; 4] {
+    unsafe fn load_of_rows(proof: P, from: *const DoubleRow<u32>) -> [Self; 4] {
         // SAFETY: the token is the proof of AVX-512; the caller promises four double rows.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 4];
@@ -160,7 +164,7 @@ unsafe impl Rows for U32x16 {
 }
 
 // SAFETY: sixteen pointers or rows are read and written.
-unsafe impl WordLanes for U32x16 {
+unsafe impl<P: Wide> WordLanes for U32x16<P> {
     type Word = u32;
     const COUNT: usize = 16;
     const HOLDS_ROWS: bool = true;
@@ -175,7 +179,7 @@ unsafe impl WordLanes for U32x16 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 16] {
+    unsafe fn load_block(proof: P, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 pointers, and 64 bytes behind each.
         unsafe {
             let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
@@ -192,13 +196,13 @@ unsafe impl WordLanes for U32x16 {
     }
 
     #[inline(always)]
-    unsafe fn load(proof: Avx512, words: *const u32) -> Self {
+    unsafe fn load(proof: P, words: *const u32) -> Self {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 words, one register.
         Self(unsafe { _mm512_loadu_si512(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(proof: Avx512, rows: *const DoubleRow<u32>) -> [Self; 16] {
+    unsafe fn load_double_rows(proof: P, rows: *const DoubleRow<u32>) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 double rows of 64 bytes.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 16];
@@ -247,7 +251,7 @@ unsafe impl WordLanes for U32x16 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(proof: Avx512, rows: *const Row<u32>) -> [Self; 8] {
+    unsafe fn load_rows(proof: P, rows: *const Row<u32>) -> [Self; 8] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 rows of 32 bytes, 8 registers.
         unsafe {
             let mut pairs = [_mm512_setzero_si512(); 8];
@@ -305,7 +309,7 @@ unsafe impl WordLanes for U32x16 {
 
 /// Transposes 16 × 16 words.
 #[inline(always)]
-fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16] {
+fn transpose_sixteen<P: Wide>(proof: P, lines: [__m512i; 16]) -> [U32x16<P>; 16] {
     // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
@@ -330,7 +334,7 @@ fn transpose_sixteen(proof: Avx512, lines: [__m512i; 16]) -> [U32x16; 16] {
 
 /// Transposes 4 × 4 words inside each 128-bit quarter.
 #[inline(always)]
-fn transpose_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+fn transpose_quarters(_: impl Wide, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_unpacklo_epi32(a, b);
@@ -347,7 +351,7 @@ fn transpose_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 }
 
 // SAFETY: eight pointers or rows are read and written.
-unsafe impl WordLanes for U64x8 {
+unsafe impl<P: Wide> WordLanes for U64x8<P> {
     type Word = u64;
     const COUNT: usize = 8;
     const SHA2: Option<Compression<u64>> = Some(sha512::with_avx512);
@@ -362,7 +366,7 @@ unsafe impl WordLanes for U64x8 {
     );
 
     #[inline(always)]
-    unsafe fn load_block(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 16] {
+    unsafe fn load_block(proof: P, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 128 bytes behind each.
         unsafe {
             let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
@@ -386,13 +390,13 @@ unsafe impl WordLanes for U64x8 {
     }
 
     #[inline(always)]
-    unsafe fn load(proof: Avx512, words: *const u64) -> Self {
+    unsafe fn load(proof: P, words: *const u64) -> Self {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 words, one register.
         Self(unsafe { _mm512_loadu_si512(words.cast()) }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load_double_rows(proof: Avx512, rows: *const DoubleRow<u64>) -> [Self; 16] {
+    unsafe fn load_double_rows(proof: P, rows: *const DoubleRow<u64>) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 double rows of 128 bytes, two lines each.
         unsafe {
             let mut columns = [Self(_mm512_setzero_si512(), proof); 16];
@@ -430,7 +434,7 @@ unsafe impl WordLanes for U64x8 {
     }
 
     #[inline(always)]
-    unsafe fn load_rows(proof: Avx512, rows: *const Row<u64>) -> [Self; 8] {
+    unsafe fn load_rows(proof: P, rows: *const Row<u64>) -> [Self; 8] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 rows of 64 bytes.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 8];
@@ -463,7 +467,7 @@ unsafe impl WordLanes for U64x8 {
 }
 
 // SAFETY: eight pointers are read, eight words written.
-unsafe impl LongLanes for U64x8 {
+unsafe impl<P: Wide> LongLanes for U64x8<P> {
     #[inline(always)]
     fn xor_and_not(self, b: Self, c: Self) -> Self {
         // SAFETY: `self.1` is the proof of AVX-512 F.
@@ -489,18 +493,18 @@ unsafe impl LongLanes for U64x8 {
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of AVX-512 F.
-        Self(unsafe { _mm512_mul_epu32(self.0, other.0) }, self.1)
+        Self(unsafe { multiply(self.0, other.0) }, self.1)
     }
 
     #[inline(always)]
-    unsafe fn load_pairs(proof: Avx512, at: *const *const u8, offset: usize) -> (Self, Self) {
+    unsafe fn load_pairs(proof: P, at: *const *const u8, offset: usize) -> (Self, Self) {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 16 bytes behind each.
         let (low, high) = unsafe { load_pairs(at, offset) };
         (Self(low, proof), Self(high, proof))
     }
 
     #[inline(always)]
-    unsafe fn load_words(proof: Avx512, at: *const *const u8, offset: usize) -> [Self; 8] {
+    unsafe fn load_words(proof: P, at: *const *const u8, offset: usize) -> [Self; 8] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 64 bytes behind each.
         unsafe {
             let mut lines = [_mm512_setzero_si512(); 8];
@@ -523,46 +527,9 @@ unsafe impl LongLanes for U64x8 {
     }
 }
 
-/// Unpacks 32 numbers of twelve bits and writes those below `bound` one after the other, and anything
-/// behind them; returns how many there are.
-///
-/// # Safety
-/// `from` is readable for 48 bytes, `to` writable for 32 numbers.
-#[inline(always)]
-pub(super) unsafe fn sieve(_: Avx512, from: *const u8, to: *mut i16, bound: i16) -> usize {
-    /// The two bytes of each number: the first and the second, or the second and the third of three.
-    static BYTES: [u8; 64] = {
-        let mut bytes = [0; 64];
-        let mut at = 0;
-        while at < 64 {
-            let (number, byte) = (at / 2, at % 2);
-            #[allow(clippy::cast_possible_truncation)] // below 48
-            let from = (number / 2 * 3 + number % 2 + byte) as u8;
-            bytes[at] = from;
-            at += 1;
-        }
-        bytes
-    };
-    // SAFETY: the token is the proof of AVX-512 with VBMI and VBMI2; the mask has 48 bytes; the caller
-    // promises room for one register.
-    unsafe {
-        let packed = _mm512_maskz_loadu_epi8((1 << 48) - 1, from.cast());
-        let order = _mm512_loadu_si512((&raw const BYTES).cast());
-        let pairs = _mm512_permutexvar_epi8(order, packed);
-        // Twelve bits of the first are below, of the second above.
-        let shifts = _mm512_set1_epi32(4 << 16);
-        let numbers = _mm512_srlv_epi16(pairs, shifts);
-        let numbers = _mm512_and_si512(numbers, _mm512_set1_epi16(0xfff));
-        let below = _mm512_cmplt_epi16_mask(numbers, _mm512_set1_epi16(bound));
-        let chosen = _mm512_maskz_compress_epi16(below, numbers);
-        _mm512_storeu_si512(to.cast(), chosen);
-        below.count_ones() as usize
-    }
-}
-
 /// Transposes 8 × 8 words.
 #[inline(always)]
-fn transpose_eight(proof: Avx512, r: [__m512i; 8]) -> [__m512i; 8] {
+fn transpose_eight(proof: impl Wide, r: [__m512i; 8]) -> [__m512i; 8] {
     // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         // Pairs of words of neighbouring rows, in each quarter.
@@ -579,7 +546,7 @@ fn transpose_eight(proof: Avx512, r: [__m512i; 8]) -> [__m512i; 8] {
 
 /// Transposes 4 × 4 quarters of 128 bits.
 #[inline(always)]
-fn gather_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+fn gather_quarters(_: impl Wide, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     // SAFETY: the token is the proof of AVX-512 F.
     unsafe {
         let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
@@ -593,6 +560,25 @@ fn gather_quarters(_: Avx512, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
             _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
         ]
     }
+}
+
+/// The products of the low halves. Of the intrinsic, where it knows that high halves are zeros, the
+/// compiler makes a product of whole words, which AVX-512 DQ has, and which takes three times as long.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn multiply(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: one instruction, of registers.
+    unsafe {
+        asm!(
+            "vpmuludq {0}, {1}, {2}",
+            lateout(zmm_reg) product,
+            in(zmm_reg) a,
+            in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    product
 }
 
 /// See [`WordLanes::tie`]: no instruction, but one that the compiler does not see through.
