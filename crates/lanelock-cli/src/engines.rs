@@ -227,6 +227,7 @@ fn cpu_features() -> Vec<&'static str> {
         "avx2",
         "bmi2",
         "fma",
+        "avxifma",
         "adx",
         "gfni",
         "vaes",

@@ -13,8 +13,8 @@ pub enum Tier {
     Avx512,
     /// AVX-512 F, BW, VL, DQ with AES-NI and PCLMULQDQ: Intel's Skylake-SP, Cascade Lake, Cooper Lake.
     Avx512Bw,
-    /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits, and FMA, where the CPU
-    /// has them.
+    /// AVX2 with AES-NI, PCLMULQDQ, BMI2; VAES and VPCLMULQDQ on 256 bits, and AVX-IFMA or else FMA,
+    /// where the CPU has them.
     Avx2,
     /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
     AesNi,
@@ -72,6 +72,8 @@ pub enum Digits {
     Plain,
     /// As doubles, by fused multiply-adds, of four lanes.
     Fma,
+    /// By the multiply-adds of AVX-IFMA, of four lanes.
+    AvxIfma,
     /// By the multiply-adds of AVX-512 IFMA, of eight lanes.
     Ifma,
 }
@@ -255,6 +257,7 @@ mod tests {
         assert_eq!(best.has_sha(), aesni && has!("sha"));
         let digits = match best.tier() {
             Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
+            Tier::Avx512 | Tier::Avx512Bw | Tier::Avx2 if has!("avxifma") => Digits::AvxIfma,
             Tier::Avx512 | Tier::Avx512Bw | Tier::Avx2 if has!("fma") => Digits::Fma,
             _ => Digits::Plain,
         };

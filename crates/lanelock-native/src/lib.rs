@@ -39,12 +39,12 @@
 //! | `portable`, only if it is asked for | plain integers | plain integers | plain integers | plain integers |
 //!
 //! Public-key operations run in lockstep, each with a key of its own, where the CPU multiplies fast enough
-//! for that to be ahead of OpenSSL: all of them with AVX-512 IFMA, eight at a time, or AVX2 and FMA, four at
-//! a time, if the tier has those; those of ML-KEM eight at a time.
+//! for that to be ahead of OpenSSL: all of them with AVX-512 IFMA, eight at a time, or AVX-IFMA or AVX2 and
+//! FMA, four at a time, if the tier has those; those of ML-KEM eight at a time.
 //!
 //! | key | operations | on |
 //! |---|---|---|
-//! | RSA-2048, -3072, -4096 | sign, verify, encrypt, decrypt | AVX-512 IFMA, AVX2 and FMA |
+//! | RSA-2048, -3072, -4096 | sign, verify, encrypt, decrypt | AVX-512 IFMA, AVX-IFMA, AVX2 and FMA |
 //! | P-256, P-384 | ECDSA sign and verify (a digest of any hash, or a message with SHA-1, SHA-224, SHA-256, SHA-384 or SHA-512), ECDH, generate | the same |
 //! | X25519 | derive, generate | the same |
 //! | Ed25519 | sign, verify, generate | the same |

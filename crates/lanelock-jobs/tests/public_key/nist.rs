@@ -1,6 +1,6 @@
 //! Both curves on both instruction sets, against OpenSSL and published vectors.
 
-use lanelock_jobs::testing::Random;
+use lanelock_jobs::testing::{Random, machines};
 use lanelock_kernels::public_key::nist::{
     AgreeJob, Curve, DecompressJob, GenerateJob, Kernels, P256, P384, PublicPoint, Refusal,
     SignJob, Signature, VerifyJob,
@@ -52,10 +52,11 @@ struct Bench<C: Curve> {
 }
 
 impl<C: Curve> Bench<C> {
-    /// In registers of digits, unless the CPU lacks them.
-    fn registers() -> Option<Self> {
-        let machine = Machine::all().find(|machine| machine.digits() > Digits::Plain);
-        machine.map(|machine| Self::new(machine, 20))
+    /// In each kind of registers of digits that the CPU has.
+    fn registers() -> Vec<Self> {
+        let machines = machines().into_iter();
+        let machines = machines.filter(|machine| machine.digits() > Digits::Plain);
+        machines.map(|machine| Self::new(machine, 20)).collect()
     }
 
     fn portable() -> Self {

@@ -139,17 +139,13 @@ pub(crate) trait DigitLanes: Register + Plain + core::fmt::Debug {
     /// If `b` is not longer than `a` by one.
     #[inline(always)]
     fn add_two_columns(sums: &mut [Self; 3], a: &[Self::Factor], b: &[Self::Factor]) {
-        let [low, middle, high] = sums;
-        Self::add_products::<DIGIT_BITS>(low, middle, a, &b[..a.len()]);
-        Self::add_products::<DIGIT_BITS>(middle, high, a, &b[1..]);
+        add_two_columns(sums, a, b);
     }
 
     /// The low 52 bits of the product of two digits.
     #[inline(always)]
     fn low_product(proof: Self::Proof, a: Self::Factor, b: Self::Factor) -> Self::Factor {
-        let [mut low, mut high] = [Self::zero(proof); 2];
-        Self::add_products::<DIGIT_BITS>(&mut low, &mut high, &[a], &[b]);
-        low.factor()
+        low_product::<Self>(proof, a, b)
     }
 
     /// The same values, of which the compiler computes `later` after `earlier`: where others wait for
@@ -292,6 +288,22 @@ pub(super) fn add_products<V: DigitLanes, const BITS: u32>(
             *high = high.add(above.shift_left::<1>()).add(top);
         }
     }
+}
+
+/// [`DigitLanes::add_two_columns`], a column after the other.
+#[inline(always)]
+pub(super) fn add_two_columns<V: DigitLanes>(sums: &mut [V; 3], a: &[V::Factor], b: &[V::Factor]) {
+    let [low, middle, high] = sums;
+    V::add_products::<DIGIT_BITS>(low, middle, a, &b[..a.len()]);
+    V::add_products::<DIGIT_BITS>(middle, high, a, &b[1..]);
+}
+
+/// [`DigitLanes::low_product`] of both halves.
+#[inline(always)]
+pub(super) fn low_product<V: DigitLanes>(proof: V::Proof, a: V::Factor, b: V::Factor) -> V::Factor {
+    let [mut low, mut high] = [V::zero(proof); 2];
+    V::add_products::<DIGIT_BITS>(&mut low, &mut high, &[a], &[b]);
+    low.factor()
 }
 
 /// A choice for each lane. It is looked into only by [`Mask::bits`], so that code which branches on

@@ -1,4 +1,5 @@
-//! x86-64: AES-NI and PCLMULQDQ, AVX2 with VAES and FMA, AVX-512 with IFMA, the SHA extensions.
+//! x86-64: AES-NI and PCLMULQDQ, AVX2 with VAES, FMA and AVX-IFMA, AVX-512 with IFMA, the SHA
+//! extensions.
 
 mod blocks;
 mod detect;
@@ -10,17 +11,22 @@ mod sha512;
 mod words;
 
 pub(crate) use blocks::BlockSet;
-pub(crate) use detect::{Fma as FmaToken, Ifma as IfmaToken, machine};
-pub(crate) use digits::{DigitSet, Fma, Ifma, TowardZero, on};
+#[cfg(any(test, lanelock_evex))]
+pub(crate) use detect::EvexIfma as EvexIfmaToken;
+pub(crate) use detect::{AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken, machine};
+#[cfg(any(test, lanelock_evex))]
+pub(crate) use digits::EvexIfma;
+pub(crate) use digits::{AvxIfma, DigitSet, Fma, Ifma, TowardZero, on};
 pub(crate) use sha::{Sha, Sha512};
 pub(crate) use words::{WordSet, Ymm, Zmm, of_words};
 
 use core::fmt;
 
-use crate::machine::Machine;
+use crate::machine::{Digits, Machine};
+use detect::digits_of_doubles;
 
 /// The machine itself, and those that lack what not every CPU of its tier has.
-pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 4] {
+pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 5] {
     let without_sha = machine.sha.map(|_| machine.without_sha());
     let narrower = match (machine.digits, machine.blocks) {
         (_, BlockSet::Ymm(token)) => Some(Machine {
@@ -28,14 +34,18 @@ pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 4] {
             digits: DigitSet::Portable,
             ..machine
         }),
-        (DigitSet::Ifma(_) | DigitSet::Fma(_), _) => Some(Machine {
+        (DigitSet::Portable, _) => None,
+        _ => Some(Machine {
             digits: DigitSet::Portable,
             ..machine
         }),
-        _ => None,
     };
+    let by_doubles = (machine.digits() == Digits::AvxIfma).then(|| Machine {
+        digits: digits_of_doubles(),
+        ..machine
+    });
     let neither = without_sha.and(narrower).map(Machine::without_sha);
-    [Some(machine), without_sha, narrower, neither]
+    [Some(machine), without_sha, by_doubles, narrower, neither]
 }
 
 /// The instruction sets of a machine.
@@ -50,6 +60,9 @@ pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Res
     })?;
     f.write_str(match machine.digits {
         DigitSet::Ifma(_) => ", IFMA",
+        DigitSet::AvxIfma(_) => ", AVX-IFMA",
+        #[cfg(any(test, lanelock_evex))]
+        DigitSet::EvexIfma(_) => ", AVX-IFMA in the encoding of AVX-512",
         DigitSet::Fma(_) => ", FMA",
         DigitSet::Portable => "",
     })?;

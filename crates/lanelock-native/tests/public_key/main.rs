@@ -44,6 +44,9 @@ fn digits_of_cpu(tier: Tier) -> Digits {
         Tier::Avx512 if !is_avx512 => Digits::Plain,
         Tier::Avx512Bw if !has!("avx512bw") => Digits::Plain,
         Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
+        _ if has!("avxifma") || cfg!(lanelock_evex) && is_avx512 && has!("avx512ifma") => {
+            Digits::AvxIfma
+        }
         _ if has!("avx2") && has!("fma") => Digits::Fma,
         _ => Digits::Plain,
     }
@@ -399,7 +402,7 @@ fn as_many_run_in_lockstep_as_a_register_has_digits() {
         };
         let lanes = match native.digits() {
             Digits::Plain => continue,
-            Digits::Fma => 4,
+            Digits::Fma | Digits::AvxIfma => 4,
             Digits::Ifma => 8,
         };
         let device = Device::builder().engine(native).build();

@@ -24,14 +24,14 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
             Some(Machine {
                 blocks: BlockSet::Zmm(token, products()),
                 words: WordSet::Zmm(token.bw(), Some(token)),
-                digits: Ifma::detect().map_or_else(digits_of_doubles, DigitSet::Ifma),
+                digits: Ifma::detect().map_or_else(narrow_digits, DigitSet::Ifma),
                 keyed_registers: if token.begins_two_rounds() { 8 } else { 4 },
                 ..narrow
             })
         }
         Tier::Avx512Bw => Some(Machine {
             words: WordSet::Zmm(Avx512Bw::detect()?, None),
-            digits: digits_of_doubles(),
+            digits: narrow_digits(),
             // The CPUs without VAES begin one round a cycle, and it takes four.
             keyed_registers: 4,
             ..narrow
@@ -39,7 +39,7 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         Tier::Avx2 => Some(Machine {
             words: WordSet::Ymm(Avx2::detect()?),
             blocks: Vaes256::detect().map_or(narrow.blocks, BlockSet::Ymm),
-            digits: digits_of_doubles(),
+            digits: narrow_digits(),
             ..narrow
         }),
         Tier::AesNi => Some(narrow),
@@ -56,7 +56,20 @@ fn products() -> Products {
     }
 }
 
-fn digits_of_doubles() -> DigitSet {
+/// The fastest digits of 256 bits.
+fn narrow_digits() -> DigitSet {
+    if let Some(token) = AvxIfma::detect() {
+        return DigitSet::AvxIfma(token);
+    }
+    #[cfg(any(test, lanelock_evex))]
+    if let Some(token) = EvexIfma::detect() {
+        return DigitSet::EvexIfma(token);
+    }
+    digits_of_doubles()
+}
+
+/// Those that every CPU with FMA has.
+pub(super) fn digits_of_doubles() -> DigitSet {
     Fma::detect().map_or(DigitSet::Portable, DigitSet::Fma)
 }
 
@@ -157,6 +170,19 @@ token! {
     implies avx2: Avx2
 }
 token! {
+    /// AVX-IFMA, on top of [`Avx2`]: 52-bit multiply-adds of 256-bit registers without AVX-512.
+    AvxIfma, AESNI | AVX2 | AVX_IFMA,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,avxifma",
+    implies avx2: Avx2
+}
+#[cfg(any(test, lanelock_evex))]
+token! {
+    /// The same multiply-adds in the encoding of AVX-512: what tests run the code of [`AvxIfma`] with.
+    EvexIfma, AESNI | AVX2 | AVX512 | IFMA,
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,avx512vl,avx512ifma",
+    implies avx2: Avx2
+}
+token! {
     /// VAES and VPCLMULQDQ on 256-bit registers, on top of [`Avx2`].
     Vaes256, AESNI | AVX2 | VAES,
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq",
@@ -236,6 +262,7 @@ const TWO_ROUNDS: u32 = 1 << 6;
 const FMA: u32 = 1 << 7;
 const INTEL: u32 = 1 << 8;
 const AVX512BW: u32 = 1 << 9; // F, DQ, BW, VL
+const AVX_IFMA: u32 = 1 << 10;
 const KNOWN: u32 = 1 << 31;
 
 /// The feature groups of this CPU, asked once.
@@ -251,7 +278,8 @@ fn features() -> u32 {
     found
 }
 
-/// CPUID leaves 1 and 7, and XCR0: registers the operating system does not save do not count.
+/// CPUID leaves 1 and 7, of which two subleaves, and XCR0: registers the operating system does not save
+/// do not count.
 #[allow(unused_unsafe)] // CPUID became a safe function after 1.89
 fn ask() -> u32 {
     // SAFETY: every x86-64 CPU has CPUID, and leaf 0 states the highest leaf.
@@ -263,6 +291,10 @@ fn ask() -> u32 {
         unsafe { __cpuid_count(7, 0) }
     });
     let (ebx7, ecx7) = seven.map_or((0, 0), |leaf| (leaf.ebx, leaf.ecx));
+    let eax71 = seven.filter(|leaf| leaf.eax >= 1).map_or(0, |_| {
+        // SAFETY: subleaf 0 of leaf 7 says that subleaf 1 exists.
+        unsafe { __cpuid_count(7, 1) }.eax
+    });
     let all = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
 
     const OSXSAVE: u32 = 27;
@@ -291,6 +323,9 @@ fn ask() -> u32 {
         found |= AVX2; // AVX; BMI1, AVX2, BMI2
         if all(ecx7, &[9, 10]) {
             found |= VAES; // VAES, VPCLMULQDQ
+        }
+        if all(eax71, &[23]) {
+            found |= AVX_IFMA;
         }
         // SAFETY: AVX and FMA, whose state the system saves.
         if all(one.ecx, &[12]) && unsafe { rounds_as_told() } {

@@ -1,14 +1,20 @@
 //! Registers of digits: of 512 bits, or of 256.
 
+mod avx2;
+mod avx_ifma;
 mod fma;
 mod ifma;
 mod rounding;
 
+#[cfg(any(test, lanelock_evex))]
+pub(crate) use avx_ifma::EvexIfma;
 pub(super) use ifma::load_pairs;
 pub(super) use rounding::rounds_as_told;
-pub(crate) use {fma::Fma, ifma::Ifma, rounding::TowardZero};
+pub(crate) use {avx_ifma::AvxIfma, fma::Fma, ifma::Ifma, rounding::TowardZero};
 
-use super::detect::{Fma as FmaToken, Ifma as IfmaToken};
+#[cfg(any(test, lanelock_evex))]
+use super::detect::EvexIfma as EvexIfmaToken;
+use super::detect::{AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken};
 use crate::arch::digits::{DigitLanes, Portable};
 use crate::machine::Digits;
 
@@ -17,6 +23,11 @@ use crate::machine::Digits;
 pub(crate) enum DigitSet {
     /// 512 bits and 52-bit multiply-adds.
     Ifma(IfmaToken),
+    /// 256 bits and 52-bit multiply-adds.
+    AvxIfma(AvxIfmaToken),
+    /// The same in the encoding of AVX-512, which more CPUs can test.
+    #[cfg(any(test, lanelock_evex))]
+    EvexIfma(EvexIfmaToken),
     /// 256 bits, and multiply-adds of doubles.
     Fma(FmaToken),
     /// Plain integers, lane by lane.
@@ -28,6 +39,9 @@ impl DigitSet {
     pub(crate) fn kind(self) -> Digits {
         match self {
             Self::Ifma(_) => Digits::Ifma,
+            Self::AvxIfma(_) => Digits::AvxIfma,
+            #[cfg(any(test, lanelock_evex))]
+            Self::EvexIfma(_) => Digits::AvxIfma,
             Self::Fma(_) => Digits::Fma,
             Self::Portable => Digits::Plain,
         }
@@ -37,6 +51,9 @@ impl DigitSet {
     pub(crate) fn lanes(self) -> usize {
         match self {
             Self::Ifma(_) => Ifma::LANES,
+            Self::AvxIfma(_) => AvxIfma::LANES,
+            #[cfg(any(test, lanelock_evex))]
+            Self::EvexIfma(_) => EvexIfma::LANES,
             Self::Fma(_) => Fma::LANES,
             Self::Portable => Portable::LANES,
         }
@@ -59,6 +76,25 @@ macro_rules! on {
                 )]
                 fn compiled($proof: $crate::arch::IfmaToken, $($name: $type),*) {
                     type $lanes = $crate::arch::Ifma;
+                    $body;
+                }
+                // SAFETY: the token is the proof of these instructions.
+                unsafe { compiled(token, $($name),*) }
+            }
+            $crate::arch::DigitSet::AvxIfma(token) => {
+                #[target_feature(enable = "avx2,avxifma,bmi1,bmi2")]
+                fn compiled($proof: $crate::arch::AvxIfmaToken, $($name: $type),*) {
+                    type $lanes = $crate::arch::AvxIfma;
+                    $body;
+                }
+                // SAFETY: the token is the proof of these instructions.
+                unsafe { compiled(token, $($name),*) }
+            }
+            #[cfg(any(test, lanelock_evex))]
+            $crate::arch::DigitSet::EvexIfma(token) => {
+                #[target_feature(enable = "avx2,avx512vl,avx512ifma,bmi1,bmi2")]
+                fn compiled($proof: $crate::arch::EvexIfmaToken, $($name: $type),*) {
+                    type $lanes = $crate::arch::EvexIfma;
                     $body;
                 }
                 // SAFETY: the token is the proof of these instructions.
