@@ -23,14 +23,16 @@ const P384: KeyKind = KeyKind::Ec(Curve::P384);
 /// The tiers that may have lanes for curves.
 const TIERS: [Tier; 3] = [Tier::Avx512, Tier::Avx512Bw, Tier::Avx2];
 
-/// Each tier with lanes for curves beside OpenSSL's engine; none where the CPU lacks them, by the
-/// standard library's word.
+/// A tier for each kind of lanes for curves, beside OpenSSL's engine; none where the CPU lacks them, by
+/// the standard library's word.
 fn devices() -> impl Iterator<Item = Device> {
-    TIERS.into_iter().filter_map(|tier| {
+    let mut last = Digits::Plain;
+    TIERS.into_iter().filter_map(move |tier| {
         let native = Native::with_tier(tier).ok();
         let digits = native.as_ref().map_or(Digits::Plain, Native::digits);
         assert_eq!(digits, digits_of_cpu(tier), "{tier:?}");
-        let native = native.filter(|_| digits > Digits::Plain)?;
+        let native = native.filter(|_| digits > Digits::Plain && digits != last)?;
+        last = digits;
         let openssl = OpenSsl::new().unwrap();
         Some(Device::builder().engine(native).engine(openssl).build())
     })

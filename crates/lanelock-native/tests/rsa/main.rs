@@ -29,11 +29,12 @@ const HASHES: [Hash; 5] = [
     Hash::Sha512,
 ];
 
-/// Native on each tier that has lanes for RSA, and OpenSSL.
+/// Native on a tier for each kind of lanes for RSA, and OpenSSL.
 fn devices() -> Vec<Device> {
     let natives = [Tier::Avx512, Tier::Avx512Bw, Tier::Avx2].map(Native::with_tier);
     let natives = natives.into_iter().flatten();
-    let natives: Vec<_> = natives.filter(|n| n.digits() > Digits::Plain).collect();
+    let mut natives: Vec<_> = natives.filter(|n| n.digits() > Digits::Plain).collect();
+    natives.dedup_by_key(|native| native.digits());
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
         assert!(!natives.is_empty(), "this CPU has lanes for RSA");
