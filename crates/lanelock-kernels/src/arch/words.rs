@@ -139,6 +139,10 @@ pub(crate) trait Kernel {
     #[allow(dead_code)] // on architectures without such registers
     const PERMUTES_BYTES: bool = false;
 
+    /// Whether plain integers work beside its registers, in time for those of 256 bits: it takes no wider ones.
+    #[allow(dead_code)] // on architectures without wider ones
+    const BESIDE_INTEGERS: bool = false;
+
     /// Always inlined, into [`Proof::enter`].
     ///
     /// # Safety

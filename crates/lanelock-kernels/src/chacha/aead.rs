@@ -203,7 +203,7 @@ fn text_of(message: usize, job: &AeadJob<'_>) -> Text {
 /// As [`seal_many`].
 #[inline]
 unsafe fn one_by_one<const SEAL: bool>(kernels: &Kernels, jobs: &mut [AeadJob<'_>]) -> bool {
-    let (count, has_passes) = (jobs.len(), kernels.has_passes());
+    let count = jobs.len();
     let mut are_left = false;
     for job in jobs {
         if kernels.shares(count, job.len) {
@@ -212,7 +212,7 @@ unsafe fn one_by_one<const SEAL: bool>(kernels: &Kernels, jobs: &mut [AeadJob<'_
         }
         // SAFETY: the caller's promise, passed on.
         unsafe {
-            if has_passes {
+            if kernels.has_passes(job.len) {
                 kernels.pass::<SEAL>(job);
             } else {
                 alone::<SEAL>(kernels, job);

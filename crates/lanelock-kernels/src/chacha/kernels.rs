@@ -28,6 +28,9 @@ const fn group<S: Registers>() -> usize {
 /// Blocks of a message up to which sixteen lanes are better shared with others.
 const NEARLY: usize = 11;
 
+/// Bytes from which on registers of sixteen words encrypt, and then authenticate, in less time than one pass.
+const IN_TURN: usize = 4096;
+
 /// Rows that [`Kernels::blocks`] may read and write, whatever the number of lanes.
 pub(super) const ROWS: usize = 32;
 
@@ -150,10 +153,16 @@ impl Kernels {
         }
     }
 
-    /// Whether one message is best sealed and opened in one pass. It is not where registers are so wide that
-    /// they authenticate, too, faster than plain integers.
+    /// Whether one message of so many bytes is best sealed and opened in one pass. It is not where registers
+    /// are so wide that they authenticate, too, faster than plain integers: of digits, of words if it is long.
     #[inline]
-    pub(super) fn has_passes(&self) -> bool {
+    pub(super) fn has_passes(&self, len: usize) -> bool {
+        self.is_narrow() || (len < IN_TURN && matches!(self.authenticator, Authenticator::Words(_)))
+    }
+
+    /// Whether registers have fewer than sixteen words.
+    #[inline]
+    fn is_narrow(&self) -> bool {
         of_words!(self.words, |S| <S as Registers>::U32::COUNT < 16)
     }
 
@@ -161,7 +170,7 @@ impl Kernels {
     /// others, and not by itself.
     #[inline]
     pub(super) fn shares(&self, messages: usize, len: usize) -> bool {
-        if self.has_passes() {
+        if self.is_narrow() {
             return messages > pass::FEW && len < pass::LONG;
         }
         // With its one-time key, and past those that fill registers.

@@ -28,6 +28,8 @@ const MOST: usize = 16;
 pub(super) struct Pass<'j, 'k, const SEAL: bool>(pub &'j mut AeadJob<'k>);
 
 impl<const SEAL: bool> Kernel for Pass<'_, '_, SEAL> {
+    const BESIDE_INTEGERS: bool = true;
+
     #[inline(always)]
     unsafe fn run<S: Registers>(self, proof: S::Proof) {
         // SAFETY: the contract of `seal_many`.

@@ -36,6 +36,9 @@ impl WordSet {
             Self::Zmm(_, Some(proof)) if K::PERMUTES_BYTES => {
                 proof.enter((kernel, On::<Zmm<Avx512>>(proof)));
             }
+            Self::Zmm(proof, _) if K::BESIDE_INTEGERS => {
+                proof.avx2().enter((kernel, On::<Ymm>(proof.avx2())));
+            }
             Self::Zmm(proof, _) => proof.enter((kernel, On::<Zmm>(proof))),
             Self::Ymm(proof) => proof.enter((kernel, On::<Ymm>(proof))),
             Self::Portable => ().enter((kernel, On::<Integers>(()))),
