@@ -4,7 +4,8 @@
 //!
 //! An architecture is a module that gives: a set of registers of each kind ([`BlockSet`],
 //! [`WordSet`], [`DigitSet`]) with the way into code that is compiled for them; [`sha`], what runs
-//! by instructions made for a hash; and [`machine`], which asks the CPU.
+//! by instructions made for a hash; [`prefetch`], which asks for memory; and [`machine`], which asks the
+//! CPU.
 
 #![allow(unsafe_code)] // intrinsics, loads and stores through pointers
 #![allow(clippy::precedence)] // shifts before xor, as in every description of these algorithms

@@ -13,6 +13,7 @@ pub mod keccak;
 pub mod public_key;
 pub mod taint;
 
+mod ahead;
 mod arch;
 mod arrays;
 mod bytes;

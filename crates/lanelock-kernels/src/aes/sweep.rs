@@ -7,6 +7,7 @@ use core::{array, ptr};
 use super::key::Schedule;
 use super::rounds::{Keys, PerRounds, Rounds, Schedules, each_round};
 use super::{BLOCK, KeySize, Message, Records};
+use crate::ahead;
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
@@ -544,6 +545,7 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
             _ => {}
         }
         while len - done >= G * V::BYTES {
+            ahead::ask(source, len, done, G * V::BYTES);
             let mut data = [V::zero(proof); G];
             for (i, register) in data.iter_mut().enumerate() {
                 *register = V::load(proof, source.add(done + V::BYTES * i));

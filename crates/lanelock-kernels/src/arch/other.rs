@@ -20,6 +20,10 @@ pub(crate) fn machine(_: Tier) -> Option<Machine> {
     None
 }
 
+/// There is no instruction to ask for a line of the cache.
+#[inline(always)]
+pub(crate) fn prefetch(_: *const u8) {}
+
 /// The machine itself: there is no other one.
 pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 1] {
     [Some(machine)]

@@ -20,10 +20,18 @@ pub(crate) use digits::{AvxIfma, DigitSet, Fma, Ifma, TowardZero, on};
 pub(crate) use sha::{Sha, Sha512};
 pub(crate) use words::{WordSet, Ymm, Zmm, of_words};
 
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::fmt;
 
 use crate::machine::{Digits, Machine};
 use detect::digits_of_doubles;
+
+/// Asks for the line of the cache that `at` lies in.
+#[inline(always)]
+pub(crate) fn prefetch(at: *const u8) {
+    // SAFETY: a hint. It never faults, whatever the address, and changes no memory.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+}
 
 /// The machine itself, and those that lack what not every CPU of its tier has.
 pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 5] {

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // registers, and keystream through raw pointers
 
+use crate::ahead;
 use crate::arch::words::{Alone, Beside, DoubleRow, WordLanes};
 use crate::bytes::xor_short;
 
@@ -111,6 +112,7 @@ pub(super) unsafe fn run<V: WordLanes<Word = u32>>(
     x[COUNTER] = x[COUNTER].add(numbers_of_lanes).add(V::splat(proof, first));
     let step = V::splat(proof, numbers[V::COUNT - 1] + 1);
     for done in (0..blocks).step_by(V::COUNT) {
+        ahead::ask(input, blocks * BLOCK, done * BLOCK, V::COUNT * BLOCK);
         // SAFETY: `scratch` has `V::COUNT` rows, and so many blocks are left.
         unsafe {
             let (input, output) = (input.add(done * BLOCK), output.add(done * BLOCK));

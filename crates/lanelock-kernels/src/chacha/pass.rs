@@ -9,6 +9,7 @@ use super::aead::AeadJob;
 use super::block::{BLOCK as STREAM_BLOCK, xor};
 use super::consecutive::some;
 use super::tags::equal;
+use crate::ahead;
 use crate::arch::words::{Alone, Beside, DoubleRow, Kernel, Registers, Rows};
 use crate::arrays::map;
 use crate::poly1305::{BLOCK, Element, Running, Secret};
@@ -178,6 +179,7 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
             if end == len {
                 break;
             }
+            ahead::ask(input, len, begin, end - begin);
             let absorb = Absorb {
                 sum: &mut sum,
                 at: ciphertext.add(begin),

@@ -9,6 +9,7 @@
 
 use super::products::{POWERS, SUMS, Sum, Table, powers_from, reduce};
 use crate::aes::BLOCK;
+use crate::ahead;
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
 use crate::wipe::wipe;
@@ -324,6 +325,7 @@ impl<V: Vector> Ghash<V> {
                 values = self.open_chunks();
             }
             while len - done >= chunk {
+                ahead::ask(from, len, done, chunk);
                 values = self.absorb_chunk(from.add(done), values);
                 done += chunk;
             }

@@ -5,6 +5,7 @@ use super::ghash::{Ghash, Values};
 use super::products::POWERS;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
+use crate::ahead;
 use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 
@@ -111,6 +112,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         // SAFETY: whole chunks of the text.
         unsafe {
             while self.len >= Self::CHUNK {
+                ahead::ask(self.source, self.len, 0, Self::CHUNK);
                 let hashed = if ENCRYPT {
                     self.target.sub(Self::CHUNK).cast_const()
                 } else {
