@@ -21,9 +21,6 @@ pub use job::{Job, MAX_DIGEST};
 pub use kernels::Kernels;
 pub use stream::Stream;
 
-/// Words of the longest message schedule.
-const SCHEDULE: usize = 80;
-
 /// Runs every job, each to its hash, or to its HMAC under its own key.
 #[inline]
 pub fn hash_many<A: Algorithm>(kernels: &'static Kernels<A>, jobs: &mut [Job<'_, A>]) {

@@ -237,12 +237,43 @@ pub unsafe trait WordLanes: Register {
         self
     }
 
+    /// The same value, computed before anything behind this point. The compiler would gather what does not wait
+    /// for each other's results, further apart than the CPU looks ahead, and leave for the end a chain in
+    /// which each step waits for the last.
+    #[must_use]
+    #[inline(always)]
+    fn here(self) -> Self {
+        self
+    }
+
     /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.
     ///
     /// # Safety
     /// `at` is valid for reading `COUNT` pointers
     /// and each of them, plus `offset`, for reading 16 words. No alignment is needed.
     unsafe fn load_block(proof: Self::Proof, at: *const *const u8, offset: usize) -> [Self; 16];
+
+    /// [`Self::load_block`] in eight parts, to run between other work: after all of them, in order, the words
+    /// lie at `to`.
+    ///
+    /// # Safety
+    /// As for [`Self::load_block`]; `eighth` is below 8, and `to` valid for reading and writing the sixteen.
+    #[inline(always)]
+    unsafe fn load_eighth(
+        proof: Self::Proof,
+        at: *const *const u8,
+        offset: usize,
+        eighth: usize,
+        to: *mut Self,
+    ) {
+        if eighth == 7 {
+            // SAFETY: the caller's promises.
+            unsafe {
+                let block = Self::load_block(proof, at, offset);
+                to.cast::<[Self; 16]>().write(block);
+            }
+        }
+    }
 
     /// `COUNT` words that lie in memory in the order of the lanes.
     ///

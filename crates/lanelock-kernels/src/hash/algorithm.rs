@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // passes schedules on by pointer
 
+use super::step::Next;
 use super::{Job, Kernels, schedule, sha1, sha2};
 use crate::arch::sha;
 use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
@@ -23,7 +24,7 @@ use crate::machine::Machine;
 ///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
 ///     fn has_extension(_: lanelock_kernels::Machine) -> bool { false }
 ///     const FEW: [usize; 3] = [1; 3];
-///     unsafe fn compress<V>(_: &mut [V; 8], _: *mut V) {}
+///     unsafe fn compress<V, N>(_: &mut [V; 8], _: &mut [V; 16], _: N) {}
 /// }
 ///
 /// impl Algorithm for Mine {
@@ -68,13 +69,16 @@ pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'st
     #[doc(hidden)]
     const FEW: [usize; 3];
 
-    /// One block of every lane.
+    /// One block of every lane; it is replaced by the next one, if there is one.
     ///
     /// # Safety
-    /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
-    /// block, are initialised.
+    /// Whoever made `next` has the block.
     #[doc(hidden)]
-    unsafe fn compress<V: WordLanes<Word = Self::Word>>(state: &mut [V; 8], w: *mut V);
+    unsafe fn compress<V: WordLanes<Word = Self::Word>>(
+        state: &mut [V; 8],
+        block: &mut [V; 16],
+        next: Next,
+    );
 }
 
 mod sealed {
@@ -117,9 +121,13 @@ macro_rules! algorithm {
             }
 
             #[inline(always)]
-            unsafe fn compress<V: WordLanes<Word = $word>>(state: &mut [V; 8], w: *mut V) {
+            unsafe fn compress<V: WordLanes<Word = $word>>(
+                state: &mut [V; 8],
+                block: &mut [V; 16],
+                next: Next,
+            ) {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { $compress(state, w) }
+                unsafe { $compress(state, block, next) }
             }
         }
     };

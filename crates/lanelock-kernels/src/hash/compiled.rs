@@ -6,7 +6,7 @@
 
 use core::marker::PhantomData;
 
-use super::step::{self, Ends};
+use super::step::{self, Ends, Next};
 use super::{Algorithm, Job, Kernels, schedule};
 use crate::arch::register::{Code, Proof};
 use crate::arch::words::{Registers, Row, WordLanes};
@@ -134,14 +134,15 @@ impl<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>> Code for Outer<S,
 /// compression is long.
 unsafe fn compress<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(
     state: &mut [V; 8],
-    w: *mut V,
+    block: &mut [V; 16],
+    next: Next,
 ) {
     // SAFETY: the caller promises the instructions.
     let proof = unsafe { S::assume() };
-    proof.enter(Block::<A, V>(state, w, PhantomData));
+    proof.enter(Block::<A, V>(state, block, next, PhantomData));
 }
 
-struct Block<'v, A, V>(&'v mut [V; 8], *mut V, PhantomData<A>);
+struct Block<'v, A, V>(&'v mut [V; 8], &'v mut [V; 16], Next, PhantomData<A>);
 
 impl<A: Algorithm, V: WordLanes<Word = A::Word>> Code for Block<'_, A, V> {
     type Output = ();
@@ -149,6 +150,6 @@ impl<A: Algorithm, V: WordLanes<Word = A::Word>> Code for Block<'_, A, V> {
     #[inline(always)]
     fn run(self) {
         // SAFETY: the promise of the caller of `compress`.
-        unsafe { A::compress::<V>(self.0, self.1) }
+        unsafe { A::compress::<V>(self.0, self.1, self.2) }
     }
 }

@@ -65,11 +65,12 @@ impl<A: Algorithm> Kernels<A> {
 
     /// A step for few messages, then registers of `S`. With two messages in each lane, the latency of
     /// one hides behind the other, but two states are sixteen registers: where there are no more, what
-    /// is spilled costs more than that.
+    /// is spilled costs more than that. Those of 512 bits are busy with one message in each lane, all of whose
+    /// words they have room for.
     const fn in_lanes<S: Registers>(few: Step<A>) -> Self {
         assert!(2 * <<A::Word as WideWord>::In<S> as WordLanes>::COUNT <= Self::MOST);
         let some = Step::of::<S, <A::Word as WideWord>::In<S>>();
-        let many = if S::FILE > 16 {
+        let many = if S::FILE > 16 && S::BITS < 512 {
             Step::of::<S, Pair<<A::Word as WideWord>::In<S>>>()
         } else {
             some.twice()

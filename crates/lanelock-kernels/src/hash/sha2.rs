@@ -1,76 +1,70 @@
 //! SHA-2 compression over any lane type (FIPS 180-4, sections 6.2.2 and 6.4.2).
 
-#![allow(unsafe_code)] // the schedule is raw memory
+#![allow(unsafe_code)] // the next block is read by pointer
 
+use super::step::Next;
 use crate::arch::words::WordLanes;
 
 /// The same function for both word sizes; they differ in constants, rotations and rounds.
-///
-/// Eight rounds are unrolled, after which the state is in its registers again: the code of a
-/// compression is a few cache lines, so that short messages, which leave it after a block or two,
-/// do not wait for instructions.
 macro_rules! sha2 {
-    ($(#[$doc:meta])* $compress:ident, $eight:ident, $word:ident, $bits:literal, $k:ident,
+    ($(#[$doc:meta])* $compress:ident, $sixteen:ident, $word:ident, $bits:literal, $k:ident,
      ($A0:literal, $A1:literal, $A2:literal), ($E0:literal, $E1:literal, $E2:literal),
      ($w0:literal, $w1:literal, >> $w2:literal), ($v0:literal, $v1:literal, >> $v2:literal)) => {
         $(#[$doc])*
+        /// The block is replaced by the next one, if there is one.
         ///
         /// # Safety
-        /// `w` is valid for writing [`SCHEDULE`](super::SCHEDULE) elements, and the first 16, the
-        /// block, are initialised.
+        /// Whoever made `next` has the block.
         #[inline(always)]
-        pub(super) unsafe fn $compress<V: WordLanes<Word = $word>>(state: &mut [V; 8], mut w: *mut V) {
-            let mut s = *state;
-            let (extended, last) = $k.split_at($k.len() - 2);
-            // SAFETY: every round reads one word, and all but the last 16 write the one 16
-            // further on.
+        pub(super) unsafe fn $compress<V: WordLanes<Word = $word>>(
+            state: &mut [V; 8],
+            block: &mut [V; 16],
+            next: Next,
+        ) {
+            let (mut s, mut w) = (*state, *block);
+            let [extended @ .., last] = &$k;
+            // SAFETY: the caller's promise.
             unsafe {
                 for k in extended {
-                    s = $eight::<V, true>(s, w, k);
-                    w = w.add(8);
+                    s = $sixteen::<V, true>(s, &mut w, k, next, block);
                 }
-                for k in last {
-                    s = $eight::<V, false>(s, w, k);
-                    w = w.add(8);
-                }
+                s = $sixteen::<V, false>(s, &mut w, last, next, block);
             }
             for i in 0..8 {
                 state[i] = state[i].add(s[i]);
             }
         }
 
-        /// Eight rounds; with `EXTEND`, also the words that are needed 16 rounds later.
+        /// Sixteen rounds. With `EXTEND`, each also computes the word that is needed sixteen rounds later, in
+        /// the place of its own; without it, every second loads an eighth of the next block, which takes the
+        /// registers that words no longer need.
         ///
         /// # Safety
-        /// `w` is valid for 24 elements, of which the first 16 are initialised.
+        /// Whoever made `next` has the block.
         #[inline(always)]
-        unsafe fn $eight<V: WordLanes<Word = $word>, const EXTEND: bool>(
+        unsafe fn $sixteen<V: WordLanes<Word = $word>, const EXTEND: bool>(
             state: [V; 8],
-            w: *mut V,
-            k: &[$word; 8],
+            w: &mut [V; 16],
+            k: &[$word; 16],
+            next: Next,
+            block: &mut [V; 16],
         ) -> [V; 8] {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
             let proof = a.proof();
             macro_rules! round {
                 ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-                    // SAFETY: `$t` + 16 < 24; the words before that were written by earlier rounds.
-                    let word = unsafe { w.add($t).read() };
-                    let constant = V::splat(proof, k[$t]);
+                    let word = w[$t];
                     if EXTEND {
-                        // SAFETY: as above.
-                        unsafe {
-                            let (near, far) = (w.add($t + 1).read(), w.add($t + 14).read());
-                            let near = near
-                                .rotate::<$w0, { $bits - $w0 }>()
-                                .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
-                            let far = far
-                                .rotate::<$v0, { $bits - $v0 }>()
-                                .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
-                            let sum = word.add(w.add($t + 9).read()).add(near);
-                            w.add($t + 16).write(sum.add(far));
-                        }
+                        let (near, far) = (w[($t + 1) % 16], w[($t + 14) % 16]);
+                        let near = near
+                            .rotate::<$w0, { $bits - $w0 }>()
+                            .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
+                        let far = far
+                            .rotate::<$v0, { $bits - $v0 }>()
+                            .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
+                        w[$t] = word.add(w[($t + 9) % 16]).add(near).add(far).here();
                     }
-                    let rest = $h.add(word.add(constant));
+                    let rest = $h.add(word.add(V::splat(proof, k[$t])));
                     let sigma = $e
                         .rotate::<$E0, { $bits - $E0 }>()
                         .xor3($e.rotate::<$E1, { $bits - $E1 }>(), $e.rotate::<$E2, { $bits - $E2 }>());
@@ -78,18 +72,28 @@ macro_rules! sha2 {
                     let sigma = $a
                         .rotate::<$A0, { $bits - $A0 }>()
                         .xor3($a.rotate::<$A1, { $bits - $A1 }>(), $a.rotate::<$A2, { $bits - $A2 }>());
-                    $d = $d.add(first).in_step();
-                    $h = sigma.add($a.majority($b, $c)).add(first);
+                    $d = $d.add(first).here();
+                    $h = sigma.add($a.majority($b, $c)).add(first).here();
+                    if !EXTEND && $t % 2 == 1 {
+                        // SAFETY: the caller's promise; the round is below 16.
+                        unsafe { next.load(proof, $t / 2, block) }
+                    }
                 };
             }
-            round!(a b c d e f g h, 0);
-            round!(h a b c d e f g, 1);
-            round!(g h a b c d e f, 2);
-            round!(f g h a b c d e, 3);
-            round!(e f g h a b c d, 4);
-            round!(d e f g h a b c, 5);
-            round!(c d e f g h a b, 6);
-            round!(b c d e f g h a, 7);
+            macro_rules! eight {
+                ($first:literal) => {
+                    round!(a b c d e f g h, $first);
+                    round!(h a b c d e f g, $first + 1);
+                    round!(g h a b c d e f, $first + 2);
+                    round!(f g h a b c d e, $first + 3);
+                    round!(e f g h a b c d, $first + 4);
+                    round!(d e f g h a b c, $first + 5);
+                    round!(c d e f g h a b, $first + 6);
+                    round!(b c d e f g h a, $first + 7);
+                };
+            }
+            eight!(0);
+            eight!(8);
             [a, b, c, d, e, f, g, h]
         }
     };
@@ -97,17 +101,17 @@ macro_rules! sha2 {
 
 sha2!(
     /// One block of every lane: SHA-256 and SHA-224.
-    compress_256, eight_256, u32, 32, K256,
+    compress_256, sixteen_256, u32, 32, K256,
     (2, 13, 22), (6, 11, 25), (7, 18, >> 3), (17, 19, >> 10)
 );
 sha2!(
     /// One block of every lane: SHA-512 and SHA-384.
-    compress_512, eight_512, u64, 64, K512,
+    compress_512, sixteen_512, u64, 64, K512,
     (28, 34, 39), (14, 18, 41), (1, 8, >> 7), (19, 61, >> 6)
 );
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-pub(crate) const K256: [[u32; 8]; 8] = [
+pub(crate) const K256: [[u32; 16]; 4] = [
     [
         0x428a_2f98,
         0x7137_4491,
@@ -117,8 +121,6 @@ pub(crate) const K256: [[u32; 8]; 8] = [
         0x59f1_11f1,
         0x923f_82a4,
         0xab1c_5ed5,
-    ],
-    [
         0xd807_aa98,
         0x1283_5b01,
         0x2431_85be,
@@ -137,8 +139,6 @@ pub(crate) const K256: [[u32; 8]; 8] = [
         0x4a74_84aa,
         0x5cb0_a9dc,
         0x76f9_88da,
-    ],
-    [
         0x983e_5152,
         0xa831_c66d,
         0xb003_27c8,
@@ -157,8 +157,6 @@ pub(crate) const K256: [[u32; 8]; 8] = [
         0x766a_0abb,
         0x81c2_c92e,
         0x9272_2c85,
-    ],
-    [
         0xa2bf_e8a1,
         0xa81a_664b,
         0xc24b_8b70,
@@ -177,8 +175,6 @@ pub(crate) const K256: [[u32; 8]; 8] = [
         0x4ed8_aa4a,
         0x5b9c_ca4f,
         0x682e_6ff3,
-    ],
-    [
         0x748f_82ee,
         0x78a5_636f,
         0x84c8_7814,
@@ -190,7 +186,7 @@ pub(crate) const K256: [[u32; 8]; 8] = [
     ],
 ];
 /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes.
-pub(crate) const K512: [[u64; 8]; 10] = [
+pub(crate) const K512: [[u64; 16]; 5] = [
     [
         0x428a_2f98_d728_ae22,
         0x7137_4491_23ef_65cd,
@@ -200,8 +196,6 @@ pub(crate) const K512: [[u64; 8]; 10] = [
         0x59f1_11f1_b605_d019,
         0x923f_82a4_af19_4f9b,
         0xab1c_5ed5_da6d_8118,
-    ],
-    [
         0xd807_aa98_a303_0242,
         0x1283_5b01_4570_6fbe,
         0x2431_85be_4ee4_b28c,
@@ -220,8 +214,6 @@ pub(crate) const K512: [[u64; 8]; 10] = [
         0x4a74_84aa_6ea6_e483,
         0x5cb0_a9dc_bd41_fbd4,
         0x76f9_88da_8311_53b5,
-    ],
-    [
         0x983e_5152_ee66_dfab,
         0xa831_c66d_2db4_3210,
         0xb003_27c8_98fb_213f,
@@ -240,8 +232,6 @@ pub(crate) const K512: [[u64; 8]; 10] = [
         0x766a_0abb_3c77_b2a8,
         0x81c2_c92e_47ed_aee6,
         0x9272_2c85_1482_353b,
-    ],
-    [
         0xa2bf_e8a1_4cf1_0364,
         0xa81a_664b_bc42_3001,
         0xc24b_8b70_d0f8_9791,
@@ -260,8 +250,6 @@ pub(crate) const K512: [[u64; 8]; 10] = [
         0x4ed8_aa4a_e341_8acb,
         0x5b9c_ca4f_7763_e373,
         0x682e_6ff3_d6b2_b8a3,
-    ],
-    [
         0x748f_82ee_5def_b2fc,
         0x78a5_636f_4317_2f60,
         0x84c8_7814_a1f0_ab72,
@@ -280,8 +268,6 @@ pub(crate) const K512: [[u64; 8]; 10] = [
         0x0a63_7dc5_a2c8_98a6,
         0x113f_9804_bef9_0dae,
         0x1b71_0b35_131c_471b,
-    ],
-    [
         0x28db_77f5_2304_7d84,
         0x32ca_ab7b_40c7_2493,
         0x3c9e_be0a_15c9_bebc,

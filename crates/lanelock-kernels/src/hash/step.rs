@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use super::compiled;
 use crate::arch::Integers;
 use crate::arch::words::{Compression, Registers, Row, WideWord, Word, WordLanes};
-use crate::hash::{Algorithm, Compress, SCHEDULE};
+use crate::hash::{Algorithm, Compress};
 
 /// The compression for at most `up_to` messages in flight.
 #[derive(Clone, Copy)]
@@ -37,8 +37,61 @@ pub(super) struct Ends<A: Algorithm> {
     pub(super) outer: *const Row<A::Word>,
 }
 
-/// `(state, schedule)`; see [`Compress::compress`].
-pub(super) type CompressFn<V> = unsafe fn(&mut [V; 8], *mut V);
+impl<A: Algorithm> Ends<A> {
+    /// Block `n` of the lanes from `first` on, if they have so many.
+    #[inline(always)]
+    fn next(&self, first: usize, n: usize) -> Next {
+        let (at, block) = if n < self.blocks {
+            (self.at, n)
+        } else if n < self.blocks + self.ending_blocks {
+            (self.ending_at, n - self.blocks)
+        } else {
+            return Next::NONE;
+        };
+        Next {
+            at: at.wrapping_add(first),
+            offset: block * A::BLOCK,
+        }
+    }
+}
+
+/// The block behind the one that is compressed, of each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    /// Null if there is none.
+    at: *const *const u8,
+    /// From each pointer to it.
+    offset: usize,
+}
+
+impl Next {
+    /// No block.
+    const NONE: Self = Self {
+        at: core::ptr::null(),
+        offset: 0,
+    };
+
+    /// Loads an eighth of it to `to`, if there is one: see [`WordLanes::load_eighth`]. Between the rounds of the
+    /// block before, shuffles find an instruction port that is free.
+    ///
+    /// # Safety
+    /// Whoever made it has the block; `eighth` is below 8.
+    #[inline(always)]
+    pub(super) unsafe fn load<V: WordLanes>(
+        self,
+        proof: V::Proof,
+        eighth: usize,
+        to: &mut [V; 16],
+    ) {
+        if !self.at.is_null() {
+            // SAFETY: the caller's promises.
+            unsafe { V::load_eighth(proof, self.at, self.offset, eighth, to.as_mut_ptr()) }
+        }
+    }
+}
+
+/// See [`Compress::compress`].
+pub(super) type CompressFn<V> = unsafe fn(&mut [V; 8], &mut [V; 16], Next);
 /// `(chain, inner, lanes)`; see [`Step::outer`].
 type Outer<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
@@ -161,13 +214,11 @@ pub(super) unsafe fn outer<A: Algorithm, V: WordLanes<Word = A::Word>>(
     lanes: usize,
     compress: CompressFn<V>,
 ) {
-    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
-    let w: *mut V = w.as_mut_ptr().cast();
     for first in (0..lanes).step_by(V::COUNT) {
         // SAFETY: whole groups are inside the caller's `touched(lanes)`.
         unsafe {
             let (chain, inner) = (chain.add(first), inner.add(first));
-            let state = outer_of::<A, V>(V::load_rows(proof, inner), chain, w, compress);
+            let state = outer_of::<A, V>(V::load_rows(proof, inner), chain, compress);
             V::store_rows(state, chain);
         }
     }
@@ -183,43 +234,22 @@ pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
     these: &Ends<A>,
     compress: CompressFn<V>,
 ) {
-    let mut w = [const { MaybeUninit::<V>::uninit() }; SCHEDULE];
-    let w: *mut V = w.as_mut_ptr().cast();
     for first in (0..these.lanes).step_by(V::COUNT) {
         // SAFETY: the invariant of `Ends`; whole groups are inside its `touched(lanes)`.
         unsafe {
             let rows = these.rows.add(first);
             let mut state = V::load_rows(proof, rows);
-            let (at, ending_at) = (these.at.add(first), these.ending_at.add(first));
-            absorb::<A, V>(&mut state, w, at, these.blocks, compress);
-            absorb::<A, V>(&mut state, w, ending_at, these.ending_blocks, compress);
+            let Next { at, offset } = these.next(first, 0);
+            if !at.is_null() {
+                let mut block = V::load_block(proof, at, offset);
+                for n in 0..these.blocks + these.ending_blocks {
+                    compress(&mut state, &mut block, these.next(first, n + 1));
+                }
+            }
             if !these.outer.is_null() {
-                state = outer_of::<A, V>(state, these.outer.add(first), w, compress);
+                state = outer_of::<A, V>(state, these.outer.add(first), compress);
             }
             V::store_rows(state, rows);
-        }
-    }
-}
-
-/// Compresses `count` blocks behind each pointer.
-///
-/// # Safety
-/// `at` is valid for the lanes of `V`, each pointer for `count` blocks, and `w` for a schedule;
-/// `compress` is that of `V`.
-#[inline(always)]
-unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
-    state: &mut [V; 8],
-    w: *mut V,
-    at: *const *const u8,
-    count: usize,
-    compress: CompressFn<V>,
-) {
-    for block in 0..count {
-        // SAFETY: the offset is a block inside the `count` behind each pointer.
-        unsafe {
-            w.cast::<[V; 16]>()
-                .write(V::load_block(state[0].proof(), at, block * A::BLOCK));
-            compress(state, w);
         }
     }
 }
@@ -227,12 +257,11 @@ unsafe fn absorb<A: Algorithm, V: WordLanes<Word = A::Word>>(
 /// The outer hash over `inner` digests, from the keys' outer states.
 ///
 /// # Safety
-/// `chain` is valid for the rows of the lanes of `V`, `w` for a schedule; `compress` is that of `V`.
+/// `chain` is valid for the rows of the lanes of `V`; `compress` is that of `V`.
 #[inline(always)]
 unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
     inner: [V; 8],
     chain: *const Row<A::Word>,
-    w: *mut V,
     compress: CompressFn<V>,
 ) -> [V; 8] {
     let digest = A::DIGEST / A::Word::BYTES;
@@ -244,8 +273,7 @@ unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
         block[digest] = V::splat(proof, A::Word::END);
         block[15] = V::splat(proof, A::Word::from_bits(outer_bits::<A>()));
         let mut state = V::load_rows(proof, chain);
-        w.cast::<[V; 16]>().write(block);
-        compress(&mut state, w);
+        compress(&mut state, &mut block, Next::NONE);
         state
     }
 }

@@ -175,8 +175,8 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
         // Four rounds of every lane.
         macro_rules! four {
             ($t:expr) => {
-                let k = K256[$t / 2].as_ptr().wrapping_add(4 * ($t % 2));
-                // SAFETY: four of the eight constants in row `$t` / 2, the first or the last.
+                let k = K256[$t / 4].as_ptr().wrapping_add(4 * ($t % 4));
+                // SAFETY: four of the sixteen constants in row `$t` / 4.
                 let k = unsafe { vld1q_u32(k) };
                 for n in 0..N {
                     if $t < 4 {
@@ -250,8 +250,8 @@ unsafe fn sha512_group<const N: usize>(rows: *mut Row<u64>, at: *const *const u8
         }
         for first in (0..PAIRS).step_by(8) {
             for i in 0..8 {
-                // SAFETY: two of the eight constants of a row.
-                let k = unsafe { vld1q_u64(K512[(first + i) / 4].as_ptr().add(2 * (i % 4))) };
+                // SAFETY: two of the sixteen constants of a row.
+                let k = unsafe { vld1q_u64(K512[first / 8].as_ptr().add(2 * i)) };
                 for n in 0..N {
                     if first > 0 {
                         let mixed = vsha512su0q_u64(w[n][i], w[n][(i + 1) % 8]);

@@ -71,6 +71,12 @@ unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     }
 
     #[inline(always)]
+    fn here(self) -> Self {
+        let (low, high) = self.0.tie(self.1);
+        Self(low.here(), high.here())
+    }
+
+    #[inline(always)]
     unsafe fn load_block(proof: V::Proof, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the caller's `at` holds 2 · `V::COUNT` pointers, one half for each call.
         let (low, high) = unsafe {

@@ -173,8 +173,8 @@ unsafe fn sha256_group<const N: usize, B: Beside>(
         // Four rounds of every lane.
         macro_rules! four {
             ($t:expr) => {
-                let k = K256[$t / 2].as_ptr().wrapping_add(4 * ($t % 2)).cast();
-                // SAFETY: four of the eight constants in row `$t` / 2, the first or the last.
+                let k = K256[$t / 4].as_ptr().wrapping_add(4 * ($t % 4)).cast();
+                // SAFETY: four of the sixteen constants in row `$t` / 4.
                 let k = unsafe { _mm_loadu_si128(k) };
                 for n in 0..N {
                     if $t < 4 {

@@ -81,7 +81,7 @@ static CONSTANTS: [[[u64; 4]; 8]; 5] = {
     let mut pairs = [[[0; 4]; 8]; 5];
     let mut i = 0;
     while i < 40 {
-        let (k, l) = (K512[i / 4][i % 4 * 2], K512[i / 4][i % 4 * 2 + 1]);
+        let (k, l) = (K512[i / 8][i % 8 * 2], K512[i / 8][i % 8 * 2 + 1]);
         pairs[i / 8][i % 8] = [k, l, k, l];
         i += 1;
     }

@@ -108,6 +108,12 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
+        fn here(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { here(self.0) }, self.1)
+        }
+
+        #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
             Self(unsafe { $rotate::<R>(self.0) }, self.1)
@@ -182,16 +188,46 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
     unsafe fn load_block(proof: P, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 16 pointers, and 64 bytes behind each.
         unsafe {
-            let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
-                0x0c0d_0e0f_0809_0a0b,
-                0x0405_0607_0001_0203,
-            ));
             let mut lines = [_mm512_setzero_si512(); 16];
             for lane in 0..16 {
-                let words = _mm512_loadu_si512(at.add(lane).read().add(offset).cast());
-                lines[lane] = _mm512_shuffle_epi8(words, swap);
+                lines[lane] = load_swapped(proof, SWAP_32, at.add(lane), offset);
             }
             transpose_sixteen(proof, lines)
+        }
+    }
+
+    /// Four times quarters of four lanes, then four times the words of four quarters.
+    #[inline(always)]
+    unsafe fn load_eighth(
+        proof: P,
+        at: *const *const u8,
+        offset: usize,
+        eighth: usize,
+        to: *mut Self,
+    ) {
+        // SAFETY: the token is the proof of AVX-512; the caller promises 16 pointers, 64 bytes behind each, and
+        // 16 registers.
+        unsafe {
+            let mut lines = [_mm512_setzero_si512(); 4];
+            if eighth < 4 {
+                for i in 0..4 {
+                    let at = at.add(eighth + 4 * i);
+                    lines[i] = load_swapped(proof, SWAP_32, at, offset);
+                }
+                let words = gather_quarters(proof, lines);
+                for i in 0..4 {
+                    to.add(eighth + 4 * i).write(Self(words[i], proof));
+                }
+            } else {
+                let to = to.add(4 * (eighth - 4));
+                for i in 0..4 {
+                    lines[i] = to.add(i).read().0;
+                }
+                let words = transpose_quarters(proof, lines);
+                for i in 0..4 {
+                    to.add(i).write(Self(words[i], proof));
+                }
+            }
         }
     }
 
@@ -307,6 +343,28 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
     }
 }
 
+/// The orders of bytes that turn those of each word around.
+const SWAP_32: [i64; 2] = [0x0405_0607_0001_0203, 0x0c0d_0e0f_0809_0a0b];
+const SWAP_64: [i64; 2] = [0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f];
+
+/// A register from `*at + offset`, with the bytes of each quarter in another order.
+///
+/// # Safety
+/// `at` is valid for reading a pointer, and this, plus `offset`, for 64 bytes.
+#[inline(always)]
+unsafe fn load_swapped(
+    _: impl Wide,
+    [low, high]: [i64; 2],
+    at: *const *const u8,
+    offset: usize,
+) -> __m512i {
+    // SAFETY: the token is the proof of AVX-512 BW; the caller's promise.
+    unsafe {
+        let order = _mm512_broadcast_i32x4(_mm_set_epi64x(high, low));
+        _mm512_shuffle_epi8(_mm512_loadu_si512(at.read().add(offset).cast()), order)
+    }
+}
+
 /// Transposes 16 × 16 words.
 #[inline(always)]
 fn transpose_sixteen<P: Wide>(proof: P, lines: [__m512i; 16]) -> [U32x16<P>; 16] {
@@ -369,16 +427,11 @@ unsafe impl<P: Wide> WordLanes for U64x8<P> {
     unsafe fn load_block(proof: P, at: *const *const u8, offset: usize) -> [Self; 16] {
         // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, and 128 bytes behind each.
         unsafe {
-            let swap = _mm512_broadcast_i32x4(_mm_set_epi64x(
-                0x0809_0a0b_0c0d_0e0f,
-                0x0001_0203_0405_0607,
-            ));
-            let mut columns = [Self(swap, proof); 16];
+            let mut columns = [Self(_mm512_setzero_si512(), proof); 16];
             for half in 0..2 {
-                let mut lines = [swap; 8];
+                let mut lines = [_mm512_setzero_si512(); 8];
                 for lane in 0..8 {
-                    let words = at.add(lane).read().add(offset + 64 * half).cast();
-                    lines[lane] = _mm512_shuffle_epi8(_mm512_loadu_si512(words), swap);
+                    lines[lane] = load_swapped(proof, SWAP_64, at.add(lane), offset + 64 * half);
                 }
                 let words = transpose_eight(proof, lines);
                 for i in 0..8 {
@@ -386,6 +439,42 @@ unsafe impl<P: Wide> WordLanes for U64x8<P> {
                 }
             }
             columns
+        }
+    }
+
+    /// Twice two pairs of lanes for each half of the block, then quarters of four pairs.
+    #[inline(always)]
+    unsafe fn load_eighth(
+        proof: P,
+        at: *const *const u8,
+        offset: usize,
+        eighth: usize,
+        to: *mut Self,
+    ) {
+        let (half, second) = (eighth % 4 / 2, eighth % 2);
+        // SAFETY: the token is the proof of AVX-512; the caller promises 8 pointers, 128 bytes behind each, and
+        // 16 registers.
+        unsafe {
+            let to = to.add(8 * half);
+            if eighth < 4 {
+                for pair in 2 * second..2 * second + 2 {
+                    let (at, offset) = (at.add(2 * pair), offset + 64 * half);
+                    let a = load_swapped(proof, SWAP_64, at, offset);
+                    let b = load_swapped(proof, SWAP_64, at.add(1), offset);
+                    let to = to.add(2 * pair);
+                    to.write(Self(_mm512_unpacklo_epi64(a, b), proof));
+                    to.add(1).write(Self(_mm512_unpackhi_epi64(a, b), proof));
+                }
+            } else {
+                let mut pairs = [_mm512_setzero_si512(); 4];
+                for i in 0..4 {
+                    pairs[i] = to.add(2 * i + second).read().0;
+                }
+                let words = gather_quarters(proof, pairs);
+                for i in 0..4 {
+                    to.add(2 * i + second).write(Self(words[i], proof));
+                }
+            }
         }
     }
 
@@ -590,4 +679,15 @@ fn tie(mut a: __m512i, mut b: __m512i) -> (__m512i, __m512i) {
         asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
     }
     (a, b)
+}
+
+/// See [`WordLanes::here`]: no instruction, but one that the compiler neither sees through nor moves.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn here(mut a: __m512i) -> __m512i {
+    // SAFETY: no instruction is emitted; the register keeps its value.
+    unsafe {
+        asm!("/* {0} */", inout(zmm_reg) a, options(nomem, nostack, preserves_flags));
+    }
+    a
 }
