@@ -33,13 +33,13 @@ pub(super) fn fill<'l, 'k>(
 /// The list is that of [`fill`], of two jobs at least.
 #[inline(always)]
 pub(super) unsafe fn order(machine: Machine, list: &mut [*mut Job<'_>]) -> usize {
-    // Four blocks are one register of 512 bits.
-    if list.len() < 4 || machine.tier == Tier::Portable || machine.blocks.count() > 2 {
+    if list.len() < 4 || machine.tier == Tier::Portable {
         return 0;
     }
+    let lanes = 8 * machine.blocks.count();
     // SAFETY: the caller's promise.
     unsafe {
-        let most = most_in_fours(list);
+        let most = most_in_fours(list, lanes);
         let shape = (*list[0]).shape();
         if list.iter().all(|&job| (*job).shape() == shape) {
             return if shape.0 <= most {
@@ -48,7 +48,7 @@ pub(super) unsafe fn order(machine: Machine, list: &mut [*mut Job<'_>]) -> usize
                 0
             };
         }
-        if list.len() <= 8 * machine.blocks.count() {
+        if list.len() <= lanes {
             // They fit the lanes all at once, where short ones cost nothing.
             return 0;
         }
@@ -110,17 +110,23 @@ unsafe fn pick<'k>(list: &mut [*mut Job<'k>], most: usize) -> usize {
 }
 
 /// Most bytes of messages that are faster in fours than in lanes: where those are not filled, any
-/// number; and where each has a key of its own, lanes have more to gather.
+/// number; and where each has a key of its own, lanes have more to gather. Registers of 512 bits gain more
+/// from being filled.
 ///
 /// # Safety
 /// As for [`order`].
-unsafe fn most_in_fours(jobs: Picked<'_, '_>) -> usize {
+unsafe fn most_in_fours(jobs: Picked<'_, '_>, lanes: usize) -> usize {
     if jobs.len() < 8 {
         return usize::MAX;
     }
     // SAFETY: the caller's promise.
     let one_key = unsafe { ptr::eq((*jobs[0]).key, (*jobs[1]).key) };
-    if one_key { 512 } else { 768 }
+    match (lanes > 16 && jobs.len() > lanes / 4, one_key) {
+        (false, true) => 512,
+        (false, false) => 768,
+        (true, true) => 192,
+        (true, false) => 384,
+    }
 }
 
 /// Whether lanes would cost these jobs more than they save.
