@@ -4,9 +4,9 @@
 //! the words are sorted by a transpose in registers: lanes at a power-of-two stride share a cache
 //! set, and a line that is read word by word would be evicted between two of its words.
 
+mod shuffles;
 mod wide;
 
-use core::arch::asm;
 use core::arch::x86_64::*;
 
 use crate::arch::register::Register;
@@ -14,6 +14,11 @@ use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes
 use crate::arch::x86_64::detect::Avx512;
 use crate::arch::x86_64::digits::load_pairs;
 use crate::arch::x86_64::sha512;
+
+use shuffles::{
+    SWAP_32, SWAP_64, gather_quarters, here, load_swapped, multiply, tie, transpose_eight,
+    transpose_quarters, transpose_sixteen,
+};
 
 pub use wide::Wide;
 
@@ -192,7 +197,7 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
             for lane in 0..16 {
                 lines[lane] = load_swapped(proof, SWAP_32, at.add(lane), offset);
             }
-            transpose_sixteen(proof, lines)
+            columns(proof, transpose_sixteen(proof, lines))
         }
     }
 
@@ -245,7 +250,7 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
             for lane in 0..16 {
                 lines[lane] = _mm512_loadu_si512(rows.add(lane).cast());
             }
-            transpose_sixteen(proof, lines)
+            columns(proof, transpose_sixteen(proof, lines))
         }
     }
 
@@ -259,7 +264,7 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
         unsafe {
             let lines = transpose_sixteen(columns[0].1, words);
             for lane in 0..16 {
-                _mm512_storeu_si512(rows.add(lane).cast(), lines[lane].0);
+                _mm512_storeu_si512(rows.add(lane).cast(), lines[lane]);
             }
         }
     }
@@ -280,7 +285,7 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
             let lines = transpose_sixteen(columns[0].1, words);
             for lane in 0..16 {
                 let text = _mm512_loadu_si512(input.cast::<__m512i>().add(lane));
-                let line = _mm512_xor_si512(lines[lane].0, text);
+                let line = _mm512_xor_si512(lines[lane], text);
                 _mm512_storeu_si512(output.cast::<__m512i>().add(lane), line);
             }
         }
@@ -343,69 +348,14 @@ unsafe impl<P: Wide> WordLanes for U32x16<P> {
     }
 }
 
-/// The orders of bytes that turn those of each word around.
-const SWAP_32: [i64; 2] = [0x0405_0607_0001_0203, 0x0c0d_0e0f_0809_0a0b];
-const SWAP_64: [i64; 2] = [0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f];
-
-/// A register from `*at + offset`, with the bytes of each quarter in another order.
-///
-/// # Safety
-/// `at` is valid for reading a pointer, and this, plus `offset`, for 64 bytes.
+/// Registers with their proof.
 #[inline(always)]
-unsafe fn load_swapped(
-    _: impl Wide,
-    [low, high]: [i64; 2],
-    at: *const *const u8,
-    offset: usize,
-) -> __m512i {
-    // SAFETY: the token is the proof of AVX-512 BW; the caller's promise.
-    unsafe {
-        let order = _mm512_broadcast_i32x4(_mm_set_epi64x(high, low));
-        _mm512_shuffle_epi8(_mm512_loadu_si512(at.read().add(offset).cast()), order)
+fn columns<P: Wide>(proof: P, words: [__m512i; 16]) -> [U32x16<P>; 16] {
+    let mut columns = [U32x16(words[0], proof); 16];
+    for i in 1..16 {
+        columns[i] = U32x16(words[i], proof);
     }
-}
-
-/// Transposes 16 × 16 words.
-#[inline(always)]
-fn transpose_sixteen<P: Wide>(proof: P, lines: [__m512i; 16]) -> [U32x16<P>; 16] {
-    // SAFETY: the token is the proof of AVX-512 F.
-    unsafe {
-        // Quarters first: z[j] of `group` has words 4·group… of lanes j, j+4, j+8, j+12.
-        let mut quarters = [[_mm512_setzero_si512(); 4]; 4];
-        for j in 0..4 {
-            let (a, b, c, d) = (lines[j], lines[j + 4], lines[j + 8], lines[j + 12]);
-            let words = gather_quarters(proof, [a, b, c, d]);
-            for group in 0..4 {
-                quarters[group][j] = words[group];
-            }
-        }
-        let mut columns = [U32x16(_mm512_setzero_si512(), proof); 16];
-        for group in 0..4 {
-            let words = transpose_quarters(proof, quarters[group]);
-            for i in 0..4 {
-                columns[4 * group + i] = U32x16(words[i], proof);
-            }
-        }
-        columns
-    }
-}
-
-/// Transposes 4 × 4 words inside each 128-bit quarter.
-#[inline(always)]
-fn transpose_quarters(_: impl Wide, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the token is the proof of AVX-512 F.
-    unsafe {
-        let ab_low = _mm512_unpacklo_epi32(a, b);
-        let ab_high = _mm512_unpackhi_epi32(a, b);
-        let cd_low = _mm512_unpacklo_epi32(c, d);
-        let cd_high = _mm512_unpackhi_epi32(c, d);
-        [
-            _mm512_unpacklo_epi64(ab_low, cd_low),
-            _mm512_unpackhi_epi64(ab_low, cd_low),
-            _mm512_unpacklo_epi64(ab_high, cd_high),
-            _mm512_unpackhi_epi64(ab_high, cd_high),
-        ]
-    }
+    columns
 }
 
 // SAFETY: eight pointers or rows are read and written.
@@ -614,80 +564,4 @@ unsafe impl<P: Wide> LongLanes for U64x8<P> {
         // SAFETY: the caller promises room for one register.
         unsafe { _mm512_storeu_si512(words.cast(), self.0) }
     }
-}
-
-/// Transposes 8 × 8 words.
-#[inline(always)]
-fn transpose_eight(proof: impl Wide, r: [__m512i; 8]) -> [__m512i; 8] {
-    // SAFETY: the token is the proof of AVX-512 F.
-    unsafe {
-        // Pairs of words of neighbouring rows, in each quarter.
-        let mut even = [_mm512_setzero_si512(); 4];
-        let mut odd = even;
-        for i in 0..4 {
-            even[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
-            odd[i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
-        }
-        let (e, o) = (gather_quarters(proof, even), gather_quarters(proof, odd));
-        [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
-    }
-}
-
-/// Transposes 4 × 4 quarters of 128 bits.
-#[inline(always)]
-fn gather_quarters(_: impl Wide, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the token is the proof of AVX-512 F.
-    unsafe {
-        let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
-        let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
-        let cd_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(c, d);
-        let cd_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(c, d);
-        [
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_low, cd_low),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_low, cd_low),
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_high, cd_high),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
-        ]
-    }
-}
-
-/// The products of the low halves. Of the intrinsic, where it knows that high halves are zeros, the
-/// compiler makes a product of whole words, which AVX-512 DQ has, and which takes three times as long.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn multiply(a: __m512i, b: __m512i) -> __m512i {
-    let product;
-    // SAFETY: one instruction, of registers.
-    unsafe {
-        asm!(
-            "vpmuludq {0}, {1}, {2}",
-            lateout(zmm_reg) product,
-            in(zmm_reg) a,
-            in(zmm_reg) b,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    product
-}
-
-/// See [`WordLanes::tie`]: no instruction, but one that the compiler does not see through.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn tie(mut a: __m512i, mut b: __m512i) -> (__m512i, __m512i) {
-    // SAFETY: no instruction is emitted; both registers keep their values.
-    unsafe {
-        asm!("/* {0} {1} */", inout(zmm_reg) a, inout(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
-    }
-    (a, b)
-}
-
-/// See [`WordLanes::here`]: no instruction, but one that the compiler neither sees through nor moves.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn here(mut a: __m512i) -> __m512i {
-    // SAFETY: no instruction is emitted; the register keeps its value.
-    unsafe {
-        asm!("/* {0} */", inout(zmm_reg) a, options(nomem, nostack, preserves_flags));
-    }
-    a
 }
