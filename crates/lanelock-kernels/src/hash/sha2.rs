@@ -53,18 +53,19 @@ macro_rules! sha2 {
             let proof = a.proof();
             macro_rules! round {
                 ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-                    let word = w[$t];
+                    let t: usize = $t;
+                    let word = w[t];
                     if EXTEND {
-                        let (near, far) = (w[($t + 1) % 16], w[($t + 14) % 16]);
+                        let (near, far) = (w[(t + 1) % 16], w[(t + 14) % 16]);
                         let near = near
                             .rotate::<$w0, { $bits - $w0 }>()
                             .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
                         let far = far
                             .rotate::<$v0, { $bits - $v0 }>()
                             .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
-                        w[$t] = word.add(w[($t + 9) % 16]).add(near).add(far).here();
+                        w[t] = word.add(w[(t + 9) % 16]).add(near).add(far).here();
                     }
-                    let rest = $h.add(word.add(V::splat(proof, k[$t])));
+                    let rest = $h.add(word.add(V::splat(proof, k[t])));
                     let sigma = $e
                         .rotate::<$E0, { $bits - $E0 }>()
                         .xor3($e.rotate::<$E1, { $bits - $E1 }>(), $e.rotate::<$E2, { $bits - $E2 }>());
@@ -74,9 +75,9 @@ macro_rules! sha2 {
                         .xor3($a.rotate::<$A1, { $bits - $A1 }>(), $a.rotate::<$A2, { $bits - $A2 }>());
                     $d = $d.add(first).here();
                     $h = sigma.add($a.majority($b, $c)).add(first).here();
-                    if !EXTEND && $t % 2 == 1 {
+                    if !EXTEND && t % 2 == 1 {
                         // SAFETY: the caller's promise; the round is below 16.
-                        unsafe { next.load(proof, $t / 2, block) }
+                        unsafe { next.load(proof, t / 2, block) }
                     }
                 };
             }
