@@ -1,6 +1,6 @@
-//! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a
-//! time. Short messages of one length run side by side; others overlap because the CPU starts the next
-//! before the last has finished.
+//! Modes whose blocks do not wait for each other: one pass over a message, eight registers at a time. Short
+//! messages of one length run side by side; others overlap because the CPU starts the next before the last has
+//! finished.
 
 use core::{array, ptr};
 
