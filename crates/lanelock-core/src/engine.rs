@@ -4,8 +4,8 @@ use std::any::Any;
 
 pub use crate::group::{Batch, Grouping, Ops};
 pub use crate::op::{
-    AeadRecord, Ciphertext, Columns, LastSession, Likeness, Plain, PlainAead, PlainAeads,
-    PlainPayloads, PlainTag, PlainTags, ValidOp,
+    AeadRecord, Ciphertext, Columns, FedPayload, FedPayloads, Feed, LastSession, Likeness, Plain,
+    PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
 pub use crate::stats::Counters;
@@ -53,6 +53,15 @@ pub trait EngineSession: Any + Send + Sync {
     /// session of the first; the others are reached through [`ValidOp::session`]. `queue` is the
     /// calling queue pair's key to its contexts.
     fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>);
+
+    /// Whether bursts that begin with an operation of this session go through [`EngineSession::feed`].
+    fn is_fed(&self) -> bool {
+        false
+    }
+
+    /// Runs operations as it takes them from `feed`, up to one that is not to be had there; that and
+    /// what follows comes through [`EngineSession::process`]. Called on the session of the first.
+    fn feed(&self, _feed: &mut Feed<'_, '_>) {}
 
     /// Bytes held by the session itself, and by each queue pair's context.
     fn memory(&self) -> SessionMemory;

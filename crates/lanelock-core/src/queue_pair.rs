@@ -7,7 +7,7 @@ use std::{mem, slice};
 
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
-use crate::op::{Likeness, Op, ValidOp};
+use crate::op::{Feed, Likeness, Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
@@ -136,6 +136,38 @@ impl Burst {
     // follows has no loops, and saves few registers.
     pub(crate) fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         self.counters.count_burst(0);
+        match ops.first() {
+            Some(op) if op.session.rules.is_fed_on(self.device) => self.process_fed(ops),
+            _ => self.process_checked(ops),
+        }
+    }
+
+    /// Feeds operations to the engine of the first, and runs those that it does not take.
+    #[inline(always)]
+    fn process_fed(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
+        let session = ops[0].session;
+        let mut feeding = Feeding {
+            feed: Feed::new(ops),
+            engine: session.rules.group.engine(),
+            counters: &self.counters,
+        };
+        session.engine.feed(&mut feeding.feed);
+        let (taken, _) = feeding.feed.taken();
+        feeding.count(Status::Success);
+        mem::forget(feeding);
+        let mut outcome = BurstOutcome {
+            succeeded: taken,
+            failed: 0,
+        };
+        if taken < ops.len() {
+            outcome.add(self.process_checked(&mut ops[taken..]));
+        }
+        outcome
+    }
+
+    /// Runs operations that are checked before an engine sees them.
+    #[inline(never)]
+    fn process_checked(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         match ops {
             [op] => self.process_slice(slice::from_mut(op)),
             ops if ops.len() <= SLICE => self.process_several(ops),
@@ -316,6 +348,35 @@ impl Drop for Running<'_, '_, '_> {
     #[inline(never)]
     fn drop(&mut self) {
         let _ = count_each(self.batch, self.counters);
+    }
+}
+
+/// Operations fed to an engine that may panic: as [`Running`].
+struct Feeding<'r, 'f, 'a> {
+    feed: Feed<'f, 'a>,
+    engine: usize,
+    counters: &'r Counters,
+}
+
+impl Feeding<'_, '_, '_> {
+    /// Counts the operations taken, all of which ended with `status`.
+    #[inline(always)]
+    fn count(&self, status: Status) {
+        let (taken, bytes) = self.feed.taken();
+        if taken > 0 {
+            let mut by_status = [0; 5];
+            by_status[status as usize] = taken as u64;
+            let bytes = if status == Status::Success { bytes } else { 0 };
+            self.counters.count_group(self.engine, bytes, &by_status);
+        }
+    }
+}
+
+impl Drop for Feeding<'_, '_, '_> {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.feed.fail();
+        self.count(Status::EngineError);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::buffer::{Access, TOO_LARGE};
 use crate::group::GroupId;
 use crate::op::flags::Flags;
 use crate::op::{Extent, Op};
-use crate::status::InvalidReason;
+use crate::status::{InvalidReason, Status};
 use crate::transform::{Direction, Transform};
 
 mod overlap;
@@ -21,8 +21,12 @@ pub(crate) struct Rules {
     pub(crate) group: GroupId,
     /// What no operation has that is regular but for its ranges.
     forbidden: Flags,
+    /// What no operation in its most common form has.
+    unusual: Flags,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
+    /// The difference of the two.
+    span: u32,
     pub(crate) max_aad: u32,
     tag_len: u16,
     parts: u8,
@@ -36,9 +40,10 @@ impl Rules {
     const TAG: u8 = 4;
     const FORWARD: u8 = 8;
     const MAC_FIRST: u8 = 16;
+    const FED: u8 = 32;
 
-    /// The rules of a validated transform.
-    pub(crate) fn new(transform: &Transform, group: GroupId) -> Self {
+    /// The rules of a validated transform, and whether its operations are fed to their engine.
+    pub(crate) fn new(transform: &Transform, group: GroupId, is_fed: bool) -> Self {
         let row = transform.algorithm().row();
         let iv_len = transform.iv_length();
         let mac_first = matches!(
@@ -51,6 +56,7 @@ impl Rules {
             (row.default_tag > 0, Self::TAG),
             (transform.direction() == Direction::Forward, Self::FORWARD),
             (mac_first, Self::MAC_FIRST),
+            (is_fed, Self::FED),
         ];
         let parts = parts.into_iter().fold(
             0,
@@ -60,16 +66,22 @@ impl Rules {
             row.min_payload.is_multiple_of(row.block),
             "`Whole` looks for blocks in what there is beyond the least"
         );
+        let (min_payload, max_payload) = (
+            u32::try_from(row.min_payload).expect("a block or two"),
+            row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
+        );
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         Self {
             group,
             forbidden: forbidden(parts),
+            unusual: forbidden(parts) | Flags::RANGES,
             parts,
             iv_len: small(iv_len),
             block_mask: small(row.block - 1),
             tag_len: u16::try_from(transform.tag_length()).expect("validated"),
-            min_payload: u32::try_from(row.min_payload).expect("a block or two"),
-            max_payload: row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
+            min_payload,
+            max_payload,
+            span: max_payload - min_payload,
             max_aad: u32::try_from(row.max_aad).expect("a megabyte"),
             cipher_mask: if parts & Self::CIPHER == 0 { 0 } else { !0 },
             auth_mask: if parts & Self::AUTH == 0 { 0 } else { !0 },
@@ -97,6 +109,12 @@ impl Rules {
     #[inline]
     pub(crate) fn ciphers(&self) -> bool {
         self.has(Self::CIPHER)
+    }
+
+    /// Whether operations are fed to the session's engine by a queue pair of `device`.
+    #[inline]
+    pub(crate) fn is_fed_on(&self, device: u32) -> bool {
+        self.has(Self::FED) && self.group.device() == device
     }
 
     #[inline]
@@ -146,7 +164,7 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 pub(crate) struct Whole {
     iv_len: u64,
     tag_len: u64,
-    forbidden: Flags,
+    unusual: Flags,
     block_mask: u64,
     min_len: u64,
     /// Lengths from the least to the largest.
@@ -161,10 +179,10 @@ impl Whole {
         Self {
             iv_len: rules.iv_len.into(),
             tag_len: rules.tag_len.into(),
-            forbidden: rules.forbidden | Flags::RANGES,
+            unusual: rules.unusual,
             block_mask: rules.block_mask.into(),
             min_len: rules.min_payload.into(),
-            span: (rules.max_payload - rules.min_payload).into(),
+            span: rules.span.into(),
             max_aad: rules.max_aad.into(),
             cipher_mask: rules.cipher_mask.into(),
         }
@@ -175,6 +193,16 @@ impl Whole {
         let mut alone = Joint::default();
         self.join(op, &mut alone);
         self.admits_all(&alone, std::slice::from_ref(op))
+    }
+
+    /// Whether `op` has no result yet, and is admitted.
+    #[inline(always)]
+    pub(crate) fn admits_new(self, op: &Op<'_>) -> bool {
+        let mut alone = Joint::default();
+        self.join(op, &mut alone);
+        // One look at both.
+        let marks = op.flags.among(self.unusual) | op.status as u8;
+        marks == Status::NotProcessed as u8 && self.admits_parts(&alone, std::slice::from_ref(op))
     }
 
     /// Adds `op` to those before it.
@@ -196,8 +224,13 @@ impl Whole {
     /// bits that none may have alone are not admitted.
     #[inline(always)]
     pub(crate) fn admits_all(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
+        !joint.flags.has(self.unusual) && self.admits_parts(joint, ops)
+    }
+
+    /// [`Whole::admits_all`], but for what is unusual.
+    #[inline(always)]
+    fn admits_parts(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
         joint.unlike == 0
-            && !joint.flags.has(self.forbidden)
             && joint.beyond & self.block_mask == 0
             && joint.beyond <= self.span
             && joint.aad <= self.max_aad

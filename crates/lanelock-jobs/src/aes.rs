@@ -1,7 +1,9 @@
 //! AES without authentication, and its MACs.
 
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey, KeySize, Part, Piece, Records};
+use lanelock_kernels::aes::{
+    self, BLOCK, DecryptKey, EncryptKey, KeySize, Part, Piece, Records, key::Schedule,
+};
 use lanelock_kernels::aes::{cbc, cfb, ctr, ecb, mac, ofb, xts};
 
 use super::{Burst, Given, Message, Registers, Row, Then, table};
@@ -28,9 +30,12 @@ table! {
         secret_from: usize::MAX,
         ..pieces("AES-* CTR", Clone::clone, ctr::apply_parts, count)
     },
-    ctr_of_whole_messages: whole("AES-* CTR, whole messages", ctr_of_whole, |key, iv, text| {
-        reference::ctr::apply(key, *iv, text);
-    }),
+    ctr_of_whole_messages: whole("AES-* CTR, whole messages", Clone::clone, ctr_of_whole, count_whole),
+    ctr_fed: whole("AES-* CTR, fed", Clone::clone, ctr_fed_with, count_whole),
+    cbc_decrypt_fed: Row {
+        unit: BLOCK,
+        ..whole("AES-* CBC decrypt, fed", DecryptKey::new, cbc_fed_with, reference::cbc::decrypt)
+    },
     cfb_encrypt: Row {
         has_paces: true,
         ..parts("AES-* CFB encrypt", Clone::clone, cfb::encrypt_many, reference::cfb::encrypt)
@@ -53,12 +58,16 @@ table! {
     },
     ofb_of_whole_messages: Row {
         has_paces: true,
-        ..whole("AES-* OFB, whole messages", ofb_of_whole, reference::ofb::apply)
+        ..whole("AES-* OFB, whole messages", Clone::clone, ofb_of_whole, reference::ofb::apply)
     },
     ecb_encrypt:
         books("AES-* ECB encrypt", Clone::clone, ecb::encrypt_many, reference::encrypt_block),
     ecb_decrypt:
         books("AES-* ECB decrypt", DecryptKey::new, ecb::decrypt_many, reference::decrypt_block),
+    ecb_encrypt_fed:
+        books("AES-* ECB encrypt, fed", Clone::clone, ecb_encrypt_fed_with, reference::encrypt_block),
+    ecb_decrypt_fed:
+        books("AES-* ECB decrypt, fed", DecryptKey::new, ecb_decrypt_fed_with, reference::decrypt_block),
     xts_encrypt:
         sectors("AES-* XTS encrypt", Clone::clone, xts::encrypt_many, reference::xts::encrypt),
     xts_decrypt:
@@ -221,14 +230,15 @@ fn ctr_parts() -> Row {
 }
 
 /// A mode with an IV that stays as it is.
-fn whole(
+fn whole<Key: Schedule + 'static>(
     name: &str,
-    many: fn(Machine, KeySize, Vec<WholeMessage<'_>>),
+    schedule: fn(&EncryptKey) -> Key,
+    many: fn(Machine, KeySize, Vec<aes::Message<'_, Key>>),
     reference: fn(&EncryptKey, &mut [u8; BLOCK], &mut [u8]),
 ) -> Row {
     let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
-        let keys = burst.keys(|key| expanded(machine, key));
-        let of = |message: &&Message<'_>| WholeMessage {
+        let keys = burst.keys(|key| schedule(&expanded(machine, key)));
+        let of = |message: &&Message<'_>| aes::Message {
             source: message.source,
             target: message.target,
             len: message.len.try_into().expect("below 4 GiB"),
@@ -238,7 +248,13 @@ fn whole(
         burst.each_time(
             then,
             |message| message,
-            |messages| many(machine, keys[0].size(), messages.iter().map(of).collect()),
+            |messages| {
+                many(
+                    machine,
+                    keys[0].key_size(),
+                    messages.iter().map(of).collect(),
+                )
+            },
             |message, _| message.given.iv.to_vec(),
         );
     };
@@ -253,18 +269,51 @@ fn whole(
     }
 }
 
-type WholeMessage<'k> = aes::Message<'k, EncryptKey>;
-
-fn ctr_of_whole(machine: Machine, size: KeySize, messages: Vec<WholeMessage<'_>>) {
+fn ctr_of_whole(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, EncryptKey>>) {
     // SAFETY: of messages, whose memory is borrowed for their lengths, and IVs of a block.
     unsafe { ctr::apply_each(machine, size, messages.into_iter()) };
 }
 
-fn ofb_of_whole(machine: Machine, size: KeySize, messages: Vec<WholeMessage<'_>>) {
+fn ctr_fed_with(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, EncryptKey>>) {
+    // SAFETY: as for whole messages.
+    unsafe { ctr::apply_fed(machine, size, messages.into_iter()) };
+}
+
+fn cbc_fed_with(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, DecryptKey>>) {
+    // SAFETY: as for whole messages, of whole blocks.
+    unsafe { cbc::decrypt_fed(machine, size, messages.into_iter()) };
+}
+
+fn count_whole(key: &EncryptKey, iv: &mut [u8; BLOCK], text: &mut [u8]) {
+    reference::ctr::apply(key, *iv, text);
+}
+
+fn ofb_of_whole(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, EncryptKey>>) {
     if let Some(records) = Records::of(&messages) {
         // SAFETY: of messages, whose memory is borrowed for their lengths, and IVs of a block.
         unsafe { ofb::apply_records(machine, size, &records) };
     }
+}
+
+macro_rules! books_fed {
+    ($($name:ident, $key:ty, $fed:path;)*) => {$(
+        /// # Safety
+        /// As for messages that are in memory.
+        unsafe fn $name(machine: Machine, messages: &[aes::Message<'_, $key>]) {
+            let Some(first) = messages.first() else {
+                return;
+            };
+            let each = messages
+                .iter()
+                .map(|m| aes::Message::without_iv(m.source, m.target, m.len as usize, m.key));
+            // SAFETY: the caller's promise.
+            unsafe { $fed(machine, first.key.key_size(), each) };
+        }
+    )*};
+}
+books_fed! {
+    ecb_encrypt_fed_with, EncryptKey, ecb::encrypt_fed;
+    ecb_decrypt_fed_with, DecryptKey, ecb::decrypt_fed;
 }
 
 /// ECB: a code book for each message.

@@ -4,12 +4,14 @@
 #![allow(unsafe_code)] // calls kernels
 
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::cbc::{decrypt_many, decrypt_records, encrypt_each, encrypt_many};
+use lanelock_kernels::aes::cbc::{
+    decrypt_fed, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
+};
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{DecryptKey, EncryptKey};
 
 use crate::burst::Mapped;
-use crate::cipher::{Cipher, Messages, Scattered};
+use crate::cipher::{Cipher, Message, Messages, Scattered};
 use crate::rounds::in_rounds;
 
 pub(crate) struct CbcEncrypt {
@@ -87,6 +89,19 @@ impl Cipher for CbcDecrypt {
             // SAFETY: as for encryption.
             |records| unsafe { decrypt_records(self.machine, self.key.size(), records) },
         );
+    }
+
+    fn is_fed(&self) -> bool {
+        self.machine.is_fed()
+    }
+
+    #[inline(always)]
+    unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+        let messages = Mapped::new(messages, |message| {
+            message.keyed(|cipher: &Self| &cipher.key)
+        });
+        // SAFETY: as in `run`.
+        unsafe { decrypt_fed(self.machine, self.key.size(), messages) };
     }
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {

@@ -9,7 +9,7 @@ use lanelock_core::Status;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{
-    Batch, Columns, EngineSession, LastSession, Ops, PlainPayloads, QueueToken, ValidOp,
+    Batch, Columns, EngineSession, Feed, LastSession, Ops, PlainPayloads, QueueToken, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::aes::{self, BLOCK, Records};
@@ -28,6 +28,22 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>)
     where
         Self: Sized;
+
+    /// Whether [`Cipher::run_fed`] is to run messages in one piece, and is faster than [`Cipher::run`].
+    fn is_fed(&self) -> bool {
+        false
+    }
+
+    /// Runs each message in one piece when it is yielded.
+    ///
+    /// # Safety
+    /// As for [`Cipher::run`].
+    unsafe fn run_fed<'k>(&self, _messages: impl Iterator<Item = Message<'k, Self>>)
+    where
+        Self: Sized,
+    {
+        unreachable!("a cipher that says it is fed");
+    }
 
     /// Runs a message in pieces by itself. `iv` is as long as the session demands. A cipher has this or
     /// [`Cipher::run_scattered`].
@@ -357,6 +373,24 @@ impl<C: Cipher> EngineSession for CipherSession<C> {
             run_payloads(&self.cipher, batch, Self::cipher);
             batch.complete(Status::Success);
         });
+    }
+
+    fn is_fed(&self) -> bool {
+        self.cipher.is_fed()
+    }
+
+    fn feed(&self, feed: &mut Feed<'_, '_>) {
+        let messages = Mapped::new(feed.payloads::<Self>(), |payload| Message {
+            cipher: &payload.session.cipher,
+            iv: payload.iv.cast(),
+            text: Text {
+                source: payload.source,
+                target: payload.target,
+                len: payload.len as usize,
+            },
+        });
+        // SAFETY: as in `run_any`: the operations are borrowed for as long as the feed is.
+        unsafe { self.cipher.run_fed(messages) };
     }
 
     fn memory(&self) -> SessionMemory {

@@ -4,9 +4,10 @@
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::EncryptKey;
-use lanelock_kernels::aes::ctr::{apply_parts, apply_records};
+use lanelock_kernels::aes::ctr::{apply_fed, apply_parts, apply_records};
 
-use crate::cipher::{Cipher, Messages, Scattered};
+use crate::burst::Mapped;
+use crate::cipher::{Cipher, Message, Messages, Scattered};
 use crate::rounds::in_rounds;
 
 pub(crate) struct Ctr {
@@ -30,6 +31,19 @@ impl Cipher for Ctr {
             // validation has seen to a whole counter block.
             |records| unsafe { apply_records(self.machine, self.key.size(), records) },
         );
+    }
+
+    fn is_fed(&self) -> bool {
+        self.machine.is_fed()
+    }
+
+    #[inline(always)]
+    unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+        let messages = Mapped::new(messages, |message| {
+            message.keyed(|cipher: &Self| &cipher.key)
+        });
+        // SAFETY: as in `run`.
+        unsafe { apply_fed(self.machine, self.key.size(), messages) };
     }
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {

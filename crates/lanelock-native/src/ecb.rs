@@ -4,11 +4,13 @@
 
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
-use lanelock_kernels::aes::ecb::{decrypt_many, decrypt_records, encrypt_many, encrypt_records};
-use lanelock_kernels::aes::{BLOCK, DecryptKey, EncryptKey, Message};
+use lanelock_kernels::aes::ecb::{
+    decrypt_fed, decrypt_many, decrypt_records, encrypt_fed, encrypt_many, encrypt_records,
+};
+use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey};
 
-use crate::burst::{Text, for_each_block_run};
-use crate::cipher::{Cipher, Messages};
+use crate::burst::{Mapped, Text, for_each_block_run};
+use crate::cipher::{Cipher, Message, Messages};
 
 pub(crate) struct EcbEncrypt {
     machine: Machine,
@@ -35,7 +37,7 @@ impl EcbDecrypt {
 }
 
 macro_rules! ecb {
-    ($cipher:ty, $run:ident, $run_records:ident) => {
+    ($cipher:ty, $run:ident, $run_records:ident, $run_fed:ident) => {
         impl Cipher for $cipher {
             #[inline(always)]
             unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
@@ -47,6 +49,19 @@ macro_rules! ecb {
                 );
             }
 
+            fn is_fed(&self) -> bool {
+                self.machine.is_fed()
+            }
+
+            #[inline(always)]
+            unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
+                let messages = Mapped::new(messages, |message| {
+                    message.keyed(|cipher: &Self| &cipher.key)
+                });
+                // SAFETY: as in `run`.
+                unsafe { $run_fed(self.machine, self.key.size(), messages) };
+            }
+
             fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
                 for_each_block_run(payload, BLOCK, |text| {
                     let Text {
@@ -54,7 +69,7 @@ macro_rules! ecb {
                         target,
                         len,
                     } = text;
-                    let message = Message::without_iv(source, target, len, &self.key);
+                    let message = aes::Message::without_iv(source, target, len, &self.key);
                     // SAFETY: the piece is valid for its length; its input and output are alike or
                     // disjoint.
                     unsafe { $run(self.machine, &[message]) };
@@ -64,5 +79,5 @@ macro_rules! ecb {
     };
 }
 
-ecb!(EcbEncrypt, encrypt_many, encrypt_records);
-ecb!(EcbDecrypt, decrypt_many, decrypt_records);
+ecb!(EcbEncrypt, encrypt_many, encrypt_records, encrypt_fed);
+ecb!(EcbDecrypt, decrypt_many, decrypt_records, decrypt_fed);

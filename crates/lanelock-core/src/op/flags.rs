@@ -37,10 +37,16 @@ impl Flags {
         Self(self.0 & !bits.0)
     }
 
+    /// Those of `bits` that it has, as a number: 0 for none.
+    #[inline]
+    pub(crate) const fn among(self, bits: Self) -> u8 {
+        self.0 & bits.0
+    }
+
     /// Whether it has any of `bits`.
     #[inline]
     pub(crate) const fn has(self, bits: Self) -> bool {
-        self.0 & bits.0 != 0
+        self.among(bits) != 0
     }
 }
 

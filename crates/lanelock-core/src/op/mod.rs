@@ -1,6 +1,7 @@
 //! One message of a session: its buffer, ranges, IV, additional data, tag and status.
 
 mod error;
+pub(crate) mod feed;
 pub(crate) mod flags;
 mod plain;
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
@@ -19,6 +20,7 @@ use std::ops::Range;
 use flags::Flags;
 
 pub use error::OpError;
+pub use feed::{FedPayload, FedPayloads, Feed};
 pub use plain::{
     Columns, Likeness, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags,
 };

@@ -4,6 +4,7 @@
 
 mod devices;
 mod engines;
+mod feeds;
 mod jobs;
 mod overlap;
 mod properties;

@@ -2,6 +2,7 @@
 //! message's blocks side by side.
 
 use super::chain::{Cbc, run_each};
+use super::fed::run_fed;
 use super::message::in_records;
 use super::sweep::run_records;
 use super::unchain::{CbcMode, decrypt_parts};
@@ -93,4 +94,18 @@ pub unsafe fn decrypt_each<'k>(
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
     unsafe { run_records::<CbcMode>(machine, size, records) }
+}
+
+/// As [`decrypt_each`], each when it is yielded if the machine [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`decrypt_each`].
+#[inline]
+pub unsafe fn decrypt_fed<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, DecryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_fed::<CbcMode>(machine, size, messages) }
 }

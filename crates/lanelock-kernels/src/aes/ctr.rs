@@ -1,5 +1,6 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
+use super::fed::run_fed;
 use super::message::{in_pieces, in_records, length};
 use super::rounds::{Keys, Rounds};
 use super::sweep::{Around, Mode, run_records, sweep};
@@ -120,6 +121,21 @@ pub unsafe fn apply_each<'k>(
 pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'_, EncryptKey>) {
     // SAFETY: the caller's contract.
     unsafe { run_records::<Count>(machine, size, records) }
+}
+
+/// As [`apply_records`], for messages that come one by one, each when it is yielded if the machine
+/// [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`apply_records`], from when a message is yielded until this returns.
+#[inline]
+pub unsafe fn apply_fed<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, EncryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_fed::<Count>(machine, size, messages) }
 }
 
 /// Sweeps messages whose counters do not carry into their upper halves.

@@ -1,5 +1,6 @@
 //! ECB (SP 800-38A, section 6.1).
 
+use super::fed::run_fed;
 use super::key::Schedule;
 use super::rounds::{Keys, Rounds};
 use super::sweep::{Around, Mode, run_records};
@@ -56,6 +57,36 @@ pub unsafe fn encrypt_records(machine: Machine, size: KeySize, records: &Records
 pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records<'_, DecryptKey>) {
     // SAFETY: the caller's contract.
     unsafe { run_records::<DecryptMode>(machine, size, records) }
+}
+
+/// As [`encrypt_records`], for messages that come one by one, each when it is yielded if the machine
+/// [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`encrypt_records`], from when a message is yielded until this returns.
+#[inline]
+pub unsafe fn encrypt_fed<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, EncryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_fed::<EncryptMode>(machine, size, messages) }
+}
+
+/// As [`decrypt_records`], for messages that come one by one, each when it is yielded if the machine
+/// [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`decrypt_records`], from when a message is yielded until this returns.
+#[inline]
+pub unsafe fn decrypt_fed<'k>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, DecryptKey>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_fed::<DecryptMode>(machine, size, messages) }
 }
 
 /// The size of all keys, with the messages in records; `None` without messages.

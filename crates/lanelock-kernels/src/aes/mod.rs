@@ -14,6 +14,7 @@ mod chain;
 pub mod ctr;
 pub mod ecb;
 mod expand;
+mod fed;
 mod feedback;
 pub mod gcm;
 pub mod interleave;

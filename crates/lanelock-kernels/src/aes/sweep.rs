@@ -463,7 +463,7 @@ impl<M: Mode> PerRounds for Lone<'_, '_, M> {
 /// # Safety
 /// As for [`sweep_each`].
 #[inline(always)]
-unsafe fn one_block<M: Mode, V: Vector, const ROUNDS: usize>(
+pub(super) unsafe fn one_block<M: Mode, V: Vector, const ROUNDS: usize>(
     proof: V::Proof,
     message: &Message<'_, M::Key>,
 ) {

@@ -1,0 +1,122 @@
+//! Modes whose blocks do not wait for each other, for messages that come one by one: what the caller does to
+//! find the next runs while the CPU waits for the rounds of those before.
+
+use core::marker::PhantomData;
+use core::ptr;
+
+use super::key::Schedule;
+use super::message::in_records;
+use super::rounds::{PerRounds, Rounds};
+use super::sweep::{Mode, one_block, run_records, sweep};
+use super::{BLOCK, KeySize, Message};
+use crate::arch::blocks::Vector;
+use crate::machine::Machine;
+
+impl Machine {
+    /// Whether messages of modes whose blocks do not wait for each other are best taken one by one: on
+    /// registers that hold so much of one that no others need to run beside it.
+    #[must_use]
+    pub fn is_fed(self) -> bool {
+        self.blocks.count() >= WIDE
+    }
+}
+
+/// Blocks of registers on which messages one after the other are as fast as side by side.
+const WIDE: usize = 4;
+
+/// Runs each message when it is yielded, on a machine that [is fed](Machine::is_fed), else several at a time.
+///
+/// # Safety
+/// Sources, targets and IVs are as for [`run_records`], from when a message is yielded until this
+/// returns. Every key has `size`.
+#[inline(always)]
+pub(super) unsafe fn run_fed<'k, M: Mode>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, M::Key>>,
+) where
+    M::Key: 'k,
+{
+    if !machine.is_fed() {
+        // SAFETY: the caller's contract.
+        return unsafe { run_several::<M>(machine, size, messages) };
+    }
+    let fed = Fed::<M, _>(messages, PhantomData);
+    // SAFETY: the caller's contract.
+    unsafe { machine.blocks.run_sized(size, fed) }
+}
+
+/// # Safety
+/// As for [`run_fed`].
+#[cold]
+#[inline(never)]
+unsafe fn run_several<'k, M: Mode>(
+    machine: Machine,
+    size: KeySize,
+    messages: impl Iterator<Item = Message<'k, M::Key>>,
+) where
+    M::Key: 'k,
+{
+    in_records(messages, |records| {
+        // SAFETY: the caller's contract.
+        unsafe { run_records::<M>(machine, size, records) }
+    });
+}
+
+/// Messages for a machine that is fed.
+
+struct Fed<M, I>(I, PhantomData<M>);
+
+impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Fed<M, I>
+where
+    M::Key: 'k,
+{
+    /// # Safety
+    /// As for [`run_fed`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let mut messages = self.0;
+        if const { V::BLOCKS < WIDE } {
+            unreachable!("a machine that is fed");
+        }
+        // SAFETY: the caller's promises.
+        unsafe {
+            let Some(mut next) = messages.next() else {
+                return;
+            };
+            while next.len as usize == BLOCK {
+                one_block::<M, V, ROUNDS>(proof, &next);
+                next = match messages.next() {
+                    Some(message) => message,
+                    None => return,
+                };
+            }
+            let mut held = ptr::from_ref(next.key);
+            let mut rounds = Rounds::<V, ROUNDS>::load(proof, next.key.round_keys_ptr());
+            loop {
+                if next.len as usize == BLOCK {
+                    one_block::<M, V, ROUNDS>(proof, &next);
+                } else {
+                    if !ptr::eq(next.key, held) {
+                        held = next.key;
+                        rounds = Rounds::load(proof, next.key.round_keys_ptr());
+                    }
+                    if M::admits(next.iv) {
+                        let mut transform = M::start(rounds, next.iv);
+                        let (source, target) = (next.source, next.target);
+                        sweep(proof, &mut transform, source, target, next.len as usize);
+                    } else {
+                        let schedule = next.key.round_keys_ptr();
+                        M::run_other::<V, ROUNDS>(proof, next);
+                        // So that no register outlives the call: saving one costs the others.
+                        rounds = Rounds::load(proof, schedule);
+                    }
+                }
+                next = match messages.next() {
+                    Some(message) => message,
+                    None => return,
+                };
+            }
+        }
+    }
+}
