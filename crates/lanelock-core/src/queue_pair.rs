@@ -136,9 +136,15 @@ impl Burst {
     // follows has no loops, and saves few registers.
     pub(crate) fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         self.counters.count_burst(0);
-        match ops.first() {
-            Some(op) if op.session.rules.is_fed_on(self.device) => self.process_fed(ops),
-            _ => self.process_checked(ops),
+        if let Some(op) = ops.first()
+            && op.session.rules.is_fed()
+        {
+            return self.process_fed(ops);
+        }
+        match ops {
+            [op] => self.process_slice(slice::from_mut(op)),
+            ops if ops.len() <= SLICE => self.process_several(ops),
+            ops => self.process_slices(ops),
         }
     }
 
@@ -146,33 +152,25 @@ impl Burst {
     #[inline(always)]
     fn process_fed(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         let session = ops[0].session;
+        if session.rules.group.device() != self.device {
+            return self.process_slices(ops);
+        }
         let mut feeding = Feeding {
             feed: Feed::new(ops),
             engine: session.rules.group.engine(),
             counters: &self.counters,
         };
         session.engine.feed(&mut feeding.feed);
-        let (taken, _) = feeding.feed.taken();
-        feeding.count(Status::Success);
+        let taken = feeding.count(Status::Success);
         mem::forget(feeding);
         let mut outcome = BurstOutcome {
             succeeded: taken,
             failed: 0,
         };
         if taken < ops.len() {
-            outcome.add(self.process_checked(&mut ops[taken..]));
+            outcome.add(self.process_slices(&mut ops[taken..]));
         }
         outcome
-    }
-
-    /// Runs operations that are checked before an engine sees them.
-    #[inline(never)]
-    fn process_checked(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
-        match ops {
-            [op] => self.process_slice(slice::from_mut(op)),
-            ops if ops.len() <= SLICE => self.process_several(ops),
-            ops => self.process_slices(ops),
-        }
     }
 
     /// Runs at most [`SLICE`] operations.
@@ -359,9 +357,9 @@ struct Feeding<'r, 'f, 'a> {
 }
 
 impl Feeding<'_, '_, '_> {
-    /// Counts the operations taken, all of which ended with `status`.
+    /// Counts the operations taken, all of which ended with `status`; how many they are.
     #[inline(always)]
-    fn count(&self, status: Status) {
+    fn count(&self, status: Status) -> usize {
         let (taken, bytes) = self.feed.taken();
         if taken > 0 {
             let mut by_status = [0; 5];
@@ -369,6 +367,7 @@ impl Feeding<'_, '_, '_> {
             let bytes = if status == Status::Success { bytes } else { 0 };
             self.counters.count_group(self.engine, bytes, &by_status);
         }
+        taken
     }
 }
 

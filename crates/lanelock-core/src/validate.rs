@@ -21,17 +21,14 @@ pub(crate) struct Rules {
     pub(crate) group: GroupId,
     /// What no operation has that is regular but for its ranges.
     forbidden: Flags,
-    /// What no operation in its most common form has.
-    unusual: Flags,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
-    /// The difference of the two.
-    span: u32,
     pub(crate) max_aad: u32,
     tag_len: u16,
     parts: u8,
     iv_len: u8,
     block_mask: u8,
+    whole: Whole,
 }
 
 impl Rules {
@@ -71,20 +68,29 @@ impl Rules {
             row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
         );
         let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
+        let cipher_mask = if parts & Self::CIPHER == 0 { 0 } else { !0 };
         Self {
             group,
             forbidden: forbidden(parts),
-            unusual: forbidden(parts) | Flags::RANGES,
             parts,
             iv_len: small(iv_len),
             block_mask: small(row.block - 1),
             tag_len: u16::try_from(transform.tag_length()).expect("validated"),
             min_payload,
             max_payload,
-            span: max_payload - min_payload,
             max_aad: u32::try_from(row.max_aad).expect("a megabyte"),
-            cipher_mask: if parts & Self::CIPHER == 0 { 0 } else { !0 },
+            cipher_mask,
             auth_mask: if parts & Self::AUTH == 0 { 0 } else { !0 },
+            whole: Whole {
+                iv_len: iv_len as u64,
+                tag_len: transform.tag_length() as u64,
+                unusual: forbidden(parts) | Flags::RANGES,
+                block_mask: row.block as u64 - 1,
+                min_len: min_payload.into(),
+                span: (max_payload - min_payload).into(),
+                max_aad: row.max_aad as u64,
+                cipher_mask: cipher_mask.into(),
+            },
         }
     }
 
@@ -111,10 +117,10 @@ impl Rules {
         self.has(Self::CIPHER)
     }
 
-    /// Whether operations are fed to the session's engine by a queue pair of `device`.
+    /// Whether operations are fed to the session's engine.
     #[inline]
-    pub(crate) fn is_fed_on(&self, device: u32) -> bool {
-        self.has(Self::FED) && self.group.device() == device
+    pub(crate) fn is_fed(&self) -> bool {
+        self.has(Self::FED)
     }
 
     #[inline]
@@ -156,11 +162,11 @@ pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason
 }
 
 /// What a session demands of an operation in its most common form: the ranges are the whole
-/// input, in one run, and IV and tag are slices of their own. Copied out of the [`Rules`], so that a
-/// loop over operations of one session keeps it in registers.
+/// input, in one run, and IV and tag are slices of their own. Each field has the width of what it is
+/// compared with, and a loop over operations of one session keeps a copy in registers.
 ///
 /// Whatever passes here passes [`validate_any`] with the same ranges, which are settled already.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Whole {
     iv_len: u64,
     tag_len: u64,
@@ -176,16 +182,7 @@ pub(crate) struct Whole {
 impl Whole {
     #[inline(always)]
     pub(crate) fn of(rules: &Rules) -> Self {
-        Self {
-            iv_len: rules.iv_len.into(),
-            tag_len: rules.tag_len.into(),
-            unusual: rules.unusual,
-            block_mask: rules.block_mask.into(),
-            min_len: rules.min_payload.into(),
-            span: rules.span.into(),
-            max_aad: rules.max_aad.into(),
-            cipher_mask: rules.cipher_mask.into(),
-        }
+        rules.whole
     }
 
     #[inline(always)]

@@ -9,9 +9,12 @@ const AHEAD: usize = 1024;
 const LINE: usize = 64;
 
 /// Asks for the `bytes` that lie [`AHEAD`] behind the first `done` of a message, which has `len`, at least
-/// `bytes`; for its last ones where it ends before.
+/// `bytes`; for its last ones where it ends before, and for none where that much is not left.
 #[inline(always)]
 pub(crate) fn ask(message: *const u8, len: usize, done: usize, bytes: usize) {
+    if len - done <= AHEAD {
+        return;
+    }
     let first = message.wrapping_add((done + AHEAD).min(len - bytes));
     for line in 0..bytes / LINE {
         prefetch(first.wrapping_add(LINE * line));

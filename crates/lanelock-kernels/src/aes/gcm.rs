@@ -71,7 +71,7 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
                 .run_sized_products(size, InTurn::<ENCRYPT> { jobs, list })
         };
     }
-    if known.ivs && jobs.len() <= few(machine, first, known.one_length) {
+    if known.ivs && jobs.len() <= few::<ENCRYPT>(machine, first, known.one_length) {
         for job in jobs {
             // SAFETY: the caller's contract; every IV has twelve bytes.
             unsafe { lone::process::<ENCRYPT>(machine, job) }
@@ -113,21 +113,20 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
 
 /// Up to how many messages are faster one by one: short ones of one length than in registers that they
 /// fill in part, those of several lengths than sorted by them. Registers of one block are always full, and
-/// nothing is sorted for them.
+/// nothing is sorted for them. What is decrypted is hashed first: messages one after the other overlap
+/// more, and sorting them never pays.
 #[inline(always)]
-fn few(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
-    const FEW: usize = 3;
-    const FEW_OF_A_MIX: usize = 8;
-    if one_length {
-        if lone::is_short(machine, first) {
-            FEW
-        } else {
-            0
-        }
-    } else if machine.blocks.count() > 1 {
-        FEW_OF_A_MIX
-    } else {
-        0
+fn few<const ENCRYPT: bool>(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
+    let width = machine.blocks.count();
+    match (one_length, ENCRYPT) {
+        (true, _) if !lone::is_short(machine, first) => 0,
+        (true, _) if width < 4 || first.len <= BLOCK * width => 3,
+        (true, true) if first.len > 8 * BLOCK * width => 3,
+        (true, true) => 7,
+        (true, false) => 15,
+        (false, _) if width == 1 => 0,
+        (false, true) => 8,
+        (false, false) => usize::MAX,
     }
 }
 

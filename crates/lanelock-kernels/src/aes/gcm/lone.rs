@@ -30,13 +30,17 @@ pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     unsafe { process::<false>(machine, job) }
 }
 
-/// Most registers of a text that are turned in one go.
-const REGISTERS: usize = 8;
+/// Most registers of a text that are turned in one go: of those of four blocks there are more, and 576 bytes
+/// are a common length.
+const fn most_registers(blocks: usize) -> usize {
+    if blocks > 2 { 9 } else { 8 }
+}
 
-/// Whether a message has room in [`REGISTERS`], and its additional data in one sum with it.
+/// Whether a message has room in [`most_registers`], and its additional data in one sum with it.
 #[inline(always)]
 pub(super) fn is_short(machine: &Machine, job: &Job<'_>) -> bool {
-    let most = REGISTERS * machine.blocks.count();
+    let blocks = machine.blocks.count();
+    let most = most_registers(blocks) * blocks;
     // What one sum holds beside the text and the lengths.
     let aad_blocks = POWERS - 1 - most;
     job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks
@@ -75,7 +79,7 @@ unsafe fn long<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
     unsafe { machine.blocks.run_sized_products(size, turn) }
 }
 
-/// A message whose text fits [`REGISTERS`] and whose blocks fit one sum, or one without a text.
+/// A message whose text fits [`most_registers`] and whose blocks fit one sum, or one without a text.
 struct Short<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
@@ -106,7 +110,10 @@ impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
                 5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, &mut hash),
                 6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, &mut hash),
                 7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
-                _ => turn::<V, ROUNDS, ENCRYPT, REGISTERS>(&rounds, message, &mut hash),
+                9 if const { most_registers(V::BLOCKS) > 8 } => {
+                    turn::<V, ROUNDS, ENCRYPT, 9>(&rounds, message, &mut hash)
+                }
+                _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, &mut hash),
             };
             finish(job, hash, mask);
         }
@@ -233,8 +240,8 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usi
 }
 
 /// Blocks of a text and one before it, in registers of up to four.
-const COUNTERS: usize = 2 + 4 * REGISTERS;
-const _: () = assert!(COUNTERS < 256 && 4 * REGISTERS + 2 <= POWERS);
+const COUNTERS: usize = 2 + 4 * most_registers(4);
+const _: () = assert!(COUNTERS < 256 && COUNTERS <= POWERS);
 
 /// Counters without IVs, from `n` on.
 #[inline(always)]
