@@ -6,6 +6,9 @@
 //! op → validation → grouping → engine → status
 //! ```
 //!
+//! An engine may ask to take the operations of a burst one by one ([`engine::Feed`]): each is validated when
+//! it is taken, and the others go the way above.
+//!
 //! Applications use the `lanelock` crate, which re-exports what they need; engines implement
 //! [`engine::Engine`] against this crate alone.
 //!

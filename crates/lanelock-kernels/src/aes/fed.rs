@@ -64,7 +64,6 @@ unsafe fn run_several<'k, M: Mode>(
 }
 
 /// Messages for a machine that is fed.
-
 struct Fed<M, I>(I, PhantomData<M>);
 
 impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Fed<M, I>
