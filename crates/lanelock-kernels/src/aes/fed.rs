@@ -74,48 +74,61 @@ where
     /// As for [`run_fed`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        let mut messages = self.0;
         if const { V::BLOCKS < WIDE } {
             unreachable!("a machine that is fed");
         }
         // SAFETY: the caller's promises.
-        unsafe {
-            let Some(mut next) = messages.next() else {
-                return;
+        unsafe { take_each::<M, V, ROUNDS>(proof, self.0) };
+        V::forget(proof);
+    }
+}
+
+/// # Safety
+/// As for [`run_fed`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn take_each<'k, M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    mut messages: impl Iterator<Item = Message<'k, M::Key>>,
+) where
+    M::Key: 'k,
+{
+    // SAFETY: the caller's promises.
+    unsafe {
+        let Some(mut next) = messages.next() else {
+            return;
+        };
+        while next.len as usize == BLOCK {
+            one_block::<M, V, ROUNDS>(proof, &next);
+            next = match messages.next() {
+                Some(message) => message,
+                None => return,
             };
-            while next.len as usize == BLOCK {
+        }
+        let mut held = ptr::from_ref(next.key);
+        let mut rounds = Rounds::<V, ROUNDS>::load(proof, next.key.round_keys_ptr());
+        loop {
+            if next.len as usize == BLOCK {
                 one_block::<M, V, ROUNDS>(proof, &next);
-                next = match messages.next() {
-                    Some(message) => message,
-                    None => return,
-                };
-            }
-            let mut held = ptr::from_ref(next.key);
-            let mut rounds = Rounds::<V, ROUNDS>::load(proof, next.key.round_keys_ptr());
-            loop {
-                if next.len as usize == BLOCK {
-                    one_block::<M, V, ROUNDS>(proof, &next);
-                } else {
-                    if !ptr::eq(next.key, held) {
-                        held = next.key;
-                        rounds = Rounds::load(proof, next.key.round_keys_ptr());
-                    }
-                    if M::admits(next.iv) {
-                        let mut transform = M::start(rounds, next.iv);
-                        let (source, target) = (next.source, next.target);
-                        sweep(proof, &mut transform, source, target, next.len as usize);
-                    } else {
-                        let schedule = next.key.round_keys_ptr();
-                        M::run_other::<V, ROUNDS>(proof, next);
-                        // So that no register outlives the call: saving one costs the others.
-                        rounds = Rounds::load(proof, schedule);
-                    }
+            } else {
+                if !ptr::eq(next.key, held) {
+                    held = next.key;
+                    rounds = Rounds::load(proof, next.key.round_keys_ptr());
                 }
-                next = match messages.next() {
-                    Some(message) => message,
-                    None => return,
-                };
+                if M::admits(next.iv) {
+                    let mut transform = M::start(rounds, next.iv);
+                    let (source, target) = (next.source, next.target);
+                    sweep(proof, &mut transform, source, target, next.len as usize);
+                } else {
+                    let schedule = next.key.round_keys_ptr();
+                    M::run_other::<V, ROUNDS>(proof, next);
+                    // So that no register outlives the call: saving one costs the others.
+                    rounds = Rounds::load(proof, schedule);
+                }
             }
+            next = match messages.next() {
+                Some(message) => message,
+                None => return,
+            };
         }
     }
 }

@@ -171,6 +171,30 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
         }
     }
 
+    #[inline(always)]
+    fn forget(_: Avx512) {
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn zero_upper() {
+            macro_rules! zero {
+                ($($register:tt)*) => {
+                    // SAFETY: registers that are said to be overwritten.
+                    unsafe {
+                        core::arch::asm!(
+                            $(concat!("vpxord ", $register, ", ", $register, ", ", $register),)*
+                            $(out($register) _,)*
+                            options(nostack, preserves_flags)
+                        );
+                    }
+                };
+            }
+            zero!("zmm16" "zmm17" "zmm18" "zmm19" "zmm20" "zmm21" "zmm22" "zmm23" "zmm24" "zmm25" "zmm26"
+                "zmm27" "zmm28" "zmm29" "zmm30" "zmm31");
+        }
+        // SAFETY: the proof.
+        unsafe { zero_upper() }
+    }
+
     operations! {
         xor = |a, b| _mm512_xor_si512(a, b);
         // The compiler makes one instruction of three, and sees a sum of more.
