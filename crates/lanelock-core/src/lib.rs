@@ -15,11 +15,12 @@
 //! Unsafe code lives behind safe interfaces: in [`buffer`], [`cursor`] and the engine's view of an
 //! operation ([`engine::ValidOp`]), which deal in pointers into the caller's memory, in
 //! [`per_queue`], a context that only one queue pair reaches, in [`engine::Wiped`], memory that is
-//! wiped before it is freed, in one downcast in [`session`], and in one call of the C library in
-//! [`environment`].
+//! wiped before it is freed, in one downcast in [`session`], in one call of the C library in
+//! [`environment`], and in one hint to the CPU's caches.
 
 #![deny(unsafe_code)]
 
+mod ahead;
 pub mod algorithm;
 pub mod buffer;
 pub mod cursor;

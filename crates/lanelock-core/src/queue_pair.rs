@@ -5,13 +5,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::{mem, slice};
 
+use crate::ahead::ask_for_key;
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
 use crate::op::{Feed, Likeness, Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
-use crate::validate::{Joint, Whole, validate};
+use crate::validate::{Joint, validate};
 
 /// One thread's handle: it owns every context that its operations need.
 ///
@@ -273,7 +274,7 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
     if first.rules.group.device() != device {
         return None;
     }
-    let rules = Whole::of(&first.rules);
+    let rules = first.rules.whole;
     if let [op] = ops {
         let admitted = op.status == Status::NotProcessed && rules.admits(op);
         return admitted.then(|| Alike {
@@ -289,6 +290,7 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
     for op in ops {
         if !std::ptr::eq(op.session, first) {
             one_session = false;
+            ask_for_key(op.session);
             if op.session.kind != first.kind {
                 return None;
             }

@@ -287,6 +287,12 @@ impl SessionInner {
         unsafe { &*std::ptr::from_ref(engine).cast::<T>() }
     }
 
+    /// Where the engine's part is.
+    #[inline(always)]
+    pub(crate) fn engine_ptr(&self) -> *const u8 {
+        std::ptr::from_ref(&*self.engine).cast()
+    }
+
     pub(crate) fn spec(&self) -> Spec {
         self.description.spec
     }

@@ -23,12 +23,9 @@ pub(crate) struct Rules {
     forbidden: Flags,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
-    pub(crate) max_aad: u32,
-    tag_len: u16,
     parts: u8,
-    iv_len: u8,
-    block_mask: u8,
-    whole: Whole,
+    /// The most common form; lengths that do not depend on it are there alone.
+    pub(crate) whole: Whole,
 }
 
 impl Rules {
@@ -67,18 +64,13 @@ impl Rules {
             u32::try_from(row.min_payload).expect("a block or two"),
             row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
         );
-        let small = |n: usize| u8::try_from(n).expect("validated against the algorithm's table");
         let cipher_mask = if parts & Self::CIPHER == 0 { 0 } else { !0 };
         Self {
             group,
             forbidden: forbidden(parts),
             parts,
-            iv_len: small(iv_len),
-            block_mask: small(row.block - 1),
-            tag_len: u16::try_from(transform.tag_length()).expect("validated"),
             min_payload,
             max_payload,
-            max_aad: u32::try_from(row.max_aad).expect("a megabyte"),
             cipher_mask,
             auth_mask: if parts & Self::AUTH == 0 { 0 } else { !0 },
             whole: Whole {
@@ -95,15 +87,15 @@ impl Rules {
     }
 
     pub(crate) fn iv_len(&self) -> usize {
-        self.iv_len.into()
+        self.whole.iv_len as usize
     }
 
     pub(crate) fn tag_len(&self) -> usize {
-        self.tag_len.into()
+        self.whole.tag_len as usize
     }
 
     pub(crate) fn block_len(&self) -> usize {
-        usize::from(self.block_mask) + 1
+        self.whole.block_mask as usize + 1
     }
 
     #[inline]
@@ -155,7 +147,7 @@ impl Rules {
 #[inline]
 pub(crate) fn validate(op: &mut Op<'_>, device: u32) -> Result<(), InvalidReason> {
     let rules = &op.session.rules;
-    if rules.group.device() == device && (Whole::of(rules).admits(op) || validate_ranges(op)) {
+    if rules.group.device() == device && (rules.whole.admits(op) || validate_ranges(op)) {
         return Ok(());
     }
     validate_any(op, device)
@@ -175,16 +167,11 @@ pub(crate) struct Whole {
     min_len: u64,
     /// Lengths from the least to the largest.
     span: u64,
-    max_aad: u64,
+    pub(crate) max_aad: u64,
     cipher_mask: u64,
 }
 
 impl Whole {
-    #[inline(always)]
-    pub(crate) fn of(rules: &Rules) -> Self {
-        rules.whole
-    }
-
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
         let mut alone = Joint::default();
@@ -289,8 +276,8 @@ impl Default for Joint {
 fn validate_ranges(op: &mut Op<'_>) -> bool {
     let rules = &op.session.rules;
     if op.flags.has(rules.forbidden)
-        || op.iv.word() != rules.iv_len.into()
-        || op.tag.word() != rules.tag_len.into()
+        || op.iv.word() != rules.whole.iv_len
+        || op.tag.word() != rules.whole.tag_len
         || op.input.len() == TOO_LARGE
         || op.output.len() == TOO_LARGE
     {
@@ -306,7 +293,7 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
             return false;
         }
         let valid = op.cipher().fits(op.input.len())
-            & (len & u32::from(rules.block_mask) == 0)
+            & (u64::from(len) & rules.whole.block_mask == 0)
             & (len >= rules.min_payload)
             & (len <= rules.max_payload);
         if !valid {
@@ -314,7 +301,7 @@ fn validate_ranges(op: &mut Op<'_>) -> bool {
         }
     }
     let authenticates = rules.has(Rules::AUTH);
-    if op.aad.word() > rules.max_aad.into() || authenticates && !op.auth().fits(op.input.len()) {
+    if op.aad.word() > rules.whole.max_aad || authenticates && !op.auth().fits(op.input.len()) {
         return false;
     }
     if rules.ciphers() {
@@ -379,7 +366,7 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
         return Err(Bad::CipherRange);
     }
     let len = op.cipher().len();
-    if len & u32::from(rules.block_mask) != 0 {
+    if u64::from(len) & rules.whole.block_mask != 0 {
         return Err(Bad::BlockMultiple);
     }
     if len < rules.min_payload {
@@ -409,16 +396,16 @@ fn check_payload(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
     if op.iv.is_none() {
-        return if rules.iv_len == 0 {
+        return if rules.whole.iv_len == 0 {
             Ok(())
         } else {
             Err(Bad::IvMissing)
         };
     }
-    if rules.iv_len == 0 {
+    if rules.whole.iv_len == 0 {
         return Err(Bad::IvUnexpected);
     }
-    if op.iv.given() != u64::from(rules.iv_len) {
+    if op.iv.given() != rules.whole.iv_len {
         return Err(Bad::IvLength);
     }
     if op.iv.is_separate() {
@@ -432,7 +419,7 @@ fn check_iv(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
 
 fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     use InvalidReason as Bad;
-    if rules.max_aad == 0 {
+    if rules.whole.max_aad == 0 {
         return if op.aad.given() == 0 {
             Ok(())
         } else {
@@ -443,7 +430,7 @@ fn check_aad(op: &Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if !separate && !op.aad.extent().fits(op.input.len()) {
         return Err(Bad::AadRange);
     }
-    if op.aad.given() > rules.max_aad.into() {
+    if op.aad.given() > rules.whole.max_aad {
         return Err(Bad::AadTooLong);
     }
     if separate {
@@ -476,7 +463,7 @@ fn check_tag(op: &mut Op<'_>, rules: &Rules) -> Result<(), InvalidReason> {
     if !rules.has(Rules::TAG) {
         return Err(Bad::TagUnexpected);
     }
-    if op.tag.given() != u64::from(rules.tag_len) {
+    if op.tag.given() != rules.whole.tag_len {
         return Err(Bad::TagLength);
     }
     if op.tag.is_separate() {

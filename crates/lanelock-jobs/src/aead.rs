@@ -1,5 +1,7 @@
 //! AES with authentication, and GMAC.
 
+use core::slice;
+
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{self, siv as gcm_siv};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Piece, ccm, siv};
@@ -20,8 +22,10 @@ table! {
     gcm_decrypt_alone:
         gcm("AES-* GCM decrypt, each alone", 12, decrypt_each, modes::gcm::decrypt),
     gcm_in_parts,
-    gmac: gmac_by("AES-* GMAC", encrypt_known),
-    gmac_alone: gmac_by("AES-* GMAC, each alone", encrypt_each),
+    gmac: gmac_by("AES-* GMAC", 12, authenticate_known),
+    gmac_iv16: gmac_by("AES-* GMAC, IV of 16", 16, authenticate_known),
+    gmac_alone: gmac_by("AES-* GMAC, each alone", 12, authenticate_each),
+    gmac_in_parts,
     gcm_siv_encrypt:
         gcm_siv("AES-* GCM-SIV encrypt", gcm_siv::encrypt_many, reference::gcm_siv_encrypt),
     gcm_siv_decrypt:
@@ -44,6 +48,7 @@ table! {
 
 type CcmReference = fn(&EncryptKey, &[u8], usize, &[u8], &mut [u8]) -> [u8; BLOCK];
 type GcmMany = unsafe fn(Machine, &mut [gcm::Job<'_>]);
+type GmacMany = unsafe fn(Machine, &mut [gcm::MacJob<'_>]);
 type GcmReference = fn(&EncryptKey, [u8; BLOCK], &[u8], &mut [u8]) -> [u8; BLOCK];
 
 fn gcm_key(machine: Machine, key: &[u8]) -> gcm::Key {
@@ -121,20 +126,44 @@ unsafe fn decrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
     }
 }
 
-/// Texts are additional data.
-fn gmac_by(name: &str, many: GcmMany) -> Row {
+/// # Safety
+/// As for [`gcm::authenticate_many`].
+unsafe fn authenticate_known(machine: Machine, jobs: &mut [gcm::MacJob<'_>]) {
+    let joins = |known, job: &gcm::MacJob<'_>| job.joins(&jobs[0], known);
+    let known = jobs.iter().fold(gcm::MacJob::KNOWN, joins);
+    // SAFETY: the caller's promise.
+    unsafe { gcm::authenticate_many(&machine, jobs, known) }
+}
+
+/// # Safety
+/// As for [`gcm::authenticate_many`].
+unsafe fn authenticate_each(machine: Machine, jobs: &mut [gcm::MacJob<'_>]) {
+    for job in jobs {
+        // SAFETY: the caller's promise.
+        unsafe { gcm::authenticate_lone(&machine, job) };
+    }
+}
+
+fn gmac_key(machine: Machine, key: &[u8]) -> gcm::MacKey {
+    gcm::MacKey::new(machine, key).expect("a key length of AES")
+}
+
+fn gmac_by(name: &str, iv: usize, many: GmacMany) -> Row {
     let prepare = move |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
-        let keys = burst.keys(|key| gcm_key(machine, key));
+        let keys = burst.keys(|key| gmac_key(machine, key));
         burst.each_time(
             then,
             |message| {
-                let mut job = gcm_job(machine, &keys, message);
-                job.len = 0;
-                job.aad(message.source, message.len)
+                let (key, iv) = (&keys[message.given.key], message.given.iv);
+                let job = match <&[u8; 12]>::try_from(iv) {
+                    Ok(iv) => gcm::MacJob::new(key, iv),
+                    Err(_) => gcm::MacJob::of_block(key, *key.j0(&machine, iv).block()),
+                };
+                job.message(message.source, message.len)
             },
             // SAFETY: jobs of messages, whose memory is borrowed for their lengths.
             |jobs| unsafe { many(machine, jobs) },
-            |_, job| job.block.to_vec(),
+            |_, job| job.tag().to_vec(),
         );
     };
     let reference = |key: &[u8], given: &Given<'_>, text: &mut [u8]| {
@@ -143,11 +172,41 @@ fn gmac_by(name: &str, many: GcmMany) -> Row {
         modes::gcm::encrypt(&key, j0, text, &mut []).to_vec()
     };
     Row {
-        ivs: vec![12],
+        ivs: vec![iv],
         tags: vec![BLOCK],
         writes: false,
         has_paces: true,
         ..row(name, prepare, reference)
+    }
+}
+
+/// Two halves, the first of whole blocks.
+fn gmac_in_parts() -> Row {
+    let prepare = |machine: Machine, burst: &Burst<'_>, then: Then<'_>| {
+        let keys = burst.keys(|key| gmac_key(machine, key));
+        burst.each_time(
+            then,
+            |message| (message, [0; BLOCK]),
+            |jobs| {
+                for (message, tag) in jobs {
+                    let key = &keys[message.given.key];
+                    // SAFETY: messages, whose memory is borrowed for their lengths.
+                    let text = unsafe { slice::from_raw_parts(message.source, message.len) };
+                    let (head, rest) = text.split_at(text.len() / 2 / BLOCK * BLOCK);
+                    let mut hashed = [0; BLOCK];
+                    key.absorb(&machine, &mut hashed, head);
+                    key.absorb(&machine, &mut hashed, rest);
+                    let j0 = key.j0(&machine, message.given.iv);
+                    *tag = key.tag(&machine, &j0, hashed, text.len());
+                }
+            },
+            |_, (_, tag)| tag.to_vec(),
+        );
+    };
+    Row {
+        name: "AES-* GMAC in parts".into(),
+        prepare: Box::new(prepare),
+        ..gmac_by("", 12, authenticate_known)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::arch;
 /// those of another one are not available.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Tier {
-    /// AVX-512 F, BW, VL, DQ, VBMI, VBMI2 with VAES and VPCLMULQDQ.
+    /// AVX-512 F, BW, VL, DQ, VBMI, VBMI2, and GFNI, with VAES and VPCLMULQDQ.
     Avx512,
     /// AVX-512 F, BW, VL, DQ with AES-NI and PCLMULQDQ: Intel's Skylake-SP, Cascade Lake, Cooper Lake.
     Avx512Bw,
@@ -243,7 +243,7 @@ mod tests {
             avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq");
         assert_eq!(Tier::Avx512Bw.is_available(), avx512bw);
         let vaes = avx512bw && has!("vaes") && has!("vpclmulqdq");
-        let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2");
+        let avx512 = vaes && has!("avx512vbmi") && has!("avx512vbmi2") && has!("gfni");
         assert_eq!(Tier::Avx512.is_available(), avx512);
         let best = Machine::best();
         #[cfg(target_arch = "aarch64")]

@@ -11,7 +11,7 @@ use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{DecryptKey, EncryptKey};
 
 use crate::burst::Mapped;
-use crate::cipher::{Cipher, Message, Messages, Scattered};
+use crate::cipher::{Cipher, Messages, Scattered, independent};
 use crate::rounds::in_rounds;
 
 pub(crate) struct CbcEncrypt {
@@ -82,27 +82,7 @@ impl Cipher for CbcEncrypt {
 }
 
 impl Cipher for CbcDecrypt {
-    #[inline(always)]
-    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
-        messages.in_records(
-            |cipher| &cipher.key,
-            // SAFETY: as for encryption.
-            |records| unsafe { decrypt_records(self.machine, self.key.size(), records) },
-        );
-    }
-
-    fn is_fed(&self) -> bool {
-        self.machine.is_fed()
-    }
-
-    #[inline(always)]
-    unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = Mapped::new(messages, |message| {
-            message.keyed(|cipher: &Self| &cipher.key)
-        });
-        // SAFETY: as in `run`.
-        unsafe { decrypt_fed(self.machine, self.key.size(), messages) };
-    }
+    independent!(decrypt_records, decrypt_fed);
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
         in_rounds(

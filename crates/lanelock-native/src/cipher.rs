@@ -65,6 +65,39 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     }
 }
 
+/// How a [`Cipher`] with a `key` runs messages in one piece whose blocks are independent: by a kernel that
+/// reads them in records, or by one that takes them one by one.
+macro_rules! independent {
+    ($records:ident, $fed:ident) => {
+        #[inline(always)]
+        unsafe fn run<'k>(&self, messages: impl $crate::cipher::Messages<'k, Self>) {
+            messages.in_records(
+                |cipher| &cipher.key,
+                // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
+                // validation has seen to whole blocks and an IV of one where there are to be.
+                |records| unsafe { $records(self.machine, self.key.size(), records) },
+            );
+        }
+
+        fn is_fed(&self) -> bool {
+            self.machine.is_fed()
+        }
+
+        #[inline(always)]
+        unsafe fn run_fed<'k>(
+            &self,
+            messages: impl Iterator<Item = $crate::cipher::Message<'k, Self>>,
+        ) {
+            let messages = $crate::burst::Mapped::new(messages, |message| {
+                message.keyed(|cipher: &Self| &cipher.key)
+            });
+            // SAFETY: as in `run`.
+            unsafe { $fed(self.machine, self.key.size(), messages) };
+        }
+    };
+}
+pub(crate) use independent;
+
 /// A message in pieces.
 pub(crate) struct Scattered<'k, C> {
     pub(crate) cipher: &'k C,

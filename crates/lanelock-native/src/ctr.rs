@@ -6,8 +6,7 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::EncryptKey;
 use lanelock_kernels::aes::ctr::{apply_fed, apply_parts, apply_records};
 
-use crate::burst::Mapped;
-use crate::cipher::{Cipher, Message, Messages, Scattered};
+use crate::cipher::{Cipher, Scattered, independent};
 use crate::rounds::in_rounds;
 
 pub(crate) struct Ctr {
@@ -23,28 +22,7 @@ impl Ctr {
 }
 
 impl Cipher for Ctr {
-    #[inline(always)]
-    unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
-        messages.in_records(
-            |cipher| &cipher.key,
-            // SAFETY: the caller's promises are the kernel's; keys of one group have one size, and
-            // validation has seen to a whole counter block.
-            |records| unsafe { apply_records(self.machine, self.key.size(), records) },
-        );
-    }
-
-    fn is_fed(&self) -> bool {
-        self.machine.is_fed()
-    }
-
-    #[inline(always)]
-    unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let messages = Mapped::new(messages, |message| {
-            message.keyed(|cipher: &Self| &cipher.key)
-        });
-        // SAFETY: as in `run`.
-        unsafe { apply_fed(self.machine, self.key.size(), messages) };
-    }
+    independent!(apply_records, apply_fed);
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
         in_rounds(

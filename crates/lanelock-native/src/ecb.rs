@@ -9,8 +9,8 @@ use lanelock_kernels::aes::ecb::{
 };
 use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey};
 
-use crate::burst::{Mapped, Text, for_each_block_run};
-use crate::cipher::{Cipher, Message, Messages};
+use crate::burst::{Text, for_each_block_run};
+use crate::cipher::{Cipher, independent};
 
 pub(crate) struct EcbEncrypt {
     machine: Machine,
@@ -39,28 +39,7 @@ impl EcbDecrypt {
 macro_rules! ecb {
     ($cipher:ty, $run:ident, $run_records:ident, $run_fed:ident) => {
         impl Cipher for $cipher {
-            #[inline(always)]
-            unsafe fn run<'k>(&self, messages: impl Messages<'k, Self>) {
-                messages.in_records(
-                    |cipher| &cipher.key,
-                    // SAFETY: the caller's promises are the kernel's; keys of one group have one size,
-                    // and validation has seen to whole blocks.
-                    |records| unsafe { $run_records(self.machine, self.key.size(), records) },
-                );
-            }
-
-            fn is_fed(&self) -> bool {
-                self.machine.is_fed()
-            }
-
-            #[inline(always)]
-            unsafe fn run_fed<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-                let messages = Mapped::new(messages, |message| {
-                    message.keyed(|cipher: &Self| &cipher.key)
-                });
-                // SAFETY: as in `run`.
-                unsafe { $run_fed(self.machine, self.key.size(), messages) };
-            }
+            independent!($run_records, $run_fed);
 
             fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
                 for_each_block_run(payload, BLOCK, |text| {

@@ -12,13 +12,13 @@ use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{AeadRecord, Ciphertext, Likeness, ValidOp};
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    J0, Job, Key, Known, Part, decrypt_lone, decrypt_many, decrypt_parts, encrypt_lone,
-    encrypt_many, encrypt_parts,
+    J0, Job, Key, Known, MacJob, MacKey, Part, authenticate_lone, authenticate_many, decrypt_lone,
+    decrypt_many, decrypt_parts, encrypt_lone, encrypt_many, encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
 use crate::aead::{Aead, Message, Scattered, TAG};
-use crate::burst::{BURST, Text};
+use crate::burst::BURST;
 use crate::carry::Carry;
 use crate::mac::{self, Mac};
 use crate::rounds::{InRounds, run_in_rounds};
@@ -35,7 +35,7 @@ pub(crate) struct Gcm {
 
 pub(crate) struct Gmac {
     machine: Machine,
-    key: Key,
+    key: MacKey,
 }
 
 // A record is a job, word for word.
@@ -78,7 +78,7 @@ impl Gcm {
 
 impl Gmac {
     pub(crate) fn new(machine: Machine, key: &[u8]) -> Option<Self> {
-        let key = Key::new(machine, key)?;
+        let key = MacKey::new(machine, key)?;
         Some(Self { machine, key })
     }
 }
@@ -193,7 +193,10 @@ impl<'k> InPieces<'k> {
         let aad: *const [u8] = match op.whole_aad() {
             Some(aad) => aad,
             None => {
-                (*hash, _) = hash_pieces(machine, key, |piece| op.for_each_aad(piece));
+                (*hash, _) = hash_pieces(
+                    |hash, blocks| key.absorb(machine, hash, blocks),
+                    |piece| op.for_each_aad(piece),
+                );
                 &[]
             }
         };
@@ -246,35 +249,36 @@ impl<'k> InRounds<'k> for InPieces<'k> {
     }
 }
 
-/// The hash of additional data, and how many bytes it has; `each` hands over all of its pieces.
+/// The hash of additional data, which `absorb` goes on with, and how many bytes it has; `each` hands over
+/// all of its pieces.
 fn hash_pieces(
-    machine: &Machine,
-    key: &Key,
+    absorb: impl Fn(&mut [u8; BLOCK], &[u8]),
     each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Infallible>) -> Result<(), Infallible>,
 ) -> ([u8; BLOCK], usize) {
     let (mut hash, mut len, mut carry) = ([0; BLOCK], 0, Carry::default());
     let _infallible = each(&mut |piece| {
         len += piece.len();
-        carry.push(piece, |blocks| key.absorb(machine, &mut hash, blocks));
+        carry.push(piece, |blocks| absorb(&mut hash, blocks));
         Ok(())
     });
-    key.absorb(machine, &mut hash, carry.last());
+    absorb(&mut hash, carry.last());
     (hash, len)
 }
 
-/// A message of GMAC, as one of GCM.
+/// A message of GMAC.
 ///
 /// # Safety
-/// Its IV is valid for 'm.
+/// Its IV is valid until this returns, and one of twelve bytes until the job has run.
 #[inline(always)]
-unsafe fn of_mac<'m>(message: &mac::Message<'_, Gmac>) -> Message<'m> {
-    Message {
-        text: Text::EMPTY,
-        aad: message.text,
-        // SAFETY: the caller's promise.
-        iv: unsafe { &*message.iv },
-        is_iv_kept: true,
-    }
+unsafe fn mac_job<'k>(message: &mac::Message<'k, Gmac>) -> MacJob<'k> {
+    let Gmac { machine, key } = message.mac;
+    // SAFETY: the caller's promise.
+    let iv = unsafe { &*message.iv };
+    let job = match <&[u8; IV]>::try_from(iv) {
+        Ok(iv) => MacJob::new(key, iv),
+        Err(_) => MacJob::of_block(key, *key.j0(machine, iv).block()),
+    };
+    job.message(message.text.cast(), message.text.len())
 }
 
 impl Mac for Gmac {
@@ -283,55 +287,44 @@ impl Mac for Gmac {
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = mac::Message<'k, Self>>) {
         let mut jobs = ArrayVec::<_, BURST>::new();
-        let mut left = Left::new();
+        let (mut left, mut known) = (Left::new(), MacJob::KNOWN);
         for (number, message) in messages.enumerate() {
             // SAFETY: an IV is as valid as its message.
-            let whole = unsafe { of_mac(&message) };
-            let mut job = job(&self.machine, &message.mac.key, &whole);
-            job.place = left.unless_whole(number, message.tag);
+            let mut job = unsafe { mac_job(&message) };
+            job.set_place(left.unless_whole(number, message.tag));
+            known = job.joins(jobs.first().unwrap_or(&job), known);
             jobs.push(job);
         }
-        let known = Known::of(&jobs);
-        // SAFETY: keys of one group have one size, and the caller promises one. Messages, IVs and tags are
-        // valid until this returns; there is no text.
-        unsafe { encrypt_many(&self.machine, &mut jobs, known) };
-        left.write(|number| &jobs[number].block);
+        // SAFETY: keys of one group have one size and one machine, and the caller promises one group.
+        // Messages, IVs and tags are valid until this returns.
+        unsafe { authenticate_many(&self.machine, &mut jobs, known) };
+        left.write(|number| jobs[number].tag());
     }
 
     #[inline(always)]
     unsafe fn run_lone<'k>(&self, message: mac::Message<'k, Self>) {
-        // SAFETY: an IV is as valid as its message.
-        let whole = unsafe { of_mac(&message) };
-        if whole.iv.len() != IV {
+        if message.iv.len() != IV {
             // SAFETY: the caller's promise.
             return unsafe { self.run(iter::once(message)) };
         }
-        let mut job = job(&self.machine, &message.mac.key, &whole);
+        // SAFETY: an IV is as valid as its message.
+        let mut job = unsafe { mac_job(&message) };
         let place = <&mut [u8; BLOCK]>::try_from(&mut *message.tag).ok();
-        job.place = place.map_or(ptr::null_mut(), ptr::from_mut);
-        // SAFETY: message and tag are valid; there is no text.
-        unsafe { encrypt_lone(&self.machine, &mut job) };
-        if job.place.is_null() {
-            message.tag.copy_from_slice(&job.block[..message.tag.len()]);
+        let is_whole = place.is_some();
+        job.set_place(place.map_or(ptr::null_mut(), ptr::from_mut));
+        // SAFETY: message and tag are valid.
+        unsafe { authenticate_lone(&self.machine, &mut job) };
+        if !is_whole {
+            message.tag.copy_from_slice(&job.tag()[..message.tag.len()]);
         }
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {
-        let (hash, len) = hash_pieces(&self.machine, &self.key, |piece| {
-            op.for_each_authenticated(ciphertext, piece)
-        });
-        let mut part = Part {
-            pieces: &[],
-            aad: ptr::null(),
-            aad_len: 0,
-            key: &self.key,
-            j0: self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN])),
-            before: 0,
-            ends: Some([len, 0]),
-            hash,
-        };
-        // SAFETY: no memory but the key's.
-        unsafe { encrypt_parts(self.machine, slice::from_mut(&mut part)) };
-        tag.copy_from_slice(&part.hash);
+        let (hash, len) = hash_pieces(
+            |hash, blocks| self.key.absorb(&self.machine, hash, blocks),
+            |piece| op.for_each_authenticated(ciphertext, piece),
+        );
+        let j0 = self.key.j0(&self.machine, op.iv(&mut [0; MAX_IV_LEN]));
+        tag.copy_from_slice(&self.key.tag(&self.machine, &j0, hash, len));
     }
 }

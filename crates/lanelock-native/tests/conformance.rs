@@ -17,8 +17,8 @@ fn expected_tiers() -> Vec<Tier> {
     let avx2 = aesni && has!("avx2") && has!("bmi1") && has!("bmi2");
     let avx512bw =
         avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
-    let avx512 =
-        avx512bw && has!("avx512vbmi") && has!("avx512vbmi2") && has!("vaes") && has!("vpclmulqdq");
+    let vaes = has!("vaes") && has!("vpclmulqdq") && has!("gfni");
+    let avx512 = avx512bw && has!("avx512vbmi") && has!("avx512vbmi2") && vaes;
     [
         (avx512, Tier::Avx512),
         (avx512bw, Tier::Avx512Bw),

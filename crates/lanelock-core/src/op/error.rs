@@ -129,7 +129,7 @@ fn message(reason: InvalidReason, op: &Op<'_>) -> String {
             format!(
                 "additional data: {} bytes given; {name} takes at most {}",
                 op.aad.given(),
-                rules.max_aad
+                rules.whole.max_aad
             )
         }
         Bad::AadRange => past_end("additional data range", op.aad.extent()),

@@ -10,7 +10,6 @@ use super::Op;
 use crate::engine::EngineSession;
 use crate::session::SessionInner;
 use crate::status::Status;
-use crate::validate::Whole;
 
 /// Operations for an engine to take, in the burst's order, as long as they are alike and in their most
 /// common form.
@@ -113,7 +112,7 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
         let first = self.feed.session;
         let op = self.feed.ops.get_mut(self.feed.taken)?;
         let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
-        if !alike || !Whole::of(&first.rules).admits_new(op) {
+        if !alike || !first.rules.whole.admits_new(op) {
             return None;
         }
         let len = op.input.size.word();

@@ -29,6 +29,7 @@ pub use raw::{RawForm, RawOp, RawOutput, RawRun};
 pub use record::AeadRecord;
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
+use crate::ahead::ask_for_session;
 use crate::buffer::{Access, Buffer, Span};
 use crate::halves::Halves;
 use crate::session::{Session, SessionInner};
@@ -100,6 +101,7 @@ impl<'a> Op<'a> {
     #[must_use]
     pub fn new(session: &'a Session, buffer: Buffer<'a>) -> Self {
         let session = session.inner();
+        ask_for_session(session);
         let flags = match buffer.access {
             Access::InPlace => Flags::default(),
             Access::Separate => Flags::SEPARATE,

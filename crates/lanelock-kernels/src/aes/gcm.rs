@@ -1,12 +1,12 @@
 //! GCM and GMAC (SP 800-38D), one pass over each message.
 
 mod abreast;
-mod authenticate;
 mod ghash;
 mod in_turn;
 mod job;
 mod key;
 mod lone;
+mod mac;
 mod parts;
 mod products;
 pub mod siv;
@@ -17,6 +17,7 @@ mod together;
 pub use job::{J0, Job, Known};
 pub use key::Key;
 pub use lone::{decrypt_lone, encrypt_lone};
+pub use mac::{MacJob, MacKey, authenticate_lone, authenticate_many};
 pub use parts::{Part, decrypt_parts, encrypt_parts};
 
 use super::BLOCK;
@@ -25,7 +26,6 @@ use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 use crate::machine::Machine;
 use abreast::Abreast;
-use authenticate::Authenticate;
 use in_turn::InTurn;
 use job::{aad_of, iv, place_of};
 use staggered::{REGISTERS, Staggered};
@@ -75,34 +75,6 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
         for job in jobs {
             // SAFETY: the caller's contract; every IV has twelve bytes.
             unsafe { lone::process::<ENCRYPT>(machine, job) }
-        }
-        return;
-    }
-    let text = if known.one_length {
-        first.len
-    } else {
-        jobs.iter().fold(0, |text, job| text | job.len)
-    };
-    if text == 0 {
-        let abreast = known.one_length && first.aad_len <= BLOCK;
-        for jobs in jobs.chunks_mut(SORTED) {
-            let (jobs, list) = (jobs.as_mut_ptr(), &IN_ORDER[..jobs.len()]);
-            // SAFETY: the caller's contract.
-            unsafe {
-                if known.one_key {
-                    machine.blocks.run_products(Authenticate::<true> {
-                        jobs,
-                        list,
-                        abreast,
-                    });
-                } else {
-                    machine.blocks.run_products(Authenticate::<false> {
-                        jobs,
-                        list,
-                        abreast,
-                    });
-                }
-            }
         }
         return;
     }

@@ -131,13 +131,31 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS> {
     /// [`ANY`].
     #[inline(always)]
     pub unsafe fn load(proof: V::Proof, from: *const u8) -> Self {
-        // SAFETY: a schedule has `ROUNDS + 1` round keys, and room for those of 14 rounds.
+        // SAFETY: the caller's promise.
+        unsafe { Self::held(proof, from, number_of_rounds::<ROUNDS>(from)) }
+    }
+
+    /// Those of another schedule with as many rounds, of which no line but theirs is read.
+    ///
+    /// # Safety
+    /// `from` points to such a schedule.
+    #[inline(always)]
+    pub unsafe fn load_alike(self, from: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::held(self.proof(), from, self.count()) }
+    }
+
+    /// # Safety
+    /// `from` points to a schedule of `rounds` rounds, at least ten.
+    #[inline(always)]
+    unsafe fn held(proof: V::Proof, from: *const u8, rounds: usize) -> Self {
+        // SAFETY: a schedule has `rounds + 1` round keys.
         unsafe {
-            let rounds = number_of_rounds::<ROUNDS>(from);
             let mut keys = [V::zero(proof); ROUND_KEYS];
             keys[0] = V::broadcast(proof, from);
             each_round!(if ROUNDS == ANY { 14 } else { ROUNDS }, |r| {
-                keys[r] = V::broadcast(proof, from.add(16 * r))
+                let at = if ROUNDS == ANY { r.min(rounds) } else { r };
+                keys[r] = V::broadcast(proof, from.add(16 * at))
             });
             let last = V::broadcast(proof, from.add(16 * rounds));
             Self::of(Held { keys, last }, rounds)

@@ -21,6 +21,9 @@ pub(crate) trait Vector: Register {
     /// Carry-less multiplications of a product of blocks: three, with sums of halves (Karatsuba), or
     /// four.
     const PRODUCTS: usize = 3;
+    /// Whether GHASH's polynomials lie in blocks from the last coefficient to the first, as POLYVAL's do
+    /// when seen from GHASH, or coefficient `n` in bit `n`.
+    const MIRRORED: bool = true;
     /// The register of one block.
     type Single: Vector;
 
@@ -126,6 +129,22 @@ pub(crate) trait Vector: Register {
 
     /// Reverses the bytes of each block.
     fn reverse(self) -> Self;
+    /// Of blocks in memory the polynomials of GHASH (SP 800-38D, section 6.3), and the other way round.
+    /// What is mirrored counts its coefficients from the top.
+    #[inline(always)]
+    fn coefficients(self) -> Self {
+        const { assert!(Self::MIRRORED) };
+        self.reverse()
+    }
+    /// Of big-endian numbers the polynomials that their blocks in memory are.
+    #[inline(always)]
+    fn coefficients_of_numbers(self) -> Self {
+        if const { Self::MIRRORED } {
+            self
+        } else {
+            self.reverse().coefficients()
+        }
+    }
     /// Adds the four 32-bit words of each block.
     fn add32(self, other: Self) -> Self;
     /// Adds the two 64-bit halves of each block.

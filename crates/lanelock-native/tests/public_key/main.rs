@@ -41,7 +41,7 @@ fn devices() -> impl Iterator<Item = Device> {
 #[cfg(target_arch = "x86_64")]
 fn digits_of_cpu(tier: Tier) -> Digits {
     use std::is_x86_feature_detected as has;
-    let is_avx512 = has!("avx512vbmi2") && has!("avx512bw") && has!("vaes");
+    let is_avx512 = has!("avx512vbmi2") && has!("avx512bw") && has!("vaes") && has!("gfni");
     match tier {
         Tier::Avx512 if !is_avx512 => Digits::Plain,
         Tier::Avx512Bw if !has!("avx512bw") => Digits::Plain,

@@ -1,7 +1,7 @@
 //! Messages of a few blocks, as many as a register has blocks: each has its block of every register,
 //! from its counters to its tag, so that none is left empty and no sum has to be folded.
 
-use super::products::{POWERS, SUMS, Sum, powers_from};
+use super::products::{POWERS, SUMS, Sum, lengths, powers_from};
 use super::together::{Lot, idle, lot};
 use super::{Job, aad_of, iv, place_of};
 use crate::aes::BLOCK;
@@ -189,9 +189,9 @@ impl<V: Vector, const ONE_KEY: bool> Ends<V, ONE_KEY> {
     #[inline(always)]
     pub unsafe fn of(proof: V::Proof, first: *mut Job<'_>) -> Self {
         // SAFETY: the caller's promise.
-        let lengths = unsafe { (8 * (*first).aad_len as u128) << 64 | 8 * (*first).len as u128 };
+        let (aad_len, len) = unsafe { ((*first).aad_len, (*first).len) };
         let mut ends = Self {
-            lengths: V::splat(proof, lengths),
+            lengths: lengths(proof, aad_len, len),
             product: Sum::zero(proof),
         };
         if ONE_KEY {
@@ -245,11 +245,11 @@ pub(super) unsafe fn hash<V: Vector, const ONE_KEY: bool, const N: usize>(
         if len > 0 {
             let aad = map(jobs, |job| aad_of::<V>(proof, (*job).aad, len));
             let (h, h_sum) = powers::<V, ONE_KEY>(proof, jobs, N + 2);
-            sum.add(V::from_singles(proof, aad).reverse(), h, h_sum);
+            sum.add(V::from_singles(proof, aad).coefficients(), h, h_sum);
         }
         for (n, ciphertext) in ciphertexts.into_iter().enumerate() {
             let (h, h_sum) = powers::<V, ONE_KEY>(proof, jobs, N + 1 - n);
-            sum.add(ciphertext.reverse(), h, h_sum);
+            sum.add(ciphertext.coefficients(), h, h_sum);
         }
         let tags = sum.values().xor(masks);
         tags.scatter(map(jobs, |job| place_of(job)).as_ptr());

@@ -1,7 +1,8 @@
 //! GHASH by carry-less multiplication.
 //!
-//! Blocks are reversed byte by byte, which turns GHASH into POLYVAL with x·H for H (RFC 8452,
-//! appendix A): products then need no bit reflection. The [sum](Sum) of up to [`POWERS`] products of
+//! Mirrored blocks are reversed byte by byte, which turns GHASH into POLYVAL with x·H for H (RFC 8452,
+//! appendix A): products then need no bit reflection. Where mirroring the bits of bytes costs nothing,
+//! blocks are what GHASH says ([`Vector::MIRRORED`]). The [sum](Sum) of up to [`POWERS`] products of
 //! blocks and descending powers is reduced once.
 //!
 //! Chunks of eight registers are hashed block by block of a register: what each of these has become is
@@ -30,7 +31,7 @@ pub(super) struct Ghash<V: Vector> {
 pub(super) struct Values<V>(V);
 
 impl<V: Vector> Values<V> {
-    /// One block before the first chunk, reversed.
+    /// One block before the first chunk, a polynomial.
     #[inline(always)]
     pub fn of_block(proof: V::Proof, block: V::Single) -> Self {
         let mut blocks = [V::Single::zero(V::single(proof)); 4];
@@ -65,7 +66,7 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn resume(proof: V::Proof, powers: *const u8, value: &[u8; BLOCK]) -> Self {
         // SAFETY: as above; a block is read.
         unsafe {
-            let reduced = V::Single::load(V::single(proof), value.as_ptr()).reverse();
+            let reduced = V::Single::load(V::single(proof), value.as_ptr()).coefficients();
             Self {
                 reduced,
                 ..Self::start(proof, powers)
@@ -82,7 +83,7 @@ impl<V: Vector> Ghash<V> {
     /// The hash of everything so far, if no sum is open.
     #[inline(always)]
     pub fn value(self) -> V::Single {
-        self.reduced.reverse()
+        self.reduced.coefficients()
     }
 
     /// Adds to the sum a register whose first block is the `power`-th from the sum's end.
@@ -92,7 +93,7 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn add(&mut self, data: V, power: usize) {
         // SAFETY: as above.
-        unsafe { self.multiply(data.reverse(), power) }
+        unsafe { self.multiply(data.coefficients(), power) }
     }
 
     /// As [`Ghash::add`], for two registers that follow each other.
@@ -132,7 +133,7 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
-    /// Adds `first`, reversed, at `power`.
+    /// Adds `first`, a polynomial, at `power`.
     ///
     /// # Safety
     /// `power` is 1 to [`POWERS`].
@@ -182,7 +183,7 @@ impl<V: Vector> Ghash<V> {
         self.pin();
     }
 
-    /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are reversed.
+    /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are polynomials.
     ///
     /// # Safety
     /// `power` is 1 to [`POWERS`].
@@ -204,7 +205,7 @@ impl<V: Vector> Ghash<V> {
         }
     }
 
-    /// The value of all whole sums, reversed: the next sum's first block takes it up.
+    /// The value of all whole sums, a polynomial: the next sum's first block takes it up.
     #[inline(always)]
     pub fn reduced(&self) -> V::Single {
         self.reduced
@@ -234,7 +235,7 @@ impl<V: Vector> Ghash<V> {
         let i = 2 * part;
         // SAFETY: the caller's promise.
         unsafe {
-            let register = |i| V::load(self.proof(), from.add(V::BYTES * i)).reverse();
+            let register = |i| V::load(self.proof(), from.add(V::BYTES * i)).coefficients();
             let first = self.times_one(register(i), 7 - i);
             let second = if part == 3 {
                 self.times_one(values.0, 8)
@@ -253,7 +254,7 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn close_chunk(&mut self, from: *const u8) -> Values<V> {
         let proof = self.proof();
         // SAFETY: the caller's promise.
-        let last = unsafe { V::load(proof, from.add(V::BYTES * 7)).reverse() };
+        let last = unsafe { V::load(proof, from.add(V::BYTES * 7)).coefficients() };
         let (low, high) = self.sum.halves();
         self.sum = Sum::zero(proof);
         Values(reduce(low, high).xor(last))
@@ -321,10 +322,11 @@ impl<V: Vector> Ghash<V> {
         let mut values = Values(V::zero(proof));
         // SAFETY: each load lies below `len`; the open sum has at most eight registers and `after`.
         unsafe {
-            if RESUMED && len >= chunk {
+            if RESUMED && len > chunk {
                 values = self.open_chunks();
             }
-            while len - done >= chunk {
+            // The last eight registers are part of the open sum: nothing waits for what they become.
+            while len - done > chunk {
                 ahead::ask(from, len, done, chunk);
                 values = self.absorb_chunk(from.add(done), values);
                 done += chunk;
@@ -383,7 +385,7 @@ impl<V: Vector> Ghash<V> {
         self.sum
     }
 
-    /// Adds registers of blocks, reversed, the first at `power`.
+    /// Adds registers of polynomials, the first at `power`.
     ///
     /// # Safety
     /// `power` is 1 to [`POWERS`]; blocks past the end are zero.
@@ -408,9 +410,13 @@ impl Kernel for Powers<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        // x·H, by masks: H is secret.
-        let carry = (self.h >> 127).wrapping_neg();
-        let h = self.h << 1 ^ carry & (0xc2 << 120 | 1);
+        let h = if const { V::MIRRORED } {
+            // x·H, by masks: H is secret.
+            let carry = (self.h >> 127).wrapping_neg();
+            self.h << 1 ^ carry & (0xc2 << 120 | 1)
+        } else {
+            self.h.reverse_bits()
+        };
         let mut power = h.to_le_bytes();
         let single = V::single(proof);
         for n in (0..POWERS).rev() {

@@ -3,6 +3,7 @@
 //! AES rounds.
 
 use super::ghash::{Ghash, Values};
+use super::products::lengths;
 use super::text::{Beside, Nothing, Text};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
@@ -122,17 +123,14 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             power: text.len.div_ceil(BLOCK) + 1,
             first,
             first_power,
-            lengths: V::Single::splat(
-                V::single(proof),
-                (8 * job.aad_len as u128) << 64 | 8 * job.len as u128,
-            ),
+            lengths: lengths(V::single(proof), job.aad_len, job.len),
             mask: mask[0].first(),
             tag: place_of(job),
         }
     }
 }
 
-/// The block that is hashed before the text, reversed: additional data, the last block of it together
+/// The block that is hashed before the text, a polynomial: additional data, the last block of it together
 /// with the hash of all before, or zero.
 ///
 /// # Safety
@@ -143,12 +141,12 @@ unsafe fn before_text<V: Vector>(hash: &mut Ghash<V>, job: &Job<'_>) -> V::Singl
     unsafe {
         let proof = hash.proof();
         if job.aad_len <= BLOCK {
-            return aad_of::<V>(proof, job.aad, job.aad_len).reverse();
+            return aad_of::<V>(proof, job.aad, job.aad_len).coefficients();
         }
         let whole = (job.aad_len - 1) / BLOCK * BLOCK;
         hash.absorb(job.aad, whole);
         let last = aad_of::<V>(proof, job.aad.add(whole), job.aad_len - whole);
-        last.reverse().xor(hash.reduced())
+        last.coefficients().xor(hash.reduced())
     }
 }
 

@@ -7,8 +7,7 @@ use super::Key;
 use crate::aes::BLOCK;
 use crate::arch::blocks::Vector;
 
-/// One whole message, as it may lie in a caller's record: what has no name is not read. GMAC is a message
-/// of additional data only.
+/// One whole message, as it may lie in a caller's record: what has no name is not read.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Job<'k> {
@@ -124,16 +123,25 @@ impl Known {
         let Some(first) = jobs.first() else {
             return Self::default();
         };
-        let (mut one_key, mut ivs, mut apart) = (true, true, 0);
-        for job in jobs {
-            one_key &= ptr::eq(job.key, first.key);
-            ivs &= !job.iv.is_null();
-            apart |= job.len ^ first.len | job.aad_len ^ first.aad_len;
-        }
+        let all = |known: Self, job| known.and(first, job);
+        jobs.iter().fold(Self::EVERYTHING, all)
+    }
+
+    /// All that can be claimed: of no job.
+    pub(super) const EVERYTHING: Self = Self {
+        one_key: true,
+        one_length: true,
+        ivs: true,
+    };
+
+    /// What is still known with `job` behind others, of which `first` is the first.
+    #[inline(always)]
+    pub(super) fn and(self, first: &Job<'_>, job: &Job<'_>) -> Self {
+        let apart = job.len ^ first.len | job.aad_len ^ first.aad_len;
         Self {
-            one_key,
-            one_length: apart == 0,
-            ivs,
+            one_key: self.one_key & ptr::eq(job.key, first.key),
+            one_length: self.one_length & (apart == 0),
+            ivs: self.ivs & !job.iv.is_null(),
         }
     }
 

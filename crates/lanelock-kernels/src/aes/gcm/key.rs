@@ -6,6 +6,7 @@ use super::J0;
 use super::ghash::{Absorb, Powers};
 use super::products::{POWERS, SPARE, Table};
 use crate::aes::{BLOCK, EncryptKey, Message, ecb};
+use crate::arch::blocks::Kernel;
 use crate::machine::Machine;
 use crate::wipe::wipe;
 
@@ -15,11 +16,22 @@ use crate::wipe::wipe;
 pub struct Key {
     cipher: EncryptKey,
     powers: Table,
+    /// Whether the powers are those of kernels that do little but hash.
+    hashes: bool,
 }
 
 impl Key {
     /// Expands `key`; `None` unless it has 16, 24 or 32 bytes.
     pub fn new(machine: Machine, key: &[u8]) -> Option<Self> {
+        Self::expand(machine, key, false)
+    }
+
+    /// As [`Key::new`], for kernels that [`BlockSet::run_hash`](crate::arch::BlockSet::run_hash) runs.
+    pub(super) fn for_hash(machine: Machine, key: &[u8]) -> Option<Self> {
+        Self::expand(machine, key, true)
+    }
+
+    fn expand(machine: Machine, key: &[u8], hashes: bool) -> Option<Self> {
         let cipher = EncryptKey::new(machine, key)?;
         let mut h = [0_u8; BLOCK];
         let (source, target) = (h.as_ptr(), h.as_mut_ptr());
@@ -31,14 +43,14 @@ impl Key {
         let mut expanded = Self {
             cipher,
             powers: [[[0; BLOCK]; POWERS + SPARE]; 2],
+            hashes,
+        };
+        let powers = Powers {
+            h: u128::from_be_bytes(h),
+            powers: &mut expanded.powers,
         };
         // SAFETY: safe for any block.
-        unsafe {
-            machine.blocks.run_products(Powers {
-                h: u128::from_be_bytes(h),
-                powers: &mut expanded.powers,
-            })
-        };
+        unsafe { run(&machine, hashes, powers) };
         wipe(&mut h);
         Some(expanded)
     }
@@ -63,12 +75,16 @@ impl Key {
     pub fn absorb(&self, machine: &Machine, hashed: &mut [u8; BLOCK], data: &[u8]) {
         // SAFETY: a slice of its length.
         unsafe {
-            machine.blocks.run_products(Absorb {
-                powers: self.powers(),
-                hashed,
-                from: data.as_ptr(),
-                len: data.len(),
-            })
+            run(
+                machine,
+                self.hashes,
+                Absorb {
+                    powers: self.powers(),
+                    hashed,
+                    from: data.as_ptr(),
+                    len: data.len(),
+                },
+            );
         }
     }
 
@@ -86,6 +102,21 @@ impl Key {
     #[inline]
     pub(super) fn powers(&self) -> *const u8 {
         self.powers.as_ptr().cast()
+    }
+}
+
+/// Runs `kernel` on the registers for keys that do little but hash, or those for all others.
+///
+/// # Safety
+/// The contract of `kernel`.
+unsafe fn run<K: Kernel>(machine: &Machine, hashes: bool, kernel: K) -> K::Output {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if hashes {
+            machine.blocks.run_hash(kernel)
+        } else {
+            machine.blocks.run_products(kernel)
+        }
     }
 }
 

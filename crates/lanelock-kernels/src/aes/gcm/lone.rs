@@ -4,7 +4,7 @@
 
 use super::ghash::Ghash;
 use super::in_turn::InTurn;
-use super::products::POWERS;
+use super::products::{POWERS, lengths};
 use super::{Job, iv, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
@@ -53,7 +53,7 @@ pub(super) unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut J
     debug_assert!(!job.iv.is_null());
     // SAFETY: the caller's contract; the lengths were compared.
     unsafe {
-        if is_short(machine, job) || job.len == 0 {
+        if is_short(machine, job) {
             let size = job.key.cipher().size();
             machine
                 .blocks
@@ -79,7 +79,7 @@ unsafe fn long<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
     unsafe { machine.blocks.run_sized_products(size, turn) }
 }
 
-/// A message whose text fits [`most_registers`] and whose blocks fit one sum, or one without a text.
+/// A message whose text fits [`most_registers`] and whose blocks fit one sum.
 struct Short<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
@@ -148,10 +148,9 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 /// # Safety
 /// The contract of [`encrypt_lone`]; all else is in the sum.
 #[inline(always)]
-unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::Single) {
+pub(super) unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::Single) {
     let single = mask.proof();
-    let lengths = (8 * message.aad_len as u128) << 64 | 8 * message.len as u128;
-    let lengths = V::Single::splat(single, lengths);
+    let lengths = lengths(single, message.aad_len, message.len);
     // SAFETY: the caller's promises.
     unsafe {
         if message.aad_len <= BLOCK {
@@ -163,7 +162,7 @@ unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::
                 V::Single::load_bytes(single, message.aad, message.aad_len)
             };
             let blocks = message.len.div_ceil(BLOCK);
-            hash.add_ends(aad.reverse(), blocks + 2, lengths);
+            hash.add_ends(aad.coefficients(), blocks + 2, lengths);
         } else {
             hash.take_up(lengths, 1);
         }
@@ -178,7 +177,7 @@ unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::
 /// # Safety
 /// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
 #[inline(always)]
-unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
+pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
     rounds: &Rounds<V, ROUNDS, InMemory<V>>,
     message: &Job<'_>,
     hash: &mut Ghash<V>,

@@ -2,7 +2,7 @@
 //! piece; a sum goes on over short ones.
 
 use super::ghash::Ghash;
-use super::products::POWERS;
+use super::products::{POWERS, lengths};
 use super::text::{Counters, Text};
 use super::{J0, Key, aad_of};
 use crate::aes::BLOCK;
@@ -105,7 +105,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let mut own = 0;
         let short = part.pieces.first().map_or(ends, |piece| piece.len < chunk);
         if (1..=BLOCK).contains(&part.aad_len) && short {
-            first = aad_of::<V>(proof, part.aad, part.aad_len).reverse();
+            first = aad_of::<V>(proof, part.aad, part.aad_len).coefficients();
             own = 1;
         } else if part.aad_len > 0 {
             hash.absorb(part.aad, part.aad_len);
@@ -150,12 +150,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         if left == 0 {
             sum = 1;
         }
-        let lengths = (8 * aad_len as u128) << 64 | 8 * len as u128;
-        hash.add_ends(
-            first,
-            sum + own,
-            V::Single::splat(V::single(proof), lengths),
-        );
+        hash.add_ends(first, sum + own, lengths(V::single(proof), aad_len, len));
         hash.close();
         let [mask] = rounds.encrypt([j0]);
         hash.value().xor(mask.first()).store(part.hash.as_mut_ptr());

@@ -1,8 +1,9 @@
 //! Sums of carry-less products of blocks and powers of H, and their reduction.
 //!
 //! A product takes three multiplications (Karatsuba), or four where the additions that three need
-//! cost more than another multiplication ([`Vector::PRODUCTS`]). x⁻¹²⁸ of a sum is taken by two
-//! (S. Gueron, "A new interpretation for the GHASH authenticator of AES-GCM").
+//! cost more than another multiplication ([`Vector::PRODUCTS`]). A sum is reduced by two more: where
+//! polynomials are mirrored to x⁻¹²⁸ of it (S. Gueron, "A new interpretation for the GHASH authenticator
+//! of AES-GCM"), else as it is.
 
 use crate::aes::BLOCK;
 use crate::arch::blocks::Vector;
@@ -43,7 +44,7 @@ impl<V: Vector> Sum<V> {
         self.low.proof()
     }
 
-    /// Adds the product of `x`, blocks reversed, and the powers `h`, whose halves add up to
+    /// Adds the product of `x`, polynomials, and the powers `h`, whose halves add up to
     /// `h_sum`.
     #[inline(always)]
     pub fn add(&mut self, x: V, h: V, h_sum: V) {
@@ -68,7 +69,7 @@ impl<V: Vector> Sum<V> {
         }
     }
 
-    /// Adds registers that follow each other, not reversed yet, the first at `power`.
+    /// Adds registers of blocks in memory that follow each other, the first at `power`.
     ///
     /// # Safety
     /// `powers` is the [`Table`] of a key; each register begins at a power of 1 to [`POWERS`].
@@ -86,7 +87,7 @@ impl<V: Vector> Sum<V> {
             let mut products = [Self::zero(proof); G];
             for i in 0..G {
                 let (h, h_sum) = powers_from(proof, powers, power - V::BLOCKS * i);
-                products[i] = Self::product(data[i].reverse(), h, h_sum);
+                products[i] = Self::product(data[i].coefficients(), h, h_sum);
             }
             for i in 0..G / 2 {
                 self.add_products(products[2 * i], products[2 * i + 1]);
@@ -142,17 +143,37 @@ impl<V: Vector> Sum<V> {
         (low, high)
     }
 
+    /// The polynomials that the sums become, block by block.
+    #[inline(always)]
+    pub fn reduced(self) -> V {
+        let (low, high) = self.halves();
+        reduce(low, high)
+    }
+
     /// The hash whose sum each block is, in memory order.
     #[inline(always)]
     pub fn values(self) -> V {
-        let (low, high) = self.halves();
-        reduce(low, high).reverse()
+        self.reduced().coefficients()
     }
 }
 
-/// x⁻¹²⁸ times a polynomial, block by block.
+/// The last block that is hashed of a message of so many bytes.
+#[inline(always)]
+pub(super) fn lengths<V: Vector>(proof: V::Proof, aad_len: usize, len: usize) -> V {
+    let bits = (8 * aad_len as u128) << 64 | 8 * len as u128;
+    V::splat(proof, bits).coefficients_of_numbers()
+}
+
+/// The rest of polynomials modulo that of GHASH, block by block; of mirrored ones, of x⁻¹²⁸ times them.
 #[inline(always)]
 pub(super) fn reduce<V: Vector>(low: V, high: V) -> V {
+    if const { !V::MIRRORED } {
+        // x⁷ + x² + x: the 1 is in the exchange of halves.
+        let polynomial = V::splat(low.proof(), 0x86);
+        let high = high.swap_halves().xor(high.clmul::<0x01>(polynomial));
+        let high = high.swap_halves().xor(high.clmul::<0x01>(polynomial));
+        return low.xor(high);
+    }
     let polynomial = V::splat(low.proof(), 0xc2 << 120 | 1);
     let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
     let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));

@@ -58,7 +58,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 job = jobs.add(list[n].into());
                 let mut mask = V::zero(proof);
                 if !ONE_KEY {
-                    rounds = Rounds::load(proof, (*job).key.cipher().as_ptr());
+                    rounds = rounds.load_alike((*job).key.cipher().as_ptr());
                     mask = V::splat(proof, (*job).j0());
                 }
                 let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(

@@ -264,7 +264,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
         let mut sum = Sum::zero(proof);
         if AAD {
             let [aad, h, h_sum] = aad;
-            let aad = V::from_singles(proof, aad).reverse();
+            let aad = V::from_singles(proof, aad).coefficients();
             sum.add(
                 aad,
                 V::from_singles(proof, h),
@@ -273,6 +273,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
         }
         let [lengths, h, h_sum] = last;
         let lengths = V::from_singles(proof, lengths).shl64(3);
+        let lengths = lengths.coefficients_of_numbers();
         if ONE_KEY {
             let one = (*jobs[0]).key.powers().add(BLOCK * (POWERS - 1));
             sum.add(
@@ -293,7 +294,7 @@ pub(super) unsafe fn finish<V: Vector, const ONE_KEY: bool, const AAD: bool>(
     }
 }
 
-/// The last block that is hashed, reversed, an eighth of it in each half.
+/// An eighth of each half of the last block that is hashed, as a number.
 #[inline(always)]
 fn lengths<V: Vector>(proof: V::Proof, job: &Job<'_>) -> V {
     const { assert!(V::BLOCKS == 1) };

@@ -77,6 +77,15 @@ impl BlockSet {
         unsafe { self.run_sized(size, kernel) }
     }
 
+    /// As [`Self::run_products`], for a kernel that does little else.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    pub(crate) unsafe fn run_hash<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(kernel) }
+    }
+
     /// There is no choice of products.
     pub(crate) fn with_four_products(self, _: bool) -> Self {
         self

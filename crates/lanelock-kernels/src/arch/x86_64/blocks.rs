@@ -65,7 +65,7 @@ impl BlockSet {
             match self {
                 Self::Zmm(proof, _) => <Zmm>::enter(proof, kernel),
                 Self::Ymm(proof) => Ymm::enter(proof, kernel),
-                Self::Xmm(proof) => Xmm::enter(proof, kernel),
+                Self::Xmm(proof) => <Xmm>::enter(proof, kernel),
                 Self::Portable => Block::enter((), kernel),
             }
         }
@@ -80,35 +80,11 @@ impl BlockSet {
     pub(crate) unsafe fn run_sized<K: PerRounds>(self, size: KeySize, kernel: K) {
         // SAFETY: as in `run`.
         unsafe {
-            match (self, size) {
-                (Self::Zmm(proof, _), KeySize::Aes128) => {
-                    <Zmm>::enter(proof, (kernel, WithRounds::<10>))
-                }
-                (Self::Zmm(proof, _), KeySize::Aes192) => {
-                    <Zmm>::enter(proof, (kernel, WithRounds::<12>))
-                }
-                (Self::Zmm(proof, _), KeySize::Aes256) => {
-                    <Zmm>::enter(proof, (kernel, WithRounds::<14>))
-                }
-                (Self::Ymm(proof), KeySize::Aes128) => {
-                    Ymm::enter(proof, (kernel, WithRounds::<10>))
-                }
-                (Self::Ymm(proof), KeySize::Aes192) => {
-                    Ymm::enter(proof, (kernel, WithRounds::<12>))
-                }
-                (Self::Ymm(proof), KeySize::Aes256) => {
-                    Ymm::enter(proof, (kernel, WithRounds::<14>))
-                }
-                (Self::Xmm(proof), KeySize::Aes128) => {
-                    Xmm::enter(proof, (kernel, WithRounds::<10>))
-                }
-                (Self::Xmm(proof), KeySize::Aes192) => {
-                    Xmm::enter(proof, (kernel, WithRounds::<12>))
-                }
-                (Self::Xmm(proof), KeySize::Aes256) => {
-                    Xmm::enter(proof, (kernel, WithRounds::<14>))
-                }
-                (Self::Portable, _) => Block::enter((), (kernel, WithRounds::<ANY>)),
+            match self {
+                Self::Zmm(proof, _) => enter_sized::<Zmm, K>(proof, size, kernel),
+                Self::Ymm(proof) => enter_sized::<Ymm, K>(proof, size, kernel),
+                Self::Xmm(proof) => enter_sized::<Xmm, K>(proof, size, kernel),
+                Self::Portable => Block::enter((), (kernel, WithRounds::<ANY>)),
             }
         }
     }
@@ -136,17 +112,27 @@ impl BlockSet {
     pub(crate) unsafe fn run_sized_products<K: PerRounds>(self, size: KeySize, kernel: K) {
         // SAFETY: as in `run`.
         unsafe {
-            match (self, size) {
-                (Self::Zmm(proof, Products::Four), KeySize::Aes128) => {
-                    Zmm::<4>::enter(proof, (kernel, WithRounds::<10>))
-                }
-                (Self::Zmm(proof, Products::Four), KeySize::Aes192) => {
-                    Zmm::<4>::enter(proof, (kernel, WithRounds::<12>))
-                }
-                (Self::Zmm(proof, Products::Four), KeySize::Aes256) => {
-                    Zmm::<4>::enter(proof, (kernel, WithRounds::<14>))
+            match self {
+                Self::Zmm(proof, Products::Four) => {
+                    enter_sized::<Zmm<4>, K>(proof, size, kernel);
                 }
                 _ => self.run_sized(size, kernel),
+            }
+        }
+    }
+
+    /// As [`Self::run_products`], for a kernel that does little else: blocks become polynomials where
+    /// rounds of AES would run, not where products are made.
+    ///
+    /// # Safety
+    /// The contract of `kernel`.
+    #[inline]
+    pub(crate) unsafe fn run_hash<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: as in `run`.
+        unsafe {
+            match self {
+                Self::Zmm(proof, Products::Four) => Zmm::<4, false>::enter(proof, kernel),
+                _ => self.run(kernel),
             }
         }
     }
@@ -166,7 +152,7 @@ impl BlockSet {
         match self {
             Self::Zmm(..) => <Zmm>::BLOCKS,
             Self::Ymm(_) => Ymm::BLOCKS,
-            Self::Xmm(_) => Xmm::BLOCKS,
+            Self::Xmm(_) => <Xmm>::BLOCKS,
             Self::Portable => Block::BLOCKS,
         }
     }
@@ -176,6 +162,22 @@ impl BlockSet {
         match self {
             Self::Portable => None,
             _ => Some(sub_word),
+        }
+    }
+}
+
+/// Runs `kernel` compiled for registers and the rounds of a key size.
+///
+/// # Safety
+/// As for [`BlockSet::run_sized`].
+#[inline(always)]
+unsafe fn enter_sized<V: Vector, K: PerRounds>(proof: V::Proof, size: KeySize, kernel: K) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match size {
+            KeySize::Aes128 => V::enter(proof, (kernel, WithRounds::<10>)),
+            KeySize::Aes192 => V::enter(proof, (kernel, WithRounds::<12>)),
+            KeySize::Aes256 => V::enter(proof, (kernel, WithRounds::<14>)),
         }
     }
 }

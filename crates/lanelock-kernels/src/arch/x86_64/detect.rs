@@ -195,15 +195,15 @@ token! {
     implies avx2: Avx2
 }
 token! {
-    /// AVX-512 VBMI and VBMI2 with VAES and VPCLMULQDQ, on top of [`Avx512Bw`].
+    /// AVX-512 VBMI and VBMI2, and GFNI, with VAES and VPCLMULQDQ, on top of [`Avx512Bw`].
     Avx512, AESNI | AVX2 | VAES | AVX512BW | AVX512,
-    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2",
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni",
     implies aesni: AesNi, bw: Avx512Bw
 }
 token! {
     /// AVX-512 IFMA, on top of [`Avx512`].
     Ifma, AESNI | AVX2 | VAES | AVX512BW | AVX512 | IFMA,
-    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512ifma",
+    "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,avx512ifma",
     implies
 }
 token! {
@@ -255,7 +255,7 @@ impl From<Avx2> for () {
 const AESNI: u32 = 1;
 const AVX2: u32 = 1 << 1;
 const VAES: u32 = 1 << 2;
-const AVX512: u32 = 1 << 3; // VBMI, VBMI2
+const AVX512: u32 = 1 << 3; // VBMI, VBMI2, GFNI
 const SHANI: u32 = 1 << 4;
 const IFMA: u32 = 1 << 5;
 const TWO_ROUNDS: u32 = 1 << 6;
@@ -335,7 +335,7 @@ fn ask() -> u32 {
     if saves_zmm && all(ebx7, &[16, 17, 30, 31]) {
         found |= AVX512BW;
     }
-    if found & AVX512BW != 0 && all(ecx7, &[1, 6]) {
+    if found & AVX512BW != 0 && all(ecx7, &[1, 6, 8]) {
         found |= AVX512;
         if all(ebx7, &[21]) {
             found |= IFMA;

@@ -146,8 +146,7 @@ unsafe fn polyval<V: Vector, const G: usize>(proof: V::Proof, hashes: &mut [Hash
                 let data = V::gather(proof, from[V::BLOCKS * g..].as_ptr());
                 let mut product = Sum::<V>::zero(proof);
                 product.add(sum[g].xor(data), key[g], key_sum[g]);
-                // Of GHASH's blocks, which are reversed.
-                sum[g] = product.values().reverse();
+                sum[g] = product.reduced();
             }
         }
         for g in 0..G {

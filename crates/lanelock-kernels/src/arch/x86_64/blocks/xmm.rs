@@ -6,13 +6,13 @@ use crate::arch::blocks::{Vector, one_block};
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::AesNi;
 
-/// A register of 128 bits, and the proof of its instructions.
+/// A register of 128 bits, and the proof of its instructions; GHASH's polynomials are `MIRRORED` or not.
 #[derive(Clone, Copy)]
-pub(crate) struct Xmm(__m128i, AesNi);
+pub(crate) struct Xmm<const MIRRORED: bool = true>(__m128i, AesNi);
 
 const _: () = assert!(size_of::<Xmm>() == 16);
 
-impl Register for Xmm {
+impl<const MIRRORED: bool> Register for Xmm<MIRRORED> {
     type Proof = AesNi;
 
     #[inline(always)]
@@ -21,7 +21,8 @@ impl Register for Xmm {
     }
 }
 
-impl Vector for Xmm {
+impl<const MIRRORED: bool> Vector for Xmm<MIRRORED> {
+    const MIRRORED: bool = MIRRORED;
     one_block!(AesNi);
 
     #[inline(always)]
@@ -89,6 +90,26 @@ impl Vector for Xmm {
     }
 
     #[inline(always)]
+    fn coefficients(self) -> Self {
+        if const { MIRRORED } {
+            return self.reverse();
+        }
+        // SAFETY: `self.1` is the proof of SSSE3. Each byte's bits from the last to the first, by halves.
+        let mirrored = unsafe {
+            let low = _mm_set_epi8(
+                0x0f, 0x07, 0x0b, 0x03, 0x0d, 0x05, 0x09, 0x01, 0x0e, 0x06, 0x0a, 0x02, 0x0c, 0x04,
+                0x08, 0x00,
+            );
+            let half = _mm_set1_epi8(15);
+            let lower = _mm_shuffle_epi8(low, _mm_and_si128(self.0, half));
+            let upper = _mm_and_si128(_mm_srli_epi16::<4>(self.0), half);
+            // No bit of a table's entries leaves its byte.
+            _mm_or_si128(_mm_slli_epi16::<4>(lower), _mm_shuffle_epi8(low, upper))
+        };
+        Self(mirrored, self.1)
+    }
+
+    #[inline(always)]
     fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of PCLMULQDQ.
         let result = unsafe { _mm_clmulepi64_si128::<HALVES>(self.0, other.0) };
@@ -110,7 +131,7 @@ impl Vector for Xmm {
     }
 }
 
-impl Xmm {
+impl<const MIRRORED: bool> Xmm<MIRRORED> {
     #[inline(always)]
     pub(super) fn register(self) -> __m128i {
         self.0

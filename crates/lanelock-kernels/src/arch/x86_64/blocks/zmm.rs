@@ -8,13 +8,13 @@ use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Avx512};
 
 /// A register of 512 bits, and the proof of its instructions; a product of blocks takes `PRODUCTS`
-/// multiplications.
+/// multiplications, and GHASH's polynomials are `MIRRORED` or not.
 #[derive(Clone, Copy)]
-pub(crate) struct Zmm<const PRODUCTS: usize = 3>(__m512i, Avx512);
+pub(crate) struct Zmm<const PRODUCTS: usize = 3, const MIRRORED: bool = true>(__m512i, Avx512);
 
 const _: () = assert!(size_of::<Zmm>() == 64);
 
-impl<const PRODUCTS: usize> Register for Zmm<PRODUCTS> {
+impl<const PRODUCTS: usize, const MIRRORED: bool> Register for Zmm<PRODUCTS, MIRRORED> {
     type Proof = Avx512;
 
     #[inline(always)]
@@ -23,11 +23,12 @@ impl<const PRODUCTS: usize> Register for Zmm<PRODUCTS> {
     }
 }
 
-impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
+impl<const PRODUCTS: usize, const MIRRORED: bool> Vector for Zmm<PRODUCTS, MIRRORED> {
     const BLOCKS: usize = 4;
     const MASKS: bool = true;
     const PRODUCTS: usize = PRODUCTS;
-    type Single = Xmm;
+    const MIRRORED: bool = MIRRORED;
+    type Single = Xmm<MIRRORED>;
 
     #[inline(always)]
     fn single(proof: Avx512) -> AesNi {
@@ -97,7 +98,7 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
         let single = Self::single(proof);
         // SAFETY: the caller's four pointers, each to 16 bytes.
         unsafe {
-            let at = |i| Xmm::load(single, *from.add(i));
+            let at = |i| Self::Single::load(single, *from.add(i));
             Self::from_singles(proof, [at(0), at(1), at(2), at(3)])
         }
     }
@@ -108,9 +109,10 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
         // SAFETY: `self.1` is the proof of AVX-512 DQ; the caller's four pointers, each to 16 bytes.
         unsafe {
             self.first().store(*to);
-            Xmm::of(single, _mm512_extracti64x2_epi64::<1>(self.0)).store(*to.add(1));
-            Xmm::of(single, _mm512_extracti64x2_epi64::<2>(self.0)).store(*to.add(2));
-            Xmm::of(single, _mm512_extracti64x2_epi64::<3>(self.0)).store(*to.add(3));
+            let block = |block| Self::Single::of(single, block);
+            block(_mm512_extracti64x2_epi64::<1>(self.0)).store(*to.add(1));
+            block(_mm512_extracti64x2_epi64::<2>(self.0)).store(*to.add(2));
+            block(_mm512_extracti64x2_epi64::<3>(self.0)).store(*to.add(3));
         }
     }
 
@@ -223,6 +225,19 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     }
 
     #[inline(always)]
+    fn coefficients(self) -> Self {
+        if const { MIRRORED } {
+            return self.reverse();
+        }
+        // The bits of each byte from the last to the first. Not where bytes are moved, and products made.
+        const MIRROR: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
+        // SAFETY: `self.1` is the proof of GFNI.
+        let mirrored =
+            unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(MIRROR)) };
+        Self(mirrored, self.1)
+    }
+
+    #[inline(always)]
     fn clmul<const HALVES: i32>(self, other: Self) -> Self {
         // SAFETY: `self.1` is the proof of VPCLMULQDQ.
         let result = unsafe { _mm512_clmulepi64_epi128::<HALVES>(self.0, other.0) };
@@ -251,7 +266,7 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     }
 
     #[inline(always)]
-    fn fold(self) -> Xmm {
+    fn fold(self) -> Xmm<MIRRORED> {
         // SAFETY: as above.
         let folded = unsafe {
             let high = _mm512_extracti64x4_epi64::<1>(self.0);
@@ -263,14 +278,14 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     }
 
     #[inline(always)]
-    fn first(self) -> Xmm {
+    fn first(self) -> Xmm<MIRRORED> {
         // SAFETY: as above.
         let first = unsafe { _mm512_castsi512_si128(self.0) };
         Xmm::of(Self::single(self.1), first)
     }
 
     #[inline(always)]
-    fn pair(proof: Avx512, a: Xmm, b: Xmm) -> Self {
+    fn pair(proof: Avx512, a: Xmm<MIRRORED>, b: Xmm<MIRRORED>) -> Self {
         // SAFETY: the token is the proof of AVX-512 F.
         let pair = unsafe { _mm512_zextsi256_si512(_mm256_set_m128i(b.register(), a.register())) };
         Self(pair, proof)
@@ -297,7 +312,7 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     }
 
     #[inline(always)]
-    fn from_singles(proof: Avx512, singles: [Xmm; 4]) -> Self {
+    fn from_singles(proof: Avx512, singles: [Xmm<MIRRORED>; 4]) -> Self {
         let [a, b, c, d] = singles;
         let (low, high) = (Self::pair(proof, a, b).0, Self::pair(proof, c, d).0);
         // SAFETY: the token is the proof of AVX-512 F.
@@ -306,7 +321,7 @@ impl<const PRODUCTS: usize> Vector for Zmm<PRODUCTS> {
     }
 
     #[inline(always)]
-    fn from_single(proof: Avx512, single: Xmm) -> Self {
+    fn from_single(proof: Avx512, single: Xmm<MIRRORED>) -> Self {
         // SAFETY: the token is the proof of AVX-512 F.
         Self(unsafe { _mm512_zextsi128_si512(single.register()) }, proof)
     }
@@ -324,7 +339,9 @@ fn first_bytes(_: Avx512, bytes: usize) -> u64 {
 
 /// Exchanges block `j` of register `i` with block `i` of register `j`.
 #[inline(always)]
-fn transpose<const PRODUCTS: usize>(rows: [Zmm<PRODUCTS>; 4]) -> [Zmm<PRODUCTS>; 4] {
+fn transpose<const PRODUCTS: usize, const MIRRORED: bool>(
+    rows: [Zmm<PRODUCTS, MIRRORED>; 4],
+) -> [Zmm<PRODUCTS, MIRRORED>; 4] {
     let [a, b, c, d] = rows;
     let proof = a.1;
     // SAFETY: `proof` is that of AVX-512 F.
