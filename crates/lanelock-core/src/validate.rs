@@ -87,15 +87,15 @@ impl Rules {
     }
 
     pub(crate) fn iv_len(&self) -> usize {
-        self.whole.iv_len as usize
+        length(self.whole.iv_len)
     }
 
     pub(crate) fn tag_len(&self) -> usize {
-        self.whole.tag_len as usize
+        length(self.whole.tag_len)
     }
 
     pub(crate) fn block_len(&self) -> usize {
-        self.whole.block_mask as usize + 1
+        length(self.whole.block_mask) + 1
     }
 
     #[inline]
@@ -140,6 +140,13 @@ impl Rules {
     pub(crate) fn is_of_mac(&self) -> bool {
         self.has(Self::AUTH | Self::TAG)
     }
+}
+
+/// A length of an algorithm's table.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "it came from a usize")]
+fn length(of_whole: u64) -> usize {
+    of_whole as usize
 }
 
 /// Checks `op` against its session for a queue pair of `device`, and settles its ranges.

@@ -72,11 +72,8 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
         };
     }
     if known.ivs && jobs.len() <= few::<ENCRYPT>(machine, first, known.one_length) {
-        for job in jobs {
-            // SAFETY: the caller's contract; every IV has twelve bytes.
-            unsafe { lone::process::<ENCRYPT>(machine, job) }
-        }
-        return;
+        // SAFETY: the caller's contract; every IV has twelve bytes.
+        return unsafe { lone::process::<ENCRYPT, false>(machine, jobs) };
     }
     let many = Many::<ENCRYPT> { jobs, known };
     // SAFETY: the caller's contract.
@@ -91,14 +88,13 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
 fn few<const ENCRYPT: bool>(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
     let width = machine.blocks.count();
     match (one_length, ENCRYPT) {
-        (true, _) if !lone::is_short(machine, first) => 0,
+        (true, _) if !lone::is_short(width, first) => 0,
         (true, _) if width < 4 || first.len <= BLOCK * width => 3,
         (true, true) if first.len > 8 * BLOCK * width => 3,
-        (true, true) => 7,
-        (true, false) => 15,
+        (true, _) => 15,
         (false, _) if width == 1 => 0,
-        (false, true) => 8,
-        (false, false) => usize::MAX,
+        (false, true) if width < 4 => 8,
+        (false, _) => usize::MAX,
     }
 }
 

@@ -1,13 +1,15 @@
-//! One message alone, with an IV of twelve bytes. If it is short, the IV goes from memory into a
+//! Messages by themselves, with IVs of twelve bytes. If one is short, the IV goes from memory into a
 //! register once, the mask of the tag is encrypted beside the text, and one sum holds all that is
 //! hashed: nothing waits for memory, and there is one reduction.
+
+use core::slice;
 
 use super::ghash::Ghash;
 use super::in_turn::InTurn;
 use super::products::{POWERS, lengths};
 use super::{Job, iv, place_of};
 use crate::aes::BLOCK;
-use crate::aes::rounds::{InMemory, PerRounds, Rounds, each_round};
+use crate::aes::rounds::{InMemory, PerRounds, Rounds, WithRounds, each_round};
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::machine::Machine;
@@ -18,7 +20,7 @@ use crate::machine::Machine;
 /// As for [`encrypt_many`](super::encrypt_many), for one job; it has an IV of twelve bytes.
 pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<true>(machine, job) }
+    unsafe { process::<true, true>(machine, slice::from_mut(job)) }
 }
 
 /// Decrypts the message and computes the tag that its ciphertext should have.
@@ -27,7 +29,7 @@ pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
 /// As for [`encrypt_lone`].
 pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<false>(machine, job) }
+    unsafe { process::<false, true>(machine, slice::from_mut(job)) }
 }
 
 /// Most registers of a text that are turned in one go: of those of four blocks there are more, and 576 bytes
@@ -36,87 +38,116 @@ const fn most_registers(blocks: usize) -> usize {
     if blocks > 2 { 9 } else { 8 }
 }
 
-/// Whether a message has room in [`most_registers`], and its additional data in one sum with it.
+/// Whether a message has room in [`most_registers`] of so many blocks, and its additional data in one sum
+/// with it.
 #[inline(always)]
-pub(super) fn is_short(machine: &Machine, job: &Job<'_>) -> bool {
-    let blocks = machine.blocks.count();
+pub(super) fn is_short(blocks: usize, job: &Job<'_>) -> bool {
     let most = most_registers(blocks) * blocks;
     // What one sum holds beside the text and the lengths.
     let aad_blocks = POWERS - 1 - most;
     job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks
 }
 
+/// Encrypts or decrypts messages of one key size, each by itself; `LONE`: there is one.
+///
 /// # Safety
-/// As for [`encrypt_lone`].
+/// As for [`encrypt_lone`], for each of the jobs.
 #[inline(always)]
-pub(super) unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
-    debug_assert!(!job.iv.is_null());
-    // SAFETY: the caller's contract; the lengths were compared.
+pub(super) unsafe fn process<const ENCRYPT: bool, const LONE: bool>(
+    machine: &Machine,
+    jobs: &mut [Job<'_>],
+) {
+    debug_assert!(jobs.iter().all(|job| !job.iv.is_null()));
+    let Some(first) = jobs.first() else {
+        return;
+    };
+    let size = first.key.cipher().size();
+    // SAFETY: the caller's contract.
     unsafe {
-        if is_short(machine, job) {
-            let size = job.key.cipher().size();
-            machine
-                .blocks
-                .run_sized_products(size, Short::<ENCRYPT>(job));
-        } else {
-            long::<ENCRYPT>(machine, job);
+        machine
+            .blocks
+            .run_sized_products(size, Each::<ENCRYPT, LONE>(jobs));
+    }
+}
+
+/// Messages one after the other, the short ones without another call. A `LONE` one has code of its own: what
+/// does not change from message to message is kept in registers, and to fill those takes as long as a
+/// message.
+struct Each<'m, 'k, const ENCRYPT: bool, const LONE: bool>(&'m mut [Job<'k>]);
+
+impl<const ENCRYPT: bool, const LONE: bool> PerRounds for Each<'_, '_, ENCRYPT, LONE> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        // SAFETY: the contract of `encrypt_lone`; there is a job.
+        unsafe {
+            if LONE {
+                return one::<V, ROUNDS, ENCRYPT>(proof, &mut self.0[0]);
+            }
+            for job in self.0 {
+                one::<V, ROUNDS, ENCRYPT>(proof, job);
+            }
         }
     }
 }
 
-/// A message of any length.
-///
 /// # Safety
-/// As for [`encrypt_lone`].
-#[inline(never)]
-unsafe fn long<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
-    let size = job.key.cipher().size();
-    let turn = InTurn::<ENCRYPT> {
-        jobs: job,
-        list: &[0],
-    };
-    // SAFETY: the caller's contract; there is one job.
-    unsafe { machine.blocks.run_sized_products(size, turn) }
+/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    job: &mut Job<'_>,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        if is_short(V::BLOCKS, job) {
+            return short::<V, ROUNDS, ENCRYPT>(proof, job);
+        }
+        let turn = InTurn::<ENCRYPT> {
+            jobs: job,
+            list: &[0],
+        };
+        V::enter(proof, (turn, WithRounds::<ROUNDS>));
+    }
 }
 
-/// A message whose text fits [`most_registers`] and whose blocks fit one sum.
-struct Short<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
-
-impl<const ENCRYPT: bool> PerRounds for Short<'_, '_, ENCRYPT> {
-    #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        let Self(job) = self;
-        // SAFETY: the contract of `encrypt_lone`; the sum has at most as many blocks as there are
-        // powers.
-        unsafe {
-            let message = &*job;
-            if const { V::BLOCKS > 1 } && message.len <= BLOCK && message.aad_len <= BLOCK {
-                // Registers of one block: their last sum is one block already.
-                let single = V::single(proof);
-                return block::<V::Single, ROUNDS, ENCRYPT>(single, job);
-            }
-            let mut hash = Ghash::<V>::start(proof, message.key.powers());
-            if message.aad_len > BLOCK {
-                let after = message.len.div_ceil(BLOCK) + 1;
-                hash.absorb_open::<false>(message.aad, message.aad_len, after);
-            }
-            let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
-            let mask = match message.len.div_ceil(V::BYTES) {
-                0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash),
-                1 => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash),
-                2 => turn::<V, ROUNDS, ENCRYPT, 2>(&rounds, message, &mut hash),
-                3 => turn::<V, ROUNDS, ENCRYPT, 3>(&rounds, message, &mut hash),
-                4 => turn::<V, ROUNDS, ENCRYPT, 4>(&rounds, message, &mut hash),
-                5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, &mut hash),
-                6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, &mut hash),
-                7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
-                9 if const { most_registers(V::BLOCKS) > 8 } => {
-                    turn::<V, ROUNDS, ENCRYPT, 9>(&rounds, message, &mut hash)
-                }
-                _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, &mut hash),
-            };
-            finish(job, hash, mask);
+/// A message that [is short](is_short).
+///
+/// # Safety
+/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    job: &mut Job<'_>,
+) {
+    let message = &*job;
+    if const { V::BLOCKS > 1 } && message.len <= BLOCK && message.aad_len <= BLOCK {
+        // Registers of one block: their last sum is one block already.
+        // SAFETY: the caller's promises.
+        return unsafe { block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job) };
+    }
+    // SAFETY: the caller's promises; the sum has at most as many blocks as there are powers.
+    unsafe {
+        let mut hash = Ghash::<V>::start(proof, message.key.powers());
+        if message.aad_len > BLOCK {
+            let after = message.len.div_ceil(BLOCK) + 1;
+            hash.absorb_open::<false>(message.aad, message.aad_len, after);
         }
+        let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
+        let mask = match message.len.div_ceil(V::BYTES) {
+            0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash),
+            1 => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash),
+            2 => turn::<V, ROUNDS, ENCRYPT, 2>(&rounds, message, &mut hash),
+            3 => turn::<V, ROUNDS, ENCRYPT, 3>(&rounds, message, &mut hash),
+            4 => turn::<V, ROUNDS, ENCRYPT, 4>(&rounds, message, &mut hash),
+            5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, &mut hash),
+            6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, &mut hash),
+            7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
+            9 if const { most_registers(V::BLOCKS) > 8 } => {
+                turn::<V, ROUNDS, ENCRYPT, 9>(&rounds, message, &mut hash)
+            }
+            _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, &mut hash),
+        };
+        finish(job, hash, mask);
     }
 }
 
