@@ -82,8 +82,8 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
 
 /// Up to how many messages are faster one by one: short ones of one length than in registers that they
 /// fill in part, those of several lengths than sorted by them. Registers of one block are always full, and
-/// nothing is sorted for them. What is decrypted is hashed first: messages one after the other overlap
-/// more, and sorting them never pays.
+/// nothing is sorted for them; those of four are so many bytes that sorting for them never pays. What is
+/// decrypted is hashed first: messages one after the other overlap more.
 #[inline(always)]
 fn few<const ENCRYPT: bool>(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
     let width = machine.blocks.count();
