@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
+use std::hint;
+
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
@@ -11,6 +13,7 @@ use lanelock_core::engine::{
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
+use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::gathered;
@@ -141,28 +144,34 @@ impl<A: Aead> AeadSession<A> {
         Box::new(Self { aead, group })
     }
 
+    /// Runs the only operation of a batch. On its own, as [`AeadSession::run_stretches`] is: each saves no
+    /// register for the other.
+    #[inline(never)]
+    fn run_one(&self, batch: &mut Batch<'_, '_>) {
+        if !self.run_lone(batch) {
+            self.run_stretches(batch);
+        }
+    }
+
     /// Runs the only operation of a batch and ends it, if it is plain and runs where it lies; whether it has.
     #[inline(always)]
     fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
-        if batch.len() > 1 {
-            return false;
-        }
         let Some(mut plain) = batch.plain() else {
             return false;
         };
         let direction = plain.direction();
         let messages = plain.aeads::<Self>();
-        let is_placed = messages.tag_len() == TAG;
+        let whole = Whole::of(&messages);
         let Some((record, ..)) = Self::records(messages) else {
             return false;
         };
         // SAFETY: as in `run_in_place`; there is one record.
-        let tag = unsafe {
+        let (done, tag) = unsafe {
             self.aead.run_record(record);
-            (*record).block
+            (whole.is_done(record, 1), (*record).block)
         };
         match direction {
-            Direction::Forward if is_placed => batch.complete(Status::Success),
+            _ if done => batch.complete(Status::Success),
             Direction::Forward => tags::write_each(batch, |_| &tag),
             Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
         }
@@ -180,7 +189,7 @@ impl<A: Aead> AeadSession<A> {
         messages.records(TAG, |session: &'a Self| session.aead.key())
     }
 
-    /// Runs operations up to [`BURST`] at a time. On its own, so that a lone one saves few registers.
+    /// Runs operations up to [`BURST`] at a time.
     #[inline(never)]
     fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
         batch.for_each_stretch(BURST, |batch| {
@@ -189,40 +198,41 @@ impl<A: Aead> AeadSession<A> {
             };
             let direction = plain.direction();
             let mut tags = ArrayVec::new();
-            if !self.run_in_place(&mut plain, &mut tags) {
-                return self.run_plain(batch);
-            }
-            match direction {
-                Direction::Forward if tags.is_empty() => batch.complete(Status::Success),
-                Direction::Forward => tags::write_each(batch, |number| &tags[number]),
-                Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
+            match self.run_in_place(&mut plain, &mut tags) {
+                None => self.run_plain(batch),
+                Some(true) => batch.complete(Status::Success),
+                Some(false) => match direction {
+                    Direction::Forward => tags::write_each(batch, |number| &tags[number]),
+                    Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
+                },
             }
         });
     }
 
-    /// Runs plain messages where they lie, if the AEAD does so; whether it does. Leaves their tags, but
-    /// for those that are written.
+    /// Runs plain messages where they lie, if the AEAD does so: whether no tag is left to write or to
+    /// compare, or else, in `tags`, all of them.
     #[inline(always)]
     fn run_in_place(
         &self,
         plain: &mut Plain<'_, '_>,
         tags: &mut ArrayVec<[u8; TAG], BURST>,
-    ) -> bool {
+    ) -> Option<bool> {
         let messages = plain.aeads::<Self>();
-        let is_placed = messages.tag_len() == TAG;
-        let Some((first, count, likeness)) = Self::records(messages) else {
-            return false;
-        };
+        let whole = Whole::of(&messages);
+        let (first, count, likeness) = Self::records(messages)?;
         // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
         // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
-        // different operations are disjoint from each other and from what is read.
-        unsafe { self.aead.run_records(first, count, likeness) };
-        if !is_placed {
-            // SAFETY: so many records.
-            let block = |i| unsafe { (*first.add(i)).block };
+        // different operations are disjoint from each other and from what is read. There are so many
+        // records, and they have run.
+        unsafe {
+            self.aead.run_records(first, count, likeness);
+            if whole.is_done(first, count) {
+                return Some(true);
+            }
+            let block = |i| (*first.add(i)).block;
             append(tags, Mapped::new(0..count, block));
         }
-        true
+        Some(false)
     }
 
     /// Runs plain messages as jobs, and ends their operations.
@@ -316,6 +326,47 @@ impl<A: Aead> AeadSession<A> {
     }
 }
 
+/// Which tags of records have [`TAG`] bytes.
+#[derive(Clone, Copy)]
+struct Whole {
+    /// Those to write, which the kernel has put into their places.
+    written: bool,
+    /// Those to compare.
+    expected: bool,
+}
+
+impl Whole {
+    #[inline(always)]
+    fn of<S>(messages: &PlainAeads<'_, '_, S>) -> Self {
+        Self {
+            written: messages.tag_len() == TAG,
+            expected: messages.expected_len() == TAG,
+        }
+    }
+
+    /// Whether nothing is left to do but to say that `count` records from `first` on, which have run,
+    /// succeeded: their tags are written, or are all those expected, which is one verdict.
+    ///
+    /// # Safety
+    /// There are so many records of these messages.
+    #[inline(always)]
+    unsafe fn is_done<K>(self, first: *const AeadRecord<K>, count: usize) -> bool {
+        if !self.expected {
+            return self.written;
+        }
+        let mut difference = 0;
+        for i in 0..count {
+            // SAFETY: the caller's promise: a tag to compare is valid for reads of so many bytes.
+            let (computed, expected) = unsafe {
+                let record = &*first.add(i);
+                (record.block, record.tag.cast::<[u8; TAG]>().read())
+            };
+            difference |= u128::from_ne_bytes(computed) ^ u128::from_ne_bytes(expected);
+        }
+        declassify(hint::black_box(difference) == 0)
+    }
+}
+
 /// Ends an operation by the tag of its job.
 #[inline]
 fn settle(mut op: ValidOp<'_, '_>, tag: Option<&[u8; TAG]>) {
@@ -351,8 +402,10 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        if !self.run_lone(batch) {
+        if batch.len() > 1 {
             self.run_stretches(batch);
+        } else {
+            self.run_one(batch);
         }
     }
 

@@ -72,6 +72,11 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
             None => None,
         }
     }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
 }
 
 /// Appends items, for all of which there is room: as `extend`, but always inlined, and with the length

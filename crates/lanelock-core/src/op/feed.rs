@@ -128,4 +128,10 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
             iv: op.iv.base.cast_const(),
         })
     }
+
+    /// The upper bound is the number of operations left.
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.feed.ops.len() - self.feed.taken))
+    }
 }

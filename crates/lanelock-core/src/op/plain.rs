@@ -334,6 +334,13 @@ impl<S> PlainAeads<'_, '_, S> {
     pub fn tag_len(&self) -> usize {
         self.tag_len
     }
+
+    /// Bytes of each tag that is compared; 0 if the sessions compute.
+    #[inline(always)]
+    #[must_use]
+    pub fn expected_len(&self) -> usize {
+        self.expected_len
+    }
 }
 
 impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {

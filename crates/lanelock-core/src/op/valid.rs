@@ -4,10 +4,11 @@
 #![allow(unsafe_code)] // opens the spans and places that validation has checked
 
 use std::fmt;
+use std::hint::black_box;
 use std::ops::Range;
 
 use super::flags::Flags;
-use super::tag::{copy_tag, equal};
+use super::tag::{copy_tag, difference};
 use super::{Extent, Op, Place};
 use crate::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use crate::buffer::{Access, Span};
@@ -362,18 +363,29 @@ impl<'a> ValidOp<'_, 'a> {
     #[inline]
     #[must_use]
     pub fn tag_matches(&self, tag: &[u8]) -> bool {
+        black_box(self.tag_difference(tag)) == 0
+    }
+
+    /// Zero if [`ValidOp::tag_matches`]: a verdict on several operations collects their differences, and
+    /// compares them with zero behind [`black_box`].
+    ///
+    /// # Panics
+    /// As [`ValidOp::tag_matches`].
+    #[inline]
+    #[must_use]
+    pub fn tag_difference(&self, tag: &[u8]) -> u128 {
         if !self.0.tag.is_separate() {
-            return self.inline_tag_matches(tag);
+            return self.inline_tag_difference(tag);
         }
         let expected = self.separate(&self.0.tag);
-        equal(&tag[..expected.len()], expected)
+        difference(&tag[..expected.len()], expected)
     }
 
     #[inline(never)]
-    fn inline_tag_matches(&self, tag: &[u8]) -> bool {
+    fn inline_tag_difference(&self, tag: &[u8]) -> u128 {
         let mut scratch = [0; MAX_TAG_LEN];
         let expected = self.expected_tag(&mut scratch);
-        equal(&tag[..expected.len()], expected)
+        difference(&tag[..expected.len()], expected)
     }
 
     /// The tag to compare: where it lies, or gathered into `scratch`. For a tag inside the payload
@@ -542,14 +554,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_equal_if_no_bit_differs() {
+    fn tags_differ_if_any_bit_does() {
         for len in 0..=MAX_TAG_LEN {
             let tag: Vec<u8> = (0..len).map(|n| (7 * n).to_le_bytes()[0]).collect();
-            assert!(equal(&tag, &tag.clone()), "{len}");
+            assert_eq!(difference(&tag, &tag.clone()), 0, "{len}");
             for bit in 0..8 * len {
                 let mut other = tag.clone();
                 other[bit / 8] ^= 1 << (bit % 8);
-                assert!(!equal(&tag, &other), "bit {bit} of {len} bytes");
+                let bits = difference(&tag, &other);
+                assert_ne!(bits, 0, "bit {bit} of {len} bytes");
             }
         }
     }

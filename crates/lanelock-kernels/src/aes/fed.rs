@@ -7,7 +7,7 @@ use core::ptr;
 use super::key::Schedule;
 use super::message::in_records;
 use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Mode, one_block, run_records, sweep};
+use super::sweep::{Mode, alone, one_block, run_records, sweep};
 use super::{BLOCK, KeySize, Message};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -23,6 +23,10 @@ impl Machine {
 
 /// Blocks of registers on which messages one after the other are as fast as side by side.
 const WIDE: usize = 4;
+
+/// Most bytes of a lone message that leaves the registers alone which `vzeroupper` spares: the others have
+/// room for it.
+const SHORT: usize = 256;
 
 /// Runs each message when it is yielded, on a machine that [is fed](Machine::is_fed), else several at a time.
 ///
@@ -41,9 +45,16 @@ pub(super) unsafe fn run_fed<'k, M: Mode>(
         // SAFETY: the caller's contract.
         return unsafe { run_several::<M>(machine, size, messages) };
     }
-    let fed = Fed::<M, _>(messages, PhantomData);
     // SAFETY: the caller's contract.
-    unsafe { machine.blocks.run_sized(size, fed) }
+    unsafe {
+        if messages.size_hint().1 == Some(1) {
+            let lone = Fed::<M, _, true>(messages, PhantomData);
+            machine.blocks.run_sized(size, lone);
+        } else {
+            let fed = Fed::<M, _, false>(messages, PhantomData);
+            machine.blocks.run_sized(size, fed);
+        }
+    }
 }
 
 /// # Safety
@@ -63,10 +74,12 @@ unsafe fn run_several<'k, M: Mode>(
     });
 }
 
-/// Messages for a machine that is fed.
-struct Fed<M, I>(I, PhantomData<M>);
+/// Messages for a machine that is fed; `LONE`: one at most, for which nothing is prepared that a loop would
+/// use again.
+struct Fed<M, I, const LONE: bool>(I, PhantomData<M>);
 
-impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Fed<M, I>
+impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>, const LONE: bool> PerRounds
+    for Fed<M, I, LONE>
 where
     M::Key: 'k,
 {
@@ -78,7 +91,37 @@ where
             unreachable!("a machine that is fed");
         }
         // SAFETY: the caller's promises.
-        unsafe { take_each::<M, V, ROUNDS>(proof, self.0) };
+        unsafe {
+            if LONE {
+                take_lone::<M, V, ROUNDS>(proof, self.0);
+            } else {
+                take_each::<M, V, ROUNDS>(proof, self.0);
+                V::forget(proof);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`take_each`].
+#[inline(always)]
+unsafe fn take_lone<'k, M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    mut messages: impl Iterator<Item = Message<'k, M::Key>>,
+) where
+    M::Key: 'k,
+{
+    let Some(message) = messages.next() else {
+        return;
+    };
+    // SAFETY: the caller's promises.
+    unsafe {
+        if !M::admits(message.iv) {
+            return M::run_other::<V, ROUNDS>(proof, message);
+        }
+        alone::<M, V, ROUNDS>(proof, &message);
+    }
+    if message.len as usize > SHORT {
         V::forget(proof);
     }
 }

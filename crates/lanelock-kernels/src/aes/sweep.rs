@@ -444,16 +444,28 @@ impl<M: Mode> PerRounds for Lone<'_, '_, M> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: the creator has seen a message; the caller's promises.
-        unsafe {
-            let message = self.0.get(0);
-            let len = message.len as usize;
-            if const { V::BLOCKS > 2 } && len > GROUP * V::BYTES {
-                let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.round_keys_ptr());
-                let mut transform = M::start(rounds, message.iv);
-                sweep(proof, &mut transform, message.source, message.target, len);
-            } else {
-                one::<M, V, ROUNDS>(proof, &message);
-            }
+        unsafe { alone::<M, V, ROUNDS>(proof, &self.0.get(0)) }
+    }
+}
+
+/// A message that no other runs beside, of a mode that admits it.
+///
+/// # Safety
+/// As for [`sweep_each`].
+#[inline(always)]
+pub(super) unsafe fn alone<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: &Message<'_, M::Key>,
+) {
+    let len = message.len as usize;
+    // SAFETY: the caller's promises.
+    unsafe {
+        if const { V::BLOCKS > 2 } && len > GROUP * V::BYTES {
+            let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.round_keys_ptr());
+            let mut transform = M::start(rounds, message.iv);
+            sweep(proof, &mut transform, message.source, message.target, len);
+        } else {
+            one::<M, V, ROUNDS>(proof, message);
         }
     }
 }

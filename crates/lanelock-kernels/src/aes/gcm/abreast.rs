@@ -1,30 +1,28 @@
 //! Messages of a few blocks, as many as a register has blocks: each has its block of every register,
 //! from its counters to its tag, so that none is left empty and no sum has to be folded.
 
-use super::products::{POWERS, SUMS, Sum, lengths, powers_from};
-use super::together::{Lot, idle, lot};
-use super::{Job, aad_of, iv, place_of};
+use super::lot::{Ends, Lot, add_aad, lot, powers, write_tags};
+use super::products::Sum;
+use super::{Job, iv};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::{from_fn, map};
 
-/// The jobs that `list` names, at least one. All have a text of as many bytes, which ends in the last of
-/// `N` blocks, and as much additional data, at most a block. `ONE_KEY`: all have the same.
+/// At least one job. All have a text of as many bytes, which ends in the last of `N` blocks, and as much
+/// additional data, at most a block. `ONE_KEY`: all have the same.
 ///
 /// # Safety
-/// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
-/// contract of [`encrypt_many`](super::encrypt_many); their keys have `ROUNDS` rounds.
+/// The contract of [`encrypt_many`](super::encrypt_many); the keys have `ROUNDS` rounds.
 pub(super) struct Abreast<
-    'l,
+    'j,
     'k,
     const ROUNDS: usize,
     const ENCRYPT: bool,
     const ONE_KEY: bool,
     const N: usize,
 > {
-    pub jobs: *mut Job<'k>,
-    pub list: &'l [u8],
+    pub jobs: &'j mut [Job<'k>],
     /// Whether all have an IV of twelve bytes.
     pub ivs: bool,
 }
@@ -36,23 +34,21 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usi
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let Self { jobs, list, ivs } = self;
+        let Self { jobs, ivs } = self;
+        let (mut job, mut left) = (jobs.as_mut_ptr(), jobs.len());
         // SAFETY: the creator's promises.
         unsafe {
-            let first = jobs.add(list[0].into());
-            let common = Rounds::<V, ROUNDS>::load(proof, (*first).key.cipher().as_ptr());
+            let common = Rounds::<V, ROUNDS>::load(proof, (*job).key.cipher().as_ptr());
             let mut blocks = [[0_u8; BLOCK]; N];
-            let text = blocks.as_mut_ptr().cast();
-            let mut idle = idle(&*first, text, (*first).len);
-            idle.aad_len = (*first).aad_len;
-            let ends = Ends::<V, ONE_KEY>::of(proof, first);
+            let mut idle = idle(&*job, blocks.as_mut_ptr().cast());
+            let ends = Ends::<V, ONE_KEY>::of(proof, job);
             // The hash of each lot waits until the next one's rounds are under way.
-            let (first, rest) = list.split_at(V::BLOCKS.min(list.len()));
-            let mut lot_jobs = lot(jobs, first, &raw mut idle);
+            let mut lot_jobs = lot(job, left, &raw mut idle);
             let (mut ciphertexts, mut masks) =
                 turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, lot_jobs, ivs);
-            for list in rest.chunks(V::BLOCKS) {
-                let next = lot(jobs, list, &raw mut idle);
+            while left > V::BLOCKS {
+                (job, left) = (job.add(V::BLOCKS), left - V::BLOCKS);
+                let next = lot(job, left, &raw mut idle);
                 let turned = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, next, ivs);
                 hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
                 (lot_jobs, (ciphertexts, masks)) = (next, turned);
@@ -60,6 +56,15 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usi
             hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
         }
     }
+}
+
+/// A message beside the last ones, of the key, the IV and the lengths of `job`. Its text, and its additional
+/// data, is at `text`.
+#[inline(always)]
+fn idle<'k>(job: &Job<'k>, text: *mut u8) -> Job<'k> {
+    Job::new(job.key, job.iv)
+        .text(text, text, job.len)
+        .aad(text, job.aad_len)
 }
 
 /// Encrypts or decrypts the texts; the ciphertexts, zeros behind each, and the masks of the tags.
@@ -177,56 +182,6 @@ unsafe fn xor<V: Vector, const ENCRYPT: bool, const N: usize>(
     }
 }
 
-/// What comes last in each hash: the lengths, the same in all, and with one key their product.
-pub(super) struct Ends<V, const ONE_KEY: bool> {
-    lengths: V,
-    product: Sum<V>,
-}
-
-impl<V: Vector, const ONE_KEY: bool> Ends<V, ONE_KEY> {
-    /// # Safety
-    /// As for [`Abreast`]; `first` is one of the jobs.
-    #[inline(always)]
-    pub unsafe fn of(proof: V::Proof, first: *mut Job<'_>) -> Self {
-        // SAFETY: the caller's promise.
-        let (aad_len, len) = unsafe { ((*first).aad_len, (*first).len) };
-        let mut ends = Self {
-            lengths: lengths(proof, aad_len, len),
-            product: Sum::zero(proof),
-        };
-        if ONE_KEY {
-            // SAFETY: the caller's promise.
-            unsafe { ends.product = ends.times([first; 4]) };
-        }
-        ends
-    }
-
-    /// The sums of `jobs`, with nothing before the lengths.
-    ///
-    /// # Safety
-    /// As for [`Abreast`].
-    #[inline(always)]
-    pub unsafe fn sum(&self, jobs: Lot<'_>) -> Sum<V> {
-        if ONE_KEY {
-            return self.product;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.times(jobs) }
-    }
-
-    /// # Safety
-    /// As for [`Abreast`].
-    #[inline(always)]
-    unsafe fn times(&self, jobs: Lot<'_>) -> Sum<V> {
-        let proof = self.lengths.proof();
-        let mut sum = Sum::zero(proof);
-        // SAFETY: the caller's promise.
-        let (h, h_sum) = unsafe { powers::<V, ONE_KEY>(proof, jobs, 1) };
-        sum.add(self.lengths, h, h_sum);
-        sum
-    }
-}
-
 /// Hashes additional data and ciphertexts, and leaves the tags in their places; `sum` has the lengths.
 ///
 /// # Safety
@@ -241,42 +196,11 @@ pub(super) unsafe fn hash<V: Vector, const ONE_KEY: bool, const N: usize>(
     let proof = masks.proof();
     // SAFETY: the caller's promises; each key has a block at each power.
     unsafe {
-        let len = (*jobs[0]).aad_len;
-        if len > 0 {
-            let aad = map(jobs, |job| aad_of::<V>(proof, (*job).aad, len));
-            let (h, h_sum) = powers::<V, ONE_KEY>(proof, jobs, N + 2);
-            sum.add(V::from_singles(proof, aad).coefficients(), h, h_sum);
-        }
+        add_aad::<V, ONE_KEY>(&mut sum, jobs, N);
         for (n, ciphertext) in ciphertexts.into_iter().enumerate() {
             let (h, h_sum) = powers::<V, ONE_KEY>(proof, jobs, N + 1 - n);
             sum.add(ciphertext.coefficients(), h, h_sum);
         }
-        let tags = sum.values().xor(masks);
-        tags.scatter(map(jobs, |job| place_of(job)).as_ptr());
-    }
-}
-
-/// A power of each job's H, and the sums of their halves.
-///
-/// # Safety
-/// As for [`Abreast`]; `power` is 1 to [`POWERS`].
-#[inline(always)]
-unsafe fn powers<V: Vector, const ONE_KEY: bool>(
-    proof: V::Proof,
-    jobs: Lot<'_>,
-    power: usize,
-) -> (V, V) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        if ONE_KEY {
-            let h = (*jobs[0]).key.powers().add(BLOCK * (POWERS - power));
-            return (V::broadcast(proof, h), V::broadcast(proof, h.add(SUMS)));
-        }
-        let single = V::single(proof);
-        let of_each = map(jobs, |job| {
-            powers_from::<V::Single>(single, (*job).key.powers(), power)
-        });
-        let h = V::from_singles(proof, map(of_each, |(h, _)| h));
-        (h, V::from_singles(proof, map(of_each, |(_, h_sum)| h_sum)))
+        write_tags(jobs, sum, masks);
     }
 }

@@ -11,26 +11,19 @@ use crate::aes::rounds::PerRounds;
 use crate::arch::blocks::Vector;
 use crate::arrays::map;
 
-/// The jobs that `list` names.
+/// Any jobs.
 ///
 /// # Safety
-/// The numbers in `list` are different and below the number of jobs at `jobs`, which keep the
-/// contract of [`encrypt_many`](super::encrypt_many).
-pub(super) struct InTurn<'l, 'k, const ENCRYPT: bool> {
-    pub jobs: *mut Job<'k>,
-    pub list: &'l [u8],
-}
+/// The contract of [`encrypt_many`](super::encrypt_many).
+pub(super) struct InTurn<'j, 'k, const ENCRYPT: bool>(pub &'j mut [Job<'k>]);
 
 impl<const ENCRYPT: bool> PerRounds for InTurn<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let mut behind: Option<Behind<V, ENCRYPT>> = None;
-        for &number in self.list {
+        for job in self.0 {
             // SAFETY: the creator's promises.
-            unsafe {
-                let job = &mut *self.jobs.add(number.into());
-                behind = Some(turn::<V, ROUNDS, ENCRYPT>(proof, job, behind));
-            }
+            behind = Some(unsafe { turn::<V, ROUNDS, ENCRYPT>(proof, job, behind) });
         }
         if let Some(behind) = behind {
             // SAFETY: the creator's promises.

@@ -102,10 +102,7 @@ unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         if is_short(V::BLOCKS, job) {
             return short::<V, ROUNDS, ENCRYPT>(proof, job);
         }
-        let turn = InTurn::<ENCRYPT> {
-            jobs: job,
-            list: &[0],
-        };
+        let turn = InTurn::<ENCRYPT>(slice::from_mut(job));
         V::enter(proof, (turn, WithRounds::<ROUNDS>));
     }
 }
@@ -229,7 +226,10 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
                 V::load_bytes(proof, source.add(end), within)
             };
         }
-        if !ENCRYPT {
+        // With so many registers: rounds in step, and products between them. Else the rounds of one register
+        // come behind all of another's, and wait.
+        let in_step = const { !ENCRYPT && G > 1 && V::BLOCKS > 2 };
+        if !ENCRYPT && !in_step {
             hash.add_registers(data, power);
         }
         // The IV and no counter, after the first key.
@@ -245,7 +245,17 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
             for stream in &mut stream {
                 *stream = stream.aes_enc(key);
             }
+            if in_step && r.is_multiple_of(2) {
+                V::pin(&mut stream);
+                if r <= 8 {
+                    hash.add_pair(&data, r.saturating_sub(2), power);
+                }
+            }
         });
+        if in_step && G > 8 {
+            let at = G.saturating_sub(1);
+            hash.add_registers([data[at]], power - V::BLOCKS * at);
+        }
         let last = rounds.last();
         for (data, stream) in data.iter_mut().zip(stream) {
             *data = stream.aes_enc_last(data.xor(last));

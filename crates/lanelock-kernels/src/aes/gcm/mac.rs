@@ -2,17 +2,17 @@
 //! what each has one block of shares a register with the others' of its lot, and so does all of it where it
 //! is no more. A few are faster alone.
 
-use super::abreast::{Ends, hash};
 use super::ghash::Ghash;
 use super::lone::{finish, turn};
+use super::lot::{Ends, Lot, add_aad, lot, write_tags};
 use super::products::{POWERS, Sum};
-use super::together::{self, Lot, lot};
-use super::{IN_ORDER, J0, Job, Key, Known, SORTED};
+use super::{J0, Job, Key, Known};
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::aes::{BLOCK, Message, ecb};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::map;
 use crate::machine::Machine;
+use crate::wipe::wipe;
 
 /// What GMAC prepares once per key, for the machine that it was made with.
 #[derive(Clone, Debug)]
@@ -53,7 +53,10 @@ impl MacKey {
         let message = Message::without_iv(source, target, BLOCK, self.0.cipher());
         // SAFETY: one block, in place.
         unsafe { ecb::encrypt_many(*machine, &[message]) };
-        (u128::from_ne_bytes(hashed) ^ u128::from_ne_bytes(mask)).to_ne_bytes()
+        let tag = u128::from_ne_bytes(hashed) ^ u128::from_ne_bytes(mask);
+        // Beside its tag, it tells the hash.
+        wipe(&mut mask);
+        tag.to_ne_bytes()
     }
 }
 
@@ -126,25 +129,20 @@ pub unsafe fn authenticate_many(machine: &Machine, jobs: &mut [MacJob<'_>], know
         }
         return;
     }
-    let abreast = known.one_length && first.aad_len <= BLOCK;
-    for jobs in jobs.chunks_mut(SORTED) {
-        let (jobs, list) = (jobs.as_mut_ptr().cast(), &IN_ORDER[..jobs.len()]);
-        macro_rules! run {
-            ($one_key:literal) => {
-                machine.blocks.run_hash(Authenticate::<$one_key> {
-                    jobs,
-                    list,
-                    abreast,
-                })
-            };
-        }
-        // SAFETY: the caller's contract.
-        unsafe {
-            if known.one_key {
-                run!(true);
-            } else {
-                run!(false);
-            }
+    let one_length = known.one_length;
+    macro_rules! run {
+        ($one_key:literal) => {
+            machine
+                .blocks
+                .run_hash(Authenticate::<$one_key> { jobs, one_length })
+        };
+    }
+    // SAFETY: the caller's contract.
+    unsafe {
+        if known.one_key {
+            run!(true);
+        } else {
+            run!(false);
         }
     }
 }
@@ -209,15 +207,14 @@ unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>) {
     }
 }
 
-/// The jobs that `list` names, at least one, without a text. `ONE_KEY`: all have the same.
+/// At least one job. `ONE_KEY`: all have the same.
 ///
 /// # Safety
-/// The contract of [`authenticate_many`]; the numbers are below the number of jobs at `jobs`.
-struct Authenticate<'l, 'k, const ONE_KEY: bool> {
-    jobs: *mut Job<'k>,
-    list: &'l [u8],
-    /// Whether all have as much additional data, at most a block.
-    abreast: bool,
+/// The contract of [`authenticate_many`].
+struct Authenticate<'j, 'k, const ONE_KEY: bool> {
+    jobs: &'j mut [MacJob<'k>],
+    /// Whether all messages have as many bytes.
+    one_length: bool,
 }
 
 impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
@@ -225,42 +222,64 @@ impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let Self { jobs, list, .. } = self;
+        let Self { jobs, one_length } = self;
+        let (first, count): (*mut Job<'_>, _) = (jobs.as_mut_ptr().cast(), jobs.len());
         // SAFETY: the creator's promises; those behind the last message repeat it.
         unsafe {
-            let ends = Ends::<V, ONE_KEY>::of(proof, jobs.add(list[0].into()));
-            for list in list.chunks(V::BLOCKS) {
-                let last = jobs.add(list[list.len() - 1].into());
-                let lot: Lot<'_> = lot(jobs, list, last);
+            let last = first.add(count - 1);
+            let abreast = one_length && (*first).aad_len <= BLOCK;
+            let ends = Ends::<V, ONE_KEY>::of(proof, first);
+            let mut n = 0;
+            while n < count {
+                let lot: Lot<'_> = lot(first.add(n), count - n, last);
                 let mut masks = [masks::<V, ONE_KEY>(proof, lot)];
                 // Else their rounds would move to where they are used, and wait there.
                 V::pin(&mut masks);
                 let [masks] = masks;
-                if self.abreast {
-                    hash::<V, ONE_KEY, 0>(lot, ends.sum(lot), [], masks);
-                    continue;
+                let mut sum = if one_length {
+                    ends.sum(lot)
+                } else {
+                    Ends::<V, ONE_KEY>::sum_of_each(proof, lot)
+                };
+                if abreast {
+                    add_aad::<V, ONE_KEY>(&mut sum, lot, 0);
+                } else {
+                    sum.add_rows(rows(proof, lot, count - n));
                 }
-                let mut rows = [Sum::zero(proof); 4];
-                // As straight code: rows in a loop would be in memory.
-                macro_rules! row {
-                    ($($i:literal)*) => {$(
-                        if $i < V::BLOCKS {
-                            rows[$i] = if $i < list.len() {
-                                let job = &*lot[$i];
-                                let mut hash = Ghash::<V>::start(proof, job.key.powers());
-                                hash.absorb_open::<false>(job.aad, job.aad_len, 1);
-                                hash.sum()
-                            } else {
-                                rows[$i - usize::from($i > 0)]
-                            };
-                        }
-                    )*};
-                }
-                row!(0 1 2 3);
-                together::finish::<V, ONE_KEY, false>(lot, rows, masks);
+                write_tags(lot, sum, masks);
+                n += V::BLOCKS;
             }
         }
     }
+}
+
+/// The sums of what each of `count` jobs hashes, but for its lengths; those behind have the last one's.
+///
+/// # Safety
+/// The jobs are valid.
+#[inline(always)]
+unsafe fn rows<V: Vector>(proof: V::Proof, jobs: Lot<'_>, count: usize) -> [Sum<V>; 4] {
+    let mut rows = [Sum::zero(proof); 4];
+    // As straight code: rows in a loop would be in memory.
+    macro_rules! row {
+        ($($i:literal)*) => {$(
+            if $i < V::BLOCKS {
+                rows[$i] = if $i < count {
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        let job = &*jobs[$i];
+                        let mut hash = Ghash::<V>::start(proof, job.key.powers());
+                        hash.absorb_open::<false>(job.aad, job.aad_len, 1);
+                        hash.sum()
+                    }
+                } else {
+                    rows[$i - usize::from($i > 0)]
+                };
+            }
+        )*};
+    }
+    row!(0 1 2 3);
+    rows
 }
 
 /// The masks of a lot's tags.

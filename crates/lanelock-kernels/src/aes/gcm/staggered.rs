@@ -2,9 +2,9 @@
 //! What each has one block of shares a register with the others' of its lot.
 
 use super::Job;
+use super::lot::{Ends, Lot, add_aad, lot, write_tags};
 use super::products::{POWERS, Sum};
 use super::text::Counters;
-use super::together::{Lot, finish, lot, xor};
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
@@ -15,21 +15,22 @@ pub(super) const REGISTERS: usize = 9;
 // A block before the text and one behind, in registers of up to four.
 const _: () = assert!(4 * REGISTERS + 2 <= POWERS);
 
-/// As [`Together`](super::together::Together), for any number of messages of up to [`REGISTERS`]
-/// registers; `ROUNDS` may be [`ANY`](crate::aes::rounds::ANY).
+/// At least one job. All have a text of as many bytes, which ends in the last of `G` registers, at most
+/// [`REGISTERS`], and as much additional data, at most a block. `ONE_KEY`: all have the same. `ROUNDS` may
+/// be [`ANY`](crate::aes::rounds::ANY).
 ///
 /// # Safety
-/// As for [`Together`](super::together::Together).
+/// The contract of [`encrypt_many`](super::encrypt_many); the keys have `ROUNDS` rounds, or as many as the
+/// first.
 pub(super) struct Staggered<
-    'l,
+    'j,
     'k,
     const ROUNDS: usize,
     const ENCRYPT: bool,
     const G: usize,
     const ONE_KEY: bool,
 > {
-    pub jobs: *mut Job<'k>,
-    pub list: &'l [u8],
+    pub jobs: &'j mut [Job<'k>],
 }
 
 impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bool> Kernel
@@ -39,41 +40,39 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let Self { jobs, list } = self;
         let single = V::single(proof);
-        let Some(&first) = list.first() else {
-            return;
-        };
-        // SAFETY: the creator's promises.
+        let (first, count) = (self.jobs.as_mut_ptr(), self.jobs.len());
+        // SAFETY: the creator's promises; the numbers are below that of the jobs.
         unsafe {
-            let mut job = jobs.add(first.into());
-            let mut rounds = Rounds::<V, ROUNDS>::load(proof, (*job).key.cipher().as_ptr());
+            let len = (*first).len;
+            let blocks = len.div_ceil(BLOCK);
+            let ends = Ends::<V, ONE_KEY>::of(proof, first);
+            let mut rounds = Rounds::<V, ROUNDS>::load(proof, (*first).key.cipher().as_ptr());
             let mut rows = [Sum::zero(proof); 4];
             // Of the lot: all in one register, or one by one.
             let (mut masks, mut own) = (V::zero(proof), [V::Single::zero(single); 4]);
             // Not hashed yet; before the first message it is nobody's, and its row is overwritten.
             let mut text = [V::zero(proof); G];
-            for n in 0..list.len() {
-                let (before, i) = (job, n % V::BLOCKS);
-                job = jobs.add(list[n].into());
+            let mut powers = (*first).key.powers();
+            for n in 0..count {
+                let (job, i) = (first.add(n), n % V::BLOCKS);
                 let mut mask = V::zero(proof);
                 if !ONE_KEY {
                     rounds = rounds.load_alike((*job).key.cipher().as_ptr());
                     mask = V::splat(proof, (*job).j0());
                 }
                 let sum = turn::<V, ROUNDS, ENCRYPT, G, ONE_KEY>(
-                    &rounds, &*job, &*before, &mut text, &mut mask,
+                    &rounds, &*job, len, powers, &mut text, &mut mask,
                 );
                 rows[(i + V::BLOCKS - 1) % V::BLOCKS] = sum;
                 if i == 0 {
                     if n > 0 {
-                        let lot = lot(jobs, &list[n - V::BLOCKS..n], job);
-                        finish::<V, ONE_KEY, true>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+                        let lot = lot(first.add(n - V::BLOCKS), V::BLOCKS, job);
+                        finish(&ends, lot, blocks, rows, masks_of::<V, ONE_KEY>(masks, own));
                     }
                     if ONE_KEY {
-                        let end = list.len().min(n + V::BLOCKS);
-                        let last = jobs.add(list[end - 1].into());
-                        let lot: Lot<'_> = lot(jobs, &list[n..end], last);
+                        let last = first.add(count - 1);
+                        let lot: Lot<'_> = lot(job, count - n, last);
                         let mut blocks = [V::Single::zero(single); 4];
                         for i in 0..V::BLOCKS {
                             blocks[i] = V::Single::splat(single, (*lot[i]).j0());
@@ -83,20 +82,43 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 }
                 if !ONE_KEY {
                     own[i] = mask.first();
+                    powers = (*job).key.powers();
                 }
             }
             let mut sum = Sum::zero(proof);
-            let power = (*job).len.div_ceil(BLOCK) + 1;
-            sum.add_registers(text, (*job).key.powers(), power);
+            sum.add_registers(text, powers, blocks + 1);
             // Those behind the last message repeat it.
-            let last = (list.len() - 1) % V::BLOCKS;
+            let last = (count - 1) % V::BLOCKS;
             let mask = own[last];
             for i in last..V::BLOCKS {
                 (rows[i], own[i]) = (sum, mask);
             }
-            let lot = lot(jobs, &list[list.len() - 1 - last..], job);
-            finish::<V, ONE_KEY, true>(lot, rows, masks_of::<V, ONE_KEY>(masks, own));
+            let job = first.add(count - 1);
+            let lot = lot(job.sub(last), last + 1, job);
+            finish(&ends, lot, blocks, rows, masks_of::<V, ONE_KEY>(masks, own));
         }
+    }
+}
+
+/// Adds what comes before and behind texts of so many blocks, whose sums are `rows`, and leaves the tags in
+/// their places.
+///
+/// # Safety
+/// As for [`Staggered`].
+#[inline(always)]
+unsafe fn finish<V: Vector, const ONE_KEY: bool>(
+    ends: &Ends<V, ONE_KEY>,
+    jobs: Lot<'_>,
+    blocks: usize,
+    rows: [Sum<V>; 4],
+    masks: V,
+) {
+    // SAFETY: the caller's promises; a text has at most two blocks less than there are powers.
+    unsafe {
+        let mut sum = ends.sum(jobs);
+        add_aad::<V, ONE_KEY>(&mut sum, jobs, blocks);
+        sum.add_rows(rows);
+        write_tags(jobs, sum, masks);
     }
 }
 
@@ -111,9 +133,9 @@ fn masks_of<V: Vector, const ONE_KEY: bool>(masks: V, mut own: [V::Single; 4]) -
     V::from_singles(masks.proof(), own)
 }
 
-/// Encrypts or decrypts the text of `job`, and `mask` unless it has another place, and hashes the
-/// text of `before`: its ciphertext is `text`, zeros behind it, and that of `job` replaces it. The
-/// sum of the hash.
+/// Encrypts or decrypts the text of `job`, of `len` bytes, and `mask` unless it has another place, and
+/// hashes that of the message before, by `powers`: its ciphertext is `text`, zeros behind it, and that of
+/// `job` replaces it. The sum of the hash.
 ///
 /// # Safety
 /// As for [`Staggered`].
@@ -127,7 +149,8 @@ unsafe fn turn<
 >(
     rounds: &Rounds<V, ROUNDS>,
     job: &Job<'_>,
-    before: &Job<'_>,
+    len: usize,
+    powers: *const u8,
     text: &mut [V; G],
     mask: &mut V,
 ) -> Sum<V> {
@@ -135,8 +158,7 @@ unsafe fn turn<
     unsafe {
         let proof = rounds.proof();
         let mut sum = Sum::zero(proof);
-        let powers = before.key.powers();
-        let power = before.len.div_ceil(BLOCK) + 1;
+        let power = len.div_ceil(BLOCK) + 1;
         let j0 = V::splat(proof, job.j0());
         let mut stream = if job.counts_from_one() {
             Counters::of_first::<G>(j0.xor(rounds.at(0)))
@@ -178,7 +200,47 @@ unsafe fn turn<
             V::pin(&mut masks);
             [*mask] = masks;
         }
-        *text = xor::<V, ENCRYPT, G>(job, stream);
+        *text = xor::<V, ENCRYPT, G>(job, len, stream);
         sum
+    }
+}
+
+/// Adds the key stream to a text of `len` bytes; returns the ciphertext, zeros behind it.
+///
+/// # Safety
+/// As for [`Staggered`].
+#[inline(always)]
+unsafe fn xor<V: Vector, const ENCRYPT: bool, const G: usize>(
+    job: &Job<'_>,
+    len: usize,
+    stream: [V; G],
+) -> [V; G] {
+    let (source, target) = (job.source, job.target);
+    // SAFETY: the text reaches the last register; there `within` cuts loads and stores off at its
+    // end.
+    unsafe {
+        let proof = stream[0].proof();
+        let mut ciphertext = stream;
+        for g in 0..G {
+            let from = source.wrapping_add(V::BYTES * g);
+            let to = target.wrapping_add(V::BYTES * g);
+            let within = len.saturating_sub(V::BYTES * g).min(V::BYTES);
+            if g < G - 1 || !V::MASKS && within == V::BYTES {
+                let data = V::load(proof, from);
+                let turned = data.xor(stream[g]);
+                turned.store(to);
+                ciphertext[g] = if ENCRYPT { turned } else { data };
+            } else {
+                let data = V::load_bytes(proof, from, within);
+                let turned = data.xor(stream[g]);
+                turned.store_bytes(to, within);
+                ciphertext[g] = if ENCRYPT {
+                    turned.keep_bytes(within)
+                } else {
+                    data
+                };
+            }
+        }
+        ciphertext
     }
 }
