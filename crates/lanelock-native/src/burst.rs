@@ -11,6 +11,10 @@ use lanelock_core::session::SessionMemory;
 /// Messages of one kernel call: twice the lanes of the widest tier.
 pub(crate) const BURST: usize = 64;
 
+/// Messages of one call of a kernel whose lanes take the next message when one ends: with messages of many
+/// lengths, lanes are idle only behind the last ones.
+pub(crate) const LONG_BURST: usize = 256;
+
 /// A text in one piece, without the borrow that [`Run`] has. Source and target are the same memory
 /// or disjoint.
 #[derive(Clone, Copy, Debug)]

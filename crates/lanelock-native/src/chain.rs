@@ -9,7 +9,7 @@ use lanelock_core::transform::Direction;
 use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, memory};
-use crate::cipher::{self, Cipher, iv_of, run_payloads};
+use crate::cipher::{Cipher, iv_of, run_payloads};
 use crate::group::Group;
 use crate::mac::{self, Mac, Tags};
 use crate::tags::{all_match, settle, verify_each};
@@ -47,8 +47,8 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         self.group.number()
     }
 
-    /// Runs and completes at most [`BURST`] operations of sessions of type `S`. Each way is on its own,
-    /// so that none reserves the stack of another.
+    /// Runs and completes operations of sessions of type `S`, at most [`mac::at_a_time`]. Each
+    /// way is on its own, so that none reserves the stack of another.
     #[inline]
     pub(crate) fn run<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         match (self.order, self.direction) {
@@ -68,14 +68,13 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
     #[inline(never)]
     fn encrypt_then_mac<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
         let from = Ciphertext::InOutput;
+        self.run_cipher::<S>(batch);
         match batch.plain() {
             Some(mut plain) => {
-                cipher::run_plain(&self.cipher, plain.payloads(), cipher_of::<S>);
                 mac::run_plain(&self.mac, plain.tags(from), mac_of::<S>);
                 batch.complete(Status::Success);
             }
             None => {
-                cipher::run_any(&self.cipher, batch, cipher_of::<S>);
                 let mut tags = Tags::new();
                 mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
                 tags.for_each(batch, settle);
@@ -104,8 +103,16 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         batch: &mut Batch<'_, '_>,
     ) {
         batch.pending(|batch| {
-            run_payloads(&self.cipher, batch, cipher_of::<S>);
+            self.run_cipher::<S>(batch);
             batch.complete(Status::Success);
+        });
+    }
+
+    /// Encrypts or decrypts, [`BURST`] operations at a time.
+    #[inline]
+    fn run_cipher<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| {
+            run_payloads(&self.cipher, batch, cipher_of::<S>);
         });
     }
 
@@ -115,7 +122,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
         match batch.plain() {
             Some(mut plain) => {
                 mac::run_plain(&self.mac, plain.tags(from), mac_of::<S>);
-                cipher::run_plain(&self.cipher, plain.payloads(), cipher_of::<S>);
+                self.run_cipher::<S>(batch);
                 batch.complete(Status::Success);
             }
             None => {
@@ -136,7 +143,7 @@ impl<C: Cipher, M: Mac> Chain<C, M> {
     /// Plaintext is written before the tag is compared, and wiped unless it matches.
     #[inline(never)]
     fn decrypt_then_verify<S: ChainSession<Cipher = C, Mac = M>>(&self, batch: &mut Batch<'_, '_>) {
-        run_payloads(&self.cipher, batch, cipher_of::<S>);
+        self.run_cipher::<S>(batch);
         let mut tags = Tags::new();
         let from = Ciphertext::InOutput;
         mac::run_beside(&self.mac, batch, from, mac_of::<S>, &mut tags);
@@ -184,7 +191,8 @@ impl<C: Cipher, M: Mac> EngineSession for Chain<C, M> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| self.run::<Self>(batch));
+        let at_a_time = mac::at_a_time::<M>(batch);
+        batch.for_each_stretch(at_a_time, |batch| self.run::<Self>(batch));
     }
 
     fn memory(&self) -> SessionMemory {

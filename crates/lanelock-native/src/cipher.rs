@@ -319,7 +319,7 @@ pub(crate) fn run_payloads<'a, S: EngineSession, C: Cipher>(
 
 /// [`run_payloads`], for operations that are plain.
 #[inline(always)]
-pub(crate) fn run_plain<'a, S: EngineSession, C: Cipher>(
+fn run_plain<'a, S: EngineSession, C: Cipher>(
     any: &C,
     payloads: PlainPayloads<'_, 'a, S>,
     cipher: impl Fn(&'a S) -> &'a C,
@@ -355,7 +355,7 @@ fn run_columns<C: Cipher>(any: &C, ciphers: &[&C], columns: Columns<'_>) {
 
 /// [`run_payloads`], for operations that may be of any form.
 #[inline(never)]
-pub(crate) fn run_any<'a, S: EngineSession, C: Cipher>(
+fn run_any<'a, S: EngineSession, C: Cipher>(
     any: &C,
     batch: &mut Batch<'_, 'a>,
     cipher: impl Fn(&'a S) -> &'a C,

@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::engine::{Ciphertext, ValidOp};
 use lanelock_kernels::hash::{Algorithm, HmacKey, Job, Kernels, Stream, hash_many};
 
-use crate::burst::BURST;
+use crate::burst::LONG_BURST;
 use crate::mac::{Mac, Message};
 
 /// A hash: what computes it, and the key of its HMAC if it is one.
@@ -81,10 +81,11 @@ unsafe fn job<'k, A: Algorithm, K: MaybeKey<A>>(message: Message<'k, Hasher<A, K
 impl<A: Algorithm, K: MaybeKey<A>> Mac for Hasher<A, K> {
     const TAG: usize = A::DIGEST;
     const TAKES_PIECES: bool = true;
+    const AT_A_TIME: usize = LONG_BURST;
 
     #[inline(always)]
     unsafe fn run<'k>(&self, messages: impl Iterator<Item = Message<'k, Self>>) {
-        let mut jobs = ArrayVec::<_, BURST>::new();
+        let mut jobs = ArrayVec::<_, LONG_BURST>::new();
         // SAFETY: the caller's promise.
         messages.for_each(|message| jobs.push(unsafe { job(message) }));
         hash_many(self.kernels, &mut jobs);

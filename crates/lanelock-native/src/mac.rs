@@ -16,7 +16,7 @@ use lanelock_core::engine::{
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 
-use crate::burst::{BURST, Mapped, memory, session_of};
+use crate::burst::{BURST, LONG_BURST, Mapped, memory, session_of};
 use crate::group::Group;
 use crate::tags::{settle, verify_each};
 
@@ -28,7 +28,10 @@ pub(crate) trait Mac: Send + Sync + 'static {
     /// Whether [`Mac::run`] takes messages in several pieces.
     const TAKES_PIECES: bool = false;
 
-    /// Runs at most [`BURST`] messages, and writes each tag to its place.
+    /// Most messages that [`Mac::run`] takes, at most [`LONG_BURST`].
+    const AT_A_TIME: usize = BURST;
+
+    /// Runs at most [`Mac::AT_A_TIME`] messages, and writes each tag to its place.
     ///
     /// # Safety
     /// The MACs of the messages are of one group, and so is this. Pieces are valid and stay as they
@@ -67,10 +70,20 @@ pub(crate) struct Message<'k, M> {
     pub(crate) tag: &'k mut [u8],
 }
 
-/// Pieces of all messages of a burst but their first ones. Messages that find no room run alone.
+/// Pieces of all messages of a [`BURST`] but their first ones. Messages that find no room run alone.
 const MORE: usize = 8 * BURST;
 
-/// Computes the tags of at most [`BURST`] plain operations, and writes each to its place. `any` is a
+/// How many operations of a batch run together: plain ones of several lengths, as many as an `M` takes. Those
+/// of one length end together anyway, and fewer stay in the caches; for others there is no room.
+#[inline]
+pub(crate) fn at_a_time<M: Mac>(batch: &mut Batch<'_, '_>) -> usize {
+    match batch.plain() {
+        Some(plain) if !plain.likeness().one_length => M::AT_A_TIME,
+        _ => BURST,
+    }
+}
+
+/// Computes the tags of at most [`Mac::AT_A_TIME`] plain operations, and writes each to its place. `any` is a
 /// MAC of their group; the sessions compute tags.
 #[inline]
 pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
@@ -89,7 +102,7 @@ pub(crate) fn run_plain<'a, S: EngineSession, M: Mac>(
     unsafe { any.run(messages) };
 }
 
-/// Computes the tags of at most [`BURST`] operations beside them. `any` is a MAC of their group. On its
+/// Computes the tags of at most [`Mac::AT_A_TIME`] operations beside them. `any` is a MAC of their group. On its
 /// own, so that what only writes tags has the registers to itself, and no stack to reserve for this.
 #[inline(never)]
 pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
@@ -126,7 +139,7 @@ pub(crate) fn run_beside<'a, S: EngineSession, M: Mac>(
 
 /// Whole tags of a batch's operations, one after another.
 pub(crate) struct Tags {
-    bytes: ArrayVec<u8, { BURST * MAX_TAG_LEN }>,
+    bytes: ArrayVec<u8, { LONG_BURST * MAX_TAG_LEN }>,
     /// Bytes of each.
     len: usize,
 }
@@ -139,7 +152,7 @@ impl Tags {
 
     /// Room for `count` tags of an `M`.
     fn room<M: Mac>(&mut self, count: usize) -> slice::ChunksExactMut<'_, u8> {
-        const NONE: [u8; BURST * MAX_TAG_LEN] = [0; BURST * MAX_TAG_LEN];
+        static NONE: [u8; LONG_BURST * MAX_TAG_LEN] = [0; LONG_BURST * MAX_TAG_LEN];
         self.bytes.clear();
         self.bytes
             .try_extend_from_slice(&NONE[..count * M::TAG])
@@ -299,10 +312,11 @@ impl<M: Mac> MacSession<M> {
         true
     }
 
-    /// Runs operations up to [`BURST`] at a time. On its own, so that a lone one saves few registers.
+    /// Runs operations up to [`at_a_time`]. On its own, so that a lone one saves few registers.
     #[inline(never)]
     fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| match batch.plain() {
+        let at_a_time = at_a_time::<M>(batch);
+        batch.for_each_stretch(at_a_time, |batch| match batch.plain() {
             Some(mut plain) if plain.direction() == Direction::Forward => {
                 run_plain(&self.mac, plain.tags(FROM), Self::mac);
                 batch.complete(Status::Success);

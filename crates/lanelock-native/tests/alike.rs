@@ -12,7 +12,7 @@ use lanelock_native::{Native, Tier};
 use lanelock_openssl::OpenSsl;
 
 /// Numbers of messages around those of lanes, of a kernel call and of two.
-const BURSTS: [usize; 12] = [1, 2, 4, 5, 16, 17, 31, 32, 33, 64, 65, 130];
+const BURSTS: [usize; 13] = [1, 2, 4, 5, 16, 17, 31, 32, 33, 64, 65, 130, 300];
 
 /// Sessions of a kind.
 const SESSIONS: u8 = 3;

@@ -146,6 +146,13 @@ impl<'w, 'a> Plain<'w, 'a> {
         self.ops[0].session.rules.direction()
     }
 
+    /// What is known of them together.
+    #[inline(always)]
+    #[must_use]
+    pub fn likeness(&self) -> Likeness {
+        self.likeness
+    }
+
     /// Payloads and IVs, for sessions that encrypt or decrypt.
     ///
     /// # Panics

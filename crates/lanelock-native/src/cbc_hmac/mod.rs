@@ -9,10 +9,11 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::interleave::Instructions;
 use lanelock_kernels::aes::interleave::Interleave;
 
-use crate::burst::{BURST, memory};
+use crate::burst::memory;
 use crate::cbc::Cbc;
 use crate::chain::{Chain, ChainSession};
 use crate::hash::Hmac;
+use crate::mac;
 
 /// The session of AES-CBC and HMAC.
 pub(crate) struct CbcHmac<C, A: Interleave> {
@@ -85,7 +86,8 @@ impl<C: Cbc, A: Interleave> EngineSession for CbcHmac<C, A> {
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
         let chain = &self.chain;
-        batch.for_each_stretch(BURST, |batch| match self.together {
+        let at_a_time = mac::at_a_time::<Hmac<A>>(batch);
+        batch.for_each_stretch(at_a_time, |batch| match self.together {
             Some(token) if self.run_interleaved(token, batch) => {
                 if chain.verifies_first() {
                     chain.cipher_pending::<Self>(batch);
