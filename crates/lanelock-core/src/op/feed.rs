@@ -23,12 +23,16 @@ pub struct Feed<'f, 'a> {
     bytes: u64,
 }
 
-/// Payloads and IVs of the operations of a [`Feed`].
+/// Payloads and IVs of the operations of a [`Feed`], which learns when this is dropped how many were taken:
+/// until then the count is where nothing that a kernel writes can be, in registers.
 ///
 /// Invariant: the session of the first operation encrypts or decrypts, and its engine's part is an `S`.
-#[derive(Debug)]
 pub struct FedPayloads<'w, 'f, 'a, S> {
     feed: &'w mut Feed<'f, 'a>,
+    /// Those of the feed.
+    session: &'a SessionInner,
+    taken: usize,
+    bytes: u64,
     engine: PhantomData<&'a S>,
 }
 
@@ -71,6 +75,9 @@ impl<'f, 'a> Feed<'f, 'a> {
         let of_type = self.session.engine_as::<S>().is_some();
         assert!(of_type, "the sessions of a kind are of one type");
         FedPayloads {
+            session: self.session,
+            taken: self.taken,
+            bytes: self.bytes,
             feed: self,
             engine: PhantomData,
         }
@@ -100,6 +107,14 @@ impl fmt::Debug for Feed<'_, '_> {
     }
 }
 
+impl<S> fmt::Debug for FedPayloads<'_, '_, '_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FedPayloads")
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
     type Item = FedPayload<'a, S>;
 
@@ -109,16 +124,16 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
         reason = "of one run that is admitted: below 4 GiB"
     )]
     fn next(&mut self) -> Option<FedPayload<'a, S>> {
-        let first = self.feed.session;
-        let op = self.feed.ops.get_mut(self.feed.taken)?;
+        let first = self.session;
+        let op = self.feed.ops.get_mut(self.taken)?;
         let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
         if !alike || !first.rules.whole.admits_new(op) {
             return None;
         }
         let len = op.input.size.word();
         op.status = Status::Success;
-        self.feed.taken += 1;
-        self.feed.bytes += len;
+        self.taken += 1;
+        self.bytes += len;
         Some(FedPayload {
             // SAFETY: the invariant: sessions of one kind have engine's parts of one type.
             session: unsafe { op.session.engine_that_is() },
@@ -132,6 +147,13 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
     /// The upper bound is the number of operations left.
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.feed.ops.len() - self.feed.taken))
+        (0, Some(self.feed.ops.len() - self.taken))
+    }
+}
+
+impl<S> Drop for FedPayloads<'_, '_, '_, S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        (self.feed.taken, self.feed.bytes) = (self.taken, self.bytes);
     }
 }
