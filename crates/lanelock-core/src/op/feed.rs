@@ -65,7 +65,8 @@ impl<'f, 'a> Feed<'f, 'a> {
         }
     }
 
-    /// Payloads and IVs, for sessions that encrypt or decrypt. The engine has to run each one that it takes.
+    /// Payloads and IVs, for sessions that encrypt or decrypt. The engine has to run each one that it takes,
+    /// and to drop what this returns, not to forget it: else those are not counted.
     ///
     /// # Panics
     /// Unless the session of the first operation encrypts or decrypts, and has an `S` as the engine's part.
