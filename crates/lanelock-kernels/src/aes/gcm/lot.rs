@@ -17,13 +17,8 @@ pub(super) type Lot<'k> = [*mut Job<'k>; 4];
 #[inline(always)]
 pub(super) unsafe fn lot<'k>(first: *mut Job<'k>, count: usize, filler: *mut Job<'k>) -> Lot<'k> {
     // SAFETY: the caller's promise.
-    from_fn(|i| {
-        if i < count {
-            unsafe { first.add(i) }
-        } else {
-            filler
-        }
-    })
+    let job = |i| unsafe { first.add(i) };
+    from_fn(|i| if i < count { job(i) } else { filler })
 }
 
 /// What comes last in each hash: the lengths, the same in all, and with one key their product.
