@@ -114,14 +114,16 @@ unsafe fn take_lone<'k, M: Mode, V: Vector, const ROUNDS: usize>(
     let Some(message) = messages.next() else {
         return;
     };
+    let len = message.len as usize;
     // SAFETY: the caller's promises.
     unsafe {
-        if !M::admits(message.iv) {
-            return M::run_other::<V, ROUNDS>(proof, message);
+        if M::admits(message.iv) {
+            alone::<M, V, ROUNDS>(proof, &message);
+        } else {
+            M::run_other::<V, ROUNDS>(proof, message);
         }
-        alone::<M, V, ROUNDS>(proof, &message);
     }
-    if message.len as usize > SHORT {
+    if len > SHORT {
         V::forget(proof);
     }
 }
