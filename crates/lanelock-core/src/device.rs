@@ -214,7 +214,7 @@ impl Device {
         let opened = Wiped::boxed(engine.open(transform)?);
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
-        let rules = Rules::new(transform, group, opened.is_fed());
+        let rules = Rules::new(transform, group, opened.fed());
         let kind = self.0.kinds.of(&rules, &**opened);
         Ok(Session::new(
             transform,

@@ -4,8 +4,8 @@ use std::any::Any;
 
 pub use crate::group::{Batch, Grouping, Ops};
 pub use crate::op::{
-    AeadRecord, Ciphertext, Columns, FedPayload, FedPayloads, Feed, LastSession, Likeness, Plain,
-    PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags, ValidOp,
+    Ciphertext, Columns, FedPayload, FedPayloads, FedRecords, Feed, LastSession, Likeness, Lone,
+    Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags, Record, ValidOp,
 };
 pub use crate::per_queue::{PerQueue, QueueToken};
 pub use crate::stats::Counters;
@@ -14,6 +14,7 @@ pub use crate::wiped::Wiped;
 use crate::algorithm::Algorithm;
 use crate::session::{SessionError, SessionMemory};
 use crate::sizes::Sizes;
+use crate::status::Status;
 use crate::transform::Transform;
 
 /// An implementation of a set of algorithms.
@@ -54,9 +55,16 @@ pub trait EngineSession: Any + Send + Sync {
     /// calling queue pair's key to its contexts.
     fn process(&self, queue: &mut QueueToken, batch: &mut Batch<'_, '_>);
 
-    /// Whether bursts that begin with an operation of this session go through [`EngineSession::feed`].
-    fn is_fed(&self) -> bool {
-        false
+    /// Runs the only operation of a burst, of this session, as [`EngineSession::process`] would; returns how
+    /// it ended, which an engine need not record.
+    fn process_lone(&self, queue: &mut QueueToken, op: Lone<'_, '_>) -> Status {
+        op.in_batch(|batch| self.process(queue, batch))
+    }
+
+    /// Which bursts that begin with an operation of this session go through [`EngineSession::feed`]. The
+    /// answer is the same for sessions that differ in their keys alone.
+    fn fed(&self) -> Fed {
+        Fed::NONE
     }
 
     /// Runs operations as it takes them from `feed`, up to one that is not to be had there; that and
@@ -65,6 +73,35 @@ pub trait EngineSession: Any + Send + Sync {
 
     /// Bytes held by the session itself, and by each queue pair's context.
     fn memory(&self) -> SessionMemory;
+}
+
+/// Which bursts of several operations an engine takes one by one. A burst is fed if any of this holds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Fed {
+    /// It has no more operations.
+    pub few: u32,
+    /// It has no more operations, and the first an input of `lengths`.
+    pub most: u32,
+    /// Bytes, from the least to the largest.
+    pub lengths: [u32; 2],
+    /// The inputs seem to have several lengths, as a look at some of them says.
+    pub unlike: bool,
+}
+
+impl Fed {
+    /// No burst.
+    pub const NONE: Self = Self {
+        few: 0,
+        most: 0,
+        lengths: [0; 2],
+        unlike: false,
+    };
+
+    /// Every burst.
+    pub const ALL: Self = Self {
+        few: u32::MAX,
+        ..Self::NONE
+    };
 }
 
 /// One algorithm family as an engine offers it.

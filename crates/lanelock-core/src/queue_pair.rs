@@ -8,7 +8,7 @@ use std::{mem, slice};
 use crate::ahead::ask_for_key;
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
-use crate::op::{Feed, Likeness, Op, ValidOp};
+use crate::op::{Feed, Likeness, Lone, Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
 use crate::status::Status;
@@ -133,24 +133,19 @@ impl<B: OwnedBuffer> QueuePair<B> {
 }
 
 impl Burst {
-    // A burst of one takes little longer than its instructions and its stores: its copy of what
-    // follows has no loops, and saves few registers.
+    // Each way is a function of its own, which saves the registers that it needs and no more.
     pub(crate) fn process(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         self.counters.count_burst(0);
-        if let Some(op) = ops.first()
-            && op.session.rules.is_fed()
-        {
-            return self.process_fed(ops);
-        }
         match ops {
-            [op] => self.process_slice(slice::from_mut(op)),
+            [op] => self.process_lone(op),
+            [op, ..] if op.session.rules.feeds(ops) => self.process_fed(ops),
             ops if ops.len() <= SLICE => self.process_several(ops),
             ops => self.process_slices(ops),
         }
     }
 
     /// Feeds operations to the engine of the first, and runs those that it does not take.
-    #[inline(always)]
+    #[inline(never)]
     fn process_fed(&mut self, ops: &mut [Op<'_>]) -> BurstOutcome {
         let session = ops[0].session;
         if session.rules.group.device() != self.device {
@@ -162,16 +157,40 @@ impl Burst {
             counters: &self.counters,
         };
         session.engine.feed(&mut feeding.feed);
-        let taken = feeding.count(Status::Success);
+        let mut outcome = feeding.count();
         mem::forget(feeding);
-        let mut outcome = BurstOutcome {
-            succeeded: taken,
-            failed: 0,
-        };
+        let taken = outcome.succeeded + outcome.failed;
         if taken < ops.len() {
             outcome.add(self.process_slices(&mut ops[taken..]));
         }
         outcome
+    }
+
+    /// Runs the only operation of a burst, which takes little longer than its instructions and its stores: its
+    /// way has no loops.
+    #[inline(never)]
+    fn process_lone(&mut self, op: &mut Op<'_>) -> BurstOutcome {
+        let session = op.session;
+        if session.rules.group.device() != self.device || !session.rules.whole.admits_new(op) {
+            return self.process_mixed(slice::from_mut(op));
+        }
+        let counters = &*self.counters;
+        let mut running = RunningLone { op, counters };
+        let lone = Lone::new(running.op);
+        let status = session.engine.process_lone(&mut self.token, lone);
+        running.op.status = status;
+        let bytes = running.op.input.size.word();
+        if status != Status::Success {
+            let outcome = running.count();
+            mem::forget(running);
+            return outcome;
+        }
+        mem::forget(running);
+        counters.count_group(session.rules.group.engine(), bytes, &[0, 1, 0, 0, 0]);
+        BurstOutcome {
+            succeeded: 1,
+            failed: 0,
+        }
     }
 
     /// Runs at most [`SLICE`] operations.
@@ -275,17 +294,6 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         return None;
     }
     let rules = first.rules.whole;
-    if let [op] = ops {
-        let admitted = op.status == Status::NotProcessed && rules.admits(op);
-        return admitted.then(|| Alike {
-            bytes: op.input.len().into(),
-            aad: op.aad.word() > 0,
-            likeness: Likeness {
-                one_session: true,
-                one_length: true,
-            },
-        });
-    }
     let (mut joint, mut statuses, mut one_session) = (Joint::default(), 0, true);
     for op in ops {
         if !std::ptr::eq(op.session, first) {
@@ -351,6 +359,28 @@ impl Drop for Running<'_, '_, '_> {
     }
 }
 
+/// The only operation of a burst on an engine that may panic: as [`Running`].
+struct RunningLone<'r, 'a> {
+    op: &'r mut Op<'a>,
+    counters: &'r Counters,
+}
+
+impl RunningLone<'_, '_> {
+    #[inline(never)]
+    fn count(&mut self) -> BurstOutcome {
+        let op = slice::from_mut(&mut *self.op);
+        let mut batch = Batch::alike(op, true, Likeness::default());
+        count_each(&mut batch, self.counters)
+    }
+}
+
+impl Drop for RunningLone<'_, '_> {
+    #[inline(never)]
+    fn drop(&mut self) {
+        let _ = self.count();
+    }
+}
+
 /// Operations fed to an engine that may panic: as [`Running`].
 struct Feeding<'r, 'f, 'a> {
     feed: Feed<'f, 'a>,
@@ -359,17 +389,29 @@ struct Feeding<'r, 'f, 'a> {
 }
 
 impl Feeding<'_, '_, '_> {
-    /// Counts the operations taken, all of which ended with `status`; how many they are.
+    /// Counts the operations taken.
     #[inline(always)]
-    fn count(&self, status: Status) -> usize {
+    fn count(&mut self) -> BurstOutcome {
+        if self.feed.is_settled() {
+            return self.count_each();
+        }
         let (taken, bytes) = self.feed.taken();
         if taken > 0 {
-            let mut by_status = [0; 5];
-            by_status[status as usize] = taken as u64;
-            let bytes = if status == Status::Success { bytes } else { 0 };
+            let by_status = [0, taken as u64, 0, 0, 0];
             self.counters.count_group(self.engine, bytes, &by_status);
         }
-        taken
+        BurstOutcome {
+            succeeded: taken,
+            failed: 0,
+        }
+    }
+
+    #[cold]
+    fn count_each(&mut self) -> BurstOutcome {
+        match self.feed.batch() {
+            Some(mut batch) => count_each(&mut batch, self.counters),
+            None => BurstOutcome::default(),
+        }
     }
 }
 
@@ -377,7 +419,7 @@ impl Drop for Feeding<'_, '_, '_> {
     #[inline(never)]
     fn drop(&mut self) {
         self.feed.fail();
-        self.count(Status::EngineError);
+        let _ = self.count_each();
     }
 }
 

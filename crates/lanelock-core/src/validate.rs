@@ -2,6 +2,7 @@
 
 use crate::algorithm::{Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
+use crate::engine::Fed;
 use crate::group::GroupId;
 use crate::op::flags::Flags;
 use crate::op::{Extent, Op};
@@ -24,11 +25,12 @@ pub(crate) struct Rules {
     pub(crate) group: GroupId,
     /// What no operation has that is regular but for its ranges.
     forbidden: Flags,
+    parts: u8,
     pub(crate) min_payload: u32,
     pub(crate) max_payload: u32,
-    parts: u8,
     /// The most common form; lengths that do not depend on it are there alone.
     pub(crate) whole: Whole,
+    fed: Fed,
 }
 
 impl Rules {
@@ -37,10 +39,9 @@ impl Rules {
     const TAG: u8 = 4;
     const FORWARD: u8 = 8;
     const MAC_FIRST: u8 = 16;
-    const FED: u8 = 32;
 
-    /// The rules of a validated transform, and whether its operations are fed to their engine.
-    pub(crate) fn new(transform: &Transform, group: GroupId, is_fed: bool) -> Self {
+    /// The rules of a validated transform, and which bursts are fed to their engine.
+    pub(crate) fn new(transform: &Transform, group: GroupId, fed: Fed) -> Self {
         let row = transform.algorithm().row();
         let iv_len = transform.iv_length();
         let mac_first = matches!(
@@ -53,7 +54,6 @@ impl Rules {
             (row.default_tag > 0, Self::TAG),
             (transform.direction() == Direction::Forward, Self::FORWARD),
             (mac_first, Self::MAC_FIRST),
-            (is_fed, Self::FED),
         ];
         let parts = parts.into_iter().fold(
             0,
@@ -86,6 +86,7 @@ impl Rules {
                 max_aad: row.max_aad as u64,
                 cipher_mask: cipher_mask.into(),
             },
+            fed,
         }
     }
 
@@ -112,10 +113,26 @@ impl Rules {
         self.has(Self::CIPHER)
     }
 
-    /// Whether operations are fed to the session's engine.
-    #[inline]
-    pub(crate) fn is_fed(&self) -> bool {
-        self.has(Self::FED)
+    /// Whether a burst of several operations is fed to the session's engine.
+    #[inline(always)]
+    pub(crate) fn feeds(&self, ops: &[Op<'_>]) -> bool {
+        let [first, second, ..] = ops else {
+            return false;
+        };
+        let Fed {
+            few,
+            most,
+            lengths: [least, largest],
+            unlike,
+        } = self.fed;
+        // Of a list of segments, the word is more than any length.
+        let (count, len) = (ops.len(), first.input.size.word());
+        count <= few as usize
+            || count <= most as usize && (least.into()..=largest.into()).contains(&len)
+            || unlike
+                && ops
+                    .last()
+                    .is_some_and(|last| [second, last].iter().any(|op| op.input.size.word() != len))
     }
 
     #[inline]

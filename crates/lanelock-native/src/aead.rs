@@ -2,26 +2,21 @@
 
 #![allow(unsafe_code)] // hands the memory of a batch's operations to the kernels
 
-use std::hint;
-
 use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{
-    AeadRecord, Batch, EngineSession, LastSession, Likeness, Plain, PlainAead, PlainAeads,
-    QueueToken, ValidOp,
+    Batch, EngineSession, Fed, Feed, LastSession, Likeness, Lone, Plain, PlainAead, PlainAeads,
+    QueueToken, Record, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
-use lanelock_kernels::taint::declassify;
 
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::gathered;
 use crate::group::Group;
+use crate::records::{self, TAG, all_match};
 use crate::tags;
-
-/// Bytes of a whole tag.
-pub(crate) const TAG: usize = 16;
 
 /// An AEAD, keyed for one direction.
 pub(crate) trait Aead: Send + Sync + 'static {
@@ -61,17 +56,34 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// The records are as `PlainAeads::records` makes them, of keys of this group; what is said of them is
     /// true.
     #[inline(always)]
-    unsafe fn run_records(&self, _: *mut AeadRecord<Self::Key>, _: usize, _: Likeness) {
+    unsafe fn run_records(&self, _: *mut Record<Self::Key>, _: usize, _: Likeness) {
         unreachable!("no IV is such that there are records");
     }
 
-    /// [`Aead::run_records`] of one.
+    /// [`Aead::run_records`] of one, of a session of this direction.
     ///
     /// # Safety
     /// As for [`Aead::run_records`].
     #[inline(always)]
-    unsafe fn run_record(&self, _: *mut AeadRecord<Self::Key>) {
+    unsafe fn run_record(&self, _: *mut Record<Self::Key>, _: Direction) {
         unreachable!("no IV is such that there are records");
+    }
+
+    /// Which bursts [`Aead::run_fed`] is to run, faster than [`Aead::run_records`].
+    fn fed(&self) -> Fed {
+        Fed::NONE
+    }
+
+    /// [`Aead::run_records`] of each record when it is yielded, of sessions of one direction.
+    ///
+    /// # Safety
+    /// As for [`Aead::run_records`].
+    #[inline(always)]
+    unsafe fn run_fed(&self, _: impl Iterator<Item = *mut Record<Self::Key>>, _: Direction)
+    where
+        Self: Sized,
+    {
+        unreachable!("an AEAD that says it is fed");
     }
 
     /// The tag of a job that has run; `None` if the kernel has found the
@@ -144,45 +156,43 @@ impl<A: Aead> AeadSession<A> {
         Box::new(Self { aead, group })
     }
 
-    /// Runs the only operation of a batch. On its own, as [`AeadSession::run_stretches`] is: each saves no
-    /// register for the other.
-    #[inline(never)]
-    fn run_one(&self, batch: &mut Batch<'_, '_>) {
-        if !self.run_lone(batch) {
-            self.run_stretches(batch);
-        }
-    }
-
-    /// Runs the only operation of a batch and ends it, if it is plain and runs where it lies; whether it has.
+    /// Runs the only operation of a burst where it lies; returns how it ended.
     #[inline(always)]
-    fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
-        let Some(mut plain) = batch.plain() else {
-            return false;
-        };
-        let direction = plain.direction();
-        let messages = plain.aeads::<Self>();
-        let whole = Whole::of(&messages);
-        let Some((record, ..)) = Self::records(messages) else {
-            return false;
+    fn run_lone_record(&self, mut op: Lone<'_, '_>) -> Status {
+        let (is_whole, direction) = (op.tag_len() == TAG, op.direction());
+        let seals = direction == Direction::Forward;
+        let Some(record) = op.record(self.aead.key(), is_whole && seals) else {
+            return self.run_lone_job(op);
         };
         // SAFETY: as in `run_in_place`; there is one record.
-        let (done, tag) = unsafe {
-            self.aead.run_record(record);
-            (whole.is_done(record, 1), (*record).block)
+        let tag = unsafe {
+            self.aead.run_record(record, direction);
+            if is_whole && (seals || all_match(record, 1)) {
+                return Status::Success;
+            }
+            (*record).block
         };
-        match direction {
-            _ if done => batch.complete(Status::Success),
+        op.in_batch(|batch| match direction {
             Direction::Forward => tags::write_each(batch, |_| &tag),
             Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
-        }
-        true
+        })
+    }
+
+    /// Runs the only operation of a burst as a job; returns how it ended.
+    #[inline(always)]
+    fn run_lone_job(&self, mut op: Lone<'_, '_>) -> Status {
+        let direction = op.direction();
+        let mut job = [Self::job(op.aead(self))];
+        // SAFETY: as in `run_in_place`.
+        unsafe { self.aead.run(&mut job) };
+        op.in_batch(|batch| end_plain::<A>(batch, direction, &job))
     }
 
     /// Plain messages where they lie, if the AEAD takes them there.
     #[inline(always)]
     fn records<'a>(
         messages: PlainAeads<'_, 'a, Self>,
-    ) -> Option<(*mut AeadRecord<A::Key>, usize, Likeness)> {
+    ) -> Option<(*mut Record<A::Key>, usize, Likeness)> {
         if A::RECORDS_IV != Some(messages.iv_len()) {
             return None;
         }
@@ -218,7 +228,7 @@ impl<A: Aead> AeadSession<A> {
         tags: &mut ArrayVec<[u8; TAG], BURST>,
     ) -> Option<bool> {
         let messages = plain.aeads::<Self>();
-        let whole = Whole::of(&messages);
+        let (written, compared) = (messages.tag_len() == TAG, messages.expected_len() == TAG);
         let (first, count, likeness) = Self::records(messages)?;
         // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
         // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
@@ -226,7 +236,7 @@ impl<A: Aead> AeadSession<A> {
         // records, and they have run.
         unsafe {
             self.aead.run_records(first, count, likeness);
-            if whole.is_done(first, count) {
+            if written || compared && all_match(first, count) {
                 return Some(true);
             }
             let block = |i| (*first.add(i)).block;
@@ -244,14 +254,7 @@ impl<A: Aead> AeadSession<A> {
         append(&mut jobs, Mapped::new(plain.aeads(), Self::job));
         // SAFETY: as in `run_in_place`.
         unsafe { self.aead.run(&mut jobs) };
-        match direction {
-            Direction::Forward => tags::write_each(batch, |number| {
-                A::tag(&jobs[number]).expect("a message that is sealed has a tag")
-            }),
-            Direction::Reverse => {
-                tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
-            }
-        }
+        end_plain::<A>(batch, direction, &jobs);
     }
 
     /// The job of a plain message.
@@ -326,44 +329,16 @@ impl<A: Aead> AeadSession<A> {
     }
 }
 
-/// Which tags of records have [`TAG`] bytes.
-#[derive(Clone, Copy)]
-struct Whole {
-    /// Those to write, which the kernel has put into their places.
-    written: bool,
-    /// Those to compare.
-    expected: bool,
-}
-
-impl Whole {
-    #[inline(always)]
-    fn of<S>(messages: &PlainAeads<'_, '_, S>) -> Self {
-        Self {
-            written: messages.tag_len() == TAG,
-            expected: messages.expected_len() == TAG,
+/// Ends plain operations by their jobs, which have run.
+#[inline(always)]
+fn end_plain<A: Aead>(batch: &mut Batch<'_, '_>, direction: Direction, jobs: &[A::Job<'_>]) {
+    match direction {
+        Direction::Forward => tags::write_each(batch, |number| {
+            A::tag(&jobs[number]).expect("a message that is sealed has a tag")
+        }),
+        Direction::Reverse => {
+            tags::verify_each(batch, |number| Some(A::tag(&jobs[number])?.as_slice()));
         }
-    }
-
-    /// Whether nothing is left to do but to say that `count` records from `first` on, which have run,
-    /// succeeded: their tags are written, or are all those expected, which is one verdict.
-    ///
-    /// # Safety
-    /// There are so many records of these messages.
-    #[inline(always)]
-    unsafe fn is_done<K>(self, first: *const AeadRecord<K>, count: usize) -> bool {
-        if !self.expected {
-            return self.written;
-        }
-        let mut difference = 0;
-        for i in 0..count {
-            // SAFETY: the caller's promise: a tag to compare is valid for reads of so many bytes.
-            let (computed, expected) = unsafe {
-                let record = &*first.add(i);
-                (record.block, record.tag.cast::<[u8; TAG]>().read())
-            };
-            difference |= u128::from_ne_bytes(computed) ^ u128::from_ne_bytes(expected);
-        }
-        declassify(hint::black_box(difference) == 0)
     }
 }
 
@@ -402,10 +377,36 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        if batch.len() > 1 {
-            self.run_stretches(batch);
+        self.run_stretches(batch);
+    }
+
+    fn fed(&self) -> Fed {
+        self.aead.fed()
+    }
+
+    fn feed(&self, feed: &mut Feed<'_, '_>) {
+        let direction = feed.direction();
+        // Tags that are cut off are left to those that run together.
+        if A::RECORDS_IV != Some(feed.iv_len()) || feed.tag_len() != TAG {
+            return;
+        }
+        let seals = direction == Direction::Forward;
+        let Some(records) = feed.records(seals, |session: &Self| session.aead.key()) else {
+            return;
+        };
+        // SAFETY: as in `run_in_place`; the operations are borrowed for as long as the feed is.
+        unsafe { self.aead.run_fed(records, direction) };
+        if !seals {
+            // SAFETY: the records have run, and their tags are whole.
+            unsafe { records::verify_fed::<A::Key>(feed) };
+        }
+    }
+
+    fn process_lone(&self, _: &mut QueueToken, op: Lone<'_, '_>) -> Status {
+        if A::RECORDS_IV == Some(op.iv_len()) {
+            self.run_lone_record(op)
         } else {
-            self.run_one(batch);
+            self.run_lone_job(op)
         }
     }
 

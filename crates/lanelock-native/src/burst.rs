@@ -5,8 +5,9 @@
 
 use arrayvec::ArrayVec;
 use lanelock_core::cursor::{Cursor, Run};
-use lanelock_core::engine::{EngineSession, LastSession, ValidOp};
+use lanelock_core::engine::{EngineSession, Fed, LastSession, ValidOp};
 use lanelock_core::session::SessionMemory;
+use lanelock_kernels::Machine;
 
 /// Messages of one kernel call: twice the lanes of the widest tier.
 pub(crate) const BURST: usize = 64;
@@ -76,11 +77,6 @@ impl<I: Iterator, T, F: FnMut(I::Item) -> T> Iterator for Mapped<I, F> {
             None => None,
         }
     }
-
-    #[inline(always)]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
 }
 
 /// Appends items, for all of which there is room: as `extend`, but always inlined, and with the length
@@ -103,6 +99,15 @@ pub(crate) fn append<T, const N: usize>(
     // SAFETY: so many items are initialised, within the capacity.
     unsafe { to.set_len(before + written) };
     debug_assert!(items.next().is_none(), "there is room for every item");
+}
+
+/// Every burst, on a machine whose messages are best taken one by one.
+pub(crate) fn fed_on(machine: Machine) -> Fed {
+    if machine.is_fed() {
+        Fed::ALL
+    } else {
+        Fed::NONE
+    }
 }
 
 /// The engine's part of an operation's session.

@@ -5,7 +5,7 @@
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::cbc::{
-    decrypt_fed, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
+    decrypt_fed, decrypt_lone, decrypt_many, decrypt_records, encrypt_each, encrypt_many,
 };
 use lanelock_kernels::aes::interleave::CbcKey;
 use lanelock_kernels::aes::{DecryptKey, EncryptKey};
@@ -82,7 +82,7 @@ impl Cipher for CbcEncrypt {
 }
 
 impl Cipher for CbcDecrypt {
-    independent!(decrypt_records, decrypt_fed);
+    independent!(decrypt_records, decrypt_fed, decrypt_lone);
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
         in_rounds(

@@ -13,10 +13,11 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ccm::{Job, Nonce, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey, Piece, ctr, mac};
 
-use crate::aead::{Aead, Message, Scattered, TAG};
+use crate::aead::{Aead, Message, Scattered};
 use crate::burst::BURST;
 use crate::carry::Carry;
 use crate::cipher;
+use crate::records::TAG;
 use crate::rounds::{InRounds, in_rounds, run_in_rounds};
 
 pub(crate) struct Ccm {

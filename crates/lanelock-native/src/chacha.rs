@@ -13,9 +13,10 @@ use lanelock_kernels::chacha::{
 };
 use lanelock_kernels::taint::declassify;
 
-use crate::aead::{Aead, Message, TAG, nonce, nonce_of};
+use crate::aead::{Aead, Message, nonce, nonce_of};
 use crate::burst::{BURST, Text, for_each_block_run};
 use crate::cipher::{Cipher, Messages};
+use crate::records::TAG;
 
 /// Bytes of a block of keystream.
 const BLOCK: usize = 64;

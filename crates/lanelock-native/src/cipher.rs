@@ -9,7 +9,8 @@ use lanelock_core::Status;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
 use lanelock_core::engine::{
-    Batch, Columns, EngineSession, Feed, LastSession, Ops, PlainPayloads, QueueToken, ValidOp,
+    Batch, Columns, EngineSession, Fed, FedPayload, Feed, LastSession, Lone, Ops, PlainPayloads,
+    QueueToken, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_kernels::aes::{self, BLOCK, Records};
@@ -29,9 +30,9 @@ pub(crate) trait Cipher: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// Whether [`Cipher::run_fed`] is to run messages in one piece, and is faster than [`Cipher::run`].
-    fn is_fed(&self) -> bool {
-        false
+    /// Which bursts of messages in one piece [`Cipher::run_fed`] is to run, faster than [`Cipher::run`].
+    fn fed(&self) -> Fed {
+        Fed::NONE
     }
 
     /// Runs each message in one piece when it is yielded.
@@ -43,6 +44,19 @@ pub(crate) trait Cipher: Send + Sync + 'static {
         Self: Sized,
     {
         unreachable!("a cipher that says it is fed");
+    }
+
+    /// Runs a message in one piece that is alone, which `message` makes.
+    ///
+    /// # Safety
+    /// As for [`Cipher::run`].
+    #[inline(always)]
+    unsafe fn run_lone<'k>(&self, message: impl FnOnce() -> Message<'k, Self>)
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(Alone(message())) };
     }
 
     /// Runs a message in pieces by itself. `iv` is as long as the session demands. A cipher has this or
@@ -66,9 +80,9 @@ pub(crate) trait Cipher: Send + Sync + 'static {
 }
 
 /// How a [`Cipher`] with a `key` runs messages in one piece whose blocks are independent: by a kernel that
-/// reads them in records, or by one that takes them one by one.
+/// reads them in records, by one that takes them one by one, or by one for a message that is alone.
 macro_rules! independent {
-    ($records:ident, $fed:ident) => {
+    ($records:ident, $fed:ident, $lone:ident) => {
         #[inline(always)]
         unsafe fn run<'k>(&self, messages: impl $crate::cipher::Messages<'k, Self>) {
             messages.in_records(
@@ -79,8 +93,8 @@ macro_rules! independent {
             );
         }
 
-        fn is_fed(&self) -> bool {
-            self.machine.is_fed()
+        fn fed(&self) -> lanelock_core::engine::Fed {
+            $crate::burst::fed_on(self.machine)
         }
 
         #[inline(always)]
@@ -93,6 +107,13 @@ macro_rules! independent {
             });
             // SAFETY: as in `run`.
             unsafe { $fed(self.machine, self.key.size(), messages) };
+        }
+
+        #[inline(always)]
+        unsafe fn run_lone<'k>(&self, message: impl FnOnce() -> $crate::cipher::Message<'k, Self>) {
+            let message = || message().keyed(|cipher: &Self| &cipher.key);
+            // SAFETY: as in `run`.
+            unsafe { $lone(self.machine, self.key.size(), message) };
         }
     };
 }
@@ -157,6 +178,24 @@ pub(crate) trait Messages<'k, C: 'k>: Sized {
             written.push(message.keyed(&key));
         }
         if let Some(records) = Records::of(&written) {
+            run(&records);
+        }
+    }
+}
+
+/// A message in one piece.
+struct Alone<'k, C>(Message<'k, C>);
+
+impl<'k, C> Messages<'k, C> for Alone<'k, C> {
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = Message<'k, C>> {
+        iter::once(self.0)
+    }
+
+    #[inline(always)]
+    fn in_records<K: 'k>(self, key: impl Fn(&'k C) -> &'k K, run: impl FnOnce(&Records<'k, K>)) {
+        let message = [self.0.keyed(key)];
+        if let Some(records) = Records::of(&message) {
             run(&records);
         }
     }
@@ -394,6 +433,19 @@ impl<C: Cipher> CipherSession<C> {
     fn cipher(&self) -> &C {
         &self.cipher
     }
+
+    #[inline(always)]
+    fn message(payload: FedPayload<'_, Self>) -> Message<'_, C> {
+        Message {
+            cipher: &payload.session.cipher,
+            iv: payload.iv.cast(),
+            text: Text {
+                source: payload.source,
+                target: payload.target,
+                len: payload.len as usize,
+            },
+        }
+    }
 }
 
 impl<C: Cipher> EngineSession for CipherSession<C> {
@@ -408,22 +460,20 @@ impl<C: Cipher> EngineSession for CipherSession<C> {
         });
     }
 
-    fn is_fed(&self) -> bool {
-        self.cipher.is_fed()
+    fn fed(&self) -> Fed {
+        self.cipher.fed()
     }
 
     fn feed(&self, feed: &mut Feed<'_, '_>) {
-        let messages = Mapped::new(feed.payloads::<Self>(), |payload| Message {
-            cipher: &payload.session.cipher,
-            iv: payload.iv.cast(),
-            text: Text {
-                source: payload.source,
-                target: payload.target,
-                len: payload.len as usize,
-            },
-        });
+        let messages = Mapped::new(feed.payloads::<Self>(), Self::message);
         // SAFETY: as in `run_any`: the operations are borrowed for as long as the feed is.
         unsafe { self.cipher.run_fed(messages) };
+    }
+
+    fn process_lone(&self, _: &mut QueueToken, mut op: Lone<'_, '_>) -> Status {
+        // SAFETY: as in `run_any`, of one operation.
+        unsafe { self.cipher.run_lone(|| Self::message(op.payload(self))) };
+        Status::Success
     }
 
     fn memory(&self) -> SessionMemory {

@@ -4,7 +4,7 @@
 
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::EncryptKey;
-use lanelock_kernels::aes::ctr::{apply_fed, apply_parts, apply_records};
+use lanelock_kernels::aes::ctr::{apply_fed, apply_lone, apply_parts, apply_records};
 
 use crate::cipher::{Cipher, Scattered, independent};
 use crate::rounds::in_rounds;
@@ -22,7 +22,7 @@ impl Ctr {
 }
 
 impl Cipher for Ctr {
-    independent!(apply_records, apply_fed);
+    independent!(apply_records, apply_fed, apply_lone);
 
     fn run_scattered<'k>(&self, messages: impl Iterator<Item = Scattered<'k, Self>>) {
         in_rounds(

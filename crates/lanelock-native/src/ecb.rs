@@ -5,7 +5,8 @@
 use lanelock_core::cursor::Cursor;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::ecb::{
-    decrypt_fed, decrypt_many, decrypt_records, encrypt_fed, encrypt_many, encrypt_records,
+    decrypt_fed, decrypt_lone, decrypt_many, decrypt_records, encrypt_fed, encrypt_lone,
+    encrypt_many, encrypt_records,
 };
 use lanelock_kernels::aes::{self, BLOCK, DecryptKey, EncryptKey};
 
@@ -37,9 +38,9 @@ impl EcbDecrypt {
 }
 
 macro_rules! ecb {
-    ($cipher:ty, $run:ident, $run_records:ident, $run_fed:ident) => {
+    ($cipher:ty, $run:ident, $run_records:ident, $run_fed:ident, $run_lone:ident) => {
         impl Cipher for $cipher {
-            independent!($run_records, $run_fed);
+            independent!($run_records, $run_fed, $run_lone);
 
             fn run_pieces(&self, _: &[u8], payload: Cursor<'_>) {
                 for_each_block_run(payload, BLOCK, |text| {
@@ -58,5 +59,17 @@ macro_rules! ecb {
     };
 }
 
-ecb!(EcbEncrypt, encrypt_many, encrypt_records, encrypt_fed);
-ecb!(EcbDecrypt, decrypt_many, decrypt_records, decrypt_fed);
+ecb!(
+    EcbEncrypt,
+    encrypt_many,
+    encrypt_records,
+    encrypt_fed,
+    encrypt_lone
+);
+ecb!(
+    EcbDecrypt,
+    decrypt_many,
+    decrypt_records,
+    decrypt_fed,
+    decrypt_lone
+);

@@ -9,18 +9,21 @@ use std::{iter, ptr, slice};
 use arrayvec::ArrayVec;
 use lanelock_core::algorithm::MAX_IV_LEN;
 use lanelock_core::cursor::Cursor;
-use lanelock_core::engine::{AeadRecord, Ciphertext, Likeness, ValidOp};
+use lanelock_core::engine::{Ciphertext, Fed, Likeness, Record, ValidOp};
+use lanelock_core::transform::Direction;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    J0, Job, Key, Known, MacJob, MacKey, Part, authenticate_lone, authenticate_many, decrypt_lone,
-    decrypt_many, decrypt_parts, encrypt_lone, encrypt_many, encrypt_parts,
+    J0, Job, Key, Known, MacJob, MacKey, Part, authenticate_fed, authenticate_lone,
+    authenticate_many, decrypt_fed, decrypt_lone, decrypt_many, decrypt_parts, encrypt_fed,
+    encrypt_lone, encrypt_many, encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
-use crate::aead::{Aead, Message, Scattered, TAG};
-use crate::burst::BURST;
+use crate::aead::{Aead, Message, Scattered};
+use crate::burst::{BURST, Mapped, fed_on};
 use crate::carry::Carry;
 use crate::mac::{self, Mac};
+use crate::records::TAG;
 use crate::rounds::{InRounds, run_in_rounds};
 use crate::tags::Left;
 
@@ -40,18 +43,18 @@ pub(crate) struct Gmac {
 
 // A record is a job, word for word.
 const _: () = {
-    type Record = AeadRecord<Key>;
-    assert!(size_of::<Record>() == size_of::<Job<'_>>());
-    assert!(align_of::<Record>() == align_of::<Job<'_>>());
-    assert!(offset_of!(Record, source) == offset_of!(Job<'_>, source));
-    assert!(offset_of!(Record, len) == offset_of!(Job<'_>, len));
-    assert!(offset_of!(Record, target) == offset_of!(Job<'_>, target));
-    assert!(offset_of!(Record, iv) == offset_of!(Job<'_>, iv));
-    assert!(offset_of!(Record, aad) == offset_of!(Job<'_>, aad));
-    assert!(offset_of!(Record, aad_len) == offset_of!(Job<'_>, aad_len));
-    assert!(offset_of!(Record, key) == offset_of!(Job<'_>, key));
-    assert!(offset_of!(Record, place) == offset_of!(Job<'_>, place));
-    assert!(offset_of!(Record, block) == offset_of!(Job<'_>, block));
+    type OfGcm = Record<Key>;
+    assert!(size_of::<OfGcm>() == size_of::<Job<'_>>());
+    assert!(align_of::<OfGcm>() == align_of::<Job<'_>>());
+    assert!(offset_of!(OfGcm, source) == offset_of!(Job<'_>, source));
+    assert!(offset_of!(OfGcm, len) == offset_of!(Job<'_>, len));
+    assert!(offset_of!(OfGcm, target) == offset_of!(Job<'_>, target));
+    assert!(offset_of!(OfGcm, iv) == offset_of!(Job<'_>, iv));
+    assert!(offset_of!(OfGcm, aad) == offset_of!(Job<'_>, aad));
+    assert!(offset_of!(OfGcm, aad_len) == offset_of!(Job<'_>, aad_len));
+    assert!(offset_of!(OfGcm, key) == offset_of!(Job<'_>, key));
+    assert!(offset_of!(OfGcm, place) == offset_of!(Job<'_>, place));
+    assert!(offset_of!(OfGcm, block) == offset_of!(Job<'_>, block));
 };
 
 impl Gcm {
@@ -118,7 +121,7 @@ impl Aead for Gcm {
     }
 
     #[inline(always)]
-    unsafe fn run_records(&self, first: *mut AeadRecord<Key>, count: usize, likeness: Likeness) {
+    unsafe fn run_records(&self, first: *mut Record<Key>, count: usize, likeness: Likeness) {
         let known = Known {
             one_key: likeness.one_session,
             one_length: likeness.one_length,
@@ -129,14 +132,49 @@ impl Aead for Gcm {
     }
 
     #[inline(always)]
-    unsafe fn run_record(&self, record: *mut AeadRecord<Key>) {
+    unsafe fn run_record(&self, record: *mut Record<Key>, direction: Direction) {
         // SAFETY: the caller's promises; a record has all that a job has, and an IV of twelve bytes.
         unsafe {
             let job = &mut *record.cast();
-            if self.seal {
-                encrypt_lone(&self.machine, job);
-            } else {
-                decrypt_lone(&self.machine, job);
+            match direction {
+                Direction::Forward => encrypt_lone(&self.machine, job),
+                Direction::Reverse => decrypt_lone(&self.machine, job),
+            }
+        }
+    }
+
+    fn fed(&self) -> Fed {
+        if !self.machine.is_fed() {
+            return Fed::NONE;
+        }
+        // Those that fill registers of their own with text, up to as many as are turned in one go. Encrypted
+        // side by side, messages have each other's products to run beside their rounds.
+        let (most, longest) = if self.seal {
+            (15, 384)
+        } else {
+            (u32::MAX, 576)
+        };
+        Fed {
+            few: 3,
+            most,
+            lengths: [65, longest],
+            unlike: true,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn run_fed(
+        &self,
+        records: impl Iterator<Item = *mut Record<Key>>,
+        direction: Direction,
+    ) {
+        let size = self.key.cipher().size();
+        let jobs = Mapped::new(records, <*mut _>::cast);
+        // SAFETY: as in `run_record`.
+        unsafe {
+            match direction {
+                Direction::Forward => encrypt_fed(&self.machine, size, jobs),
+                Direction::Reverse => decrypt_fed(&self.machine, size, jobs),
             }
         }
     }
@@ -317,6 +355,25 @@ impl Mac for Gmac {
         if !is_whole {
             message.tag.copy_from_slice(&job.tag()[..message.tag.len()]);
         }
+    }
+
+    fn fed(&self) -> Fed {
+        fed_on(self.machine)
+    }
+
+    #[inline(always)]
+    unsafe fn run_fed(&self, records: impl Iterator<Item = *mut Record<Self>>) {
+        let jobs = Mapped::new(records, |record: *mut Record<Self>| {
+            // SAFETY: the caller's promise; an IV has twelve bytes.
+            let (record, key) = unsafe { (&mut *record, &(*(*record).key).key) };
+            let block = &raw mut record.block;
+            let placed: *mut [u8; BLOCK] = record.place.cast();
+            let mut job = MacJob::new(key, record.iv.cast()).message(record.source, record.len);
+            job.set_place(if placed.is_null() { block } else { placed });
+            job
+        });
+        // SAFETY: the caller's promise; keys of one group have one size and one machine.
+        unsafe { authenticate_fed(&self.machine, jobs) };
     }
 
     fn run_pieces(&self, op: &ValidOp<'_, '_>, ciphertext: Ciphertext, tag: &mut [u8]) {

@@ -10,9 +10,10 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::siv::{Job, Stream, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, EncryptKey};
 
-use crate::aead::{Aead, Message, TAG, expected_tag, nonce, nonce_of};
+use crate::aead::{Aead, Message, expected_tag, nonce, nonce_of};
 use crate::burst::for_each_block_run;
 use crate::carry::Carry;
+use crate::records::TAG;
 
 pub(crate) struct GcmSiv {
     machine: Machine,

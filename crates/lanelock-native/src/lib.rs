@@ -81,6 +81,7 @@ mod group;
 mod hash;
 mod mac;
 mod public_key;
+mod records;
 mod rounds;
 mod sha3;
 mod shake;

@@ -11,13 +11,15 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::MAX_TAG_LEN;
 use lanelock_core::engine::{
-    Batch, Ciphertext, EngineSession, LastSession, Ops, PlainTags, QueueToken, ValidOp,
+    Batch, Ciphertext, EngineSession, Fed, Feed, LastSession, Lone, Ops, PlainTags, QueueToken,
+    Record, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
 
 use crate::burst::{BURST, LONG_BURST, Mapped, memory, session_of};
 use crate::group::Group;
+use crate::records::{self, TAG};
 use crate::tags::{settle, verify_each};
 
 /// A MAC, keyed, or a hash.
@@ -51,6 +53,25 @@ pub(crate) trait Mac: Send + Sync + 'static {
     {
         // SAFETY: the caller's promise.
         unsafe { self.run(iter::once(message)) }
+    }
+
+    /// Which bursts [`Mac::run_fed`] is to run.
+    fn fed(&self) -> Fed {
+        Fed::NONE
+    }
+
+    /// Runs the message of each record when it is yielded, with an IV of twelve bytes; each tag, of [`TAG`]
+    /// bytes, goes to its place, or to its record's block if it has none.
+    ///
+    /// # Safety
+    /// The records are as `Feed::records` makes them, with MACs of this group for keys, and stay valid until
+    /// this returns.
+    #[inline(always)]
+    unsafe fn run_fed(&self, _: impl Iterator<Item = *mut Record<Self>>)
+    where
+        Self: Sized,
+    {
+        unreachable!("a MAC that says it is fed");
     }
 
     /// Runs a message of any number of pieces by itself. `tag` has room for a whole one.
@@ -279,39 +300,6 @@ impl<M: Mac> MacSession<M> {
         &self.mac
     }
 
-    /// Runs the only operation of a batch and ends it, if it is plain; whether it is.
-    #[inline(always)]
-    fn run_lone(&self, batch: &mut Batch<'_, '_>) -> bool {
-        if batch.len() > 1 {
-            return false;
-        }
-        let Some(mut plain) = batch.plain() else {
-            return false;
-        };
-        let direction = plain.direction();
-        let Some(message) = plain.tags::<Self>(FROM).next() else {
-            return false;
-        };
-        let mut whole = [0; MAX_TAG_LEN];
-        let message = Message {
-            mac: &message.session.mac,
-            text: message.message,
-            more: &[],
-            iv: message.iv,
-            tag: match direction {
-                Direction::Forward => message.tag,
-                Direction::Reverse => &mut whole[..M::TAG],
-            },
-        };
-        // SAFETY: the memory of the message is borrowed until this returns.
-        unsafe { self.mac.run_lone(message) };
-        match direction {
-            Direction::Forward => batch.complete(Status::Success),
-            Direction::Reverse => verify_each(batch, |_| Some(&whole[..M::TAG])),
-        }
-        true
-    }
-
     /// Runs operations up to [`at_a_time`]. On its own, so that a lone one saves few registers.
     #[inline(never)]
     fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
@@ -341,6 +329,9 @@ impl<M: Mac> MacSession<M> {
     }
 }
 
+/// Bytes of the IVs of messages that [`Mac::run_fed`] takes.
+const FED_IV: usize = 12;
+
 /// Where a MAC without a cipher finds its messages.
 const FROM: Ciphertext = Ciphertext::InInput;
 
@@ -350,8 +341,53 @@ impl<M: Mac> EngineSession for MacSession<M> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        if !self.run_lone(batch) {
-            self.run_stretches(batch);
+        self.run_stretches(batch);
+    }
+
+    fn fed(&self) -> Fed {
+        self.mac.fed()
+    }
+
+    fn feed(&self, feed: &mut Feed<'_, '_>) {
+        // Other IVs, and tags that are cut off, are left to those that run together.
+        if feed.iv_len() != FED_IV || feed.tag_len() != TAG {
+            return;
+        }
+        let computes = feed.direction() == Direction::Forward;
+        let Some(records) = feed.records(computes, Self::mac) else {
+            return;
+        };
+        // SAFETY: the operations are borrowed for as long as the feed is, and of one group.
+        unsafe { self.mac.run_fed(records) };
+        if !computes {
+            // SAFETY: the records have run, and their tags are whole.
+            unsafe { records::verify_fed::<M>(feed) };
+        }
+    }
+
+    fn process_lone(&self, _: &mut QueueToken, mut op: Lone<'_, '_>) -> Status {
+        let direction = op.direction();
+        let Some(plain) = op.tag(self) else {
+            return op.in_batch(|batch| self.run_stretches(batch));
+        };
+        let mut whole = [0; MAX_TAG_LEN];
+        let message = Message {
+            mac: &self.mac,
+            text: plain.message,
+            more: &[],
+            iv: plain.iv,
+            tag: match direction {
+                Direction::Forward => plain.tag,
+                Direction::Reverse => &mut whole[..M::TAG],
+            },
+        };
+        // SAFETY: the memory of the message is borrowed until this returns.
+        unsafe { self.mac.run_lone(message) };
+        match direction {
+            Direction::Forward => Status::Success,
+            Direction::Reverse => {
+                op.in_batch(|batch| verify_each(batch, |_| Some(&whole[..M::TAG])))
+            }
         }
     }
 

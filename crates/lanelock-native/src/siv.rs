@@ -12,10 +12,11 @@ use lanelock_kernels::Machine;
 use lanelock_kernels::aes::siv::{Job, Key, Stream, decrypt_many, encrypt_many};
 use lanelock_kernels::aes::{BLOCK, ctr};
 
-use crate::aead::{Aead, Message, Scattered, TAG, expected_tag};
+use crate::aead::{Aead, Message, Scattered, expected_tag};
 use crate::burst::for_each_block_run;
 use crate::carry::Carry;
 use crate::gathered;
+use crate::records::TAG;
 
 pub(crate) struct Siv {
     machine: Machine,

@@ -11,9 +11,10 @@ use lanelock_kernels::chacha::{
     AeadJob, ExtendedKeys, KEY, Kernels, Key, X_NONCE, extended_nonce, open_many, seal_many,
 };
 
-use crate::aead::{Aead, Message, TAG, nonce, nonce_of};
+use crate::aead::{Aead, Message, nonce, nonce_of};
 use crate::burst::Text;
 use crate::chacha::ChaCha20Poly1305;
+use crate::records::TAG;
 
 pub(crate) struct XChaCha20Poly1305 {
     kernels: Kernels,

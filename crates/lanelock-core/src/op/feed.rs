@@ -6,10 +6,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::Op;
-use crate::engine::EngineSession;
+use super::record::{HAS_RECORDS, Record, fill};
+use super::{Likeness, Op, ValidOp};
+use crate::engine::{Batch, EngineSession};
 use crate::session::SessionInner;
 use crate::status::Status;
+use crate::transform::Direction;
 
 /// Operations for an engine to take, in the burst's order, as long as they are alike and in their most
 /// common form.
@@ -17,28 +19,48 @@ pub struct Feed<'f, 'a> {
     ops: &'f mut [Op<'a>],
     /// Of the first operation: those of the others are to be of its kind.
     session: &'a SessionInner,
-    /// How many are taken: those have [`Status::Success`].
+    /// How many are taken: those have [`Status::Success`], unless they are settled.
     taken: usize,
     /// Of the inputs of those.
     bytes: u64,
+    /// Whether those taken may have another status.
+    settled: bool,
 }
 
-/// Payloads and IVs of the operations of a [`Feed`], which learns when this is dropped how many were taken:
-/// until then the count is where nothing that a kernel writes can be, in registers.
-///
-/// Invariant: the session of the first operation encrypts or decrypts, and its engine's part is an `S`.
-pub struct FedPayloads<'w, 'f, 'a, S> {
+/// What takes operations from a [`Feed`], which learns when this is dropped how many were taken: until then
+/// the count is where nothing that a kernel writes can be, in registers.
+struct Taking<'w, 'f, 'a> {
     feed: &'w mut Feed<'f, 'a>,
     /// Those of the feed.
     session: &'a SessionInner,
     taken: usize,
     bytes: u64,
+}
+
+/// Payloads and IVs of the operations of a [`Feed`], each taken when it is yielded.
+///
+/// Invariant: the session of the first operation encrypts or decrypts, and its engine's part is an `S`.
+pub struct FedPayloads<'w, 'f, 'a, S> {
+    ops: Taking<'w, 'f, 'a>,
     engine: PhantomData<&'a S>,
 }
 
-/// One of [`FedPayloads`]. What the pointers say is valid as it is for the operation, for as long as the
-/// [`Feed`] is borrowed: a source for reads and a target for writes of the length; they are the same or
-/// disjoint.
+/// Messages as they lie in the operations of a [`Feed`], each taken when it is yielded.
+///
+/// Invariant: the engine's part of the session of the first operation is an `S`.
+pub struct FedRecords<'w, 'f, 'a, S, F> {
+    ops: Taking<'w, 'f, 'a>,
+    /// Makes what a kernel needs of a session.
+    key: F,
+    placed: bool,
+    /// Whether the operations may have additional data.
+    aad: bool,
+    engine: PhantomData<&'a S>,
+}
+
+/// One of [`FedPayloads`], or that of a [`Lone`](super::Lone) operation. What the pointers say is valid as it is
+/// for the operation, for as long as that or the [`Feed`] is borrowed: a source for reads and a target for writes
+/// of the length; they are the same or disjoint.
 #[derive(Debug)]
 pub struct FedPayload<'a, S> {
     /// The engine's part of the session.
@@ -62,7 +84,29 @@ impl<'f, 'a> Feed<'f, 'a> {
             ops,
             taken: 0,
             bytes: 0,
+            settled: false,
         }
+    }
+
+    /// Whether the sessions protect messages or open them.
+    #[inline(always)]
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.session.rules.direction()
+    }
+
+    /// Bytes of each IV.
+    #[inline(always)]
+    #[must_use]
+    pub fn iv_len(&self) -> usize {
+        self.session.rules.iv_len()
+    }
+
+    /// Bytes of each tag.
+    #[inline(always)]
+    #[must_use]
+    pub fn tag_len(&self) -> usize {
+        self.session.rules.tag_len()
     }
 
     /// Payloads and IVs, for sessions that encrypt or decrypt. The engine has to run each one that it takes,
@@ -73,15 +117,86 @@ impl<'f, 'a> Feed<'f, 'a> {
     #[inline(always)]
     pub fn payloads<S: EngineSession>(&mut self) -> FedPayloads<'_, 'f, 'a, S> {
         assert!(self.session.rules.ciphers(), "sessions of a cipher");
+        FedPayloads {
+            ops: self.take_for::<S>(),
+            engine: PhantomData,
+        }
+    }
+
+    /// Messages of an AEAD or a MAC, as [`PlainAeads::records`](super::PlainAeads::records) has them; those of
+    /// a MAC have no additional data. `None` where a machine's words and pointers differ. With `placed`, tags
+    /// are to be written where the operations want them. The engine has to run each message that it takes, and
+    /// to drop what this returns, not to forget it; tags to compare are left to it, and to [`Feed::settle`].
+    ///
+    /// # Panics
+    /// Unless the session of the first operation has an `S` as the engine's part.
+    #[inline(always)]
+    pub fn records<S: EngineSession, K: 'a, F: Fn(&'a S) -> &'a K>(
+        &mut self,
+        placed: bool,
+        key: F,
+    ) -> Option<FedRecords<'_, 'f, 'a, S, F>> {
+        if !HAS_RECORDS {
+            return None;
+        }
+        Some(FedRecords {
+            aad: self.session.rules.is_of_aead(),
+            ops: self.take_for::<S>(),
+            key,
+            placed,
+            engine: PhantomData,
+        })
+    }
+
+    /// # Panics
+    /// Unless the session of the first operation has an `S` as the engine's part.
+    #[inline(always)]
+    fn take_for<S: EngineSession>(&mut self) -> Taking<'_, 'f, 'a> {
         let of_type = self.session.engine_as::<S>().is_some();
         assert!(of_type, "the sessions of a kind are of one type");
-        FedPayloads {
+        Taking {
             session: self.session,
             taken: self.taken,
             bytes: self.bytes,
             feed: self,
-            engine: PhantomData,
         }
+    }
+
+    /// Where the first operation lies that was taken, and how many follow each other from there: records, if
+    /// that is how they were taken.
+    #[inline(always)]
+    #[must_use]
+    pub fn taken_records<K>(&mut self) -> (*mut Record<K>, usize) {
+        (self.ops.as_mut_ptr().cast(), self.taken)
+    }
+
+    /// Has `end` end each of those taken, not all of which succeeded, by what its record's block holds.
+    ///
+    /// # Safety
+    /// All were taken as [`Feed::records`].
+    #[cold]
+    pub unsafe fn settle(&mut self, mut end: impl FnMut(ValidOp<'_, 'a>, [u8; 16])) {
+        self.settled = true;
+        for op in &mut self.ops[..self.taken] {
+            // SAFETY: the caller's promise: the block was zeroed when the operation was taken.
+            let [low, high] = unsafe { op.scratch.assume_init() }.map(u64::to_ne_bytes);
+            let mut block = [0; 16];
+            block[..8].copy_from_slice(&low);
+            block[8..].copy_from_slice(&high);
+            end(ValidOp(op), block);
+        }
+    }
+
+    /// Those taken, if there are any.
+    pub(crate) fn batch(&mut self) -> Option<Batch<'_, 'a>> {
+        let ops = &mut self.ops[..self.taken];
+        (!ops.is_empty()).then(|| Batch::alike(ops, true, Likeness::default()))
+    }
+
+    /// Whether those taken are to be looked at one by one.
+    #[inline(always)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled
     }
 
     /// Operations taken, and the bytes of their inputs.
@@ -90,11 +205,33 @@ impl<'f, 'a> Feed<'f, 'a> {
         (self.taken, self.bytes)
     }
 
-    /// Ends those taken, any of which may not have run.
+    /// Ends those taken, any of which may not have run; what was decrypted may not be authentic.
     #[cold]
     pub(crate) fn fail(&mut self) {
         for op in &mut self.ops[..self.taken] {
+            let rules = &op.session.rules;
+            if !rules.is_forward() && rules.tag_len() > 0 {
+                ValidOp(op).wipe_output();
+            }
             op.status = Status::EngineError;
+        }
+    }
+}
+
+impl<'s, S> FedPayload<'s, S> {
+    /// Of an operation that is admitted.
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "of one run that is admitted: below 4 GiB"
+    )]
+    pub(super) fn of(op: &Op<'_>, session: &'s S) -> Self {
+        Self {
+            session,
+            source: op.input.base.cast_const().cast(),
+            target: op.output.base.cast(),
+            len: op.input.size.word() as u32,
+            iv: op.iv.base.cast_const(),
         }
     }
 }
@@ -111,8 +248,40 @@ impl fmt::Debug for Feed<'_, '_> {
 impl<S> fmt::Debug for FedPayloads<'_, '_, '_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FedPayloads")
-            .field("taken", &self.taken)
+            .field("taken", &self.ops.taken)
             .finish_non_exhaustive()
+    }
+}
+
+impl<S, F> fmt::Debug for FedRecords<'_, '_, '_, S, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FedRecords")
+            .field("taken", &self.ops.taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Taking<'_, '_, 'a> {
+    /// The next operation, if it is to be had; with additional data only if there may be some.
+    #[inline(always)]
+    fn next(&mut self, aad: bool) -> Option<&mut Op<'a>> {
+        let first = self.session;
+        let op = self.feed.ops.get_mut(self.taken)?;
+        let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
+        if !alike || !first.rules.whole.admits_new(op) || !aad && op.aad.word() > 0 {
+            return None;
+        }
+        op.status = Status::Success;
+        self.taken += 1;
+        self.bytes += op.input.size.word();
+        Some(op)
+    }
+}
+
+impl Drop for Taking<'_, '_, '_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        (self.feed.taken, self.feed.bytes) = (self.taken, self.bytes);
     }
 }
 
@@ -120,41 +289,28 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
     type Item = FedPayload<'a, S>;
 
     #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "of one run that is admitted: below 4 GiB"
-    )]
     fn next(&mut self) -> Option<FedPayload<'a, S>> {
-        let first = self.session;
-        let op = self.feed.ops.get_mut(self.taken)?;
-        let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
-        if !alike || !first.rules.whole.admits_new(op) {
-            return None;
-        }
-        let len = op.input.size.word();
-        op.status = Status::Success;
-        self.taken += 1;
-        self.bytes += len;
-        Some(FedPayload {
-            // SAFETY: the invariant: sessions of one kind have engine's parts of one type.
-            session: unsafe { op.session.engine_that_is() },
-            source: op.input.base.cast_const().cast(),
-            target: op.output.base.cast(),
-            len: len as u32,
-            iv: op.iv.base.cast_const(),
-        })
-    }
-
-    /// The upper bound is the number of operations left.
-    #[inline(always)]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.feed.ops.len() - self.taken))
+        let op = self.ops.next(true)?;
+        // SAFETY: the invariant: sessions of one kind have engine's parts of one type.
+        let session = unsafe { op.session.engine_that_is() };
+        Some(FedPayload::of(op, session))
     }
 }
 
-impl<S> Drop for FedPayloads<'_, '_, '_, S> {
+impl<'a, S: EngineSession, K: 'a, F: Fn(&'a S) -> &'a K> Iterator for FedRecords<'_, '_, 'a, S, F> {
+    type Item = *mut Record<K>;
+
     #[inline(always)]
-    fn drop(&mut self) {
-        (self.feed.taken, self.feed.bytes) = (self.taken, self.bytes);
+    fn next(&mut self) -> Option<*mut Record<K>> {
+        let placed = self.placed;
+        let op = self.ops.next(self.aad)?;
+        // SAFETY: the invariant: sessions of one kind have engine's parts of one type. An operation that is
+        // admitted is in its most common form, and borrowed exclusively.
+        unsafe {
+            let key = (self.key)(op.session.engine_that_is());
+            let record = std::ptr::from_mut(op).cast();
+            fill(record, key, placed);
+            Some(record)
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod error;
 pub(crate) mod feed;
 pub(crate) mod flags;
+mod lone;
 mod plain;
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))] // it relies on a layout
 mod raw;
@@ -20,13 +21,14 @@ use std::ops::Range;
 use flags::Flags;
 
 pub use error::OpError;
-pub use feed::{FedPayload, FedPayloads, Feed};
+pub use feed::{FedPayload, FedPayloads, FedRecords, Feed};
+pub use lone::Lone;
 pub use plain::{
     Columns, Likeness, Plain, PlainAead, PlainAeads, PlainPayloads, PlainTag, PlainTags,
 };
 #[cfg(all(target_endian = "little", target_pointer_width = "64"))]
 pub use raw::{RawForm, RawOp, RawOutput, RawRun};
-pub use record::AeadRecord;
+pub use record::Record;
 pub use valid::{Ciphertext, LastSession, ValidOp};
 
 use crate::ahead::ask_for_session;

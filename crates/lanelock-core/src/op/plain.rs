@@ -308,22 +308,39 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainTags<'w, 'a, S> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (session, op) = self.walk.next()?;
-        let base = match self.ciphertext {
+        // SAFETY: the invariant; the operation is borrowed exclusively for 'w.
+        Some(unsafe { PlainTag::of(op, session, self.ciphertext, self.iv_len, self.tag_len) })
+    }
+}
+
+impl<'w, 'a, S> PlainTag<'w, 'a, S> {
+    /// # Safety
+    /// The operation is plain, borrowed exclusively for 'w, and its session has an authenticated range, IVs
+    /// of `iv_len` bytes and, if it computes them, tags of `tag_len`, which else is 0. Only ciphertext of a
+    /// session that encrypts or decrypts is in the output.
+    #[inline(always)]
+    pub(super) unsafe fn of(
+        op: &Op<'_>,
+        session: &'a S,
+        ciphertext: Ciphertext,
+        iv_len: usize,
+        tag_len: usize,
+    ) -> Self {
+        let base = match ciphertext {
             Ciphertext::InOutput => op.output.base,
             Ciphertext::InInput => op.input.base,
         };
-        // SAFETY: the invariant: the authenticated range is all of the input, in one run; where
-        // all of it is payload, the output holds as much, and otherwise is the input. The IV, if
-        // there is one, is a slice of its own, and so is the tag, which may be written if the
-        // session computes it. The operation is borrowed exclusively for 'w.
-        Some(unsafe {
-            PlainTag {
+        // SAFETY: the authenticated range is all of the input, in one run; where all of it is payload, the
+        // output holds as much, and otherwise is the input. The IV, if there is one, is a slice of its own,
+        // and so is the tag, which may be written if the session computes it. The caller's promises.
+        unsafe {
+            Self {
                 session,
                 message: slice::from_raw_parts(base, op.input.len() as usize),
-                iv: plain_iv(op, self.iv_len),
-                tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),
+                iv: plain_iv(op, iv_len),
+                tag: slice::from_raw_parts_mut(op.tag.base, tag_len),
             }
-        })
+        }
     }
 }
 
@@ -356,20 +373,36 @@ impl<'w, 'a, S: EngineSession> Iterator for PlainAeads<'w, 'a, S> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (session, op) = self.walk.next()?;
+        // SAFETY: the invariant; the operation is borrowed exclusively for 'w.
+        Some(unsafe { PlainAead::of(op, session, self.iv_len, self.tag_len, self.expected_len) })
+    }
+}
+
+impl<'w, 'a, S> PlainAead<'w, 'a, S> {
+    /// # Safety
+    /// The operation is plain, borrowed exclusively for 'w, and of a session of an AEAD with IVs of `iv_len`
+    /// bytes and tags of `tag_len` if it computes them, else of `expected_len`; the other is 0.
+    #[inline(always)]
+    pub(super) unsafe fn of(
+        op: &Op<'_>,
+        session: &'a S,
+        iv_len: usize,
+        tag_len: usize,
+        expected_len: usize,
+    ) -> Self {
         let (input, output) = (op.input.base, op.output.base);
-        // SAFETY: the invariant: the cipher range is all of the input, in one run, and the output
-        // as for `PlainPayloads`. The tag is a slice of its own, and so is the IV, if there is one; the
-        // tag of a session that computes it may be written, and of tag and expected tag one is empty. The
-        // operation is borrowed exclusively for 'w.
-        Some(unsafe {
-            PlainAead {
+        // SAFETY: the cipher range is all of the input, in one run, and the output as for `PlainPayloads`.
+        // The tag is a slice of its own, and so is the IV, if there is one; a tag to compute may be written.
+        // The caller's promises.
+        unsafe {
+            Self {
                 session,
                 payload: Run::new(input, output, op.input.len() as usize),
-                iv: plain_iv(op, self.iv_len),
+                iv: plain_iv(op, iv_len),
                 aad: ptr::slice_from_raw_parts(op.aad.base, op.aad.len() as usize),
-                tag: slice::from_raw_parts_mut(op.tag.base, self.tag_len),
-                expected: slice::from_raw_parts(op.tag.base, self.expected_len),
+                tag: slice::from_raw_parts_mut(op.tag.base, tag_len),
+                expected: slice::from_raw_parts(op.tag.base, expected_len),
             }
-        })
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of an AEAD as they lie in their operations.
+//! Messages as they lie in their operations.
 
 #![allow(unsafe_code)] // operations taken for records
 
@@ -9,16 +9,16 @@ use super::{Op, Place};
 use crate::buffer::Span;
 use crate::engine::EngineSession;
 
-/// A message of an AEAD where its operation has it, for a kernel that reads each field there: one of
-/// [`PlainAeads::records`], which says when there are such. Each pointer is valid
-/// as it is for the operation: source, IV and additional data for reads, and target and tag for writes, of
-/// their lengths in bytes; source and target are the same or disjoint. A kernel writes the block, and no
-/// other field.
+/// A message where its operation has it, for a kernel that reads each field there: one of
+/// [`PlainAeads::records`] or [`Feed::records`](super::Feed::records), or [`Lone::record`](super::Lone::record),
+/// which say when there are such. Each pointer is valid as it is for the operation: source, IV and additional
+/// data for reads, and target and tag for writes, of their lengths in bytes, where the session has such; source
+/// and target are the same or disjoint. A kernel writes the block, and no other field.
 #[derive(Debug)]
 #[repr(C)]
-pub struct AeadRecord<K> {
+pub struct Record<K> {
     operation: MaybeUninit<[usize; 2]>,
-    /// Where the payload is read.
+    /// Where the payload is read, or what a MAC authenticates.
     pub source: *const u8,
     /// Its length.
     pub len: usize,
@@ -56,40 +56,53 @@ impl<'a, S: EngineSession> PlainAeads<'_, 'a, S> {
         self,
         placed: usize,
         key: impl Fn(&'a S) -> &'a K,
-    ) -> Option<(*mut AeadRecord<K>, usize, Likeness)> {
+    ) -> Option<(*mut Record<K>, usize, Likeness)> {
         if !HAS_RECORDS {
             return None;
         }
-        let mask = if self.tag_len == placed { !0 } else { 0 };
+        let is_placed = self.tag_len == placed;
         let ops = self.walk.ops.into_slice();
         let (first, count) = (ops.as_mut_ptr(), ops.len());
         for i in 0..count {
-            // SAFETY: an operation has all of a record's fields, and its ranges, which lie where key and
-            // place do, do not count as it is plain. The invariant of plain operations.
+            // SAFETY: the invariant of plain operations, of which there are so many.
             unsafe {
                 let op = first.add(i);
-                let record = op.cast::<AeadRecord<K>>();
-                (*record).key = key((*op).session.engine_that_is());
-                (*record).place = (*record).tag.map_addr(|at| at & mask);
-                (*record).block = [0; 16];
+                let key = key((*op).session.engine_that_is());
+                fill(op.cast::<Record<K>>(), key, is_placed);
             }
         }
         Some((first.cast(), count, self.likeness))
     }
 }
 
+/// Makes a record of an operation; if it is `placed`, the place of its tag is where the operation wants it.
+///
+/// # Safety
+/// This is an operation whose ranges do not count, borrowed exclusively: key and place lie where those do.
+#[inline(always)]
+pub(super) unsafe fn fill<K>(record: *mut Record<K>, key: &K, placed: bool) {
+    let mask = if placed { !0 } else { 0 };
+    // SAFETY: an operation has all of a record's fields.
+    unsafe {
+        (*record).key = key;
+        (*record).place = (*record).tag.map_addr(|at| at & mask);
+        (*record).block = [0; 16];
+    }
+}
+
 /// Whether an operation can be taken for a record: words and pointers are alike.
-const HAS_RECORDS: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));
+pub(super) const HAS_RECORDS: bool =
+    cfg!(all(target_endian = "little", target_pointer_width = "64"));
 
 macro_rules! alike {
     ($($record:ident = $op:ident $(+ $in:ident :: $part:ident)?),* $(,)?) => {
         const _: () = {
-            type Record = AeadRecord<()>;
-            assert!(!HAS_RECORDS || size_of::<Record>() == size_of::<Op<'_>>());
-            assert!(align_of::<Record>() <= align_of::<Op<'_>>());
+            type Any = Record<()>;
+            assert!(!HAS_RECORDS || size_of::<Any>() == size_of::<Op<'_>>());
+            assert!(align_of::<Any>() <= align_of::<Op<'_>>());
             $(assert!(
                 !HAS_RECORDS
-                    || offset_of!(Record, $record)
+                    || offset_of!(Any, $record)
                         == offset_of!(Op<'static>, $op) $(+ offset_of!($in, $part))?
             );)*
         };

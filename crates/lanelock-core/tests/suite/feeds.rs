@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::{Arc, Mutex};
 
-use lanelock_core::engine::{Batch, Capability, Engine, EngineSession, Feed, QueueToken};
+use lanelock_core::engine::{Batch, Capability, Engine, EngineSession, Fed, Feed, QueueToken};
 use lanelock_core::session::SessionMemory;
 use lanelock_core::{
     Buffer, Cipher, Device, InvalidReason, Op, Session, SessionError, Status, Transform,
@@ -91,8 +91,8 @@ impl EngineSession for AdderSession {
         });
     }
 
-    fn is_fed(&self) -> bool {
-        true
+    fn fed(&self) -> Fed {
+        Fed::ALL
     }
 
     fn feed(&self, feed: &mut Feed<'_, '_>) {

@@ -9,6 +9,7 @@ mod jobs;
 mod overlap;
 mod properties;
 mod queue_pairs;
+mod records;
 mod specs;
 mod support;
 mod table;

@@ -2,7 +2,7 @@
 //! message's blocks side by side.
 
 use super::chain::{Cbc, run_each};
-use super::fed::run_fed;
+use super::fed::{run_fed, run_lone};
 use super::message::in_records;
 use super::sweep::run_records;
 use super::unchain::{CbcMode, decrypt_parts};
@@ -108,4 +108,18 @@ pub unsafe fn decrypt_fed<'k>(
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_fed::<CbcMode>(machine, size, messages) }
+}
+
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes.
+///
+/// # Safety
+/// As for [`decrypt_fed`].
+#[inline]
+pub unsafe fn decrypt_lone<'k>(
+    machine: Machine,
+    size: KeySize,
+    message: impl FnOnce() -> Message<'k, DecryptKey>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_lone::<CbcMode>(machine, size, message) }
 }

@@ -1,6 +1,6 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use super::fed::run_fed;
+use super::fed::{run_fed, run_lone};
 use super::message::{in_pieces, in_records, length};
 use super::rounds::{Keys, Rounds};
 use super::sweep::{Around, Mode, run_records, sweep};
@@ -136,6 +136,20 @@ pub unsafe fn apply_fed<'k>(
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_fed::<Count>(machine, size, messages) }
+}
+
+/// As [`apply_fed`], for a message that is alone, which `message` makes.
+///
+/// # Safety
+/// As for [`apply_fed`].
+#[inline]
+pub unsafe fn apply_lone<'k>(
+    machine: Machine,
+    size: KeySize,
+    message: impl FnOnce() -> Message<'k, EncryptKey>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_lone::<Count>(machine, size, message) }
 }
 
 /// Sweeps messages whose counters do not carry into their upper halves.

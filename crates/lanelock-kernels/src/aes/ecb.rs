@@ -1,6 +1,6 @@
 //! ECB (SP 800-38A, section 6.1).
 
-use super::fed::run_fed;
+use super::fed::{run_fed, run_lone};
 use super::key::Schedule;
 use super::rounds::{Keys, Rounds};
 use super::sweep::{Around, Mode, run_records};
@@ -74,6 +74,20 @@ pub unsafe fn encrypt_fed<'k>(
     unsafe { run_fed::<EncryptMode>(machine, size, messages) }
 }
 
+/// As [`encrypt_fed`], for a message that is alone, which `message` makes.
+///
+/// # Safety
+/// As for [`encrypt_fed`].
+#[inline]
+pub unsafe fn encrypt_lone<'k>(
+    machine: Machine,
+    size: KeySize,
+    message: impl FnOnce() -> Message<'k, EncryptKey>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_lone::<EncryptMode>(machine, size, message) }
+}
+
 /// As [`decrypt_records`], for messages that come one by one, each when it is yielded if the machine
 /// [is fed](Machine::is_fed).
 ///
@@ -87,6 +101,20 @@ pub unsafe fn decrypt_fed<'k>(
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_fed::<DecryptMode>(machine, size, messages) }
+}
+
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes.
+///
+/// # Safety
+/// As for [`decrypt_fed`].
+#[inline]
+pub unsafe fn decrypt_lone<'k>(
+    machine: Machine,
+    size: KeySize,
+    message: impl FnOnce() -> Message<'k, DecryptKey>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_lone::<DecryptMode>(machine, size, message) }
 }
 
 /// The size of all keys, with the messages in records; `None` without messages.

@@ -2,7 +2,7 @@
 //! find the next runs while the CPU waits for the rounds of those before.
 
 use core::marker::PhantomData;
-use core::ptr;
+use core::{iter, ptr};
 
 use super::key::Schedule;
 use super::message::in_records;
@@ -13,8 +13,8 @@ use crate::arch::blocks::Vector;
 use crate::machine::Machine;
 
 impl Machine {
-    /// Whether messages of modes whose blocks do not wait for each other are best taken one by one: on
-    /// registers that hold so much of one that no others need to run beside it.
+    /// Whether messages whose blocks do not wait for each other are best taken one by one: on registers that
+    /// hold so much of one that no others need to run beside it.
     #[must_use]
     pub fn is_fed(self) -> bool {
         self.blocks.count() >= WIDE
@@ -22,7 +22,7 @@ impl Machine {
 }
 
 /// Blocks of registers on which messages one after the other are as fast as side by side.
-const WIDE: usize = 4;
+pub(super) const WIDE: usize = 4;
 
 /// Most bytes of a lone message that leaves the registers alone which `vzeroupper` spares: the others have
 /// room for it.
@@ -47,12 +47,33 @@ pub(super) unsafe fn run_fed<'k, M: Mode>(
     }
     // SAFETY: the caller's contract.
     unsafe {
-        if messages.size_hint().1 == Some(1) {
-            let lone = Fed::<M, _, true>(messages, PhantomData);
-            machine.blocks.run_sized(size, lone);
+        machine
+            .blocks
+            .run_sized(size, Fed::<M, _>(messages, PhantomData));
+    }
+}
+
+/// Runs the message that `message` makes, which no other follows: nothing is prepared that a loop would use
+/// again.
+///
+/// # Safety
+/// As for [`run_fed`].
+#[inline(always)]
+pub(super) unsafe fn run_lone<'k, M: Mode>(
+    machine: Machine,
+    size: KeySize,
+    message: impl FnOnce() -> Message<'k, M::Key>,
+) where
+    M::Key: 'k,
+{
+    // SAFETY: the caller's contract.
+    unsafe {
+        if machine.is_fed() {
+            machine
+                .blocks
+                .run_sized(size, Lone::<M, _>(message, PhantomData));
         } else {
-            let fed = Fed::<M, _, false>(messages, PhantomData);
-            machine.blocks.run_sized(size, fed);
+            run_several::<M>(machine, size, iter::once(message()));
         }
     }
 }
@@ -74,12 +95,10 @@ unsafe fn run_several<'k, M: Mode>(
     });
 }
 
-/// Messages for a machine that is fed; `LONE`: one at most, for which nothing is prepared that a loop would
-/// use again.
-struct Fed<M, I, const LONE: bool>(I, PhantomData<M>);
+/// Messages for a machine that is fed.
+struct Fed<M, I>(I, PhantomData<M>);
 
-impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>, const LONE: bool> PerRounds
-    for Fed<M, I, LONE>
+impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Fed<M, I>
 where
     M::Key: 'k,
 {
@@ -91,40 +110,38 @@ where
             unreachable!("a machine that is fed");
         }
         // SAFETY: the caller's promises.
-        unsafe {
-            if LONE {
-                take_lone::<M, V, ROUNDS>(proof, self.0);
-            } else {
-                take_each::<M, V, ROUNDS>(proof, self.0);
-                V::forget(proof);
-            }
-        }
+        unsafe { take_each::<M, V, ROUNDS>(proof, self.0) };
+        V::forget(proof);
     }
 }
 
-/// # Safety
-/// As for [`take_each`].
-#[inline(always)]
-unsafe fn take_lone<'k, M: Mode, V: Vector, const ROUNDS: usize>(
-    proof: V::Proof,
-    mut messages: impl Iterator<Item = Message<'k, M::Key>>,
-) where
+/// What makes a message for a machine that is fed.
+struct Lone<M, F>(F, PhantomData<M>);
+
+impl<'k, M: Mode, F: FnOnce() -> Message<'k, M::Key>> PerRounds for Lone<M, F>
+where
     M::Key: 'k,
 {
-    let Some(message) = messages.next() else {
-        return;
-    };
-    let len = message.len as usize;
-    // SAFETY: the caller's promises.
-    unsafe {
-        if M::admits(message.iv) {
-            alone::<M, V, ROUNDS>(proof, &message);
-        } else {
-            M::run_other::<V, ROUNDS>(proof, message);
+    /// # Safety
+    /// As for [`run_lone`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        if const { V::BLOCKS < WIDE } {
+            unreachable!("a machine that is fed");
         }
-    }
-    if len > SHORT {
-        V::forget(proof);
+        let message = (self.0)();
+        let len = message.len as usize;
+        // SAFETY: the caller's promises.
+        unsafe {
+            if M::admits(message.iv) {
+                alone::<M, V, ROUNDS>(proof, &message);
+            } else {
+                M::run_other::<V, ROUNDS>(proof, message);
+            }
+        }
+        if len > SHORT {
+            V::forget(proof);
+        }
     }
 }
 

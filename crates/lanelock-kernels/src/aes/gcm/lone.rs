@@ -8,8 +8,9 @@ use super::ghash::Ghash;
 use super::in_turn::InTurn;
 use super::products::{POWERS, lengths};
 use super::{Job, iv, place_of};
-use crate::aes::BLOCK;
+use crate::aes::fed::WIDE;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, WithRounds, each_round};
+use crate::aes::{BLOCK, KeySize};
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::machine::Machine;
@@ -30,6 +31,58 @@ pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
 pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
     unsafe { process::<false, true>(machine, slice::from_mut(job)) }
+}
+
+/// As [`encrypt_lone`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`encrypt_many`](super::encrypt_many), for each job from when it is yielded until this returns; it
+/// has an IV of twelve bytes, and a key of this size.
+#[inline(always)]
+pub unsafe fn encrypt_fed<'k>(
+    machine: &Machine,
+    size: KeySize,
+    jobs: impl Iterator<Item = *mut Job<'k>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        machine
+            .blocks
+            .run_sized_products(size, Fed::<true, _>(jobs))
+    }
+}
+
+/// As [`decrypt_lone`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`encrypt_fed`].
+#[inline(always)]
+pub unsafe fn decrypt_fed<'k>(
+    machine: &Machine,
+    size: KeySize,
+    jobs: impl Iterator<Item = *mut Job<'k>>,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        machine
+            .blocks
+            .run_sized_products(size, Fed::<false, _>(jobs))
+    }
+}
+
+struct Fed<const ENCRYPT: bool, I>(I);
+
+impl<'k, const ENCRYPT: bool, I: Iterator<Item = *mut Job<'k>>> PerRounds for Fed<ENCRYPT, I> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(mut self, proof: V::Proof) {
+        if const { V::BLOCKS < WIDE } {
+            unreachable!("a machine that is fed");
+        }
+        while let Some(job) = self.0.next() {
+            // SAFETY: the contract of `encrypt_fed`.
+            unsafe { one::<V, ROUNDS, ENCRYPT>(proof, &mut *job) };
+        }
+    }
 }
 
 /// Most registers of a text that are turned in one go: of those of four blocks there are more, and 576 bytes
@@ -116,35 +169,34 @@ unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     job: &mut Job<'_>,
 ) {
-    let message = &*job;
-    if const { V::BLOCKS > 1 } && message.len <= BLOCK && message.aad_len <= BLOCK {
+    let (message, shape) = (&*job, Shape::of(job));
+    if const { V::BLOCKS > 1 } && shape.len <= BLOCK && shape.aad_len <= BLOCK {
         // Registers of one block: their last sum is one block already.
         // SAFETY: the caller's promises.
-        return unsafe { block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job) };
+        return unsafe { block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape) };
     }
     // SAFETY: the caller's promises; the sum has at most as many blocks as there are powers.
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
-        if message.aad_len > BLOCK {
-            let after = message.len.div_ceil(BLOCK) + 1;
-            hash.absorb_open::<false>(message.aad, message.aad_len, after);
+        if shape.aad_len > BLOCK {
+            hash.absorb_open::<false>(message.aad, shape.aad_len, shape.blocks + 1);
         }
         let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
-        let mask = match message.len.div_ceil(V::BYTES) {
-            0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash),
-            1 => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash),
-            2 => turn::<V, ROUNDS, ENCRYPT, 2>(&rounds, message, &mut hash),
-            3 => turn::<V, ROUNDS, ENCRYPT, 3>(&rounds, message, &mut hash),
-            4 => turn::<V, ROUNDS, ENCRYPT, 4>(&rounds, message, &mut hash),
-            5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, &mut hash),
-            6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, &mut hash),
-            7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, &mut hash),
+        let mask = match shape.len.div_ceil(V::BYTES) {
+            0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, shape, &mut hash),
+            1 => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, shape, &mut hash),
+            2 => turn::<V, ROUNDS, ENCRYPT, 2>(&rounds, message, shape, &mut hash),
+            3 => turn::<V, ROUNDS, ENCRYPT, 3>(&rounds, message, shape, &mut hash),
+            4 => turn::<V, ROUNDS, ENCRYPT, 4>(&rounds, message, shape, &mut hash),
+            5 => turn::<V, ROUNDS, ENCRYPT, 5>(&rounds, message, shape, &mut hash),
+            6 => turn::<V, ROUNDS, ENCRYPT, 6>(&rounds, message, shape, &mut hash),
+            7 => turn::<V, ROUNDS, ENCRYPT, 7>(&rounds, message, shape, &mut hash),
             9 if const { most_registers(V::BLOCKS) > 8 } => {
-                turn::<V, ROUNDS, ENCRYPT, 9>(&rounds, message, &mut hash)
+                turn::<V, ROUNDS, ENCRYPT, 9>(&rounds, message, shape, &mut hash)
             }
-            _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, &mut hash),
+            _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, shape, &mut hash),
         };
-        finish(job, hash, mask);
+        finish(job, shape, hash, mask);
     }
 }
 
@@ -156,18 +208,19 @@ unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     job: &mut Job<'_>,
+    shape: Shape,
 ) {
     let message = &*job;
     // SAFETY: the caller's promises.
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
         let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
-        let mask = if message.len == 0 {
-            turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, &mut hash)
+        let mask = if shape.len == 0 {
+            turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, shape, &mut hash)
         } else {
-            turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, &mut hash)
+            turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, shape, &mut hash)
         };
-        finish(job, hash, mask);
+        finish(job, shape, hash, mask);
     }
 }
 
@@ -176,26 +229,60 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
 /// # Safety
 /// The contract of [`encrypt_lone`]; all else is in the sum.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>, mask: V::Single) {
+pub(super) unsafe fn finish<V: Vector>(
+    message: &mut Job<'_>,
+    shape: Shape,
+    mut hash: Ghash<V>,
+    mask: V::Single,
+) {
+    let Shape {
+        len,
+        aad_len,
+        blocks,
+    } = shape;
     let single = mask.proof();
-    let lengths = lengths(single, message.aad_len, message.len);
+    let lengths = lengths(single, aad_len, len);
     // SAFETY: the caller's promises.
     unsafe {
-        if message.aad_len <= BLOCK {
+        if aad_len <= BLOCK {
             // No more than these bytes: a load that reaches beyond them, even masked, waits for a tag
             // that was written there.
-            let aad = if message.aad_len == BLOCK {
+            let aad = if aad_len == BLOCK {
                 V::Single::load(single, message.aad)
             } else {
-                V::Single::load_bytes(single, message.aad, message.aad_len)
+                V::Single::load_bytes(single, message.aad, aad_len)
             };
-            let blocks = message.len.div_ceil(BLOCK);
             hash.add_ends(aad.coefficients(), blocks + 2, lengths);
         } else {
             hash.take_up(lengths, 1);
         }
         hash.close();
         hash.value().xor(mask).store(place_of(message));
+    }
+}
+
+/// The lengths of a message, read once: text that is stored might lie where they do, for all the compiler
+/// knows.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    len: usize,
+    aad_len: usize,
+    /// Of the text.
+    blocks: usize,
+}
+
+impl Shape {
+    #[inline(always)]
+    #[expect(
+        clippy::manual_div_ceil,
+        reason = "no length is near the largest number: half of the instructions"
+    )]
+    pub(super) fn of(job: &Job<'_>) -> Self {
+        Self {
+            len: job.len,
+            aad_len: job.aad_len,
+            blocks: (job.len + BLOCK - 1) / BLOCK,
+        }
     }
 }
 
@@ -208,6 +295,7 @@ pub(super) unsafe fn finish<V: Vector>(message: &mut Job<'_>, mut hash: Ghash<V>
 pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
     rounds: &Rounds<V, ROUNDS, InMemory<V>>,
     message: &Job<'_>,
+    shape: Shape,
     hash: &mut Ghash<V>,
 ) -> V::Single {
     let proof = rounds.proof();
@@ -216,7 +304,7 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
     unsafe {
         let (source, target) = (message.source, message.target);
         let end = V::BYTES * G.saturating_sub(1);
-        let (within, power) = (message.len - end, message.len.div_ceil(BLOCK) + 1);
+        let (within, power) = (shape.len - end, shape.blocks + 1);
         let is_whole = within == V::BYTES;
         let mut data = [V::zero(proof); G];
         for g in 0..G {

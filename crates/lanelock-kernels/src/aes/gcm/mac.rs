@@ -3,10 +3,11 @@
 //! is no more. A few are faster alone.
 
 use super::ghash::Ghash;
-use super::lone::{finish, turn};
+use super::lone::{Shape, finish, turn};
 use super::lot::{Ends, Lot, add_aad, lot, write_tags};
 use super::products::{POWERS, Sum};
 use super::{J0, Job, Key, Known};
+use crate::aes::fed::WIDE;
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::aes::{BLOCK, Message, ecb};
 use crate::arch::blocks::{Kernel, Vector};
@@ -158,6 +159,34 @@ pub unsafe fn authenticate_lone(machine: &Machine, job: &mut MacJob<'_>) {
     unsafe { machine.blocks.run_hash(Alone(&mut job.0)) }
 }
 
+/// Computes the tag of each job when it is yielded, on a machine that [is fed](Machine::is_fed).
+///
+/// # Safety
+/// As for [`authenticate_many`], for each job from when it is yielded until this returns; it has an IV of twelve
+/// bytes and a place.
+#[inline(always)]
+pub unsafe fn authenticate_fed<'k>(machine: &Machine, jobs: impl Iterator<Item = MacJob<'k>>) {
+    // SAFETY: the caller's contract.
+    unsafe { machine.blocks.run_hash(Fed(jobs)) }
+}
+
+struct Fed<I>(I);
+
+impl<'k, I: Iterator<Item = MacJob<'k>>> Kernel for Fed<I> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(mut self, proof: V::Proof) {
+        if const { V::BLOCKS < WIDE } {
+            unreachable!("a machine that is fed");
+        }
+        while let Some(MacJob(mut job)) = self.0.next() {
+            // SAFETY: the contract of `authenticate_fed`.
+            unsafe { Alone(&mut job).run::<V>(proof) };
+        }
+    }
+}
+
 /// Up to how many messages are faster one by one: short ones of one length than in registers that they
 /// fill in part, and those of several lengths.
 #[inline(always)]
@@ -199,11 +228,12 @@ unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>) {
     unsafe {
         let mut hash = Ghash::<V>::start(proof, job.key.powers());
         let rounds = Rounds::<V, ANY, InMemory<V>>::in_memory(proof, job.key.cipher().as_ptr());
+        let shape = Shape::of(job);
         if job.aad_len > BLOCK {
             hash.absorb_open::<false>(job.aad, job.aad_len, 1);
         }
-        let mask = turn::<V, ANY, true, 0>(&rounds, job, &mut hash);
-        finish(job, hash, mask);
+        let mask = turn::<V, ANY, true, 0>(&rounds, job, shape, &mut hash);
+        finish(job, shape, hash, mask);
     }
 }
 

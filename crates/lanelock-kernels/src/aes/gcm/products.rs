@@ -160,7 +160,8 @@ impl<V: Vector> Sum<V> {
 /// The last block that is hashed of a message of so many bytes.
 #[inline(always)]
 pub(super) fn lengths<V: Vector>(proof: V::Proof, aad_len: usize, len: usize) -> V {
-    let bits = (8 * aad_len as u128) << 64 | 8 * len as u128;
+    let [aad, text] = [aad_len, len].map(|bytes| u128::from(8 * bytes as u64));
+    let bits = aad << 64 | text;
     V::splat(proof, bits).coefficients_of_numbers()
 }
 
