@@ -74,11 +74,11 @@ struct Fed<const ENCRYPT: bool, I>(I);
 
 impl<'k, const ENCRYPT: bool, I: Iterator<Item = *mut Job<'k>>> PerRounds for Fed<ENCRYPT, I> {
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(mut self, proof: V::Proof) {
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         if const { V::BLOCKS < WIDE } {
             unreachable!("a machine that is fed");
         }
-        while let Some(job) = self.0.next() {
+        for job in self.0 {
             // SAFETY: the contract of `encrypt_fed`.
             unsafe { one::<V, ROUNDS, ENCRYPT>(proof, &mut *job) };
         }

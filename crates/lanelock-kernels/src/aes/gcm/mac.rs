@@ -176,11 +176,11 @@ impl<'k, I: Iterator<Item = MacJob<'k>>> Kernel for Fed<I> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(mut self, proof: V::Proof) {
+    unsafe fn run<V: Vector>(self, proof: V::Proof) {
         if const { V::BLOCKS < WIDE } {
             unreachable!("a machine that is fed");
         }
-        while let Some(MacJob(mut job)) = self.0.next() {
+        for MacJob(mut job) in self.0 {
             // SAFETY: the contract of `authenticate_fed`.
             unsafe { Alone(&mut job).run::<V>(proof) };
         }
