@@ -104,10 +104,10 @@ fn agree(algorithm: Algorithm, key: usize, mac_key: usize, tag: Option<usize>, b
             for (equal, &layout) in [false, true].into_iter().zip(layouts.iter().cycle()) {
                 let messages: Vec<Vec<u8>> = (0..count)
                     .map(|n| {
-                        let len = if equal {
-                            64
-                        } else {
-                            (n * 37 + round * 11) % 300
+                        let len = match equal {
+                            true if round % 2 == 0 => 64,
+                            true => 200,
+                            false => (n * 37 + round * 11) % 300,
                         };
                         (0..len / block * block)
                             .map(|i| (i * 7 + n).to_le_bytes()[0])
@@ -318,6 +318,72 @@ fn aeads_tell_a_forged_message_from_its_neighbours() {
     ] {
         let algorithm = Algorithm::Aead(aead);
         tells_a_forged_message_from_its_neighbours(algorithm, (key, 0), b"before", left);
+    }
+}
+
+#[test]
+fn macs_tell_a_forged_message_from_its_neighbours() {
+    for (mac, key) in [
+        (Mac::AesGmac, 16),
+        (Mac::AesCmac, 16),
+        (Mac::Hmac(Hash::Sha256), 32),
+    ] {
+        for tier in Tier::available() {
+            let device = Device::builder()
+                .engine(Native::with_tier(tier).unwrap())
+                .build();
+            let key = vec![3; key];
+            let sessions = [Transform::compute(mac, &key), Transform::verify(mac, &key)];
+            // SHA-2 is not on every tier.
+            let [Ok(compute), Ok(verify)] = sessions.map(|it| device.session(it)) else {
+                assert_eq!(mac, Mac::Hmac(Hash::Sha256), "{tier:?}");
+                continue;
+            };
+            for (count, len, aad) in [
+                (1_usize, 5, &b""[..]),
+                (1, 64, b"before"),
+                (2, 0, b""),
+                (5, 1000, b""),
+                (5, 16, b"before"),
+                (33, 64, b""),
+                (300, 20, b""),
+            ] {
+                let texts: Vec<_> = (0..count).map(|n| vec![n.to_le_bytes()[0]; len]).collect();
+                let read = Layout::ReadOnly;
+                let computed = run(&device, slice::from_ref(&compute), read, aad, &texts);
+                let ivs: Vec<_> = (0..count)
+                    .map(|n| vec![n.to_le_bytes()[0]; verify.iv_len()])
+                    .collect();
+                for forged in [None, Some(0), Some(count - 1)] {
+                    let mut tags: Vec<_> = computed.iter().map(|(_, tag)| tag.clone()).collect();
+                    if let Some(forged) = forged {
+                        *tags[forged].last_mut().unwrap() ^= 1;
+                    }
+                    let mut ops: Vec<_> = texts
+                        .iter()
+                        .zip(&tags)
+                        .zip(&ivs)
+                        .map(|((text, tag), iv)| {
+                            let op = Op::new(&verify, Buffer::read_only(text));
+                            op.iv(iv).aad(aad).expected_tag(tag)
+                        })
+                        .collect();
+                    let failed = device.queue_pair(1).process(&mut ops).failed;
+                    assert_eq!(failed, usize::from(forged.is_some()));
+                    for (n, op) in ops.iter().enumerate() {
+                        let status = match forged {
+                            Some(forged) if forged == n => Status::AuthFailed,
+                            _ => Status::Success,
+                        };
+                        assert_eq!(
+                            op.status(),
+                            status,
+                            "{tier:?} {mac:?} {count} of {len}: {n}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }
 
