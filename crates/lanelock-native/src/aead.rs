@@ -63,7 +63,7 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// [`Aead::run_records`] of one, of a session of this direction.
     ///
     /// # Safety
-    /// As for [`Aead::run_records`].
+    /// As for [`Aead::run_records`], of a record as `Lone::record` makes it.
     #[inline(always)]
     unsafe fn run_record(&self, _: *mut Record<Self::Key>, _: Direction) {
         unreachable!("no IV is such that there are records");
@@ -74,10 +74,11 @@ pub(crate) trait Aead: Send + Sync + 'static {
         Fed::NONE
     }
 
-    /// [`Aead::run_records`] of each record when it is yielded, of sessions of one direction.
+    /// [`Aead::run_records`] of each record when it is yielded, of sessions of this direction.
     ///
     /// # Safety
-    /// As for [`Aead::run_records`].
+    /// As for [`Aead::run_records`], of records as `Feed::records` makes them, each from when it is yielded until
+    /// this returns.
     #[inline(always)]
     unsafe fn run_fed(&self, _: impl Iterator<Item = *mut Record<Self::Key>>, _: Direction)
     where
