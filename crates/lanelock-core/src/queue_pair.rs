@@ -8,6 +8,7 @@ use std::{mem, slice};
 use crate::ahead::ask_for_key;
 use crate::group::{Batch, Grouping, SLICE};
 use crate::job::{Job, JobQueue, OwnedBuffer};
+use crate::op::feed::Taken;
 use crate::op::{Feed, Likeness, Lone, Op, ValidOp};
 use crate::per_queue::QueueToken;
 use crate::stats::{Counters, QueueStats, StatsReader};
@@ -293,7 +294,7 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
     if first.rules.group.device() != device {
         return None;
     }
-    let rules = first.rules.whole;
+    let rules = &first.rules.whole;
     let (mut joint, mut statuses, mut one_session) = (Joint::default(), 0, true);
     for op in ops {
         if !std::ptr::eq(op.session, first) {
@@ -395,13 +396,13 @@ impl Feeding<'_, '_, '_> {
         if self.feed.is_settled() {
             return self.count_each();
         }
-        let (taken, bytes) = self.feed.taken();
-        if taken > 0 {
-            let by_status = [0, taken as u64, 0, 0, 0];
+        let Taken { count, bytes } = self.feed.taken();
+        if count > 0 {
+            let by_status = [0, count as u64, 0, 0, 0];
             self.counters.count_group(self.engine, bytes, &by_status);
         }
         BurstOutcome {
-            succeeded: taken,
+            succeeded: count,
             failed: 0,
         }
     }

@@ -68,7 +68,7 @@ impl Rules {
             row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
         );
         let cipher_mask = if parts & Self::CIPHER == 0 { 0 } else { !0 };
-        Self {
+        let rules = Self {
             group,
             forbidden: forbidden(parts),
             parts,
@@ -87,7 +87,12 @@ impl Rules {
                 cipher_mask: cipher_mask.into(),
             },
             fed,
-        }
+        };
+        assert!(
+            !rules.is_of_cipher() || row.max_aad == 0,
+            "`Whole::admits_new_bare` knows of none"
+        );
+        rules
     }
 
     pub(crate) fn iv_len(&self) -> usize {
@@ -111,6 +116,12 @@ impl Rules {
     #[inline]
     pub(crate) fn ciphers(&self) -> bool {
         self.has(Self::CIPHER)
+    }
+
+    /// Whether all there is to an operation is a payload, and perhaps an IV.
+    #[inline]
+    pub(crate) fn is_of_cipher(&self) -> bool {
+        self.parts & (Self::CIPHER | Self::AUTH | Self::TAG) == Self::CIPHER
     }
 
     /// Whether a burst of several operations is fed to the session's engine.

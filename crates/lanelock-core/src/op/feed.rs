@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code)] // engine's parts of sessions whose kind was compared
 
-use std::fmt;
 use std::marker::PhantomData;
+use std::{fmt, mem};
 
 use super::record::{HAS_RECORDS, Record, fill};
 use super::{Likeness, Op, ValidOp};
@@ -12,6 +12,7 @@ use crate::engine::{Batch, EngineSession};
 use crate::session::SessionInner;
 use crate::status::Status;
 use crate::transform::Direction;
+use crate::validate::Whole;
 
 /// Operations for an engine to take, in the burst's order, as long as they are alike and in their most
 /// common form.
@@ -19,37 +20,48 @@ pub struct Feed<'f, 'a> {
     ops: &'f mut [Op<'a>],
     /// Of the first operation: those of the others are to be of its kind.
     session: &'a SessionInner,
-    /// How many are taken: those have [`Status::Success`], unless they are settled.
-    taken: usize,
-    /// Of the inputs of those.
-    bytes: u64,
+    /// Those have [`Status::Success`], unless they are settled.
+    taken: Taken,
     /// Whether those taken may have another status.
     settled: bool,
 }
 
+/// The operations that were taken, the first ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken {
+    pub(crate) count: usize,
+    /// Of their inputs.
+    pub(crate) bytes: u64,
+}
+
 /// What takes operations from a [`Feed`], which learns when this is dropped how many were taken: until then
-/// the count is where nothing that a kernel writes can be, in registers.
-struct Taking<'w, 'f, 'a> {
-    feed: &'w mut Feed<'f, 'a>,
-    /// Those of the feed.
+/// that is where nothing that a kernel writes can be, in registers.
+struct Taking<'w, 'a> {
+    /// Of the first operation.
     session: &'a SessionInner,
-    taken: usize,
+    /// Those to come; none after one that is not to be had.
+    ops: &'w mut [Op<'a>],
+    /// How many this began with, but for those never to be had.
+    count: usize,
+    /// Of the inputs of those taken.
     bytes: u64,
+    /// The feed's, to which what this has taken is added.
+    taken: &'w mut Taken,
 }
 
 /// Payloads and IVs of the operations of a [`Feed`], each taken when it is yielded.
 ///
-/// Invariant: the session of the first operation encrypts or decrypts, and its engine's part is an `S`.
-pub struct FedPayloads<'w, 'f, 'a, S> {
-    ops: Taking<'w, 'f, 'a>,
+/// Invariant: the session of the first operation is of a cipher, and its engine's part is an `S`.
+pub struct FedPayloads<'w, 'a, S> {
+    ops: Taking<'w, 'a>,
     engine: PhantomData<&'a S>,
 }
 
 /// Messages as they lie in the operations of a [`Feed`], each taken when it is yielded.
 ///
 /// Invariant: the engine's part of the session of the first operation is an `S`.
-pub struct FedRecords<'w, 'f, 'a, S, F> {
-    ops: Taking<'w, 'f, 'a>,
+pub struct FedRecords<'w, 'a, S, F> {
+    ops: Taking<'w, 'a>,
     /// Makes what a kernel needs of a session.
     key: F,
     placed: bool,
@@ -82,8 +94,7 @@ impl<'f, 'a> Feed<'f, 'a> {
         Self {
             session: ops[0].session,
             ops,
-            taken: 0,
-            bytes: 0,
+            taken: Taken { count: 0, bytes: 0 },
             settled: false,
         }
     }
@@ -109,14 +120,17 @@ impl<'f, 'a> Feed<'f, 'a> {
         self.session.rules.tag_len()
     }
 
-    /// Payloads and IVs, for sessions that encrypt or decrypt. The engine has to run each one that it takes,
-    /// and to drop what this returns, not to forget it: else those are not counted.
+    /// Payloads and IVs, for sessions of a cipher. The engine has to run each one that it takes, and to drop what
+    /// this returns, not to forget it: else those are not counted. Once some are taken, others are to be had from
+    /// what this returned alone.
     ///
     /// # Panics
-    /// Unless the session of the first operation encrypts or decrypts, and has an `S` as the engine's part.
+    /// Unless the session of the first operation encrypts or decrypts, has neither tags nor additional data, and
+    /// has an `S` as the engine's part.
     #[inline(always)]
-    pub fn payloads<S: EngineSession>(&mut self) -> FedPayloads<'_, 'f, 'a, S> {
-        assert!(self.session.rules.ciphers(), "sessions of a cipher");
+    pub fn payloads<S: EngineSession>(&mut self) -> FedPayloads<'_, 'a, S> {
+        let of_cipher = self.session.rules.is_of_cipher();
+        assert!(of_cipher, "sessions of a cipher");
         FedPayloads {
             ops: self.take_for::<S>(),
             engine: PhantomData,
@@ -135,7 +149,7 @@ impl<'f, 'a> Feed<'f, 'a> {
         &mut self,
         placed: bool,
         key: F,
-    ) -> Option<FedRecords<'_, 'f, 'a, S, F>> {
+    ) -> Option<FedRecords<'_, 'a, S, F>> {
         if !HAS_RECORDS {
             return None;
         }
@@ -151,14 +165,16 @@ impl<'f, 'a> Feed<'f, 'a> {
     /// # Panics
     /// Unless the session of the first operation has an `S` as the engine's part.
     #[inline(always)]
-    fn take_for<S: EngineSession>(&mut self) -> Taking<'_, 'f, 'a> {
+    fn take_for<S: EngineSession>(&mut self) -> Taking<'_, 'a> {
         let of_type = self.session.engine_as::<S>().is_some();
         assert!(of_type, "the sessions of a kind are of one type");
         Taking {
             session: self.session,
-            taken: self.taken,
-            bytes: self.bytes,
-            feed: self,
+            count: self.ops.len(),
+            // Those that were taken before have a status, and are not taken again.
+            ops: self.ops,
+            bytes: 0,
+            taken: &mut self.taken,
         }
     }
 
@@ -167,7 +183,7 @@ impl<'f, 'a> Feed<'f, 'a> {
     #[inline(always)]
     #[must_use]
     pub fn taken_records<K>(&mut self) -> (*mut Record<K>, usize) {
-        (self.ops.as_mut_ptr().cast(), self.taken)
+        (self.ops.as_mut_ptr().cast(), self.taken.count)
     }
 
     /// Has `end` end each of those taken, not all of which succeeded, by what its record's block holds.
@@ -177,7 +193,7 @@ impl<'f, 'a> Feed<'f, 'a> {
     #[cold]
     pub unsafe fn settle(&mut self, mut end: impl FnMut(ValidOp<'_, 'a>, [u8; 16])) {
         self.settled = true;
-        for op in &mut self.ops[..self.taken] {
+        for op in &mut self.ops[..self.taken.count] {
             // SAFETY: the caller's promise: the block was zeroed when the operation was taken.
             let [low, high] = unsafe { op.scratch.assume_init() }.map(u64::to_ne_bytes);
             let mut block = [0; 16];
@@ -189,7 +205,7 @@ impl<'f, 'a> Feed<'f, 'a> {
 
     /// Those taken, if there are any.
     pub(crate) fn batch(&mut self) -> Option<Batch<'_, 'a>> {
-        let ops = &mut self.ops[..self.taken];
+        let ops = &mut self.ops[..self.taken.count];
         (!ops.is_empty()).then(|| Batch::alike(ops, true, Likeness::default()))
     }
 
@@ -199,16 +215,15 @@ impl<'f, 'a> Feed<'f, 'a> {
         self.settled
     }
 
-    /// Operations taken, and the bytes of their inputs.
     #[inline(always)]
-    pub(crate) fn taken(&self) -> (usize, u64) {
-        (self.taken, self.bytes)
+    pub(crate) fn taken(&self) -> Taken {
+        self.taken
     }
 
     /// Ends those taken, any of which may not have run; what was decrypted may not be authentic.
     #[cold]
     pub(crate) fn fail(&mut self) {
-        for op in &mut self.ops[..self.taken] {
+        for op in &mut self.ops[..self.taken.count] {
             let rules = &op.session.rules;
             if !rules.is_forward() && rules.tag_len() > 0 {
                 ValidOp(op).wipe_output();
@@ -240,70 +255,74 @@ impl fmt::Debug for Feed<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Feed")
             .field("ops", &self.ops.len())
-            .field("taken", &self.taken)
+            .field("taken", &self.taken.count)
             .finish_non_exhaustive()
     }
 }
 
-impl<S> fmt::Debug for FedPayloads<'_, '_, '_, S> {
+impl<S> fmt::Debug for FedPayloads<'_, '_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FedPayloads")
-            .field("taken", &self.ops.taken)
+            .field("left", &self.ops.ops.len())
             .finish_non_exhaustive()
     }
 }
 
-impl<S, F> fmt::Debug for FedRecords<'_, '_, '_, S, F> {
+impl<S, F> fmt::Debug for FedRecords<'_, '_, S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FedRecords")
-            .field("taken", &self.ops.taken)
+            .field("left", &self.ops.ops.len())
             .finish_non_exhaustive()
     }
 }
 
-impl<'a> Taking<'_, '_, 'a> {
-    /// The next operation, if it is to be had; with additional data only if there may be some.
+impl<'a> Taking<'_, 'a> {
+    /// The next operation, if it is of the kind and the session's rules admit it as `admit` says.
     #[inline(always)]
-    fn next(&mut self, aad: bool) -> Option<&mut Op<'a>> {
+    fn next(&mut self, admit: impl FnOnce(Whole, &Op<'a>) -> bool) -> Option<&mut Op<'a>> {
         let first = self.session;
-        let op = self.feed.ops.get_mut(self.taken)?;
+        let (op, rest) = mem::take(&mut self.ops).split_first_mut()?;
         let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
-        if !alike || !first.rules.whole.admits_new(op) || !aad && op.aad.word() > 0 {
+        if !alike || !admit(first.rules.whole, op) {
+            self.count -= 1 + rest.len();
             return None;
         }
+        self.ops = rest;
         op.status = Status::Success;
-        self.taken += 1;
         self.bytes += op.input.size.word();
         Some(op)
     }
 }
 
-impl Drop for Taking<'_, '_, '_> {
+impl Drop for Taking<'_, '_> {
     #[inline(always)]
     fn drop(&mut self) {
-        (self.feed.taken, self.feed.bytes) = (self.taken, self.bytes);
+        self.taken.count += self.count - self.ops.len();
+        self.taken.bytes += self.bytes;
     }
 }
 
-impl<'a, S: EngineSession> Iterator for FedPayloads<'_, '_, 'a, S> {
+impl<'a, S: EngineSession> Iterator for FedPayloads<'_, 'a, S> {
     type Item = FedPayload<'a, S>;
 
     #[inline(always)]
     fn next(&mut self) -> Option<FedPayload<'a, S>> {
-        let op = self.ops.next(true)?;
+        let op = self.ops.next(Whole::admits_new_bare)?;
         // SAFETY: the invariant: sessions of one kind have engine's parts of one type.
         let session = unsafe { op.session.engine_that_is() };
         Some(FedPayload::of(op, session))
     }
 }
 
-impl<'a, S: EngineSession, K: 'a, F: Fn(&'a S) -> &'a K> Iterator for FedRecords<'_, '_, 'a, S, F> {
+impl<'a, S: EngineSession, K: 'a, F: Fn(&'a S) -> &'a K> Iterator for FedRecords<'_, 'a, S, F> {
     type Item = *mut Record<K>;
 
     #[inline(always)]
     fn next(&mut self) -> Option<*mut Record<K>> {
-        let placed = self.placed;
-        let op = self.ops.next(self.aad)?;
+        let (placed, aad) = (self.placed, self.aad);
+        let op = self
+            .ops
+            .next(|rules, op| rules.admits_new(op) && (aad || op.aad.word() == 0))?;
         // SAFETY: the invariant: sessions of one kind have engine's parts of one type. An operation that is
         // admitted is in its most common form, and borrowed exclusively.
         unsafe {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // operations taken for records
 
 use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
 
 use super::plain::{Likeness, PlainAeads};
 use super::{Op, Place};
@@ -81,11 +82,14 @@ impl<'a, S: EngineSession> PlainAeads<'_, 'a, S> {
 /// This is an operation whose ranges do not count, borrowed exclusively: key and place lie where those do.
 #[inline(always)]
 pub(super) unsafe fn fill<K>(record: *mut Record<K>, key: &K, placed: bool) {
-    let mask = if placed { !0 } else { 0 };
     // SAFETY: an operation has all of a record's fields.
     unsafe {
         (*record).key = key;
-        (*record).place = (*record).tag.map_addr(|at| at & mask);
+        (*record).place = if placed {
+            (*record).tag
+        } else {
+            ptr::null_mut()
+        };
         (*record).block = [0; 16];
     }
 }

@@ -34,11 +34,33 @@ impl Whole {
     /// Whether `op` has no result yet, and is admitted.
     #[inline(always)]
     pub(crate) fn admits_new(self, op: &Op<'_>) -> bool {
-        let mut alone = Joint::default();
-        self.join(op, &mut alone);
+        self.is_new(op)
+            && op.tag.word() == self.tag_len
+            && op.aad.word() <= self.max_aad
+            && self.has_room_if_separate(op)
+    }
+
+    /// [`Whole::admits_new`] of a session [of a cipher](super::Rules::is_of_cipher).
+    #[inline(always)]
+    pub(crate) fn admits_new_bare(self, op: &Op<'_>) -> bool {
+        self.is_new(op) && op.tag.word() | op.aad.word() == 0 && self.has_room_if_separate(op)
+    }
+
+    /// Whether `op` has no result yet, nothing unusual, and an input and an IV of lengths as demanded.
+    #[inline(always)]
+    fn is_new(self, op: &Op<'_>) -> bool {
         // One look at both.
         let marks = op.flags.among(self.unusual) | op.status as u8;
-        marks == Status::NotProcessed as u8 && self.admits_parts(&alone, std::slice::from_ref(op))
+        let beyond = op.input.size.word().wrapping_sub(self.min_len);
+        marks == Status::NotProcessed as u8
+            && op.iv.word() == self.iv_len
+            && beyond & self.block_mask == 0
+            && beyond <= self.span
+    }
+
+    #[inline(always)]
+    fn has_room_if_separate(self, op: &Op<'_>) -> bool {
+        !op.flags.has(Flags::SEPARATE) || self.has_room(op)
     }
 
     /// Adds `op` to those before it.
@@ -60,13 +82,8 @@ impl Whole {
     /// bits that none may have alone are not admitted.
     #[inline(always)]
     pub(crate) fn admits_all(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
-        !joint.flags.has(self.unusual) && self.admits_parts(joint, ops)
-    }
-
-    /// [`Whole::admits_all`], but for what is unusual.
-    #[inline(always)]
-    fn admits_parts(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
-        joint.unlike == 0
+        !joint.flags.has(self.unusual)
+            && joint.unlike == 0
             && joint.beyond & self.block_mask == 0
             && joint.beyond <= self.span
             && joint.aad <= self.max_aad

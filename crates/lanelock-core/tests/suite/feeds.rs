@@ -111,6 +111,7 @@ impl EngineSession for AdderSession {
             };
             payload.session.add(target);
         }
+        assert!(feed.payloads::<Self>().next().is_none(), "nothing twice");
     }
 
     fn memory(&self) -> SessionMemory {
@@ -172,12 +173,17 @@ fn what_is_not_alike_comes_in_batches_and_nothing_twice() {
     let (foreign, _) = self::device(u32::MAX);
     let foreign = session(&foreign, self::ctr());
     type Change = for<'a> fn(Op<'a>) -> Op<'a>;
-    let cases: [(&Session, Change, Option<InvalidReason>); 5] = [
+    let cases: [(&Session, Change, Option<InvalidReason>); 6] = [
         (&ctr, |op| op.cipher_range(0..9), None),
         (&ecb, |op| op.iv(&[]), None),
         (&ctr, |op| op.iv(&IV[..15]), Some(InvalidReason::IvLength)),
         (&ctr, |op| op.aad(&[0]), Some(InvalidReason::AadUnexpected)),
         (&foreign, |op| op, Some(InvalidReason::ForeignSession)),
+        (
+            &ctr,
+            |op| op.expected_tag(&[0]),
+            Some(InvalidReason::TagUnexpected),
+        ),
     ];
     for (number, (other, change, refused)) in cases.into_iter().enumerate() {
         for at in 0..3 {
