@@ -380,19 +380,26 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
     target: *mut u8,
     len: usize,
 ) {
-    let first = len.div_ceil(V::BYTES) % G;
-    let mut done = len.min(V::BYTES * first);
+    let mut done = 0;
     // SAFETY: each access lies below `len`.
     unsafe {
-        match first {
-            1 => last::<V, T, 1>(proof, transform, source, target, done),
-            2 => last::<V, T, 2>(proof, transform, source, target, done),
-            3 => last::<V, T, 3>(proof, transform, source, target, done),
-            4 if const { G > 4 } => last::<V, T, 4>(proof, transform, source, target, done),
-            5 if const { G > 4 } => last::<V, T, 5>(proof, transform, source, target, done),
-            6 if const { G > 4 } => last::<V, T, 6>(proof, transform, source, target, done),
-            7 if const { G > 4 } => last::<V, T, 7>(proof, transform, source, target, done),
-            _ => {}
+        if len.is_multiple_of(G * V::BYTES) {
+            if len == G * V::BYTES {
+                return last::<V, T, G>(proof, transform, source, target, len);
+            }
+        } else {
+            let first = len.div_ceil(V::BYTES) % G;
+            done = len.min(V::BYTES * first);
+            match first {
+                1 => last::<V, T, 1>(proof, transform, source, target, done),
+                2 => last::<V, T, 2>(proof, transform, source, target, done),
+                3 => last::<V, T, 3>(proof, transform, source, target, done),
+                4 if const { G > 4 } => last::<V, T, 4>(proof, transform, source, target, done),
+                5 if const { G > 4 } => last::<V, T, 5>(proof, transform, source, target, done),
+                6 if const { G > 4 } => last::<V, T, 6>(proof, transform, source, target, done),
+                7 if const { G > 4 } => last::<V, T, 7>(proof, transform, source, target, done),
+                _ => {}
+            }
         }
         while len - done >= G * V::BYTES {
             ahead::ask(source, len, done, G * V::BYTES);
