@@ -27,6 +27,7 @@ use crate::machine::Machine;
 use abreast::Abreast;
 use in_turn::InTurn;
 use job::{aad_of, iv, place_of};
+use lone::OneByOne;
 use staggered::{REGISTERS, Staggered};
 
 /// Encrypts every job and computes its tag.
@@ -60,53 +61,36 @@ unsafe fn process_many<const ENCRYPT: bool>(machine: &Machine, jobs: &mut [Job<'
     };
     let size = first.key.cipher().size();
     debug_assert!(jobs.iter().all(|job| job.key.cipher().size() == size));
-    // SAFETY: the caller's contract; every IV that a message alone needs has twelve bytes.
+    // SAFETY: the caller's contract; there is a job.
     unsafe {
-        if known.ivs && jobs.len() <= few::<ENCRYPT>(machine, first, known.one_length) {
-            lone::process::<ENCRYPT, false>(machine, jobs);
-        } else if known.one_length && jobs.len() > 1 {
-            let alike = Alike::<ENCRYPT> { jobs, known };
-            machine.blocks.run_sized_products(size, alike);
-        } else {
-            let in_turn = InTurn::<ENCRYPT>(jobs);
-            machine.blocks.run_sized_products(size, in_turn);
-        }
+        machine
+            .blocks
+            .run_sized_products(size, Many::<ENCRYPT> { jobs, known });
     }
 }
 
-/// Up to how many messages are faster one by one: short ones of one length than in registers that they
-/// fill in part, and those of several lengths. Registers of one block are always full.
-#[inline(always)]
-fn few<const ENCRYPT: bool>(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
-    match machine.blocks.count() {
-        1 if one_length && lone::is_short(1, first) => 3,
-        1 => 0,
-        _ if !one_length => usize::MAX,
-        2 if lone::is_short(2, first) => 3,
-        4 if lone::is_short(4, first) => match first.len.div_ceil(4 * BLOCK) {
-            2..=8 => 7,
-            9 if !ENCRYPT => 7,
-            _ => 3,
-        },
-        _ => 0,
-    }
-}
-
-/// At least one message; all have as much text, and as much additional data.
-struct Alike<'j, 'k, const ENCRYPT: bool> {
+/// At least one message, and the way that is fastest for them.
+struct Many<'j, 'k, const ENCRYPT: bool> {
     jobs: &'j mut [Job<'k>],
     known: Known,
 }
 
-impl<const ENCRYPT: bool> PerRounds for Alike<'_, '_, ENCRYPT> {
+impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let Self { jobs, known } = self;
-        let class = class::<V>(&jobs[0]);
-        // SAFETY: `encrypt_many`'s contract; the class is the jobs'.
+        let (one_by_one, class) = if known.one_length {
+            (are_few::<V, ENCRYPT>(jobs), class::<V>(&jobs[0]))
+        } else {
+            (V::BLOCKS > 1, REGISTERS)
+        };
+        // SAFETY: `encrypt_many`'s contract; every IV that a message alone needs has twelve bytes. The class is
+        // the jobs'.
         unsafe {
-            // Nothing shares a register of one block, and the code that would need not be compiled.
-            if const { V::BLOCKS == 1 } || jobs.len() < V::BLOCKS || class == REGISTERS {
+            if known.ivs && one_by_one {
+                V::enter(proof, (OneByOne::<ENCRYPT>(jobs), WithRounds::<ROUNDS>));
+            } else if const { V::BLOCKS == 1 } || jobs.len() < V::BLOCKS || class == REGISTERS {
+                // Nothing shares a register of one block, and the code that would need not be compiled.
                 V::enter(proof, (InTurn::<ENCRYPT>(jobs), WithRounds::<ROUNDS>));
             } else if class < abreast_below::<V>() {
                 abreast::<V, ROUNDS, ENCRYPT>(proof, known, jobs);
@@ -115,6 +99,16 @@ impl<const ENCRYPT: bool> PerRounds for Alike<'_, '_, ENCRYPT> {
             }
         }
     }
+}
+
+/// Whether messages of one length, short ones, are so few that they are faster one by one than in registers
+/// that they fill in part.
+#[inline(always)]
+fn are_few<V: Vector, const ENCRYPT: bool>(jobs: &[Job<'_>]) -> bool {
+    let (count, len) = (jobs.len(), jobs[0].len);
+    // Of two registers and more; so many that there are products beside all rounds are turned in step.
+    let some = V::BLOCKS == 4 && count <= 7 && len > V::BYTES && (!ENCRYPT || len <= 8 * V::BYTES);
+    (count <= 3 || some) && lone::is_short(V::BLOCKS, &jobs[0])
 }
 
 /// Registers that a text has beside its first, if messages like this one may share some; else

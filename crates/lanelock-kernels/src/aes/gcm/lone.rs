@@ -21,7 +21,7 @@ use crate::machine::Machine;
 /// As for [`encrypt_many`](super::encrypt_many), for one job; it has an IV of twelve bytes.
 pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<true, true>(machine, slice::from_mut(job)) }
+    unsafe { process::<true>(machine, job) }
 }
 
 /// Decrypts the message and computes the tag that its ciphertext should have.
@@ -30,7 +30,7 @@ pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
 /// As for [`encrypt_lone`].
 pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
     // SAFETY: the caller's contract.
-    unsafe { process::<false, true>(machine, slice::from_mut(job)) }
+    unsafe { process::<false>(machine, job) }
 }
 
 /// As [`encrypt_lone`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
@@ -101,44 +101,42 @@ pub(super) fn is_short(blocks: usize, job: &Job<'_>) -> bool {
     job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks
 }
 
-/// Encrypts or decrypts messages of one key size, each by itself; `LONE`: there is one.
-///
 /// # Safety
-/// As for [`encrypt_lone`], for each of the jobs.
+/// As for [`encrypt_lone`].
 #[inline(always)]
-pub(super) unsafe fn process<const ENCRYPT: bool, const LONE: bool>(
-    machine: &Machine,
-    jobs: &mut [Job<'_>],
-) {
-    debug_assert!(jobs.iter().all(|job| !job.iv.is_null()));
-    let Some(first) = jobs.first() else {
-        return;
-    };
-    let size = first.key.cipher().size();
+unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
+    debug_assert!(!job.iv.is_null());
+    let size = job.key.cipher().size();
     // SAFETY: the caller's contract.
     unsafe {
         machine
             .blocks
-            .run_sized_products(size, Each::<ENCRYPT, LONE>(jobs));
+            .run_sized_products(size, Lone::<ENCRYPT>(job));
     }
 }
 
-/// Messages one after the other, the short ones without another call. A `LONE` one has code of its own: what
-/// does not change from message to message is kept in registers, and to fill those takes as long as a
-/// message.
-struct Each<'m, 'k, const ENCRYPT: bool, const LONE: bool>(&'m mut [Job<'k>]);
+/// The only message, which has code of its own: in a loop, what does not change from message to message is kept
+/// in registers, and to fill those takes as long as a message.
+struct Lone<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
-impl<const ENCRYPT: bool, const LONE: bool> PerRounds for Each<'_, '_, ENCRYPT, LONE> {
+impl<const ENCRYPT: bool> PerRounds for Lone<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        // SAFETY: the contract of `encrypt_lone`; there is a job.
-        unsafe {
-            if LONE {
-                return one::<V, ROUNDS, ENCRYPT>(proof, &mut self.0[0]);
-            }
-            for job in self.0 {
-                one::<V, ROUNDS, ENCRYPT>(proof, job);
-            }
+        // SAFETY: the contract of `encrypt_lone`.
+        unsafe { one::<V, ROUNDS, ENCRYPT>(proof, self.0) }
+    }
+}
+
+/// Messages one after the other, the short ones without another call; all have IVs of twelve bytes.
+pub(super) struct OneByOne<'m, 'k, const ENCRYPT: bool>(pub(super) &'m mut [Job<'k>]);
+
+impl<const ENCRYPT: bool> PerRounds for OneByOne<'_, '_, ENCRYPT> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        debug_assert!(self.0.iter().all(|job| !job.iv.is_null()));
+        for job in self.0 {
+            // SAFETY: the contract of `encrypt_lone`, for each of the jobs.
+            unsafe { one::<V, ROUNDS, ENCRYPT>(proof, job) };
         }
     }
 }
