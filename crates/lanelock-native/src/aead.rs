@@ -146,6 +146,16 @@ pub(crate) struct Message<'m> {
     pub(crate) is_iv_kept: bool,
 }
 
+/// What became of messages that are to run where they lie.
+enum InPlace<K> {
+    /// The AEAD does not do so.
+    None,
+    /// They have run, and no tag is left to write or to compare.
+    Ended,
+    /// They have run: these are their records.
+    Left(*const Record<K>, usize),
+}
+
 /// The session of an AEAD.
 pub(crate) struct AeadSession<A> {
     aead: A,
@@ -171,16 +181,14 @@ impl<A: Aead> AeadSession<A> {
             if is_whole && (seals || all_match(record, 1)) {
                 return Status::Success;
             }
-            (*record).block
+            &(*record).block
         };
-        op.in_batch(|batch| match direction {
-            Direction::Forward => tags::write_each(batch, |_| &tag),
-            Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
-        })
+        end_lone(op, *tag)
     }
 
     /// Runs the only operation of a burst as a job; returns how it ended.
-    #[inline(always)]
+    // On its own, so that a record does not save the registers that this needs.
+    #[inline(never)]
     fn run_lone_job(&self, mut op: Lone<'_, '_>) -> Status {
         let direction = op.direction();
         let mut job = [Self::job(op.aead(self))];
@@ -200,37 +208,14 @@ impl<A: Aead> AeadSession<A> {
         messages.records(TAG, |session: &'a Self| session.aead.key())
     }
 
-    /// Runs operations up to [`BURST`] at a time.
-    #[inline(never)]
-    fn run_stretches(&self, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| {
-            let Some(mut plain) = batch.plain() else {
-                return self.run_any(batch);
-            };
-            let direction = plain.direction();
-            let mut tags = ArrayVec::new();
-            match self.run_in_place(&mut plain, &mut tags) {
-                None => self.run_plain(batch),
-                Some(true) => batch.complete(Status::Success),
-                Some(false) => match direction {
-                    Direction::Forward => tags::write_each(batch, |number| &tags[number]),
-                    Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
-                },
-            }
-        });
-    }
-
-    /// Runs plain messages where they lie, if the AEAD does so: whether no tag is left to write or to
-    /// compare, or else, in `tags`, all of them.
+    /// Runs plain messages where they lie, if the AEAD does so.
     #[inline(always)]
-    fn run_in_place(
-        &self,
-        plain: &mut Plain<'_, '_>,
-        tags: &mut ArrayVec<[u8; TAG], BURST>,
-    ) -> Option<bool> {
+    fn run_in_place(&self, plain: &mut Plain<'_, '_>) -> InPlace<A::Key> {
         let messages = plain.aeads::<Self>();
         let (written, compared) = (messages.tag_len() == TAG, messages.expected_len() == TAG);
-        let (first, count, likeness) = Self::records(messages)?;
+        let Some((first, count, likeness)) = Self::records(messages) else {
+            return InPlace::None;
+        };
         // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
         // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
         // different operations are disjoint from each other and from what is read. There are so many
@@ -238,12 +223,11 @@ impl<A: Aead> AeadSession<A> {
         unsafe {
             self.aead.run_records(first, count, likeness);
             if written || compared && all_match(first, count) {
-                return Some(true);
+                InPlace::Ended
+            } else {
+                InPlace::Left(first, count)
             }
-            let block = |i| (*first.add(i)).block;
-            append(tags, Mapped::new(0..count, block));
         }
-        Some(false)
     }
 
     /// Runs plain messages as jobs, and ends their operations.
@@ -330,6 +314,32 @@ impl<A: Aead> AeadSession<A> {
     }
 }
 
+/// Ends plain operations by the tags in their records, which are to be written or compared.
+///
+/// # Safety
+/// The records, so many, are the batch's, at most [`BURST`], and have run.
+#[inline(never)]
+unsafe fn end_records<K>(batch: &mut Batch<'_, '_>, first: *const Record<K>, count: usize) {
+    let mut tags = ArrayVec::<_, BURST>::new();
+    // SAFETY: the caller's promise.
+    let block = |i| unsafe { (*first.add(i)).block };
+    append(&mut tags, Mapped::new(0..count, block));
+    match batch.get(0).direction() {
+        Direction::Forward => tags::write_each(batch, |number| &tags[number]),
+        Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
+    }
+}
+
+/// Ends the only operation of a burst by its tag, as far as that is to be written or compared.
+#[inline(never)]
+fn end_lone(op: Lone<'_, '_>, tag: [u8; TAG]) -> Status {
+    let direction = op.direction();
+    op.in_batch(|batch| match direction {
+        Direction::Forward => tags::write_each(batch, |_| &tag),
+        Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
+    })
+}
+
 /// Ends plain operations by their jobs, which have run.
 #[inline(always)]
 fn end_plain<A: Aead>(batch: &mut Batch<'_, '_>, direction: Direction, jobs: &[A::Job<'_>]) {
@@ -378,7 +388,17 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        self.run_stretches(batch);
+        batch.for_each_stretch(BURST, |batch| {
+            let Some(mut plain) = batch.plain() else {
+                return self.run_any(batch);
+            };
+            match self.run_in_place(&mut plain) {
+                InPlace::None => self.run_plain(batch),
+                InPlace::Ended => batch.complete(Status::Success),
+                // SAFETY: the batch's records, which have run.
+                InPlace::Left(first, count) => unsafe { end_records(batch, first, count) },
+            }
+        });
     }
 
     fn fed(&self) -> Fed {
