@@ -26,8 +26,9 @@ pub struct Driver<'p> {
     ops: Vec<Op<'static>>,
 }
 
-/// Takes some messages in bursts of as many: builds their operations, hands them over and looks
-/// whether any has failed. The vector is empty before and after; its memory is used again.
+/// Takes some messages in bursts of as many: builds their operations, each in the place of one of the burst
+/// before, hands them over and looks whether any has failed. The vector is empty before and after; its memory
+/// is used again.
 type Step =
     fn(&mut QueuePair, &mut [Message<'_>], usize, &mut Vec<Op<'static>>) -> Result<(), Failure>;
 
@@ -142,14 +143,20 @@ fn step<F: Form>(
         }
         return Ok(());
     }
-    let mut empty = mem::take(memory);
-    for messages in messages.chunks_exact_mut(burst) {
-        let mut ops = recycle(empty);
-        ops.extend(messages.iter_mut().map(|message| F::op(message)));
+    let mut bursts = messages.chunks_exact_mut(burst);
+    let Some(first) = bursts.next() else {
+        return Ok(());
+    };
+    let mut ops = recycle(mem::take(memory));
+    ops.extend(first.iter_mut().map(F::op));
+    run(queue, &mut ops)?;
+    for messages in bursts {
+        for (op, message) in ops.iter_mut().zip(messages) {
+            *op = F::op(message);
+        }
         run(queue, &mut ops)?;
-        empty = recycle(ops);
     }
-    *memory = empty;
+    *memory = recycle(ops);
     Ok(())
 }
 
