@@ -23,6 +23,7 @@
 mod ahead;
 pub mod algorithm;
 pub mod buffer;
+mod burst;
 pub mod cursor;
 pub mod device;
 pub mod engine;

@@ -6,8 +6,7 @@ use arrayvec::ArrayVec;
 use lanelock_core::Status;
 use lanelock_core::algorithm::{MAX_IV_LEN, MAX_TAG_LEN};
 use lanelock_core::engine::{
-    Batch, EngineSession, Fed, Feed, LastSession, Likeness, Lone, Plain, PlainAead, PlainAeads,
-    QueueToken, Record, ValidOp,
+    Batch, EngineSession, LastSession, Lone, PlainAead, QueueToken, ValidOp,
 };
 use lanelock_core::session::SessionMemory;
 use lanelock_core::transform::Direction;
@@ -15,19 +14,13 @@ use lanelock_core::transform::Direction;
 use crate::burst::{BURST, Mapped, Text, append, memory, session_of};
 use crate::gathered;
 use crate::group::Group;
-use crate::records::{self, TAG, all_match};
+use crate::records::TAG;
 use crate::tags;
 
 /// An AEAD, keyed for one direction.
 pub(crate) trait Aead: Send + Sync + 'static {
     /// A message on its way through the kernel.
     type Job<'k>;
-
-    /// Bytes of the IV of messages that [`Aead::run_records`] takes, if there are such.
-    const RECORDS_IV: Option<usize> = None;
-
-    /// What a kernel that reads records needs of a session.
-    type Key: 'static;
 
     /// A message in one piece. `expected` is the tag that came with one to open.
     fn job<'k>(
@@ -43,49 +36,6 @@ pub(crate) trait Aead: Send + Sync + 'static {
     /// kept. A target is its own source or disjoint from it, and disjoint from what other jobs read and
     /// write.
     unsafe fn run(&self, jobs: &mut [Self::Job<'_>]);
-
-    /// For records.
-    fn key(&self) -> &Self::Key {
-        unreachable!("no IV is such that there are records");
-    }
-
-    /// Runs messages that lie in records, `count` from `first` on, with IVs of [`Aead::RECORDS_IV`] bytes;
-    /// each whole tag goes to its place, or to its record's block if it has none.
-    ///
-    /// # Safety
-    /// The records are as `PlainAeads::records` makes them, of keys of this group; what is said of them is
-    /// true.
-    #[inline(always)]
-    unsafe fn run_records(&self, _: *mut Record<Self::Key>, _: usize, _: Likeness) {
-        unreachable!("no IV is such that there are records");
-    }
-
-    /// [`Aead::run_records`] of one, of a session of this direction.
-    ///
-    /// # Safety
-    /// As for [`Aead::run_records`], of a record as `Lone::record` makes it.
-    #[inline(always)]
-    unsafe fn run_record(&self, _: *mut Record<Self::Key>, _: Direction) {
-        unreachable!("no IV is such that there are records");
-    }
-
-    /// Which bursts [`Aead::run_fed`] is to run, faster than [`Aead::run_records`].
-    fn fed(&self) -> Fed {
-        Fed::NONE
-    }
-
-    /// [`Aead::run_records`] of each record when it is yielded, of sessions of this direction.
-    ///
-    /// # Safety
-    /// As for [`Aead::run_records`], of records as `Feed::records` makes them, each from when it is yielded until
-    /// this returns.
-    #[inline(always)]
-    unsafe fn run_fed(&self, _: impl Iterator<Item = *mut Record<Self::Key>>, _: Direction)
-    where
-        Self: Sized,
-    {
-        unreachable!("an AEAD that says it is fed");
-    }
 
     /// The tag of a job that has run; `None` if the kernel has found the
     /// one expected to be wrong, and left no plaintext.
@@ -146,17 +96,7 @@ pub(crate) struct Message<'m> {
     pub(crate) is_iv_kept: bool,
 }
 
-/// What became of messages that are to run where they lie.
-enum InPlace<K> {
-    /// The AEAD does not do so.
-    None,
-    /// They have run, and no tag is left to write or to compare.
-    Ended,
-    /// They have run: these are their records.
-    Left(*const Record<K>, usize),
-}
-
-/// The session of an AEAD.
+/// The session of an AEAD, whose messages run as jobs.
 pub(crate) struct AeadSession<A> {
     aead: A,
     group: Group,
@@ -166,68 +106,60 @@ impl<A: Aead> AeadSession<A> {
     pub(crate) fn boxed(group: Group, aead: A) -> Box<dyn EngineSession> {
         Box::new(Self { aead, group })
     }
+}
 
-    /// Runs the only operation of a burst where it lies; returns how it ended.
+impl<A: Aead> HasAead for AeadSession<A> {
+    type Aead = A;
+
     #[inline(always)]
-    fn run_lone_record(&self, mut op: Lone<'_, '_>) -> Status {
-        let (is_whole, direction) = (op.tag_len() == TAG, op.direction());
-        let seals = direction == Direction::Forward;
-        let Some(record) = op.record(self.aead.key(), is_whole && seals) else {
-            return self.run_lone_job(op);
-        };
-        // SAFETY: as in `run_in_place`; there is one record.
-        let tag = unsafe {
-            self.aead.run_record(record, direction);
-            if is_whole && (seals || all_match(record, 1)) {
-                return Status::Success;
-            }
-            &(*record).block
-        };
-        end_lone(op, *tag)
+    fn aead(&self) -> &A {
+        &self.aead
+    }
+}
+
+impl<A: Aead> EngineSession for AeadSession<A> {
+    fn group(&self) -> u16 {
+        self.group.number()
     }
 
-    /// Runs the only operation of a burst as a job; returns how it ended.
-    // On its own, so that a record does not save the registers that this needs.
+    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
+        batch.for_each_stretch(BURST, |batch| self.run_jobs(batch));
+    }
+
+    fn process_lone(&self, _: &mut QueueToken, op: Lone<'_, '_>) -> Status {
+        self.run_lone_job(op)
+    }
+
+    fn memory(&self) -> SessionMemory {
+        memory::<Self>()
+    }
+}
+
+/// A session that has an AEAD, and runs its messages as jobs. The sessions of a group are of one type.
+pub(crate) trait HasAead: EngineSession + Sized {
+    type Aead: Aead;
+
+    fn aead(&self) -> &Self::Aead;
+
+    /// Runs at most [`BURST`] operations.
+    #[inline(always)]
+    fn run_jobs(&self, batch: &mut Batch<'_, '_>) {
+        if batch.plain().is_some() {
+            self.run_plain(batch);
+        } else {
+            self.run_any(batch);
+        }
+    }
+
+    /// Runs the only operation of a burst; returns how it ended.
+    // On its own, so that what runs it otherwise does not save the registers that this needs.
     #[inline(never)]
     fn run_lone_job(&self, mut op: Lone<'_, '_>) -> Status {
         let direction = op.direction();
         let mut job = [Self::job(op.aead(self))];
-        // SAFETY: as in `run_in_place`.
-        unsafe { self.aead.run(&mut job) };
-        op.in_batch(|batch| end_plain::<A>(batch, direction, &job))
-    }
-
-    /// Plain messages where they lie, if the AEAD takes them there.
-    #[inline(always)]
-    fn records<'a>(
-        messages: PlainAeads<'_, 'a, Self>,
-    ) -> Option<(*mut Record<A::Key>, usize, Likeness)> {
-        if A::RECORDS_IV != Some(messages.iv_len()) {
-            return None;
-        }
-        messages.records(TAG, |session: &'a Self| session.aead.key())
-    }
-
-    /// Runs plain messages where they lie, if the AEAD does so.
-    #[inline(always)]
-    fn run_in_place(&self, plain: &mut Plain<'_, '_>) -> InPlace<A::Key> {
-        let messages = plain.aeads::<Self>();
-        let (written, compared) = (messages.tag_len() == TAG, messages.expected_len() == TAG);
-        let Some((first, count, likeness)) = Self::records(messages) else {
-            return InPlace::None;
-        };
-        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
-        // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
-        // different operations are disjoint from each other and from what is read. There are so many
-        // records, and they have run.
-        unsafe {
-            self.aead.run_records(first, count, likeness);
-            if written || compared && all_match(first, count) {
-                InPlace::Ended
-            } else {
-                InPlace::Left(first, count)
-            }
-        }
+        // SAFETY: as in `run_plain`.
+        unsafe { self.aead().run(&mut job) };
+        op.in_batch(|batch| end_plain::<Self::Aead>(batch, direction, &job))
     }
 
     /// Runs plain messages as jobs, and ends their operations.
@@ -237,14 +169,16 @@ impl<A: Aead> AeadSession<A> {
         let direction = plain.direction();
         let mut jobs = ArrayVec::<_, BURST>::new();
         append(&mut jobs, Mapped::new(plain.aeads(), Self::job));
-        // SAFETY: as in `run_in_place`.
-        unsafe { self.aead.run(&mut jobs) };
-        end_plain::<A>(batch, direction, &jobs);
+        // SAFETY: a batch is of one group. The memory of the messages is the operations' for as long as
+        // the batch is borrowed. Input and output of a payload are alike or disjoint; outputs and tags of
+        // different operations are disjoint from each other and from what is read.
+        unsafe { self.aead().run(&mut jobs) };
+        end_plain::<Self::Aead>(batch, direction, &jobs);
     }
 
     /// The job of a plain message.
     #[inline(always)]
-    fn job<'a>(message: PlainAead<'_, 'a, Self>) -> A::Job<'a> {
+    fn job<'a>(message: PlainAead<'_, 'a, Self>) -> <Self::Aead as Aead>::Job<'a> {
         let whole = Message {
             text: message.payload.into(),
             aad: message.aad,
@@ -252,7 +186,7 @@ impl<A: Aead> AeadSession<A> {
             is_iv_kept: true,
         };
         let expected = || message.expected.try_into().expect("a whole tag");
-        message.session.aead.job(whole, expected)
+        message.session.aead().job(whole, expected)
     }
 
     /// Runs messages of any form, and ends their operations.
@@ -263,7 +197,7 @@ impl<A: Aead> AeadSession<A> {
         let mut jobs = ArrayVec::<_, BURST>::new();
         let (mut number, mut scattered) = (0, 0_u64);
         batch.for_each(|mut op| {
-            let aead = &session_of(&op, &mut last).aead;
+            let aead = session_of(&op, &mut last).aead();
             let text = op.whole_payload().map(Text::from);
             match (text, op.whole_aad()) {
                 (Some(text), Some(aad)) => {
@@ -279,8 +213,8 @@ impl<A: Aead> AeadSession<A> {
             }
             number += 1;
         });
-        // SAFETY: as in `run_in_place`.
-        unsafe { self.aead.run(&mut jobs) };
+        // SAFETY: as in `run_plain`.
+        unsafe { self.aead().run(&mut jobs) };
         if scattered != 0 {
             self.run_scattered(batch, scattered);
         }
@@ -288,56 +222,30 @@ impl<A: Aead> AeadSession<A> {
         batch.for_each(|op| {
             if op.is_pending() {
                 let job = jobs.next().expect("a job for each that is in one piece");
-                settle(op, A::tag(job));
+                settle(op, Self::Aead::tag(job));
             }
         });
     }
 
-    /// Runs the operations that [`AeadSession::run_any`] leaves out, a bit each, and ends them.
+    /// Runs the operations that [`HasAead::run_any`] leaves out, a bit each, and ends them.
     #[inline(never)]
     fn run_scattered(&self, batch: &mut Batch<'_, '_>, scattered: u64) {
         let mut last = LastSession::<Self>::default();
         let mut ops = ArrayVec::<_, BURST>::new();
         for (number, op) in batch.all().enumerate() {
             if (scattered >> number) & 1 != 0 {
-                ops.push((&session_of(&op, &mut last).aead, op));
+                ops.push((session_of(&op, &mut last).aead(), op));
             }
         }
         let messages = ops.iter_mut().map(|(aead, op)| Scattered::new(*aead, op));
         let mut messages: ArrayVec<_, BURST> = messages.collect();
-        self.aead.run_scattered(&mut messages);
+        self.aead().run_scattered(&mut messages);
         let tags: ArrayVec<_, BURST> = messages.iter().map(Scattered::tag).collect();
         drop(messages);
         for ((_, op), tag) in ops.into_iter().zip(&tags) {
             settle(op, tag.as_ref());
         }
     }
-}
-
-/// Ends plain operations by the tags in their records, which are to be written or compared.
-///
-/// # Safety
-/// The records, so many, are the batch's, at most [`BURST`], and have run.
-#[inline(never)]
-unsafe fn end_records<K>(batch: &mut Batch<'_, '_>, first: *const Record<K>, count: usize) {
-    let mut tags = ArrayVec::<_, BURST>::new();
-    // SAFETY: the caller's promise.
-    let block = |i| unsafe { (*first.add(i)).block };
-    append(&mut tags, Mapped::new(0..count, block));
-    match batch.get(0).direction() {
-        Direction::Forward => tags::write_each(batch, |number| &tags[number]),
-        Direction::Reverse => tags::verify_each(batch, |number| Some(&tags[number])),
-    }
-}
-
-/// Ends the only operation of a burst by its tag, as far as that is to be written or compared.
-#[inline(never)]
-fn end_lone(op: Lone<'_, '_>, tag: [u8; TAG]) -> Status {
-    let direction = op.direction();
-    op.in_batch(|batch| match direction {
-        Direction::Forward => tags::write_each(batch, |_| &tag),
-        Direction::Reverse => tags::verify_each(batch, |_| Some(&tag)),
-    })
 }
 
 /// Ends plain operations by their jobs, which have run.
@@ -380,58 +288,4 @@ pub(crate) fn nonce_of<const N: usize>(op: &ValidOp<'_, '_>) -> [u8; N] {
 #[inline]
 pub(crate) fn nonce<const N: usize>(iv: &[u8]) -> [u8; N] {
     iv.try_into().expect("as long as the session demands")
-}
-
-impl<A: Aead> EngineSession for AeadSession<A> {
-    fn group(&self) -> u16 {
-        self.group.number()
-    }
-
-    fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| {
-            let Some(mut plain) = batch.plain() else {
-                return self.run_any(batch);
-            };
-            match self.run_in_place(&mut plain) {
-                InPlace::None => self.run_plain(batch),
-                InPlace::Ended => batch.complete(Status::Success),
-                // SAFETY: the batch's records, which have run.
-                InPlace::Left(first, count) => unsafe { end_records(batch, first, count) },
-            }
-        });
-    }
-
-    fn fed(&self) -> Fed {
-        self.aead.fed()
-    }
-
-    fn feed(&self, feed: &mut Feed<'_, '_>) {
-        let direction = feed.direction();
-        // Tags that are cut off are left to those that run together.
-        if A::RECORDS_IV != Some(feed.iv_len()) || feed.tag_len() != TAG {
-            return;
-        }
-        let seals = direction == Direction::Forward;
-        let Some(records) = feed.records(seals, |session: &Self| session.aead.key()) else {
-            return;
-        };
-        // SAFETY: as in `run_in_place`; the operations are borrowed for as long as the feed is.
-        unsafe { self.aead.run_fed(records, direction) };
-        if !seals {
-            // SAFETY: the records have run, and their tags are whole.
-            unsafe { records::verify_fed::<A::Key>(feed) };
-        }
-    }
-
-    fn process_lone(&self, _: &mut QueueToken, op: Lone<'_, '_>) -> Status {
-        if A::RECORDS_IV == Some(op.iv_len()) {
-            self.run_lone_record(op)
-        } else {
-            self.run_lone_job(op)
-        }
-    }
-
-    fn memory(&self) -> SessionMemory {
-        memory::<Self>()
-    }
 }

@@ -23,6 +23,7 @@ use crate::gcm::{Gcm, Gmac};
 use crate::gcm_siv::GcmSiv;
 use crate::group::Group;
 use crate::hash::{Digest, Hmac};
+use crate::in_place;
 use crate::mac::{self, MacSession};
 use crate::sha3::Keccak;
 use crate::shake::Shake;
@@ -217,7 +218,9 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
             let group = Group::of_aead(aead, key.len()).one_way(direction);
             let seal = direction == Direction::Forward;
             Some(match aead {
-                Aead::AesGcm => AeadSession::boxed(group, Gcm::new(machine, key, seal)?),
+                Aead::AesGcm => {
+                    in_place::boxed(group, Gcm::new(machine, key, seal)?, transform.iv_length())
+                }
                 Aead::AesCcm => {
                     let ccm = Ccm::new(machine, key, seal, transform.tag_length())?;
                     AeadSession::boxed(group, ccm)

@@ -163,7 +163,6 @@ impl<'m> InRounds<'m> for Authenticated<'m> {
 
 impl Aead for Ccm {
     type Job<'k> = Job<'k>;
-    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

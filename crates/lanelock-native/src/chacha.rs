@@ -155,7 +155,6 @@ fn advance(job: &mut CipherJob<'_>, blocks: usize) {
 
 impl Aead for ChaCha20Poly1305 {
     type Job<'k> = AeadJob<'k>;
-    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(

@@ -22,6 +22,7 @@ use lanelock_kernels::aes::{BLOCK, Piece};
 use crate::aead::{Aead, Message, Scattered};
 use crate::burst::{BURST, Mapped, fed_on};
 use crate::carry::Carry;
+use crate::in_place::RecordAead;
 use crate::mac::{self, Mac};
 use crate::records::TAG;
 use crate::rounds::{InRounds, run_in_rounds};
@@ -100,8 +101,6 @@ fn job<'k>(machine: &Machine, key: &'k Key, message: &Message<'_>) -> Job<'k> {
 
 impl Aead for Gcm {
     type Job<'k> = Job<'k>;
-    const RECORDS_IV: Option<usize> = Some(IV);
-    type Key = Key;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, _: impl FnOnce() -> [u8; TAG]) -> Job<'k> {
@@ -114,6 +113,34 @@ impl Aead for Gcm {
         // SAFETY: the caller's promises are the kernels'; keys of one group have one size.
         unsafe { self.run_known(jobs, known) }
     }
+
+    #[inline(always)]
+    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
+        Some(&job.block)
+    }
+
+    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
+        let mut texts = ArrayVec::<_, BURST>::new();
+        for Scattered { aead, op, tag, .. } in messages {
+            texts.push(InPieces::new(&aead.machine, &aead.key, op, tag));
+        }
+        run_in_rounds(&mut texts, |parts| {
+            // SAFETY: pieces are valid and disjoint, as is the additional data of the operations; keys of
+            // one group have one size.
+            unsafe {
+                if self.seal {
+                    encrypt_parts(self.machine, parts);
+                } else {
+                    decrypt_parts(self.machine, parts);
+                }
+            }
+        });
+    }
+}
+
+impl RecordAead for Gcm {
+    const IV: usize = IV;
+    type Key = Key;
 
     #[inline(always)]
     fn key(&self) -> &Key {
@@ -177,29 +204,6 @@ impl Aead for Gcm {
                 Direction::Reverse => decrypt_fed(&self.machine, size, jobs),
             }
         }
-    }
-
-    #[inline(always)]
-    fn tag<'j>(job: &'j Job<'_>) -> Option<&'j [u8; TAG]> {
-        Some(&job.block)
-    }
-
-    fn run_scattered(&self, messages: &mut [Scattered<'_, '_, '_, Self>]) {
-        let mut texts = ArrayVec::<_, BURST>::new();
-        for Scattered { aead, op, tag, .. } in messages {
-            texts.push(InPieces::new(&aead.machine, &aead.key, op, tag));
-        }
-        run_in_rounds(&mut texts, |parts| {
-            // SAFETY: pieces are valid and disjoint, as is the additional data of the operations; keys of
-            // one group have one size.
-            unsafe {
-                if self.seal {
-                    encrypt_parts(self.machine, parts);
-                } else {
-                    decrypt_parts(self.machine, parts);
-                }
-            }
-        });
     }
 }
 

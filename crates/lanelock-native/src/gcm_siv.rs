@@ -31,7 +31,6 @@ impl GcmSiv {
 
 impl Aead for GcmSiv {
     type Job<'k> = Job<'k>;
-    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

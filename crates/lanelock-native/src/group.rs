@@ -74,11 +74,19 @@ impl Group {
         Self(self.0 | u16::from(direction == Direction::Reverse) << Self::DIRECTION)
     }
 
+    /// Messages that run in place, of AES-GCM: their sessions are of another type.
+    pub(crate) fn in_place(self) -> Self {
+        Self(self.0 | IN_PLACE)
+    }
+
     /// The number.
     pub(crate) fn number(self) -> u16 {
         self.0
     }
 }
+
+/// AES-GCM's family becomes 14, which is no other's.
+const IN_PLACE: u16 = 6;
 
 /// What HMAC adds to the number of its hash: none of the sums is that of a hash or another MAC.
 const HMAC: u16 = 8;

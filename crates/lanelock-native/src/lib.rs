@@ -79,6 +79,7 @@ mod gcm;
 mod gcm_siv;
 mod group;
 mod hash;
+mod in_place;
 mod mac;
 mod public_key;
 mod records;

@@ -73,7 +73,6 @@ impl Siv {
 
 impl Aead for Siv {
     type Job<'k> = Job<'k>;
-    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

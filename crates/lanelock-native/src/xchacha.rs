@@ -3,8 +3,6 @@
 
 #![allow(unsafe_code)] // calls kernels
 
-use std::convert::Infallible;
-
 use arrayvec::ArrayVec;
 use lanelock_core::engine::ValidOp;
 use lanelock_kernels::chacha::{
@@ -76,7 +74,6 @@ impl XChaCha20Poly1305 {
 
 impl Aead for XChaCha20Poly1305 {
     type Job<'k> = Job<'k>;
-    type Key = Infallible;
 
     #[inline(always)]
     fn job<'k>(&'k self, message: Message<'_>, expected: impl FnOnce() -> [u8; TAG]) -> Job<'k> {

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::{Job, JobBuffer, Layout, OwnedBuffer};
 use crate::buffer::{Buffer, Sink};
+use crate::burst::Burst;
 use crate::op::{Op, OpError};
-use crate::queue_pair::Burst;
 use crate::session::Session;
 use crate::status::Status;
 use crate::transform::Direction;

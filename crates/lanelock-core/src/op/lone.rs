@@ -33,13 +33,6 @@ impl<'w, 'a> Lone<'w, 'a> {
         self.0.session.rules.direction()
     }
 
-    /// Bytes of the IV.
-    #[inline(always)]
-    #[must_use]
-    pub fn iv_len(&self) -> usize {
-        self.0.session.rules.iv_len()
-    }
-
     /// Bytes of the tag.
     #[inline(always)]
     #[must_use]

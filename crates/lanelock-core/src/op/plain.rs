@@ -345,13 +345,6 @@ impl<'w, 'a, S> PlainTag<'w, 'a, S> {
 }
 
 impl<S> PlainAeads<'_, '_, S> {
-    /// Bytes of each IV.
-    #[inline(always)]
-    #[must_use]
-    pub fn iv_len(&self) -> usize {
-        self.iv_len
-    }
-
     /// Bytes of each tag that is written; 0 if the sessions verify.
     #[inline(always)]
     #[must_use]
