@@ -1,4 +1,4 @@
-//! AEADs with kernels that read messages where the operations have them.
+//! AEADs with kernels that read messages where the operations have them; other forms of messages run as jobs.
 
 #![allow(unsafe_code)] // hands the memory of operations to the kernels
 
@@ -65,6 +65,8 @@ pub(crate) fn boxed<A: RecordAead>(group: Group, aead: A, iv_len: usize) -> Box<
     }
 }
 
+/// A session of an AEAD, whose messages run where they lie.
+///
 /// Invariant: IVs have [`RecordAead::IV`] bytes.
 struct InPlaceSession<A> {
     aead: A,
