@@ -123,7 +123,13 @@ impl<A: Aead> EngineSession for AeadSession<A> {
     }
 
     fn process(&self, _: &mut QueueToken, batch: &mut Batch<'_, '_>) {
-        batch.for_each_stretch(BURST, |batch| self.run_jobs(batch));
+        batch.for_each_stretch(BURST, |batch| {
+            if batch.plain().is_some() {
+                self.run_plain(batch);
+            } else {
+                self.run_any(batch);
+            }
+        });
     }
 
     fn process_lone(&self, _: &mut QueueToken, op: Lone<'_, '_>) -> Status {
@@ -140,16 +146,6 @@ pub(crate) trait HasAead: EngineSession + Sized {
     type Aead: Aead;
 
     fn aead(&self) -> &Self::Aead;
-
-    /// Runs at most [`BURST`] operations.
-    #[inline(always)]
-    fn run_jobs(&self, batch: &mut Batch<'_, '_>) {
-        if batch.plain().is_some() {
-            self.run_plain(batch);
-        } else {
-            self.run_any(batch);
-        }
-    }
 
     /// Runs the only operation of a burst; returns how it ended.
     // On its own, so that what runs it otherwise does not save the registers that this needs.

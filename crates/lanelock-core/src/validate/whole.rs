@@ -26,41 +26,41 @@ pub(crate) struct Whole {
 impl Whole {
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        let mut alone = Joint::default();
-        self.join(op, &mut alone);
-        self.admits_all(&alone, std::slice::from_ref(op))
+        !op.flags.has(self.unusual) && self.fits(op)
     }
 
     /// Whether `op` has no result yet, and is admitted.
     #[inline(always)]
     pub(crate) fn admits_new(self, op: &Op<'_>) -> bool {
-        self.is_new(op)
-            && op.tag.word() == self.tag_len
-            && op.aad.word() <= self.max_aad
-            && self.has_room_if_separate(op)
+        self.is_new(op) && self.fits(op)
     }
 
     /// [`Whole::admits_new`] of a session [of a cipher](super::Rules::is_of_cipher).
     #[inline(always)]
     pub(crate) fn admits_new_bare(self, op: &Op<'_>) -> bool {
-        self.is_new(op) && op.tag.word() | op.aad.word() == 0 && self.has_room_if_separate(op)
+        self.is_new(op) && self.payload_fits(op) && op.tag.word() | op.aad.word() == 0
     }
 
-    /// Whether `op` has no result yet, nothing unusual, and an input and an IV of lengths as demanded.
+    /// Whether `op` has no result yet, and nothing unusual: one look at both.
     #[inline(always)]
     fn is_new(self, op: &Op<'_>) -> bool {
-        // One look at both.
-        let marks = op.flags.among(self.unusual) | op.status as u8;
-        let beyond = op.input.size.word().wrapping_sub(self.min_len);
-        marks == Status::NotProcessed as u8
-            && op.iv.word() == self.iv_len
-            && beyond & self.block_mask == 0
-            && beyond <= self.span
+        op.flags.among(self.unusual) | op.status as u8 == Status::NotProcessed as u8
     }
 
+    /// Whether the lengths of all parts are as demanded.
     #[inline(always)]
-    fn has_room_if_separate(self, op: &Op<'_>) -> bool {
-        !op.flags.has(Flags::SEPARATE) || self.has_room(op)
+    fn fits(self, op: &Op<'_>) -> bool {
+        self.payload_fits(op) && op.tag.word() == self.tag_len && op.aad.word() <= self.max_aad
+    }
+
+    /// Whether the lengths of input, output and IV are.
+    #[inline(always)]
+    fn payload_fits(self, op: &Op<'_>) -> bool {
+        let beyond = op.input.size.word().wrapping_sub(self.min_len);
+        op.iv.word() == self.iv_len
+            && beyond & self.block_mask == 0
+            && beyond <= self.span
+            && (!op.flags.has(Flags::SEPARATE) || self.has_room(op))
     }
 
     /// Adds `op` to those before it.
