@@ -12,6 +12,7 @@ mod parts;
 mod products;
 pub mod siv;
 mod staggered;
+mod table;
 mod text;
 
 pub use job::{J0, Job, Known};

@@ -8,7 +8,8 @@
 //! Chunks of eight registers are hashed block by block of a register: what each of these has become is
 //! a value of its own, so that no sum of all of them is needed before the end.
 
-use super::products::{POWERS, SUMS, Sum, Table, powers_from, reduce};
+use super::products::{Sum, reduce};
+use super::table::{POWERS, Table};
 use crate::aes::BLOCK;
 use crate::ahead;
 use crate::arch::blocks::{Kernel, Vector};
@@ -18,8 +19,7 @@ use crate::wipe::wipe;
 /// A hash in progress: the reduced value of all whole sums, and the sum being built.
 #[derive(Clone, Copy)]
 pub(super) struct Ghash<V: Vector> {
-    /// Hⁿ first.
-    powers: *const u8,
+    powers: *const Table,
     /// Belongs to the block with the highest power of the next sum.
     reduced: V::Single,
     sum: Sum<V>,
@@ -48,9 +48,9 @@ impl<V: Vector> Values<V> {
 
 impl<V: Vector> Ghash<V> {
     /// # Safety
-    /// `powers` is the [`Table`] of a key, for as long as the hash is used.
+    /// `powers` is a key's, for as long as the hash is used.
     #[inline(always)]
-    pub unsafe fn start(proof: V::Proof, powers: *const u8) -> Self {
+    pub unsafe fn start(proof: V::Proof, powers: *const Table) -> Self {
         Self {
             powers,
             reduced: V::Single::zero(V::single(proof)),
@@ -63,7 +63,7 @@ impl<V: Vector> Ghash<V> {
     /// # Safety
     /// As for [`Ghash::start`].
     #[inline(always)]
-    pub unsafe fn resume(proof: V::Proof, powers: *const u8, value: &[u8; BLOCK]) -> Self {
+    pub unsafe fn resume(proof: V::Proof, powers: *const Table, value: &[u8; BLOCK]) -> Self {
         // SAFETY: as above; a block is read.
         unsafe {
             let reduced = V::Single::load(V::single(proof), value.as_ptr()).coefficients();
@@ -198,8 +198,8 @@ impl<V: Vector> Ghash<V> {
             }
             let proof = self.proof();
             let single = V::single(proof);
-            let (h, h_sum) = powers_from::<V::Single>(single, self.powers, power);
-            let (one, one_sum) = powers_from::<V::Single>(single, self.powers, 1);
+            let (h, h_sum) = Table::from::<V::Single>(self.powers, single, power);
+            let (one, one_sum) = Table::from::<V::Single>(self.powers, single, 1);
             let (h, h_sum) = (V::pair(proof, h, one), V::pair(proof, h_sum, one_sum));
             self.sum.add(V::pair(proof, first, last), h, h_sum);
         }
@@ -300,18 +300,52 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn absorb(&mut self, from: *const u8, len: usize) {
         if len > 0 {
             // SAFETY: as above.
-            unsafe { self.absorb_open::<true>(from, len, 0) };
+            unsafe { self.absorb_open::<true, false>(from, len, 0) };
             self.close();
         }
     }
 
+    /// Hashes 1 to 8 registers behind `values`, with what the sum holds already.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of them.
+    #[inline(always)]
+    unsafe fn absorb_some(
+        &mut self,
+        from: *const u8,
+        count: usize,
+        values: Values<V>,
+    ) -> Values<V> {
+        let (proof, powers) = (self.proof(), self.powers);
+        // SAFETY: the caller's promise; the table is a key's.
+        unsafe {
+            self.sum.add_product(self.times_one(values.0, count));
+            let (mut from, mut left) = (from, count);
+            while left > 2 {
+                let [first, second] = map([from, from.add(V::BYTES)], |at| V::load(proof, at));
+                let first = Sum::stepped(first, powers, left - 1);
+                let second = Sum::stepped(second, powers, left - 2);
+                self.sum.add_products(first, second);
+                (from, left) = (from.add(2 * V::BYTES), left - 2);
+            }
+            if left == 2 {
+                let product = Sum::stepped(V::load(proof, from), powers, 1);
+                self.sum.add_product(product);
+                from = from.add(V::BYTES);
+            }
+            let values = self.sum.reduced();
+            self.sum = Sum::zero(proof);
+            Values(values.xor(V::load(proof, from).coefficients()))
+        }
+    }
+
     /// As [`Ghash::absorb`], but the last sum stays open: `after` blocks follow in it. `RESUMED`:
-    /// something was hashed before.
+    /// something was hashed before. `SPARING`: with few powers.
     ///
     /// # Safety
     /// As for [`Ghash::absorb`]; there are `len` or `after`, the latter few.
     #[inline(always)]
-    pub unsafe fn absorb_open<const RESUMED: bool>(
+    pub unsafe fn absorb_open<const RESUMED: bool, const SPARING: bool>(
         &mut self,
         from: *const u8,
         len: usize,
@@ -330,6 +364,11 @@ impl<V: Vector> Ghash<V> {
                 ahead::ask(from, len, done, chunk);
                 values = self.absorb_chunk(from.add(done), values);
                 done += chunk;
+            }
+            if SPARING && spares::<V>(len - done) {
+                let count = (len - done - 1) / V::BYTES;
+                values = self.absorb_some(from.add(done), count, values);
+                done += V::BYTES * count;
             }
             let (from, rest) = (from.wrapping_add(done), len - done);
             let blocks = rest.div_ceil(BLOCK) + after;
@@ -367,15 +406,13 @@ impl<V: Vector> Ghash<V> {
     /// eight.
     ///
     /// # Safety
-    /// `powers` is the [`Table`] of a key.
+    /// The powers are for registers like these.
     #[inline(always)]
     unsafe fn times_one(&self, x: V, registers: usize) -> Sum<V> {
-        debug_assert!((1..=8).contains(&registers));
-        // SAFETY: eight registers have no more blocks than there are powers.
+        // SAFETY: the powers are a key's.
         unsafe {
-            let h = self.powers.add(BLOCK * (POWERS - V::BLOCKS * registers));
-            let proof = x.proof();
-            Sum::product(x, V::broadcast(proof, h), V::broadcast(proof, h.add(SUMS)))
+            let (h, h_sum) = Table::step(self.powers, x.proof(), registers);
+            Sum::product(x, h, h_sum)
         }
     }
 
@@ -393,10 +430,18 @@ impl<V: Vector> Ghash<V> {
     pub unsafe fn multiply(&mut self, x: V, power: usize) {
         // SAFETY: the caller's promise; the table is a key's.
         unsafe {
-            let (h, h_sum) = powers_from(self.proof(), self.powers, power);
+            let (h, h_sum) = Table::from(self.powers, self.proof(), power);
             self.sum.add(x, h, h_sum);
         }
     }
+}
+
+/// Whether the last `len` bytes of a hash, few registers, need fewer lines of a key's powers if all but the
+/// last of them are hashed as a chunk is. It takes one reduction more, which is less than to wait for those
+/// lines where so many keys are in use that they do not stay near.
+#[inline(always)]
+pub(super) fn spares<V: Vector>(len: usize) -> bool {
+    V::BLOCKS == 4 && len > 3 * V::BYTES
 }
 
 /// Fills in the powers of `h`, a block read as a big-endian number.
@@ -419,24 +464,23 @@ impl Kernel for Powers<'_> {
         };
         let mut power = h.to_le_bytes();
         let single = V::single(proof);
-        for n in (0..POWERS).rev() {
+        let mut sum = [0; BLOCK];
+        for n in 1..=POWERS {
             // SAFETY: a sum of one block, at power 1, which is known from the second round on.
             unsafe {
-                if n < POWERS - 1 {
-                    let mut product =
-                        Ghash::<V::Single>::start(single, self.powers.as_ptr().cast());
+                if n > 1 {
+                    let mut product = Ghash::<V::Single>::start(single, self.powers);
                     product.multiply(Vector::load(single, power.as_ptr()), 1);
                     product.close();
                     product.reduced.store(power.as_mut_ptr());
                 }
                 let single = V::Single::load(single, power.as_ptr());
-                single
-                    .xor(single.swap_halves())
-                    .store(self.powers[1][n].as_mut_ptr());
+                single.xor(single.swap_halves()).store(sum.as_mut_ptr());
             }
-            self.powers[0][n] = power;
+            self.powers.keep(n, power, sum, V::BLOCKS);
         }
         wipe(&mut power);
+        wipe(&mut sum);
     }
 }
 
@@ -445,7 +489,7 @@ impl Kernel for Powers<'_> {
 /// # Safety
 /// `powers` are a key's; `from` is valid for reads of `len` bytes.
 pub(super) struct Absorb<'a> {
-    pub powers: *const u8,
+    pub powers: *const Table,
     pub hashed: &'a mut [u8; BLOCK],
     pub from: *const u8,
     pub len: usize,

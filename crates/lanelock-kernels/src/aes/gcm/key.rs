@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::J0;
 use super::ghash::{Absorb, Powers};
-use super::products::{POWERS, SPARE, Table};
+use super::table::Table;
 use crate::aes::{BLOCK, EncryptKey, Message, ecb};
 use crate::arch::blocks::Kernel;
 use crate::machine::Machine;
@@ -42,7 +42,7 @@ impl Key {
         }
         let mut expanded = Self {
             cipher,
-            powers: [[[0; BLOCK]; POWERS + SPARE]; 2],
+            powers: Table::ZERO,
             hashes,
         };
         let powers = Powers {
@@ -100,8 +100,8 @@ impl Key {
     }
 
     #[inline]
-    pub(super) fn powers(&self) -> *const u8 {
-        self.powers.as_ptr().cast()
+    pub(super) fn powers(&self) -> *const Table {
+        &raw const self.powers
     }
 }
 
@@ -130,6 +130,6 @@ impl fmt::Debug for Key {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        wipe(&mut self.powers);
+        self.powers.wipe();
     }
 }

@@ -6,7 +6,8 @@ use core::slice;
 
 use super::ghash::Ghash;
 use super::in_turn::InTurn;
-use super::products::{POWERS, lengths};
+use super::products::lengths;
+use super::table::POWERS;
 use super::{Job, iv, place_of};
 use crate::aes::fed::WIDE;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, WithRounds, each_round};
@@ -177,7 +178,7 @@ unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
         if shape.aad_len > BLOCK {
-            hash.absorb_open::<false>(message.aad, shape.aad_len, shape.blocks + 1);
+            hash.absorb_open::<false, false>(message.aad, shape.aad_len, shape.blocks + 1);
         }
         let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
         let mask = match shape.len.div_ceil(V::BYTES) {

@@ -1,9 +1,9 @@
 //! As many messages as a register has blocks: what each has one block of shares a register with the
 //! others' — additional data, lengths, the reduction, tags.
 
-use super::products::{POWERS, SUMS, Sum, lengths, powers_from};
+use super::products::{Sum, lengths};
+use super::table::Table;
 use super::{Job, aad_of, place_of};
-use crate::aes::BLOCK;
 use crate::arch::blocks::Vector;
 use crate::arrays::{from_fn, map};
 
@@ -94,7 +94,7 @@ unsafe fn product<V: Vector, const ONE_KEY: bool>(last: V, jobs: Lot<'_>) -> Sum
 /// Adds additional data, as much of each job and at most a block, before so many `blocks` of text.
 ///
 /// # Safety
-/// The jobs are valid; `blocks` is at most two less than [`POWERS`].
+/// The jobs are valid; `blocks` is at most two less than there are powers.
 #[inline(always)]
 pub(super) unsafe fn add_aad<V: Vector, const ONE_KEY: bool>(
     sum: &mut Sum<V>,
@@ -127,7 +127,7 @@ pub(super) unsafe fn write_tags<V: Vector>(jobs: Lot<'_>, sum: Sum<V>, masks: V)
 /// A power of each job's H, and the sums of their halves.
 ///
 /// # Safety
-/// The jobs are valid; `power` is 1 to [`POWERS`].
+/// The jobs are valid; `power` is one that a key has.
 #[inline(always)]
 pub(super) unsafe fn powers<V: Vector, const ONE_KEY: bool>(
     proof: V::Proof,
@@ -137,12 +137,11 @@ pub(super) unsafe fn powers<V: Vector, const ONE_KEY: bool>(
     // SAFETY: the caller's promises.
     unsafe {
         if ONE_KEY {
-            let h = (*jobs[0]).key.powers().add(BLOCK * (POWERS - power));
-            return (V::broadcast(proof, h), V::broadcast(proof, h.add(SUMS)));
+            return Table::splat((*jobs[0]).key.powers(), proof, power);
         }
         let single = V::single(proof);
         let of_each = map(jobs, |job| {
-            powers_from::<V::Single>(single, (*job).key.powers(), power)
+            Table::from::<V::Single>((*job).key.powers(), single, power)
         });
         let h = V::from_singles(proof, map(of_each, |(h, _)| h));
         (h, V::from_singles(proof, map(of_each, |(_, h_sum)| h_sum)))

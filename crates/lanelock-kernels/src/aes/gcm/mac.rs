@@ -2,10 +2,13 @@
 //! what each has one block of shares a register with the others' of its lot, and so does all of it where it
 //! is no more. A few are faster alone.
 
+use core::{mem, ptr};
+
 use super::ghash::Ghash;
 use super::lone::{Shape, finish, turn};
 use super::lot::{Ends, Lot, add_aad, lot, write_tags};
-use super::products::{POWERS, Sum};
+use super::products::Sum;
+use super::table::POWERS;
 use super::{J0, Job, Key, Known};
 use crate::aes::fed::WIDE;
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
@@ -180,9 +183,13 @@ impl<'k, I: Iterator<Item = MacJob<'k>>> Kernel for Fed<I> {
         if const { V::BLOCKS < WIDE } {
             unreachable!("a machine that is fed");
         }
+        // Of keys that change from message to message few lines stay near.
+        let mut before = ptr::null();
         for MacJob(mut job) in self.0 {
+            let key = ptr::from_ref(job.key);
+            let sparing = key != mem::replace(&mut before, key);
             // SAFETY: the contract of `authenticate_fed`.
-            unsafe { Alone(&mut job).run::<V>(proof) };
+            unsafe { one::<V>(proof, &mut job, sparing) };
         }
     }
 }
@@ -209,13 +216,21 @@ impl Kernel for Alone<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
         // SAFETY: the contract of `authenticate_lone`.
-        unsafe {
-            if V::BLOCKS > 1 && self.0.aad_len <= BLOCK {
-                // Registers of one block: their last sum is one block already.
-                alone::<V::Single>(V::single(proof), self.0);
-            } else {
-                alone::<V>(proof, self.0);
-            }
+        unsafe { one::<V>(proof, self.0, false) }
+    }
+}
+
+/// # Safety
+/// The contract of [`authenticate_lone`].
+#[inline(always)]
+unsafe fn one<V: Vector>(proof: V::Proof, job: &mut Job<'_>, sparing: bool) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if V::BLOCKS > 1 && job.aad_len <= BLOCK {
+            // Registers of one block: their last sum is one block already.
+            alone::<V::Single>(V::single(proof), job, false);
+        } else {
+            alone::<V>(proof, job, sparing);
         }
     }
 }
@@ -223,14 +238,18 @@ impl Kernel for Alone<'_, '_> {
 /// # Safety
 /// The contract of [`authenticate_lone`].
 #[inline(always)]
-unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>) {
+unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>, sparing: bool) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut hash = Ghash::<V>::start(proof, job.key.powers());
         let rounds = Rounds::<V, ANY, InMemory<V>>::in_memory(proof, job.key.cipher().as_ptr());
         let shape = Shape::of(job);
         if job.aad_len > BLOCK {
-            hash.absorb_open::<false>(job.aad, job.aad_len, 1);
+            if sparing {
+                hash.absorb_open::<false, true>(job.aad, job.aad_len, 1);
+            } else {
+                hash.absorb_open::<false, false>(job.aad, job.aad_len, 1);
+            }
         }
         let mask = turn::<V, ANY, true, 0>(&rounds, job, shape, &mut hash);
         finish(job, shape, hash, mask);
@@ -274,7 +293,7 @@ impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
                 if abreast {
                     add_aad::<V, ONE_KEY>(&mut sum, lot, 0);
                 } else {
-                    sum.add_rows(rows(proof, lot, count - n));
+                    sum.add_rows(rows::<V, ONE_KEY>(proof, lot, count - n));
                 }
                 write_tags(lot, sum, masks);
                 n += V::BLOCKS;
@@ -288,7 +307,11 @@ impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
 /// # Safety
 /// The jobs are valid.
 #[inline(always)]
-unsafe fn rows<V: Vector>(proof: V::Proof, jobs: Lot<'_>, count: usize) -> [Sum<V>; 4] {
+unsafe fn rows<V: Vector, const ONE_KEY: bool>(
+    proof: V::Proof,
+    jobs: Lot<'_>,
+    count: usize,
+) -> [Sum<V>; 4] {
     let mut rows = [Sum::zero(proof); 4];
     // As straight code: rows in a loop would be in memory.
     macro_rules! row {
@@ -299,7 +322,11 @@ unsafe fn rows<V: Vector>(proof: V::Proof, jobs: Lot<'_>, count: usize) -> [Sum<
                     unsafe {
                         let job = &*jobs[$i];
                         let mut hash = Ghash::<V>::start(proof, job.key.powers());
-                        hash.absorb_open::<false>(job.aad, job.aad_len, 1);
+                        if ONE_KEY {
+                            hash.absorb_open::<false, false>(job.aad, job.aad_len, 1);
+                        } else {
+                            hash.absorb_open::<false, true>(job.aad, job.aad_len, 1);
+                        }
                         hash.sum()
                     }
                 } else {

@@ -2,7 +2,8 @@
 //! piece; a sum goes on over short ones.
 
 use super::ghash::Ghash;
-use super::products::{POWERS, lengths};
+use super::products::lengths;
+use super::table::POWERS;
 use super::text::{Counters, Text};
 use super::{J0, Key, aad_of};
 use crate::aes::BLOCK;

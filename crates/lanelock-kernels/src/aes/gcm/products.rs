@@ -5,22 +5,9 @@
 //! polynomials are mirrored to x⁻¹²⁸ of it (S. Gueron, "A new interpretation for the GHASH authenticator
 //! of AES-GCM"), else as it is.
 
-use crate::aes::BLOCK;
+use super::table::Table;
 use crate::arch::blocks::Vector;
 use crate::arrays::map;
-
-/// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
-/// short additional data and the lengths need no reduction of their own.
-pub(super) const POWERS: usize = 40;
-/// Blocks after the powers that a register at the last power reaches.
-pub(super) const SPARE: usize = 4;
-
-/// Hⁿ, …, H², H; then, in the same order, the sum of the two halves of each, in both halves.
-/// Zeros after each, so that a register may be loaded at the last.
-pub(super) type Table = [[[u8; BLOCK]; POWERS + SPARE]; 2];
-
-/// From a power to the sum of its halves, in bytes.
-pub(super) const SUMS: usize = BLOCK * (POWERS + SPARE);
 
 /// Products that are added up block by block, not reduced yet: of the low halves, of the high
 /// halves, and of one of each or, from three multiplications, of the sums of both.
@@ -72,13 +59,13 @@ impl<V: Vector> Sum<V> {
     /// Adds registers of blocks in memory that follow each other, the first at `power`.
     ///
     /// # Safety
-    /// `powers` is the [`Table`] of a key; each register begins at a power of 1 to [`POWERS`].
+    /// `powers` is a key's; each register begins at a power of 1 to [`POWERS`].
     /// Blocks past the end are zero.
     #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(
         &mut self,
         data: [V; G],
-        powers: *const u8,
+        powers: *const Table,
         power: usize,
     ) {
         // SAFETY: as above.
@@ -86,7 +73,7 @@ impl<V: Vector> Sum<V> {
             let proof = self.low.proof();
             let mut products = [Self::zero(proof); G];
             for i in 0..G {
-                let (h, h_sum) = powers_from(proof, powers, power - V::BLOCKS * i);
+                let (h, h_sum) = Table::from::<V>(powers, proof, power - V::BLOCKS * i);
                 products[i] = Self::product(data[i].coefficients(), h, h_sum);
             }
             for i in 0..G / 2 {
@@ -95,6 +82,67 @@ impl<V: Vector> Sum<V> {
             if G % 2 == 1 {
                 self.add_product(products[G - 1]);
             }
+        }
+    }
+
+    /// Adds the registers `at` and `at + 1` of a text, unless they are among its last two, with few powers:
+    /// block by block of a register, as those of a chunk.
+    ///
+    /// # Safety
+    /// `powers` is a key's, for such registers; there are at most ten.
+    #[inline(always)]
+    pub unsafe fn add_pair_sparing<const G: usize>(
+        &mut self,
+        data: &[V; G],
+        at: usize,
+        powers: *const Table,
+    ) {
+        let count = const { G.saturating_sub(2) };
+        // SAFETY: the caller's promises.
+        unsafe {
+            if at + 1 < count {
+                let first = Self::stepped(data[at], powers, count - at);
+                let second = Self::stepped(data[at + 1], powers, count - at - 1);
+                self.add_products(first, second);
+            } else if at < count {
+                self.add_product(Self::stepped(data[at], powers, count - at));
+            }
+        }
+        self.pin();
+    }
+
+    /// The product of each block and the power of as many blocks as so many registers have.
+    ///
+    /// # Safety
+    /// As for [`Table::step`], with a key's powers.
+    #[inline(always)]
+    pub unsafe fn stepped(data: V, powers: *const Table, registers: usize) -> Self {
+        // SAFETY: the caller's promises.
+        let (h, h_sum) = unsafe { Table::step(powers, data.proof(), registers) };
+        Self::product(data.coefficients(), h, h_sum)
+    }
+
+    /// Ends what [`Sum::add_pair_sparing`] began: adds the last two registers, the last one at `power`.
+    ///
+    /// # Safety
+    /// `powers` is a key's; `power` and those of a register before it are 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn close_sparing<const G: usize>(
+        &mut self,
+        data: &[V; G],
+        powers: *const Table,
+        power: usize,
+    ) {
+        let [.., values, last] = data[..] else {
+            unreachable!("two registers");
+        };
+        let values = self.reduced().xor(values.coefficients());
+        *self = Self::zero(self.proof());
+        // SAFETY: the caller's promises.
+        unsafe {
+            let (h, h_sum) = Table::from(powers, self.proof(), power + V::BLOCKS);
+            self.add(values, h, h_sum);
+            self.add_registers([last], powers, power);
         }
     }
 
@@ -108,7 +156,7 @@ impl<V: Vector> Sum<V> {
 
     /// Adds a sum.
     #[inline(always)]
-    fn add_product(&mut self, a: Self) {
+    pub fn add_product(&mut self, a: Self) {
         self.low = self.low.xor(a.low);
         self.middle = self.middle.xor(a.middle);
         self.high = self.high.xor(a.high);
@@ -179,22 +227,4 @@ pub(super) fn reduce<V: Vector>(low: V, high: V) -> V {
     let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
     let low = low.swap_halves().xor(low.clmul::<0x10>(polynomial));
     low.xor(high)
-}
-
-/// The powers from `power` down to where the register ends, and the sums of their halves.
-///
-/// # Safety
-/// `powers` is the [`Table`] of a key, `power` is 1 to [`POWERS`].
-#[inline(always)]
-pub(super) unsafe fn powers_from<V: Vector>(
-    proof: V::Proof,
-    powers: *const u8,
-    power: usize,
-) -> (V, V) {
-    debug_assert!((1..=POWERS).contains(&power));
-    // SAFETY: as above; the spare blocks make the load valid at any power.
-    unsafe {
-        let h = powers.add(BLOCK * (POWERS - power));
-        (V::load(proof, h), V::load(proof, h.add(SUMS)))
-    }
 }

@@ -2,8 +2,10 @@
 //! What each has one block of shares a register with the others' of its lot.
 
 use super::Job;
+use super::ghash::spares;
 use super::lot::{Ends, Lot, add_aad, lot, write_tags};
-use super::products::{POWERS, Sum};
+use super::products::Sum;
+use super::table::{POWERS, Table};
 use super::text::Counters;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
@@ -150,7 +152,7 @@ unsafe fn turn<
     rounds: &Rounds<V, ROUNDS>,
     job: &Job<'_>,
     len: usize,
-    powers: *const u8,
+    powers: *const Table,
     text: &mut [V; G],
     mask: &mut V,
 ) -> Sum<V> {
@@ -159,6 +161,7 @@ unsafe fn turn<
         let proof = rounds.proof();
         let mut sum = Sum::zero(proof);
         let power = len.div_ceil(BLOCK) + 1;
+        let sparing = !ONE_KEY && spares::<V>(V::BYTES * G);
         let j0 = V::splat(proof, job.j0());
         let mut stream = if job.counts_from_one() {
             Counters::of_first::<G>(j0.xor(rounds.at(0)))
@@ -179,7 +182,9 @@ unsafe fn turn<
             if r.is_multiple_of(2) && r <= 8 {
                 let at = r.saturating_sub(2); // evaluated in the odd rounds too
                 V::pin(&mut stream);
-                if at + 1 < G {
+                if sparing {
+                    sum.add_pair_sparing(text, at, powers);
+                } else if at + 1 < G {
                     let pair = [text[at], text[at + 1]];
                     sum.add_registers(pair, powers, power - V::BLOCKS * at);
                 } else if at < G {
@@ -188,7 +193,9 @@ unsafe fn turn<
                 sum.pin();
             }
         });
-        if G == REGISTERS {
+        if sparing {
+            sum.close_sparing(text, powers, power - V::BLOCKS * (G - 1));
+        } else if G == REGISTERS {
             let last = [text[G - 1]];
             sum.add_registers(last, powers, power - V::BLOCKS * (G - 1));
         }

@@ -2,7 +2,7 @@
 
 use super::Job;
 use super::ghash::{Ghash, Values};
-use super::products::POWERS;
+use super::table::POWERS;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
 use crate::ahead;

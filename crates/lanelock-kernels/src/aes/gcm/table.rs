@@ -1,0 +1,124 @@
+//! The powers of H that a key keeps, laid out for what reads them.
+
+use crate::aes::BLOCK;
+use crate::arch::blocks::Vector;
+use crate::wipe::wipe;
+
+/// Highest power of H that a key holds: eight registers of four blocks, and a little more so that
+/// short additional data and the lengths need no reduction of their own. A multiple of a line's blocks:
+/// what a short message reads, from its additional data to the lengths, lies on few lines.
+pub(super) const POWERS: usize = 40;
+/// Blocks after the powers that a register at the last power reaches.
+const SPARE: usize = 4;
+/// Registers of a chunk: so many are hashed block by block of a register.
+const STEPS: usize = 8;
+
+/// What GHASH reads of a key: powers of H, and the sum of the two halves of each, in both halves.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub(super) struct Table {
+    /// The powers of chunks: Hⁿ, n a multiple of a register's blocks, of [`STEPS`] registers first. They are
+    /// among the others too, but of many keys few lines stay near.
+    steps: Pair<STEPS>,
+    /// Hⁿ, …, H², H. Zeros behind them, so that a register may be loaded at the last.
+    powers: Pair<{ POWERS + SPARE }>,
+}
+
+#[derive(Clone)]
+#[repr(C)]
+struct Pair<const N: usize> {
+    powers: [[u8; BLOCK]; N],
+    sums: [[u8; BLOCK]; N],
+}
+
+impl<const N: usize> Pair<N> {
+    const ZERO: Self = Self {
+        powers: [[0; BLOCK]; N],
+        sums: [[0; BLOCK]; N],
+    };
+
+    fn wipe(&mut self) {
+        wipe(&mut self.powers);
+        wipe(&mut self.sums);
+    }
+}
+
+impl Table {
+    pub const ZERO: Self = Self {
+        steps: Pair::ZERO,
+        powers: Pair::ZERO,
+    };
+
+    /// Keeps a power, 1 to [`POWERS`], and `sum` of its halves, for registers of so many blocks.
+    pub fn keep(&mut self, power: usize, value: [u8; BLOCK], sum: [u8; BLOCK], blocks: usize) {
+        self.powers.powers[POWERS - power] = value;
+        self.powers.sums[POWERS - power] = sum;
+        if power.is_multiple_of(blocks) && power / blocks <= STEPS {
+            self.steps.powers[STEPS - power / blocks] = value;
+            self.steps.sums[STEPS - power / blocks] = sum;
+        }
+    }
+
+    /// The powers from `power` down to where the register ends, and the sums of their halves.
+    ///
+    /// # Safety
+    /// The table is valid for reads, and `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn from<V: Vector>(table: *const Self, proof: V::Proof, power: usize) -> (V, V) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: the caller's promises; the spare blocks make the load valid at any power.
+        unsafe {
+            let [h, sum] = Self::at(table, power);
+            (V::load(proof, h), V::load(proof, sum))
+        }
+    }
+
+    /// The same power for each block, and the sum of its halves.
+    ///
+    /// # Safety
+    /// As for [`Table::from`].
+    #[inline(always)]
+    pub unsafe fn splat<V: Vector>(table: *const Self, proof: V::Proof, power: usize) -> (V, V) {
+        debug_assert!((1..=POWERS).contains(&power));
+        // SAFETY: the caller's promises.
+        unsafe {
+            let [h, sum] = Self::at(table, power);
+            (V::broadcast(proof, h), V::broadcast(proof, sum))
+        }
+    }
+
+    /// For each block the power of as many blocks as so many registers have, and the sum of its halves.
+    ///
+    /// # Safety
+    /// The table is valid for reads and made for such registers, of which there are 1 to [`STEPS`].
+    #[inline(always)]
+    pub unsafe fn step<V: Vector>(table: *const Self, proof: V::Proof, registers: usize) -> (V, V) {
+        debug_assert!((1..=STEPS).contains(&registers));
+        // SAFETY: the caller's promises.
+        unsafe {
+            let h = (&raw const (*table).steps.powers[STEPS - registers]).cast();
+            let sum = (&raw const (*table).steps.sums[STEPS - registers]).cast();
+            (V::broadcast(proof, h), V::broadcast(proof, sum))
+        }
+    }
+
+    /// Writes zeros over all of it.
+    pub fn wipe(&mut self) {
+        self.steps.wipe();
+        self.powers.wipe();
+    }
+
+    /// Where a power is, and where the sum of its halves.
+    ///
+    /// # Safety
+    /// As for [`Table::from`].
+    #[inline(always)]
+    unsafe fn at(table: *const Self, power: usize) -> [*const u8; 2] {
+        // SAFETY: the caller's promises.
+        unsafe {
+            let h = (&raw const (*table).powers.powers).cast::<u8>();
+            let sum = (&raw const (*table).powers.sums).cast::<u8>();
+            [h, sum].map(|first| first.add(BLOCK * (POWERS - power)))
+        }
+    }
+}
