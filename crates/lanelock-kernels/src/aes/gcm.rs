@@ -34,7 +34,7 @@ use staggered::{REGISTERS, Staggered};
 /// Encrypts every job and computes its tag.
 ///
 /// # Safety
-/// - Every key has the size of the first job's.
+/// - Every key has the size of the first job's, and was made with `machine`: else the tags are wrong.
 /// - Each `source` and `aad` is valid for reads and each `target` for writes of its length.
 /// - A target is identical to its own source or disjoint from it, and disjoint from its own
 ///   additional data and from the sources, targets and additional data of all other jobs.

@@ -10,7 +10,7 @@ use crate::arch::blocks::Kernel;
 use crate::machine::Machine;
 use crate::wipe::wipe;
 
-/// What GCM prepares once per key.
+/// What GCM prepares once per key, for the machine that it was made with.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Key {

@@ -37,7 +37,7 @@ pub struct Part<'k> {
 /// Encrypts the pieces of every part and hashes them.
 ///
 /// # Safety
-/// - Every key has the size of the first part's.
+/// - Every key has the size of the first part's, and was made with `machine`: else the tags are wrong.
 /// - Each `aad` and the source of each piece are valid for reads, and its target for writes, of their
 ///   lengths.
 /// - A target is identical to its own source or disjoint from it, and disjoint from all other
