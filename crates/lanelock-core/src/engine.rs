@@ -84,6 +84,8 @@ pub struct Fed {
     pub most: u32,
     /// Bytes, from the least to the largest.
     pub lengths: [u32; 2],
+    /// The first has an input of `lengths`, of at least so many bytes.
+    pub long: u32,
     /// The inputs seem to have several lengths, as a look at some of them says.
     pub unlike: bool,
 }
@@ -94,6 +96,7 @@ impl Fed {
         few: 0,
         most: 0,
         lengths: [0; 2],
+        long: u32::MAX,
         unlike: false,
     };
 

@@ -134,12 +134,14 @@ impl Rules {
             few,
             most,
             lengths: [least, largest],
+            long,
             unlike,
         } = self.fed;
         // Of a list of segments, the word is more than any length.
         let (count, len) = (ops.len(), first.input.size.word());
         count <= few as usize
-            || count <= most as usize && (least.into()..=largest.into()).contains(&len)
+            || (count <= most as usize || len >= long.into())
+                && (least.into()..=largest.into()).contains(&len)
             || unlike
                 && ops
                     .last()

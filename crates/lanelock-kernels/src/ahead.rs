@@ -1,7 +1,7 @@
 //! Lines of a long message that are asked for before they are read. A CPU looks ahead as far as its queues
 //! reach, and rounds that wait for each other fill those within a few hundred bytes.
 
-use crate::arch::prefetch;
+use crate::arch::{is_asked_ahead, prefetch};
 
 /// How far ahead, in bytes: sixteen lines on their way, about as many as a CPU keeps track of.
 const AHEAD: usize = 1024;
@@ -9,10 +9,11 @@ const AHEAD: usize = 1024;
 const LINE: usize = 64;
 
 /// Asks for the `bytes` that lie [`AHEAD`] behind the first `done` of a message, which has `len`, at least
-/// `bytes`; for its last ones where it ends before, and for none where that much is not left.
+/// `bytes`; for its last ones where it ends before, and for none where that much is not left, or the CPU is
+/// better at it.
 #[inline(always)]
 pub(crate) fn ask(message: *const u8, len: usize, done: usize, bytes: usize) {
-    if len - done <= AHEAD {
+    if len - done <= AHEAD || !is_asked_ahead() {
         return;
     }
     let first = message.wrapping_add((done + AHEAD).min(len - bytes));

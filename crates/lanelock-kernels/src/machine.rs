@@ -173,6 +173,12 @@ impl Machine {
         })
     }
 
+    /// Whether registers of 512 bits go through datapaths of half the width, in two turns, as on AMD's Zen 4:
+    /// there one round of AES begins in a cycle, and messages overlap in the instructions made for SHA.
+    pub(crate) fn takes_turns(self) -> bool {
+        self.blocks.count() == 4 && self.keyed_registers == 4 && self.sha_overlaps
+    }
+
     /// Whether the CPU has instructions made for SHA-1 and SHA-256.
     #[must_use]
     pub fn has_sha(self) -> bool {

@@ -175,16 +175,19 @@ impl RecordAead for Gcm {
             return Fed::NONE;
         }
         // Those that fill registers of their own with text, up to as many as are turned in one go. Encrypted
-        // side by side, messages have each other's products to run beside their rounds.
-        let (most, longest) = if self.seal {
-            (15, 384)
-        } else {
-            (u32::MAX, 576)
+        // side by side, messages have each other's products to run beside their rounds. Where the two take
+        // turns, a burst that has more of both to choose from is soon faster.
+        let (most, longest, long) = match (self.machine.multiplies_beside_rounds(), self.seal) {
+            (true, true) => (15, 384, u32::MAX),
+            (true, false) => (u32::MAX, 576, u32::MAX),
+            (false, true) => (3, 576, u32::MAX),
+            (false, false) => (7, 576, 385),
         };
         Fed {
             few: 3,
             most,
             lengths: [65, longest],
+            long,
             unlike: true,
         }
     }

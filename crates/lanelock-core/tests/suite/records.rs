@@ -419,22 +419,25 @@ fn an_engine_says_which_bursts_it_is_fed() {
     let few = Fed {
         few: 2,
         most: 3,
-        lengths: [5, 6],
+        lengths: [5, 7],
+        long: 7,
         unlike: false,
     };
     let unlike = Fed {
         unlike: true,
         ..few
     };
-    let cases: [(Fed, &[usize], Way); 12] = [
+    let cases: [(Fed, &[usize], Way); 14] = [
         (Fed::NONE, &[1, 1], B),
         (few, &[1, 1], F),
         (few, &[1, 1, 1], B),
         (few, &[4, 4, 4], B),
         (few, &[5, 5, 5], F),
         (few, &[6, 6, 6], F),
-        (few, &[7, 7, 7], B),
+        (few, &[8, 8, 8], B),
         (few, &[5, 5, 5, 5], B),
+        (few, &[7, 7, 7, 7], F),
+        (few, &[8, 8, 8, 8], B),
         (few, &[1, 2, 3], B),
         (unlike, &[1, 1, 1], B),
         (unlike, &[1, 2, 1, 1], F),

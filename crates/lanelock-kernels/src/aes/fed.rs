@@ -19,6 +19,12 @@ impl Machine {
     pub fn is_fed(self) -> bool {
         self.blocks.count() >= WIDE
     }
+
+    /// Whether products of blocks, as in GCM, run beside rounds of AES. Else the two take turns.
+    #[must_use]
+    pub fn multiplies_beside_rounds(self) -> bool {
+        self.blocks.multiplies_beside_rounds()
+    }
 }
 
 /// Blocks of registers on which messages one after the other are as fast as side by side.

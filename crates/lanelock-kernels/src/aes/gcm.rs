@@ -107,8 +107,13 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
 #[inline(always)]
 fn are_few<V: Vector, const ENCRYPT: bool>(jobs: &[Job<'_>]) -> bool {
     let (count, len) = (jobs.len(), jobs[0].len);
-    // Of two registers and more; so many that there are products beside all rounds are turned in step.
-    let some = V::BLOCKS == 4 && count <= 7 && len > V::BYTES && (!ENCRYPT || len <= 8 * V::BYTES);
+    // Of two registers and more, where their products do not take turns with their rounds; so many that there
+    // are products beside all rounds are turned in step.
+    let some = V::BLOCKS == 4
+        && V::PRODUCTS == 4
+        && count <= 7
+        && len > V::BYTES
+        && (!ENCRYPT || len <= 8 * V::BYTES);
     (count <= 3 || some) && lone::is_short(V::BLOCKS, &jobs[0])
 }
 

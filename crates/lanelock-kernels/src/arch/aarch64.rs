@@ -23,6 +23,12 @@ pub(crate) fn prefetch(at: *const u8) {
     unsafe { asm!("prfm pldl1keep, [{}]", in(reg) at, options(nostack, preserves_flags)) }
 }
 
+/// Whether lines of a long message come sooner if they are asked for, as far as is known.
+#[inline(always)]
+pub(crate) fn is_asked_ahead() -> bool {
+    true
+}
+
 /// The machine itself, and those that lack what not every CPU of its tier has.
 pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 3] {
     let without_sha512 = machine.sha512.map(|_| Machine {

@@ -24,6 +24,12 @@ pub(crate) fn machine(_: Tier) -> Option<Machine> {
 #[inline(always)]
 pub(crate) fn prefetch(_: *const u8) {}
 
+/// No line is asked for.
+#[inline(always)]
+pub(crate) fn is_asked_ahead() -> bool {
+    false
+}
+
 /// The machine itself: there is no other one.
 pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 1] {
     [Some(machine)]
@@ -90,6 +96,11 @@ impl BlockSet {
     /// There is no choice of products.
     pub(crate) fn with_four_products(self, _: bool) -> Self {
         self
+    }
+
+    /// Whether products of blocks run beside rounds of AES, where that is known.
+    pub(crate) fn multiplies_beside_rounds(self) -> bool {
+        false
     }
 
     /// Blocks of a register.

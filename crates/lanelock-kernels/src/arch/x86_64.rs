@@ -13,7 +13,9 @@ mod words;
 pub(crate) use blocks::BlockSet;
 #[cfg(any(test, lanelock_evex))]
 pub(crate) use detect::EvexIfma as EvexIfmaToken;
-pub(crate) use detect::{AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken, machine};
+pub(crate) use detect::{
+    AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken, is_asked_ahead, machine,
+};
 #[cfg(any(test, lanelock_evex))]
 pub(crate) use digits::EvexIfma;
 pub(crate) use digits::{AvxIfma, DigitSet, Fma, Ifma, TowardZero, on};

@@ -44,6 +44,9 @@ pub struct Kernels {
     /// Whether two registers of sixteen words in flight are faster than one: where more of their
     /// operations begin in a cycle than one state of a block function has ready.
     paired: bool,
+    /// Whether operations on registers of sixteen words take two turns: one message's wait for each other
+    /// longer than the branches take that messages cost which share registers.
+    in_turns: bool,
 }
 
 impl Kernels {
@@ -55,6 +58,7 @@ impl Kernels {
             words: machine.words,
             authenticator: Authenticator::of(machine),
             paired: machine.keyed_registers > 4,
+            in_turns: machine.takes_turns(),
         }
     }
 
@@ -176,13 +180,19 @@ impl Kernels {
         // With its one-time key, and past those that fill registers.
         let blocks = 1 + len.div_ceil(BLOCK);
         let last = (blocks - 1) % 16 + 1;
+        // Up to how many blocks of a short message, and of the last register of a long one. Beyond, three
+        // registers of rows make the last ones, without the branches of a batch.
+        let (short, long) = match self.in_turns {
+            false => (9, 8),
+            true if messages < 16 => (12, 9),
+            true => (13, 9),
+        };
         match messages {
             1 => false,
             2 => blocks > 16 && last <= 4,
             3..=5 if blocks <= 16 => blocks < 6,
-            // Beyond, three registers of rows make the last ones, without the branches of a batch.
-            _ if blocks <= 16 => blocks < 10,
-            _ => last < 9,
+            _ if blocks <= 16 => blocks <= short,
+            _ => last <= long,
         }
     }
 

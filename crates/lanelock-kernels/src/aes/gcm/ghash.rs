@@ -103,7 +103,7 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn add_two(&mut self, data: [V; 2], power: usize) {
         // SAFETY: as above.
-        unsafe { self.sum.add_registers(data, self.powers, power) }
+        unsafe { self.sum.add_registers(data, self.powers, power, false) }
     }
 
     /// Adds a text of `len` bytes, at least one, that `after` blocks follow in the open sum. `last`
@@ -163,7 +163,7 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(&mut self, data: [V; G], power: usize) {
         // SAFETY: as above; the table is a key's.
-        unsafe { self.sum.add_registers(data, self.powers, power) }
+        unsafe { self.sum.add_registers(data, self.powers, power, false) }
     }
 
     /// Adds the registers `at` and `at + 1` of those of [`Ghash::add_registers`], if there are so many.
@@ -198,8 +198,8 @@ impl<V: Vector> Ghash<V> {
             }
             let proof = self.proof();
             let single = V::single(proof);
-            let (h, h_sum) = Table::from::<V::Single>(self.powers, single, power);
-            let (one, one_sum) = Table::from::<V::Single>(self.powers, single, 1);
+            let (h, h_sum) = Table::from::<V::Single>(self.powers, single, power, true);
+            let (one, one_sum) = Table::from::<V::Single>(self.powers, single, 1, true);
             let (h, h_sum) = (V::pair(proof, h, one), V::pair(proof, h_sum, one_sum));
             self.sum.add(V::pair(proof, first, last), h, h_sum);
         }
@@ -236,11 +236,11 @@ impl<V: Vector> Ghash<V> {
         // SAFETY: the caller's promise.
         unsafe {
             let register = |i| V::load(self.proof(), from.add(V::BYTES * i)).coefficients();
-            let first = self.times_one(register(i), 7 - i);
+            let first = self.times_one(register(i), 7 - i, false);
             let second = if part == 3 {
-                self.times_one(values.0, 8)
+                self.times_one(values.0, 8, false)
             } else {
-                self.times_one(register(i + 1), 6 - i)
+                self.times_one(register(i + 1), 6 - i, false)
             };
             self.sum.add_products(first, second);
         }
@@ -316,20 +316,20 @@ impl<V: Vector> Ghash<V> {
         count: usize,
         values: Values<V>,
     ) -> Values<V> {
-        let (proof, powers) = (self.proof(), self.powers);
+        let proof = self.proof();
         // SAFETY: the caller's promise; the table is a key's.
         unsafe {
-            self.sum.add_product(self.times_one(values.0, count));
+            self.sum.add_product(self.times_one(values.0, count, true));
             let (mut from, mut left) = (from, count);
             while left > 2 {
                 let [first, second] = map([from, from.add(V::BYTES)], |at| V::load(proof, at));
-                let first = Sum::stepped(first, powers, left - 1);
-                let second = Sum::stepped(second, powers, left - 2);
+                let first = self.times_one(first.coefficients(), left - 1, true);
+                let second = self.times_one(second.coefficients(), left - 2, true);
                 self.sum.add_products(first, second);
                 (from, left) = (from.add(2 * V::BYTES), left - 2);
             }
             if left == 2 {
-                let product = Sum::stepped(V::load(proof, from), powers, 1);
+                let product = self.times_one(V::load(proof, from).coefficients(), 1, true);
                 self.sum.add_product(product);
                 from = from.add(V::BYTES);
             }
@@ -375,12 +375,13 @@ impl<V: Vector> Ghash<V> {
             let (mut at, mut power) = (0, blocks);
             while rest - at >= 2 * V::BYTES {
                 let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
-                self.add_two(data, power);
+                self.sum.add_registers(data, self.powers, power, SPARING);
                 at += 2 * V::BYTES;
                 power -= (2 * V::BLOCKS).min(power);
             }
             if rest - at >= V::BYTES {
-                self.add(V::load(proof, from.add(at)), power);
+                let data = [V::load(proof, from.add(at))];
+                self.sum.add_registers(data, self.powers, power, SPARING);
                 at += V::BYTES;
                 power -= V::BLOCKS.min(power);
             }
@@ -391,7 +392,7 @@ impl<V: Vector> Ghash<V> {
                 } else {
                     V::load_bytes(proof, at, bytes)
                 };
-                self.add(last, power);
+                self.sum.add_registers([last], self.powers, power, SPARING);
             }
             // Last: nothing else waits for the sums before.
             if done > 0 {
@@ -403,15 +404,15 @@ impl<V: Vector> Ghash<V> {
     }
 
     /// The product of each block and the same power: as many blocks as `registers` have, at most
-    /// eight.
+    /// eight; `sparing` as for [`Table::from`].
     ///
     /// # Safety
     /// The powers are for registers like these.
     #[inline(always)]
-    unsafe fn times_one(&self, x: V, registers: usize) -> Sum<V> {
+    unsafe fn times_one(&self, x: V, registers: usize, sparing: bool) -> Sum<V> {
         // SAFETY: the powers are a key's.
         unsafe {
-            let (h, h_sum) = Table::step(self.powers, x.proof(), registers);
+            let (h, h_sum) = Table::step(self.powers, x.proof(), registers, sparing);
             Sum::product(x, h, h_sum)
         }
     }
@@ -429,19 +430,17 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn multiply(&mut self, x: V, power: usize) {
         // SAFETY: the caller's promise; the table is a key's.
-        unsafe {
-            let (h, h_sum) = Table::from(self.powers, self.proof(), power);
-            self.sum.add(x, h, h_sum);
-        }
+        unsafe { self.sum.multiply(x, self.powers, power, true) }
     }
 }
 
 /// Whether the last `len` bytes of a hash, few registers, need fewer lines of a key's powers if all but the
 /// last of them are hashed as a chunk is. It takes one reduction more, which is less than to wait for those
-/// lines where so many keys are in use that they do not stay near.
+/// lines where so many keys are in use that they do not stay near; not on the CPUs whose products take
+/// three multiplications.
 #[inline(always)]
 pub(super) fn spares<V: Vector>(len: usize) -> bool {
-    V::BLOCKS == 4 && len > 3 * V::BYTES
+    V::BLOCKS == 4 && V::PRODUCTS == 4 && len > 3 * V::BYTES
 }
 
 /// Fills in the powers of `h`, a block read as a big-endian number.

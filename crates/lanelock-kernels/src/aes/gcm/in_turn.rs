@@ -4,7 +4,7 @@
 
 use super::ghash::{Ghash, Values};
 use super::products::lengths;
-use super::text::{Beside, Nothing, Text};
+use super::text::{Beside, Nothing, Text, WithMask};
 use super::{Job, aad_of, place_of};
 use crate::aes::BLOCK;
 use crate::aes::rounds::PerRounds;
@@ -68,41 +68,53 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     unsafe {
         let mut hash = Ghash::<V>::start(proof, job.key.powers());
         let mut text = Text::<V, ROUNDS, ENCRYPT>::of(proof, job);
-        let mut mask = text.rounds.encrypt([V::splat(proof, job.j0())]);
-        V::pin(&mut mask);
+        let first_key = text.rounds.at(0).first();
+        let mut mask = V::Single::splat(V::single(proof), job.j0()).xor(first_key);
         let chunk = Text::<V, ROUNDS, ENCRYPT>::CHUNK;
+        // A mask shares the first rounds of a text that is encrypted and the last of one that is decrypted:
+        // those which no chunk is hashed beside.
+        let least = if ENCRYPT { chunk } else { chunk + 1 };
         let aad = before_text(&mut hash, job);
         let mut last = V::zero(proof);
         let (first, first_power);
-        if text.len < chunk {
-            last = text.last_alone(&mut hash, 1, &mut before);
+        if text.len < least {
+            let mut beside = WithMask {
+                mask: &mut mask,
+                beside: &mut before,
+            };
+            last = text.last_alone(&mut hash, 1, &mut beside);
             if let Some(before) = before {
                 before.finish();
             }
             (first, first_power) = (V::from_single(proof, aad), text.len.div_ceil(BLOCK) + 2);
         } else {
             if ENCRYPT {
-                text.chunk_alone(&mut before);
+                text.chunk_alone(&mut WithMask {
+                    mask: &mut mask,
+                    beside: &mut before,
+                });
             }
             if let Some(before) = before {
                 before.finish();
             }
-            let mut values = text.chunks(&mut hash, Values::of_block(proof, aad));
-            if text.len > 0 {
-                if ENCRYPT {
-                    let from = text.target.sub(chunk);
-                    let mut chunk = Chunk {
-                        hash,
-                        from,
-                        values,
-                        part: 0,
-                    };
-                    last = text.last_alone(&mut hash, 1, &mut chunk);
-                    (hash, values) = chunk.close();
-                } else {
-                    last = text.last_alone(&mut hash, 1, &mut Nothing);
-                }
-            } else if ENCRYPT {
+            let mut values = text.chunks(&mut hash, Values::of_block(proof, aad), least);
+            if !ENCRYPT {
+                let mut beside = WithMask {
+                    mask: &mut mask,
+                    beside: &mut Nothing,
+                };
+                text.last_alone(&mut hash, 1, &mut beside);
+            } else if text.len > 0 {
+                let from = text.target.sub(chunk);
+                let mut chunk = Chunk {
+                    hash,
+                    from,
+                    values,
+                    part: 0,
+                };
+                last = text.last_alone(&mut hash, 1, &mut chunk);
+                (hash, values) = chunk.close();
+            } else {
                 text.back();
                 last = V::load(proof, text.target.add(text.len - V::BYTES));
             }
@@ -117,7 +129,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             first,
             first_power,
             lengths: lengths(V::single(proof), job.aad_len, job.len),
-            mask: mask[0].first(),
+            mask,
             tag: place_of(job),
         }
     }
@@ -186,7 +198,7 @@ impl<V: Vector> Chunk<V> {
     }
 }
 
-impl<V: Vector> Beside for Chunk<V> {
+impl<V: Vector> Beside<V> for Chunk<V> {
     #[inline(always)]
     unsafe fn step(&mut self) {
         // SAFETY: eight registers from `from`; there are four steps.
@@ -198,7 +210,7 @@ impl<V: Vector> Beside for Chunk<V> {
     }
 }
 
-impl<V: Vector, const ENCRYPT: bool> Beside for Option<Behind<V, ENCRYPT>> {
+impl<V: Vector, const ENCRYPT: bool> Beside<V> for Option<Behind<V, ENCRYPT>> {
     /// Adds the next two registers to the sum, if they are not the last.
     #[inline(always)]
     unsafe fn step(&mut self) {

@@ -283,6 +283,17 @@ impl Shape {
             blocks: (job.len + BLOCK - 1) / BLOCK,
         }
     }
+
+    /// Of a message that is all additional data. Its length would be loaded together with what lies beside
+    /// it, and that load wait until both stores have left the queue.
+    #[inline(always)]
+    pub(super) fn of_aad(aad_len: usize) -> Self {
+        Self {
+            len: 0,
+            aad_len,
+            blocks: 0,
+        }
+    }
 }
 
 /// Encrypts or decrypts a text that ends in the last of `G` registers and adds it to the sum, in

@@ -2,7 +2,7 @@
 //! others' — additional data, lengths, the reduction, tags.
 
 use super::products::{Sum, lengths};
-use super::table::Table;
+use super::table::{Table, sum_of_halves};
 use super::{Job, aad_of, place_of};
 use crate::arch::blocks::Vector;
 use crate::arrays::{from_fn, map};
@@ -141,9 +141,10 @@ pub(super) unsafe fn powers<V: Vector, const ONE_KEY: bool>(
         }
         let single = V::single(proof);
         let of_each = map(jobs, |job| {
-            Table::from::<V::Single>((*job).key.powers(), single, power)
+            let (h, _) = Table::from::<V::Single>((*job).key.powers(), single, power, true);
+            h
         });
-        let h = V::from_singles(proof, map(of_each, |(h, _)| h));
-        (h, V::from_singles(proof, map(of_each, |(_, h_sum)| h_sum)))
+        let h = V::from_singles(proof, of_each);
+        (h, sum_of_halves(h))
     }
 }

@@ -243,7 +243,7 @@ unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>, sparing: bool) {
     unsafe {
         let mut hash = Ghash::<V>::start(proof, job.key.powers());
         let rounds = Rounds::<V, ANY, InMemory<V>>::in_memory(proof, job.key.cipher().as_ptr());
-        let shape = Shape::of(job);
+        let shape = Shape::of_aad(job.aad_len);
         if job.aad_len > BLOCK {
             if sparing {
                 hash.absorb_open::<false, true>(job.aad, job.aad_len, 1);

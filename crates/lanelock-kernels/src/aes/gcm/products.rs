@@ -5,7 +5,7 @@
 //! polynomials are mirrored to x⁻¹²⁸ of it (S. Gueron, "A new interpretation for the GHASH authenticator
 //! of AES-GCM"), else as it is.
 
-use super::table::Table;
+use super::table::{Table, sum_of_halves};
 use crate::arch::blocks::Vector;
 use crate::arrays::map;
 
@@ -41,11 +41,24 @@ impl<V: Vector> Sum<V> {
         self.middle = self.middle.xor(product.middle);
     }
 
+    /// Adds a register of polynomials, the first at `power`; `sparing` as for [`Table::from`].
+    ///
+    /// # Safety
+    /// `powers` is a key's; `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    pub unsafe fn multiply(&mut self, x: V, powers: *const Table, power: usize, sparing: bool) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            let (h, h_sum) = Table::from(powers, self.proof(), power, sparing);
+            self.add(x, h, h_sum);
+        }
+    }
+
     /// The sum of one product.
     #[inline(always)]
     pub fn product(x: V, h: V, h_sum: V) -> Self {
         let middle = if const { V::PRODUCTS == 3 } {
-            x.xor(x.swap_halves()).clmul::<0x00>(h_sum)
+            sum_of_halves(x).clmul::<0x00>(h_sum)
         } else {
             x.clmul::<0x01>(h).xor(x.clmul::<0x10>(h))
         };
@@ -56,7 +69,8 @@ impl<V: Vector> Sum<V> {
         }
     }
 
-    /// Adds registers of blocks in memory that follow each other, the first at `power`.
+    /// Adds registers of blocks in memory that follow each other, the first at `power`; `sparing` as for
+    /// [`Table::from`].
     ///
     /// # Safety
     /// `powers` is a key's; each register begins at a power of 1 to [`POWERS`].
@@ -67,13 +81,14 @@ impl<V: Vector> Sum<V> {
         data: [V; G],
         powers: *const Table,
         power: usize,
+        sparing: bool,
     ) {
         // SAFETY: as above.
         unsafe {
             let proof = self.low.proof();
             let mut products = [Self::zero(proof); G];
             for i in 0..G {
-                let (h, h_sum) = Table::from::<V>(powers, proof, power - V::BLOCKS * i);
+                let (h, h_sum) = Table::from::<V>(powers, proof, power - V::BLOCKS * i, sparing);
                 products[i] = Self::product(data[i].coefficients(), h, h_sum);
             }
             for i in 0..G / 2 {
@@ -108,7 +123,6 @@ impl<V: Vector> Sum<V> {
                 self.add_product(Self::stepped(data[at], powers, count - at));
             }
         }
-        self.pin();
     }
 
     /// The product of each block and the power of as many blocks as so many registers have.
@@ -116,9 +130,9 @@ impl<V: Vector> Sum<V> {
     /// # Safety
     /// As for [`Table::step`], with a key's powers.
     #[inline(always)]
-    pub unsafe fn stepped(data: V, powers: *const Table, registers: usize) -> Self {
+    unsafe fn stepped(data: V, powers: *const Table, registers: usize) -> Self {
         // SAFETY: the caller's promises.
-        let (h, h_sum) = unsafe { Table::step(powers, data.proof(), registers) };
+        let (h, h_sum) = unsafe { Table::step(powers, data.proof(), registers, true) };
         Self::product(data.coefficients(), h, h_sum)
     }
 
@@ -140,9 +154,8 @@ impl<V: Vector> Sum<V> {
         *self = Self::zero(self.proof());
         // SAFETY: the caller's promises.
         unsafe {
-            let (h, h_sum) = Table::from(powers, self.proof(), power + V::BLOCKS);
-            self.add(values, h, h_sum);
-            self.add_registers([last], powers, power);
+            self.multiply(values, powers, power + V::BLOCKS, true);
+            self.add_registers([last], powers, power, true);
         }
     }
 

@@ -88,7 +88,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 }
             }
             let mut sum = Sum::zero(proof);
-            sum.add_registers(text, powers, blocks + 1);
+            sum.add_registers(text, powers, blocks + 1, !ONE_KEY);
             // Those behind the last message repeat it.
             let last = (count - 1) % V::BLOCKS;
             let mask = own[last];
@@ -186,9 +186,9 @@ unsafe fn turn<
                     sum.add_pair_sparing(text, at, powers);
                 } else if at + 1 < G {
                     let pair = [text[at], text[at + 1]];
-                    sum.add_registers(pair, powers, power - V::BLOCKS * at);
+                    sum.add_registers(pair, powers, power - V::BLOCKS * at, !ONE_KEY);
                 } else if at < G {
-                    sum.add_registers([text[at]], powers, power - V::BLOCKS * at);
+                    sum.add_registers([text[at]], powers, power - V::BLOCKS * at, !ONE_KEY);
                 }
                 sum.pin();
             }
@@ -197,7 +197,7 @@ unsafe fn turn<
             sum.close_sparing(text, powers, power - V::BLOCKS * (G - 1));
         } else if G == REGISTERS {
             let last = [text[G - 1]];
-            sum.add_registers(last, powers, power - V::BLOCKS * (G - 1));
+            sum.add_registers(last, powers, power - V::BLOCKS * (G - 1), !ONE_KEY);
         }
         rounds.end(&mut stream);
         V::pin(&mut stream);

@@ -59,17 +59,29 @@ impl Table {
         }
     }
 
-    /// The powers from `power` down to where the register ends, and the sums of their halves.
+    /// The powers from `power` down to where the register ends, and the sums of their halves. `sparing`, a
+    /// constant: those are made, not read, so that half as many lines are.
     ///
     /// # Safety
     /// The table is valid for reads, and `power` is 1 to [`POWERS`].
     #[inline(always)]
-    pub unsafe fn from<V: Vector>(table: *const Self, proof: V::Proof, power: usize) -> (V, V) {
+    pub unsafe fn from<V: Vector>(
+        table: *const Self,
+        proof: V::Proof,
+        power: usize,
+        sparing: bool,
+    ) -> (V, V) {
         debug_assert!((1..=POWERS).contains(&power));
         // SAFETY: the caller's promises; the spare blocks make the load valid at any power.
         unsafe {
             let [h, sum] = Self::at(table, power);
-            (V::load(proof, h), V::load(proof, sum))
+            let h = V::load(proof, h);
+            let sum = if sparing {
+                sum_of_halves(h)
+            } else {
+                V::load(proof, sum)
+            };
+            (h, sum)
         }
     }
 
@@ -87,18 +99,30 @@ impl Table {
         }
     }
 
-    /// For each block the power of as many blocks as so many registers have, and the sum of its halves.
+    /// For each block the power of as many blocks as so many registers have, and the sum of its halves;
+    /// `sparing` as for [`Table::from`].
     ///
     /// # Safety
     /// The table is valid for reads and made for such registers, of which there are 1 to [`STEPS`].
     #[inline(always)]
-    pub unsafe fn step<V: Vector>(table: *const Self, proof: V::Proof, registers: usize) -> (V, V) {
+    pub unsafe fn step<V: Vector>(
+        table: *const Self,
+        proof: V::Proof,
+        registers: usize,
+        sparing: bool,
+    ) -> (V, V) {
         debug_assert!((1..=STEPS).contains(&registers));
         // SAFETY: the caller's promises.
         unsafe {
             let h = (&raw const (*table).steps.powers[STEPS - registers]).cast();
             let sum = (&raw const (*table).steps.sums[STEPS - registers]).cast();
-            (V::broadcast(proof, h), V::broadcast(proof, sum))
+            let h = V::broadcast(proof, h);
+            let sum = if sparing {
+                sum_of_halves(h)
+            } else {
+                V::broadcast(proof, sum)
+            };
+            (h, sum)
         }
     }
 
@@ -121,4 +145,10 @@ impl Table {
             [h, sum].map(|first| first.add(BLOCK * (POWERS - power)))
         }
     }
+}
+
+/// The sum of the halves of each block, in both halves.
+#[inline(always)]
+pub(super) fn sum_of_halves<V: Vector>(h: V) -> V {
+    h.xor(h.swap_halves())
 }

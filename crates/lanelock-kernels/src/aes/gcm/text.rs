@@ -9,19 +9,60 @@ use crate::ahead;
 use crate::arch::blocks::Vector;
 use crate::arrays::from_fn;
 
-/// What runs between the rounds of a text, in four steps.
-pub(super) trait Beside {
+/// What runs between the rounds of a text.
+pub(super) trait Beside<V> {
+    /// One of four steps.
+    ///
     /// # Safety
     /// What the implementation was made with is valid.
     unsafe fn step(&mut self);
+
+    /// After a round but the last, whose key this is.
+    #[inline(always)]
+    fn middle(&mut self, _: V) {}
+
+    /// After the last round, whose key this is.
+    #[inline(always)]
+    fn end(&mut self, _: V) {}
 }
 
 /// No steps.
 pub(super) struct Nothing;
 
-impl Beside for Nothing {
+impl<V> Beside<V> for Nothing {
     #[inline(always)]
     unsafe fn step(&mut self) {}
+}
+
+/// The mask of a tag, which takes part in the rounds, and what else runs between them. By itself it would
+/// be the longest wait of a short text.
+pub(super) struct WithMask<'a, V: Vector, B> {
+    /// Its block, to which the first key was added.
+    pub mask: &'a mut V::Single,
+    pub beside: &'a mut B,
+}
+
+impl<V: Vector, B: Beside<V>> Beside<V> for WithMask<'_, V, B> {
+    #[inline(always)]
+    unsafe fn step(&mut self) {
+        let mut mask = [*self.mask];
+        V::Single::pin(&mut mask);
+        [*self.mask] = mask;
+        // SAFETY: the caller's promise.
+        unsafe { self.beside.step() }
+    }
+
+    #[inline(always)]
+    fn middle(&mut self, key: V) {
+        *self.mask = self.mask.aes_enc(key.first());
+        self.beside.middle(key);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, key: V) {
+        *self.mask = self.mask.aes_enc_last(key.first());
+        self.beside.end(key);
+    }
 }
 
 /// What is left of a text.
@@ -68,7 +109,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 self.chunk_alone(&mut Nothing);
             }
             let values = hash.open_chunks();
-            let mut values = self.chunks(hash, values);
+            let mut values = self.chunks(hash, values, Self::CHUNK);
             if ENCRYPT {
                 values = hash.absorb_chunk(self.target.sub(Self::CHUNK), values);
             }
@@ -81,18 +122,20 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     /// # Safety
     /// As for [`Text::bulk`]; a chunk is left.
     #[inline(always)]
-    pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside) {
+    pub unsafe fn chunk_alone(&mut self, beside: &mut impl Beside<V>) {
         // SAFETY: a whole chunk of the text.
         unsafe {
             let mut stream = self.counters.of_chunk::<8>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
+                beside.middle(self.rounds.at(r));
                 if r.is_multiple_of(2) && r <= 8 {
                     V::pin(&mut stream);
                     beside.step();
                 }
             });
             self.rounds.end(&mut stream);
+            beside.end(self.rounds.last());
             for (i, stream) in stream.into_iter().enumerate() {
                 let data = V::load(self.rounds.proof(), self.source.add(V::BYTES * i));
                 data.xor(stream).store(self.target.add(V::BYTES * i));
@@ -101,17 +144,23 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         self.advance(Self::CHUNK);
     }
 
-    /// Encrypts or decrypts whole chunks while there are any. Beside each a chunk of ciphertext is hashed
-    /// behind `values`: its own when decrypting, the one before when encrypting. What the hash's sum
-    /// holds already counts to the first chunk's.
+    /// Encrypts or decrypts whole chunks while there are `least` bytes, a chunk or more. Beside each a chunk
+    /// of ciphertext is hashed behind `values`: its own when decrypting, the one before when encrypting.
+    /// What the hash's sum holds already counts to the first chunk's.
     ///
     /// # Safety
     /// As for [`Text::bulk`]; when encrypting, a chunk lies before what is left.
     #[inline(always)]
-    pub unsafe fn chunks(&mut self, hash: &mut Ghash<V>, mut values: Values<V>) -> Values<V> {
+    pub unsafe fn chunks(
+        &mut self,
+        hash: &mut Ghash<V>,
+        mut values: Values<V>,
+        least: usize,
+    ) -> Values<V> {
+        debug_assert!(least >= Self::CHUNK);
         // SAFETY: whole chunks of the text.
         unsafe {
-            while self.len >= Self::CHUNK {
+            while self.len >= least {
                 ahead::ask(self.source, self.len, 0, Self::CHUNK);
                 let hashed = if ENCRYPT {
                     self.target.sub(Self::CHUNK).cast_const()
@@ -125,7 +174,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         values
     }
 
-    /// Processes what is left, less than a chunk, as part of the open sum. `after` blocks follow
+    /// Processes what is left, at most a chunk, as part of the open sum. `after` blocks follow
     /// in this sum.
     ///
     /// # Safety
@@ -141,7 +190,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         }
     }
 
-    /// Encrypts or decrypts what is left, less than a chunk, with steps of `beside` between the
+    /// Encrypts or decrypts what is left, at most a chunk, with steps of `beside` between the
     /// rounds. When decrypting it is part of the open
     /// sum, in which `after` blocks follow. When encrypting it is not hashed; the result is its
     /// last register, zero behind the text.
@@ -153,12 +202,18 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         &mut self,
         hash: &mut Ghash<V>,
         after: usize,
-        beside: &mut impl Beside,
+        beside: &mut impl Beside<V>,
     ) -> V {
         // SAFETY: the caller's promises.
         unsafe {
             match self.len.div_ceil(V::BYTES) {
-                0 => V::zero(self.rounds.proof()),
+                0 => {
+                    each_round!(self.rounds.count(), |r| {
+                        beside.middle(self.rounds.at(r));
+                    });
+                    beside.end(self.rounds.last());
+                    V::zero(self.rounds.proof())
+                }
                 1 => self.registers::<1>(hash, after, beside),
                 2 => self.registers::<2>(hash, after, beside),
                 3 => self.registers::<3>(hash, after, beside),
@@ -177,7 +232,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
         &mut self,
         hash: &mut Ghash<V>,
         after: usize,
-        beside: &mut impl Beside,
+        beside: &mut impl Beside<V>,
     ) -> V {
         // SAFETY: the last register's accesses are cut off at the end of the text.
         unsafe {
@@ -195,6 +250,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             let mut stream = self.counters.of_chunk::<G>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
+                beside.middle(self.rounds.at(r));
                 if r.is_multiple_of(2) && r <= 8 {
                     V::pin(&mut stream);
                     beside.step();
@@ -204,6 +260,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 }
             });
             self.rounds.end(&mut stream);
+            beside.end(self.rounds.last());
             for (data, stream) in data.iter_mut().zip(stream) {
                 *data = data.xor(stream);
             }
@@ -407,4 +464,4 @@ impl<V: Vector> Counters<V> {
     };
 }
 
-const _: () = assert!(POWERS >= 34); // additional data, less than a chunk, lengths
+const _: () = assert!(POWERS >= 37); // what the chunks before have become, a chunk, lengths

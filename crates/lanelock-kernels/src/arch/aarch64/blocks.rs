@@ -91,6 +91,11 @@ impl BlockSet {
         self
     }
 
+    /// Whether products of blocks run beside rounds of AES, where that is known.
+    pub(crate) fn multiplies_beside_rounds(self) -> bool {
+        false
+    }
+
     /// Blocks of a register.
     pub(crate) fn count(self) -> usize {
         match self {

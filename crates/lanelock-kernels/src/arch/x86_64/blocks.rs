@@ -147,6 +147,11 @@ impl BlockSet {
         }
     }
 
+    /// Whether products of blocks run beside rounds of AES, which do not wait for them.
+    pub(crate) fn multiplies_beside_rounds(self) -> bool {
+        matches!(self, Self::Zmm(_, Products::Four))
+    }
+
     /// Blocks of a register.
     pub(crate) fn count(self) -> usize {
         match self {

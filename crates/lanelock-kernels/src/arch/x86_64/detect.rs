@@ -265,10 +265,19 @@ const AVX512BW: u32 = 1 << 9; // F, DQ, BW, VL
 const AVX_IFMA: u32 = 1 << 10;
 const KNOWN: u32 = 1 << 31;
 
+/// What [`features`] has found; zero before it was asked.
+static CACHE: AtomicU32 = AtomicU32::new(0);
+
+/// Whether lines of a long message come sooner if they are asked for. AMD's CPUs, which see by themselves what
+/// is read next, then have fewer on their way. To be asked in hot loops: no call, once there is a machine.
+#[inline(always)]
+pub(crate) fn is_asked_ahead() -> bool {
+    CACHE.load(Ordering::Relaxed) & INTEL != 0
+}
+
 /// The feature groups of this CPU, asked once.
 #[inline]
 fn features() -> u32 {
-    static CACHE: AtomicU32 = AtomicU32::new(0);
     let cached = CACHE.load(Ordering::Relaxed);
     if cached != 0 {
         return cached;
