@@ -11,6 +11,7 @@
 
 mod blinding;
 mod crt;
+mod karatsuba;
 mod key;
 mod modulus;
 mod montgomery;

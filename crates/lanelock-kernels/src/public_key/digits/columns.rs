@@ -158,25 +158,6 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
         };
         V::run(factor.proof(), task);
     }
-
-    /// Carries the lower half into digits, and the rest into the upper half. The digits have bits above
-    /// the 52, which are not theirs and which products leave out.
-    #[inline(always)]
-    pub fn carry_low(&mut self, digits: &mut [V; N]) {
-        digits[0] = self.low[0];
-        for i in 1..N {
-            digits[i] = self.low[i].add(digits[i - 1].shift_right::<DIGIT_BITS>());
-        }
-        let carry = digits[N - 1].shift_right::<DIGIT_BITS>();
-        self.high[0] = self.high[0].add(carry);
-    }
-
-    /// Makes the upper half the lower one, and `high` the upper.
-    #[inline(always)]
-    pub fn advance(&mut self, high: [V; N]) {
-        self.low = self.high;
-        self.high = high;
-    }
 }
 
 /// The halves of the product of the low 52 bits of `a` and 2^`LEFT`.
@@ -318,7 +299,7 @@ impl<V: DigitLanes, const N: usize> Code for ClearLow<'_, V, N> {
         multiple[0] = zero.mul_add_low(columns.low[0], factor);
         each!(N, |I| {
             let mut digit = multiple[I];
-            let carry = columns.low[I].add(low).shift_right::<DIGIT_BITS>();
+            let carry = columns.low[I].add(low).shift_right_signed::<DIGIT_BITS>();
             let next = columns.at(I + 1).add(carry);
             let next = next.mul_add_low(digit, modulus[1]);
             let next = next.add(zero.mul_add_high(digit, modulus[0]));

@@ -88,7 +88,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, 
         one.0[0][0] = L::splat(proof, 1);
         powers.moduli.multiply(&mut space, &mut r, &powers.square);
         powers.moduli.multiply(&mut space, &mut r, &one);
-        r.reduce(&powers.moduli.n);
+        r.reduce(&powers.moduli.n.number);
 
         let mut inverse = Wide::zero(proof);
         inverse.set(&r);
@@ -108,7 +108,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Make<'_, '_, L, P, 
         let mut product = Wide::zero(proof);
         product.set(&r);
         powers.moduli.multiply(&mut space, &mut product, &inverse);
-        product.reduce(&powers.moduli.n);
+        product.reduce(&powers.moduli.n.number);
         let inverted = product.equals(&one).bits();
 
         powers.raise(&mut r, &keys.map(|key| key.public.exponent));

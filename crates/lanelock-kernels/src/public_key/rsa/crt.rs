@@ -75,7 +75,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Raise<'_, L, P, N> 
             let mut one = Wide::zero(proof);
             one.0[0][0] = L::splat(proof, 1);
             powers.moduli.multiply(&mut space, &mut power, &one);
-            power.reduce(&powers.moduli.n);
+            power.reduce(&powers.moduli.n.number);
             let results = tasks.into_iter().zip(power.scatter());
             for ((i, half), result) in results.take(L::LANES) {
                 residues[i][half] = result;
@@ -124,11 +124,11 @@ fn recombine<L: DigitLanes, const P: usize, const N: usize>(
     let coefficient = Wide::gather(proof, keys.map(|key| &key.coefficient.blocks()[..]));
     let mut quotient = power_p;
     // Both primes have the same top bit, so that m_q is below 2p.
-    quotient.add(&p.moduli.n);
-    quotient.add(&p.moduli.n);
+    quotient.add(&p.moduli.n.number);
+    quotient.add(&p.moduli.n.number);
     quotient.subtract(power_q);
     let mut space = Space::new(proof);
     p.moduli.multiply(&mut space, &mut quotient, &coefficient);
-    quotient.reduce(&p.moduli.n);
+    quotient.reduce(&p.moduli.n.number);
     multiply_add(x, &quotient, &q, power_q);
 }

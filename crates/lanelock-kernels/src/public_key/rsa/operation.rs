@@ -129,7 +129,7 @@ impl<L: DigitLanes, const P: usize, const N: usize> Code for Private<'_, '_, L, 
         if let Some(inverse) = inverse {
             let mut space = Space::new(proof);
             powers.moduli.multiply(&mut space, &mut x, &inverse);
-            x.reduce(&powers.moduli.n);
+            x.reduce(&powers.moduli.n.number);
         }
 
         let mut right = u8::MAX;

@@ -1,5 +1,6 @@
 //! Powers in lanes: a public exponent by its bits, a secret one by fixed windows.
 
+use super::karatsuba::Factor;
 use super::modulus::{MODULUS_BITS, Modulus};
 use super::montgomery::{Moduli, Space};
 use super::number::Digits;
@@ -25,8 +26,8 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
     pub fn gather(proof: L::Proof, moduli: [&Modulus<B>; MAX_LANES]) -> Self {
         Self {
             moduli: Moduli {
-                n: Wide::gather(proof, moduli.map(|modulus| &modulus.n.blocks()[..])),
-                shift: Wide::gather(proof, moduli.map(|modulus| &modulus.shift.blocks()[..])),
+                n: factor(proof, moduli.map(|modulus| &modulus.n)),
+                shift: factor(proof, moduli.map(|modulus| &modulus.shift)),
                 inverse: [
                     L::load(proof, &moduli.map(|modulus| modulus.inverse[0])),
                     L::load(proof, &moduli.map(|modulus| modulus.inverse[1])),
@@ -62,6 +63,18 @@ impl<L: DigitLanes, const B: usize> Powers<L, B> {
             x.proof().call(RaiseSecret::<L, B, 8>(self, x, exponents));
         }
     }
+}
+
+/// The numbers of the lanes' moduli, as a factor.
+#[inline(always)]
+fn factor<L: DigitLanes, const B: usize>(
+    proof: L::Proof,
+    numbers: [&Digits<B>; MAX_LANES],
+) -> Factor<L, B> {
+    Factor::new(Wide::gather(
+        proof,
+        numbers.map(|number| &number.blocks()[..]),
+    ))
 }
 
 /// See [`Powers::raise`].
@@ -108,7 +121,7 @@ impl<L: DigitLanes, const B: usize> Code for Raise<'_, L, B> {
         // Every exponent is odd: the last factor, not in Montgomery form, takes the power out of it.
         powers.moduli.square(&mut space, &mut power, squarings);
         powers.moduli.multiply(&mut space, x, &power);
-        x.reduce(&powers.moduli.n);
+        x.reduce(&powers.moduli.n.number);
     }
 }
 

@@ -4,7 +4,6 @@ use super::number::{BLOCK, Digits};
 use crate::arch::digits::{DigitLanes, MAX_LANES, Words};
 use crate::arch::register::{Code, Proof};
 use crate::arrays::map;
-use crate::public_key::digits::DIGIT;
 use crate::public_key::digits::columns::split;
 use crate::wipe::wipe;
 
@@ -76,13 +75,6 @@ impl<L: DigitLanes, const B: usize> Wide<L, B> {
             let below = reduced.subtract(modulus);
             self.each_of(|own, block, digit| L::select(below, own, reduced.0[block][digit]));
         }
-    }
-
-    /// Clears the bits of each digit above the 52.
-    #[inline(always)]
-    pub fn cut(&mut self) {
-        let low = L::splat(self.proof(), DIGIT);
-        self.each_of(|own, _, _| own.and(low));
     }
 
     /// The lanes in which two numbers are equal.
