@@ -143,10 +143,9 @@ impl<'p, L: DigitLanes + 'p, I: Iterator<Item = Pair<'p, L>> + Clone> Code
             add_product(&mut middle, &a, b);
             sum.high[HALF] = sum.high[HALF].sub(a_borrow.and(b_borrow));
         }
-        for i in 0..HALF {
-            sum.low[i + HALF] = middle[i];
-            sum.high[i] = middle[i + HALF];
-        }
+        let (lower, upper) = middle.split_at(HALF);
+        sum.low[HALF..].copy_from_slice(lower);
+        sum.high[..HALF].copy_from_slice(upper);
         sum
     }
 }

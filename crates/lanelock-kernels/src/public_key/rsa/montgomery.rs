@@ -263,9 +263,9 @@ impl<L: DigitLanes, const B: usize> Moduli<L, B> {
         let product = space.product.as_flattened();
         let mut carried = [L::zero(space.carry.proof()); BLOCK];
         carried[0] = space.carry;
-        for k in 1..2 * B {
-            for (sum, column) in carried.iter_mut().zip(product[k]) {
-                *sum = sum.add(column);
+        for (k, column) in (1..).zip(&product[1..]) {
+            for (sum, finished) in carried.iter_mut().zip(column) {
+                *sum = sum.add(*finished);
             }
             let mut columns = Columns::from_low(carried);
             if k + 1 < 2 * B {
