@@ -136,6 +136,7 @@ impl<'p, L: DigitLanes + 'p, I: Iterator<Item = Pair<'p, L>> + Clone> Code
             let (a, a_borrow) = difference_of(a);
             let (b, b_borrow) = difference.split_at(HALF);
             let b_borrow = b_borrow[0];
+            // What borrowed from Y is too large by Y, and the product by Y times the other.
             for i in 0..HALF {
                 let excess = a_borrow.and(b[i]).add(b_borrow.and(a[i]));
                 middle[i + HALF] = middle[i + HALF].sub(excess);

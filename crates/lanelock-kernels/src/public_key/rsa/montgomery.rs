@@ -122,7 +122,7 @@ impl<L: DigitLanes, const B: usize> Space<L, B> {
         for k in 0..2 * B {
             let mut columns = Columns::from_low(carried);
             if k == 1 {
-                // By now the upper blocks are carried.
+                // Not earlier: the upper blocks have only just been carried.
                 self.differences.set(a, 1);
             }
             if (1..2 * B - 2).contains(&k) {
