@@ -146,8 +146,8 @@ impl<V: DigitLanes, const N: usize> Columns<V, N> {
         }
     }
 
-    /// [`Self::clear`] of the lower half; the digits of the multiple. Each of them is begun before the
-    /// products of the one before, which take as long as it does.
+    /// [`Self::clear`] of the lower half, whose columns may be negative; the digits of the multiple. Each
+    /// of them is begun before the products of the one before, which take as long as it does.
     #[inline(always)]
     pub fn clear_low(&mut self, modulus: &[V; N], factor: V, multiple: &mut [V; N]) {
         let task = ClearLow {
