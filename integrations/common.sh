@@ -220,18 +220,20 @@ wait_for_rest() { # wait_for_rest PORT: until the server has closed its last con
     done
 }
 
-begin_load() { # begin_load PORT FOLDER [COUNT]: clients that shake hands until end_load, or so often
+begin_load() { # begin_load PORT FOLDER: clients that shake hands until end_load
     # No function, whose process would be another.
     "$LANELOCK" perf tls --connect "127.0.0.1:$1" --certificate "$2/cert.pem" --connections 100 \
-        --handshakes "${3-1000000}" >"$work/load" 2>&1 &
+        --handshakes 1000000 >"$work/load" 2>&1 &
     clients=$!
     wait_for_clients "$1"
 }
 
-end_load() { # whatever has become of them
+end_load() { # begins no more, and fails if one has failed
     kill -TERM "$clients" 2>/dev/null || true
-    wait "$clients" 2>/dev/null || true
+    code=0
+    wait "$clients" 2>/dev/null || code=$?
     clients=
+    return "$code"
 }
 
 # A stop under load ends. The clients' connections are refused by then: that is what it means to them.
@@ -240,16 +242,16 @@ check_stop() { # check_stop SIGNAL PORT FOLDER
     kill -s "$1" "$server"
     wait_for_end "$server" 30 || fail "the server still runs 30 s after $1 under load"
     server=
-    end_load
+    end_load || true
 }
 
-# No handshake fails while the command runs amid them.
+# No handshake fails while the command runs amid them, nor in the second after it.
 amid_load() { # amid_load PORT FOLDER COMMAND...
-    begin_load "$1" "$2" 3000
+    begin_load "$1" "$2"
     shift 2
     "$@" || fail "$*"
-    wait "$clients" || fail "beside $*: $(cat "$work/load")"
-    clients=
+    sleep 1
+    end_load || fail "beside $*: $(cat "$work/load")"
 }
 
 # A third of the clients leaves in the middle, some of the others are slow, in TLS 1.2 and 1.3: no

@@ -2,10 +2,12 @@
 abandoned during the handshake, a share of the others is slow: what they send leaves in pieces.
 usage: clients.py PORT CERTIFICATE [--connections N] [--parallel N] [--tls 1.2,1.3] [--abort SHARE]
            [--slow SHARE] [--user NAME] [--identity CERTIFICATE KEY]
-Prints what became of them; ends with 1 if one that was not abandoned did not get in."""
+SIGTERM ends it early: no more are begun. Prints what became of them; ends with 1 if one that was not
+abandoned did not get in."""
 
 import argparse
 import random
+import signal
 import socket
 import ssl
 import struct
@@ -110,6 +112,8 @@ def main():
         contexts.append(context)
     counts = {"in": 0, "slow": 0, "abandoned": 0}
     failures = []
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     left = iter(range(arguments.connections))
     lock = threading.Lock()
 
@@ -117,7 +121,7 @@ def main():
         while True:
             with lock:
                 number = next(left, None)
-            if number is None:
+            if number is None or ended.is_set():
                 return
             abandoned = random.random() < arguments.abort
             slow = not abandoned and random.random() < arguments.slow

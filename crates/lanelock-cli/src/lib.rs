@@ -12,6 +12,7 @@ mod completions;
 mod engines;
 mod failure;
 mod figures;
+mod interrupt;
 mod machine;
 mod perf;
 mod programs;

@@ -9,7 +9,6 @@ use lanelock::telemetry::reader::process::Process;
 
 use super::breakdown::Breakdown;
 use super::event::Event;
-use super::interrupt::Interrupt;
 use super::libraries::{self, Libraries, Mapped};
 use super::library::{Identity, Library};
 use super::output::{Message, Totals};
@@ -19,6 +18,7 @@ use super::script;
 use super::tracer::{EVENTS, Said, TOTALS, Tracer};
 use super::{Wants, elf};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::terminal::print;
 
 /// Tracers, what they are for, and what they have said.

@@ -271,6 +271,7 @@ impl Contestant {
                 warm_up: span / 4,
                 measured: span,
             },
+            unless: None,
             abort: 0.0,
             slow: 0.0,
         };

@@ -15,14 +15,17 @@ use super::cut::Courses;
 use super::handshake::{Handshake, Step};
 use super::target::Target;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 
 /// What is asked of a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct Plan<'i> {
     /// Handshakes in flight.
     pub(super) connections: usize,
     /// When no more are begun.
     pub(super) until: Until,
+    /// When this comes, no more are begun either.
+    pub(super) unless: Option<&'i Interrupt>,
     /// Share of connections that leave before their handshake is done, from 0 to 1.
     pub(super) abort: f64,
     /// Share of the others whose clients take their time, from 0 to 1.
@@ -65,7 +68,7 @@ pub(super) struct Tally {
 /// `mark`.
 pub(super) fn run(
     target: &Target,
-    plan: Plan,
+    plan: Plan<'_>,
     mark: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<Tally, Failure> {
     let mut load = Load::new(target, plan).map_err(broken)?;
@@ -78,7 +81,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 struct Load<'t> {
     target: &'t Target,
-    plan: Plan,
+    plan: Plan<'t>,
     epoll: OwnedFd,
     slots: Vec<Option<Handshake>>,
     free: Vec<usize>,
@@ -95,7 +98,7 @@ struct Load<'t> {
 }
 
 impl<'t> Load<'t> {
-    fn new(target: &'t Target, plan: Plan) -> io::Result<Self> {
+    fn new(target: &'t Target, plan: Plan<'t>) -> io::Result<Self> {
         Ok(Self {
             target,
             plan,
@@ -150,7 +153,9 @@ impl<'t> Load<'t> {
                         mark()?;
                     }
                 }
-                Until::Count(count) if !done => done = self.begun >= count,
+                Until::Count(count) if !done => {
+                    done = self.begun >= count || self.plan.unless.is_some_and(Interrupt::came);
+                }
                 _ => {}
             }
             while !done && self.shaking < self.plan.connections && !self.is_full() {

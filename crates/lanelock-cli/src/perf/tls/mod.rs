@@ -38,6 +38,7 @@ use super::number::{number, seconds};
 use super::output::Output;
 use super::publish;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::report::columns;
 use crate::report::json::{self, Schema};
 use crate::row::Handshakes;
@@ -111,7 +112,7 @@ pub struct Args {
     rounds: usize,
 
     /// Make this many connections instead, and check that the server leaks nothing. Uses the
-    /// largest of --connections.
+    /// largest of --connections. With --connect, SIGINT or SIGTERM ends it early: no more are begun.
     #[arg(long, value_name = "N", value_parser = number(1, 100_000_000))]
     handshakes: Option<usize>,
 
@@ -302,14 +303,19 @@ fn soak(args: &Args, servers: &Servers<'_>, handshakes: u64) -> Result<(), Failu
     args.publish(&outcomes)
 }
 
-/// Does so many handshakes with servers that run already.
+/// Does so many handshakes with servers that run already, or fewer if it is interrupted.
 fn connect(args: &Args, certificate: &[u8], handshakes: u64) -> Result<(), Failure> {
+    let interrupt = Interrupt::listen()?;
     let mut outcomes = Vec::new();
     for &address in &args.connect {
         for &version in &args.tls {
             let soak = args.soak(version, handshakes);
-            let outcome = soak::connect(address, args.server, certificate.to_vec(), soak)?;
+            let outcome =
+                soak::connect(address, args.server, certificate.to_vec(), soak, &interrupt)?;
             outcomes.push(args.shown(outcome)?);
+            if interrupt.came() {
+                return args.publish(&outcomes);
+            }
         }
     }
     args.publish(&outcomes)

@@ -14,6 +14,7 @@ use super::process::Footprint;
 use super::server::{self, Counters, Kind, Setup};
 use super::target::{Group, Target, Version};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::terminal::print;
 
 /// What is asked of the server.
@@ -88,11 +89,11 @@ pub(super) fn run(
     );
     let target = target.map_err(|error| key.failure(&error))?;
     let target = target.speaking(setup.kind.protocol());
-    soak.load(&target, soak.handshakes.div_ceil(10))?;
+    soak.load(&target, soak.handshakes.div_ceil(10), None)?;
     let mut before = settle(&server, None)?;
     let mut waves = 0;
     let (tally, seconds, after) = loop {
-        let (tally, seconds) = soak.load(&target, soak.handshakes)?;
+        let (tally, seconds) = soak.load(&target, soak.handshakes, None)?;
         let after = settle(&server, Some(before))?;
         waves += 1;
         let has_grown = after.0.resident > before.0.resident + SLACK;
@@ -116,7 +117,8 @@ pub(super) fn run(
     outcome.checked(&tally)
 }
 
-/// Puts load on a server that runs already, and leaves to its owner what it holds afterwards.
+/// Puts load on a server that runs already, until all is done or `interrupt` has come, and leaves to the
+/// server's owner what it holds afterwards.
 ///
 /// # Errors
 /// [`Failure::Failed`] if a handshake failed.
@@ -125,21 +127,28 @@ pub(super) fn connect(
     kind: Kind,
     certificate: Vec<u8>,
     soak: Soak,
+    interrupt: &Interrupt,
 ) -> Result<Outcome, Failure> {
     let target =
         Target::new(address, soak.version, Group::X25519, certificate).map_err(Failure::of)?;
     let target = target.speaking(kind.protocol());
-    let (tally, seconds) = soak.load(&target, soak.handshakes)?;
+    let (tally, seconds) = soak.load(&target, soak.handshakes, Some(interrupt))?;
     let outcome = soak.outcome(address.to_string(), &tally, seconds);
     outcome.checked(&tally)
 }
 
 impl Soak {
-    /// What became of so many connections, in how many seconds.
-    fn load(&self, target: &Target, count: u64) -> Result<(Tally, f64), Failure> {
+    /// What became of so many connections, or of fewer if `unless` came, in how many seconds.
+    fn load(
+        &self,
+        target: &Target,
+        count: u64,
+        unless: Option<&Interrupt>,
+    ) -> Result<(Tally, f64), Failure> {
         let plan = Plan {
             connections: self.connections,
             until: Until::Count(count),
+            unless,
             abort: self.abort,
             slow: self.slow,
         };

@@ -1,4 +1,4 @@
-//! How a trace is asked to end, whatever it waits for.
+//! How a command is asked to end, whatever it waits for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Whether SIGINT or SIGTERM has come. The second one ends the process at once.
 #[derive(Clone, Debug)]
-pub(super) struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 /// Between two looks at the flag while something else is waited for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -23,7 +23,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// [`Failure::Failed`] if the kernel says no.
-    pub(super) fn listen() -> Result<Self, Failure> {
+    pub(crate) fn listen() -> Result<Self, Failure> {
         let came = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // In this order: a first signal finds the flag not yet set.
@@ -35,7 +35,7 @@ impl Interrupt {
     }
 
     /// Whether one has come.
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -45,7 +45,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// [`Failure::Failed`] if a signal comes first.
-    pub(super) fn or<T: Send + 'static>(
+    pub(crate) fn or<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
