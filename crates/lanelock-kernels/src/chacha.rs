@@ -20,7 +20,6 @@ pub use cipher::{CipherJob, cipher_many};
 pub use kernels::Kernels;
 pub use key::{ExtendedKeys, KEY, Key, NONCE, X_NONCE, extended_nonce};
 pub use stream::TagStream;
-pub use tags::equal;
 
 /// Largest message of ChaCha20-Poly1305 in bytes: the block counter has 32 bits and starts at 1.
 pub const MAX_MESSAGE: u64 = ((1 << 32) - 2) * 64;

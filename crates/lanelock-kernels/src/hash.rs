@@ -4,6 +4,7 @@
 //! completion. A lane whose message ends takes the next message while the others keep going.
 
 mod algorithm;
+mod block;
 mod compiled;
 mod hmac;
 mod job;

@@ -3,10 +3,10 @@
 //!
 //! The marks are Valgrind's client requests (its manual, section 3.1; numbers in `valgrind.h` and
 //! `memcheck.h`): instructions without effect on a CPU, a call under Valgrind. Nothing here is
-//! part of a kernel but [`declassify`] and [`publish`], which are nothing unless built with
-//! `--cfg lanelock_taint`.
+//! part of a kernel but [`declassify`], [`is_none`] and [`publish`], which mark nothing unless built
+//! with `--cfg lanelock_taint`.
 
-#![allow(unsafe_code)] // the request is a sequence of instructions
+#![allow(unsafe_code)] // requests are sequences of instructions
 
 /// Whether memcheck is watching this process.
 #[must_use]
@@ -69,6 +69,33 @@ pub fn declassify(verdict: bool) -> bool {
     verdict
 }
 
+/// The verdict that tags are right: nothing is left of their difference. It is made at once of all bits, which
+/// the compiler knows nothing of, and in a register: by way of memory, as [`core::hint::black_box`] goes, it would
+/// wait for what was stored.
+#[inline(always)]
+#[must_use]
+pub fn is_none(difference: u128) -> bool {
+    #[expect(clippy::cast_possible_truncation, reason = "its halves")]
+    let (low, high) = (difference as u64, (difference >> 64) as u64);
+    let bits = low | high;
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    let bits = {
+        let mut bits = bits;
+        // SAFETY: no instruction is emitted; the register keeps its value.
+        unsafe {
+            core::arch::asm!(
+                "/* {0} */",
+                inout(reg) bits,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        bits
+    };
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let bits = core::hint::black_box(bits);
+    declassify(bits == 0)
+}
+
 /// Bytes that were computed from secrets and are part of what is sent: a synthetic IV.
 #[inline(always)]
 #[must_use]
@@ -124,5 +151,6 @@ mod tests {
         assert_eq!((bytes, findings()), ([1, 2, 3], 0));
         assert!(!is_watched() && count_secret(&bytes) == 0);
         assert!(declassify(true) && !declassify(false));
+        assert!(is_none(0) && (0..128).all(|bit| !is_none(1 << bit)));
     }
 }

@@ -110,6 +110,19 @@ pub(crate) fn fed_on(machine: Machine) -> Fed {
     }
 }
 
+/// As [`fed_on`], for ciphers of independent blocks, of which some machines are fed a few messages and long ones.
+pub(crate) fn fed_blocks_on(machine: Machine) -> Fed {
+    if !machine.is_fed_few() {
+        return fed_on(machine);
+    }
+    Fed {
+        few: 4,
+        most: u32::MAX,
+        lengths: [65, u32::MAX],
+        ..Fed::NONE
+    }
+}
+
 /// The engine's part of an operation's session.
 ///
 /// # Panics

@@ -94,7 +94,7 @@ macro_rules! independent {
         }
 
         fn fed(&self) -> lanelock_core::engine::Fed {
-            $crate::burst::fed_on(self.machine)
+            $crate::burst::fed_blocks_on(self.machine)
         }
 
         #[inline(always)]

@@ -20,6 +20,13 @@ impl Machine {
         self.blocks.count() >= WIDE
     }
 
+    /// Whether that is so for a few of them, and for long ones: on registers of two blocks. Short ones keep those
+    /// busier side by side, once they are enough to make up for finding those that are alike.
+    #[must_use]
+    pub fn is_fed_few(self) -> bool {
+        self.blocks.count() == 2
+    }
+
     /// Whether products of blocks, as in GCM, run beside rounds of AES. Else the two take turns.
     #[must_use]
     pub fn multiplies_beside_rounds(self) -> bool {
@@ -34,7 +41,8 @@ pub(super) const WIDE: usize = 4;
 /// room for it.
 const SHORT: usize = 256;
 
-/// Runs each message when it is yielded, on a machine that [is fed](Machine::is_fed), else several at a time.
+/// Runs each message when it is yielded, on a machine that [is fed](Machine::is_fed), or
+/// [is fed a few](Machine::is_fed_few), else several at a time.
 ///
 /// # Safety
 /// Sources, targets and IVs are as for [`run_records`], from when a message is yielded until this
@@ -47,7 +55,7 @@ pub(super) unsafe fn run_fed<'k, M: Mode>(
 ) where
     M::Key: 'k,
 {
-    if !machine.is_fed() {
+    if machine.blocks.count() == 1 {
         // SAFETY: the caller's contract.
         return unsafe { run_several::<M>(machine, size, messages) };
     }
@@ -74,12 +82,12 @@ pub(super) unsafe fn run_lone<'k, M: Mode>(
 {
     // SAFETY: the caller's contract.
     unsafe {
-        if machine.is_fed() {
+        if machine.blocks.count() == 1 {
+            run_several::<M>(machine, size, iter::once(message()));
+        } else {
             machine
                 .blocks
                 .run_sized(size, Lone::<M, _>(message, PhantomData));
-        } else {
-            run_several::<M>(machine, size, iter::once(message()));
         }
     }
 }
@@ -112,11 +120,19 @@ where
     /// As for [`run_fed`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { V::BLOCKS < WIDE } {
+        if const { V::BLOCKS == 1 } {
             unreachable!("a machine that is fed");
         }
         // SAFETY: the caller's promises.
-        unsafe { take_each::<M, V, ROUNDS>(proof, self.0) };
+        unsafe {
+            if const { V::BLOCKS < WIDE } {
+                for message in self.0 {
+                    any::<M, V, ROUNDS>(proof, message);
+                }
+            } else {
+                take_each::<M, V, ROUNDS>(proof, self.0);
+            }
+        }
         V::forget(proof);
     }
 }
@@ -132,21 +148,34 @@ where
     /// As for [`run_lone`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { V::BLOCKS < WIDE } {
+        if const { V::BLOCKS == 1 } {
             unreachable!("a machine that is fed");
         }
         let message = (self.0)();
         let len = message.len as usize;
         // SAFETY: the caller's promises.
-        unsafe {
-            if M::admits(message.iv) {
-                alone::<M, V, ROUNDS>(proof, &message);
-            } else {
-                M::run_other::<V, ROUNDS>(proof, message);
-            }
-        }
+        unsafe { any::<M, V, ROUNDS>(proof, message) };
         if len > SHORT {
             V::forget(proof);
+        }
+    }
+}
+
+/// A message that nothing is prepared for.
+///
+/// # Safety
+/// As for [`run_lone`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn any<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: Message<'_, M::Key>,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        if M::admits(message.iv) {
+            alone::<M, V, ROUNDS>(proof, &message);
+        } else {
+            M::run_other::<V, ROUNDS>(proof, message);
         }
     }
 }

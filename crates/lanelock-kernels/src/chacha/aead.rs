@@ -2,14 +2,13 @@
 
 #![allow(unsafe_code)] // the messages are raw memory
 
-use super::batch::{Batch, Text, counter, run_alone};
+use super::batch::{Batch, Room, Text, counter, run_alone};
 use super::block::BLOCK as STREAM_BLOCK;
 use super::kernels::ROWS;
 use super::lone::{self, Lone};
-use super::tags::{equal, tag, tags};
+use super::tags::{is_right, tag, tags};
 use super::{Kernels, Key, NONCE};
 use crate::poly1305::Secret;
-use crate::taint::declassify;
 use crate::wipe::wipe;
 
 /// Messages of one pass over the lanes, at most.
@@ -108,7 +107,8 @@ fn chunk(jobs: &[AeadJob<'_>]) -> usize {
 unsafe fn seal_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], count: usize) {
     let shares = |job: &AeadJob<'_>| kernels.shares(count, job.len);
     let mut keys = [[0; 8]; CHUNK];
-    let mut batch = Batch::new(kernels, &mut keys);
+    let mut room = Room::new();
+    let mut batch = Batch::new(kernels, &mut room, &mut keys);
     for (i, job) in jobs.iter().filter(|job| shares(job)).enumerate() {
         batch.key(job.key, &job.nonce, i);
         // SAFETY: the caller's promise, passed on; the batch is flushed below.
@@ -137,7 +137,8 @@ unsafe fn seal_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], count: usize) 
 unsafe fn open_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], count: usize) {
     let shares = |job: &AeadJob<'_>| kernels.shares(count, job.len);
     let mut keys = [[0; 8]; CHUNK];
-    let mut batch = Batch::new(kernels, &mut keys);
+    let mut room = Room::new();
+    let mut batch = Batch::new(kernels, &mut room, &mut keys);
     // Where all blocks that share registers fit the batch, they are made with the keys, and wait.
     let blocks = |job: &AeadJob<'_>| 1 + batch.shared_blocks(job.len);
     let together = jobs
@@ -162,7 +163,7 @@ unsafe fn open_chunk(kernels: &Kernels, jobs: &mut [AeadJob<'_>], count: usize) 
             shares,
             batch.keys(),
             |job| job.input,
-            |job, tag| job.verified = declassify(equal(&job.tag, &tag)),
+            |job, tag| job.verified = is_right(&job.tag, &tag),
         );
     }
     let mut verified = [false; CHUNK];
@@ -231,7 +232,8 @@ unsafe fn one_by_one<const SEAL: bool>(kernels: &Kernels, jobs: &mut [AeadJob<'_
 unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
     let head = lone::head(1 + job.len.div_ceil(STREAM_BLOCK));
     let (begin, rest) = text_of(0, job).split(job.len.min((head - 1) * STREAM_BLOCK));
-    let mut stream = Lone::new();
+    let mut room = lone::Room::new();
+    let mut stream = Lone::new(&mut room);
     let mut state = job.key.state(0, &job.nonce);
     stream.fill(kernels, &state, head);
     // SAFETY: the caller's promise, passed on. The ciphertext is in the output once it is sealed,
@@ -240,7 +242,7 @@ unsafe fn alone<const SEAL: bool>(kernels: &Kernels, job: &mut AeadJob<'_>) {
         let mut secret = Secret::new(&*stream.block(0).as_ptr().cast());
         if !SEAL {
             let tag = tag(kernels, &secret, job.aad, job.input, job.len);
-            job.verified = declassify(equal(&job.tag, &tag));
+            job.verified = is_right(&job.tag, &tag);
         }
         if SEAL || job.verified {
             stream.apply(kernels, 1, begin.input, begin.output, begin.len);

@@ -7,24 +7,39 @@ use core::mem::MaybeUninit;
 use super::block::{BLOCK, COUNTER};
 use super::kernels::{Kernels, ROWS, rounded};
 use super::key::nonce_words;
-use super::lone::{Lone, apply};
+use super::lone::{self, Lone, apply};
 use super::{Key, NONCE};
 use crate::arch::words::DoubleRow;
 use crate::wipe::wipe;
 
 /// States that wait for a full register, and what their keystream is for. Wiped on drop.
 ///
-/// Invariants: the first `filled` rows are initialised, at least `count`. The first `targets` of `target`
+/// Invariants: the first `filled` rows are initialised, at least `count`. The first `targets` targets
 /// are set, at most one for each row; their rows are below `count`, and their pointers valid.
 pub(super) struct Batch<'t> {
     kernels: &'t Kernels,
-    rows: MaybeUninit<[DoubleRow<u32>; ROWS]>,
+    room: &'t mut Room,
     filled: usize,
     count: usize,
-    target: MaybeUninit<[Target; ROWS]>,
     targets: usize,
     /// Where one-time keys go.
     keys: &'t mut [[u32; 8]],
+}
+
+/// Memory of a [`Batch`]. Apart from its numbers, or the compiler would initialise all of it with them.
+pub(super) struct Room {
+    rows: MaybeUninit<[DoubleRow<u32>; ROWS]>,
+    targets: MaybeUninit<[Target; ROWS]>,
+}
+
+impl Room {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self {
+            rows: MaybeUninit::uninit(),
+            targets: MaybeUninit::uninit(),
+        }
+    }
 }
 
 /// What keystream from a row on is for.
@@ -62,13 +77,12 @@ impl Text {
 
 impl<'t> Batch<'t> {
     #[inline]
-    pub(super) fn new(kernels: &'t Kernels, keys: &'t mut [[u32; 8]]) -> Self {
+    pub(super) fn new(kernels: &'t Kernels, room: &'t mut Room, keys: &'t mut [[u32; 8]]) -> Self {
         Self {
             kernels,
-            rows: MaybeUninit::uninit(),
+            room,
             filled: 0,
             count: 0,
-            target: MaybeUninit::uninit(),
             targets: 0,
             keys,
         }
@@ -161,7 +175,7 @@ impl<'t> Batch<'t> {
         for i in row..row + blocks {
             // SAFETY: a row of the array, and plain data.
             unsafe {
-                let rows = self.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
+                let rows = self.room.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
                 key.write_state(&mut *rows.add(i), number, nonce);
             }
             number = number.wrapping_add(1);
@@ -177,7 +191,7 @@ impl<'t> Batch<'t> {
         debug_assert!(self.targets < ROWS, "at most one for each row");
         // SAFETY: there are as many places as rows, and a row for each target.
         unsafe {
-            let targets = self.target.as_mut_ptr().cast::<Target>();
+            let targets = self.room.targets.as_mut_ptr().cast::<Target>();
             targets.add(self.targets).write(target);
         }
         self.targets += 1;
@@ -197,7 +211,7 @@ impl<'t> Batch<'t> {
         // SAFETY: at most `ROWS` rows, of which the first `filled` are initialised, and now the others
         // that count are.
         let rows = unsafe {
-            let rows = self.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
+            let rows = self.room.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
             while self.filled < rounded {
                 rows.add(self.filled).write([0; 16]);
                 self.filled += 1;
@@ -207,10 +221,10 @@ impl<'t> Batch<'t> {
         self.kernels.blocks(rows, count);
         for i in 0..self.targets {
             // SAFETY: so many are set.
-            let target = unsafe { *self.target.as_ptr().cast::<Target>().add(i) };
+            let target = unsafe { *self.room.targets.as_ptr().cast::<Target>().add(i) };
             if let Target::Key { row, index } = target {
                 // SAFETY: a row below `count`.
-                let row = unsafe { &*self.rows.as_ptr().cast::<DoubleRow<u32>>().add(row) };
+                let row = unsafe { &*self.room.rows.as_ptr().cast::<DoubleRow<u32>>().add(row) };
                 self.keys[index].copy_from_slice(&row[..8]);
             }
         }
@@ -221,12 +235,12 @@ impl<'t> Batch<'t> {
     pub(super) fn apply(&mut self, of: impl Fn(usize) -> bool) {
         for i in 0..self.targets {
             // SAFETY: so many are set.
-            let target = unsafe { *self.target.as_ptr().cast::<Target>().add(i) };
+            let target = unsafe { *self.room.targets.as_ptr().cast::<Target>().add(i) };
             let Target::Text { row, text } = target else {
                 continue;
             };
             if of(text.message) {
-                let rows = self.rows.as_ptr().cast::<DoubleRow<u32>>();
+                let rows = self.room.rows.as_ptr().cast::<DoubleRow<u32>>();
                 // SAFETY: the text is valid, as the caller of `text` promised, and of no more blocks than
                 // were pushed for it.
                 unsafe {
@@ -239,7 +253,8 @@ impl<'t> Batch<'t> {
     }
 }
 
-/// Runs a text by itself, of as many bytes as [`Kernels::alone`] says.
+/// Runs a text by itself, of as many bytes as [`Kernels::alone`] says, or which [fills](Kernels::fills)
+/// registers.
 ///
 /// # Safety
 /// As for [`Batch::text`].
@@ -261,7 +276,8 @@ pub(super) unsafe fn run_alone(
         }
         if rest.len > 0 {
             state[COUNTER] = state[COUNTER].wrapping_add(counter(wide));
-            let mut stream = Lone::new();
+            let mut room = lone::Room::new();
+            let mut stream = Lone::new(&mut room);
             stream.fill(kernels, &state, rest.len.div_ceil(BLOCK));
             stream.apply(kernels, 0, rest.input, rest.output, rest.len);
         }
@@ -273,7 +289,7 @@ impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // SAFETY: so many rows are initialised.
         wipe(unsafe {
-            let rows = self.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
+            let rows = self.room.rows.as_mut_ptr().cast::<DoubleRow<u32>>();
             core::slice::from_raw_parts_mut(rows, self.filled)
         });
     }

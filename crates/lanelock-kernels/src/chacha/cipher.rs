@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // the messages are raw memory
 
-use super::batch::{Batch, Text};
+use super::batch::{Batch, Room, Text, run_alone};
 use super::block::BLOCK;
 use super::lone::{self, Lone};
 use super::{Kernels, Key, NONCE};
@@ -33,23 +33,36 @@ pub struct CipherJob<'k> {
 pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
     if let [job] = jobs
         && job.len <= lone::MOST * BLOCK
+        && !kernels.fills(job.len)
     {
         let state = job.key.state(job.counter, &job.nonce);
-        let mut stream = Lone::new();
+        let mut room = lone::Room::new();
+        let mut stream = Lone::new(&mut room);
         stream.fill(kernels, &state, job.len.div_ceil(BLOCK));
         // SAFETY: the caller's promise, passed on.
         return unsafe { stream.apply(kernels, 0, job.input, job.output, job.len) };
     }
-    let mut batch = Batch::new(kernels, &mut []);
-    for job in jobs {
-        let text = Text {
-            message: 0,
-            input: job.input,
-            output: job.output,
-            len: job.len,
-        };
+    if let [job] = jobs
+        && kernels.fills(job.len)
+    {
         // SAFETY: the caller's promise, passed on.
-        unsafe { batch.text(job.key, &job.nonce, job.counter, text) };
+        return unsafe { run_alone(kernels, job.key, &job.nonce, job.counter, text_of(job)) };
+    }
+    let mut room = Room::new();
+    let mut batch = Batch::new(kernels, &mut room, &mut []);
+    for job in jobs {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { batch.text(job.key, &job.nonce, job.counter, text_of(job)) };
     }
     batch.flush();
+}
+
+#[inline(always)]
+fn text_of(job: &CipherJob<'_>) -> Text {
+    Text {
+        message: 0,
+        input: job.input,
+        output: job.output,
+        len: job.len,
+    }
 }

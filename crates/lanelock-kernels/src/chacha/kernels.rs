@@ -89,6 +89,13 @@ impl Kernels {
         })
     }
 
+    /// Whether a message of so many bytes, alone, has blocks that fill registers, and others that are few: those
+    /// of registers of fewer than sixteen words.
+    #[inline]
+    pub(super) fn fills(&self, len: usize) -> bool {
+        self.is_narrow() && len >= self.wide() * BLOCK
+    }
+
     /// What Poly1305 runs on.
     pub(super) fn authenticator(&self) -> Authenticator {
         self.authenticator

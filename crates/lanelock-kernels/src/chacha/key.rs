@@ -3,7 +3,7 @@
 use super::Kernels;
 use super::block::{CONSTANTS, COUNTER};
 use super::kernels::ROWS;
-use super::lone::Lone;
+use super::lone::{Lone, Room};
 use crate::arch::words::DoubleRow;
 use crate::wipe::wipe;
 
@@ -96,7 +96,8 @@ impl<const N: usize> ExtendedKeys<N> {
             for (i, (key, nonce)) in messages.enumerate() {
                 read_words(&nonce[..16], &mut nonces[i]);
                 let mut state = key.extending(&nonces[i]);
-                let mut block = Lone::new();
+                let mut room = Room::new();
+                let mut block = Lone::new(&mut room);
                 block.fill(kernels, &state, 1);
                 keys.0[i].take(block.block(0), &nonces[i]);
                 wipe(&mut state);

@@ -29,26 +29,33 @@ pub(super) fn head(blocks: usize) -> usize {
 /// Rows for [`MOST`] blocks, rounded up to what registers of any tier write.
 pub(super) const ROOM: usize = 24;
 
+/// Memory of a [`Lone`]. Apart from how many rows are initialised, or the compiler would initialise all of them
+/// with the number.
+pub(super) struct Room(MaybeUninit<[DoubleRow<u32>; ROOM]>);
+
+impl Room {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+}
+
 /// Consecutive blocks of keystream. Wiped on drop.
 ///
 /// Invariant: the first `blocks` rows are initialised.
-pub(super) struct Lone {
-    rows: MaybeUninit<[DoubleRow<u32>; ROOM]>,
+pub(super) struct Lone<'r> {
+    rows: &'r mut Room,
     blocks: usize,
 }
 
-impl Lone {
+impl<'r> Lone<'r> {
     /// No block yet.
     #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self {
-            rows: MaybeUninit::uninit(),
-            blocks: 0,
-        }
+    pub(super) fn new(rows: &'r mut Room) -> Self {
+        Self { rows, blocks: 0 }
     }
 
-    /// Makes it `blocks` blocks from the state's counter on; where it lies, as a copy would take as
-    /// long as a block.
+    /// Makes it `blocks` blocks from the state's counter on.
     ///
     /// # Panics
     /// If there are more than [`MOST`], or it was filled before.
@@ -57,7 +64,7 @@ impl Lone {
         assert!(self.blocks == 0, "a lone message has one key stream");
         assert!(blocks <= MOST, "a lone message is short");
         // SAFETY: `ROOM` rows, and no more than `MOST` blocks.
-        unsafe { kernels.consecutive(state, self.rows.as_mut_ptr().cast(), blocks) };
+        unsafe { kernels.consecutive(state, self.rows.0.as_mut_ptr().cast(), blocks) };
         self.blocks = blocks;
     }
 
@@ -66,7 +73,7 @@ impl Lone {
     pub(super) fn block(&self, number: usize) -> &DoubleRow<u32> {
         assert!(number < self.blocks, "a block that was asked for");
         // SAFETY: the invariant.
-        unsafe { &*self.rows.as_ptr().cast::<DoubleRow<u32>>().add(number) }
+        unsafe { &*self.rows.0.as_ptr().cast::<DoubleRow<u32>>().add(number) }
     }
 
     /// XORs `len` bytes with the blocks from `first` on.
@@ -88,7 +95,7 @@ impl Lone {
     ) {
         let blocks = len.div_ceil(BLOCK);
         assert!(first + blocks <= self.blocks, "blocks that were asked for");
-        let rows = self.rows.as_ptr().cast::<DoubleRow<u32>>();
+        let rows = self.rows.0.as_ptr().cast::<DoubleRow<u32>>();
         // SAFETY: the caller's promise; the blocks are there.
         unsafe { apply(kernels, rows.add(first), input, output, len) }
     }
@@ -116,12 +123,12 @@ pub(super) unsafe fn apply(
     }
 }
 
-impl Drop for Lone {
+impl Drop for Lone<'_> {
     fn drop(&mut self) {
         // SAFETY: the invariant.
         wipe(unsafe {
             core::slice::from_raw_parts_mut(
-                self.rows.as_mut_ptr().cast::<DoubleRow<u32>>(),
+                self.rows.0.as_mut_ptr().cast::<DoubleRow<u32>>(),
                 self.blocks,
             )
         });

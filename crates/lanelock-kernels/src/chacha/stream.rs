@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // hands pointers to the kernels
 
-use super::batch::Batch;
+use super::batch::{Batch, Room};
 use super::{Kernels, Key, NONCE, TAG};
 use crate::poly1305::{self, Authenticator, BLOCK, Element, Item, RUNS, Secret};
 use crate::wipe::wipe;
@@ -23,7 +23,8 @@ impl TagStream {
     #[must_use]
     pub fn new(kernels: &Kernels, key: &Key, nonce: &[u8; NONCE]) -> Self {
         let mut one_time = [[0; 8]];
-        let mut batch = Batch::new(kernels, &mut one_time);
+        let mut room = Room::new();
+        let mut batch = Batch::new(kernels, &mut room, &mut one_time);
         batch.key(key, nonce, 0);
         batch.flush();
         drop(batch);

@@ -8,6 +8,7 @@ use super::Kernels;
 use super::aead::{AeadJob, CHUNK, TAG};
 use crate::bytes::copy_short;
 use crate::poly1305::{self, BLOCK, Element, Item, Running, Secret, Shape};
+use crate::taint::is_none;
 use crate::wipe::wipe;
 
 /// Bytes of scratch per message; a message whose authenticated blocks fit is put together there.
@@ -45,11 +46,10 @@ fn lengths(aad: usize, text: usize) -> [u8; BLOCK] {
     (aad as u128 | (text as u128) << 64).to_le_bytes()
 }
 
-/// Whether two tags are equal, in a time that does not depend on where they differ.
-#[must_use]
-pub fn equal(a: &[u8; TAG], b: &[u8; TAG]) -> bool {
-    let difference = u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b);
-    core::hint::black_box(difference) == 0
+/// The verdict on a tag, in a time that does not depend on where it differs from the one computed.
+#[inline(always)]
+pub(super) fn is_right(tag: &[u8; TAG], computed: &[u8; TAG]) -> bool {
+    is_none(u128::from_ne_bytes(*tag) ^ u128::from_ne_bytes(*computed))
 }
 
 /// Computes the tags of the jobs that share registers and hands them to `done`. Wipes the one-time keys.

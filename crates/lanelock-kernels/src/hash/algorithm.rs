@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // passes schedules on by pointer
 
-use super::step::Next;
+use super::block::{Block, Next};
 use super::{Job, Kernels, schedule, sha1, sha2};
 use crate::arch::sha;
 use crate::arch::words::{Compression, Row, WideWord, Word, WordLanes};
@@ -24,7 +24,7 @@ use crate::machine::Machine;
 ///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
 ///     fn has_extension(_: lanelock_kernels::Machine) -> bool { false }
 ///     const FEW: [usize; 3] = [1; 3];
-///     unsafe fn compress<V, N>(_: &mut [V; 8], _: &mut [V; 16], _: N) {}
+///     unsafe fn compress<V, B, N>(_: &mut [V; 8], _: &mut B, _: N) {}
 /// }
 ///
 /// impl Algorithm for Mine {
@@ -72,11 +72,11 @@ pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'st
     /// One block of every lane; it is replaced by the next one, if there is one.
     ///
     /// # Safety
-    /// Whoever made `next` has the block.
+    /// The block is set, and whoever made `next` has that one.
     #[doc(hidden)]
     unsafe fn compress<V: WordLanes<Word = Self::Word>>(
         state: &mut [V; 8],
-        block: &mut [V; 16],
+        block: &mut Block<V>,
         next: Next,
     );
 }
@@ -123,7 +123,7 @@ macro_rules! algorithm {
             #[inline(always)]
             unsafe fn compress<V: WordLanes<Word = $word>>(
                 state: &mut [V; 8],
-                block: &mut [V; 16],
+                block: &mut Block<V>,
                 next: Next,
             ) {
                 // SAFETY: the caller's promise, passed on.

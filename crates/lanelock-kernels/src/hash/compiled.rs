@@ -6,7 +6,8 @@
 
 use core::marker::PhantomData;
 
-use super::step::{self, Ends, Next};
+use super::block::{Block, Next};
+use super::step::{self, Ends};
 use super::{Algorithm, Job, Kernels, schedule};
 use crate::arch::register::{Code, Proof};
 use crate::arch::words::{Registers, Row, WordLanes};
@@ -134,17 +135,17 @@ impl<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>> Code for Outer<S,
 /// compression is long.
 unsafe fn compress<S: Registers, A: Algorithm, V: WordLanes<Word = A::Word>>(
     state: &mut [V; 8],
-    block: &mut [V; 16],
+    block: &mut Block<V>,
     next: Next,
 ) {
     // SAFETY: the caller promises the instructions.
     let proof = unsafe { S::assume() };
-    proof.enter(Block::<A, V>(state, block, next, PhantomData));
+    proof.enter(OneBlock::<A, V>(state, block, next, PhantomData));
 }
 
-struct Block<'v, A, V>(&'v mut [V; 8], &'v mut [V; 16], Next, PhantomData<A>);
+struct OneBlock<'v, A, V>(&'v mut [V; 8], &'v mut Block<V>, Next, PhantomData<A>);
 
-impl<A: Algorithm, V: WordLanes<Word = A::Word>> Code for Block<'_, A, V> {
+impl<A: Algorithm, V: WordLanes<Word = A::Word>> Code for OneBlock<'_, A, V> {
     type Output = ();
 
     #[inline(always)]

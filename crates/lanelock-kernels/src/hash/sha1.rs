@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // the next block is read by pointer
 
-use super::step::Next;
+use super::block::{Block, Next};
 use crate::arch::words::WordLanes;
 
 /// One constant for every twenty rounds.
@@ -12,15 +12,16 @@ const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 /// one.
 ///
 /// # Safety
-/// Whoever made `next` has the block.
+/// The block is set, and whoever made `next` has that one.
 #[inline(always)]
 pub(super) unsafe fn compress<V: WordLanes<Word = u32>>(
     state: &mut [V; 8],
-    block: &mut [V; 16],
+    block: &mut Block<V>,
     next: Next,
 ) {
     // Where there are registers for the words, they never go to memory.
-    let mut w = *block;
+    // SAFETY: the caller's promise.
+    let mut w = unsafe { block.words() };
     let [a, b, c, d, e, ..] = *state;
     let mut s = [a, b, c, d, e];
     macro_rules! rounds {
@@ -31,7 +32,7 @@ pub(super) unsafe fn compress<V: WordLanes<Word = u32>>(
     macro_rules! load {
         ($eighth:literal) => {
             // SAFETY: the caller's promise.
-            unsafe { next.load(a.proof(), $eighth, block) }
+            unsafe { next.load_eighth(a.proof(), $eighth, block) }
         };
     }
     rounds!(CHOOSE, true, 0 1 2 3 4 5 6 7 8 9;);

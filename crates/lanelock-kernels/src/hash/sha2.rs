@@ -1,71 +1,99 @@
 //! SHA-2 compression over any lane type (FIPS 180-4, sections 6.2.2 and 6.4.2).
 
-#![allow(unsafe_code)] // the next block is read by pointer
+#![allow(unsafe_code)] // words are kept, and the next block is read, by pointer
 
-use super::step::Next;
+use super::block::{Block, Held, Next, Words, Written};
 use crate::arch::words::WordLanes;
 
 /// The same function for both word sizes; they differ in constants, rotations and rounds.
 macro_rules! sha2 {
-    ($(#[$doc:meta])* $compress:ident, $sixteen:ident, $word:ident, $bits:literal, $k:ident,
+    ($(#[$doc:meta])* $compress:ident, $eight:ident, $word:ident, $bits:literal, $k:ident,
      ($A0:literal, $A1:literal, $A2:literal), ($E0:literal, $E1:literal, $E2:literal),
      ($w0:literal, $w1:literal, >> $w2:literal), ($v0:literal, $v1:literal, >> $v2:literal)) => {
         $(#[$doc])*
         /// The block is replaced by the next one, if there is one.
         ///
         /// # Safety
-        /// Whoever made `next` has the block.
+        /// The block is set, and whoever made `next` has that one.
         #[inline(always)]
         pub(super) unsafe fn $compress<V: WordLanes<Word = $word>>(
             state: &mut [V; 8],
-            block: &mut [V; 16],
+            block: &mut Block<V>,
             next: Next,
         ) {
-            let (mut s, mut w) = (*state, *block);
-            let [extended @ .., last] = &$k;
-            // SAFETY: the caller's promise.
+            let mut s = *state;
+            let (extended, last) = const {
+                let k = $k.as_flattened().as_chunks::<8>().0;
+                k.split_at(k.len() - 2)
+            };
+            // SAFETY: the caller's promises. What the last sixteen rounds read, those before have extended the
+            // block by.
             unsafe {
-                for k in extended {
-                    s = $sixteen::<V, true>(s, &mut w, k, next, block);
+                if V::HOLDS_ROWS {
+                    let words = block.words();
+                    let mut w = Held { words, block, next };
+                    for k in extended.as_chunks::<2>().0 {
+                        s = $eight::<V, _, 0, true>(s, &mut w, &k[0]);
+                        s = $eight::<V, _, 8, true>(s, &mut w, &k[1]);
+                    }
+                    s = $eight::<V, _, 0, false>(s, &mut w, &last[0]);
+                    s = $eight::<V, _, 8, false>(s, &mut w, &last[1]);
+                } else {
+                    // Eight at a time: more code is slower.
+                    let mut w = Written::of(block);
+                    for k in extended {
+                        s = $eight::<V, _, 0, true>(s, &mut w, k);
+                        w.advance();
+                    }
+                    for k in last {
+                        s = $eight::<V, _, 0, false>(s, &mut w, k);
+                        w.advance();
+                    }
+                    next.load(s[0].proof(), block);
                 }
-                s = $sixteen::<V, false>(s, &mut w, last, next, block);
             }
             for i in 0..8 {
                 state[i] = state[i].add(s[i]);
             }
         }
 
-        /// Sixteen rounds. With `EXTEND`, each also computes the word that is needed sixteen rounds later, in
-        /// the place of its own; without it, every second loads an eighth of the next block, which takes the
-        /// registers that words no longer need.
+        /// Eight rounds, the first of which is number `FIRST` to the words. With `EXTEND`, each also computes the
+        /// word that is needed sixteen rounds later.
         ///
         /// # Safety
-        /// Whoever made `next` has the block.
+        /// The contracts of `w`.
         #[inline(always)]
-        unsafe fn $sixteen<V: WordLanes<Word = $word>, const EXTEND: bool>(
+        unsafe fn $eight<
+            V: WordLanes<Word = $word>,
+            W: Words<V>,
+            const FIRST: usize,
+            const EXTEND: bool,
+        >(
             state: [V; 8],
-            w: &mut [V; 16],
-            k: &[$word; 16],
-            next: Next,
-            block: &mut [V; 16],
+            w: &mut W,
+            k: &[$word; 8],
         ) -> [V; 8] {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
             let proof = a.proof();
             macro_rules! round {
                 ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $t:expr) => {
-                    let t: usize = $t;
-                    let word = w[t];
+                    let t = FIRST + $t;
+                    // SAFETY: the caller's promise.
+                    let word = unsafe { w.get(t, 0) };
                     if EXTEND {
-                        let (near, far) = (w[(t + 1) % 16], w[(t + 14) % 16]);
+                        // SAFETY: as above.
+                        let (near, middle, far) = unsafe { (w.get(t, 1), w.get(t, 9), w.get(t, 14)) };
                         let near = near
                             .rotate::<$w0, { $bits - $w0 }>()
                             .xor3(near.rotate::<$w1, { $bits - $w1 }>(), near.shift::<$w2>());
                         let far = far
                             .rotate::<$v0, { $bits - $v0 }>()
                             .xor3(far.rotate::<$v1, { $bits - $v1 }>(), far.shift::<$v2>());
-                        w[t] = word.add(w[(t + 9) % 16]).add(near).add(far).here();
+                        let word = word.add(middle).add(near).add(far).here();
+                        // SAFETY: as above.
+                        unsafe { w.extend(t, word) };
                     }
-                    let rest = $h.add(word.add(V::splat(proof, k[t])));
+                    let rest = $h.add(word.add(V::splat(proof, k[$t])));
                     let sigma = $e
                         .rotate::<$E0, { $bits - $E0 }>()
                         .xor3($e.rotate::<$E1, { $bits - $E1 }>(), $e.rotate::<$E2, { $bits - $E2 }>());
@@ -75,26 +103,20 @@ macro_rules! sha2 {
                         .xor3($a.rotate::<$A1, { $bits - $A1 }>(), $a.rotate::<$A2, { $bits - $A2 }>());
                     $d = $d.add(first).here();
                     $h = sigma.add($a.majority($b, $c)).add(first).here();
-                    if !EXTEND && t % 2 == 1 {
-                        // SAFETY: the caller's promise; the round is below 16.
-                        unsafe { next.load(proof, t / 2, block) }
+                    if !EXTEND {
+                        // SAFETY: as above.
+                        unsafe { w.behind(t) }
                     }
                 };
             }
-            macro_rules! eight {
-                ($first:literal) => {
-                    round!(a b c d e f g h, $first);
-                    round!(h a b c d e f g, $first + 1);
-                    round!(g h a b c d e f, $first + 2);
-                    round!(f g h a b c d e, $first + 3);
-                    round!(e f g h a b c d, $first + 4);
-                    round!(d e f g h a b c, $first + 5);
-                    round!(c d e f g h a b, $first + 6);
-                    round!(b c d e f g h a, $first + 7);
-                };
-            }
-            eight!(0);
-            eight!(8);
+            round!(a b c d e f g h, 0);
+            round!(h a b c d e f g, 1);
+            round!(g h a b c d e f, 2);
+            round!(f g h a b c d e, 3);
+            round!(e f g h a b c d, 4);
+            round!(d e f g h a b c, 5);
+            round!(c d e f g h a b, 6);
+            round!(b c d e f g h a, 7);
             [a, b, c, d, e, f, g, h]
         }
     };
@@ -102,12 +124,12 @@ macro_rules! sha2 {
 
 sha2!(
     /// One block of every lane: SHA-256 and SHA-224.
-    compress_256, sixteen_256, u32, 32, K256,
+    compress_256, eight_256, u32, 32, K256,
     (2, 13, 22), (6, 11, 25), (7, 18, >> 3), (17, 19, >> 10)
 );
 sha2!(
     /// One block of every lane: SHA-512 and SHA-384.
-    compress_512, sixteen_512, u64, 64, K512,
+    compress_512, eight_512, u64, 64, K512,
     (28, 34, 39), (14, 18, 41), (1, 8, >> 7), (19, 61, >> 6)
 );
 

@@ -4,6 +4,7 @@
 
 use core::mem::MaybeUninit;
 
+use super::block::{Block, Next};
 use super::compiled;
 use crate::arch::Integers;
 use crate::arch::words::{Compression, Registers, Row, WideWord, Word, WordLanes};
@@ -48,50 +49,12 @@ impl<A: Algorithm> Ends<A> {
         } else {
             return Next::NONE;
         };
-        Next {
-            at: at.wrapping_add(first),
-            offset: block * A::BLOCK,
-        }
-    }
-}
-
-/// The block behind the one that is compressed, of each lane.
-#[derive(Clone, Copy, Debug)]
-pub struct Next {
-    /// Null if there is none.
-    at: *const *const u8,
-    /// From each pointer to it.
-    offset: usize,
-}
-
-impl Next {
-    /// No block.
-    const NONE: Self = Self {
-        at: core::ptr::null(),
-        offset: 0,
-    };
-
-    /// Loads an eighth of it to `to`, if there is one: see [`WordLanes::load_eighth`]. Between the rounds of the
-    /// block before, shuffles find an instruction port that is free.
-    ///
-    /// # Safety
-    /// Whoever made it has the block; `eighth` is below 8.
-    #[inline(always)]
-    pub(super) unsafe fn load<V: WordLanes>(
-        self,
-        proof: V::Proof,
-        eighth: usize,
-        to: &mut [V; 16],
-    ) {
-        if !self.at.is_null() {
-            // SAFETY: the caller's promises.
-            unsafe { V::load_eighth(proof, self.at, self.offset, eighth, to.as_mut_ptr()) }
-        }
+        Next::new(at.wrapping_add(first), block * A::BLOCK)
     }
 }
 
 /// See [`Compress::compress`].
-pub(super) type CompressFn<V> = unsafe fn(&mut [V; 8], &mut [V; 16], Next);
+pub(super) type CompressFn<V> = unsafe fn(&mut [V; 8], &mut Block<V>, Next);
 /// `(chain, inner, lanes)`; see [`Step::outer`].
 type Outer<A> =
     unsafe fn(*mut Row<<A as Compress>::Word>, *const Row<<A as Compress>::Word>, usize);
@@ -234,17 +197,15 @@ pub(super) unsafe fn ends<A: Algorithm, V: WordLanes<Word = A::Word>>(
     these: &Ends<A>,
     compress: CompressFn<V>,
 ) {
+    let mut block = Block::new();
     for first in (0..these.lanes).step_by(V::COUNT) {
         // SAFETY: the invariant of `Ends`; whole groups are inside its `touched(lanes)`.
         unsafe {
             let rows = these.rows.add(first);
             let mut state = V::load_rows(proof, rows);
-            let Next { at, offset } = these.next(first, 0);
-            if !at.is_null() {
-                let mut block = V::load_block(proof, at, offset);
-                for n in 0..these.blocks + these.ending_blocks {
-                    compress(&mut state, &mut block, these.next(first, n + 1));
-                }
+            these.next(first, 0).load(proof, &mut block);
+            for n in 0..these.blocks + these.ending_blocks {
+                compress(&mut state, &mut block, these.next(first, n + 1));
             }
             if !these.outer.is_null() {
                 state = outer_of::<A, V>(state, these.outer.add(first), compress);
@@ -268,10 +229,12 @@ unsafe fn outer_of<A: Algorithm, V: WordLanes<Word = A::Word>>(
     let proof = inner[0].proof();
     // SAFETY: the caller's promises.
     unsafe {
-        let mut block = [V::splat(proof, A::Word::default()); 16];
-        block[..digest].copy_from_slice(&inner[..digest]);
-        block[digest] = V::splat(proof, A::Word::END);
-        block[15] = V::splat(proof, A::Word::from_bits(outer_bits::<A>()));
+        let mut words = [V::splat(proof, A::Word::default()); 16];
+        words[..digest].copy_from_slice(&inner[..digest]);
+        words[digest] = V::splat(proof, A::Word::END);
+        words[15] = V::splat(proof, A::Word::from_bits(outer_bits::<A>()));
+        let mut block = Block::new();
+        block.set(words);
         let mut state = V::load_rows(proof, chain);
         compress(&mut state, &mut block, Next::NONE);
         state

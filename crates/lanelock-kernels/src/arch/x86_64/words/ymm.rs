@@ -79,8 +79,9 @@ macro_rules! arithmetic {
         fn majority(self, b: Self, c: Self) -> Self {
             // SAFETY: as above.
             let result = unsafe {
-                let either = _mm256_or_si256(self.0, b.0);
-                _mm256_or_si256(_mm256_and_si256(self.0, b.0), _mm256_and_si256(either, c.0))
+                // In SHA-2, the next round's last two are these first two.
+                let (first, last) = (_mm256_xor_si256(self.0, b.0), _mm256_xor_si256(b.0, c.0));
+                _mm256_xor_si256(b.0, _mm256_and_si256(first, last))
             };
             Self(result, self.1)
         }
