@@ -36,5 +36,5 @@ pub use key_lanes::{KeyLanes, KeyLanesEngine, key_device};
 pub use menu::MENU;
 pub use operation::{Verdict, check_operation};
 pub use probe::{Probe, ProbeSession};
-pub use provider::{has_lanes, provider_module};
+pub use provider::{has_lanes, lanes, provider_module};
 pub use segments::check_segments;

@@ -32,6 +32,13 @@ pub fn provider_module() -> PathBuf {
 /// alone.
 #[must_use]
 pub fn has_lanes() -> bool {
+    lanes() > 1
+}
+
+/// Operations of a full batch of public keys: eight with AVX-512 IFMA, else four; one where there are no lanes,
+/// as [`has_lanes`] says.
+#[must_use]
+pub fn lanes() -> usize {
     let tier = std::env::var("LANELOCK_TIER").ok();
     let allows = |name: &str| tier.as_ref().is_none_or(|tier| tier == name);
     #[cfg(target_arch = "x86_64")]
@@ -44,6 +51,16 @@ pub fn has_lanes() -> bool {
         eprintln!(
             "SKIPPED: what needs lanes for public keys; this machine, or LANELOCK_TIER, has none"
         );
+        return 1;
     }
-    has
+    #[cfg(target_arch = "x86_64")]
+    if allows("avx512")
+        && std::is_x86_feature_detected!("avx512ifma")
+        && std::is_x86_feature_detected!("avx512vbmi2")
+        && std::is_x86_feature_detected!("vaes")
+        && std::is_x86_feature_detected!("gfni")
+    {
+        return 8;
+    }
+    4
 }

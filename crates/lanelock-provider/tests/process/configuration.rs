@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::alone;
 use crate::jobs::{Job, State};
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_testkit::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, lanes, provider_module};
 
 /// Writes a configuration whose section has `line`.
 pub fn file(line: &str) -> PathBuf {
@@ -125,40 +125,44 @@ fn with_a_deadline_a_job_waits_for_others_until_then() {
     if !has_lanes() {
         return;
     }
+    let full = lanes();
     let file = file("deadline = 100000");
     let library = Library::empty();
     let configured = library.configure(&file);
     std::fs::remove_file(&file).expect("removed");
     configured.expect("configured");
     let key = Key::generate(&library, Kind::Raw(c"X25519"), LANELOCK);
-    let results: Vec<RefCell<Vec<u8>>> = (0..10).map(|_| RefCell::default()).collect();
+    let results: Vec<RefCell<Vec<u8>>> = (0..full + 2).map(|_| RefCell::default()).collect();
     let mut jobs: Vec<Job<'_>> = results
         .iter()
         .map(|result| Job::new(|| *result.borrow_mut() = key.derive(&key).expect("derived")))
         .collect();
     let start = Instant::now();
-    // Seven wait, and can be resumed early without harm.
-    for job in &mut jobs[..7] {
+    // All but the last of a batch wait, and can be resumed early without harm.
+    for job in &mut jobs[..full - 1] {
         assert_eq!(job.resume(), State::Paused);
     }
     if !jobs[0].is_readable(Duration::ZERO) {
         let state = jobs[0].resume();
         assert!(state == State::Paused || start.elapsed() >= Duration::from_millis(100));
     }
-    // The eighth fills the batch, and the others are told.
-    if jobs[..7].iter().all(|job| job.state == State::Paused) {
-        assert_eq!(jobs[7].resume(), State::Finished);
-        for job in &mut jobs[..7] {
+    // The last fills the batch, and the others are told.
+    if jobs[..full - 1]
+        .iter()
+        .all(|job| job.state == State::Paused)
+    {
+        assert_eq!(jobs[full - 1].resume(), State::Finished);
+        for job in &mut jobs[..full - 1] {
             assert!(job.is_readable(Duration::from_secs(10)), "told at once");
             assert_eq!(job.resume(), State::Finished);
             assert!(!job.is_readable(Duration::ZERO));
         }
     }
     // Two are woken by their timer.
-    for job in &mut jobs[8..] {
+    for job in &mut jobs[full..] {
         assert_eq!(job.resume(), State::Paused);
     }
-    for job in &mut jobs[8..] {
+    for job in &mut jobs[full..] {
         assert!(
             job.is_readable(Duration::from_secs(10)),
             "woken by the deadline"

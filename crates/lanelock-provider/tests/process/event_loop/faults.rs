@@ -1,12 +1,15 @@
 //! What goes wrong while a handshake is paused, or goes on without its program: who is concerned learns
 //! of it as from its own call, and the others come to their end.
 
-use super::{ON, run_pairs, with_pairs};
+use super::{ON, batches_are_of_eight, run_pairs, with_pairs};
 
 const FAULTS: &str = include_str!("faults.c");
 
 #[test]
 fn a_handshake_that_fails_while_it_is_resumed_fails_in_the_programs_next_call() {
+    if !batches_are_of_eight() {
+        return;
+    }
     with_pairs(FAULTS, |program| {
         program.run_all(ON, &["gone", "alert"]);
         program.run(ON, "no_secret 3");
@@ -29,6 +32,9 @@ fn messages_that_do_not_fit_into_the_socket_leave_later() {
 
 #[test]
 fn a_connection_that_is_given_up_while_it_is_paused_harms_no_other() {
+    if !batches_are_of_eight() {
+        return;
+    }
     run_pairs(
         FAULTS,
         &[
@@ -49,6 +55,9 @@ fn without_jobs_a_handshake_runs_as_without_the_module() {
 
 #[test]
 fn nothing_pauses_in_callbacks_and_no_handshake_more_than_twice() {
+    if !batches_are_of_eight() {
+        return;
+    }
     run_pairs(FAULTS, &["callbacks", "two_pauses"]);
 }
 
@@ -64,5 +73,8 @@ fn callbacks_have_as_much_stack_as_on_a_thread_of_their_own() {
 
 #[test]
 fn any_call_may_begin_a_handshake_and_any_wait_end_a_pause() {
+    if !batches_are_of_eight() {
+        return;
+    }
     run_pairs(FAULTS, &["first_calls", "fortified"]);
 }

@@ -1,12 +1,15 @@
 //! When paused handshakes go on: as soon as their batch has run, when the loop has nothing else to do, or
 //! when they have waited for long enough.
 
-use super::{ON, Setting, with_pairs};
+use super::{ON, Setting, batches_are_of_eight, with_pairs};
 
 const TURNS: &str = include_str!("turns.c");
 
 #[test]
 fn a_full_batch_goes_on_before_the_call_that_filled_it_returns() {
+    if !batches_are_of_eight() {
+        return;
+    }
     with_pairs(TURNS, |program| {
         program.run_all(ON, &["full", "full_by_read", "full_and_failed"]);
         program.run(ON, "full_by_early_data 3");
@@ -36,6 +39,9 @@ fn a_loop_that_does_not_come_round_sends_a_limited_number_of_answers() {
 
 #[test]
 fn fewer_run_together_when_the_loop_is_idle_if_that_is_faster() {
+    if !batches_are_of_eight() {
+        return;
+    }
     with_pairs(TURNS, |program| {
         for deadline in [0, 1_000_000] {
             let setting = Setting { deadline, ..ON };
