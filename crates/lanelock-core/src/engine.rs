@@ -88,6 +88,8 @@ pub struct Fed {
     pub long: u32,
     /// The inputs seem to have several lengths, as a look at some of them says.
     pub unlike: bool,
+    /// The first two have different sessions.
+    pub many_keys: bool,
 }
 
 impl Fed {
@@ -98,6 +100,7 @@ impl Fed {
         lengths: [0; 2],
         long: u32::MAX,
         unlike: false,
+        many_keys: false,
     };
 
     /// Every burst.

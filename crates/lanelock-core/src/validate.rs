@@ -1,5 +1,7 @@
 //! The check that an operation passes before any of its bytes is touched.
 
+use std::ptr;
+
 use crate::algorithm::{Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::engine::Fed;
@@ -136,12 +138,14 @@ impl Rules {
             lengths: [least, largest],
             long,
             unlike,
+            many_keys,
         } = self.fed;
         // Of a list of segments, the word is more than any length.
         let (count, len) = (ops.len(), first.input.size.word());
         count <= few as usize
             || (count <= most as usize || len >= long.into())
                 && (least.into()..=largest.into()).contains(&len)
+            || many_keys && !ptr::eq(first.session, second.session)
             || unlike
                 && ops
                     .last()

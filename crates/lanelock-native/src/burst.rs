@@ -110,7 +110,8 @@ pub(crate) fn fed_on(machine: Machine) -> Fed {
     }
 }
 
-/// As [`fed_on`], for ciphers of independent blocks, of which some machines are fed a few messages and long ones.
+/// As [`fed_on`], for ciphers of independent blocks, of which some machines are fed a few messages, long ones, and
+/// those of many keys.
 pub(crate) fn fed_blocks_on(machine: Machine) -> Fed {
     if !machine.is_fed_few() {
         return fed_on(machine);
@@ -119,6 +120,7 @@ pub(crate) fn fed_blocks_on(machine: Machine) -> Fed {
         few: 4,
         most: u32::MAX,
         lengths: [65, u32::MAX],
+        many_keys: true,
         ..Fed::NONE
     }
 }

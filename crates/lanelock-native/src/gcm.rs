@@ -189,6 +189,7 @@ impl RecordAead for Gcm {
             lengths: [65, longest],
             long,
             unlike: true,
+            many_keys: false,
         }
     }
 

@@ -422,6 +422,7 @@ fn an_engine_says_which_bursts_it_is_fed() {
         lengths: [5, 7],
         long: 7,
         unlike: false,
+        many_keys: false,
     };
     let unlike = Fed {
         unlike: true,
@@ -457,6 +458,28 @@ fn an_engine_says_which_bursts_it_is_fed() {
         assert_eq!(outcome.succeeded, lengths.len());
         let expected: Vec<_> = lengths.iter().map(|&len| (way, len)).collect();
         assert_eq!(taken(&seen), expected, "{fed:?}");
+    }
+}
+
+#[test]
+fn an_engine_says_that_bursts_of_many_keys_are_fed() {
+    for (many_keys, way) in [(false, B), (true, F)] {
+        let fed = Fed {
+            many_keys,
+            ..Fed::NONE
+        };
+        let (device, seen) = device(fed, usize::MAX);
+        let [one, other] = [seal(), seal()].map(|seal| device.session(seal).unwrap());
+        for (sessions, way) in [([&one, &one], B), ([&one, &other], way)] {
+            let mut data = [[0; 3]; 2];
+            let mut tags = [[0; 16]; 2];
+            let ops = sessions.into_iter().zip(&mut data).zip(&mut tags);
+            let mut ops: Vec<_> = ops
+                .map(|((session, data), tag)| sealed(session, data, tag))
+                .collect();
+            assert_eq!(device.queue_pair(1).process(&mut ops).succeeded, 2);
+            assert_eq!(taken(&seen), [(way, 3), (way, 3)], "{fed:?}");
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use core::{iter, ptr};
 use super::key::Schedule;
 use super::message::in_records;
 use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Mode, alone, one_block, run_records, sweep};
+use super::sweep::{Mode, alone, one_block, run_records, short, sweep};
 use super::{BLOCK, KeySize, Message};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -20,8 +20,9 @@ impl Machine {
         self.blocks.count() >= WIDE
     }
 
-    /// Whether that is so for a few of them, and for long ones: on registers of two blocks. Short ones keep those
-    /// busier side by side, once they are enough to make up for finding those that are alike.
+    /// Whether that is so for a few of them, for long ones, and for those of many keys: on registers of two blocks.
+    /// Short ones of one key keep those busier side by side, once they are enough to make up for finding those that
+    /// are alike.
     #[must_use]
     pub fn is_fed_few(self) -> bool {
         self.blocks.count() == 2
@@ -172,10 +173,12 @@ unsafe fn any<M: Mode, V: Vector, const ROUNDS: usize>(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        if M::admits(message.iv) {
-            alone::<M, V, ROUNDS>(proof, &message);
-        } else {
+        if !M::admits(message.iv) {
             M::run_other::<V, ROUNDS>(proof, message);
+        } else if const { V::BLOCKS < WIDE } && message.len as usize <= 2 * V::BYTES {
+            short::<M, V, ROUNDS>(proof, &message);
+        } else {
+            alone::<M, V, ROUNDS>(proof, &message);
         }
     }
 }

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::KeySize;
 use super::key::{ROUND_KEYS, SIZE};
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arrays::each;
 
 /// Runs `$body` for each middle round, as straight code: round keys indexed by a loop variable
 /// would live in memory. There are 10, 12 or 14 rounds, so a number that is not a constant is asked
@@ -210,25 +211,25 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Rounds<V, ROUNDS, K> {
     #[inline(always)]
     pub fn begin<const G: usize>(&self, state: &mut [V; G]) {
         let key = self.at(0);
-        for s in state {
-            *s = s.xor(key);
-        }
+        each!(G, |I| {
+            state[I] = state[I].xor(key);
+        });
     }
 
     #[inline(always)]
     pub fn middle<const G: usize>(&self, r: usize, state: &mut [V; G]) {
         let key = self.at(r);
-        for s in state {
-            *s = s.aes_enc(key);
-        }
+        each!(G, |I| {
+            state[I] = state[I].aes_enc(key);
+        });
     }
 
     #[inline(always)]
     pub fn end<const G: usize>(&self, state: &mut [V; G]) {
         let key = self.last();
-        for s in state {
-            *s = s.aes_enc_last(key);
-        }
+        each!(G, |I| {
+            state[I] = state[I].aes_enc_last(key);
+        });
     }
 
     /// The key of round `r` but the last, 0 for the one before the first.
@@ -249,14 +250,14 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Rounds<V, ROUNDS, K> {
         self.begin(&mut state);
         each_round!(self.count(), |r| {
             let key = self.at(r);
-            for s in &mut state {
-                *s = s.aes_dec(key);
-            }
+            each!(G, |I| {
+                state[I] = state[I].aes_dec(key);
+            });
         });
         let key = self.last();
-        for s in &mut state {
-            *s = s.aes_dec_last(key);
-        }
+        each!(G, |I| {
+            state[I] = state[I].aes_dec_last(key);
+        });
         state
     }
 }

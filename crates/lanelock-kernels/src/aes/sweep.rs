@@ -11,6 +11,7 @@ use super::rounds::{Keys, PerRounds, Rounds, Schedules, each_round};
 use super::{BLOCK, KeySize, Message, Records};
 use crate::ahead;
 use crate::arch::blocks::Vector;
+use crate::arrays::each;
 use crate::machine::Machine;
 use side_by_side::side_by_side;
 
@@ -50,11 +51,11 @@ fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     these: &mut [T; N],
     data: [V; G],
 ) -> [V; G] {
-    let each = const { G / N };
+    let share = const { G / N };
     let (mut state, mut second) = (data, data);
-    for i in 0..G {
-        (state[i], second[i]) = these[i / each].ahead(data[i]);
-    }
+    each!(G, |I| {
+        (state[I], second[I]) = these[I / share].ahead(data[I]);
+    });
     turn(these, state, second)
 }
 
@@ -65,31 +66,31 @@ fn turn<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     mut state: [V; G],
     second: [V; G],
 ) -> [V; G] {
-    let each = const { G / N };
-    for i in 0..G {
-        state[i] = state[i].xor(these[i / each].rounds().key(0));
-    }
+    let share = const { G / N };
+    each!(G, |I| {
+        state[I] = state[I].xor(these[I / share].rounds().key(0));
+    });
     each_round!(these[0].rounds().number(), |r| {
-        for i in 0..G {
-            let key = these[i / each].rounds().key(r);
-            state[i] = if T::INVERSE {
-                state[i].aes_dec(key)
+        each!(G, |I| {
+            let key = these[I / share].rounds().key(r);
+            state[I] = if const { T::INVERSE } {
+                state[I].aes_dec(key)
             } else {
-                state[i].aes_enc(key)
+                state[I].aes_enc(key)
             };
-        }
+        });
         // Else one register's rounds may come behind all others', and then wait.
         V::pin(&mut state);
     });
-    for i in 0..G {
-        let key = these[i / each].rounds().last_key();
-        let cipher = if T::INVERSE {
-            state[i].aes_dec_last(key)
+    each!(G, |I| {
+        let key = these[I / share].rounds().last_key();
+        let cipher = if const { T::INVERSE } {
+            state[I].aes_dec_last(key)
         } else {
-            state[i].aes_enc_last(key)
+            state[I].aes_enc_last(key)
         };
-        state[i] = T::behind(cipher, second[i]);
-    }
+        state[I] = T::behind(cipher, second[I]);
+    });
     state
 }
 
@@ -308,6 +309,33 @@ pub(super) unsafe fn alone<M: Mode, V: Vector, const ROUNDS: usize>(
     }
 }
 
+/// A message of at most two registers that no other runs beside, of a mode that admits it.
+///
+/// # Safety
+/// As for [`sweep_each`].
+#[inline(always)]
+pub(super) unsafe fn short<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: &Message<'_, M::Key>,
+) {
+    let len = message.len as usize;
+    // SAFETY: the caller's promises.
+    unsafe {
+        if len == BLOCK {
+            return one_block::<M, V, ROUNDS>(proof, message);
+        }
+        let schedule = message.key.round_keys_ptr();
+        let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
+        let mut transform = M::start(rounds, message.iv);
+        let (source, target) = (message.source, message.target);
+        if len > V::BYTES {
+            last::<V, _, 2>(proof, &mut transform, source, target, len);
+        } else if len > 0 {
+            last::<V, _, 1>(proof, &mut transform, source, target, len);
+        }
+    }
+}
+
 /// A message of one block: more rounds of single blocks begin in a cycle.
 ///
 /// # Safety
@@ -404,12 +432,13 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
         while len - done >= G * V::BYTES {
             ahead::ask(source, len, done, G * V::BYTES);
             let mut data = [V::zero(proof); G];
-            for (i, register) in data.iter_mut().enumerate() {
-                *register = V::load(proof, source.add(done + V::BYTES * i));
-            }
-            for (i, register) in transform.apply(data).into_iter().enumerate() {
-                register.store(target.add(done + V::BYTES * i));
-            }
+            each!(G, |I| {
+                data[I] = V::load(proof, source.add(done + V::BYTES * I));
+            });
+            let data = transform.apply(data);
+            each!(G, |I| {
+                data[I].store(target.add(done + V::BYTES * I));
+            });
             done += G * V::BYTES;
         }
         if len > done {
@@ -435,9 +464,11 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
     // SAFETY: accesses to the last register are cut off at `len`.
     unsafe {
         let mut data = [V::zero(proof); G];
-        for (i, register) in data[..G - 1].iter_mut().enumerate() {
-            *register = V::load(proof, source.add(V::BYTES * i));
-        }
+        each!(G, |I| {
+            if const { I < G - 1 } {
+                data[I] = V::load(proof, source.add(V::BYTES * I));
+            }
+        });
         data[G - 1] = if within == V::BYTES {
             V::load(proof, source.add(end))
         } else {
@@ -446,9 +477,11 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
         let mut data = transform.apply(data);
         // Else the rounds of each register would move to where it is stored.
         V::pin(&mut data);
-        for (i, register) in data[..G - 1].iter().enumerate() {
-            register.store(target.add(V::BYTES * i));
-        }
+        each!(G, |I| {
+            if const { I < G - 1 } {
+                data[I].store(target.add(V::BYTES * I));
+            }
+        });
         if within == V::BYTES {
             data[G - 1].store(target.add(end));
         } else {

@@ -31,22 +31,19 @@ pub struct CipherJob<'k> {
 /// the same memory or disjoint; no output overlaps any part of another job. `len` is at most
 /// [`super::MAX_MESSAGE`].
 pub unsafe fn cipher_many(kernels: &Kernels, jobs: &[CipherJob<'_>]) {
-    if let [job] = jobs
-        && job.len <= lone::MOST * BLOCK
-        && !kernels.fills(job.len)
-    {
-        let state = job.key.state(job.counter, &job.nonce);
-        let mut room = lone::Room::new();
-        let mut stream = Lone::new(&mut room);
-        stream.fill(kernels, &state, job.len.div_ceil(BLOCK));
-        // SAFETY: the caller's promise, passed on.
-        return unsafe { stream.apply(kernels, 0, job.input, job.output, job.len) };
-    }
-    if let [job] = jobs
-        && kernels.fills(job.len)
-    {
-        // SAFETY: the caller's promise, passed on.
-        return unsafe { run_alone(kernels, job.key, &job.nonce, job.counter, text_of(job)) };
+    if let [job] = jobs {
+        if kernels.fills(job.len) {
+            // SAFETY: the caller's promise, passed on.
+            return unsafe { run_alone(kernels, job.key, &job.nonce, job.counter, text_of(job)) };
+        }
+        if job.len <= lone::MOST * BLOCK {
+            let state = job.key.state(job.counter, &job.nonce);
+            let mut room = lone::Room::new();
+            let mut stream = Lone::new(&mut room);
+            stream.fill(kernels, &state, job.len.div_ceil(BLOCK));
+            // SAFETY: the caller's promise, passed on.
+            return unsafe { stream.apply(kernels, 0, job.input, job.output, job.len) };
+        }
     }
     let mut room = Room::new();
     let mut batch = Batch::new(kernels, &mut room, &mut []);

@@ -9,6 +9,7 @@ use crate::aes::BLOCK;
 use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arch::prefetch;
 
 /// The last block of each lane, if no text is written.
 pub(super) struct Ends {
@@ -83,6 +84,17 @@ impl Step {
     }
 }
 
+/// Bytes of a line of the cache: four blocks.
+const LINE: usize = 64;
+
+/// How far ahead, in bytes, registers of two blocks ask for lines of messages with keys of their own, if each has
+/// [`LONG`] bytes in whole lines. Sixteen messages at a time are more than some CPUs (Zen 3) look ahead in, and
+/// the many messages of as many keys are not in the cache. Shorter ones end before that pays.
+const AHEAD: usize = 4 * LINE;
+
+/// See [`AHEAD`].
+const LONG: usize = 12 * LINE;
+
 /// Whatever the number of rounds: to know it would spare two branches for each block, which none
 /// of the rounds waits for, and take three times as much code.
 struct Shape<T, const G: usize, const ONE_KEY: bool>(Step, PhantomData<T>);
@@ -114,19 +126,26 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             };
             // Of 32 registers, those that hold no round keys of all lanes hold the text, and the
             // keys before the first round and of the last: a load for each round and block is more
-            // than the CPU does while it runs the round.
-            let text_in_registers = const { G == 4 && !ONE_KEY && V::BLOCKS == 4 };
-            let mut outer = [[V::zero(proof); 2]; G];
-            if text_in_registers {
-                for g in 0..G {
-                    outer[g] = [loaded(g, 0), loaded(g, rounds)];
+            // than the CPU does while it runs the round. Of 16, the few that are left hold last ones.
+            let (firsts, lasts) = const {
+                match (ONE_KEY, V::BLOCKS, G) {
+                    (false, 4, 4) => (4, 4),
+                    (false, 2, GROUPS) => (0, GROUPS - 2),
+                    _ => (0, 0),
                 }
+            };
+            let (mut held_first, mut held_last) = ([V::zero(proof); G], [V::zero(proof); G]);
+            for g in 0..firsts {
+                held_first[g] = loaded(g, 0);
+            }
+            for g in 0..lasts {
+                held_last[g] = loaded(g, rounds);
             }
             let key = |group: usize, r: usize| {
                 if ONE_KEY {
                     common[r]
-                } else if text_in_registers && r == 0 {
-                    outer[group][0]
+                } else if r == 0 && group < firsts {
+                    held_first[group]
                 } else {
                     loaded(group, r)
                 }
@@ -134,8 +153,8 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             let last_key = |group: usize| {
                 if ONE_KEY {
                     last
-                } else if text_in_registers {
-                    outer[group][1]
+                } else if group < lasts {
+                    held_last[group]
                 } else {
                     loaded(group, rounds)
                 }
@@ -192,11 +211,17 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             } else {
                 step.blocks - 1
             } / 4;
-            let (end, rest) = (64 * full, step.blocks - 4 * full);
-            if text_in_registers {
+            let (end, rest) = (LINE * full, step.blocks - 4 * full);
+            // Lines before this are asked for when the one `AHEAD` before them is read.
+            let asked = if const { !ONE_KEY && V::BLOCKS == 2 } && end >= LONG {
+                end
+            } else {
+                0
+            };
+            if const { G == 4 && !ONE_KEY && V::BLOCKS == 4 } {
                 // In memory it would cost more than it looks: stores and so many loads of keys get in
                 // each other's way.
-                for offset in (0..end).step_by(64) {
+                for offset in (0..end).step_by(LINE) {
                     let mut text = [[V::zero(proof); 4]; G];
                     for g in 0..G {
                         text[g] = load(g, offset, 4);
@@ -215,17 +240,23 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 for g in 0..G {
                     *here.add(g) = load(g, 0, 4);
                 }
-                for offset in (0..end).step_by(64) {
+                for offset in (0..end).step_by(LINE) {
                     // Unrolled: a lane's loads are of one instruction, which prefetchers follow.
                     macro_rules! quarter {
                         ($j:literal) => {
                             chain!(|g| (*here.add(g))[$j]);
                             for g in ($j * G).div_ceil(4)..($j * G + G).div_ceil(4) {
                                 if T::MODE.writes() && offset > 0 {
-                                    store(*other.add(g), g, offset - 64, 4);
+                                    store(*other.add(g), g, offset - LINE, 4);
                                 }
-                                if offset + 64 < end {
-                                    *other.add(g) = load(g, offset + 64, 4);
+                                let next = offset + LINE;
+                                if next + AHEAD < asked {
+                                    for lane in V::BLOCKS * g..V::BLOCKS * (g + 1) {
+                                        prefetch((*source.add(lane)).wrapping_add(next + AHEAD));
+                                    }
+                                }
+                                if next < end {
+                                    *other.add(g) = load(g, next, 4);
                                 }
                             }
                         };
@@ -238,7 +269,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 }
                 if T::MODE.writes() {
                     for g in 0..G {
-                        store(*other.add(g), g, end - 64, 4);
+                        store(*other.add(g), g, end - LINE, 4);
                     }
                 }
             }

@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 use crate::arch::blocks::{Vector, one_block};
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::AesNi;
+use crate::arrays::each;
 
 /// A register of 128 bits, and the proof of its instructions; GHASH's polynomials are `MIRRORED` or not.
 #[derive(Clone, Copy)]
@@ -57,10 +58,10 @@ impl<const MIRRORED: bool> Vector for Xmm<MIRRORED> {
                 );
             }
         }
-        for register in registers {
+        each!(G, |I| {
             // SAFETY: SSE2 is part of x86-64.
-            unsafe { here(&mut register.0) }
-        }
+            unsafe { here(&mut registers[I].0) }
+        });
     }
 
     operations! {

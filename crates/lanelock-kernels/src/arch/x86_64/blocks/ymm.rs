@@ -6,6 +6,7 @@ use super::Xmm;
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Vaes256};
+use crate::arrays::each;
 
 /// A register of 256 bits, and the proof of its instructions.
 #[derive(Clone, Copy)]
@@ -191,10 +192,10 @@ impl Vector for Ymm {
                 );
             }
         }
-        for register in registers {
+        each!(G, |I| {
             // SAFETY: the register is the proof of its instructions.
-            unsafe { here(&mut register.0) }
-        }
+            unsafe { here(&mut registers[I].0) }
+        });
     }
 
     operations! {

@@ -6,6 +6,7 @@ use super::Xmm;
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Avx512};
+use crate::arrays::each;
 
 /// A register of 512 bits, and the proof of its instructions; a product of blocks takes `PRODUCTS`
 /// multiplications, and GHASH's polynomials are `MIRRORED` or not.
@@ -167,10 +168,10 @@ impl<const PRODUCTS: usize, const MIRRORED: bool> Vector for Zmm<PRODUCTS, MIRRO
                 );
             }
         }
-        for register in registers {
+        each!(G, |I| {
             // SAFETY: the register is the proof of its instructions.
-            unsafe { here(&mut register.0) }
-        }
+            unsafe { here(&mut registers[I].0) }
+        });
     }
 
     #[inline(always)]
