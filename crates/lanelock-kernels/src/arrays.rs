@@ -7,17 +7,17 @@
 
 use core::mem::MaybeUninit;
 
-/// `body` with the constant `I` = 0 … `n` − 1, `n` at most sixteen, as straight code.
+/// `body` with the constant `I` = 0 … `n` − 1, `n` at most ten, as straight code.
 ///
 /// The compiler does not unroll every loop of ten, and registers whose number in an array it does
-/// not know are in memory. Those that it does unroll, it unrolls once they are in all that they are
-/// inlined into: a kernel with a thousand of them takes it seconds.
+/// not know are in memory. The loops that it does unroll, it unrolls behind inlining: a thousand of
+/// them in one kernel take it seconds.
 macro_rules! each {
-    ($n:tt, |$i:ident| $body:block) => {{
-        const { assert!($n <= 16) };
-        $crate::arrays::each!(@ $n, $i, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    ($n:ident, |$i:ident| $body:block) => {{
+        const { assert!($n <= 10) };
+        each!(@ $n, $i, $body, 0 1 2 3 4 5 6 7 8 9)
     }};
-    (@ $n:tt, $i:ident, $body:block, $($index:literal)*) => {{
+    (@ $n:ident, $i:ident, $body:block, $($index:literal)*) => {{
         $({
             const $i: usize = $index;
             if const { $i < $n } $body
