@@ -3,26 +3,10 @@
 #![allow(missing_docs)]
 #![allow(clippy::undocumented_unsafe_blocks)] // calls as a program makes them
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use lanelock_capi::*;
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-}
+use lanelock_testkit::allocations::{Counting, calls};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -94,8 +78,7 @@ fn a_burst_allocates_nothing() {
     let mut pointers: Vec<_> = ops.iter_mut().map(std::ptr::from_mut).collect();
     let mut done = vec![null_mut(); 64];
     for round in 0..10 {
-        let before = COUNT.load(Relaxed);
-        unsafe {
+        let calls = calls(|| unsafe {
             assert_eq!(lanelock_process(queue_pair, ops.as_mut_ptr(), 64), 64);
             ops.iter_mut()
                 .for_each(|op| op.status = LANELOCK_NOT_PROCESSED);
@@ -109,9 +92,8 @@ fn a_burst_allocates_nothing() {
             assert_eq!(lanelock_dequeue(queue_pair, done.as_mut_ptr(), 64), 64);
             ops.iter_mut()
                 .for_each(|op| op.status = LANELOCK_NOT_PROCESSED);
-        }
-        let allocated = COUNT.load(Relaxed) - before;
-        assert!(round < 2 || allocated == 0, "{allocated} in round {round}");
+        });
+        assert!(round < 2 || calls == 0, "{calls} in round {round}");
     }
     unsafe {
         assert_eq!(lanelock_session_free(session), LANELOCK_OK);
