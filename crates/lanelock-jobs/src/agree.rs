@@ -38,6 +38,8 @@ const MIXED: [usize; 22] = [
     0, 1, 20, 63, 64, 65, 71, 72, 73, 103, 104, 105, 127, 128, 129, 135, 136, 137, 143, 144, 145,
     300,
 ];
+/// Bytes of what has code of its own for a few blocks, and of what has none.
+const SHORT: usize = 80;
 /// Messages of a longer burst than any kernel has lanes, and of the longest.
 const MANY: usize = 45;
 const MOST: usize = 130;
@@ -100,7 +102,7 @@ impl<'r> Bench<'r> {
             self.burst(&[(len, longest - len)]);
             let aad = self.random.below(40);
             let mut counts = vec![2 + self.random.below(3)];
-            if has_time {
+            if has_time || len <= SHORT {
                 counts.push(17 + self.random.below(24));
             }
             for count in counts {

@@ -44,6 +44,40 @@ pub(crate) trait Board {
     unsafe fn close(&mut self, lane: usize);
 }
 
+/// Messages that wait for lanes.
+pub(crate) trait Waiting {
+    /// How many blocks message `n` has.
+    fn blocks(&self, n: usize) -> usize;
+
+    /// Two of them change places.
+    fn swap(&mut self, a: usize, b: usize);
+}
+
+/// Of `count` messages of `least` to `most` blocks, puts the long ones first: those with more than half of the blocks
+/// of the longest, then likewise of the others. Begun last, they would run on when all others have ended; and where
+/// messages are alike, lanes step together for longer.
+#[inline(never)]
+pub(crate) fn put_long_first(
+    waiting: &mut impl Waiting,
+    count: usize,
+    (least, mut most): (usize, usize),
+) {
+    let mut place = 0;
+    while least < most {
+        let mut most_of_others = 0;
+        for n in place..count {
+            let blocks = waiting.blocks(n);
+            if 2 * blocks > most {
+                waiting.swap(n, place);
+                place += 1;
+            } else {
+                most_of_others = blocks.max(most_of_others);
+            }
+        }
+        most = most_of_others;
+    }
+}
+
 /// Runs all that `board` has to do. At first its lanes have `least` to `most` blocks left.
 ///
 /// # Safety
@@ -76,6 +110,61 @@ pub(crate) unsafe fn run(board: &mut impl Board, (mut least, mut most): (usize, 
 /// The fewest and the most blocks that a lane has left.
 #[inline(always)]
 pub(crate) fn extremes(left: &[usize]) -> (usize, usize) {
-    let widen = |(least, most): (usize, usize), &left: &usize| (least.min(left), most.max(left));
-    left.iter().fold((usize::MAX, 0), widen)
+    extremes_of(left.iter().copied())
+}
+
+/// The least and the largest number.
+#[inline(always)]
+pub(crate) fn extremes_of(numbers: impl Iterator<Item = usize>) -> (usize, usize) {
+    numbers.fold((usize::MAX, 0), |(least, most), number| {
+        (least.min(number), most.max(number))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Waiting, extremes, put_long_first};
+    use crate::testing::Random;
+
+    /// Blocks and numbers.
+    struct Numbered(std::vec::Vec<(usize, usize)>);
+
+    impl Waiting for Numbered {
+        fn blocks(&self, n: usize) -> usize {
+            self.0[n].0
+        }
+
+        fn swap(&mut self, a: usize, b: usize) {
+            self.0.swap(a, b);
+        }
+    }
+
+    fn in_order(blocks: &[usize]) -> std::vec::Vec<(usize, usize)> {
+        let mut waiting = Numbered(blocks.iter().copied().zip(0..).collect());
+        put_long_first(&mut waiting, blocks.len(), extremes(blocks));
+        waiting.0
+    }
+
+    #[test]
+    fn every_message_is_there_once_and_none_behind_one_of_half_its_blocks() {
+        let mut random = Random::new(5);
+        for count in 1..80 {
+            let blocks: std::vec::Vec<_> = (0..count).map(|_| 1 + random.below(100)).collect();
+            let order = in_order(&blocks);
+            let mut numbers: std::vec::Vec<_> = order.iter().map(|&(_, number)| number).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..count), "{blocks:?}");
+            for (n, &(here, number)) in order.iter().enumerate() {
+                assert_eq!(here, blocks[number], "{blocks:?}");
+                let late = order[n..].iter().find(|&&(behind, _)| behind >= 2 * here);
+                assert_eq!(late, None, "{blocks:?}: behind {here} blocks");
+            }
+        }
+    }
+
+    #[test]
+    fn messages_that_are_alike_stay_where_they_are() {
+        assert_eq!(in_order(&[7, 7, 7]), [(7, 0), (7, 1), (7, 2)]);
+        assert_eq!(in_order(&[4, 94, 36]), [(94, 1), (36, 2), (4, 0)]);
+    }
 }

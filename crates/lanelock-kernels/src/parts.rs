@@ -50,6 +50,16 @@ impl<'m> Parts<'m> {
         Some(part)
     }
 
+    /// Bytes that have not been read.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        if self.is_read {
+            return 0;
+        }
+        let more: usize = self.more.iter().map(|part| part.len()).sum();
+        self.next.len() + more
+    }
+
     /// Whether [`Self::next`] has returned the last part, or there is none.
     #[inline(always)]
     pub(crate) fn is_read(&self) -> bool {

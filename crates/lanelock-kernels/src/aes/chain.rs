@@ -2,10 +2,12 @@
 //!
 //! A chained message cannot be run in parallel with itself, so each lane carries one message
 //! ([`lockstep`]). Lanes that would be empty repeat the first: same loads, same results, same
-//! stores. A message that is alone from the start has no lane, but registers of one block.
+//! stores. A message that is alone from the start has no lane, but registers of one block; so have short ones of
+//! many keys.
 
 mod keys;
 mod lone;
+mod short;
 mod step;
 mod written;
 
@@ -15,9 +17,10 @@ use core::ptr;
 use super::rounds::{PerRounds, number_of_rounds};
 use super::{BLOCK, EncryptKey, KeySize, Piece};
 use crate::arch::blocks::Vector;
-use crate::lockstep::{self, Board};
+use crate::lockstep::{self, Board, Waiting};
 use crate::machine::Machine;
 use keys::LaneKeys;
+use short::{SHORT, Short};
 use step::{Ends, Step};
 pub(crate) use written::{Cbc, Cfb, Ofb};
 
@@ -280,6 +283,16 @@ impl<T: Tail> Chains<T> {
     pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof, keyed: usize) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
+            if const { V::BLOCKS == 2 }
+                && self.extremes.0 <= SHORT
+                && !self.one_key
+                && !self.in_pieces
+            {
+                self.run_short::<V>(proof);
+                if self.len == 0 {
+                    return;
+                }
+            }
             let rounds = number_of_rounds::<ROUNDS>(self.key[0].assume_init());
             let width = match self.collide() {
                 _ if const { !V::SIDE_BY_SIDE } => 1,
@@ -287,6 +300,9 @@ impl<T: Tail> Chains<T> {
                 false if self.one_key => GROUPS * V::BLOCKS,
                 false => keyed * V::BLOCKS,
             };
+            if const { V::SIDE_BY_SIDE } && self.len > 2 * width && !self.in_pieces {
+                lockstep::put_long_first(self, self.len, self.extremes);
+            }
             let mut lanes = Lanes::<V, T> {
                 proof,
                 rounds,
@@ -301,6 +317,47 @@ impl<T: Tail> Chains<T> {
             }
             lanes.keys.wipe::<V>(proof);
         }
+    }
+
+    /// Runs short messages, none of which goes on, and leaves the others.
+    ///
+    /// # Safety
+    /// As [`Chains::run`].
+    #[inline(always)]
+    unsafe fn run_short<V: Vector>(&mut self, proof: V::Proof) {
+        let (least, most) = self.extremes;
+        let others = match most > SHORT {
+            true => self.put_first(0, |blocks| blocks > SHORT),
+            false => 0,
+        };
+        let mut first = others;
+        for blocks in least..=most.min(SHORT) {
+            let end = match least == most {
+                true => self.len,
+                false => self.put_first(first, |each| each == blocks),
+            };
+            let entries = first..end;
+            // SAFETY: the caller's promises; they have so many blocks.
+            unsafe { V::enter(proof, Short::of(self, entries, blocks)) }
+            first = end;
+        }
+        self.len = others;
+        self.extremes = lockstep::extremes_of((0..others).map(|n| self.blocks(n)));
+    }
+
+    /// Puts the entries from `first` on that have as many blocks as `fit` before the others: where those begin.
+    #[inline(always)]
+    fn put_first(&mut self, first: usize, fit: impl Fn(usize) -> bool) -> usize {
+        let mut place = first;
+        for n in first..self.len {
+            if fit(self.blocks(n)) {
+                if n != place {
+                    self.swap(n, place);
+                }
+                place += 1;
+            }
+        }
+        place
     }
 
     /// # Safety
@@ -386,6 +443,25 @@ impl<T: Tail> Chains<T> {
             let same = (0..self.len.min(LANES)).filter(|&n| set(n) == set(0));
             same.count() > LANES / 3
         }
+    }
+}
+
+/// Of messages none of which goes on.
+impl<T: Copy> Waiting for Chains<T> {
+    #[inline(always)]
+    fn blocks(&self, n: usize) -> usize {
+        // SAFETY: the invariant: `n` is below `len`.
+        unsafe { self.blocks[n].assume_init() }
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, a: usize, b: usize) {
+        self.source.swap(a, b);
+        self.target.swap(a, b);
+        self.chaining.swap(a, b);
+        self.key.swap(a, b);
+        self.blocks.swap(a, b);
+        self.tail.swap(a, b);
     }
 }
 

@@ -7,7 +7,7 @@ use core::{iter, ptr};
 use super::key::Schedule;
 use super::message::in_records;
 use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Mode, alone, one_block, run_records, short, sweep};
+use super::sweep::{Mode, alone, one_block, run_records, sweep};
 use super::{BLOCK, KeySize, Message};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -175,8 +175,6 @@ unsafe fn any<M: Mode, V: Vector, const ROUNDS: usize>(
     unsafe {
         if !M::admits(message.iv) {
             M::run_other::<V, ROUNDS>(proof, message);
-        } else if const { V::BLOCKS < WIDE } && message.len as usize <= 2 * V::BYTES {
-            short::<M, V, ROUNDS>(proof, &message);
         } else {
             alone::<M, V, ROUNDS>(proof, &message);
         }

@@ -228,32 +228,39 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
             if !M::admits(next.iv) {
                 break;
             }
-            one::<M, V, ROUNDS>(proof, &next);
+            one::<M, V, ROUNDS, false>(proof, &next);
             number += 1;
         }
     }
     number
 }
 
-/// A message with a key of its own.
+/// A message with a key of its own. With `FEW`, one of at most two registers of two blocks has code of its own.
 ///
 /// # Safety
 /// As for [`sweep_each`].
 #[inline(always)]
-unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize>(
+unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize, const FEW: bool>(
     proof: V::Proof,
     message: &Message<'_, M::Key>,
 ) {
+    let len = message.len as usize;
     // SAFETY: the caller's promises.
     unsafe {
-        if const { V::BLOCKS > 1 } && message.len as usize == BLOCK {
+        if const { V::BLOCKS > 1 } && len == BLOCK {
             return one_block::<M, V, ROUNDS>(proof, message);
         }
         let schedule = message.key.round_keys_ptr();
         let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
         let mut transform = M::start(rounds, message.iv);
         let (source, target) = (message.source, message.target);
-        sweep(proof, &mut transform, source, target, message.len as usize);
+        if const { !FEW || V::BLOCKS != 2 } || len > 2 * V::BYTES {
+            sweep(proof, &mut transform, source, target, len);
+        } else if len > V::BYTES {
+            last::<V, _, 2>(proof, &mut transform, source, target, len);
+        } else if len > 0 {
+            last::<V, _, 1>(proof, &mut transform, source, target, len);
+        }
     }
 }
 
@@ -304,34 +311,7 @@ pub(super) unsafe fn alone<M: Mode, V: Vector, const ROUNDS: usize>(
             let mut transform = M::start(rounds, message.iv);
             sweep(proof, &mut transform, message.source, message.target, len);
         } else {
-            one::<M, V, ROUNDS>(proof, message);
-        }
-    }
-}
-
-/// A message of at most two registers that no other runs beside, of a mode that admits it.
-///
-/// # Safety
-/// As for [`sweep_each`].
-#[inline(always)]
-pub(super) unsafe fn short<M: Mode, V: Vector, const ROUNDS: usize>(
-    proof: V::Proof,
-    message: &Message<'_, M::Key>,
-) {
-    let len = message.len as usize;
-    // SAFETY: the caller's promises.
-    unsafe {
-        if len == BLOCK {
-            return one_block::<M, V, ROUNDS>(proof, message);
-        }
-        let schedule = message.key.round_keys_ptr();
-        let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
-        let mut transform = M::start(rounds, message.iv);
-        let (source, target) = (message.source, message.target);
-        if len > V::BYTES {
-            last::<V, _, 2>(proof, &mut transform, source, target, len);
-        } else if len > 0 {
-            last::<V, _, 1>(proof, &mut transform, source, target, len);
+            one::<M, V, ROUNDS, true>(proof, message);
         }
     }
 }

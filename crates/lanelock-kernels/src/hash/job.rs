@@ -94,6 +94,12 @@ impl<'m, A: Algorithm> Job<'m, A> {
         unsafe { core::slice::from_raw_parts(self.digest.as_ptr().cast(), A::DIGEST) }
     }
 
+    /// Blocks of the message, which is not begun; its padding is the last of them, or in it.
+    #[inline(always)]
+    pub(super) fn blocks(&self) -> usize {
+        self.parts.len() / A::BLOCK + 1
+    }
+
     /// The next part, `None` past the last one.
     #[inline(always)]
     pub(super) fn next_part(&mut self) -> Option<*const [u8]> {

@@ -1,6 +1,7 @@
 //! Lane scheduling: any number of messages of any lengths through a fixed number of lanes
 //! ([`lockstep`]).
 //!
+//! Where messages of several lengths wait for lanes, long ones begin first.
 //! The number of live lanes picks the kernel of the tier. The outer blocks of HMAC wait in a second
 //! set of rows until it is full: they run in full registers even if the messages end one by one.
 //! Lanes that all have equally much left, as in a burst of one length, run to their ends by one
@@ -15,7 +16,7 @@ use super::lane::{Lane, Run, SCRATCH};
 use super::step::Ends;
 use super::{Algorithm, Kernels};
 use crate::arch::words::{Moves, Pad, Registers, Row, Word};
-use crate::lockstep::{self, Board};
+use crate::lockstep::{self, Board, Waiting};
 use crate::wipe::wipe;
 
 /// Lanes of the tier with the most of them.
@@ -29,8 +30,10 @@ const LANES: usize = 32;
 /// [`Kernels::MOST`] ≤ [`LANES`].
 struct Lanes<'k, 'j, 'm, A: Algorithm, P> {
     kernels: &'k Kernels<A>,
-    /// Those from `next` on have not begun.
     messages: &'j mut [Job<'m, A>],
+    /// Their numbers in the order in which they begin; empty if that is their own.
+    order: &'j [u8],
+    /// Those from this place on have not begun.
     next: usize,
     moves: P,
     rows: Rows<A>,
@@ -96,7 +99,9 @@ pub(super) fn run_many<A: Algorithm, S: Registers>(
     let mut scratch = Scratch([MaybeUninit::uninit(); LANES * SCRATCH / 2]);
     let scratch: *mut u8 = scratch.0.as_mut_ptr().cast();
     let count = messages.len().min(kernels.capacity());
-    let mut lanes = Lanes::new(kernels, messages, S::moves(proof));
+    let mut room = MaybeUninit::uninit();
+    let order = order(messages, count, &mut room);
+    let mut lanes = Lanes::new(kernels, messages, order, S::moves(proof));
     for slot in 0..count {
         // SAFETY: `capacity` ≤ `MOST`, and `MOST` · two blocks are the scratch's size, so each
         // slot is two blocks inside it, and its own lane's only.
@@ -112,12 +117,18 @@ pub(super) fn run_many<A: Algorithm, S: Registers>(
 
 impl<'k, 'j, 'm, A: Algorithm, P: Pad> Lanes<'k, 'j, 'm, A, P> {
     #[inline(always)]
-    fn new(kernels: &'k Kernels<A>, messages: &'j mut [Job<'m, A>], moves: P) -> Self {
+    fn new(
+        kernels: &'k Kernels<A>,
+        messages: &'j mut [Job<'m, A>],
+        order: &'j [u8],
+        moves: P,
+    ) -> Self {
         const { assert!(Kernels::<A>::MOST <= LANES) };
         const { assert!(Kernels::<A>::MOST * 2 * A::BLOCK <= LANES * SCRATCH / 2) };
         Self {
             kernels,
             messages,
+            order,
             next: 0,
             moves,
             rows: Rows([MaybeUninit::uninit(); LANES]),
@@ -140,9 +151,13 @@ impl<'k, 'j, 'm, A: Algorithm, P: Pad> Lanes<'k, 'j, 'm, A, P> {
     /// lane uses it.
     #[inline(always)]
     unsafe fn start(&mut self, slot: usize, scratch: *mut u8) {
-        let message = &mut self.messages[self.next];
+        let index = match self.order {
+            [] => self.next,
+            order => usize::from(order[self.next]),
+        };
+        let message = &mut self.messages[index];
         self.rows.0[slot].write(message.chain());
-        self.message[slot] = self.next;
+        self.message[slot] = index;
         self.next += 1;
         // Made in place: a copy would wait for the lane's fields to arrive in memory.
         // SAFETY: the caller's promise.
@@ -341,6 +356,55 @@ impl<A: Algorithm, P: Pad> Board for Lanes<'_, '_, '_, A, P> {
         self.left[slot] = self.left[last];
         self.lane[slot] = self.lane[last];
         self.message[slot] = self.message[last];
+    }
+}
+
+/// Most messages that are put in order: as many as a byte can tell apart.
+const ORDERED: usize = 256;
+
+/// The order in which messages begin, if they do not all begin at once: long ones first, or empty for their own.
+#[inline(never)]
+fn order<'o, A: Algorithm>(
+    messages: &[Job<'_, A>],
+    lanes: usize,
+    room: &'o mut MaybeUninit<[u8; ORDERED]>,
+) -> &'o [u8] {
+    if messages.len() <= lanes || messages.len() > ORDERED {
+        return &[];
+    }
+    let all = messages.iter().map(Job::blocks);
+    let (least, most) = lockstep::extremes_of(all.clone());
+    if least == most {
+        return &[];
+    }
+    let mut blocks = [0; ORDERED];
+    blocks
+        .iter_mut()
+        .zip(all)
+        .for_each(|(to, blocks)| *to = blocks);
+    #[allow(clippy::cast_possible_truncation)] // below `ORDERED`
+    let numbers = room.write(core::array::from_fn(|n| n as u8));
+    let mut waiting = Numbered { blocks, numbers };
+    lockstep::put_long_first(&mut waiting, messages.len(), (least, most));
+    numbers
+}
+
+/// The blocks and the number of each message.
+struct Numbered<'o> {
+    blocks: [usize; ORDERED],
+    numbers: &'o mut [u8; ORDERED],
+}
+
+impl Waiting for Numbered<'_> {
+    #[inline(always)]
+    fn blocks(&self, n: usize) -> usize {
+        self.blocks[n]
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, a: usize, b: usize) {
+        self.blocks.swap(a, b);
+        self.numbers.swap(a, b);
     }
 }
 

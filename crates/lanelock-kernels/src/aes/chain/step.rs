@@ -99,6 +99,19 @@ const LONG: usize = 12 * LINE;
 /// of the rounds waits for, and take three times as much code.
 struct Shape<T, const G: usize, const ONE_KEY: bool>(Step, PhantomData<T>);
 
+impl<T: Tail, const G: usize, const ONE_KEY: bool> Shape<T, G, ONE_KEY> {
+    /// Registers of lanes whose keys before the first round and of the last are held. Of 32 registers, those that
+    /// hold no round keys of all lanes hold both, and the text: a load for each round and block is more than the
+    /// CPU does while it runs the round. Of 16, the few that are left hold last ones.
+    const fn held<V: Vector>() -> (usize, usize) {
+        match (ONE_KEY, V::BLOCKS, G) {
+            (false, 4, 4) => (G, G),
+            (false, 2, GROUPS) => (0, G - 2),
+            _ => (0, 0),
+        }
+    }
+}
+
 impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KEY> {
     type Output = ();
 
@@ -124,16 +137,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             let loaded = |group: usize, r: usize| {
                 V::load(proof, step.keys.add(V::BYTES * (MOST * group + r)))
             };
-            // Of 32 registers, those that hold no round keys of all lanes hold the text, and the
-            // keys before the first round and of the last: a load for each round and block is more
-            // than the CPU does while it runs the round. Of 16, the few that are left hold last ones.
-            let (firsts, lasts) = const {
-                match (ONE_KEY, V::BLOCKS, G) {
-                    (false, 4, 4) => (4, 4),
-                    (false, 2, GROUPS) => (0, GROUPS - 2),
-                    _ => (0, 0),
-                }
-            };
+            let (firsts, lasts) = const { Self::held::<V>() };
             let (mut held_first, mut held_last) = ([V::zero(proof); G], [V::zero(proof); G]);
             for g in 0..firsts {
                 held_first[g] = loaded(g, 0);
@@ -218,7 +222,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             } else {
                 0
             };
-            if const { G == 4 && !ONE_KEY && V::BLOCKS == 4 } {
+            if const { Self::held::<V>().0 == G } {
                 // In memory it would cost more than it looks: stores and so many loads of keys get in
                 // each other's way.
                 for offset in (0..end).step_by(LINE) {

@@ -167,20 +167,40 @@ impl<V: Vector> Ghash<V> {
     }
 
     /// Adds the registers `at` and `at + 1` of those of [`Ghash::add_registers`], if there are so many.
+    /// `sparing`, a constant: with few powers, all but the last two, which [`Ghash::close_sparing`] adds.
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub unsafe fn add_pair<const G: usize>(&mut self, data: &[V; G], at: usize, power: usize) {
+    pub unsafe fn add_pair<const G: usize>(
+        &mut self,
+        data: &[V; G],
+        at: usize,
+        power: usize,
+        sparing: bool,
+    ) {
         // SAFETY: the caller's promises.
         unsafe {
-            if at + 1 < G {
+            if sparing {
+                self.sum.add_pair_sparing(data, at, self.powers, false);
+            } else if at + 1 < G {
                 self.add_two([data[at], data[at + 1]], power - V::BLOCKS * at);
             } else if at < G {
                 self.add(data[at], power - V::BLOCKS * at);
             }
         }
         self.pin();
+    }
+
+    /// Ends what [`Ghash::add_pair`] began, sparing.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn close_sparing<const G: usize>(&mut self, data: &[V; G], power: usize) {
+        let last = power - V::BLOCKS * (G - 1);
+        // SAFETY: the caller's promises.
+        unsafe { self.sum.close_sparing(data, self.powers, last) }
     }
 
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are polynomials.
@@ -243,6 +263,57 @@ impl<V: Vector> Ghash<V> {
                 self.times_one(register(i + 1), 6 - i, false)
             };
             self.sum.add_products(first, second);
+        }
+    }
+
+    /// Adds what chunks have become, before so many registers, at most eight, block by block.
+    ///
+    /// # Safety
+    /// The table is for registers like these.
+    #[inline(always)]
+    pub unsafe fn add_values(&mut self, values: Values<V>, registers: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.sum
+                .add_product(self.times_one(values.0, registers, false))
+        }
+    }
+
+    /// Adds two of the `left` registers before the last of a text, at least three, at `from`, as
+    /// [`Ghash::add_of_chunk`] does.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of two registers.
+    #[inline(always)]
+    pub unsafe fn add_of_rest(&mut self, from: *const u8, left: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let register = |i| V::load(self.proof(), from.add(V::BYTES * i)).coefficients();
+            let first = self.times_one(register(0), left - 1, false);
+            let second = self.times_one(register(1), left - 2, false);
+            self.sum.add_products(first, second);
+        }
+    }
+
+    /// Ends what [`Ghash::add_of_rest`] began, with the one or two that are left of them, and the last register of
+    /// the text, which has `blocks`; one follows.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of those before the last, which is zero behind the text.
+    #[inline(always)]
+    pub unsafe fn close_rest(&mut self, mut from: *const u8, left: usize, last: V, blocks: usize) {
+        let proof = self.proof();
+        // SAFETY: the caller's promises.
+        unsafe {
+            if left == 2 {
+                let product = self.times_one(V::load(proof, from).coefficients(), 1, false);
+                self.sum.add_product(product);
+                from = from.add(V::BYTES);
+            }
+            let value = self.sum.reduced().xor(V::load(proof, from).coefficients());
+            self.sum = Sum::zero(proof);
+            self.multiply(value, V::BLOCKS + blocks + 1);
+            self.multiply(last.coefficients(), blocks + 1);
         }
     }
 
@@ -436,11 +507,17 @@ impl<V: Vector> Ghash<V> {
 
 /// Whether the last `len` bytes of a hash, few registers, need fewer lines of a key's powers if all but the
 /// last of them are hashed as a chunk is. It takes one reduction more, which is less than to wait for those
-/// lines where so many keys are in use that they do not stay near; not on the CPUs whose products take
-/// three multiplications.
+/// lines where so many keys are in use that they do not stay near; not on registers of four blocks whose
+/// products take three multiplications.
 #[inline(always)]
 pub(super) fn spares<V: Vector>(len: usize) -> bool {
-    V::BLOCKS == 4 && V::PRODUCTS == 4 && len > 3 * V::BYTES
+    (V::BLOCKS == 2 || V::BLOCKS == 4 && V::PRODUCTS == 4) && len > 3 * V::BYTES
+}
+
+/// As [`spares`], for the last `len` bytes of a text that others follow. The powers of a chunk are near.
+#[inline(always)]
+pub(super) const fn spares_rest<V: Vector>(len: usize) -> bool {
+    V::BLOCKS == 2 && len > 3 * V::BYTES
 }
 
 /// Fills in the powers of `h`, a block read as a big-endian number.

@@ -2,7 +2,7 @@
 //! the next are under way: carry-less multiplications of one fill the waiting times of the other's
 //! AES rounds.
 
-use super::ghash::{Ghash, Values};
+use super::ghash::{Ghash, Values, spares_rest};
 use super::products::lengths;
 use super::text::{Beside, Nothing, Text, WithMask};
 use super::{Job, aad_of, place_of};
@@ -43,11 +43,8 @@ struct Behind<V: Vector, const ENCRYPT: bool> {
     last: V,
     /// Bytes of it.
     len: usize,
-    /// At which power it goes on.
-    power: usize,
-    /// What the last sum begins with, and at which power.
-    first: V,
-    first_power: usize,
+    /// Whether it is added with few powers.
+    sparing: bool,
     lengths: V::Single,
     mask: V::Single,
     tag: *mut u8,
@@ -76,17 +73,16 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let least = if ENCRYPT { chunk } else { chunk + 1 };
         let aad = before_text(&mut hash, job);
         let mut last = V::zero(proof);
-        let (first, first_power);
+        let mut values = Values::of_block(proof, aad);
         if text.len < least {
             let mut beside = WithMask {
                 mask: &mut mask,
                 beside: &mut before,
             };
-            last = text.last_alone(&mut hash, 1, &mut beside);
+            last = text.last_alone(&mut hash, Some(values), 1, &mut beside);
             if let Some(before) = before {
                 before.finish();
             }
-            (first, first_power) = (V::from_single(proof, aad), text.len.div_ceil(BLOCK) + 2);
         } else {
             if ENCRYPT {
                 text.chunk_alone(&mut WithMask {
@@ -97,13 +93,13 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             if let Some(before) = before {
                 before.finish();
             }
-            let mut values = text.chunks(&mut hash, Values::of_block(proof, aad), least);
+            values = text.chunks(&mut hash, values, least);
             if !ENCRYPT {
                 let mut beside = WithMask {
                     mask: &mut mask,
                     beside: &mut Nothing,
                 };
-                text.last_alone(&mut hash, 1, &mut beside);
+                text.last_alone(&mut hash, Some(values), 1, &mut beside);
             } else if text.len > 0 {
                 let from = text.target.sub(chunk);
                 let mut chunk = Chunk {
@@ -112,22 +108,27 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
                     values,
                     part: 0,
                 };
-                last = text.last_alone(&mut hash, 1, &mut chunk);
+                last = text.last_alone(&mut hash, None, 1, &mut chunk);
                 (hash, values) = chunk.close();
             } else {
                 text.back();
                 last = V::load(proof, text.target.add(text.len - V::BYTES));
             }
-            (first, first_power) = values.before(text.len.div_ceil(BLOCK) + 1);
+        }
+        let sparing = spares_rest::<V>(text.len);
+        if ENCRYPT {
+            if sparing {
+                hash.add_values(values, (text.len - 1) / V::BYTES);
+            } else {
+                hash.take_up_values(values, text.len.div_ceil(BLOCK) + 1);
+            }
         }
         Behind {
             hash,
             from: text.target,
             last,
             len: text.len,
-            power: text.len.div_ceil(BLOCK) + 1,
-            first,
-            first_power,
+            sparing,
             lengths: lengths(V::single(proof), job.aad_len, job.len),
             mask,
             tag: place_of(job),
@@ -166,11 +167,17 @@ impl<V: Vector, const ENCRYPT: bool> Behind<V, ENCRYPT> {
         // SAFETY: the caller's promises; the sum has at most a register, 32 blocks and
         // the lengths.
         unsafe {
-            if ENCRYPT && len > 0 {
+            if ENCRYPT && self.sparing {
+                let (mut from, mut left) = (self.from, (len - 1) / V::BYTES);
+                while left > 2 {
+                    hash.add_of_rest(from, left);
+                    (from, left) = (from.add(2 * V::BYTES), left - 2);
+                }
+                hash.close_rest(from, left, self.last, (len - 1) % V::BYTES / BLOCK + 1);
+            } else if ENCRYPT && len > 0 {
                 hash.add_text(self.from, len, self.last, 1);
             }
             hash.take_up(self.lengths, 1);
-            hash.multiply(self.first, self.first_power);
             hash.close();
             hash.value().xor(self.mask).store(self.tag);
         }
@@ -220,14 +227,21 @@ impl<V: Vector, const ENCRYPT: bool> Beside<V> for Option<Behind<V, ENCRYPT>> {
                 && let Some(behind) = self
                 && behind.len > 2 * V::BYTES
             {
-                let data = map([0, V::BYTES], |at| {
-                    V::load(behind.last.proof(), behind.from.add(at))
-                });
-                behind.hash.add_two(data, behind.power);
+                if behind.sparing {
+                    let left = (behind.len - 1) / V::BYTES;
+                    if left <= 2 {
+                        return;
+                    }
+                    behind.hash.add_of_rest(behind.from, left);
+                } else {
+                    let data = map([0, V::BYTES], |at| {
+                        V::load(behind.last.proof(), behind.from.add(at))
+                    });
+                    behind.hash.add_two(data, behind.len.div_ceil(BLOCK) + 1);
+                }
                 behind.hash.pin();
                 behind.from = behind.from.add(2 * V::BYTES);
                 behind.len -= 2 * V::BYTES;
-                behind.power -= 2 * V::BLOCKS;
             }
         }
     }

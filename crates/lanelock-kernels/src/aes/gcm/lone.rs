@@ -346,7 +346,7 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
             if in_step && r.is_multiple_of(2) {
                 V::pin(&mut stream);
                 if r <= 8 {
-                    hash.add_pair(&data, r.saturating_sub(2), power);
+                    hash.add_pair(&data, r.saturating_sub(2), power, false);
                 }
             }
         });

@@ -111,16 +111,17 @@ impl<V: Vector> Sum<V> {
         data: &[V; G],
         at: usize,
         powers: *const Table,
+        sparing: bool,
     ) {
         let count = const { G.saturating_sub(2) };
         // SAFETY: the caller's promises.
         unsafe {
             if at + 1 < count {
-                let first = Self::stepped(data[at], powers, count - at);
-                let second = Self::stepped(data[at + 1], powers, count - at - 1);
+                let first = Self::stepped(data[at], powers, count - at, sparing);
+                let second = Self::stepped(data[at + 1], powers, count - at - 1, sparing);
                 self.add_products(first, second);
             } else if at < count {
-                self.add_product(Self::stepped(data[at], powers, count - at));
+                self.add_product(Self::stepped(data[at], powers, count - at, sparing));
             }
         }
     }
@@ -130,9 +131,9 @@ impl<V: Vector> Sum<V> {
     /// # Safety
     /// As for [`Table::step`], with a key's powers.
     #[inline(always)]
-    unsafe fn stepped(data: V, powers: *const Table, registers: usize) -> Self {
+    unsafe fn stepped(data: V, powers: *const Table, registers: usize, sparing: bool) -> Self {
         // SAFETY: the caller's promises.
-        let (h, h_sum) = unsafe { Table::step(powers, data.proof(), registers, true) };
+        let (h, h_sum) = unsafe { Table::step(powers, data.proof(), registers, sparing) };
         Self::product(data.coefficients(), h, h_sum)
     }
 

@@ -183,7 +183,7 @@ unsafe fn turn<
                 let at = r.saturating_sub(2); // evaluated in the odd rounds too
                 V::pin(&mut stream);
                 if sparing {
-                    sum.add_pair_sparing(text, at, powers);
+                    sum.add_pair_sparing(text, at, powers, true);
                 } else if at + 1 < G {
                     let pair = [text[at], text[at + 1]];
                     sum.add_registers(pair, powers, power - V::BLOCKS * at, !ONE_KEY);

@@ -1,7 +1,7 @@
 //! A text on its way: counter mode and GHASH side by side.
 
 use super::Job;
-use super::ghash::{Ghash, Values};
+use super::ghash::{Ghash, Values, spares_rest};
 use super::table::POWERS;
 use crate::aes::BLOCK;
 use crate::aes::rounds::{Rounds, each_round};
@@ -183,7 +183,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub unsafe fn last(&mut self, hash: &mut Ghash<V>, after: usize) {
         // SAFETY: the caller's promises.
         unsafe {
-            let last = self.last_alone(hash, after, &mut Nothing);
+            let last = self.last_alone(hash, None, after, &mut Nothing);
             if ENCRYPT && self.len > 0 {
                 hash.add_text(self.target, self.len, last, after);
             }
@@ -191,9 +191,9 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     }
 
     /// Encrypts or decrypts what is left, at most a chunk, with steps of `beside` between the
-    /// rounds. When decrypting it is part of the open
-    /// sum, in which `after` blocks follow. When encrypting it is not hashed; the result is its
-    /// last register, zero behind the text.
+    /// rounds. When decrypting it is part of the open sum, in which `after` blocks follow, and so are
+    /// `values`, if there are any. When encrypting it is not hashed, nor are they; the result is its last
+    /// register, zero behind the text.
     ///
     /// # Safety
     /// As for [`Text::bulk`].
@@ -201,6 +201,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     pub unsafe fn last_alone(
         &mut self,
         hash: &mut Ghash<V>,
+        values: Option<Values<V>>,
         after: usize,
         beside: &mut impl Beside<V>,
     ) -> V {
@@ -212,16 +213,19 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                         beside.middle(self.rounds.at(r));
                     });
                     beside.end(self.rounds.last());
+                    if !ENCRYPT && let Some(values) = values {
+                        hash.take_up_values(values, after);
+                    }
                     V::zero(self.rounds.proof())
                 }
-                1 => self.registers::<1>(hash, after, beside),
-                2 => self.registers::<2>(hash, after, beside),
-                3 => self.registers::<3>(hash, after, beside),
-                4 => self.registers::<4>(hash, after, beside),
-                5 => self.registers::<5>(hash, after, beside),
-                6 => self.registers::<6>(hash, after, beside),
-                7 => self.registers::<7>(hash, after, beside),
-                _ => self.registers::<8>(hash, after, beside),
+                1 => self.registers::<1>(hash, values, after, beside),
+                2 => self.registers::<2>(hash, values, after, beside),
+                3 => self.registers::<3>(hash, values, after, beside),
+                4 => self.registers::<4>(hash, values, after, beside),
+                5 => self.registers::<5>(hash, values, after, beside),
+                6 => self.registers::<6>(hash, values, after, beside),
+                7 => self.registers::<7>(hash, values, after, beside),
+                _ => self.registers::<8>(hash, values, after, beside),
             }
         }
     }
@@ -231,6 +235,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
     unsafe fn registers<const G: usize>(
         &mut self,
         hash: &mut Ghash<V>,
+        values: Option<Values<V>>,
         after: usize,
         beside: &mut impl Beside<V>,
     ) -> V {
@@ -247,6 +252,14 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                 V::load_bytes(self.rounds.proof(), self.source.add(end), within)
             };
             let power = self.len.div_ceil(BLOCK) + after;
+            let sparing = const { spares_rest::<V>(V::BYTES * G) } && values.is_some();
+            if !ENCRYPT && let Some(values) = values {
+                if sparing {
+                    hash.add_values(values, G - 1);
+                } else {
+                    hash.take_up_values(values, power);
+                }
+            }
             let mut stream = self.counters.of_chunk::<G>(self.rounds.at(0));
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
@@ -255,10 +268,13 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
                     V::pin(&mut stream);
                     beside.step();
                     if !ENCRYPT {
-                        hash.add_pair(&data, r.saturating_sub(2), power);
+                        hash.add_pair(&data, r.saturating_sub(2), power, sparing);
                     }
                 }
             });
+            if !ENCRYPT && sparing {
+                hash.close_sparing(&data, power);
+            }
             self.rounds.end(&mut stream);
             beside.end(self.rounds.last());
             for (data, stream) in data.iter_mut().zip(stream) {
