@@ -64,8 +64,8 @@ pub(crate) fn put_long_first(
 ) {
     let mut place = 0;
     while least < most {
-        let mut most_of_others = 0;
-        for n in place..count {
+        let (first, mut most_of_others) = (place, 0);
+        for n in first..count {
             let blocks = waiting.blocks(n);
             if 2 * blocks > most {
                 waiting.swap(n, place);
