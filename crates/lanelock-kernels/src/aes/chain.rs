@@ -20,7 +20,6 @@ use crate::arch::blocks::Vector;
 use crate::lockstep::{self, Board, Waiting};
 use crate::machine::Machine;
 use keys::LaneKeys;
-use short::{SHORT, Short};
 use step::{Ends, Step};
 pub(crate) use written::{Cbc, Cfb, Ofb};
 
@@ -283,11 +282,7 @@ impl<T: Tail> Chains<T> {
     pub unsafe fn run<V: Vector, const ROUNDS: usize>(&mut self, proof: V::Proof, keyed: usize) {
         // SAFETY: the caller's promise, and the invariant: lanes are entries below `len`.
         unsafe {
-            if const { V::BLOCKS == 2 }
-                && self.extremes.0 <= SHORT
-                && !self.one_key
-                && !self.in_pieces
-            {
+            if const { V::BLOCKS == 2 } && !self.one_key && !self.in_pieces {
                 self.run_short::<V>(proof);
                 if self.len == 0 {
                     return;
@@ -317,47 +312,6 @@ impl<T: Tail> Chains<T> {
             }
             lanes.keys.wipe::<V>(proof);
         }
-    }
-
-    /// Runs short messages, none of which goes on, and leaves the others.
-    ///
-    /// # Safety
-    /// As [`Chains::run`].
-    #[inline(always)]
-    unsafe fn run_short<V: Vector>(&mut self, proof: V::Proof) {
-        let (least, most) = self.extremes;
-        let others = match most > SHORT {
-            true => self.put_first(0, |blocks| blocks > SHORT),
-            false => 0,
-        };
-        let mut first = others;
-        for blocks in least..=most.min(SHORT) {
-            let end = match least == most {
-                true => self.len,
-                false => self.put_first(first, |each| each == blocks),
-            };
-            let entries = first..end;
-            // SAFETY: the caller's promises; they have so many blocks.
-            unsafe { V::enter(proof, Short::of(self, entries, blocks)) }
-            first = end;
-        }
-        self.len = others;
-        self.extremes = lockstep::extremes_of((0..others).map(|n| self.blocks(n)));
-    }
-
-    /// Puts the entries from `first` on that have as many blocks as `fit` before the others: where those begin.
-    #[inline(always)]
-    fn put_first(&mut self, first: usize, fit: impl Fn(usize) -> bool) -> usize {
-        let mut place = first;
-        for n in first..self.len {
-            if fit(self.blocks(n)) {
-                if n != place {
-                    self.swap(n, place);
-                }
-                place += 1;
-            }
-        }
-        place
     }
 
     /// # Safety

@@ -9,31 +9,70 @@ use crate::aes::BLOCK;
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arrays::{each, from_fn, map};
+use crate::lockstep::{self, Waiting};
 
 /// Most blocks of such a message.
-pub(super) const SHORT: usize = 4;
+const SHORT: usize = 4;
 
 /// Messages in flight, each in a register of one block: enough to hide the latency of a round.
 const MESSAGES: usize = 8;
 
+impl<T: Tail> Chains<T> {
+    /// Runs short messages, none of which goes on, and leaves the others.
+    ///
+    /// # Safety
+    /// As [`Chains::run`].
+    #[inline(always)]
+    pub(super) unsafe fn run_short<V: Vector>(&mut self, proof: V::Proof) {
+        let (least, most) = self.extremes;
+        if least > SHORT {
+            return;
+        }
+        let others = match most > SHORT {
+            true => self.put_first(0, |blocks| blocks > SHORT),
+            false => 0,
+        };
+        let mut first = others;
+        for blocks in least..=most.min(SHORT) {
+            let end = match least == most {
+                true => self.len,
+                false => self.put_first(first, |each| each == blocks),
+            };
+            let short = Short {
+                chains: &*self,
+                entries: first..end,
+                blocks,
+            };
+            // SAFETY: the caller's promises; they have so many blocks.
+            unsafe { V::enter(proof, short) }
+            first = end;
+        }
+        self.len = others;
+        self.extremes = lockstep::extremes_of((0..others).map(|n| self.blocks(n)));
+    }
+
+    /// Puts the entries from `first` on that have as many blocks as `fit` before the others: where those begin.
+    #[inline(always)]
+    fn put_first(&mut self, first: usize, fit: impl Fn(usize) -> bool) -> usize {
+        let mut place = first;
+        for n in first..self.len {
+            if fit(self.blocks(n)) {
+                if n != place {
+                    self.swap(n, place);
+                }
+                place += 1;
+            }
+        }
+        place
+    }
+}
+
 /// Runs messages of as many blocks, none of which goes on, to their ends.
-pub(super) struct Short<'c, T> {
+struct Short<'c, T> {
     chains: &'c Chains<T>,
     /// Which entries they are.
     entries: Range<usize>,
     blocks: usize,
-}
-
-impl<'c, T: Tail> Short<'c, T> {
-    /// These entries of `chains`.
-    #[inline(always)]
-    pub(super) fn of(chains: &'c Chains<T>, entries: Range<usize>, blocks: usize) -> Self {
-        Self {
-            chains,
-            entries,
-            blocks,
-        }
-    }
 }
 
 impl<T: Tail> Kernel for Short<'_, T> {
