@@ -12,7 +12,7 @@ use crate::arch::blocks::load_number;
 use crate::arrays::from_fn;
 use crate::bytes::{copy_short, load_short};
 use crate::machine::Machine;
-use shapes::{PICKED, Picked, fill, one_by_one, order};
+use shapes::{PICKED, Picked, fill, order};
 use together::Together;
 
 /// One whole message.
@@ -143,8 +143,7 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) 
     for jobs in jobs.chunks_mut(PICKED) {
         let mut list = [const { MaybeUninit::uninit() }; PICKED];
         let list = fill(&mut list, jobs);
-        // SAFETY: the caller's contract; the list has each job once, those of each four are of one
-        // shape.
+        // SAFETY: the caller's contract; the list has each job once.
         unsafe {
             let fours = order(machine, list);
             let (fours, rest) = list.split_at(fours);
@@ -154,10 +153,9 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) 
             }
             for these in rest.chunks(GROUP) {
                 match these.len() {
-                    _ if one_by_one(these) => {
-                        machine
-                            .blocks
-                            .run_sized(size, Together::<ENCRYPT, 1>(these));
+                    1 => {
+                        let lone = Together::<ENCRYPT, 1>(these);
+                        machine.blocks.run_sized(size, lone);
                     }
                     ..=8 => run_group::<ENCRYPT, 8>(machine, size, these),
                     _ => run_group::<ENCRYPT, GROUP>(machine, size, these),

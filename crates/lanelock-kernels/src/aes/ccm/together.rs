@@ -1,8 +1,10 @@
-//! Messages of one shape side by side, or one alone: CBC-MAC and counter mode in one pass.
+//! Messages side by side, or one alone: CBC-MAC and counter mode in one pass.
 //!
 //! The blocks of a CBC-MAC wait for each other, so one message takes as long as its chain; key
 //! stream is made beside it, and with four messages the rounds fill the time that each of them waits.
 //! Registers hold one block, as each message has a key of its own.
+
+use core::mem::MaybeUninit;
 
 use super::{Job, Picked};
 use crate::aes::BLOCK;
@@ -14,27 +16,36 @@ use crate::arrays::{from_fn, map};
 ///
 /// # Safety
 /// - The jobs keep the contract of [`encrypt_many`](super::encrypt_many).
-/// - They are a multiple of `N`, each `N` of one length, and with one length of additional data.
+/// - Of those with additional data of one length, which are next to each other, the longest are first.
 pub(super) struct Together<'l, 'k, const ENCRYPT: bool, const N: usize>(pub Picked<'l, 'k>);
 
 impl<const ENCRYPT: bool, const N: usize> PerRounds for Together<'_, '_, ENCRYPT, N> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let mut rest = self.0;
         // SAFETY: the creator's promise; one alone has its own shape.
         unsafe {
-            if const { V::SIDE_BY_SIDE } {
-                for &jobs in self.0.as_chunks::<N>().0 {
-                    run::<V, ROUNDS, ENCRYPT, N>(proof, jobs);
-                }
-            } else {
-                for &job in self.0 {
+            if const { !V::SIDE_BY_SIDE } {
+                for &job in rest {
                     run::<V, ROUNDS, ENCRYPT, 1>(proof, [job]);
                 }
+                return;
+            }
+            while let [first, ..] = rest {
+                let aad_len = (**first).aad_len;
+                let next = rest.iter().take(N);
+                let count = next.take_while(|job| (***job).aad_len == aad_len).count();
+                // The first, which is the longest, is there for those that are missing.
+                let jobs = from_fn(|n| rest[n.saturating_sub(N - count)]);
+                run::<V, ROUNDS, ENCRYPT, N>(proof, jobs);
+                rest = &rest[count..];
             }
         }
     }
 }
 
+/// Messages with additional data of one length, none of which is longer than the one before it.
+///
 /// # Safety
 /// As for [`Together`].
 #[inline(always)]
@@ -46,7 +57,8 @@ unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usiz
     // SAFETY: the creator's promise; each access is within its part, or cut off at its end.
     unsafe {
         let places = map(jobs, |job| (&raw mut (*job).tag).cast());
-        let jobs = map(jobs, |job| &*job);
+        let all = map(jobs, |job| &*job);
+        let mut jobs = all;
         let mut chains = Chains::<V::Single, ROUNDS, N>::start(single, jobs);
         if jobs[0].aad_len > 0 {
             let heads: [_; N] = from_fn(|n| jobs[n].aad_head());
@@ -62,22 +74,52 @@ unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usiz
                 }));
             }
         }
-        let (mut at, end) = (0, jobs[0].len);
-        while end - at >= BLOCK {
-            let data = from_fn(|n| V::Single::load(single, jobs[n].source.add(at)));
-            let turned = chains.turn::<ENCRYPT>(data, |turned| turned);
-            for n in 0..N {
-                turned[n].store(jobs[n].target.add(at));
+        // Of lanes from `live` on, which repeat the first: the same loads, results and stores.
+        let mut ended = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; N];
+        let (mut at, mut live) = (0, N);
+        loop {
+            let end = jobs[live - 1].len;
+            while end - at >= BLOCK {
+                let data = from_fn(|n| V::Single::load(single, jobs[n].source.add(at)));
+                let turned = chains.turn::<ENCRYPT>(data, |_, turned| turned);
+                for n in 0..N {
+                    turned[n].store(jobs[n].target.add(at));
+                }
+                at += BLOCK;
             }
-            at += BLOCK;
+            if at < end {
+                let left: [_; N] = from_fn(|n| (jobs[n].len - at).min(BLOCK));
+                let load = |n: usize| V::load_bytes(proof, jobs[n].source.add(at), left[n]).first();
+                let cut =
+                    |n: usize, turned| V::from_single(proof, turned).keep_bytes(left[n]).first();
+                let turned = chains.turn::<ENCRYPT>(from_fn(load), cut);
+                for n in 0..N {
+                    V::from_single(proof, turned[n]).store_bytes(jobs[n].target.add(at), left[n]);
+                }
+                at += BLOCK;
+            }
+            if jobs[0].len <= at {
+                break;
+            }
+            let before = live;
+            while jobs[live - 1].len <= at {
+                live -= 1;
+            }
+            for n in 1..N {
+                if n >= live {
+                    if n < before {
+                        chains.states[n].store(ended[n].as_mut_ptr().cast());
+                    }
+                    jobs[n] = jobs[0];
+                    chains.repeat(n);
+                }
+            }
         }
-        if at < end {
-            let left = end - at;
-            let data = from_fn(|n| V::load_bytes(proof, jobs[n].source.add(at), left).first());
-            let cut = |turned| V::from_single(proof, turned).keep_bytes(left).first();
-            let turned = chains.turn::<ENCRYPT>(data, cut);
-            for n in 0..N {
-                V::from_single(proof, turned[n]).store_bytes(jobs[n].target.add(at), left);
+        for n in 1..N {
+            if n >= live {
+                let state = V::Single::load(single, ended[n].as_ptr().cast());
+                let rounds = Rounds::in_memory(single, all[n].key.as_ptr());
+                chains.resume(n, rounds, state);
             }
         }
         let tags = chains.tags();
@@ -119,6 +161,21 @@ impl<S: Vector, const ROUNDS: usize, const N: usize> Chains<S, ROUNDS, N> {
         }
     }
 
+    /// Makes lane `n` a copy of the first.
+    #[inline(always)]
+    fn repeat(&mut self, n: usize) {
+        self.rounds[n] = self.rounds[0];
+        self.states[n] = self.states[0];
+        self.counters[n] = self.counters[0];
+    }
+
+    /// Makes lane `n` what it was before it repeated the first, but for its counter.
+    #[inline(always)]
+    fn resume(&mut self, n: usize, rounds: Rounds<S, ROUNDS, InMemory<S>>, state: S) {
+        self.rounds[n] = rounds;
+        self.states[n] = state;
+    }
+
     /// Chains a block of each message.
     #[inline(always)]
     fn push(&mut self, blocks: [S; N]) {
@@ -141,9 +198,9 @@ impl<S: Vector, const ROUNDS: usize, const N: usize> Chains<S, ROUNDS, N> {
     }
 
     /// Encrypts or decrypts a block of each text, the plaintext of which is chained; `cut` makes
-    /// zeros of what is behind it.
+    /// zeros of what is behind a lane's.
     #[inline(always)]
-    fn turn<const ENCRYPT: bool>(&mut self, data: [S; N], cut: impl Fn(S) -> S) -> [S; N] {
+    fn turn<const ENCRYPT: bool>(&mut self, data: [S; N], cut: impl Fn(usize, S) -> S) -> [S; N] {
         for counter in &mut self.counters {
             *counter = counter.add64(S::splat(counter.proof(), 1));
         }
@@ -152,7 +209,7 @@ impl<S: Vector, const ROUNDS: usize, const N: usize> Chains<S, ROUNDS, N> {
         self.chain(if ENCRYPT {
             data
         } else {
-            from_fn(|n| cut(turned[n]))
+            from_fn(|n| cut(n, turned[n]))
         });
         turned
     }
