@@ -173,7 +173,7 @@ impl Kernels {
 
     /// Whether registers have fewer than sixteen words.
     #[inline]
-    fn is_narrow(&self) -> bool {
+    pub(super) fn is_narrow(&self) -> bool {
         of_words!(self.words, |S| <S as Registers>::U32::COUNT < 16)
     }
 
@@ -182,7 +182,8 @@ impl Kernels {
     #[inline]
     pub(super) fn shares(&self, messages: usize, len: usize) -> bool {
         if self.is_narrow() {
-            return messages > pass::FEW && len < pass::LONG;
+            let (few, long) = of_words!(self.words, |S| pass::alone(<S as Registers>::U32::COUNT));
+            return messages > few && len < long;
         }
         // With its one-time key, and past those that fill registers.
         let blocks = 1 + len.div_ceil(BLOCK);

@@ -15,11 +15,16 @@ use crate::arrays::map;
 use crate::poly1305::{BLOCK, Element, Running, Secret};
 use crate::wipe::wipe;
 
-/// Bytes from which on a message of many is faster by itself than in lanes with others.
-pub(super) const LONG: usize = 257;
-
-/// So many messages do not fill lanes: each is faster by itself.
-pub(super) const FEW: usize = 4;
+/// Up to how many messages each is faster by itself than in lanes with others, and from how many bytes on, on
+/// registers of so many words, eight at most. Those of eight hold rows of two blocks, which a message of few
+/// blocks fills.
+pub(super) const fn alone(words: usize) -> (usize, usize) {
+    if words == 8 {
+        (8, STREAM_BLOCK)
+    } else {
+        (4, 4 * STREAM_BLOCK + 1)
+    }
+}
 
 /// Blocks of keystream that are made together, at most.
 const MOST: usize = 16;
