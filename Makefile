@@ -24,7 +24,7 @@ PUBLIC_API = $(CARGO) run --quiet --manifest-path tools/public-api/Cargo.toml --
 CARGO_FOLDER = $(or $(CARGO_HOME),$(HOME)/.cargo)
 
 .PHONY: run test test-servers test-libraries lint lint-tools features api api-check msrv package setup build profiles peers peers-newest freed exhaustive soak \
-	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race evex taint openssl35 perf-openssl35 openssl4 aarch64 mca \
+	integrations dpdk dpdk-24.11 libmongocrypt soak-tls race emulated taint openssl35 perf-openssl35 openssl4 aarch64 mca \
 	aarch64-system aarch64-packages mca-aarch64 sanitize fuzz \
 	install install-c capi abi abi-check deb deb-test header ml-kem-peers python datafusion scale clean help
 
@@ -177,9 +177,11 @@ mca: build ## As root: llvm-mca's cycles of the kernels' loops on CPUs that are 
 mca-aarch64: ## As root: the same for 64-bit Arm, beside OpenSSL's loops and what others measured
 	tools/mca --table benchmarks/neoverse/loops.toml $$(tools/aarch64 --object)
 
-evex: setup ## The code for AVX-IFMA in the encoding of AVX-512, on a CPU with AVX-512 IFMA
-	RUSTFLAGS="--cfg lanelock_evex $(RUSTFLAGS)" CARGO_TARGET_DIR=target/evex \
-		$(CARGO) test --quiet -p lanelock-jobs -p lanelock-native --test public_key --test rsa
+emulated: build ## Long: the native engine on CPUs with AVX-512 and AVX-IFMA, emulated by Bochs
+	tools/emulated
+	# Each answer is compared with OpenSSL's.
+	tools/emulated --cpu corei7_icelake_u --cpu arrow_lake \
+		$(LANELOCK) perf pubkey --engine native --batch 8 --rounds 1 --seconds 0.01
 
 taint: setup ## Every kernel under Valgrind with secrets marked: no branch, no address
 	tools/taint

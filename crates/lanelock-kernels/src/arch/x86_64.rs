@@ -11,12 +11,12 @@ mod sha512;
 mod words;
 
 pub(crate) use blocks::BlockSet;
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 pub(crate) use detect::EvexIfma as EvexIfmaToken;
 pub(crate) use detect::{
     AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken, is_asked_ahead, machine,
 };
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 pub(crate) use digits::EvexIfma;
 pub(crate) use digits::{AvxIfma, DigitSet, Fma, Ifma, TowardZero, on};
 pub(crate) use sha::{Sha, Sha512};
@@ -71,7 +71,7 @@ pub(crate) fn describe(machine: Machine, f: &mut fmt::Formatter<'_>) -> fmt::Res
     f.write_str(match machine.digits {
         DigitSet::Ifma(_) => ", IFMA",
         DigitSet::AvxIfma(_) => ", AVX-IFMA",
-        #[cfg(any(test, lanelock_evex))]
+        #[cfg(test)]
         DigitSet::EvexIfma(_) => ", AVX-IFMA in the encoding of AVX-512",
         DigitSet::Fma(_) => ", FMA",
         DigitSet::Portable => "",

@@ -46,9 +46,7 @@ fn digits_of_cpu(tier: Tier) -> Digits {
         Tier::Avx512 if !is_avx512 => Digits::Plain,
         Tier::Avx512Bw if !has!("avx512bw") => Digits::Plain,
         Tier::Avx512 if has!("avx512ifma") => Digits::Ifma,
-        _ if has!("avxifma") || cfg!(lanelock_evex) && is_avx512 && has!("avx512ifma") => {
-            Digits::AvxIfma
-        }
+        _ if has!("avxifma") => Digits::AvxIfma,
         _ if has!("avx2") && has!("fma") => Digits::Fma,
         _ => Digits::Plain,
     }

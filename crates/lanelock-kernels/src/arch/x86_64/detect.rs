@@ -61,7 +61,7 @@ fn narrow_digits() -> DigitSet {
     if let Some(token) = AvxIfma::detect() {
         return DigitSet::AvxIfma(token);
     }
-    #[cfg(any(test, lanelock_evex))]
+    #[cfg(test)]
     if let Some(token) = EvexIfma::detect() {
         return DigitSet::EvexIfma(token);
     }
@@ -175,7 +175,7 @@ token! {
     "aes,pclmulqdq,ssse3,sse4.1,avx2,bmi1,bmi2,avxifma",
     implies avx2: Avx2
 }
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 token! {
     /// The same multiply-adds in the encoding of AVX-512: what tests run the code of [`AvxIfma`] with.
     EvexIfma, AESNI | AVX2 | AVX512 | IFMA,

@@ -6,13 +6,13 @@ mod fma;
 mod ifma;
 mod rounding;
 
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 pub(crate) use avx_ifma::EvexIfma;
 pub(super) use ifma::load_pairs;
 pub(super) use rounding::rounds_as_told;
 pub(crate) use {avx_ifma::AvxIfma, fma::Fma, ifma::Ifma, rounding::TowardZero};
 
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 use super::detect::EvexIfma as EvexIfmaToken;
 use super::detect::{AvxIfma as AvxIfmaToken, Fma as FmaToken, Ifma as IfmaToken};
 use crate::arch::digits::{DigitLanes, Portable};
@@ -26,7 +26,7 @@ pub(crate) enum DigitSet {
     /// 256 bits and 52-bit multiply-adds.
     AvxIfma(AvxIfmaToken),
     /// The same in the encoding of AVX-512, which more CPUs can test.
-    #[cfg(any(test, lanelock_evex))]
+    #[cfg(test)]
     EvexIfma(EvexIfmaToken),
     /// 256 bits, and multiply-adds of doubles.
     Fma(FmaToken),
@@ -40,7 +40,7 @@ impl DigitSet {
         match self {
             Self::Ifma(_) => Digits::Ifma,
             Self::AvxIfma(_) => Digits::AvxIfma,
-            #[cfg(any(test, lanelock_evex))]
+            #[cfg(test)]
             Self::EvexIfma(_) => Digits::AvxIfma,
             Self::Fma(_) => Digits::Fma,
             Self::Portable => Digits::Plain,
@@ -52,7 +52,7 @@ impl DigitSet {
         match self {
             Self::Ifma(_) => Ifma::LANES,
             Self::AvxIfma(_) => AvxIfma::LANES,
-            #[cfg(any(test, lanelock_evex))]
+            #[cfg(test)]
             Self::EvexIfma(_) => EvexIfma::LANES,
             Self::Fma(_) => Fma::LANES,
             Self::Portable => Portable::LANES,
@@ -90,7 +90,7 @@ macro_rules! on {
                 // SAFETY: the token is the proof of these instructions.
                 unsafe { compiled(token, $($name),*) }
             }
-            #[cfg(any(test, lanelock_evex))]
+            #[cfg(test)]
             $crate::arch::DigitSet::EvexIfma(token) => {
                 #[target_feature(enable = "avx2,avx512vl,avx512ifma,bmi1,bmi2")]
                 fn compiled($proof: $crate::arch::EvexIfmaToken, $($name: $type),*) {

@@ -10,7 +10,7 @@ use core::arch::x86_64::*;
 use super::avx2::{Multiply, Quad, avx2};
 use crate::arch::digits;
 use crate::arch::register::Proof;
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 use crate::arch::x86_64::detect::EvexIfma as EvexToken;
 use crate::arch::x86_64::detect::{Avx2, AvxIfma as Token};
 
@@ -18,7 +18,7 @@ use crate::arch::x86_64::detect::{Avx2, AvxIfma as Token};
 pub(crate) type AvxIfma = Quad<Token>;
 
 /// The same in the encoding of AVX-512.
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 pub(crate) type EvexIfma = Quad<EvexToken>;
 
 const _: () = assert!(size_of::<AvxIfma>() == 32);
@@ -53,7 +53,7 @@ impl Encoding for Token {
     }
 }
 
-#[cfg(any(test, lanelock_evex))]
+#[cfg(test)]
 impl Encoding for EvexToken {
     #[inline(always)]
     fn avx2(self) -> Avx2 {
