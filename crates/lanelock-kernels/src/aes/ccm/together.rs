@@ -54,7 +54,8 @@ unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usiz
     jobs: [*mut Job<'_>; N],
 ) {
     let single = V::single(proof);
-    // SAFETY: the creator's promise; each access is within its part, or cut off at its end.
+    // SAFETY: the creator's promise; each access is within its part, or cut off at its end. States of lanes
+    // that have ended are initialised.
     unsafe {
         let places = map(jobs, |job| (&raw mut (*job).tag).cast());
         let all = map(jobs, |job| &*job);
@@ -74,7 +75,8 @@ unsafe fn run<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const N: usiz
                 }));
             }
         }
-        // Of lanes from `live` on, which repeat the first: the same loads, results and stores.
+        // The states of lanes from `live` on, which have ended and repeat the first: the same loads, results
+        // and stores.
         let mut ended = [const { MaybeUninit::<[u8; BLOCK]>::uninit() }; N];
         let (mut at, mut live) = (0, N);
         loop {
