@@ -237,6 +237,14 @@ pub unsafe trait WordLanes: Register {
         self
     }
 
+    /// As [`WordLanes::here`], on registers that are as many as a state has words: to keep a temporary value in
+    /// one, the compiler would spill words that the next step waits for.
+    #[must_use]
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        self
+    }
+
     /// The same value, computed before anything behind this point. The compiler would gather what does not wait
     /// for each other's results, further apart than the CPU looks ahead, and leave for the end a chain in
     /// which each step waits for the last.

@@ -18,14 +18,14 @@ pub(super) const COUNTER: usize = 12;
 /// Four quarter rounds side by side: they hide each other's latency.
 macro_rules! quarters {
     ($x:ident, $([$a:literal $b:literal $c:literal $d:literal])*) => {
-        $($x[$a] = $x[$a].add($x[$b]);)*
-        $($x[$d] = $x[$d].xor($x[$a]).rotate::<16, 16>();)*
-        $($x[$c] = $x[$c].add($x[$d]);)*
-        $($x[$b] = $x[$b].xor($x[$c]).rotate::<20, 12>();)*
-        $($x[$a] = $x[$a].add($x[$b]);)*
-        $($x[$d] = $x[$d].xor($x[$a]).rotate::<24, 8>();)*
-        $($x[$c] = $x[$c].add($x[$d]);)*
-        $($x[$b] = $x[$b].xor($x[$c]).rotate::<25, 7>().in_step();)*
+        $($x[$a] = $x[$a].add($x[$b]).in_order();)*
+        $($x[$d] = $x[$d].xor($x[$a]).rotate::<16, 16>().in_order();)*
+        $($x[$c] = $x[$c].add($x[$d]).in_order();)*
+        $($x[$b] = $x[$b].xor($x[$c]).rotate::<20, 12>().in_order();)*
+        $($x[$a] = $x[$a].add($x[$b]).in_order();)*
+        $($x[$d] = $x[$d].xor($x[$a]).rotate::<24, 8>().in_order();)*
+        $($x[$c] = $x[$c].add($x[$d]).in_order();)*
+        $($x[$b] = $x[$b].xor($x[$c]).rotate::<25, 7>().in_order().in_step();)*
     };
 }
 

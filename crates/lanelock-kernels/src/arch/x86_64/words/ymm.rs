@@ -8,7 +8,7 @@ use crate::arch::register::Register;
 use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
-use shuffles::{byte_order, shuffle, tie, transpose_eight};
+use shuffles::{byte_order, here, shuffle, tie, transpose_eight};
 
 pub(in crate::arch::x86_64) use shuffles::transpose_four;
 
@@ -106,6 +106,12 @@ macro_rules! arithmetic {
             // SAFETY: as above.
             let (a, b) = unsafe { tie(self.0, other.0) };
             (Self(a, self.1), Self(b, self.1))
+        }
+
+        #[inline(always)]
+        fn in_order(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { here(self.0) }, self.1)
         }
 
         #[inline(always)]

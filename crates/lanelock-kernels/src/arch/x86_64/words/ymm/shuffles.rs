@@ -71,6 +71,18 @@ pub(super) fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
     (a, b)
 }
 
+/// See [`WordLanes::here`](crate::arch::words::WordLanes::here): no instruction, but one that the compiler
+/// neither sees through nor moves.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn here(mut a: __m256i) -> __m256i {
+    // SAFETY: no instruction is emitted; the register keeps its value.
+    unsafe {
+        asm!("/* {0} */", inout(ymm_reg) a, options(nomem, nostack, preserves_flags));
+    }
+    a
+}
+
 /// The order of bytes that a shuffle takes.
 #[repr(align(32))]
 pub(super) struct Order([u8; 32]);
