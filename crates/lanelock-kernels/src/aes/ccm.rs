@@ -5,6 +5,7 @@ mod shapes;
 mod together;
 
 use core::mem::MaybeUninit;
+use core::ptr;
 
 use super::message::length;
 use super::{BLOCK, EncryptKey, KeySize, Message, ctr, mac};
@@ -12,8 +13,8 @@ use crate::arch::blocks::load_number;
 use crate::arrays::from_fn;
 use crate::bytes::{copy_short, load_short};
 use crate::machine::Machine;
-use shapes::{PICKED, Picked, fill, order};
-use together::Together;
+use shapes::{Jobs, MOST, fill, order};
+use together::{InPairs, Together};
 
 /// One whole message.
 #[derive(Debug)]
@@ -140,14 +141,19 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) 
     }
     let alike = jobs.iter().all(|job| job.key.size() == size);
     assert!(alike, "keys of one size are required");
-    for jobs in jobs.chunks_mut(PICKED) {
-        let mut list = [const { MaybeUninit::uninit() }; PICKED];
+    for jobs in jobs.chunks_mut(MOST) {
+        let mut list = [const { MaybeUninit::uninit() }; MOST];
         let list = fill(&mut list, jobs);
         // SAFETY: the caller's contract; the list has each job once.
         unsafe {
             let fours = order(machine, list);
             let (fours, rest) = list.split_at(fours);
-            if !fours.is_empty() {
+            let one_key =
+                |jobs: Jobs<'_, '_>| jobs.iter().all(|&job| ptr::eq((*job).key, (*jobs[0]).key));
+            if machine.blocks.count() == 2 && fours.len() > 4 && one_key(fours) {
+                let pairs = InPairs::<ENCRYPT>(fours);
+                machine.blocks.run_sized(size, pairs);
+            } else if !fours.is_empty() {
                 let fours = Together::<ENCRYPT, 4>(fours);
                 machine.blocks.run_sized(size, fours);
             }
@@ -172,7 +178,7 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) 
 unsafe fn run_group<const ENCRYPT: bool, const N: usize>(
     machine: Machine,
     size: KeySize,
-    jobs: Picked<'_, '_>,
+    jobs: Jobs<'_, '_>,
 ) {
     // SAFETY: the caller's contract.
     unsafe {
@@ -189,7 +195,7 @@ unsafe fn run_group<const ENCRYPT: bool, const N: usize>(
 ///
 /// # Safety
 /// As for [`run_group`].
-unsafe fn decrypt_group<const N: usize>(machine: Machine, size: KeySize, jobs: Picked<'_, '_>) {
+unsafe fn decrypt_group<const N: usize>(machine: Machine, size: KeySize, jobs: Jobs<'_, '_>) {
     // SAFETY: the caller's contract; the plaintext is in the target once it is decrypted. `count`
     // masks the tag that is not there yet: the tags are taken up afterwards.
     unsafe {
@@ -306,7 +312,7 @@ impl Head {
 unsafe fn authenticate<const N: usize>(
     machine: Machine,
     size: KeySize,
-    jobs: Picked<'_, '_>,
+    jobs: Jobs<'_, '_>,
     plaintext: impl Fn(&Job<'_>) -> *const u8,
 ) {
     let mut heads = [const { Head::EMPTY }; N];
@@ -349,7 +355,7 @@ unsafe fn authenticate<const N: usize>(
 unsafe fn chain(
     machine: Machine,
     size: KeySize,
-    jobs: Picked<'_, '_>,
+    jobs: Jobs<'_, '_>,
     heads: &[Head],
     part: impl Fn(&Job<'_>, &Head) -> (*const u8, usize),
 ) {
@@ -374,7 +380,7 @@ unsafe fn chain(
 ///
 /// # Safety
 /// As for [`encrypt_many`]; every key has `size`.
-unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: Picked<'_, '_>) {
+unsafe fn count<const N: usize>(machine: Machine, size: KeySize, jobs: Jobs<'_, '_>) {
     let last = jobs.len() - 1;
     // SAFETY: the texts are the caller's, the tags each job's own. Entries past the last repeat it and
     // are not used.

@@ -25,7 +25,7 @@ pub(crate) trait Vector: Register {
     /// when seen from GHASH, or coefficient `n` in bit `n`.
     const MIRRORED: bool = true;
     /// The register of one block.
-    type Single: Vector;
+    type Single: Vector<Single = Self::Single>;
 
     /// The proof for registers of one block, which this register's contains.
     fn single(proof: Self::Proof) -> ProofOf<Self::Single>;

@@ -8,15 +8,15 @@ use super::Job;
 use crate::machine::{Machine, Tier};
 
 /// Jobs that are put in order at a time.
-pub(super) const PICKED: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// Some of the jobs of a call, all different.
-pub(super) type Picked<'l, 'k> = &'l [*mut Job<'k>];
+pub(super) type Jobs<'l, 'k> = &'l [*mut Job<'k>];
 
 /// The jobs as they lie.
 #[inline(always)]
 pub(super) fn fill<'l, 'k>(
-    list: &'l mut [MaybeUninit<*mut Job<'k>>; PICKED],
+    list: &'l mut [MaybeUninit<*mut Job<'k>>; MOST],
     jobs: &mut [Job<'k>],
 ) -> &'l mut [*mut Job<'k>] {
     let (base, list) = (jobs.as_mut_ptr(), &mut list[..jobs.len()]);
@@ -79,17 +79,18 @@ unsafe fn sort(list: &mut [*mut Job<'_>], most: usize, few: usize) -> usize {
 
 /// Most bytes of messages that are faster in fours than in lanes: where those are not filled, any
 /// number; and where each has a key of its own, lanes have more to gather. Registers of 512 bits gain more
-/// from being filled.
+/// from being filled. Those of two blocks hold two messages with one key side by side, of any length.
 ///
 /// # Safety
 /// As for [`order`].
-unsafe fn most_in_fours(jobs: Picked<'_, '_>, lanes: usize) -> usize {
+unsafe fn most_in_fours(jobs: Jobs<'_, '_>, lanes: usize) -> usize {
     if jobs.len() < 8 {
         return usize::MAX;
     }
     // SAFETY: the caller's promise.
     let one_key = unsafe { ptr::eq((*jobs[0]).key, (*jobs[1]).key) };
     match (lanes > 16 && jobs.len() > lanes / 4, one_key) {
+        (_, true) if lanes == 16 => usize::MAX,
         (false, true) => 512,
         (false, false) => 768,
         (true, true) => 192,
