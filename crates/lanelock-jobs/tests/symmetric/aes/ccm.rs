@@ -8,6 +8,8 @@ use lanelock_kernels::aes::ccm::{Job, Nonce, decrypt_many, encrypt_many};
 const TAG: usize = 8;
 /// The longest text that is authenticated in one run with what comes before it.
 const HELD: usize = 64;
+/// Bytes of eight texts of several keys, from which on lanes run them.
+const LANES: usize = 769;
 
 /// The nonce and the text of message `i`: no other's.
 fn message(i: usize, len: usize) -> ([u8; 12], Vec<u8>) {
@@ -105,11 +107,11 @@ per_tier!(
 );
 
 fn hashes_additional_data_of_any_length(machine: Machine) {
-    let key = [EncryptKey::new(machine, &[1; 16]).unwrap()];
+    let keys = [1, 2].map(|first| EncryptKey::new(machine, &[first; 16]).unwrap());
     let aad = Random::new(1).bytes(66_000);
     for len in (0..100).chain([65_279, 65_280, 65_281, 65_536, 66_000]) {
-        check(machine, &key, &aad, &[(len, 33)]);
-        // In lanes, next to others that have more and fewer pieces.
+        check(machine, &keys[..1], &aad, &[(len, 33)]);
+        // Next to others that have more and fewer pieces.
         let lengths = [
             (len, 33),
             (0, 16),
@@ -118,9 +120,13 @@ fn hashes_additional_data_of_any_length(machine: Machine) {
             (len / 2, 300),
             (len, 16),
             (3, HELD + 1),
+            (len, 40),
         ];
-        check(machine, &key, &aad, &lengths);
+        check(machine, &keys[..1], &aad, &lengths);
+        // In lanes, for which several keys and so many bytes are on every machine.
+        let lengths = lengths.map(|(aad_len, len)| (aad_len, LANES + len));
+        check(machine, &keys, &aad, &lengths);
     }
     let lengths: Vec<_> = (0..45).map(|i| (7 * i % 61, 13 * i % 90)).collect();
-    check(machine, &key, &aad, &lengths);
+    check(machine, &keys[..1], &aad, &lengths);
 }
