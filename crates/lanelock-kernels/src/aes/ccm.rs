@@ -14,7 +14,7 @@ use crate::arrays::from_fn;
 use crate::bytes::{copy_short, load_short};
 use crate::machine::Machine;
 use shapes::{Jobs, MOST, fill, order};
-use together::{InPairs, Together};
+use together::{Abreast, Together};
 
 /// One whole message.
 #[derive(Debug)]
@@ -150,9 +150,9 @@ unsafe fn run_many<const ENCRYPT: bool>(machine: Machine, jobs: &mut [Job<'_>]) 
             let (fours, rest) = list.split_at(fours);
             let one_key =
                 |jobs: Jobs<'_, '_>| jobs.iter().all(|&job| ptr::eq((*job).key, (*jobs[0]).key));
-            if machine.blocks.count() == 2 && fours.len() > 4 && one_key(fours) {
-                let pairs = InPairs::<ENCRYPT>(fours);
-                machine.blocks.run_sized(size, pairs);
+            if machine.blocks.count() >= 2 && fours.len() > 4 && one_key(fours) {
+                let eights = Abreast::<ENCRYPT>(fours);
+                machine.blocks.run_sized(size, eights);
             } else if !fours.is_empty() {
                 let fours = Together::<ENCRYPT, 4>(fours);
                 machine.blocks.run_sized(size, fours);

@@ -38,18 +38,18 @@ impl<const ENCRYPT: bool, const N: usize> PerRounds for Together<'_, '_, ENCRYPT
     }
 }
 
-/// As [`Together`], of messages with one key: two in a register of two blocks, eight at a time, but for those that
-/// are few or of which half are much shorter.
+/// As [`Together`], of messages with one key, on registers of several blocks, of which each has one: eight at a time,
+/// but for those that are few or of which half are much shorter.
 ///
 /// # Safety
 /// As for [`Together`]; all have the first one's key.
-pub(super) struct InPairs<'l, 'k, const ENCRYPT: bool>(pub Jobs<'l, 'k>);
+pub(super) struct Abreast<'l, 'k, const ENCRYPT: bool>(pub Jobs<'l, 'k>);
 
-impl<const ENCRYPT: bool> PerRounds for InPairs<'_, '_, ENCRYPT> {
+impl<const ENCRYPT: bool> PerRounds for Abreast<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { V::BLOCKS != 2 } {
-            unreachable!("registers of two blocks");
+        if const { V::BLOCKS == 1 } {
+            unreachable!("registers of several blocks");
         }
         let single = V::single(proof);
         let mut rest = self.0;
@@ -59,7 +59,11 @@ impl<const ENCRYPT: bool> PerRounds for InPairs<'_, '_, ENCRYPT> {
                 // Else four would run to the end, in twice as many registers as they need.
                 if rest.len() > 4 && 2 * (*rest[4]).len >= (**longest).len {
                     let jobs = take::<8>(&mut rest);
-                    run::<V, V, ROUNDS, ENCRYPT, 4, 8>(proof, proof, jobs);
+                    if const { V::BLOCKS > 2 } {
+                        run::<V, V, ROUNDS, ENCRYPT, 2, 8>(proof, proof, jobs);
+                    } else {
+                        run::<V, V, ROUNDS, ENCRYPT, 4, 8>(proof, proof, jobs);
+                    }
                 } else {
                     let jobs = take::<4>(&mut rest);
                     run::<V, V::Single, ROUNDS, ENCRYPT, 4, 4>(proof, single, jobs);
@@ -90,7 +94,7 @@ unsafe fn take<'k, const M: usize>(rest: &mut Jobs<'_, 'k>) -> [*mut Job<'k>; M]
 /// of one of `N` registers `S`.
 ///
 /// # Safety
-/// As for [`Together`]; as for [`InPairs`] if a register has several blocks.
+/// As for [`Together`]; as for [`Abreast`] if a register has several blocks.
 #[inline(always)]
 unsafe fn run<
     V: Vector,
