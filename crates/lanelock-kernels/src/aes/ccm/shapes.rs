@@ -90,7 +90,7 @@ unsafe fn most_in_fours(jobs: Jobs<'_, '_>, lanes: usize) -> usize {
     // SAFETY: the caller's promise.
     let one_key = unsafe { ptr::eq((*jobs[0]).key, (*jobs[1]).key) };
     match (lanes, jobs.len(), one_key) {
-        // What llvm-mca estimates: on Sapphire Rapids, eights wait for each other's rounds.
+        // Eights on registers of 512 bits as llvm-mca estimates: on Sapphire Rapids they wait for their own rounds.
         (32, 9.., true) => 2048,
         (16 | 32, _, true) => usize::MAX,
         (32, 9.., false) => 384,
