@@ -1,15 +1,22 @@
 //! SHA-512 of one message after the other (FIPS 180-4, section 6.4.2): the schedule in vectors, two
 //! words of two blocks at a time, and the rounds in integers.
 //!
-//! Schedule and rounds of a first block run at the same time, since they use different parts of the
-//! core. The rounds of the second block find their schedule made. The integer units bound both, so a
-//! round has as few operations as it can.
+//! Schedule and rounds run at the same time, since they use different parts of the core: of the first two
+//! blocks, the whole schedule beside the rounds of the first; of the next two, half of it beside the rounds of
+//! the block before them, and half beside their first one's. The integer units bound the rounds, so one has
+//! as few operations as it can. The order of all is the program's: of some hundred that were timed on Zen 3,
+//! the fastest. Each instance of the sixteen rounds is there once, as two would not fit in that CPU's cache of
+//! decoded instructions.
 
 use core::arch::asm;
-use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 use crate::arch::words::Row;
 use crate::hash::sha2::K512;
+
+use schedule::Schedule;
+
+mod schedule;
 
 /// SHA-512 (and SHA-384) of any number of lanes, with rotations of AVX-512.
 ///
@@ -51,87 +58,85 @@ unsafe fn each_lane<const ROTATES: bool>(
     lanes: usize,
     blocks: usize,
 ) {
-    let mut sums = Sums([[[0; 4]; 8]; 5]);
-    // SAFETY: no instructions. From here on the compiler does not know who else has the sums, so
-    // additions read them from memory. Taken out of vectors, each would cost two instructions more.
-    unsafe { asm!("/* {0} */", in(reg) &raw mut sums, options(nostack, preserves_flags)) };
+    let mut space = MaybeUninit::<[Sums; 21]>::uninit();
+    // To a multiple of 32 within the first of 21. An array that is aligned itself would take a register for
+    // its frame, and the rounds need all of them.
+    let start = space.as_mut_ptr().cast::<Sums>();
+    let first = opaque(start.map_addr(|address| address.next_multiple_of(32)));
     for lane in 0..lanes {
-        // SAFETY: `lane` is one of the caller's; its blocks are readable.
+        // SAFETY: `lane` is one of the caller's; its blocks are readable. Twenty sums follow `first`.
         unsafe {
-            let (row, data) = (&mut *rows.add(lane), at.add(lane).read());
-            for block in (0..blocks).step_by(2) {
-                let second = (block + 1).min(blocks - 1);
-                let both = [data.add(128 * block), data.add(128 * second)];
-                first_of_two::<ROTATES>(row, &mut sums, both);
-                if second > block {
-                    second_of_two::<ROTATES>(row, &mut sums);
-                }
-            }
+            let sums = [first, first.add(10)];
+            one_lane::<ROTATES>(&mut *rows.add(lane), at.add(lane).read(), blocks, sums);
         }
     }
 }
 
-/// For each pair of words of two blocks, both of the first block and then both of the second, each with
-/// the constant of its round added; eight pairs for sixteen rounds.
-#[repr(align(32))]
-struct Sums([[[u64; 4]; 8]; 5]);
+/// For four pairs of words of two blocks, both of the first block and then both of the second, each with
+/// the constant of its round added: eight rounds.
+type Sums = [[u64; 4]; 4];
 
 /// The constants, arranged as in [`Sums`].
-static CONSTANTS: [[[u64; 4]; 8]; 5] = {
-    let mut pairs = [[[0; 4]; 8]; 5];
+static CONSTANTS: [Sums; 10] = {
+    let mut sums = [[[0; 4]; 4]; 10];
     let mut i = 0;
     while i < 40 {
         let (k, l) = (K512[i / 8][i % 8 * 2], K512[i / 8][i % 8 * 2 + 1]);
-        pairs[i / 8][i % 8] = [k, l, k, l];
+        sums[i / 4][i % 4] = [k, l, k, l];
         i += 1;
     }
-    pairs
+    sums
 };
 
-/// The schedule of both blocks, and the rounds of the first.
-///
 /// # Safety
-/// As [`each_lane`], with both blocks readable.
+/// As [`each_lane`], of one lane; both of `sums` are valid for ten, and multiples of 32.
 #[inline(always)]
-unsafe fn first_of_two<const ROTATES: bool>(
+unsafe fn one_lane<const ROTATES: bool>(
     row: &mut Row<u64>,
-    sums: &mut Sums,
-    blocks: [*const u8; 2],
+    data: *const u8,
+    blocks: usize,
+    [mut sums, mut next]: [*mut Sums; 2],
 ) {
-    // SAFETY: a block is 8 registers of 16 bytes; the caller promises the instructions.
+    // SAFETY: the caller's promises: no block is read but those of the lane; places of `sums`, of `next` and of
+    // the constants are below ten, and each of the sums is made before the rounds that add it.
     unsafe {
-        let swap = _mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607);
-        let swap = _mm256_broadcastsi128_si256(swap);
-        let mut w = [swap; 8];
-        for i in 0..8 {
-            let [low, high] = blocks.map(|block| _mm_loadu_si128(block.cast::<__m128i>().add(i)));
-            w[i] = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), swap);
-            sums.put(0, i, w[i]);
+        let two = |first: usize| [first, (first + 1).min(blocks - 1)].map(|i| data.add(128 * i));
+        let mut schedule = Schedule::<ROTATES>::new(two(0), sums);
+        for block in 0..blocks {
+            let second = block % 2 == 1;
+            // The sums of a second block are two words behind those of the first.
+            let (mut s, mut at) = (*row, sums.cast::<u64>().add(2 * usize::from(second)));
+            let alone = if block == 0 {
+                for i in [2, 4, 6, 8] {
+                    s = sixteen::<ROTATES, 8>(s, at, &mut schedule, sums.add(i), i);
+                    at = behind(at);
+                }
+                1
+            } else if second && block + 1 == blocks {
+                5
+            } else {
+                let (to, from) = if second {
+                    schedule = Schedule::new(two(block + 1), next);
+                    (next, 2)
+                } else {
+                    (sums, 6)
+                };
+                for i in from..from + 4 {
+                    s = sixteen::<ROTATES, 4>(s, at, &mut schedule, to.add(i), i);
+                    at = behind(at);
+                }
+                1
+            };
+            for _ in 0..alone {
+                s = sixteen::<ROTATES, 0>(s, at, &mut schedule, sums, 0);
+                at = behind(at);
+            }
+            add(row, &s);
+            if second {
+                (sums, next) = (next, sums);
+            }
         }
-        let mut s = *row;
-        for at in 0..4 {
-            s = sixteen::<ROTATES, false, true>(s, &mut w, sums, at);
-        }
-        s = sixteen::<ROTATES, false, false>(s, &mut w, sums, 4);
-        add(row, &s);
     }
-}
-
-/// The rounds of the second block.
-///
-/// # Safety
-/// As [`each_lane`].
-#[inline(always)]
-unsafe fn second_of_two<const ROTATES: bool>(row: &mut Row<u64>, sums: &mut Sums) {
-    let mut s = *row;
-    for at in 0..5 {
-        // SAFETY: the caller promises the instructions; no words are extended.
-        unsafe {
-            let mut none = [_mm256_setzero_si256(); 8];
-            s = sixteen::<ROTATES, true, false>(s, &mut none, sums, at);
-        }
-    }
-    add(row, &s);
 }
 
 #[inline(always)]
@@ -141,130 +146,119 @@ fn add(row: &mut Row<u64>, s: &Row<u64>) {
     }
 }
 
-impl Sums {
-    /// Pair `i` of the sixteen rounds number `at`.
-    ///
-    /// # Safety
-    /// The CPU has the instructions.
-    #[inline(always)]
-    unsafe fn put(&mut self, at: usize, i: usize, words: __m256i) {
-        // SAFETY: four aligned words inside both arrays.
-        unsafe {
-            let k = _mm256_loadu_si256(CONSTANTS[at][i].as_ptr().cast());
-            let to = self.0[at][i].as_mut_ptr().cast();
-            _mm256_store_si256(to, _mm256_add_epi64(words, k));
-            // Whoever else has the sums may have changed them.
-            asm!("", options(nostack, preserves_flags));
-        }
-    }
-}
-
-/// The sum as it is: the compiler would order its terms by its own ranks.
+/// The pointer as it is. The compiler does not know who else has what it points to, so additions read the sums
+/// from memory; taken out of vectors, each would cost two instructions more.
 #[inline(always)]
-fn pin(mut sum: u64) -> u64 {
+fn opaque<T>(mut at: *mut T) -> *mut T {
     // SAFETY: no instructions.
-    unsafe { asm!("/* {0} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags)) };
-    sum
+    unsafe { asm!("/* {0} */", inout(reg) at, options(nostack, preserves_flags)) };
+    at
 }
 
-/// The sixteen rounds number `at`, of the first block or the second; with `EXTEND`, also the sums of
-/// the next sixteen of both.
+/// The sums behind those of sixteen rounds. The compiler would count them, and add the count in every round.
+#[inline(always)]
+fn behind(at: *mut u64) -> *mut u64 {
+    opaque(at.wrapping_add(32))
+}
+
+/// The value as it is, made before what follows in the program: the compiler would order sums by its own
+/// ranks, and put the steps of the schedule together.
+#[inline(always)]
+fn in_order(mut value: u64) -> u64 {
+    // SAFETY: no instructions.
+    unsafe { asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags)) };
+    value
+}
+
+/// Sixteen rounds, whose sums begin `at` the first block's or the second's word; beside them, `PAIRS` pairs of
+/// the schedule, whose sums, from number `i` of ten, go `to`.
 ///
 /// # Safety
-/// As [`each_lane`].
+/// The CPU has the instructions. `at` is valid for the words of its block, `to` for the pairs and a multiple of
+/// 32; `i` and the pairs are below ten sums.
 #[inline(always)]
-unsafe fn sixteen<const ROTATES: bool, const SECOND: bool, const EXTEND: bool>(
+unsafe fn sixteen<const ROTATES: bool, const PAIRS: usize>(
     state: Row<u64>,
-    w: &mut [__m256i; 8],
-    sums: &mut Sums,
-    at: usize,
+    at: *mut u64,
+    schedule: &mut Schedule<ROTATES>,
+    to: *mut Sums,
+    i: usize,
 ) -> Row<u64> {
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+    // Whether the instructions of a loop fit in the lines of the cache of decoded ones depends on where it begins.
+    // SAFETY: no instructions but those that do nothing.
+    unsafe { asm!(".p2align 6", options(nomem, nostack, preserves_flags)) };
     // One round's `a` and `b` are the next one's `b` and `c`.
     let mut b_or_c = b ^ c;
     macro_rules! round {
-        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:expr, $t:expr) => {
-            let rest = pin($h.wrapping_add(sums.0[at][$i][2 * usize::from(SECOND) + $t]));
-            let choice = $g ^ ($e & ($f ^ $g));
-            let sigma = pin($e.rotate_right(14) ^ $e.rotate_right(18) ^ $e.rotate_right(41));
-            let first = pin(pin(rest.wrapping_add(choice)).wrapping_add(sigma));
-            $d = $d.wrapping_add(first);
-            let a_or_b = $a ^ $b;
-            let majority = (a_or_b & b_or_c) ^ $b;
-            b_or_c = a_or_b;
-            let first = pin(first.wrapping_add(majority));
-            let sigma = $a.rotate_right(28) ^ $a.rotate_right(34) ^ $a.rotate_right(39);
-            $h = sigma.wrapping_add(first);
-        };
-    }
-    macro_rules! two {
         ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:expr) => {
-            round!($a $b $c $d $e $f $g $h, $i, 0);
-            round!($h $a $b $c $d $e $f $g, $i, 1);
-            if EXTEND {
-                // SAFETY: the caller promises the instructions.
-                unsafe {
-                    w[$i] = extend::<ROTATES>(w, $i);
-                    sums.put(at + 1, $i, w[$i]);
-                }
+            let mut place = 12 * $i;
+            // A step of the schedule, of twelve in a round.
+            macro_rules! step {
+                () => {
+                    // SAFETY: the caller's promises, passed on.
+                    unsafe { schedule.step::<PAIRS>(place, to, i) };
+                    place += 1;
+                };
             }
+            // SAFETY: a pair is four words, the second block's two behind the first one's; the caller
+            // promises that they are valid.
+            let sum = unsafe { at.add(4 * ($i >> 1) + ($i & 1)).read() };
+            let rest = in_order($h.wrapping_add(sum));
+            step!();
+            let choice = in_order(!$e & $g);
+            let sigma = in_order($e.rotate_right(41));
+            step!();
+            let turned = in_order($e.rotate_right(18));
+            step!();
+            let rest = in_order(rest.wrapping_add(choice));
+            step!();
+            let sigma = in_order(sigma ^ turned);
+            let choice = in_order($e & $f);
+            step!();
+            let turned = in_order($e.rotate_right(14));
+            let rest = in_order(rest.wrapping_add(choice));
+            step!();
+            let sigma = in_order(sigma ^ turned);
+            let a_or_b = in_order($a ^ $b);
+            step!();
+            let first = in_order(rest.wrapping_add(sigma));
+            step!();
+            let sigma = in_order($a.rotate_right(39));
+            let turned = in_order($a.rotate_right(34));
+            step!();
+            let majority = in_order(b_or_c & a_or_b);
+            $d = in_order($d.wrapping_add(first));
+            step!();
+            let sigma = in_order(sigma ^ turned);
+            step!();
+            let turned = in_order($a.rotate_right(28));
+            let majority = in_order(majority ^ $b);
+            step!();
+            let sigma = in_order(sigma ^ turned);
+            let first = in_order(first.wrapping_add(majority));
+            b_or_c = a_or_b;
+            $h = in_order(first.wrapping_add(sigma));
+            let _ = place;
         };
     }
-    two!(a b c d e f g h, 0);
-    two!(g h a b c d e f, 1);
-    two!(e f g h a b c d, 2);
-    two!(c d e f g h a b, 3);
-    two!(a b c d e f g h, 4);
-    two!(g h a b c d e f, 5);
-    two!(e f g h a b c d, 6);
-    two!(c d e f g h a b, 7);
+    macro_rules! eight {
+        ($i:expr) => {
+            round!(a b c d e f g h, $i);
+            round!(h a b c d e f g, $i + 1);
+            round!(g h a b c d e f, $i + 2);
+            round!(f g h a b c d e, $i + 3);
+            round!(e f g h a b c d, $i + 4);
+            round!(d e f g h a b c, $i + 5);
+            round!(c d e f g h a b, $i + 6);
+            round!(b c d e f g h a, $i + 7);
+        };
+    }
+    eight!(0);
+    eight!(8);
+    if PAIRS == 4 {
+        schedule.turn();
+    }
     let _ = b_or_c;
     [a, b, c, d, e, f, g, h]
-}
-
-/// The two words of each block 16 after pair `i`; `w[i]` is the oldest pair, the others follow it cyclically.
-///
-/// # Safety
-/// As [`each_lane`].
-#[inline(always)]
-unsafe fn extend<const ROTATES: bool>(w: &[__m256i; 8], i: usize) -> __m256i {
-    let pair = |n: usize| w[(i + n) % 8];
-    // SAFETY: the caller promises the instructions.
-    unsafe {
-        let near = mix::<ROTATES, 1, 63, 8, 56, 7>(_mm256_alignr_epi8::<8>(pair(1), pair(0)));
-        let far = mix::<ROTATES, 19, 45, 61, 3, 6>(pair(7));
-        let middle = _mm256_alignr_epi8::<8>(pair(5), pair(4));
-        _mm256_add_epi64(
-            _mm256_add_epi64(_mm256_add_epi64(pair(0), middle), near),
-            far,
-        )
-    }
-}
-
-/// Rotations right by `R` and `S` (left by `L` and `M`) and a shift right by `N`, summed.
-///
-/// # Safety
-/// As [`each_lane`].
-#[inline(always)]
-unsafe fn mix<
-    const ROTATES: bool,
-    const R: i32,
-    const L: i32,
-    const S: i32,
-    const M: i32,
-    const N: i32,
->(
-    x: __m256i,
-) -> __m256i {
-    // SAFETY: the caller promises the instructions.
-    unsafe {
-        if ROTATES {
-            let (r, s) = (_mm256_ror_epi64::<R>(x), _mm256_ror_epi64::<S>(x));
-            _mm256_ternarylogic_epi64::<0x96>(r, s, _mm256_srli_epi64::<N>(x))
-        } else {
-            let r = _mm256_xor_si256(_mm256_srli_epi64::<R>(x), _mm256_slli_epi64::<L>(x));
-            let s = _mm256_xor_si256(_mm256_srli_epi64::<S>(x), _mm256_slli_epi64::<M>(x));
-            _mm256_xor_si256(_mm256_xor_si256(r, s), _mm256_srli_epi64::<N>(x))
-        }
-    }
 }
