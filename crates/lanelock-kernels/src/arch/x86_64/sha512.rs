@@ -4,9 +4,8 @@
 //! Schedule and rounds run at the same time, since they use different parts of the core: of the first two
 //! blocks, the whole schedule beside the rounds of the first; of the next two, half of it beside the rounds of
 //! the block before them, and half beside their first one's. The integer units bound the rounds, so one has
-//! as few operations as it can. The order of all is the program's: of some hundred that were timed on Zen 3,
-//! the fastest. Each instance of the sixteen rounds is there once, as two would not fit in that CPU's cache of
-//! decoded instructions.
+//! as few instructions as it can. Their order is written down: of some hundred that were timed on Zen 3, the
+//! fastest. Each kind of rounds is there once, as more would not fit in that CPU's cache of decoded instructions.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -14,8 +13,10 @@ use core::mem::MaybeUninit;
 use crate::arch::words::Row;
 use crate::hash::sha2::K512;
 
+use rounds::{alone, beside};
 use schedule::Schedule;
 
+mod rounds;
 mod schedule;
 
 /// SHA-512 (and SHA-384) of any number of lanes, with rotations of AVX-512.
@@ -58,38 +59,41 @@ unsafe fn each_lane<const ROTATES: bool>(
     lanes: usize,
     blocks: usize,
 ) {
-    let mut space = MaybeUninit::<[Sums; 21]>::uninit();
-    // To a multiple of 32 within the first of 21. An array that is aligned itself would take a register for
-    // its frame, and the rounds need all of them.
+    if blocks == 0 {
+        return;
+    }
+    let mut space = MaybeUninit::<[Sums; 11]>::uninit();
+    // To a multiple of 32 within the first of eleven. An array that is aligned itself would take a register for
+    // its frame, and the rounds need nearly all of them.
     let start = space.as_mut_ptr().cast::<Sums>();
-    let first = opaque(start.map_addr(|address| address.next_multiple_of(32)));
+    let first = start.map_addr(|address| address.next_multiple_of(32));
     for lane in 0..lanes {
-        // SAFETY: `lane` is one of the caller's; its blocks are readable. Twenty sums follow `first`.
+        // SAFETY: `lane` is one of the caller's; its blocks are readable. Ten sums follow `first`.
         unsafe {
-            let sums = [first, first.add(10)];
+            let sums = [first, first.add(5)];
             one_lane::<ROTATES>(&mut *rows.add(lane), at.add(lane).read(), blocks, sums);
         }
     }
 }
 
-/// For four pairs of words of two blocks, both of the first block and then both of the second, each with
-/// the constant of its round added: eight rounds.
-type Sums = [[u64; 4]; 4];
+/// For each pair of words of two blocks, both of the first block and then both of the second, each with
+/// the constant of its round added; eight pairs for sixteen rounds.
+type Sums = [[u64; 4]; 8];
 
 /// The constants, arranged as in [`Sums`].
-static CONSTANTS: [Sums; 10] = {
-    let mut sums = [[[0; 4]; 4]; 10];
+static CONSTANTS: [Sums; 5] = {
+    let mut sums = [[[0; 4]; 8]; 5];
     let mut i = 0;
     while i < 40 {
         let (k, l) = (K512[i / 8][i % 8 * 2], K512[i / 8][i % 8 * 2 + 1]);
-        sums[i / 4][i % 4] = [k, l, k, l];
+        sums[i / 8][i % 8] = [k, l, k, l];
         i += 1;
     }
     sums
 };
 
 /// # Safety
-/// As [`each_lane`], of one lane; both of `sums` are valid for ten, and multiples of 32.
+/// As [`each_lane`], of one lane and a block at least; both of `sums` are valid for five, and multiples of 32.
 #[inline(always)]
 unsafe fn one_lane<const ROTATES: bool>(
     row: &mut Row<u64>,
@@ -98,7 +102,7 @@ unsafe fn one_lane<const ROTATES: bool>(
     [mut sums, mut next]: [*mut Sums; 2],
 ) {
     // SAFETY: the caller's promises: no block is read but those of the lane; places of `sums`, of `next` and of
-    // the constants are below ten, and each of the sums is made before the rounds that add it.
+    // the constants are below five, and each of the sums is made before the rounds that add it.
     unsafe {
         let two = |first: usize| [first, (first + 1).min(blocks - 1)].map(|i| data.add(128 * i));
         let mut schedule = Schedule::<ROTATES>::new(two(0), sums);
@@ -106,32 +110,38 @@ unsafe fn one_lane<const ROTATES: bool>(
             let second = block % 2 == 1;
             // The sums of a second block are two words behind those of the first.
             let (mut s, mut at) = (*row, sums.cast::<u64>().add(2 * usize::from(second)));
-            let alone = if block == 0 {
-                for i in [2, 4, 6, 8] {
-                    s = sixteen::<ROTATES, 8>(s, at, &mut schedule, sums.add(i), i);
-                    at = behind(at);
+            let rest = if block == 0 {
+                // Nobody has made these words before.
+                for i in 1..rolled(5) {
+                    s = beside::<ROTATES, 16>(s, at, &mut schedule);
+                    schedule.put(sums.add(i), i);
+                    at = at.wrapping_add(32);
                 }
                 1
             } else if second && block + 1 == blocks {
                 5
             } else {
+                // Beside a second block the next pair of blocks begins, beside that one's first block it ends.
                 let (to, from) = if second {
                     schedule = Schedule::new(two(block + 1), next);
-                    (next, 2)
+                    (next, 1)
                 } else {
-                    (sums, 6)
+                    (sums, 3)
                 };
-                for i in from..from + 4 {
-                    s = sixteen::<ROTATES, 4>(s, at, &mut schedule, to.add(i), i);
-                    at = behind(at);
+                for i in from..rolled(from + 2) {
+                    s = beside::<ROTATES, 32>(s, at, &mut schedule);
+                    schedule.put(to.add(i), i);
+                    at = at.wrapping_add(64);
                 }
                 1
             };
-            for _ in 0..alone {
-                s = sixteen::<ROTATES, 0>(s, at, &mut schedule, sums, 0);
-                at = behind(at);
+            for _ in 0..rest {
+                s = alone(s, at);
+                at = at.wrapping_add(32);
             }
-            add(row, &s);
+            for (word, s) in row.iter_mut().zip(s) {
+                *word = word.wrapping_add(s);
+            }
             if second {
                 (sums, next) = (next, sums);
             }
@@ -139,126 +149,10 @@ unsafe fn one_lane<const ROTATES: bool>(
     }
 }
 
+/// The end of a loop, as it is. The compiler does not know it, and leaves the instructions in the loop there once.
 #[inline(always)]
-fn add(row: &mut Row<u64>, s: &Row<u64>) {
-    for i in 0..8 {
-        row[i] = row[i].wrapping_add(s[i]);
-    }
-}
-
-/// The pointer as it is. The compiler does not know who else has what it points to, so additions read the sums
-/// from memory; taken out of vectors, each would cost two instructions more.
-#[inline(always)]
-fn opaque<T>(mut at: *mut T) -> *mut T {
+fn rolled(mut end: usize) -> usize {
     // SAFETY: no instructions.
-    unsafe { asm!("/* {0} */", inout(reg) at, options(nostack, preserves_flags)) };
-    at
-}
-
-/// The sums behind those of sixteen rounds. The compiler would count them, and add the count in every round.
-#[inline(always)]
-fn behind(at: *mut u64) -> *mut u64 {
-    opaque(at.wrapping_add(32))
-}
-
-/// The value as it is, made before what follows in the program: the compiler would order sums by its own
-/// ranks, and put the steps of the schedule together.
-#[inline(always)]
-fn in_order(mut value: u64) -> u64 {
-    // SAFETY: no instructions.
-    unsafe { asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags)) };
-    value
-}
-
-/// Sixteen rounds, whose sums begin `at` the first block's or the second's word; beside them, `PAIRS` pairs of
-/// the schedule, whose sums, from number `i` of ten, go `to`.
-///
-/// # Safety
-/// The CPU has the instructions. `at` is valid for the words of its block, `to` for the pairs and a multiple of
-/// 32; `i` and the pairs are below ten sums.
-#[inline(always)]
-unsafe fn sixteen<const ROTATES: bool, const PAIRS: usize>(
-    state: Row<u64>,
-    at: *mut u64,
-    schedule: &mut Schedule<ROTATES>,
-    to: *mut Sums,
-    i: usize,
-) -> Row<u64> {
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
-    // Whether the instructions of a loop fit in the lines of the cache of decoded ones depends on where it begins.
-    // SAFETY: no instructions but those that do nothing.
-    unsafe { asm!(".p2align 6", options(nomem, nostack, preserves_flags)) };
-    // One round's `a` and `b` are the next one's `b` and `c`.
-    let mut b_or_c = b ^ c;
-    macro_rules! round {
-        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:expr) => {
-            let mut place = 12 * $i;
-            // A step of the schedule, of twelve in a round.
-            macro_rules! step {
-                () => {
-                    // SAFETY: the caller's promises, passed on.
-                    unsafe { schedule.step::<PAIRS>(place, to, i) };
-                    place += 1;
-                };
-            }
-            // SAFETY: a pair is four words, the second block's two behind the first one's; the caller
-            // promises that they are valid.
-            let sum = unsafe { at.add(4 * ($i >> 1) + ($i & 1)).read() };
-            let rest = in_order($h.wrapping_add(sum));
-            step!();
-            let choice = in_order(!$e & $g);
-            let sigma = in_order($e.rotate_right(41));
-            step!();
-            let turned = in_order($e.rotate_right(18));
-            step!();
-            let rest = in_order(rest.wrapping_add(choice));
-            step!();
-            let sigma = in_order(sigma ^ turned);
-            let choice = in_order($e & $f);
-            step!();
-            let turned = in_order($e.rotate_right(14));
-            let rest = in_order(rest.wrapping_add(choice));
-            step!();
-            let sigma = in_order(sigma ^ turned);
-            let a_or_b = in_order($a ^ $b);
-            step!();
-            let first = in_order(rest.wrapping_add(sigma));
-            step!();
-            let sigma = in_order($a.rotate_right(39));
-            let turned = in_order($a.rotate_right(34));
-            step!();
-            let majority = in_order(b_or_c & a_or_b);
-            $d = in_order($d.wrapping_add(first));
-            step!();
-            let sigma = in_order(sigma ^ turned);
-            step!();
-            let turned = in_order($a.rotate_right(28));
-            let majority = in_order(majority ^ $b);
-            step!();
-            let sigma = in_order(sigma ^ turned);
-            let first = in_order(first.wrapping_add(majority));
-            b_or_c = a_or_b;
-            $h = in_order(first.wrapping_add(sigma));
-            let _ = place;
-        };
-    }
-    macro_rules! eight {
-        ($i:expr) => {
-            round!(a b c d e f g h, $i);
-            round!(h a b c d e f g, $i + 1);
-            round!(g h a b c d e f, $i + 2);
-            round!(f g h a b c d e, $i + 3);
-            round!(e f g h a b c d, $i + 4);
-            round!(d e f g h a b c, $i + 5);
-            round!(c d e f g h a b, $i + 6);
-            round!(b c d e f g h a, $i + 7);
-        };
-    }
-    eight!(0);
-    eight!(8);
-    if PAIRS == 4 {
-        schedule.turn();
-    }
-    let _ = b_or_c;
-    [a, b, c, d, e, f, g, h]
+    unsafe { asm!("/* {0} */", inout(reg) end, options(pure, nomem, nostack, preserves_flags)) };
+    end
 }
