@@ -35,7 +35,11 @@ impl Hmac {
             block[..digest_len].copy_from_slice(&digest[..digest_len]);
         }
         let keyed = |pad: u8| {
-            let padded = Zeroizing::new(block.map(|byte| byte ^ pad));
+            // Not by `map`, which would take a copy of the block that nobody wipes.
+            let mut padded = Zeroizing::new([pad; MAX_BLOCK]);
+            for (padded, key) in padded.iter_mut().zip(block.iter()) {
+                *padded ^= key;
+            }
             let mut state = initial.clone();
             state.update(&padded[..initial.block_len()]);
             state

@@ -2,7 +2,7 @@
 
 use super::{Algorithm, Kernels, Stream};
 use crate::arch::words::Row;
-use crate::wipe::wipe;
+use crate::wipe::{wipe, wipe_stack};
 
 /// An HMAC key as the two chaining values that follow its padded blocks; wiped on drop.
 #[repr(align(64))]
@@ -34,7 +34,11 @@ impl<A: Algorithm> HmacKey<A> {
             block[..key.len()].copy_from_slice(key);
         }
         let after = |byte: u8| {
-            let mut padded = block.map(|b| b ^ byte);
+            // Not by `map`, which would take a copy of the block that nobody wipes.
+            let mut padded = [byte; 128];
+            for (padded, key) in padded.iter_mut().zip(&block) {
+                *padded ^= key;
+            }
             let mut stream = Stream::new(kernels);
             stream.update(&padded[..A::BLOCK]);
             wipe(&mut padded);
@@ -45,6 +49,7 @@ impl<A: Algorithm> HmacKey<A> {
             outer: after(0x5c),
         };
         wipe(&mut block);
+        wipe_stack();
         prepared
     }
 

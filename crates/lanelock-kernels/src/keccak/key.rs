@@ -5,7 +5,7 @@ use super::function::MAX_RATE;
 use super::lanes::STATE;
 use super::{Function, Stream};
 use crate::machine::Machine;
-use crate::wipe::wipe;
+use crate::wipe::{wipe, wipe_stack};
 
 /// Where the messages of a session begin and how they end; wiped on drop.
 #[derive(Clone)]
@@ -45,7 +45,11 @@ impl Key {
             block[..key.len()].copy_from_slice(key);
         }
         let after = |byte: u8| {
-            let mut padded = block.map(|b| b ^ byte);
+            // Not by `map`, which would take a copy of the block that nobody wipes.
+            let mut padded = [byte; MAX_RATE];
+            for (padded, key) in padded.iter_mut().zip(&block) {
+                *padded ^= key;
+            }
             let mut stream = Stream::new(machine, function);
             stream.update(&padded[..function.rate()]);
             wipe(&mut padded);
@@ -57,6 +61,7 @@ impl Key {
             function,
         };
         wipe(&mut block);
+        wipe_stack();
         prepared
     }
 
