@@ -4,7 +4,7 @@
 //! Schedule and rounds run at the same time, since they use different parts of the core: of the first two
 //! blocks, the whole schedule beside the rounds of the first; of the next two, half of it beside the rounds of
 //! the block before them, and half beside their first one's. The integer units bound the rounds, so one has
-//! as few instructions as it can. Their order is written down: of some hundred that were timed on Zen 3, the
+//! as few instructions as it can. Their order is written down: of some eighty that were timed on Zen 3, the
 //! fastest. Each kind of rounds is there once, as more would not fit in that CPU's cache of decoded instructions.
 
 use core::arch::asm;
