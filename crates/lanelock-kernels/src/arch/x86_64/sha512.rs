@@ -111,7 +111,7 @@ unsafe fn one_lane<const ROTATES: bool>(
             // The sums of a second block are two words behind those of the first.
             let (mut s, mut at) = (*row, sums.cast::<u64>().add(2 * usize::from(second)));
             let rest = if block == 0 {
-                // Nobody has made these words before.
+                // There was no block before, beside whose rounds half of these words could have been made.
                 for i in 1..rolled(5) {
                     s = beside::<ROTATES, 16>(s, at, &mut schedule);
                     schedule.put(sums.add(i), i);

@@ -13,7 +13,7 @@ pub(super) struct Schedule<const ROTATES: bool> {
 }
 
 impl<const ROTATES: bool> Schedule<ROTATES> {
-    /// The first sixteen words, and in `sums` their sums.
+    /// The first sixteen words; puts their sums in `sums`.
     ///
     /// # Safety
     /// The CPU has the instructions of [`super::with_avx512`] with `ROTATES`, of [`super::with_avx2`] without.
@@ -44,7 +44,7 @@ impl<const ROTATES: bool> Schedule<ROTATES> {
         }
     }
 
-    /// The sums of the pairs, and the constants number `from` of five, in `sums`.
+    /// Puts the pairs in `sums`, each with its constants from number `from` of five.
     ///
     /// # Safety
     /// The CPU has AVX2; `sums` is valid and a multiple of 32; `from` is below five.
