@@ -62,38 +62,38 @@ unsafe fn each_lane<const ROTATES: bool>(
     if blocks == 0 {
         return;
     }
-    let mut space = MaybeUninit::<[Sums; 11]>::uninit();
-    // To a multiple of 32 within the first of eleven. An array that is aligned itself would take a register for
+    let mut space = MaybeUninit::<[Sums; 21]>::uninit();
+    // To a multiple of 32 within the first of twenty-one. An array that is aligned itself would take a register for
     // its frame, and the rounds need nearly all of them.
     let start = space.as_mut_ptr().cast::<Sums>();
     let first = start.map_addr(|address| address.next_multiple_of(32));
     for lane in 0..lanes {
-        // SAFETY: `lane` is one of the caller's; its blocks are readable. Ten sums follow `first`.
+        // SAFETY: `lane` is one of the caller's; its blocks are readable. Twenty sums follow `first`.
         unsafe {
-            let sums = [first, first.add(5)];
+            let sums = [first, first.add(10)];
             one_lane::<ROTATES>(&mut *rows.add(lane), at.add(lane).read(), blocks, sums);
         }
     }
 }
 
 /// For each pair of words of two blocks, both of the first block and then both of the second, each with
-/// the constant of its round added; eight pairs for sixteen rounds.
-type Sums = [[u64; 4]; 8];
+/// the constant of its round added; four pairs for eight rounds.
+type Sums = [[u64; 4]; 4];
 
 /// The constants, arranged as in [`Sums`].
-static CONSTANTS: [Sums; 5] = {
-    let mut sums = [[[0; 4]; 8]; 5];
+static CONSTANTS: [Sums; 10] = {
+    let mut sums = [[[0; 4]; 4]; 10];
     let mut i = 0;
     while i < 40 {
         let (k, l) = (K512[i / 8][i % 8 * 2], K512[i / 8][i % 8 * 2 + 1]);
-        sums[i / 8][i % 8] = [k, l, k, l];
+        sums[i / 4][i % 4] = [k, l, k, l];
         i += 1;
     }
     sums
 };
 
 /// # Safety
-/// As [`each_lane`], of one lane and a block at least; both of `sums` are valid for five, and multiples of 32.
+/// As [`each_lane`], of one lane and a block at least; both of `sums` are valid for ten, and multiples of 32.
 #[inline(always)]
 unsafe fn one_lane<const ROTATES: bool>(
     row: &mut Row<u64>,
@@ -102,7 +102,7 @@ unsafe fn one_lane<const ROTATES: bool>(
     [mut sums, mut next]: [*mut Sums; 2],
 ) {
     // SAFETY: the caller's promises: no block is read but those of the lane; places of `sums`, of `next` and of
-    // the constants are below five, and each of the sums is made before the rounds that add it.
+    // the constants are below ten, and each of the sums is made before the rounds that add it.
     unsafe {
         let two = |first: usize| [first, (first + 1).min(blocks - 1)].map(|i| data.add(128 * i));
         let mut schedule = Schedule::<ROTATES>::new(two(0), sums);
@@ -112,32 +112,32 @@ unsafe fn one_lane<const ROTATES: bool>(
             let (mut s, mut at) = (*row, sums.cast::<u64>().add(2 * usize::from(second)));
             let rest = if block == 0 {
                 // There was no block before, beside whose rounds half of these words could have been made.
-                for i in 1..rolled(5) {
-                    s = beside::<ROTATES, 16>(s, at, &mut schedule);
-                    schedule.put(sums.add(i), i);
-                    at = at.wrapping_add(32);
+                for i in 2..rolled(10) {
+                    s = beside::<ROTATES, 8>(s, at, &mut schedule);
+                    schedule.put(sums, i);
+                    at = at.wrapping_add(16);
                 }
-                1
+                2
             } else if second && block + 1 == blocks {
-                5
+                10
             } else {
                 // Beside a second block the next pair of blocks begins, beside that one's first block it ends.
                 let (to, from) = if second {
                     schedule = Schedule::new(two(block + 1), next);
-                    (next, 1)
+                    (next, 2)
                 } else {
-                    (sums, 3)
+                    (sums, 6)
                 };
-                for i in from..rolled(from + 2) {
-                    s = beside::<ROTATES, 32>(s, at, &mut schedule);
-                    schedule.put(to.add(i), i);
-                    at = at.wrapping_add(64);
+                for i in from..rolled(from + 4) {
+                    s = beside::<ROTATES, 16>(s, at, &mut schedule);
+                    schedule.put(to, i);
+                    at = at.wrapping_add(32);
                 }
-                1
+                2
             };
-            for _ in 0..rest {
+            for _ in 0..rolled(rest) {
                 s = alone(s, at);
-                at = at.wrapping_add(32);
+                at = at.wrapping_add(16);
             }
             for (word, s) in row.iter_mut().zip(s) {
                 *word = word.wrapping_add(s);

@@ -83,11 +83,15 @@ macro_rules! spread {
     };
 }
 
-/// The instructions that replace the pair `p` by the one sixteen words later, in twenty-four places, and the
-/// `rounds` they are between. The pairs behind `p` are called by their distance. `w` is [`Schedule::part`] of
-/// `p`; `v` becomes that of the next.
+/// The instructions that make the pair sixteen words behind `p`, in twenty-four places, and the `rounds` they are
+/// between. The pairs behind `p` are called by their distance. The new one takes the register of the fourth, and
+/// that one goes to `p`'s: after four of them every pair is where the text began. `w` is [`Schedule::part`] of `p`,
+/// and free when it has been added; `v` becomes that of the next.
 macro_rules! shifting {
-    ($rounds:ident $names:tt $sums:tt $p:literal $p1:literal $p5:literal $p7:literal $w:literal $v:literal) => {
+    (
+        $rounds:ident $names:tt $sums:tt
+        $p:literal $p1:literal $p4:literal $p5:literal $p7:literal $w:literal $v:literal
+    ) => {
         with_names!($rounds $names $sums
             [
                 concat!("vpsrlq {x}, {", $p1, "}, 1\n"),
@@ -107,7 +111,7 @@ macro_rules! shifting {
             ]
             [
                 "",
-                concat!("vpaddq {", $p, "}, {", $p, "}, {z}\n"),
+                concat!("vpaddq {", $w, "}, {", $p, "}, {z}\n"),
                 concat!("vpsrlq {y}, {", $p7, "}, 61\n"),
                 concat!("vpsllq {z}, {", $p7, "}, 3\n"),
                 "vpor {z}, {z}, {y}\n",
@@ -116,8 +120,8 @@ macro_rules! shifting {
             [
                 "vpxor {z}, {z}, {x}\n",
                 "vpxor {z}, {z}, {y}\n",
-                concat!("vpaddq {", $p, "}, {", $p, "}, {z}\n"),
-                "",
+                concat!("vmovdqa {", $p, "}, {", $p4, "}\n"),
+                concat!("vpaddq {", $p4, "}, {", $w, "}, {z}\n"),
                 "",
                 ""
             ]
@@ -127,7 +131,10 @@ macro_rules! shifting {
 
 /// As [`shifting`], by rotations of AVX-512.
 macro_rules! rotating {
-    ($rounds:ident $names:tt $sums:tt $p:literal $p1:literal $p5:literal $p7:literal $w:literal $v:literal) => {
+    (
+        $rounds:ident $names:tt $sums:tt
+        $p:literal $p1:literal $p4:literal $p5:literal $p7:literal $w:literal $v:literal
+    ) => {
         with_names!($rounds $names $sums
             [
                 concat!("vprorq {", $v, "}, {", $p1, "}, 1\n"),
@@ -147,7 +154,7 @@ macro_rules! rotating {
             ]
             [
                 concat!("vprorq {x}, {", $p7, "}, 19\n"),
-                concat!("vpaddq {", $p, "}, {", $p, "}, {z}\n"),
+                concat!("vpaddq {", $w, "}, {", $p, "}, {z}\n"),
                 concat!("vprorq {y}, {", $p7, "}, 61\n"),
                 "",
                 concat!("vpsrlq {z}, {", $p7, "}, 6\n"),
@@ -155,8 +162,8 @@ macro_rules! rotating {
             ]
             [
                 "vpternlogq {z}, {x}, {y}, 0x96\n",
-                "",
-                concat!("vpaddq {", $p, "}, {", $p, "}, {z}\n"),
+                concat!("vmovdqa {", $p, "}, {", $p4, "}\n"),
+                concat!("vpaddq {", $p4, "}, {", $w, "}, {z}\n"),
                 "",
                 "",
                 ""
@@ -184,46 +191,36 @@ macro_rules! with_names {
     };
 }
 
-/// Sixteen rounds beside eight pairs, whose instructions are `steps`.
+/// Eight rounds beside four pairs, whose instructions are `steps`.
+macro_rules! eight {
+    ($steps:ident) => {
+        concat!(
+            $steps!(two ["a" "b" "c" "d" "e" "f" "g" "h"] ["0" "8"] "p0" "p1" "p4" "p5" "p7" "w" "v"),
+            $steps!(two ["g" "h" "a" "b" "c" "d" "e" "f"] ["32" "40"] "p1" "p2" "p5" "p6" "p4" "v" "w"),
+            $steps!(two ["e" "f" "g" "h" "a" "b" "c" "d"] ["64" "72"] "p2" "p3" "p6" "p7" "p5" "w" "v"),
+            $steps!(two ["c" "d" "e" "f" "g" "h" "a" "b"] ["96" "104"] "p3" "p0" "p7" "p4" "p6" "v" "w"),
+        )
+    };
+}
+
+/// Sixteen rounds beside four pairs.
 macro_rules! sixteen {
     ($steps:ident) => {
         concat!(
-            $steps!(two ["a" "b" "c" "d" "e" "f" "g" "h"] ["0" "8"] "p0" "p1" "p5" "p7" "w" "v"),
-            $steps!(two ["g" "h" "a" "b" "c" "d" "e" "f"] ["32" "40"] "p1" "p2" "p6" "p0" "v" "w"),
-            $steps!(two ["e" "f" "g" "h" "a" "b" "c" "d"] ["64" "72"] "p2" "p3" "p7" "p1" "w" "v"),
-            $steps!(two ["c" "d" "e" "f" "g" "h" "a" "b"] ["96" "104"] "p3" "p4" "p0" "p2" "v" "w"),
-            $steps!(two ["a" "b" "c" "d" "e" "f" "g" "h"] ["128" "136"] "p4" "p5" "p1" "p3" "w" "v"),
-            $steps!(two ["g" "h" "a" "b" "c" "d" "e" "f"] ["160" "168"] "p5" "p6" "p2" "p4" "v" "w"),
-            $steps!(two ["e" "f" "g" "h" "a" "b" "c" "d"] ["192" "200"] "p6" "p7" "p3" "p5" "w" "v"),
-            $steps!(two ["c" "d" "e" "f" "g" "h" "a" "b"] ["224" "232"] "p7" "p0" "p4" "p6" "v" "w"),
+            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["0" "8" "32" "40"] "p0" "p1" "p4" "p5" "p7" "w" "v"),
+            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["64" "72" "96" "104"] "p1" "p2" "p5" "p6" "p4" "v" "w"),
+            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["128" "136" "160" "168"] "p2" "p3" "p6" "p7" "p5" "w" "v"),
+            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["192" "200" "224" "232"] "p3" "p0" "p7" "p4" "p6" "v" "w"),
         )
     };
 }
 
-/// Thirty-two rounds beside eight pairs.
-macro_rules! thirty_two {
-    ($steps:ident) => {
-        concat!(
-            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["0" "8" "32" "40"] "p0" "p1" "p5" "p7" "w" "v"),
-            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["64" "72" "96" "104"] "p1" "p2" "p6" "p0" "v" "w"),
-            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["128" "136" "160" "168"] "p2" "p3" "p7" "p1" "w" "v"),
-            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["192" "200" "224" "232"] "p3" "p4" "p0" "p2" "v" "w"),
-            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["256" "264" "288" "296"] "p4" "p5" "p1" "p3" "w" "v"),
-            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["320" "328" "352" "360"] "p5" "p6" "p2" "p4" "v" "w"),
-            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["384" "392" "416" "424"] "p6" "p7" "p3" "p5" "w" "v"),
-            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["448" "456" "480" "488"] "p7" "p0" "p4" "p6" "v" "w"),
-        )
-    };
-}
-
-/// Sixteen rounds beside none.
-macro_rules! sixteen_alone {
+/// Eight rounds beside none.
+macro_rules! eight_alone {
     ($steps:ident) => {
         concat!(
             $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["0" "8" "32" "40"]),
             $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["64" "72" "96" "104"]),
-            $steps!(four ["a" "b" "c" "d" "e" "f" "g" "h"] ["128" "136" "160" "168"]),
-            $steps!(four ["e" "f" "g" "h" "a" "b" "c" "d"] ["192" "200" "224" "232"]),
         )
     };
 }
@@ -259,8 +256,8 @@ macro_rules! run {
     }};
 }
 
-/// `ROUNDS` rounds, sixteen or thirty-two, whose sums begin `at` the first block's word or the second's; and
-/// beside them, the next sixteen words of both blocks.
+/// `ROUNDS` rounds, eight or sixteen, whose sums begin `at` the first block's word or the second's; and
+/// beside them, the next eight words of both blocks.
 ///
 /// # Safety
 /// As [`Schedule::new`]. `at` is valid for two words of each pair of the rounds.
@@ -280,15 +277,15 @@ pub(super) unsafe fn beside<const ROTATES: bool, const ROUNDS: usize>(
     }
 }
 
-/// Sixteen rounds.
+/// Eight rounds.
 ///
 /// # Safety
-/// The CPU has BMI1 and BMI2. `at` is valid for two words of each of eight pairs.
+/// The CPU has BMI1 and BMI2. `at` is valid for two words of each of four pairs.
 #[inline]
 #[target_feature(enable = "bmi1,bmi2")]
 pub(super) unsafe fn alone(state: Row<u64>, at: *const u64) -> Row<u64> {
     // SAFETY: the text reads two words of each pair of its rounds, as the caller promises.
-    unsafe { run!(sixteen_alone!(nothing), state, at,) }
+    unsafe { run!(eight_alone!(nothing), state, at,) }
 }
 
 /// # Safety
@@ -304,9 +301,9 @@ unsafe fn beside_shifts<const ROTATES: bool, const ROUNDS: usize>(
     unsafe {
         let order = right_by_eight();
         match ROUNDS {
-            16 => run!(sixteen!(shifting), state, at, beside schedule, order = in(ymm_reg) order,),
+            8 => run!(eight!(shifting), state, at, beside schedule, order = in(ymm_reg) order,),
             _ => {
-                run!(thirty_two!(shifting), state, at, beside schedule, order = in(ymm_reg) order,)
+                run!(sixteen!(shifting), state, at, beside schedule, order = in(ymm_reg) order,)
             }
         }
     }
@@ -324,8 +321,8 @@ unsafe fn beside_rotations<const ROTATES: bool, const ROUNDS: usize>(
     // SAFETY: as in `alone`.
     unsafe {
         match ROUNDS {
-            16 => run!(sixteen!(rotating), state, at, beside schedule,),
-            _ => run!(thirty_two!(rotating), state, at, beside schedule,),
+            8 => run!(eight!(rotating), state, at, beside schedule,),
+            _ => run!(sixteen!(rotating), state, at, beside schedule,),
         }
     }
 }

@@ -17,7 +17,7 @@ impl<const ROTATES: bool> Schedule<ROTATES> {
     ///
     /// # Safety
     /// The CPU has the instructions of [`super::with_avx512`] with `ROTATES`, of [`super::with_avx2`] without.
-    /// Both blocks are readable, `sums` is valid and a multiple of 32.
+    /// Both blocks are readable, `sums` is valid for two, and a multiple of 32.
     #[inline(always)]
     pub(super) unsafe fn new(blocks: [*const u8; 2], sums: *mut Sums) -> Self {
         // SAFETY: a block is 8 registers of 16 bytes; the caller promises the rest.
@@ -38,25 +38,36 @@ impl<const ROTATES: bool> Schedule<ROTATES> {
             let s = _mm256_shuffle_epi8(oldest, right_by_eight());
             let sigma = _mm256_xor_si256(_mm256_xor_si256(r, s), _mm256_srli_epi64::<7>(oldest));
             let part = _mm256_add_epi64(sigma, pairs[4]);
+            put(&pairs[..4], sums, 0);
             let schedule = Self { pairs, part };
-            schedule.put(sums, 0);
+            schedule.put(sums, 1);
             schedule
         }
     }
 
-    /// Puts the pairs in `sums`, each with its constants from number `from` of five.
+    /// Puts the newest eight words of both blocks in the sums number `to` of ten, each with its constant.
     ///
     /// # Safety
-    /// The CPU has AVX2; `sums` is valid and a multiple of 32; `from` is below five.
+    /// The CPU has AVX2; `sums` is valid for ten, and a multiple of 32; `to` is below ten.
     #[inline(always)]
-    pub(super) unsafe fn put(&self, sums: *mut Sums, from: usize) {
-        for (i, pair) in self.pairs.iter().enumerate() {
-            // SAFETY: inside both arrays, as the caller promises; those of `sums` are aligned.
-            unsafe {
-                let constants = CONSTANTS.as_ptr().add(from).cast::<__m256i>().add(i);
-                let sum = _mm256_add_epi64(*pair, _mm256_loadu_si256(constants));
-                _mm256_store_si256(sums.cast::<__m256i>().add(i), sum);
-            }
+    pub(super) unsafe fn put(&self, sums: *mut Sums, to: usize) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { put(&self.pairs[4..], sums, to) }
+    }
+}
+
+/// As [`Schedule::put`], of four `pairs`.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn put(pairs: &[__m256i], sums: *mut Sums, to: usize) {
+    for (i, pair) in pairs.iter().enumerate() {
+        // SAFETY: inside both arrays, as the caller promises; those of `sums` are aligned.
+        unsafe {
+            let constants = CONSTANTS.as_ptr().add(to).cast::<__m256i>().add(i);
+            let sum = _mm256_add_epi64(*pair, _mm256_loadu_si256(constants));
+            _mm256_store_si256(sums.add(to).cast::<__m256i>().add(i), sum);
         }
     }
 }
