@@ -117,7 +117,7 @@ pub(crate) fn fed_blocks_on(machine: Machine) -> Fed {
         return fed_on(machine);
     }
     Fed {
-        few: 4,
+        few: 7,
         most: u32::MAX,
         lengths: [65, u32::MAX],
         many_keys: true,
