@@ -237,14 +237,6 @@ pub unsafe trait WordLanes: Register {
         self
     }
 
-    /// As [`WordLanes::here`], on registers that are as many as a state has words: to keep a temporary value in
-    /// one, the compiler would spill words that the next step waits for.
-    #[must_use]
-    #[inline(always)]
-    fn in_order(self) -> Self {
-        self
-    }
-
     /// The same value, computed before anything behind this point. The compiler would gather what does not wait
     /// for each other's results, further apart than the CPU looks ahead, and leave for the end a chain in
     /// which each step waits for the last.
@@ -252,6 +244,39 @@ pub unsafe trait WordLanes: Register {
     #[inline(always)]
     fn here(self) -> Self {
         self
+    }
+
+    /// Four quarter rounds of ChaCha20 (RFC 8439, section 2.1), of the first words of `rows`, of the second, and
+    /// so on. They are side by side, and hide each other's latency.
+    #[must_use]
+    #[inline(always)]
+    fn quarter_rounds(rows: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+        let [mut a, mut b, mut c, mut d] = rows;
+        for i in 0..4 {
+            a[i] = a[i].add(b[i]);
+        }
+        for i in 0..4 {
+            d[i] = d[i].xor(a[i]).rotate::<16, 16>();
+        }
+        for i in 0..4 {
+            c[i] = c[i].add(d[i]);
+        }
+        for i in 0..4 {
+            b[i] = b[i].xor(c[i]).rotate::<20, 12>();
+        }
+        for i in 0..4 {
+            a[i] = a[i].add(b[i]);
+        }
+        for i in 0..4 {
+            d[i] = d[i].xor(a[i]).rotate::<24, 8>();
+        }
+        for i in 0..4 {
+            c[i] = c[i].add(d[i]);
+        }
+        for i in 0..4 {
+            b[i] = b[i].xor(c[i]).rotate::<25, 7>().in_step();
+        }
+        [a, b, c, d]
     }
 
     /// Sixteen big-endian words from `*at[lane] + offset`, for each lane.

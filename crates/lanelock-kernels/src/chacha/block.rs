@@ -15,20 +15,6 @@ pub(crate) const BLOCK: usize = 64;
 /// Index of the block counter in the state.
 pub(super) const COUNTER: usize = 12;
 
-/// Four quarter rounds side by side: they hide each other's latency.
-macro_rules! quarters {
-    ($x:ident, $([$a:literal $b:literal $c:literal $d:literal])*) => {
-        $($x[$a] = $x[$a].add($x[$b]).in_order();)*
-        $($x[$d] = $x[$d].xor($x[$a]).rotate::<16, 16>().in_order();)*
-        $($x[$c] = $x[$c].add($x[$d]).in_order();)*
-        $($x[$b] = $x[$b].xor($x[$c]).rotate::<20, 12>().in_order();)*
-        $($x[$a] = $x[$a].add($x[$b]).in_order();)*
-        $($x[$d] = $x[$d].xor($x[$a]).rotate::<24, 8>().in_order();)*
-        $($x[$c] = $x[$c].add($x[$d]).in_order();)*
-        $($x[$b] = $x[$b].xor($x[$c]).rotate::<25, 7>().in_order().in_step();)*
-    };
-}
-
 /// The block function of every lane.
 #[inline(always)]
 pub(super) fn block<V: WordLanes<Word = u32>>(state: [V; 16]) -> [V; 16] {
@@ -48,19 +34,31 @@ pub(super) unsafe fn block_beside<V: WordLanes<Word = u32>, B: Beside>(
     state: [V; 16],
     beside: &mut B,
 ) -> [V; 16] {
-    let mut x = state;
+    let row = |i: usize| [state[i], state[i + 1], state[i + 2], state[i + 3]];
+    let mut rows = [row(0), row(4), row(8), row(12)];
     for part in (0..PARTS).step_by(2) {
-        quarters!(x, [0 4 8 12] [1 5 9 13] [2 6 10 14] [3 7 11 15]);
+        rows = V::quarter_rounds(rows);
         // SAFETY: the caller's promise.
         unsafe { beside.behind(part, PARTS) };
-        quarters!(x, [0 5 10 15] [1 6 11 12] [2 7 8 13] [3 4 9 14]);
+        // Diagonals as columns.
+        let [a, b, c, d] = rows;
+        let [a, b, c, d] =
+            V::quarter_rounds([a, turned::<_, 1>(b), turned::<_, 2>(c), turned::<_, 3>(d)]);
+        rows = [a, turned::<_, 3>(b), turned::<_, 2>(c), turned::<_, 1>(d)];
         // SAFETY: the caller's promise.
         unsafe { beside.behind(part + 1, PARTS) };
     }
+    let mut x = state;
     for i in 0..16 {
-        x[i] = x[i].add(state[i]);
+        x[i] = rows[i / 4][i % 4].add(state[i]);
     }
     x
+}
+
+/// A row from its word number `N` on.
+#[inline(always)]
+fn turned<T: Copy, const N: usize>(row: [T; 4]) -> [T; 4] {
+    [row[N], row[(N + 1) % 4], row[(N + 2) % 4], row[(N + 3) % 4]]
 }
 
 /// Replaces each lane's state by its block of keystream, in native words.

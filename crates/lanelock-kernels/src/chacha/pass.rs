@@ -44,14 +44,15 @@ impl<const SEAL: bool> Kernel for Pass<'_, '_, SEAL> {
 
 /// Blocks to absorb beside the rounds of ChaCha20: three beside each double round, which take about as
 /// long as it does for a register of eight blocks.
-struct Absorb<'s> {
-    sum: &'s mut Running,
+struct Absorb {
+    /// A copy: what its owner wipes is in memory, and each block would be stored there.
+    sum: Running,
     at: *const u8,
     /// Invariant: `at` is valid for reading so many blocks.
     blocks: usize,
 }
 
-impl Absorb<'_> {
+impl Absorb {
     #[inline(always)]
     fn one(&mut self) {
         if self.blocks > 0 {
@@ -64,7 +65,7 @@ impl Absorb<'_> {
     }
 }
 
-impl Beside for Absorb<'_> {
+impl Beside for Absorb {
     #[inline(always)]
     fn begin(&mut self) {}
 
@@ -113,12 +114,12 @@ impl<'p> Stream<'p> {
         proof: V::Proof,
         state: &DoubleRow<u32>,
         (first, left): (usize, usize),
-        mut beside: B,
+        beside: &mut B,
     ) -> usize {
         const { assert!(V::COUNT <= MOST) };
         let rows = self.place.0.as_mut_ptr().cast();
         // SAFETY: there is a row for every lane; the caller's promise.
-        let made = unsafe { some::<V, B>(proof, state, first, rows, left, &mut beside) };
+        let made = unsafe { some::<V, B>(proof, state, first, rows, left, beside) };
         beside.end();
         self.filled = self.filled.max(made);
         made
@@ -159,7 +160,7 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
     // SAFETY: the caller's promise: all that is read and written lies within `len` bytes of the text or
     // within the additional data.
     unsafe {
-        let mut made = stream.fill::<V, _>(proof, &state, (0, blocks), Alone);
+        let mut made = stream.fill::<V, _>(proof, &state, (0, blocks), &mut Alone);
         let mut secret = Secret::new(&*stream.from(0).cast());
         let mut sum = Running::new(&secret, Element::default());
         sum.padded(aad.cast(), aad.len());
@@ -184,12 +185,13 @@ unsafe fn run<V: Rows, const SEAL: bool>(proof: V::Proof, job: &mut AeadJob<'_>)
                 break;
             }
             ahead::ask(input, len, begin, end - begin);
-            let absorb = Absorb {
-                sum: &mut sum,
+            let mut absorb = Absorb {
+                sum,
                 at: ciphertext.add(begin),
                 blocks: (end - begin) / BLOCK,
             };
-            let more = next.fill::<V, _>(proof, &state, (made, blocks - made), absorb);
+            let more = next.fill::<V, _>(proof, &state, (made, blocks - made), &mut absorb);
+            sum = absorb.sum;
             if !SEAL {
                 apply(mask, begin, end);
             }

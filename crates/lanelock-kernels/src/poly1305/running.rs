@@ -58,14 +58,14 @@ impl Running {
         let ([h0, h1], carry) = add(h0, h1, u128::from_le_bytes(block));
         let h2 = h2 + 1 + u64::from(carry); // at most 9
 
-        // 2¹³⁰ ≡ 5: what `r1` takes beyond 2¹²⁸ comes back by `s`. Products are below 2¹²⁵.
+        // 2¹³⁰ ≡ 5: what `r1` takes beyond 2¹²⁸ comes back by `s`. Products are below 2¹²⁵; what is
+        // added to `h2 * s` or to `h2 * r0`, below 2⁶², leaves it below 2⁶⁴, and so does 5/4 of the latter.
         let d0 = product(h0, r0) + product(h1, s);
-        let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s) + (d0 >> 64);
+        let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s + low(d0 >> 64));
         let d2 = h2 * r0 + low(d1 >> 64);
 
-        // What is left of `d2` above its two bits comes back by 5: four times and once.
-        let around = (d2 & !3) + (d2 >> 2);
-        let ([h0, h1], carry) = add(low(d0), low(d1), u128::from(around));
+        // What is left of `d2` above its two bits comes back by 5.
+        let ([h0, h1], carry) = add(low(d0), low(d1), u128::from(5 * (d2 >> 2)));
         self.h = [h0, h1, (d2 & 3) + u64::from(carry)];
     }
 

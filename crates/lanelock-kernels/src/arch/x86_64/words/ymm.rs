@@ -1,5 +1,6 @@
 //! 256-bit registers: eight 32-bit words or four 64-bit words.
 
+mod quarters;
 mod shuffles;
 
 use core::arch::x86_64::*;
@@ -8,7 +9,8 @@ use crate::arch::register::Register;
 use crate::arch::words::{Compression, DoubleRow, LongLanes, Row, Rows, WordLanes};
 use crate::arch::x86_64::detect::Avx2;
 use crate::arch::x86_64::sha512;
-use shuffles::{byte_order, here, shuffle, tie, transpose_eight};
+use crate::arrays::map;
+use shuffles::{byte_order, shuffle, tie, transpose_eight};
 
 pub(in crate::arch::x86_64) use shuffles::transpose_four;
 
@@ -109,12 +111,6 @@ macro_rules! arithmetic {
         }
 
         #[inline(always)]
-        fn in_order(self) -> Self {
-            // SAFETY: as above.
-            Self(unsafe { here(self.0) }, self.1)
-        }
-
-        #[inline(always)]
         fn rotate<const R: i32, const L: i32>(self) -> Self {
             // SAFETY: as above.
             let result = unsafe {
@@ -196,6 +192,15 @@ unsafe impl WordLanes for U32x8 {
         _mm256_slli_epi32,
         _mm256_srli_epi32
     );
+
+    #[inline(always)]
+    fn quarter_rounds(rows: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+        let proof = rows[0][0].1;
+        let registers = map(rows, |row| map(row, |word: Self| word.0));
+        // SAFETY: the token is the proof of AVX2.
+        let registers = unsafe { quarters::quarter_rounds(registers) };
+        map(registers, |row| map(row, |word| Self(word, proof)))
+    }
 
     #[inline(always)]
     unsafe fn load_block(proof: Avx2, at: *const *const u8, offset: usize) -> [Self; 16] {

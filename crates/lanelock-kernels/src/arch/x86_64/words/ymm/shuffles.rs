@@ -71,40 +71,31 @@ pub(super) fn tie(mut a: __m256i, mut b: __m256i) -> (__m256i, __m256i) {
     (a, b)
 }
 
-/// See [`WordLanes::here`](crate::arch::words::WordLanes::here): no instruction, but one that the compiler
-/// neither sees through nor moves.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn here(mut a: __m256i) -> __m256i {
-    // SAFETY: no instruction is emitted; the register keeps its value.
-    unsafe {
-        asm!("/* {0} */", inout(ymm_reg) a, options(nomem, nostack, preserves_flags));
-    }
-    a
-}
-
 /// The order of bytes that a shuffle takes.
 #[repr(align(32))]
 pub(super) struct Order([u8; 32]);
 
+/// The orders that rotate words of 32 bits to the right by eight, sixteen and twenty-four bits.
+static BY_8: Order = order(1);
+pub(super) static BY_16: Order = order(2);
+pub(super) static BY_24: Order = order(3);
+
+const fn order(bytes: u8) -> Order {
+    let mut order = [0; 32];
+    let mut i: u8 = 0;
+    while i < 32 {
+        order[i as usize] = i / 4 * 4 % 16 + (i + bytes) % 4;
+        i += 1;
+    }
+    Order(order)
+}
+
 /// The order that rotates words of 32 bits to the right by `bits`, if these are whole bytes.
 pub(super) const fn byte_order<V: WordLanes>(bits: i32) -> Option<&'static Order> {
-    const fn order(bytes: u8) -> Order {
-        let mut order = [0; 32];
-        let mut i: u8 = 0;
-        while i < 32 {
-            order[i as usize] = i / 4 * 4 % 16 + (i + bytes) % 4;
-            i += 1;
-        }
-        Order(order)
-    }
-    static ONE: Order = order(1);
-    static TWO: Order = order(2);
-    static THREE: Order = order(3);
     match (V::Word::BYTES, bits) {
-        (4, 8) => Some(&ONE),
-        (4, 16) => Some(&TWO),
-        (4, 24) => Some(&THREE),
+        (4, 8) => Some(&BY_8),
+        (4, 16) => Some(&BY_16),
+        (4, 24) => Some(&BY_24),
         _ => None,
     }
 }
