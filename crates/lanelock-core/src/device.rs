@@ -12,6 +12,7 @@ use crate::queue_pair::QueuePair;
 use crate::session::{Choice, Kinds, Session, SessionError};
 use crate::transform::Transform;
 use crate::validate::Rules;
+use crate::wiped::wipe_stack;
 
 /// Engines in order of preference. Cheap to clone; every clone is the same device.
 ///
@@ -211,7 +212,9 @@ impl Device {
         choice: Choice,
     ) -> Result<Session, SessionError> {
         let engine = &self.0.engines[index];
-        let opened = Wiped::boxed(engine.open(transform)?);
+        let opened = engine.open(transform);
+        wipe_stack();
+        let opened = Wiped::boxed(opened?);
         let index = u16::try_from(index).expect("checked when the device was built");
         let group = GroupId::new(self.0.id, index, opened.group());
         let rules = Rules::new(transform, group, opened.fed());

@@ -1,8 +1,10 @@
-//! Memory that held secrets, wiped as a whole when its content is dropped.
+//! Memory that held secrets, wiped as a whole: a box when its content is dropped, and the stack when a session is
+//! made.
 
 #![allow(unsafe_code)] // zeros over what was dropped, padding included
 
 use std::fmt;
+use std::hint::black_box;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
@@ -37,6 +39,16 @@ impl<T: ?Sized> Wiped<T> {
         // SAFETY: the box's own pointer; `Self` has the layout of its content.
         unsafe { Box::from_raw(raw) }
     }
+}
+
+/// Bytes of stack that engines use at most to prepare a session.
+const STACK: usize = 32 << 10;
+
+/// Writes zeros over [`STACK`] bytes below the caller's frame, where functions that it called have left keys:
+/// values that moved to where they live, and registers that had to go to memory.
+#[inline(never)]
+pub(crate) fn wipe_stack() {
+    black_box(&mut [0_u8; STACK]);
 }
 
 impl<T: ?Sized> Drop for Wiped<T> {

@@ -43,14 +43,6 @@ pub(crate) fn wipe<T: Plain>(secrets: &mut [T]) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Writes zeros over 4 KiB of stack below the caller's frame, where functions that it called may have left
-/// secrets: spilled registers, or what was made of a block.
-#[inline(never)]
-pub(crate) fn wipe_stack() {
-    let mut left = [0_u64; 512];
-    core::hint::black_box(&mut left);
-}
-
 #[cfg(test)]
 mod tests {
     use super::wipe;

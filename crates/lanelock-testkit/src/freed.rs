@@ -92,7 +92,7 @@ impl Secrets {
     }
 
     /// The first secret in `block`, with its place.
-    fn find(&self, block: &[u8]) -> Option<(&String, usize)> {
+    pub(crate) fn find(&self, block: &[u8]) -> Option<(&String, usize)> {
         let inverted: Vec<_> = block.iter().map(|byte| !byte).collect();
         let mut windows = inverted.windows(size_of::<Window>()).enumerate();
         windows.find_map(|(at, window)| Some((self.0.get(window)?, at)))

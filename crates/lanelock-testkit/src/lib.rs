@@ -9,7 +9,7 @@
 //! [`message`] describes one operation and its result; `lanelock-conformance` uses it with a
 //! reference of its own.
 //! [`allocations`] is for tests that nothing is allocated, [`freed`] for tests that no key is left in freed memory,
-//! with an engine that leaves some in [`stale`], [`in_child`] for those of processes that fork, [`provider_module`] for tests that load the OpenSSL provider as programs do.
+//! with an engine that leaves some in [`stale`], [`stack`] for those that none is left on the stack, [`in_child`] for those of processes that fork, [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
 pub mod allocations;
 mod bytes;
@@ -26,6 +26,7 @@ mod operation;
 mod probe;
 mod provider;
 mod segments;
+pub mod stack;
 pub mod stale;
 
 pub use bytes::Bytes;

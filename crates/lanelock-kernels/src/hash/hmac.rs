@@ -2,7 +2,7 @@
 
 use super::{Algorithm, Kernels, Stream};
 use crate::arch::words::Row;
-use crate::wipe::{wipe, wipe_stack};
+use crate::wipe::wipe;
 
 /// An HMAC key as the two chaining values that follow its padded blocks; wiped on drop.
 #[repr(align(64))]
@@ -49,7 +49,6 @@ impl<A: Algorithm> HmacKey<A> {
             outer: after(0x5c),
         };
         wipe(&mut block);
-        wipe_stack();
         prepared
     }
 

@@ -5,7 +5,7 @@ use super::function::MAX_RATE;
 use super::lanes::STATE;
 use super::{Function, Stream};
 use crate::machine::Machine;
-use crate::wipe::{wipe, wipe_stack};
+use crate::wipe::wipe;
 
 /// Where the messages of a session begin and how they end; wiped on drop.
 #[derive(Clone)]
@@ -61,7 +61,6 @@ impl Key {
             function,
         };
         wipe(&mut block);
-        wipe_stack();
         prepared
     }
 

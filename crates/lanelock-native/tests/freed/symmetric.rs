@@ -6,6 +6,7 @@ use lanelock_core::transform::Direction;
 use lanelock_core::{Algorithm, Buffer, Cipher, Device, Mac, Op, QueuePair, Session, Transform};
 use lanelock_kernels::aes::EncryptKey;
 use lanelock_testkit::freed::{Finding, Secrets, freed};
+use lanelock_testkit::stack::left_on_stack;
 
 use crate::{bytes, devices, engine};
 
@@ -28,6 +29,40 @@ fn sessions_of_every_algorithm_leave_nothing() {
                     .into_iter()
                     .map(|leak| format!("{name}, {spec}: {leak}")),
             );
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "{} of {cases}:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+}
+
+#[test]
+fn making_a_session_leaves_no_key_on_the_stack() {
+    let mut found = Vec::new();
+    let mut cases = 0;
+    for (name, device) in devices() {
+        let capabilities = engine(&device).capabilities();
+        let all = Spec::singles().into_iter().chain(Spec::chains());
+        for spec in all.filter(|spec| offers(capabilities, spec.algorithm)) {
+            let (key, mac_key) = (
+                bytes(cases, spec.key_len),
+                bytes(1000 + cases, spec.mac_key_len),
+            );
+            cases += 1;
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let mut secrets = Secrets::default();
+                name_keys(&mut secrets, spec, &key, &mac_key);
+                let make =
+                    || device.session(Transform::new(spec.algorithm, direction, &key, &mac_key));
+                if let Some((secret, at)) = left_on_stack(&mut secrets, make) {
+                    found.push(format!(
+                        "{name}, {spec}, {direction:?}: {secret}, {at} bytes below"
+                    ));
+                }
+            }
         }
     }
     assert!(
