@@ -138,7 +138,8 @@ impl Device {
         extensions.find_map(|value| value.downcast_ref())
     }
 
-    /// Prepares `transform` on the first engine that offers it.
+    /// Prepares `transform` on the first engine that offers it. Zeroes the 32 KiB of stack below, where engines
+    /// leave copies of keys: a thread with a small stack needs room for them.
     ///
     /// # Errors
     /// [`SessionError::Length`] and [`SessionError::WeakKey`] for a bad description,

@@ -5,7 +5,8 @@
 //! blocks, the whole schedule beside the rounds of the first; of the next two, half of it beside the rounds of
 //! the block before them, and half beside their first one's. The integer units bound the rounds, so one has
 //! as few instructions as it can. Their order is written down: of some eighty that were timed on Zen 3, the
-//! fastest. Each kind of rounds is there once, as more would not fit in that CPU's cache of decoded instructions.
+//! fastest. Each kind of rounds is there once, in a loop: more instructions would be slower beside a busy
+//! neighbour on the same core, which has its own in the cache of decoded instructions.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
