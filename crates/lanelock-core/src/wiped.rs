@@ -41,7 +41,8 @@ impl<T: ?Sized> Wiped<T> {
     }
 }
 
-/// Bytes of stack that engines use at most to prepare a session.
+/// Bytes of stack within which engines leave keys when they prepare a session: a test of `lanelock-native` looks
+/// at as many.
 const STACK: usize = 32 << 10;
 
 /// Writes zeros over [`STACK`] bytes below the caller's frame, where functions that it called have left keys:

@@ -35,7 +35,7 @@ impl Hmac {
             block[..digest_len].copy_from_slice(&digest[..digest_len]);
         }
         let keyed = |pad: u8| {
-            // Not by `map`, which would take a copy of the block that nobody wipes.
+            // Not by `map`, which would leave a copy of the block on the stack.
             let mut padded = Zeroizing::new([pad; MAX_BLOCK]);
             for (padded, key) in padded.iter_mut().zip(block.iter()) {
                 *padded ^= key;

@@ -45,7 +45,7 @@ impl Key {
             block[..key.len()].copy_from_slice(key);
         }
         let after = |byte: u8| {
-            // Not by `map`, which would take a copy of the block that nobody wipes.
+            // Not by `map`, which would leave a copy of the block on the stack.
             let mut padded = [byte; MAX_RATE];
             for (padded, key) in padded.iter_mut().zip(&block) {
                 *padded ^= key;
