@@ -78,6 +78,18 @@ pub enum Digits {
     Ifma,
 }
 
+/// How rounds of SHA-1 and SHA-256 as instructions follow each other.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ShaPace {
+    /// Those of several messages overlap.
+    Overlapping,
+    /// They overlap, but four rounds of SHA-1 begin every four cycles: lanes of 256 bits, if most are used, are
+    /// faster.
+    SparseSha1,
+    /// The CPU is as long with each message as if there were no other.
+    OneByOne,
+}
+
 /// What kernels run on: for each kind of register, the widest of a tier.
 ///
 /// The only way to one is to ask the CPU, so kernels take it for the proof that its instructions
@@ -93,9 +105,7 @@ pub struct Machine {
     pub(crate) digits: arch::DigitSet,
     /// Rounds of SHA-1 and SHA-256 as instructions.
     pub(crate) sha: Option<arch::Sha>,
-    /// Whether those of several messages overlap. Else the CPU is as long with each message as if there
-    /// were no other.
-    pub(crate) sha_overlaps: bool,
+    pub(crate) sha_pace: ShaPace,
     /// Rounds of SHA-512 as instructions.
     pub(crate) sha512: Option<arch::Sha512>,
     /// Registers of AES blocks in flight, 4 or 8, where each lane has a key of its own: as many as a
@@ -111,7 +121,7 @@ impl Machine {
         words: arch::WordSet::Portable,
         digits: arch::DigitSet::Portable,
         sha: None,
-        sha_overlaps: true,
+        sha_pace: ShaPace::Overlapping,
         sha512: None,
         keyed_registers: 8,
     };
@@ -159,16 +169,17 @@ impl Machine {
     }
 
     /// The same machine as it is where a round of AES begins once a cycle, and where it begins twice:
-    /// chains under many keys then have other lanes; where rounds of SHA overlap and where not: then
-    /// another number of messages is few; and with products of blocks made by four multiplications and by
-    /// three. For tests.
+    /// chains under many keys then have other lanes; where rounds of SHA do not overlap, and where those of
+    /// SHA-1 are sparse: then another number of messages is few; and with products of blocks made by four
+    /// multiplications and by three. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn paces(self) -> [Self; 2] {
-        [(4, false), (8, true)].map(|(keyed_registers, sha_overlaps)| Self {
+        let paces = [(4, ShaPace::OneByOne), (8, ShaPace::SparseSha1)];
+        paces.map(|(keyed_registers, sha_pace)| Self {
             keyed_registers,
-            sha_overlaps,
-            blocks: self.blocks.with_four_products(!sha_overlaps),
+            sha_pace,
+            blocks: self.blocks.with_four_products(keyed_registers == 4),
             ..self
         })
     }
@@ -176,7 +187,7 @@ impl Machine {
     /// Whether registers of 512 bits go through datapaths of half the width, in two turns, as on AMD's Zen 4:
     /// there one round of AES begins in a cycle, and messages overlap in the instructions made for SHA.
     pub(crate) fn takes_turns(self) -> bool {
-        self.blocks.count() == 4 && self.keyed_registers == 4 && self.sha_overlaps
+        self.blocks.count() == 4 && self.keyed_registers == 4 && self.sha_pace != ShaPace::OneByOne
     }
 
     /// Whether the CPU has instructions made for SHA-1 and SHA-256.

@@ -11,13 +11,13 @@ pub enum Tier {
     Portable,
     /// One AES block per register.
     AesNi,
-    /// Eight 32-bit lanes per register. AES has [`Tier::Vaes256`], or runs as on [`Tier::AesNi`].
+    /// Eight 32-bit lanes per register. AES has [`Tier::Vaes256`], or one block per register in the encoding of AVX.
     Avx2,
     /// Two AES blocks per register.
     Vaes256,
     /// The hash extensions.
     ShaNi,
-    /// Words twice as wide as with AVX2; AES as on [`Tier::AesNi`].
+    /// Words twice as wide as with AVX2; AES has one block per register.
     Avx512Bw,
     /// Everything twice as wide.
     Avx512,

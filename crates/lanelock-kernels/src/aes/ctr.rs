@@ -1,11 +1,14 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
+use core::array;
+
 use super::fed::{run_fed, run_lone};
 use super::message::{in_pieces, in_records, length};
 use super::rounds::{Keys, Rounds};
-use super::sweep::{Around, Mode, run_records, sweep};
+use super::sweep::{Around, Mode, Second, ahead, run_records, sweep};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
 use crate::arch::blocks::{Kernel, Vector};
+use crate::arrays::from_fn;
 use crate::machine::Machine;
 
 /// One message to encrypt or decrypt, or the next part of one.
@@ -264,9 +267,30 @@ struct KeyStream<V, const ROUNDS: usize, K> {
     rounds: Rounds<V, ROUNDS, K>,
     counters: V,
     step: V,
+    /// The last byte of the first counter.
+    first: u8,
+    /// Whether groups of eight blocks begin with multiples of eight.
+    aligned: bool,
 }
 
+/// Blocks of an aligned group.
+const ALIGNED: usize = 8;
+
+/// Their numbers, big-endian.
+static NUMBERS: [[u8; BLOCK]; ALIGNED] = {
+    let mut blocks = [[0; BLOCK]; ALIGNED];
+    let mut n = 0;
+    while n < ALIGNED {
+        blocks[n][BLOCK - 1] = n.to_le_bytes()[0];
+        n += 1;
+    }
+    blocks
+};
+
 impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
+    /// Whether groups are worth aligning: where what is not a round of AES takes turns with the rounds.
+    const ALIGNS: bool = V::BLOCKS == 1 && V::REGISTERS < 32;
+
     /// # Safety
     /// The counter block is valid for reads.
     #[inline(always)]
@@ -281,6 +305,8 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
                 rounds,
                 counters,
                 step: V::splat(proof, V::BLOCKS as u128),
+                first: (*counter)[BLOCK - 1],
+                aligned: false,
             }
         }
     }
@@ -288,6 +314,7 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
 
 impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUNDS, K> {
     const INVERSE: bool = false;
+    const SECOND: Second = Second::Data;
     type Rounds = Rounds<V, ROUNDS, K>;
 
     #[inline(always)]
@@ -305,5 +332,30 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUN
         }
         [self.counters] = next;
         (block, data)
+    }
+
+    /// Aligned, the blocks differ from the first by constants: one sum and one shuffle for all, not for each.
+    #[inline(always)]
+    fn ahead_of_group<const G: usize>(&mut self, data: [V; G]) -> ([V; G], [V; G]) {
+        if const { Self::ALIGNS && G == ALIGNED } && self.aligned {
+            let proof = self.counters.proof();
+            let first = self.counters.reverse().xor(self.rounds.at(0));
+            self.counters = self.counters.add64(V::splat(proof, G as u128));
+            // SAFETY: the table has as many blocks.
+            let blocks = from_fn(|i| first.xor(unsafe { V::load(proof, NUMBERS[i].as_ptr()) }));
+            return (blocks, data);
+        }
+        ahead(array::from_mut(self), data)
+    }
+
+    /// What an aligned group gains is more than one more group takes, if there are several.
+    #[inline(always)]
+    fn first<const G: usize>(&mut self, registers: usize) -> usize {
+        self.aligned = const { Self::ALIGNS && G == ALIGNED } && registers >= 4 * G;
+        if self.aligned {
+            usize::from(self.first).wrapping_neg() % G
+        } else {
+            registers % G
+        }
     }
 }

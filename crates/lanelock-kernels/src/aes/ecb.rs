@@ -3,7 +3,7 @@
 use super::fed::{run_fed, run_lone};
 use super::key::Schedule;
 use super::rounds::{Keys, Rounds};
-use super::sweep::{Around, Mode, run_records};
+use super::sweep::{Around, Mode, Second, run_records};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -161,6 +161,7 @@ macro_rules! directions {
 
         impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $around<V, ROUNDS, K> {
             const INVERSE: bool = $inverse;
+            const SECOND: Second = Second::Nothing;
             type Rounds = Rounds<V, ROUNDS, K>;
 
             #[inline(always)]
@@ -174,8 +175,8 @@ macro_rules! directions {
             }
 
             #[inline(always)]
-            fn behind(cipher: V, _: V) -> V {
-                cipher
+            fn behind(key: V, _: V) -> V {
+                key
             }
         }
     )*};

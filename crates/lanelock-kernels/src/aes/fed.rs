@@ -10,7 +10,7 @@ use super::rounds::{PerRounds, Rounds};
 use super::sweep::{Mode, alone, one_block, run_records, sweep};
 use super::{BLOCK, KeySize, Message};
 use crate::arch::blocks::Vector;
-use crate::machine::Machine;
+use crate::machine::{Machine, Tier};
 
 impl Machine {
     /// Whether messages whose blocks do not wait for each other are best taken one by one: on registers that
@@ -20,12 +20,12 @@ impl Machine {
         self.blocks.count() >= WIDE
     }
 
-    /// Whether that is so for a few of them, for long ones, and for those of many keys: on registers of two blocks.
-    /// Short ones of one key keep those busier side by side, once they are enough to make up for finding those that
-    /// are alike.
+    /// Whether that is so for a few of them, for long ones, and for those of many keys: on registers of one and two
+    /// blocks under AVX2. Short ones of one key keep those busier side by side, once they are enough to make up for
+    /// finding those that are alike.
     #[must_use]
     pub fn is_fed_few(self) -> bool {
-        self.blocks.count() == 2
+        matches!(self.tier, Tier::Avx2 | Tier::Avx512Bw)
     }
 
     /// Whether products of blocks, as in GCM, run beside rounds of AES. Else the two take turns.
@@ -56,7 +56,7 @@ pub(super) unsafe fn run_fed<'k, M: Mode>(
 ) where
     M::Key: 'k,
 {
-    if machine.blocks.count() == 1 {
+    if !machine.is_fed() && !machine.is_fed_few() {
         // SAFETY: the caller's contract.
         return unsafe { run_several::<M>(machine, size, messages) };
     }
@@ -83,7 +83,7 @@ pub(super) unsafe fn run_lone<'k, M: Mode>(
 {
     // SAFETY: the caller's contract.
     unsafe {
-        if machine.blocks.count() == 1 {
+        if !machine.is_fed() && !machine.is_fed_few() {
             run_several::<M>(machine, size, iter::once(message()));
         } else {
             machine
@@ -121,7 +121,7 @@ where
     /// As for [`run_fed`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { V::BLOCKS == 1 } {
+        if const { !V::FED } {
             unreachable!("a machine that is fed");
         }
         // SAFETY: the caller's promises.
@@ -149,7 +149,7 @@ where
     /// As for [`run_lone`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { V::BLOCKS == 1 } {
+        if const { !V::FED } {
             unreachable!("a machine that is fed");
         }
         let message = (self.0)();

@@ -103,7 +103,7 @@ impl<const ENCRYPT: bool> PerRounds for Many<'_, '_, ENCRYPT> {
 }
 
 /// Whether messages of one length, short ones, are so few that they are faster one by one than in registers
-/// that they fill in part.
+/// that they fill in part; any number is, where none shares one.
 #[inline(always)]
 fn are_few<V: Vector, const ENCRYPT: bool>(jobs: &[Job<'_>]) -> bool {
     let (count, len) = (jobs.len(), jobs[0].len);
@@ -114,7 +114,8 @@ fn are_few<V: Vector, const ENCRYPT: bool>(jobs: &[Job<'_>]) -> bool {
         && count <= 7
         && len > V::BYTES
         && (!ENCRYPT || len <= 8 * V::BYTES);
-    (count <= 3 || some) && lone::is_short(V::BLOCKS, &jobs[0])
+    let alone = const { V::BLOCKS == 1 && V::FED };
+    (alone || count <= 3 || some) && lone::is_short(V::BLOCKS, &jobs[0])
 }
 
 /// Registers that a text has beside its first, if messages like this one may share some; else

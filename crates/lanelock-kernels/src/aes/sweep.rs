@@ -2,97 +2,17 @@
 //! messages of one length run side by side; others overlap because the CPU starts the next before the last has
 //! finished.
 
+mod around;
 mod side_by_side;
 
-use core::array;
-
 use super::key::Schedule;
-use super::rounds::{Keys, PerRounds, Rounds, Schedules, each_round};
+use super::rounds::{Keys, PerRounds, Rounds};
 use super::{BLOCK, KeySize, Message, Records};
-use crate::ahead;
 use crate::arch::blocks::Vector;
 use crate::arrays::each;
 use crate::machine::Machine;
+pub(crate) use around::{Around, Groups, Second, Transform, ahead, load, store};
 use side_by_side::side_by_side;
-
-/// What a mode does to consecutive registers of a message.
-pub(crate) trait Transform<V: Vector> {
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
-}
-
-/// What such a mode does around the rounds of the cipher.
-pub(crate) trait Around<V: Vector>: Copy {
-    /// Whether the rounds are those of decryption.
-    const INVERSE: bool;
-    type Rounds: Schedules<V>;
-
-    fn rounds(&self) -> &Self::Rounds;
-
-    /// What the cipher takes for the next register of the message, and what [`Around::behind`] does.
-    fn ahead(&mut self, data: V) -> (V, V);
-
-    /// The register's result, of the cipher's and the second of [`Around::ahead`].
-    #[inline(always)]
-    fn behind(cipher: V, second: V) -> V {
-        cipher.xor(second)
-    }
-}
-
-impl<V: Vector, T: Around<V>> Transform<V> for T {
-    #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        apply_each(array::from_mut(self), data)
-    }
-}
-
-/// Applies each of `N` to its share of `G` registers, side by side.
-#[inline(always)]
-fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    these: &mut [T; N],
-    data: [V; G],
-) -> [V; G] {
-    let share = const { G / N };
-    let (mut state, mut second) = (data, data);
-    each!(G, |I| {
-        (state[I], second[I]) = these[I / share].ahead(data[I]);
-    });
-    turn(these, state, second)
-}
-
-/// The results of what [`Around::ahead`] of `N` has made of `G` registers.
-#[inline(always)]
-fn turn<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    these: &[T; N],
-    mut state: [V; G],
-    second: [V; G],
-) -> [V; G] {
-    let share = const { G / N };
-    each!(G, |I| {
-        state[I] = state[I].xor(these[I / share].rounds().key(0));
-    });
-    each_round!(these[0].rounds().number(), |r| {
-        each!(G, |I| {
-            let key = these[I / share].rounds().key(r);
-            state[I] = if const { T::INVERSE } {
-                state[I].aes_dec(key)
-            } else {
-                state[I].aes_enc(key)
-            };
-        });
-        // Else one register's rounds may come behind all others', and then wait.
-        V::pin(&mut state);
-    });
-    each!(G, |I| {
-        let key = these[I / share].rounds().last_key();
-        let cipher = if const { T::INVERSE } {
-            state[I].aes_dec_last(key)
-        } else {
-            state[I].aes_enc_last(key)
-        };
-        state[I] = T::behind(cipher, second[I]);
-    });
-    state
-}
 
 /// A mode of messages with a key and an IV.
 pub(crate) trait Mode {
@@ -389,41 +309,35 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
     len: usize,
 ) {
     let mut done = 0;
+    let registers = len.div_ceil(V::BYTES);
+    let mut some = if registers == G {
+        G
+    } else {
+        transform.first::<G>(registers)
+    };
     // SAFETY: each access lies below `len`.
     unsafe {
-        if len.is_multiple_of(G * V::BYTES) {
-            if len == G * V::BYTES {
-                return last::<V, T, G>(proof, transform, source, target, len);
+        loop {
+            let (from, to) = (source.add(done), target.add(done));
+            let bytes = (V::BYTES * some).min(len - done);
+            match some {
+                0 => {}
+                1 => last::<V, T, 1>(proof, transform, from, to, bytes),
+                2 => last::<V, T, 2>(proof, transform, from, to, bytes),
+                3 => last::<V, T, 3>(proof, transform, from, to, bytes),
+                4 if const { G > 4 } => last::<V, T, 4>(proof, transform, from, to, bytes),
+                5 if const { G > 4 } => last::<V, T, 5>(proof, transform, from, to, bytes),
+                6 if const { G > 4 } => last::<V, T, 6>(proof, transform, from, to, bytes),
+                7 if const { G > 4 } => last::<V, T, 7>(proof, transform, from, to, bytes),
+                _ => last::<V, T, G>(proof, transform, from, to, bytes),
             }
-        } else {
-            let first = len.div_ceil(V::BYTES) % G;
-            done = len.min(V::BYTES * first);
-            match first {
-                1 => last::<V, T, 1>(proof, transform, source, target, done),
-                2 => last::<V, T, 2>(proof, transform, source, target, done),
-                3 => last::<V, T, 3>(proof, transform, source, target, done),
-                4 if const { G > 4 } => last::<V, T, 4>(proof, transform, source, target, done),
-                5 if const { G > 4 } => last::<V, T, 5>(proof, transform, source, target, done),
-                6 if const { G > 4 } => last::<V, T, 6>(proof, transform, source, target, done),
-                7 if const { G > 4 } => last::<V, T, 7>(proof, transform, source, target, done),
-                _ => {}
+            done += bytes;
+            let (from, to) = (source.add(done), target.add(done));
+            done += transform.apply_groups::<G>(proof, from, to, len - done);
+            if len == done {
+                return;
             }
-        }
-        while len - done >= G * V::BYTES {
-            ahead::ask(source, len, done, G * V::BYTES);
-            let mut data = [V::zero(proof); G];
-            each!(G, |I| {
-                data[I] = V::load(proof, source.add(done + V::BYTES * I));
-            });
-            let data = transform.apply(data);
-            each!(G, |I| {
-                data[I].store(target.add(done + V::BYTES * I));
-            });
-            done += G * V::BYTES;
-        }
-        if len > done {
-            let (source, target) = (source.add(done), target.add(done));
-            last::<V, T, G>(proof, transform, source, target, len - done);
+            some = (len - done).div_ceil(V::BYTES);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::message::{Part, Piece, in_pieces};
 use super::rounds::{Keys, Rounds};
-use super::sweep::{Around, Mode, run_records};
+use super::sweep::{Around, Mode, Second, run_records};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
 use crate::machine::Machine;
@@ -54,7 +54,7 @@ pub(super) struct Cfb<V, const ROUNDS: usize, K> {
 }
 
 macro_rules! modes {
-    ($($mode:ident $transform:ident $key:ident $inverse:literal, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
+    ($($mode:ident $transform:ident $key:ident $inverse:literal $second:ident, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
         impl Mode for $mode {
             type Key = $key;
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $transform<V, ROUNDS, K>;
@@ -77,6 +77,7 @@ macro_rules! modes {
 
         impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $transform<V, ROUNDS, K> {
             const INVERSE: bool = $inverse;
+            const SECOND: Second = Second::$second;
             type Rounds = Rounds<V, ROUNDS, K>;
 
             #[inline(always)]
@@ -95,6 +96,6 @@ macro_rules! modes {
 }
 
 modes! {
-    CbcMode Cbc DecryptKey true, shifted data => (data, shifted);
-    CfbMode Cfb EncryptKey false, shifted data => (shifted, data);
+    CbcMode Cbc DecryptKey true BlockBefore, shifted data => (data, shifted);
+    CfbMode Cfb EncryptKey false Data, shifted data => (shifted, data);
 }

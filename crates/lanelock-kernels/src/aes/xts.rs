@@ -2,10 +2,11 @@
 
 use core::array;
 
-use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Transform, sweep};
+use super::rounds::{PerRounds, Rounds, each_round};
+use super::sweep::{Groups, Transform, load, store, sweep};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
+use crate::arrays::{each, from_fn};
 use crate::machine::Machine;
 
 /// One data unit, or the next part of one.
@@ -243,8 +244,56 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         let first = low.xor3(high.low_to_high(), reduced);
         Self {
             rounds: *rounds,
-            next: [first, times_x(first, V::BLOCKS)],
+            next: [first, first.times_x(V::BLOCKS)],
         }
+    }
+
+    /// A group of registers of one block from memory to memory, with these tweaks; returns the next group's, which
+    /// are made between the rounds.
+    ///
+    /// # Safety
+    /// `source` is valid for reads and `target` for writes of so many registers.
+    #[inline(always)]
+    unsafe fn group<const G: usize>(
+        &self,
+        tweaks: [V; G],
+        source: *const u8,
+        target: *mut u8,
+    ) -> [V; G] {
+        let rounds = &self.rounds;
+        // SAFETY: the caller's promise.
+        let mut data = unsafe { load::<V, G>(rounds.proof(), source) };
+        let (first, last) = (rounds.at(0), rounds.last());
+        each!(G, |I| {
+            data[I] = data[I].xor(tweaks[I]).xor(first);
+        });
+        let (mut next, mut carries) = (tweaks, tweaks[G - 1].carries());
+        each_round!(rounds.count(), |r| {
+            let key = rounds.at(r);
+            each!(G, |I| {
+                data[I] = if ENCRYPT {
+                    data[I].aes_enc(key)
+                } else {
+                    data[I].aes_dec(key)
+                };
+            });
+            // Else two after two would be turned.
+            V::pin(&mut data);
+            if r <= G {
+                next[r - 1] = next[(r + G - 2) % G].double(&mut carries);
+            }
+        });
+        each!(G, |I| {
+            let added = last.xor(tweaks[I]);
+            data[I] = if ENCRYPT {
+                data[I].aes_enc_last(added)
+            } else {
+                data[I].aes_dec_last(added)
+            };
+        });
+        // SAFETY: the caller's promise.
+        unsafe { store(data, target) };
+        next
     }
 
     /// The tweaks of the next register, for registers of four blocks: by those of two registers
@@ -276,19 +325,16 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
 {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
-        let first = self.next[0];
-        let mut tweaks = [first; G];
-        for (i, tweak) in tweaks.iter_mut().enumerate() {
-            *tweak = if const { V::BLOCKS == 4 } {
-                self.step()
-            } else {
-                times_x(first, V::BLOCKS * i)
-            };
-            data[i] = data[i].xor(*tweak);
-        }
-        if const { V::BLOCKS != 4 } {
-            self.next[0] = times_x(first, V::BLOCKS * G);
-        }
+        let tweaks: [V; G] = if const { V::BLOCKS == 4 } {
+            from_fn(|_| self.step())
+        } else {
+            let (tweaks, next) = self.next[0].times_powers_of_x();
+            self.next[0] = next;
+            tweaks
+        };
+        each!(G, |I| {
+            data[I] = data[I].xor(tweaks[I]);
+        });
         if const { G == 4 || G == 8 } {
             // Before the rounds, which would keep what comes behind them, the next registers' tweaks
             // among it, out of the CPU's queues.
@@ -308,15 +354,29 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
         }
         turned
     }
-}
 
-/// Multiplies each block by x to the power of `n`, at most 32.
-#[inline(always)]
-fn times_x<V: Vector>(blocks: V, n: usize) -> V {
-    debug_assert!(n <= 32);
-    #[expect(clippy::cast_possible_truncation)]
-    let n = n as u32;
-    let carries = blocks.shr64(64 - n);
-    let reduced = carries.clmul::<0x01>(V::splat(blocks.proof(), 0x87));
-    blocks.shl64(n).xor3(carries.low_to_high(), reduced)
+    #[inline(always)]
+    unsafe fn apply_groups<const G: usize>(
+        &mut self,
+        proof: V::Proof,
+        source: *const u8,
+        target: *mut u8,
+        len: usize,
+    ) -> usize {
+        let mut groups = Groups::<V, G>::new(source, target, len);
+        if const { V::BLOCKS > 1 || V::REGISTERS > 16 } {
+            while let Some((source, target)) = groups.take() {
+                // SAFETY: the caller's promises.
+                unsafe { store(self.apply(load::<V, G>(proof, source)), target) };
+            }
+        } else if len >= G * V::BYTES {
+            let (mut tweaks, _) = self.next[0].times_powers_of_x::<G>();
+            while let Some((source, target)) = groups.take() {
+                // SAFETY: the caller's promises.
+                tweaks = unsafe { self.group(tweaks, source, target) };
+            }
+            self.next[0] = tweaks[0];
+        }
+        groups.done
+    }
 }

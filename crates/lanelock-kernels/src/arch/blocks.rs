@@ -5,6 +5,7 @@ mod single;
 pub(crate) use single::{keep_number, load_number, one_block, store_number};
 
 use super::register::{Code, Proof, Register};
+use crate::arrays::from_fn;
 
 /// A register of [`Vector::BLOCKS`] blocks and the operations on it, block by block. Loads and
 /// stores need no alignment.
@@ -13,11 +14,16 @@ pub(crate) trait Vector: Register {
     const BLOCKS: usize;
     /// Bytes per register.
     const BYTES: usize = 16 * Self::BLOCKS;
+    /// How many such registers there are.
+    const REGISTERS: usize = 32;
     /// Whether loads and stores of some bytes cost no more than those of whole registers.
     const MASKS: bool = false;
     /// Whether registers in flight side by side are faster than one after the other. Where they are
     /// not, the code for several of them is not compiled: a condition on this is a constant.
     const SIDE_BY_SIDE: bool = true;
+    /// Whether messages whose blocks do not wait for each other may come one by one. Else the code for that is not
+    /// compiled, either.
+    const FED: bool = Self::BLOCKS > 1;
     /// Carry-less multiplications of a product of blocks: three, with sums of halves (Karatsuba), or
     /// four.
     const PRODUCTS: usize = 3;
@@ -173,6 +179,42 @@ pub(crate) trait Vector: Register {
     fn shl64(self, bits: u32) -> Self;
     /// Shifts each 64-bit half to the right; zero from 64 bits on.
     fn shr64(self, bits: u32) -> Self;
+
+    /// Multiplies each block by x to the power of `n`, at most 32, in the field of XTS (IEEE 1619, section 5.2).
+    #[inline(always)]
+    fn times_x(self, n: usize) -> Self {
+        debug_assert!(n <= 32);
+        #[expect(clippy::cast_possible_truncation)]
+        let n = n as u32;
+        let carries = self.shr64(64 - n);
+        let reduced = carries.clmul::<0x01>(Self::splat(self.proof(), 0x87));
+        self.shl64(n).xor3(carries.low_to_high(), reduced)
+    }
+    /// [`Vector::times_x`] of `n` registers, for each `n` below `G`; and that of `G`.
+    #[inline(always)]
+    fn times_powers_of_x<const G: usize>(self) -> ([Self; G], Self) {
+        if const { Self::BLOCKS > 1 || Self::REGISTERS > 16 } {
+            let products = from_fn(|n| self.times_x(Self::BLOCKS * n));
+            return (products, self.times_x(Self::BLOCKS * G));
+        }
+        let (mut next, mut carries) = (self, self.carries());
+        let products = from_fn(|_| {
+            let product = next;
+            next = product.double(&mut carries);
+            product
+        });
+        (products, next)
+    }
+    /// What [`Vector::double`] begins with: the bits that leave the halves of a block in the next steps.
+    #[inline(always)]
+    fn carries(self) -> Self {
+        self
+    }
+    /// Multiplies each block by x, up to 24 times from the block whose carries these were.
+    #[inline(always)]
+    fn double(self, _: &mut Self) -> Self {
+        self.times_x(1)
+    }
 
     /// Moves each block up by one place; the last block of `before` becomes block 0.
     fn shift_in(self, before: Self) -> Self;

@@ -40,7 +40,7 @@ pub(crate) fn variants(machine: Machine) -> [Option<Machine>; 5] {
     let without_sha = machine.sha.map(|_| machine.without_sha());
     let narrower = match (machine.digits, machine.blocks) {
         (_, BlockSet::Ymm(token)) => Some(Machine {
-            blocks: BlockSet::Xmm(token.avx2().aesni()),
+            blocks: BlockSet::XmmAvx(token.avx2()),
             digits: DigitSet::Portable,
             ..machine
         }),

@@ -23,7 +23,7 @@ use crate::machine::Machine;
 ///     type Word = u32;
 ///     const EXTENSION: Option<unsafe fn(*mut [u32; 8], *const *const u8, usize, usize)> = None;
 ///     fn has_extension(_: lanelock_kernels::Machine) -> bool { false }
-///     const FEW: [usize; 3] = [1; 3];
+///     const FEW: [usize; 4] = [1; 4];
 ///     unsafe fn compress<V, B, N>(_: &mut [V; 8], _: &mut B, _: N) {}
 /// }
 ///
@@ -64,10 +64,10 @@ pub trait Compress: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'st
     #[doc(hidden)]
     fn has_extension(machine: Machine) -> bool;
     /// Up to this many messages in flight, [`Self::EXTENSION`] is faster than lanes of 512 bits: where
-    /// rounds of several messages overlap ([`Machine::sha_overlaps`]), and where they do not; then, than
-    /// lanes of 256 bits.
+    /// rounds of several messages overlap ([`Machine::sha_pace`]), and where they do not; then, than
+    /// lanes of 256 bits, and than those where rounds of SHA-1 are sparse.
     #[doc(hidden)]
-    const FEW: [usize; 3];
+    const FEW: [usize; 4];
 
     /// One block of every lane; it is replaced by the next one, if there is one.
     ///
@@ -114,7 +114,7 @@ macro_rules! algorithm {
         impl Compress for $type {
             type Word = $word;
             const EXTENSION: Option<Compression<$word>> = $extension;
-            const FEW: [usize; 3] = $few;
+            const FEW: [usize; 4] = $few;
 
             fn has_extension(machine: Machine) -> bool {
                 machine.$proof.is_some()
@@ -142,7 +142,7 @@ algorithm!(
     sha1::compress,
     sha::SHA1,
     sha,
-    [8, 4, 32],
+    [8, 4, 32, 6],
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0]
 );
 algorithm!(
@@ -154,7 +154,7 @@ algorithm!(
     sha2::compress_256,
     sha::SHA256,
     sha,
-    [12, 8, 32],
+    [12, 8, 32, 32],
     [
         0xc105_9ed8, 0x367c_d507, 0x3070_dd17, 0xf70e_5939, 0xffc0_0b31, 0x6858_1511, 0x64f9_8fa7,
         0xbefa_4fa4,
@@ -169,7 +169,7 @@ algorithm!(
     sha2::compress_256,
     sha::SHA256,
     sha,
-    [12, 8, 32],
+    [12, 8, 32, 32],
     [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
         0x5be0_cd19,
@@ -184,7 +184,7 @@ algorithm!(
     sha2::compress_512,
     sha::SHA512,
     sha512,
-    [1; 3],
+    [1; 4],
     [
         0xcbbb_9d5d_c105_9ed8, 0x629a_292a_367c_d507, 0x9159_015a_3070_dd17, 0x152f_ecd8_f70e_5939,
         0x6733_2667_ffc0_0b31, 0x8eb4_4a87_6858_1511, 0xdb0c_2e0d_64f9_8fa7, 0x47b5_481d_befa_4fa4,
@@ -199,7 +199,7 @@ algorithm!(
     sha2::compress_512,
     sha::SHA512,
     sha512,
-    [1; 3],
+    [1; 4],
     [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
         0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,

@@ -7,7 +7,7 @@ use super::step::Step;
 use crate::arch::words::{Pair, Registers, Row, WideWord, WordLanes};
 use crate::arch::{Integers, of_words};
 use crate::hash::{Algorithm, Job};
-use crate::machine::Machine;
+use crate::machine::{Machine, ShaPace};
 
 /// The compressions of one algorithm on one machine: chosen once, when a session is made.
 ///
@@ -47,11 +47,17 @@ impl<A: Algorithm> Kernels<A> {
     #[inline(always)]
     pub(super) fn table(machine: Machine) -> &'static Self {
         let extension = A::EXTENSION.is_some() && A::has_extension(machine);
+        let pace = machine.sha_pace;
         of_words!(machine.words, |S| match (extension, S::BITS > 64) {
             (true, true) if S::BITS < 256 => const { &Self::EXTENSION },
-            (true, true) if S::BITS < 512 => const { &Self::beside_extension::<S>(2) },
-            (true, true) if machine.sha_overlaps => const { &Self::beside_extension::<S>(0) },
-            (true, true) => const { &Self::beside_extension::<S>(1) },
+            (true, true) if S::BITS < 512 => match pace {
+                ShaPace::SparseSha1 => const { &Self::beside_extension::<S>(3) },
+                _ => const { &Self::beside_extension::<S>(2) },
+            },
+            (true, true) => match pace {
+                ShaPace::OneByOne => const { &Self::beside_extension::<S>(1) },
+                _ => const { &Self::beside_extension::<S>(0) },
+            },
             (false, true) => const { &Self::in_lanes::<S>(Step::alone::<S>()) },
             (true, false) => const { &Self::EXTENSION },
             (false, false) => const { &Self::PORTABLE },

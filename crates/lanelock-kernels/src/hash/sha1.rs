@@ -80,6 +80,13 @@ fn round<V: WordLanes<Word = u32>, const FUNCTION: u8, const EXTEND: bool>(
         MAJORITY => b.majority(c, d),
         _ => b.xor3(c, d),
     };
-    let next = rest.add(mixed).add(a.rotate::<27, 5>()).here();
-    [next, a, b.rotate::<2, 30>(), c, d]
+    let (rest, turned) = (rest.add(mixed), b.rotate::<2, 30>());
+    // Where there are few registers, the compiler would put off what no next round waits for, and have none left.
+    let (rest, turned) = if V::HOLDS_ROWS {
+        (rest, turned)
+    } else {
+        (rest.here(), turned.here())
+    };
+    let next = rest.add(a.rotate::<27, 5>()).here();
+    [next, a, turned, c, d]
 }

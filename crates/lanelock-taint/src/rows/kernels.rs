@@ -22,7 +22,13 @@ pub fn rows() -> Vec<Row> {
 
 fn tiers(row: &jobs::Row) -> &'static [Tier] {
     match row.registers {
-        Registers::Blocks => &[Tier::Portable, Tier::AesNi, Tier::Vaes256, Tier::Avx512],
+        Registers::Blocks => &[
+            Tier::Portable,
+            Tier::AesNi,
+            Tier::Avx2,
+            Tier::Vaes256,
+            Tier::Avx512,
+        ],
         Registers::Words => &[Tier::Portable, Tier::Avx2, Tier::Avx512Bw, Tier::Avx512],
         Registers::WordsOrSha => &[
             Tier::Portable,

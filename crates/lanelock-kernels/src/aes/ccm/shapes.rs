@@ -79,7 +79,7 @@ unsafe fn sort(list: &mut [*mut Job<'_>], most: usize, few: usize) -> usize {
 
 /// Most bytes of messages that are faster in fours, or in eights, than in lanes: where those are not filled, any
 /// number; and where each has a key of its own, lanes have more to gather. Registers of 512 bits gain more
-/// from being filled.
+/// from being filled; of registers of one block, fours and the key stream beside them keep busy as many.
 ///
 /// # Safety
 /// As for [`order`].
@@ -92,9 +92,8 @@ unsafe fn most_in_fours(jobs: Jobs<'_, '_>, lanes: usize) -> usize {
     match (lanes, jobs.len(), one_key) {
         // Eights on registers of 512 bits as llvm-mca estimates: on Sapphire Rapids they wait for their own rounds.
         (32, 9.., true) => 2048,
-        (16 | 32, _, true) => usize::MAX,
+        (8, ..) | (16 | 32, _, true) => usize::MAX,
         (32, 9.., false) => 384,
-        (_, _, true) => 512,
-        (_, _, false) => 768,
+        _ => 768,
     }
 }

@@ -10,6 +10,7 @@ use crate::aes::key::ROUND_KEYS;
 use crate::aes::rounds::each_round;
 use crate::arch::blocks::{Kernel, Vector};
 use crate::arch::prefetch;
+use crate::arrays::from_fn;
 
 /// The last block of each lane, if no text is written.
 pub(super) struct Ends {
@@ -106,6 +107,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Shape<T, G, ONE_KEY> {
     const fn held<V: Vector>() -> (usize, usize) {
         match (ONE_KEY, V::BLOCKS, G) {
             (false, 4, 4) => (G, G),
+            (false, 1, GROUPS) => (0, G - 1),
             (false, 2, GROUPS) => (0, G - 2),
             _ => (0, 0),
         }
@@ -209,20 +211,38 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             let [here, other] = &mut lines;
             let mut here: *mut [V; 4] = here.as_mut_ptr().cast();
             let mut other: *mut [V; 4] = other.as_mut_ptr().cast();
-            // What is not written has its last line, which may be padded, for a rest.
+            // What is not written has its last line, which may be padded, for a rest. Nothing is transposed in
+            // registers of one lane.
+            let each = const { if V::BLOCKS == 1 { 1 } else { 4 } };
             let full = if T::MODE.writes() {
                 step.blocks
             } else {
                 step.blocks - 1
-            } / 4;
-            let (end, rest) = (LINE * full, step.blocks - 4 * full);
+            } / each;
+            let (end, rest) = (BLOCK * each * full, step.blocks - each * full);
             // Lines before this are asked for when the one `AHEAD` before them is read.
             let asked = if const { !ONE_KEY && V::BLOCKS == 2 } && end >= LONG {
                 end
             } else {
                 0
             };
-            if const { Self::held::<V>().0 == G } {
+            if const { V::BLOCKS == 1 } {
+                // All lanes have read their blocks before one is written, which may be there twice.
+                let sources: [*const u8; G] = from_fn(|g| *source.add(g));
+                let targets: [*mut u8; G] = from_fn(|g| *step.target.add(g));
+                for offset in (0..end).step_by(BLOCK) {
+                    let mut text = [V::zero(proof); G];
+                    for g in 0..G {
+                        text[g] = V::load(proof, sources[g].add(offset));
+                    }
+                    chain!(|g| text[g]);
+                    if T::MODE.writes() {
+                        for g in 0..G {
+                            text[g].store(targets[g].add(offset));
+                        }
+                    }
+                }
+            } else if const { Self::held::<V>().0 == G } {
                 // In memory it would cost more than it looks: stores and so many loads of keys get in
                 // each other's way.
                 for offset in (0..end).step_by(LINE) {

@@ -195,11 +195,12 @@ impl<'k, I: Iterator<Item = MacJob<'k>>> Kernel for Fed<I> {
 }
 
 /// Up to how many messages are faster one by one: short ones of one length than in registers that they
-/// fill in part, and those of several lengths.
+/// fill in part, and those of several lengths; any, where a register holds one block and no others share it.
 #[inline(always)]
 fn few(machine: &Machine, first: &Job<'_>, one_length: bool) -> usize {
     let width = machine.blocks.count();
     match one_length {
+        _ if width == 1 && machine.is_fed_few() => usize::MAX,
         true if first.aad_len > BLOCK * width => 0,
         true => 3,
         false if width == 1 => 0,

@@ -3,7 +3,8 @@
 
 use core::ptr;
 
-use super::{Mode, apply_each, turn};
+use super::Mode;
+use super::around::{apply_each, turn};
 use crate::aes::key::Schedule;
 use crate::aes::rounds::Rounds;
 use crate::aes::{BLOCK, Records};

@@ -23,11 +23,14 @@ use zmm::Zmm;
 
 use core::arch::x86_64::{_mm_aeskeygenassist_si128, _mm_cvtsi128_si32, _mm_set1_epi32};
 
-use super::detect::{AesNi, Avx512, Vaes256};
+use super::detect::{AesNi, Avx2, Avx512, Vaes256};
 use crate::aes::KeySize;
 use crate::aes::rounds::{ANY, PerRounds, WithRounds};
 use crate::arch::Block;
 use crate::arch::blocks::{Kernel, Vector};
+
+/// The registers of one block where there is AVX2.
+type XmmAvx = Xmm<true, Avx2>;
 
 /// Which registers AES runs on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,8 @@ pub(crate) enum BlockSet {
     Zmm(Avx512, Products),
     /// Two blocks per register.
     Ymm(Vaes256),
+    /// One block per register, in the encoding of AVX.
+    XmmAvx(Avx2),
     /// One block per register.
     Xmm(AesNi),
     /// One block in plain integers.
@@ -65,6 +70,7 @@ impl BlockSet {
             match self {
                 Self::Zmm(proof, _) => <Zmm>::enter(proof, kernel),
                 Self::Ymm(proof) => Ymm::enter(proof, kernel),
+                Self::XmmAvx(proof) => XmmAvx::enter(proof, kernel),
                 Self::Xmm(proof) => <Xmm>::enter(proof, kernel),
                 Self::Portable => Block::enter((), kernel),
             }
@@ -83,6 +89,7 @@ impl BlockSet {
             match self {
                 Self::Zmm(proof, _) => enter_sized::<Zmm, K>(proof, size, kernel),
                 Self::Ymm(proof) => enter_sized::<Ymm, K>(proof, size, kernel),
+                Self::XmmAvx(proof) => enter_sized::<XmmAvx, K>(proof, size, kernel),
                 Self::Xmm(proof) => enter_sized::<Xmm, K>(proof, size, kernel),
                 Self::Portable => Block::enter((), (kernel, WithRounds::<ANY>)),
             }
@@ -157,7 +164,7 @@ impl BlockSet {
         match self {
             Self::Zmm(..) => <Zmm>::BLOCKS,
             Self::Ymm(_) => Ymm::BLOCKS,
-            Self::Xmm(_) => <Xmm>::BLOCKS,
+            Self::XmmAvx(_) | Self::Xmm(_) => <Xmm>::BLOCKS,
             Self::Portable => Block::BLOCKS,
         }
     }

@@ -7,7 +7,7 @@ use super::blocks::Products;
 use super::digits::rounds_as_told;
 use super::{BlockSet, DigitSet, TowardZero, WordSet, frame};
 use crate::arch::register::{Code, Proof};
-use crate::machine::{Machine, Tier};
+use crate::machine::{Machine, ShaPace, Tier};
 
 /// The widest registers of a tier, if this CPU and its operating system have them.
 pub(crate) fn machine(tier: Tier) -> Option<Machine> {
@@ -15,7 +15,11 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
         tier,
         blocks: BlockSet::Xmm(AesNi::detect()?),
         sha: ShaNi::detect(),
-        sha_overlaps: features() & INTEL == 0,
+        sha_pace: match features() {
+            found if found & INTEL != 0 => ShaPace::OneByOne,
+            found if found & SPARSE_SHA1 != 0 => ShaPace::SparseSha1,
+            _ => ShaPace::Overlapping,
+        },
         ..Machine::PORTABLE
     };
     match tier {
@@ -29,19 +33,26 @@ pub(crate) fn machine(tier: Tier) -> Option<Machine> {
                 ..narrow
             })
         }
-        Tier::Avx512Bw => Some(Machine {
-            words: WordSet::Zmm(Avx512Bw::detect()?, None),
-            digits: narrow_digits(),
-            // The CPUs without VAES begin one round a cycle, and it takes four.
-            keyed_registers: 4,
-            ..narrow
-        }),
-        Tier::Avx2 => Some(Machine {
-            words: WordSet::Ymm(Avx2::detect()?),
-            blocks: Vaes256::detect().map_or(narrow.blocks, BlockSet::Ymm),
-            digits: narrow_digits(),
-            ..narrow
-        }),
+        Tier::Avx512Bw => {
+            let token = Avx512Bw::detect()?;
+            Some(Machine {
+                words: WordSet::Zmm(token, None),
+                blocks: BlockSet::XmmAvx(token.avx2()),
+                digits: narrow_digits(),
+                // The CPUs without VAES begin one round a cycle, and it takes four.
+                keyed_registers: 4,
+                ..narrow
+            })
+        }
+        Tier::Avx2 => {
+            let token = Avx2::detect()?;
+            Some(Machine {
+                words: WordSet::Ymm(token),
+                blocks: Vaes256::detect().map_or(BlockSet::XmmAvx(token), BlockSet::Ymm),
+                digits: narrow_digits(),
+                ..narrow
+            })
+        }
         Tier::AesNi => Some(narrow),
         Tier::Neon | Tier::Portable => None,
     }
@@ -263,6 +274,7 @@ const FMA: u32 = 1 << 7;
 const INTEL: u32 = 1 << 8;
 const AVX512BW: u32 = 1 << 9; // F, DQ, BW, VL
 const AVX_IFMA: u32 = 1 << 10;
+const SPARSE_SHA1: u32 = 1 << 11;
 const KNOWN: u32 = 1 << 31;
 
 /// What [`features`] has found; zero before it was asked.
@@ -325,8 +337,15 @@ fn ask() -> u32 {
     if sse && all(one.ecx, &[1, 25]) {
         found |= AESNI; // PCLMULQDQ, AES
     }
+    let family = (one.eax >> 8 & 15) + (one.eax >> 20 & 255);
     if sse && all(ebx7, &[29]) {
         found |= SHANI;
+        // No bit says so: AMD's family 17h from model 30h on (Zen 2). Those below, Zen and Zen+, have datapaths of
+        // 128 bits, which lanes go through in two turns.
+        let model = (one.eax >> 4 & 15) | (one.eax >> 12 & 0xf0);
+        if amd && family == 0x17 && model >= 0x30 {
+            found |= SPARSE_SHA1;
+        }
     }
     if saves_ymm && all(one.ecx, &[28]) && all(ebx7, &[3, 5, 8]) {
         found |= AVX2; // AVX; BMI1, AVX2, BMI2
@@ -350,7 +369,6 @@ fn ask() -> u32 {
             found |= IFMA;
         }
         // No bit says so: AMD's family 1Ah (Zen 5) has the datapaths, all others so far have not.
-        let family = (one.eax >> 8 & 15) + (one.eax >> 20 & 255);
         if amd && family >= 0x1a {
             found |= TWO_ROUNDS;
         }

@@ -1,7 +1,7 @@
 //! The counter mode of GCM-SIV.
 
 use crate::aes::rounds::{Keys, Rounds};
-use crate::aes::sweep::{Around, Mode};
+use crate::aes::sweep::{Around, Mode, Second};
 use crate::aes::{BLOCK, EncryptKey};
 use crate::arch::blocks::Vector;
 
@@ -43,6 +43,7 @@ pub(super) struct KeyStream<V, const ROUNDS: usize, K> {
 
 impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUNDS, K> {
     const INVERSE: bool = false;
+    const SECOND: Second = Second::Data;
     type Rounds = Rounds<V, ROUNDS, K>;
 
     #[inline(always)]

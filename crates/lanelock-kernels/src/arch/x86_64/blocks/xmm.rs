@@ -1,39 +1,57 @@
-//! One block per register: AES-NI and PCLMULQDQ.
+//! One block per register: AES-NI and PCLMULQDQ, in the encoding of SSE or, where there is AVX2, in that of AVX.
 
 use core::arch::x86_64::*;
 
 use crate::arch::blocks::{Vector, one_block};
-use crate::arch::register::Register;
-use crate::arch::x86_64::detect::AesNi;
+use crate::arch::register::{Proof, Register};
+use crate::arch::x86_64::detect::{AesNi, Avx2};
 use crate::arrays::each;
 
 /// A register of 128 bits, and the proof of its instructions; GHASH's polynomials are `MIRRORED` or not.
+/// The instructions are the same under [`Avx2`], but leave both operands as they were, and take one from
+/// memory wherever it lies.
 #[derive(Clone, Copy)]
-pub(crate) struct Xmm<const MIRRORED: bool = true>(__m128i, AesNi);
+pub(crate) struct Xmm<const MIRRORED: bool = true, P = AesNi>(__m128i, P);
 
 const _: () = assert!(size_of::<Xmm>() == 16);
 
-impl<const MIRRORED: bool> Register for Xmm<MIRRORED> {
-    type Proof = AesNi;
+/// The proofs of registers of one block.
+pub(crate) trait OneBlock: Proof {
+    /// [`Vector::FED`].
+    const FED: bool;
+}
+
+impl OneBlock for AesNi {
+    const FED: bool = false;
+}
+
+impl OneBlock for Avx2 {
+    const FED: bool = true;
+}
+
+impl<const MIRRORED: bool, P: OneBlock> Register for Xmm<MIRRORED, P> {
+    type Proof = P;
 
     #[inline(always)]
-    fn proof(self) -> AesNi {
+    fn proof(self) -> P {
         self.1
     }
 }
 
-impl<const MIRRORED: bool> Vector for Xmm<MIRRORED> {
+impl<const MIRRORED: bool, P: OneBlock> Vector for Xmm<MIRRORED, P> {
     const MIRRORED: bool = MIRRORED;
-    one_block!(AesNi);
+    const FED: bool = P::FED;
+    const REGISTERS: usize = 16;
+    one_block!(P);
 
     #[inline(always)]
-    fn zero(proof: AesNi) -> Self {
+    fn zero(proof: P) -> Self {
         // SAFETY: SSE2 is part of x86-64.
         Self(unsafe { _mm_setzero_si128() }, proof)
     }
 
     #[inline(always)]
-    unsafe fn load(proof: AesNi, from: *const u8) -> Self {
+    unsafe fn load(proof: P, from: *const u8) -> Self {
         // SAFETY: the caller's 16 bytes.
         Self(unsafe { _mm_loadu_si128(from.cast()) }, proof)
     }
@@ -115,6 +133,27 @@ impl<const MIRRORED: bool> Vector for Xmm<MIRRORED> {
         // SAFETY: `self.1` is the proof of PCLMULQDQ.
         let result = unsafe { _mm_clmulepi64_si128::<HALVES>(self.0, other.0) };
         Self(result, self.1)
+    }
+
+    #[inline(always)]
+    fn carries(self) -> Self {
+        // The highest words of the halves, each in the half that its bits enter.
+        // SAFETY: SSE2 is part of x86-64.
+        Self(unsafe { _mm_shuffle_epi32::<0x5f>(self.0) }, self.1)
+    }
+
+    #[inline(always)]
+    fn double(self, carries: &mut Self) -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        let doubled = unsafe {
+            let entering = _mm_and_si128(
+                _mm_srai_epi32::<31>(carries.0),
+                _mm_set_epi32(0, 1, 0, 0x87),
+            );
+            carries.0 = _mm_add_epi32(carries.0, carries.0);
+            _mm_xor_si128(_mm_add_epi64(self.0, self.0), entering)
+        };
+        Self(doubled, self.1)
     }
 
     #[inline(always)]

@@ -25,6 +25,7 @@ impl Register for Ymm {
 
 impl Vector for Ymm {
     const BLOCKS: usize = 2;
+    const REGISTERS: usize = 16;
     type Single = Xmm;
 
     #[inline(always)]

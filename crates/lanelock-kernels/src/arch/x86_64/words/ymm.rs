@@ -194,6 +194,25 @@ unsafe impl WordLanes for U32x8 {
     );
 
     #[inline(always)]
+    fn here(self) -> Self {
+        #[inline]
+        #[target_feature(enable = "avx")]
+        fn here(mut register: __m256i) -> __m256i {
+            // SAFETY: no instruction is emitted; the register keeps its value.
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(ymm_reg) register,
+                    options(nostack, preserves_flags, nomem)
+                );
+            }
+            register
+        }
+        // SAFETY: the token is the proof of AVX2.
+        Self(unsafe { here(self.0) }, self.1)
+    }
+
+    #[inline(always)]
     fn quarter_rounds(rows: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
         let proof = rows[0][0].1;
         let registers = map(rows, |row| map(row, |word: Self| word.0));

@@ -1,0 +1,280 @@
+//! What modes whose blocks do not wait for each other do around the rounds of the cipher, a group of registers
+//! at a time.
+
+use core::array;
+use core::marker::PhantomData;
+
+use crate::aes::BLOCK;
+use crate::aes::rounds::{Schedules, each_round};
+use crate::ahead::ask;
+use crate::arch::blocks::Vector;
+use crate::arrays::each;
+
+/// What a mode does to consecutive registers of a message.
+pub(crate) trait Transform<V: Vector> {
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
+
+    /// How many of a message's registers, fewer than `G`, come before groups of `G`.
+    #[inline(always)]
+    fn first<const G: usize>(&mut self, registers: usize) -> usize {
+        registers % G
+    }
+
+    /// [`Transform::apply`] from memory to memory, for whole groups of `G` registers; returns the bytes that they have.
+    ///
+    /// # Safety
+    /// `source` is valid for reads and `target` for writes of `len` bytes, and they are identical or disjoint.
+    #[inline(always)]
+    unsafe fn apply_groups<const G: usize>(
+        &mut self,
+        proof: V::Proof,
+        source: *const u8,
+        target: *mut u8,
+        len: usize,
+    ) -> usize {
+        let mut groups = Groups::<V, G>::new(source, target, len);
+        while let Some((source, target)) = groups.take() {
+            // SAFETY: the caller's promises.
+            unsafe { store(self.apply(load::<V, G>(proof, source)), target) };
+        }
+        groups.done
+    }
+}
+
+/// What [`Around::behind`] takes beside the key.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) enum Second {
+    /// The data of the register.
+    Data,
+    /// Each block's the one before it, as it was.
+    BlockBefore,
+    /// Nothing.
+    Nothing,
+}
+
+/// What such a mode does around the rounds of the cipher.
+pub(crate) trait Around<V: Vector>: Copy {
+    /// Whether the rounds are those of decryption.
+    const INVERSE: bool;
+    /// What the second of [`Around::ahead`] is.
+    const SECOND: Second;
+    type Rounds: Schedules<V>;
+
+    fn rounds(&self) -> &Self::Rounds;
+
+    /// What the cipher takes for the next register of the message, and what [`Around::behind`] does.
+    fn ahead(&mut self, data: V) -> (V, V);
+
+    /// The same of the next group of registers, with the key before the first round added to what the cipher takes.
+    #[inline(always)]
+    fn ahead_of_group<const G: usize>(&mut self, data: [V; G]) -> ([V; G], [V; G]) {
+        ahead(array::from_mut(self), data)
+    }
+
+    /// [`Transform::first`].
+    #[inline(always)]
+    fn first<const G: usize>(&mut self, registers: usize) -> usize {
+        registers % G
+    }
+
+    /// What the last round adds, of its key and the second of [`Around::ahead`].
+    #[inline(always)]
+    fn behind(key: V, second: V) -> V {
+        key.xor(second)
+    }
+}
+
+impl<V: Vector, T: Around<V>> Transform<V> for T {
+    #[inline(always)]
+    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+        apply_each(array::from_mut(self), data)
+    }
+
+    #[inline(always)]
+    fn first<const G: usize>(&mut self, registers: usize) -> usize {
+        Around::first::<G>(self, registers)
+    }
+
+    /// Where there are no registers for what comes behind the rounds, it is loaded a second time.
+    #[inline(always)]
+    unsafe fn apply_groups<const G: usize>(
+        &mut self,
+        proof: V::Proof,
+        source: *const u8,
+        target: *mut u8,
+        len: usize,
+    ) -> usize {
+        let mut groups = Groups::<V, G>::new(source, target, len);
+        while let Some((source, target)) = groups.take() {
+            // SAFETY: the caller's promises. The block before a register but the first is in the one before.
+            unsafe {
+                let data = load::<V, G>(proof, source);
+                let (state, mut second) = self.ahead_of_group(data);
+                let these = array::from_ref(self);
+                let state = middle(these, state);
+                if const { V::REGISTERS <= 2 * G } {
+                    match T::SECOND {
+                        Second::Data => second = load(proof, source),
+                        Second::BlockBefore => each!(G, |I| {
+                            if const { I != 0 } {
+                                second[I] = V::load(proof, source.add(V::BYTES * I - BLOCK));
+                            }
+                        }),
+                        Second::Nothing => {}
+                    }
+                }
+                store(end(these, state, second), target);
+            }
+        }
+        groups.done
+    }
+}
+
+/// Whole groups of `G` registers from memory to memory.
+pub(crate) struct Groups<V, const G: usize> {
+    source: *const u8,
+    target: *mut u8,
+    len: usize,
+    /// The bytes of those that were taken.
+    pub done: usize,
+    registers: PhantomData<V>,
+}
+
+impl<V: Vector, const G: usize> Groups<V, G> {
+    #[inline(always)]
+    pub fn new(source: *const u8, target: *mut u8, len: usize) -> Self {
+        Self {
+            source,
+            target,
+            len,
+            done: 0,
+            registers: PhantomData,
+        }
+    }
+
+    /// Where the next group lies, if there is one.
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<(*const u8, *mut u8)> {
+        let (at, bytes) = (self.done, const { G * V::BYTES });
+        if self.len - at < bytes {
+            return None;
+        }
+        ask(self.source, self.len, at, bytes);
+        self.done += bytes;
+        Some((self.source.wrapping_add(at), self.target.wrapping_add(at)))
+    }
+}
+
+/// Applies each of `N` to its share of `G` registers, side by side.
+#[inline(always)]
+pub(super) fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &mut [T; N],
+    data: [V; G],
+) -> [V; G] {
+    let (state, second) = ahead(these, data);
+    end(these, middle(these, state), second)
+}
+
+/// [`Around::ahead`] of each of `N`, for its share of `G` registers, with the key before the first round added.
+#[inline(always)]
+pub(crate) fn ahead<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &mut [T; N],
+    data: [V; G],
+) -> ([V; G], [V; G]) {
+    let share = const { G / N };
+    let (mut state, mut second) = (data, data);
+    each!(G, |I| {
+        (state[I], second[I]) = these[I / share].ahead(data[I]);
+    });
+    (begin(these, state), second)
+}
+
+/// The results of what [`Around::ahead`] of `N` has made of `G` registers.
+#[inline(always)]
+pub(super) fn turn<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &[T; N],
+    state: [V; G],
+    second: [V; G],
+) -> [V; G] {
+    end(these, middle(these, begin(these, state)), second)
+}
+
+/// The key before the first round added.
+#[inline(always)]
+fn begin<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &[T; N],
+    mut state: [V; G],
+) -> [V; G] {
+    let share = const { G / N };
+    each!(G, |I| {
+        state[I] = state[I].xor(these[I / share].rounds().key(0));
+    });
+    state
+}
+
+/// The rounds of `G` registers but the last.
+#[inline(always)]
+fn middle<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &[T; N],
+    mut state: [V; G],
+) -> [V; G] {
+    let share = const { G / N };
+    each_round!(these[0].rounds().number(), |r| {
+        each!(G, |I| {
+            let key = these[I / share].rounds().key(r);
+            state[I] = if const { T::INVERSE } {
+                state[I].aes_dec(key)
+            } else {
+                state[I].aes_enc(key)
+            };
+        });
+        // Else one register's rounds may come behind all others', and then wait.
+        V::pin(&mut state);
+    });
+    state
+}
+
+/// The last round, and [`Around::behind`].
+#[inline(always)]
+fn end<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    these: &[T; N],
+    mut state: [V; G],
+    second: [V; G],
+) -> [V; G] {
+    let share = const { G / N };
+    each!(G, |I| {
+        let added = T::behind(these[I / share].rounds().last_key(), second[I]);
+        state[I] = if const { T::INVERSE } {
+            state[I].aes_dec_last(added)
+        } else {
+            state[I].aes_enc_last(added)
+        };
+    });
+    state
+}
+
+/// Registers from memory.
+///
+/// # Safety
+/// `source` is valid for reads of so many.
+#[inline(always)]
+pub(crate) unsafe fn load<V: Vector, const G: usize>(proof: V::Proof, source: *const u8) -> [V; G] {
+    let mut data = [V::zero(proof); G];
+    each!(G, |I| {
+        // SAFETY: the caller's promise.
+        data[I] = unsafe { V::load(proof, source.add(V::BYTES * I)) };
+    });
+    data
+}
+
+/// Registers to memory.
+///
+/// # Safety
+/// `target` is valid for writes of so many registers.
+#[inline(always)]
+pub(crate) unsafe fn store<V: Vector, const G: usize>(data: [V; G], target: *mut u8) {
+    each!(G, |I| {
+        // SAFETY: the caller's promise.
+        unsafe { data[I].store(target.add(V::BYTES * I)) };
+    });
+}
