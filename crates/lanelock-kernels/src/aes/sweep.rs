@@ -295,8 +295,8 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
 /// the CPU's queues.
 const GROUP: usize = 4;
 
-/// [`sweep`] by `G` registers. Those that do not fill a group come first: at the end, their rounds
-/// would wait for each other.
+/// [`sweep`] by `G` registers. Those that do not fill a group come first, as at the end their rounds would
+/// wait for each other; some at the end, too, where a mode begins its groups elsewhere.
 ///
 /// # Safety
 /// As for [`sweep`].

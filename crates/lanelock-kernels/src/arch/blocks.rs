@@ -14,7 +14,7 @@ pub(crate) trait Vector: Register {
     const BLOCKS: usize;
     /// Bytes per register.
     const BYTES: usize = 16 * Self::BLOCKS;
-    /// How many such registers there are.
+    /// How many such registers there are; of integers, as if there were enough.
     const REGISTERS: usize = 32;
     /// Whether loads and stores of some bytes cost no more than those of whole registers.
     const MASKS: bool = false;
@@ -22,7 +22,7 @@ pub(crate) trait Vector: Register {
     /// not, the code for several of them is not compiled: a condition on this is a constant.
     const SIDE_BY_SIDE: bool = true;
     /// Whether messages whose blocks do not wait for each other may come one by one. Else the code for that is not
-    /// compiled, either.
+    /// compiled.
     const FED: bool = Self::BLOCKS > 1;
     /// Carry-less multiplications of a product of blocks: three, with sums of halves (Karatsuba), or
     /// four.
@@ -205,7 +205,8 @@ pub(crate) trait Vector: Register {
         });
         (products, next)
     }
-    /// What [`Vector::double`] begins with: the bits that leave the halves of a block in the next steps.
+    /// What [`Vector::double`] begins with, where it is faster so: the bits that leave the halves of a block in the
+    /// next steps.
     #[inline(always)]
     fn carries(self) -> Self {
         self
