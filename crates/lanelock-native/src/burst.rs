@@ -101,25 +101,21 @@ pub(crate) fn append<T, const N: usize>(
     debug_assert!(items.next().is_none(), "there is room for every item");
 }
 
-/// Every burst, on a machine whose messages are best taken one by one.
-pub(crate) fn fed_on(machine: Machine) -> Fed {
-    if machine.is_fed() {
-        Fed::ALL
-    } else {
-        Fed::NONE
-    }
+/// Every burst, if messages are best taken one by one.
+pub(crate) fn fed_if(one_by_one: bool) -> Fed {
+    if one_by_one { Fed::ALL } else { Fed::NONE }
 }
 
-/// As [`fed_on`], for ciphers of independent blocks, of which some machines are fed a few messages, long ones, and
-/// those of many keys.
+/// For ciphers of independent blocks: every burst on some machines, and on others a few messages, long ones, and those
+/// of many keys.
 pub(crate) fn fed_blocks_on(machine: Machine) -> Fed {
     if !machine.is_fed_few() {
-        return fed_on(machine);
+        return fed_if(machine.is_fed());
     }
     Fed {
         few: 7,
         most: u32::MAX,
-        lengths: [65, u32::MAX],
+        lengths: [machine.fed_from(), u32::MAX],
         many_keys: true,
         ..Fed::NONE
     }

@@ -20,7 +20,7 @@ use lanelock_kernels::aes::gcm::{
 use lanelock_kernels::aes::{BLOCK, Piece};
 
 use crate::aead::{Aead, Message, Scattered};
-use crate::burst::{BURST, Mapped, fed_on};
+use crate::burst::{BURST, Mapped, fed_if};
 use crate::carry::Carry;
 use crate::in_place::RecordAead;
 use crate::mac::{self, Mac};
@@ -366,7 +366,7 @@ impl Mac for Gmac {
     }
 
     fn fed(&self) -> Fed {
-        fed_on(self.machine)
+        fed_if(self.machine.is_fed_macs())
     }
 
     #[inline(always)]

@@ -20,12 +20,25 @@ impl Machine {
         self.blocks.count() >= WIDE
     }
 
-    /// Whether that is so for a few of them, for long ones, and for those of many keys: on registers of one and two
-    /// blocks under AVX2. Short ones of one key keep those busier side by side, once they are enough to make up for
-    /// finding those that are alike.
+    /// Whether that is so for a few of them, for [long ones](Machine::fed_from), and for those of many keys: on registers
+    /// of one and two blocks under AVX2. Short ones of one key keep those busier side by side, once they are enough to
+    /// make up for finding those that are alike.
     #[must_use]
     pub fn is_fed_few(self) -> bool {
         matches!(self.tier, Tier::Avx2 | Tier::Avx512Bw)
+    }
+
+    /// From how many bytes on a message is long for a machine that [is fed a few](Machine::is_fed_few).
+    #[must_use]
+    pub fn fed_from(self) -> u32 {
+        // Messages of four blocks each, two after the other, keep registers of one block as busy as side by side.
+        if self.blocks.count() == 1 { 17 } else { 65 }
+    }
+
+    /// Whether that is so for GMAC: on registers of one block under AVX2, too, which no two messages share.
+    #[must_use]
+    pub fn is_fed_macs(self) -> bool {
+        self.is_fed() || self.is_fed_few() && self.blocks.count() == 1
     }
 
     /// Whether products of blocks, as in GCM, run beside rounds of AES. Else the two take turns.

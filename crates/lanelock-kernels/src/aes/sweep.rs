@@ -11,7 +11,7 @@ use super::{BLOCK, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
 use crate::arrays::each;
 use crate::machine::Machine;
-pub(crate) use around::{Around, Groups, Second, Transform, ahead, load, store};
+pub(crate) use around::{Around, Groups, Second, Transform, ahead, each_group, load, store};
 use side_by_side::side_by_side;
 
 /// A mode of messages with a key and an IV.
@@ -155,7 +155,12 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
     number
 }
 
-/// A message with a key of its own. With `FEW`, one of at most two registers of two blocks has code of its own.
+/// Most bytes of a message that has code of its own, for each number of registers: it takes little longer than to
+/// find out how it begins and whether it has ended.
+const FEW_BYTES: usize = 4 * BLOCK;
+
+/// A message with a key of its own. With `FEW`, one of at most [`FEW_BYTES`] has code of its own, unless those are
+/// a register.
 ///
 /// # Safety
 /// As for [`sweep_each`].
@@ -174,8 +179,16 @@ unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize, const FEW: bool>(
         let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
         let mut transform = M::start(rounds, message.iv);
         let (source, target) = (message.source, message.target);
-        if const { !FEW || V::BLOCKS != 2 } || len > 2 * V::BYTES {
+        if const { !FEW || V::BYTES >= FEW_BYTES } {
             sweep(proof, &mut transform, source, target, len);
+        } else if len == V::BYTES {
+            last::<V, _, 1>(proof, &mut transform, source, target, V::BYTES);
+        } else if len > FEW_BYTES {
+            sweep(proof, &mut transform, source, target, len);
+        } else if const { V::BLOCKS == 1 } && len > 3 * V::BYTES {
+            last::<V, _, 4>(proof, &mut transform, source, target, len);
+        } else if const { V::BLOCKS == 1 } && len > 2 * V::BYTES {
+            last::<V, _, 3>(proof, &mut transform, source, target, len);
         } else if len > V::BYTES {
             last::<V, _, 2>(proof, &mut transform, source, target, len);
         } else if len > 0 {
@@ -318,20 +331,21 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
     // SAFETY: each access lies below `len`.
     unsafe {
         loop {
-            let (from, to) = (source.add(done), target.add(done));
-            let bytes = (V::BYTES * some).min(len - done);
-            match some {
-                0 => {}
-                1 => last::<V, T, 1>(proof, transform, from, to, bytes),
-                2 => last::<V, T, 2>(proof, transform, from, to, bytes),
-                3 => last::<V, T, 3>(proof, transform, from, to, bytes),
-                4 if const { G > 4 } => last::<V, T, 4>(proof, transform, from, to, bytes),
-                5 if const { G > 4 } => last::<V, T, 5>(proof, transform, from, to, bytes),
-                6 if const { G > 4 } => last::<V, T, 6>(proof, transform, from, to, bytes),
-                7 if const { G > 4 } => last::<V, T, 7>(proof, transform, from, to, bytes),
-                _ => last::<V, T, G>(proof, transform, from, to, bytes),
+            if some > 0 {
+                let (from, to) = (source.add(done), target.add(done));
+                let bytes = (V::BYTES * some).min(len - done);
+                match some {
+                    1 => last::<V, T, 1>(proof, transform, from, to, bytes),
+                    2 => last::<V, T, 2>(proof, transform, from, to, bytes),
+                    3 => last::<V, T, 3>(proof, transform, from, to, bytes),
+                    4 if const { G > 4 } => last::<V, T, 4>(proof, transform, from, to, bytes),
+                    5 if const { G > 4 } => last::<V, T, 5>(proof, transform, from, to, bytes),
+                    6 if const { G > 4 } => last::<V, T, 6>(proof, transform, from, to, bytes),
+                    7 if const { G > 4 } => last::<V, T, 7>(proof, transform, from, to, bytes),
+                    _ => last::<V, T, G>(proof, transform, from, to, bytes),
+                }
+                done += bytes;
             }
-            done += bytes;
             let (from, to) = (source.add(done), target.add(done));
             done += transform.apply_groups::<G>(proof, from, to, len - done);
             if len == done {

@@ -3,7 +3,7 @@
 use core::array;
 
 use super::rounds::{PerRounds, Rounds, each_round};
-use super::sweep::{Groups, Transform, load, store, sweep};
+use super::sweep::{Groups, Transform, each_group, load, store, sweep};
 use super::{BLOCK, DecryptKey, EncryptKey, KeySize};
 use crate::arch::blocks::Vector;
 use crate::arrays::{each, from_fn};
@@ -248,8 +248,8 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         }
     }
 
-    /// A group of registers of one block from memory to memory, with these tweaks; returns the next group's, which
-    /// are made between the rounds.
+    /// A group of registers that [carry](Vector::CARRIES) from memory to memory, with these tweaks; returns the next
+    /// group's, which are made between the rounds.
     ///
     /// # Safety
     /// `source` is valid for reads and `target` for writes of so many registers.
@@ -267,20 +267,25 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         each!(G, |I| {
             data[I] = data[I].xor(tweaks[I]).xor(first);
         });
-        let (mut next, mut carries) = (tweaks, tweaks[G - 1].carries());
+        let mut next = tweaks;
+        let mut step = [tweaks[G - 1], tweaks[G - 1].carries()];
         each_round!(rounds.count(), |r| {
             let key = rounds.at(r);
-            each!(G, |I| {
-                data[I] = if ENCRYPT {
-                    data[I].aes_enc(key)
-                } else {
-                    data[I].aes_dec(key)
-                };
-            });
-            // Else two after two would be turned.
-            V::pin(&mut data);
-            if r <= G {
-                next[r - 1] = next[(r + G - 2) % G].double(&mut carries);
+            if r > G {
+                round::<V, ENCRYPT, 0, 4, G>(&mut data, key);
+            } else {
+                // With more rounds in a row, the tweak's instructions would wait for those, and they for it.
+                let [tweak, carries] = step;
+                round::<V, ENCRYPT, 0, 1, G>(&mut data, key);
+                let mut entering = [carries.entering()];
+                V::pin(&mut entering);
+                round::<V, ENCRYPT, 1, 2, G>(&mut data, key);
+                step = [tweak.add64(tweak), carries.add32(carries)];
+                V::pin(&mut step);
+                round::<V, ENCRYPT, 2, 3, G>(&mut data, key);
+                step[0] = step[0].xor(entering[0]);
+                next[r - 1] = step[0];
+                round::<V, ENCRYPT, 3, 4, G>(&mut data, key);
             }
         });
         each!(G, |I| {
@@ -307,6 +312,28 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Mask<V, ROUNDS, ENCRYP
         self.next = [after, tweaks.bytes_up().xor(reduced)];
         tweaks
     }
+}
+
+/// A round of the registers in these quarters, which keeps its place.
+#[inline(always)]
+fn round<V: Vector, const ENCRYPT: bool, const FROM: usize, const TO: usize, const G: usize>(
+    data: &mut [V; G],
+    key: V,
+) {
+    each!(G, |I| {
+        if const { is_within(4 * I / G, FROM, TO) } {
+            data[I] = if ENCRYPT {
+                data[I].aes_enc(key)
+            } else {
+                data[I].aes_dec(key)
+            };
+        }
+    });
+    V::pin(data);
+}
+
+const fn is_within(n: usize, from: usize, to: usize) -> bool {
+    from <= n && n < to
 }
 
 /// x to the power of the block's number.
@@ -363,13 +390,12 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
         target: *mut u8,
         len: usize,
     ) -> usize {
+        if const { !V::CARRIES } {
+            // SAFETY: the caller's promises.
+            return unsafe { each_group::<V, Self, G>(self, proof, source, target, len) };
+        }
         let mut groups = Groups::<V, G>::new(source, target, len);
-        if const { V::BLOCKS > 1 || V::REGISTERS > 16 } {
-            while let Some((source, target)) = groups.take() {
-                // SAFETY: the caller's promises.
-                unsafe { store(self.apply(load::<V, G>(proof, source)), target) };
-            }
-        } else if len >= G * V::BYTES {
+        if len >= G * V::BYTES {
             let (mut tweaks, _) = self.next[0].times_powers_of_x::<G>();
             while let Some((source, target)) = groups.take() {
                 // SAFETY: the caller's promises.

@@ -24,6 +24,9 @@ pub(crate) trait Vector: Register {
     /// Whether messages whose blocks do not wait for each other may come one by one. Else the code for that is not
     /// compiled.
     const FED: bool = Self::BLOCKS > 1;
+    /// Whether blocks are multiplied by x, one time after the other, by [`Vector::carries`]: instructions that take the
+    /// place of fewer rounds of AES than carry-less multiplications.
+    const CARRIES: bool = false;
     /// Carry-less multiplications of a product of blocks: three, with sums of halves (Karatsuba), or
     /// four.
     const PRODUCTS: usize = 3;
@@ -193,28 +196,27 @@ pub(crate) trait Vector: Register {
     /// [`Vector::times_x`] of `n` registers, for each `n` below `G`; and that of `G`.
     #[inline(always)]
     fn times_powers_of_x<const G: usize>(self) -> ([Self; G], Self) {
-        if const { Self::BLOCKS > 1 || Self::REGISTERS > 16 } {
+        if const { !Self::CARRIES } {
             let products = from_fn(|n| self.times_x(Self::BLOCKS * n));
             return (products, self.times_x(Self::BLOCKS * G));
         }
         let (mut next, mut carries) = (self, self.carries());
         let products = from_fn(|_| {
             let product = next;
-            next = product.double(&mut carries);
+            next = product.add64(product).xor(carries.entering());
+            carries = carries.add32(carries);
             product
         });
         (products, next)
     }
-    /// What [`Vector::double`] begins with, where it is faster so: the bits that leave the halves of a block in the
-    /// next steps.
-    #[inline(always)]
+    /// The bits that leave the halves of a block, one each time that it is multiplied by x, up to 24 times; only where
+    /// [`Vector::CARRIES`]. Each 32-bit word is doubled each time.
     fn carries(self) -> Self {
-        self
+        unreachable!("registers that carry")
     }
-    /// Multiplies each block by x, up to 24 times from the block whose carries these were.
-    #[inline(always)]
-    fn double(self, _: &mut Self) -> Self {
-        self.times_x(1)
+    /// Of [`Vector::carries`] what enters the halves of a block the next time.
+    fn entering(self) -> Self {
+        unreachable!("registers that carry")
     }
 
     /// Moves each block up by one place; the last block of `before` becomes block 0.

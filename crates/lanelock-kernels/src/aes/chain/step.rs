@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ptr;
 
 use super::keys::MOST;
 use super::{GROUPS, LANES, Mode, Tail};
@@ -169,6 +170,16 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
             for g in 0..G {
                 state[g] = V::gather(proof, step.chaining.add(V::BLOCKS * g));
             }
+            macro_rules! rounds_but_last {
+                () => {
+                    each_round!(rounds, |r| {
+                        for g in 0..G {
+                            state[g] = state[g].aes_enc(key(g, r));
+                        }
+                        V::pin(&mut state);
+                    });
+                };
+            }
             // Block `j` of each lane: `text` is that of a register.
             macro_rules! chain {
                 (|$g:ident| $text:expr) => {
@@ -178,12 +189,7 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                             Mode::Cfb | Mode::Ofb => state[$g].xor(key($g, 0)),
                         };
                     }
-                    each_round!(rounds, |r| {
-                        for g in 0..G {
-                            state[g] = state[g].aes_enc(key(g, r));
-                        }
-                        V::pin(&mut state);
-                    });
+                    rounds_but_last!();
                     for $g in 0..G {
                         state[$g] = state[$g].aes_enc_last(last_key($g));
                         let text = &mut $text;
@@ -227,19 +233,52 @@ impl<T: Tail, const G: usize, const ONE_KEY: bool> Kernel for Shape<T, G, ONE_KE
                 0
             };
             if const { V::BLOCKS == 1 } {
-                // All lanes have read their blocks before one is written, which may be there twice.
                 let sources: [*const u8; G] = from_fn(|g| *source.add(g));
-                let targets: [*mut u8; G] = from_fn(|g| *step.target.add(g));
-                for offset in (0..end).step_by(BLOCK) {
-                    let mut text = [V::zero(proof); G];
-                    for g in 0..G {
-                        text[g] = V::load(proof, sources[g].add(offset));
+                if T::MODE.writes() {
+                    let targets: [*mut u8; G] = from_fn(|g| *step.target.add(g));
+                    // All lanes have read their blocks before one is written, which may be there twice.
+                    macro_rules! chain_each_to {
+                        ($targets:expr) => {
+                            for offset in (0..end).step_by(BLOCK) {
+                                let mut text = [V::zero(proof); G];
+                                for g in 0..G {
+                                    text[g] = V::load(proof, sources[g].add(offset));
+                                }
+                                chain!(|g| text[g]);
+                                for g in 0..G {
+                                    text[g].store($targets[g].add(offset));
+                                }
+                            }
+                        };
                     }
-                    chain!(|g| text[g]);
-                    if T::MODE.writes() {
+                    let mut in_place = true;
+                    for g in 0..G {
+                        in_place &= ptr::eq(sources[g], targets[g]);
+                    }
+                    // Addresses have registers, then: to load each one for each block takes as long as a tenth of
+                    // the rounds.
+                    if in_place {
+                        chain_each_to!(sources.map(<*const u8>::cast_mut));
+                    } else {
+                        chain_each_to!(targets);
+                    }
+                } else if end > 0 {
+                    // The last round key and the first of the next block go in with that block, as in a lone chain.
+                    let mut seam = [V::zero(proof); G];
+                    for g in 0..G {
+                        seam[g] = last_key(g).xor(key(g, 0));
+                        state[g] = state[g].xor3(V::load(proof, sources[g]), key(g, 0));
+                    }
+                    for offset in (BLOCK..end).step_by(BLOCK) {
+                        rounds_but_last!();
                         for g in 0..G {
-                            text[g].store(targets[g].add(offset));
+                            let text = V::load(proof, sources[g].add(offset));
+                            state[g] = state[g].aes_enc_last(text.xor(seam[g]));
                         }
+                    }
+                    rounds_but_last!();
+                    for g in 0..G {
+                        state[g] = state[g].aes_enc_last(last_key(g));
                     }
                 }
             } else if const { Self::held::<V>().0 == G } {

@@ -10,7 +10,6 @@ use super::lot::{Ends, Lot, add_aad, lot, write_tags};
 use super::products::Sum;
 use super::table::POWERS;
 use super::{J0, Job, Key, Known};
-use crate::aes::fed::WIDE;
 use crate::aes::rounds::{ANY, InMemory, Rounds, each_round};
 use crate::aes::{BLOCK, Message, ecb};
 use crate::arch::blocks::{Kernel, Vector};
@@ -162,7 +161,7 @@ pub unsafe fn authenticate_lone(machine: &Machine, job: &mut MacJob<'_>) {
     unsafe { machine.blocks.run_hash(Alone(&mut job.0)) }
 }
 
-/// Computes the tag of each job when it is yielded, on a machine that [is fed](Machine::is_fed).
+/// Computes the tag of each job when it is yielded, on a machine that [is fed](Machine::is_fed_macs).
 ///
 /// # Safety
 /// As for [`authenticate_many`], for each job from when it is yielded until this returns; it has an IV of twelve
@@ -180,14 +179,14 @@ impl<'k, I: Iterator<Item = MacJob<'k>>> Kernel for Fed<I> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        if const { V::BLOCKS < WIDE } {
+        if const { !V::FED || V::BLOCKS == 2 } {
             unreachable!("a machine that is fed");
         }
         // Of keys that change from message to message few lines stay near.
         let mut before = ptr::null();
         for MacJob(mut job) in self.0 {
             let key = ptr::from_ref(job.key);
-            let sparing = key != mem::replace(&mut before, key);
+            let sparing = key != mem::replace(&mut before, key) && const { V::BLOCKS > 1 };
             // SAFETY: the contract of `authenticate_fed`.
             unsafe { one::<V>(proof, &mut job, sparing) };
         }

@@ -112,6 +112,11 @@ impl Table {
         sparing: bool,
     ) -> (V, V) {
         debug_assert!((1..=STEPS).contains(&registers));
+        if const { V::BLOCKS == 1 } {
+            // The same powers, on lines that the blocks around chunks read, too.
+            // SAFETY: the caller's promises; there are more powers than steps.
+            return unsafe { Self::from(table, proof, registers, sparing) };
+        }
         // SAFETY: the caller's promises.
         unsafe {
             let h = (&raw const (*table).steps.powers[STEPS - registers]).cast();

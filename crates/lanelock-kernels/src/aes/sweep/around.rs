@@ -11,7 +11,7 @@ use crate::arch::blocks::Vector;
 use crate::arrays::each;
 
 /// What a mode does to consecutive registers of a message.
-pub(crate) trait Transform<V: Vector> {
+pub(crate) trait Transform<V: Vector>: Sized {
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
 
     /// How many of a message's registers, fewer than `G`, come before groups of `G`.
@@ -32,12 +32,8 @@ pub(crate) trait Transform<V: Vector> {
         target: *mut u8,
         len: usize,
     ) -> usize {
-        let mut groups = Groups::<V, G>::new(source, target, len);
-        while let Some((source, target)) = groups.take() {
-            // SAFETY: the caller's promises.
-            unsafe { store(self.apply(load::<V, G>(proof, source)), target) };
-        }
-        groups.done
+        // SAFETY: the caller's promises.
+        unsafe { each_group::<V, Self, G>(self, proof, source, target, len) }
     }
 }
 
@@ -109,20 +105,10 @@ impl<V: Vector, T: Around<V>> Transform<V> for T {
             // SAFETY: the caller's promises. The block before a register but the first is in the one before.
             unsafe {
                 let data = load::<V, G>(proof, source);
-                let (state, mut second) = self.ahead_of_group(data);
+                let (state, second) = self.ahead_of_group(data);
                 let these = array::from_ref(self);
                 let state = middle(these, state);
-                if const { V::REGISTERS <= 2 * G } {
-                    match T::SECOND {
-                        Second::Data => second = load(proof, source),
-                        Second::BlockBefore => each!(G, |I| {
-                            if const { I != 0 } {
-                                second[I] = V::load(proof, source.add(V::BYTES * I - BLOCK));
-                            }
-                        }),
-                        Second::Nothing => {}
-                    }
-                }
+                let second = again::<V, T, 1, G>(proof, second, [source]);
                 store(end(these, state, second), target);
             }
         }
@@ -165,6 +151,26 @@ impl<V: Vector, const G: usize> Groups<V, G> {
     }
 }
 
+/// [`Transform::apply_groups`] by [`Transform::apply`].
+///
+/// # Safety
+/// As for that.
+#[inline(always)]
+pub(crate) unsafe fn each_group<V: Vector, T: Transform<V>, const G: usize>(
+    transform: &mut T,
+    proof: V::Proof,
+    source: *const u8,
+    target: *mut u8,
+    len: usize,
+) -> usize {
+    let mut groups = Groups::<V, G>::new(source, target, len);
+    while let Some((source, target)) = groups.take() {
+        // SAFETY: the caller's promises.
+        unsafe { store(transform.apply(load::<V, G>(proof, source)), target) };
+    }
+    groups.done
+}
+
 /// Applies each of `N` to its share of `G` registers, side by side.
 #[inline(always)]
 pub(super) fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
@@ -173,6 +179,60 @@ pub(super) fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize
 ) -> [V; G] {
     let (state, second) = ahead(these, data);
     end(these, middle(these, state), second)
+}
+
+/// [`apply_each`] from memory, where the registers of each lie one behind the other.
+///
+/// # Safety
+/// Each of `sources` is valid for reads of its share of `G` registers.
+#[inline(always)]
+pub(super) unsafe fn apply_each_at<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    proof: V::Proof,
+    these: &mut [T; N],
+    sources: [*const u8; N],
+) -> [V; G] {
+    let share = const { G / N };
+    let mut data = [V::zero(proof); G];
+    // SAFETY: the caller's promise.
+    unsafe {
+        each!(G, |I| {
+            data[I] = V::load(proof, sources[I / share].add(V::BYTES * (I % share)));
+        });
+        let (state, second) = ahead(these, data);
+        let state = middle(these, state);
+        end(these, state, again::<V, T, N, G>(proof, second, sources))
+    }
+}
+
+/// The second of [`Around::ahead`], loaded a second time where there are no registers to keep it.
+///
+/// # Safety
+/// As for [`apply_each_at`]; nothing was written there since.
+#[inline(always)]
+unsafe fn again<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+    proof: V::Proof,
+    mut second: [V; G],
+    sources: [*const u8; N],
+) -> [V; G] {
+    let share = const { G / N };
+    // A pointer for each register would have no register, either.
+    if const { V::REGISTERS > 2 * G } || share == 1 {
+        return second;
+    }
+    // SAFETY: the caller's promise. The block before a register but the first of a message is in the one before.
+    unsafe {
+        each!(G, |I| {
+            let at = sources[I / share].add(V::BYTES * (I % share));
+            match T::SECOND {
+                Second::Data => second[I] = V::load(proof, at),
+                Second::BlockBefore if !I.is_multiple_of(share) => {
+                    second[I] = V::load(proof, at.sub(BLOCK));
+                }
+                Second::BlockBefore | Second::Nothing => {}
+            }
+        });
+    }
+    second
 }
 
 /// [`Around::ahead`] of each of `N`, for its share of `G` registers, with the key before the first round added.

@@ -42,6 +42,7 @@ impl<const MIRRORED: bool, P: OneBlock> Vector for Xmm<MIRRORED, P> {
     const MIRRORED: bool = MIRRORED;
     const FED: bool = P::FED;
     const REGISTERS: usize = 16;
+    const CARRIES: bool = true;
     one_block!(P);
 
     #[inline(always)]
@@ -143,17 +144,11 @@ impl<const MIRRORED: bool, P: OneBlock> Vector for Xmm<MIRRORED, P> {
     }
 
     #[inline(always)]
-    fn double(self, carries: &mut Self) -> Self {
-        // SAFETY: SSE2 is part of x86-64.
-        let doubled = unsafe {
-            let entering = _mm_and_si128(
-                _mm_srai_epi32::<31>(carries.0),
-                _mm_set_epi32(0, 1, 0, 0x87),
-            );
-            carries.0 = _mm_add_epi32(carries.0, carries.0);
-            _mm_xor_si128(_mm_add_epi64(self.0, self.0), entering)
-        };
-        Self(doubled, self.1)
+    fn entering(self) -> Self {
+        // SAFETY: SSE2 is part of x86-64. 0x87 is what x¹²⁸ is modulo the field's polynomial.
+        let entering =
+            unsafe { _mm_and_si128(_mm_srai_epi32::<31>(self.0), _mm_set_epi32(0, 1, 0, 0x87)) };
+        Self(entering, self.1)
     }
 
     #[inline(always)]
