@@ -1,6 +1,6 @@
 //! Messages one after the other. What is left to hash of each waits until the first registers of
 //! the next are under way: carry-less multiplications of one fill the waiting times of the other's
-//! AES rounds.
+//! AES rounds. Where a register holds one block, the CPU looks that far ahead by itself.
 
 use super::ghash::{Ghash, Values, spares_rest};
 use super::products::lengths;
@@ -23,7 +23,14 @@ impl<const ENCRYPT: bool> PerRounds for InTurn<'_, '_, ENCRYPT> {
         let mut behind: Option<Behind<V, ENCRYPT>> = None;
         for job in self.0 {
             // SAFETY: the creator's promises.
-            behind = Some(unsafe { turn::<V, ROUNDS, ENCRYPT>(proof, job, behind) });
+            unsafe {
+                let turned = turn::<V, ROUNDS, ENCRYPT>(proof, job, behind);
+                if const { ENCRYPT && V::BLOCKS == 1 && V::REGISTERS <= 16 } {
+                    turned.finish();
+                } else {
+                    behind = Some(turned);
+                }
+            }
         }
         if let Some(behind) = behind {
             // SAFETY: the creator's promises.

@@ -325,7 +325,7 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
             };
         }
         // With so many registers: rounds in step, and products between them. Else the rounds of one register
-        // come behind all of another's, and wait.
+        // come behind all of another's, and wait; of registers of one block, too, whatever their number.
         let in_step = const { !ENCRYPT && G > 1 && V::BLOCKS > 2 };
         if !ENCRYPT && !in_step {
             hash.add_registers(data, power);
@@ -343,9 +343,9 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
             for stream in &mut stream {
                 *stream = stream.aes_enc(key);
             }
-            if in_step && r.is_multiple_of(2) {
+            if const { G > 1 && V::BLOCKS == 1 } || in_step && r.is_multiple_of(2) {
                 V::pin(&mut stream);
-                if r <= 8 {
+                if in_step && r <= 8 {
                     hash.add_pair(&data, r.saturating_sub(2), power, false);
                 }
             }

@@ -129,8 +129,8 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 beside.middle(self.rounds.at(r));
+                V::pin(&mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
-                    V::pin(&mut stream);
                     beside.step();
                 }
             });
@@ -260,8 +260,9 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Text<V, ROUNDS, ENCRYP
             each_round!(self.rounds.count(), |r| {
                 self.rounds.middle(r, &mut stream);
                 beside.middle(self.rounds.at(r));
+                // Else the last rounds of each register may come behind all of another's, and wait.
+                V::pin(&mut stream);
                 if r.is_multiple_of(2) && r <= 8 {
-                    V::pin(&mut stream);
                     beside.step();
                     if !ENCRYPT {
                         hash.add_pair(&data, r.saturating_sub(2), power, sparing);
