@@ -83,7 +83,9 @@ pub(crate) trait Around<V: Vector>: Copy {
 impl<V: Vector, T: Around<V>> Transform<V> for T {
     #[inline(always)]
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
-        apply_each(array::from_mut(self), data)
+        let these = array::from_mut(self);
+        let (state, second) = ahead(these, data);
+        end(these, middle(these, state), second)
     }
 
     #[inline(always)]
@@ -171,22 +173,12 @@ pub(crate) unsafe fn each_group<V: Vector, T: Transform<V>, const G: usize>(
     groups.done
 }
 
-/// Applies each of `N` to its share of `G` registers, side by side.
-#[inline(always)]
-pub(super) fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    these: &mut [T; N],
-    data: [V; G],
-) -> [V; G] {
-    let (state, second) = ahead(these, data);
-    end(these, middle(these, state), second)
-}
-
-/// [`apply_each`] from memory, where the registers of each lie one behind the other.
+/// Applies each of `N` to its share of `G` registers, side by side; where they are read, they lie one behind the other.
 ///
 /// # Safety
-/// Each of `sources` is valid for reads of its share of `G` registers.
+/// Each of `sources` is valid for reads of its share.
 #[inline(always)]
-pub(super) unsafe fn apply_each_at<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+pub(super) unsafe fn apply_each<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     proof: V::Proof,
     these: &mut [T; N],
     sources: [*const u8; N],
@@ -207,7 +199,7 @@ pub(super) unsafe fn apply_each_at<V: Vector, T: Around<V>, const N: usize, cons
 /// The second of [`Around::ahead`], loaded a second time where there are no registers to keep it.
 ///
 /// # Safety
-/// As for [`apply_each_at`]; nothing was written there since.
+/// As for [`apply_each`]; nothing was written there since.
 #[inline(always)]
 unsafe fn again<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     proof: V::Proof,

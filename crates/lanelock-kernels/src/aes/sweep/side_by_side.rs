@@ -4,7 +4,7 @@
 use core::ptr;
 
 use super::Mode;
-use super::around::{apply_each_at, turn};
+use super::around::{apply_each, turn};
 use crate::aes::key::Schedule;
 use crate::aes::rounds::Rounds;
 use crate::aes::{BLOCK, Records};
@@ -161,7 +161,7 @@ unsafe fn several<
         for n in 1..N {
             these[n] = M::start(Rounds::in_memory(proof, keys[n]), ivs[n]);
         }
-        let mut data = apply_each_at::<V, _, N, 8>(proof, &mut these, sources);
+        let mut data = apply_each::<V, _, N, 8>(proof, &mut these, sources);
         V::pin(&mut data);
         for i in 0..8 {
             data[i].store(targets[i / EACH].add(V::BYTES * (i % EACH)));
