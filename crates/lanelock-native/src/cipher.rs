@@ -35,23 +35,24 @@ pub(crate) trait Cipher: Send + Sync + 'static {
         Fed::NONE
     }
 
-    /// Runs each message in one piece when it is yielded.
+    /// Runs each message in one piece when it is yielded. The first is expected to have `len` bytes, the others as
+    /// many or more.
     ///
     /// # Safety
     /// As for [`Cipher::run`].
-    unsafe fn run_fed<'k>(&self, _messages: impl Iterator<Item = Message<'k, Self>>)
+    unsafe fn run_fed<'k>(&self, _len: u32, _messages: impl Iterator<Item = Message<'k, Self>>)
     where
         Self: Sized,
     {
         unreachable!("a cipher that says it is fed");
     }
 
-    /// Runs a message in one piece that is alone, which `message` makes.
+    /// Runs a message in one piece that is alone, which `message` makes, each time that it is asked to.
     ///
     /// # Safety
     /// As for [`Cipher::run`].
     #[inline(always)]
-    unsafe fn run_lone<'k>(&self, message: impl FnOnce() -> Message<'k, Self>)
+    unsafe fn run_lone<'k>(&self, mut message: impl FnMut() -> Message<'k, Self>)
     where
         Self: Sized,
     {
@@ -100,17 +101,21 @@ macro_rules! independent {
         #[inline(always)]
         unsafe fn run_fed<'k>(
             &self,
+            len: u32,
             messages: impl Iterator<Item = $crate::cipher::Message<'k, Self>>,
         ) {
             let messages = $crate::burst::Mapped::new(messages, |message| {
                 message.keyed(|cipher: &Self| &cipher.key)
             });
             // SAFETY: as in `run`.
-            unsafe { $fed(self.machine, self.key.size(), messages) };
+            unsafe { $fed(self.machine, self.key.size(), len, messages) };
         }
 
         #[inline(always)]
-        unsafe fn run_lone<'k>(&self, message: impl FnOnce() -> $crate::cipher::Message<'k, Self>) {
+        unsafe fn run_lone<'k>(
+            &self,
+            mut message: impl FnMut() -> $crate::cipher::Message<'k, Self>,
+        ) {
             let message = || message().keyed(|cipher: &Self| &cipher.key);
             // SAFETY: as in `run`.
             unsafe { $lone(self.machine, self.key.size(), message) };
@@ -465,9 +470,10 @@ impl<C: Cipher> EngineSession for CipherSession<C> {
     }
 
     fn feed(&self, feed: &mut Feed<'_, '_>) {
+        let len = feed.first_len();
         let messages = Mapped::new(feed.payloads::<Self>(), Self::message);
         // SAFETY: as in `run_any`: the operations are borrowed for as long as the feed is.
-        unsafe { self.cipher.run_fed(messages) };
+        unsafe { self.cipher.run_fed(len, messages) };
     }
 
     fn process_lone(&self, _: &mut QueueToken, mut op: Lone<'_, '_>) -> Status {

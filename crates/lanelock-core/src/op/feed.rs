@@ -120,6 +120,13 @@ impl<'f, 'a> Feed<'f, 'a> {
         self.session.rules.tag_len()
     }
 
+    /// Bytes of the first operation's input, if it is in one run and not yet taken; else any number.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_len(&self) -> u32 {
+        u32::try_from(self.ops[0].input.size.word()).unwrap_or(u32::MAX)
+    }
+
     /// Payloads and IVs, for sessions of a cipher. The engine has to run each one that it takes, and to drop what
     /// this returns, not to forget it: else those are not counted. Once some are taken, others are to be had from
     /// what this returned alone.

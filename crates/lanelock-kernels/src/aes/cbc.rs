@@ -96,7 +96,11 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
     unsafe { run_records::<CbcMode>(machine, size, records) }
 }
 
-/// As [`decrypt_each`], each when it is yielded if the machine [is fed](Machine::is_fed).
+/// As [`decrypt_each`], each when it is yielded. The first is expected to have `len` bytes, the others as many or
+/// more.
+///
+/// # Panics
+/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`decrypt_each`].
@@ -104,13 +108,14 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
 pub unsafe fn decrypt_fed<'k>(
     machine: Machine,
     size: KeySize,
+    len: u32,
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_fed::<CbcMode>(machine, size, messages) }
+    unsafe { run_fed::<CbcMode>(machine, size, len, messages) }
 }
 
-/// As [`decrypt_fed`], for a message that is alone, which `message` makes.
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
 ///
 /// # Safety
 /// As for [`decrypt_fed`].
@@ -118,7 +123,7 @@ pub unsafe fn decrypt_fed<'k>(
 pub unsafe fn decrypt_lone<'k>(
     machine: Machine,
     size: KeySize,
-    message: impl FnOnce() -> Message<'k, DecryptKey>,
+    message: impl FnMut() -> Message<'k, DecryptKey>,
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_lone::<CbcMode>(machine, size, message) }

@@ -126,8 +126,11 @@ pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'
     unsafe { run_records::<Count>(machine, size, records) }
 }
 
-/// As [`apply_records`], for messages that come one by one, each when it is yielded if the machine
-/// [is fed](Machine::is_fed).
+/// As [`apply_records`], for messages that come one by one, each when it is yielded. The first is expected to have
+/// `len` bytes, the others as many or more.
+///
+/// # Panics
+/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`apply_records`], from when a message is yielded until this returns.
@@ -135,13 +138,14 @@ pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'
 pub unsafe fn apply_fed<'k>(
     machine: Machine,
     size: KeySize,
+    len: u32,
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_fed::<Count>(machine, size, messages) }
+    unsafe { run_fed::<Count>(machine, size, len, messages) }
 }
 
-/// As [`apply_fed`], for a message that is alone, which `message` makes.
+/// As [`apply_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
 ///
 /// # Safety
 /// As for [`apply_fed`].
@@ -149,7 +153,7 @@ pub unsafe fn apply_fed<'k>(
 pub unsafe fn apply_lone<'k>(
     machine: Machine,
     size: KeySize,
-    message: impl FnOnce() -> Message<'k, EncryptKey>,
+    message: impl FnMut() -> Message<'k, EncryptKey>,
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_lone::<Count>(machine, size, message) }
@@ -339,7 +343,10 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUN
     fn ahead_of_group<const G: usize>(&mut self, data: [V; G]) -> ([V; G], [V; G]) {
         if const { Self::ALIGNS && G == ALIGNED } && self.aligned {
             let proof = self.counters.proof();
-            let first = self.counters.reverse().xor(self.rounds.at(0));
+            let mut first = [self.counters.reverse().xor(self.rounds.at(0))];
+            // Else the compiler adds the key to each block.
+            V::pin(&mut first);
+            let [first] = first;
             self.counters = self.counters.add64(V::splat(proof, G as u128));
             // SAFETY: the table has as many blocks.
             let blocks = from_fn(|i| first.xor(unsafe { V::load(proof, NUMBERS[i].as_ptr()) }));
@@ -348,10 +355,11 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUN
         ahead(array::from_mut(self), data)
     }
 
-    /// What an aligned group gains is more than one more group takes, if there are several.
+    /// What aligned groups gain is more than one more group takes, and branches that differ from IV to IV, if there
+    /// are several.
     #[inline(always)]
     fn first<const G: usize>(&mut self, registers: usize) -> usize {
-        self.aligned = const { Self::ALIGNS && G == ALIGNED } && registers >= 4 * G;
+        self.aligned = const { Self::ALIGNS && G == ALIGNED } && registers >= 8 * G;
         if self.aligned {
             usize::from(self.first).wrapping_neg() % G
         } else {

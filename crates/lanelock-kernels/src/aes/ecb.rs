@@ -59,8 +59,11 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
     unsafe { run_records::<DecryptMode>(machine, size, records) }
 }
 
-/// As [`encrypt_records`], for messages that come one by one, each when it is yielded if the machine
-/// [is fed](Machine::is_fed).
+/// As [`encrypt_records`], for messages that come one by one, each when it is yielded. The first is expected to have
+/// `len` bytes, the others as many or more.
+///
+/// # Panics
+/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`encrypt_records`], from when a message is yielded until this returns.
@@ -68,13 +71,14 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
 pub unsafe fn encrypt_fed<'k>(
     machine: Machine,
     size: KeySize,
+    len: u32,
     messages: impl Iterator<Item = Message<'k, EncryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_fed::<EncryptMode>(machine, size, messages) }
+    unsafe { run_fed::<EncryptMode>(machine, size, len, messages) }
 }
 
-/// As [`encrypt_fed`], for a message that is alone, which `message` makes.
+/// As [`encrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
 ///
 /// # Safety
 /// As for [`encrypt_fed`].
@@ -82,14 +86,17 @@ pub unsafe fn encrypt_fed<'k>(
 pub unsafe fn encrypt_lone<'k>(
     machine: Machine,
     size: KeySize,
-    message: impl FnOnce() -> Message<'k, EncryptKey>,
+    message: impl FnMut() -> Message<'k, EncryptKey>,
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_lone::<EncryptMode>(machine, size, message) }
 }
 
-/// As [`decrypt_records`], for messages that come one by one, each when it is yielded if the machine
-/// [is fed](Machine::is_fed).
+/// As [`decrypt_records`], for messages that come one by one, each when it is yielded. The first is expected to have
+/// `len` bytes, the others as many or more.
+///
+/// # Panics
+/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`decrypt_records`], from when a message is yielded until this returns.
@@ -97,13 +104,14 @@ pub unsafe fn encrypt_lone<'k>(
 pub unsafe fn decrypt_fed<'k>(
     machine: Machine,
     size: KeySize,
+    len: u32,
     messages: impl Iterator<Item = Message<'k, DecryptKey>>,
 ) {
     // SAFETY: the caller's contract.
-    unsafe { run_fed::<DecryptMode>(machine, size, messages) }
+    unsafe { run_fed::<DecryptMode>(machine, size, len, messages) }
 }
 
-/// As [`decrypt_fed`], for a message that is alone, which `message` makes.
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
 ///
 /// # Safety
 /// As for [`decrypt_fed`].
@@ -111,7 +119,7 @@ pub unsafe fn decrypt_fed<'k>(
 pub unsafe fn decrypt_lone<'k>(
     machine: Machine,
     size: KeySize,
-    message: impl FnOnce() -> Message<'k, DecryptKey>,
+    message: impl FnMut() -> Message<'k, DecryptKey>,
 ) {
     // SAFETY: the caller's contract.
     unsafe { run_lone::<DecryptMode>(machine, size, message) }

@@ -2,14 +2,13 @@
 //! find the next runs while the CPU waits for the rounds of those before.
 
 use core::marker::PhantomData;
-use core::{iter, ptr};
+use core::ptr;
 
 use super::key::Schedule;
-use super::message::in_records;
-use super::rounds::{PerRounds, Rounds};
-use super::sweep::{Mode, alone, one_block, run_records, sweep};
+use super::rounds::{PerRounds, Rounds, WithRounds};
+use super::sweep::{FEW_BYTES, Mode, alone, one_block, sweep};
 use super::{BLOCK, KeySize, Message};
-use crate::arch::blocks::Vector;
+use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::{Machine, Tier};
 
 impl Machine {
@@ -23,6 +22,7 @@ impl Machine {
     /// Whether that is so for a few of them, for [long ones](Machine::fed_from), and for those of many keys: on registers
     /// of one and two blocks under AVX2. Short ones of one key keep those busier side by side, once they are enough to
     /// make up for finding those that are alike.
+    #[inline]
     #[must_use]
     pub fn is_fed_few(self) -> bool {
         matches!(self.tier, Tier::Avx2 | Tier::Avx512Bw)
@@ -55,34 +55,37 @@ pub(super) const WIDE: usize = 4;
 /// room for it.
 const SHORT: usize = 256;
 
-/// Runs each message when it is yielded, on a machine that [is fed](Machine::is_fed), or
-/// [is fed a few](Machine::is_fed_few), else several at a time.
+/// Runs each message when it is yielded. The first is expected to have `len` bytes, the others as many or more.
+///
+/// # Panics
+/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
-/// Sources, targets and IVs are as for [`run_records`], from when a message is yielded until this
-/// returns. Every key has `size`.
+/// Sources, targets and IVs are as for [`run_records`](super::sweep::run_records), from when a message is yielded
+/// until this returns. Every key has `size`.
 #[inline(always)]
 pub(super) unsafe fn run_fed<'k, M: Mode>(
     machine: Machine,
     size: KeySize,
+    len: u32,
     messages: impl Iterator<Item = Message<'k, M::Key>>,
 ) where
     M::Key: 'k,
 {
-    if !machine.is_fed() && !machine.is_fed_few() {
-        // SAFETY: the caller's contract.
-        return unsafe { run_several::<M>(machine, size, messages) };
-    }
     // SAFETY: the caller's contract.
     unsafe {
-        machine
-            .blocks
-            .run_sized(size, Fed::<M, _>(messages, PhantomData));
+        if len as usize > FEW_BYTES && machine.is_fed_few() {
+            let rest = Rest::<M, _>(None, messages);
+            machine.blocks.run_sized(size, rest);
+        } else {
+            let fed = Fed::<M, _>(messages, PhantomData);
+            machine.blocks.run_sized(size, fed);
+        }
     }
 }
 
 /// Runs the message that `message` makes, which no other follows: nothing is prepared that a loop would use
-/// again.
+/// again. `message` makes it each time that it is asked to.
 ///
 /// # Safety
 /// As for [`run_fed`].
@@ -90,37 +93,16 @@ pub(super) unsafe fn run_fed<'k, M: Mode>(
 pub(super) unsafe fn run_lone<'k, M: Mode>(
     machine: Machine,
     size: KeySize,
-    message: impl FnOnce() -> Message<'k, M::Key>,
+    message: impl FnMut() -> Message<'k, M::Key>,
 ) where
     M::Key: 'k,
 {
     // SAFETY: the caller's contract.
     unsafe {
-        if !machine.is_fed() && !machine.is_fed_few() {
-            run_several::<M>(machine, size, iter::once(message()));
-        } else {
-            machine
-                .blocks
-                .run_sized(size, Lone::<M, _>(message, PhantomData));
-        }
+        machine
+            .blocks
+            .run_sized(size, Lone::<M, _>(message, PhantomData));
     }
-}
-
-/// # Safety
-/// As for [`run_fed`].
-#[cold]
-#[inline(never)]
-unsafe fn run_several<'k, M: Mode>(
-    machine: Machine,
-    size: KeySize,
-    messages: impl Iterator<Item = Message<'k, M::Key>>,
-) where
-    M::Key: 'k,
-{
-    in_records(messages, |records| {
-        // SAFETY: the caller's contract.
-        unsafe { run_records::<M>(machine, size, records) }
-    });
 }
 
 /// Messages for a machine that is fed.
@@ -139,10 +121,8 @@ where
         }
         // SAFETY: the caller's promises.
         unsafe {
-            if const { V::BLOCKS < WIDE } {
-                for message in self.0 {
-                    any::<M, V, ROUNDS>(proof, message);
-                }
+            if const { V::BYTES < FEW_BYTES } {
+                take_few::<M, V, ROUNDS>(proof, self.0);
             } else {
                 take_each::<M, V, ROUNDS>(proof, self.0);
             }
@@ -151,27 +131,119 @@ where
     }
 }
 
-/// What makes a message for a machine that is fed.
+/// Takes messages of at most [`FEW_BYTES`], and leaves the [`Rest`] from the first other one on.
+///
+/// # Safety
+/// As for [`run_fed`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn take_few<'k, M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    mut messages: impl Iterator<Item = Message<'k, M::Key>>,
+) where
+    M::Key: 'k,
+{
+    // SAFETY: the caller's promises.
+    unsafe {
+        while let Some(message) = messages.next() {
+            if message.len as usize > FEW_BYTES || !M::admits(message.iv) {
+                let rest = Rest::<M, _>(Some(message), messages);
+                return V::enter(proof, (rest, WithRounds::<ROUNDS>));
+            }
+            alone::<M, V, ROUNDS>(proof, &message);
+        }
+    }
+}
+
+/// A message, if one was taken already, and those that follow. On its own: short ones need neither its registers
+/// nor its stack.
+struct Rest<'k, M: Mode, I>(Option<Message<'k, M::Key>>, I);
+
+impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Rest<'k, M, I>
+where
+    M::Key: 'k,
+{
+    /// # Safety
+    /// As for [`run_fed`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        if const { !V::FED || V::BYTES >= FEW_BYTES } {
+            unreachable!("a machine that is fed a few");
+        }
+        let Self(mut next, mut messages) = self;
+        // SAFETY: the caller's promises.
+        unsafe {
+            if next.is_none() {
+                next = messages.next();
+            }
+            while let Some(message) = next {
+                any::<M, V, ROUNDS>(proof, message);
+                next = messages.next();
+            }
+        }
+        V::forget(proof);
+    }
+}
+
+/// What makes a message.
 struct Lone<M, F>(F, PhantomData<M>);
 
-impl<'k, M: Mode, F: FnOnce() -> Message<'k, M::Key>> PerRounds for Lone<M, F>
+impl<'k, M: Mode, F: FnMut() -> Message<'k, M::Key>> PerRounds for Lone<M, F>
 where
     M::Key: 'k,
 {
     /// # Safety
     /// As for [`run_lone`].
     #[inline(always)]
-    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { !V::FED } {
-            unreachable!("a machine that is fed");
-        }
-        let message = (self.0)();
-        let len = message.len as usize;
+    unsafe fn run<V: Vector, const ROUNDS: usize>(mut self, proof: V::Proof) {
         // SAFETY: the caller's promises.
-        unsafe { any::<M, V, ROUNDS>(proof, message) };
-        if len > SHORT {
-            V::forget(proof);
+        unsafe {
+            if const { V::BYTES < FEW_BYTES } {
+                let message = (self.0)();
+                if message.len as usize <= FEW_BYTES && M::admits(message.iv) {
+                    alone::<M, V, ROUNDS>(proof, &message);
+                } else {
+                    V::enter(proof, Long::<M, F, ROUNDS>(self.0, PhantomData));
+                }
+            } else {
+                long::<M, V, ROUNDS>(proof, (self.0)());
+            }
         }
+    }
+}
+
+/// As [`Lone`], for a longer message. On its own: a short one needs neither its registers nor its stack.
+struct Long<M, F, const ROUNDS: usize>(F, PhantomData<M>);
+
+impl<'k, M: Mode, F: FnMut() -> Message<'k, M::Key>, const ROUNDS: usize> Kernel
+    for Long<M, F, ROUNDS>
+where
+    M::Key: 'k,
+{
+    type Output = ();
+
+    /// # Safety
+    /// As for [`run_lone`].
+    #[inline(always)]
+    unsafe fn run<V: Vector>(mut self, proof: V::Proof) {
+        // SAFETY: the caller's promises.
+        unsafe { long::<M, V, ROUNDS>(proof, (self.0)()) };
+    }
+}
+
+/// A message alone, perhaps a long one.
+///
+/// # Safety
+/// As for [`any`].
+#[inline(always)]
+unsafe fn long<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: Message<'_, M::Key>,
+) {
+    let len = message.len as usize;
+    // SAFETY: the caller's promises.
+    unsafe { any::<M, V, ROUNDS>(proof, message) };
+    if len > SHORT {
+        V::forget(proof);
     }
 }
 

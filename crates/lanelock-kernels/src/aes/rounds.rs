@@ -171,6 +171,7 @@ impl<V: Vector, const ROUNDS: usize> Rounds<V, ROUNDS, InMemory<V>> {
     pub unsafe fn in_memory(proof: V::Proof, from: *const u8) -> Self {
         // SAFETY: the caller's promise.
         let rounds = unsafe { number_of_rounds::<ROUNDS>(from) };
+        let from = V::in_place(from);
         Self::of(InMemory { from, proof }, rounds)
     }
 }

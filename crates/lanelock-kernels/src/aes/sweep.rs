@@ -157,7 +157,7 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
 
 /// Most bytes of a message that has code of its own, for each number of registers: it takes little longer than to
 /// find out how it begins and whether it has ended.
-const FEW_BYTES: usize = 4 * BLOCK;
+pub(super) const FEW_BYTES: usize = 4 * BLOCK;
 
 /// A message with a key of its own. With `FEW`, one of at most [`FEW_BYTES`] has code of its own, unless those are
 /// a register.

@@ -124,6 +124,13 @@ pub(crate) trait Vector: Register {
     /// after it: interleaving that the compiler would otherwise undo.
     fn pin<const G: usize>(registers: &mut [Self; G]);
 
+    /// The address of round keys, which are loaded where they are used. Else the compiler copies all of them to the
+    /// stack ahead of a loop, if nobody writes them and registers do not hold them.
+    #[inline(always)]
+    fn in_place(keys: *const u8) -> *const u8 {
+        keys
+    }
+
     /// Zeroes the registers that the end of a kernel does not: they would hold whole texts, and what saves
     /// registers, as a dynamic linker does when it binds a function, writes those to memory.
     #[inline(always)]
@@ -244,6 +251,9 @@ struct On<V: Register>(V::Proof);
 
 impl<V: Vector, K: Kernel> Code for (K, On<V>) {
     type Output = K::Output;
+
+    // The stack is aligned to 16 bytes.
+    const SPILLS_LINES: bool = V::BLOCKS > 1;
 
     #[inline(always)]
     fn run(self) -> K::Output {

@@ -24,6 +24,9 @@ pub trait Code {
     /// What it returns.
     type Output;
 
+    /// Whether registers may be spilled that would lie across two lines of the cache, were the function's frame not on one.
+    const SPILLS_LINES: bool = true;
+
     /// The function; always inlined.
     fn run(self) -> Self::Output;
 }

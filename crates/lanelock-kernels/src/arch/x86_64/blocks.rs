@@ -21,6 +21,7 @@ pub(crate) use xmm::Xmm;
 use ymm::Ymm;
 use zmm::Zmm;
 
+use core::arch::asm;
 use core::arch::x86_64::{_mm_aeskeygenassist_si128, _mm_cvtsi128_si32, _mm_set1_epi32};
 
 use super::detect::{AesNi, Avx2, Avx512, Vaes256};
@@ -45,6 +46,20 @@ pub(crate) enum BlockSet {
     Xmm(AesNi),
     /// One block in plain integers.
     Portable,
+}
+
+/// The same address, of which the compiler knows nothing.
+#[inline(always)]
+fn unknown(mut at: *const u8) -> *const u8 {
+    #[expect(
+        clippy::pointers_in_nomem_asm_block,
+        reason = "nothing is read or written"
+    )]
+    // SAFETY: no instructions.
+    unsafe {
+        asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags))
+    };
+    at
 }
 
 /// How many carry-less multiplications a product of blocks takes.

@@ -136,7 +136,7 @@ macro_rules! token {
                 impl<C: Code> Compiled<C> for (C,) {
                     #[target_feature(enable = $features)]
                     unsafe fn compiled(code: C) -> C::Output {
-                        if $bits & AVX2 != 0 {
+                        if const { $bits & AVX2 != 0 && C::SPILLS_LINES } {
                             frame::align();
                         }
                         code.run()

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::unknown;
 use crate::arch::blocks::{Vector, one_block};
 use crate::arch::register::{Proof, Register};
 use crate::arch::x86_64::detect::{AesNi, Avx2};
@@ -81,6 +82,11 @@ impl<const MIRRORED: bool, P: OneBlock> Vector for Xmm<MIRRORED, P> {
             // SAFETY: SSE2 is part of x86-64.
             unsafe { here(&mut registers[I].0) }
         });
+    }
+
+    #[inline(always)]
+    fn in_place(keys: *const u8) -> *const u8 {
+        unknown(keys)
     }
 
     operations! {

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Xmm;
+use super::{Xmm, unknown};
 use crate::arch::blocks::Vector;
 use crate::arch::register::Register;
 use crate::arch::x86_64::detect::{AesNi, Vaes256};
@@ -197,6 +197,11 @@ impl Vector for Ymm {
             // SAFETY: the register is the proof of its instructions.
             unsafe { here(&mut registers[I].0) }
         });
+    }
+
+    #[inline(always)]
+    fn in_place(keys: *const u8) -> *const u8 {
+        unknown(keys)
     }
 
     operations! {
