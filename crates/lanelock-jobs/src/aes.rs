@@ -275,13 +275,15 @@ fn ctr_of_whole(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, 
 }
 
 fn ctr_fed_with(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, EncryptKey>>) {
+    let len = messages.first().map_or(0, |first| first.len);
     // SAFETY: as for whole messages.
-    unsafe { ctr::apply_fed(machine, size, messages.into_iter()) };
+    unsafe { ctr::apply_fed(machine, size, len, messages.into_iter()) };
 }
 
 fn cbc_fed_with(machine: Machine, size: KeySize, messages: Vec<aes::Message<'_, DecryptKey>>) {
+    let len = messages.first().map_or(0, |first| first.len);
     // SAFETY: as for whole messages, of whole blocks.
-    unsafe { cbc::decrypt_fed(machine, size, messages.into_iter()) };
+    unsafe { cbc::decrypt_fed(machine, size, len, messages.into_iter()) };
 }
 
 fn count_whole(key: &EncryptKey, iv: &mut [u8; BLOCK], text: &mut [u8]) {
@@ -307,7 +309,7 @@ macro_rules! books_fed {
                 .iter()
                 .map(|m| aes::Message::without_iv(m.source, m.target, m.len as usize, m.key));
             // SAFETY: the caller's promise.
-            unsafe { $fed(machine, first.key.key_size(), each) };
+            unsafe { $fed(machine, first.key.key_size(), first.len, each) };
         }
     )*};
 }

@@ -97,10 +97,7 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
 }
 
 /// As [`decrypt_each`], each when it is yielded. The first is expected to have `len` bytes, the others as many or
-/// more.
-///
-/// # Panics
-/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
+/// more. Best where the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`decrypt_each`].
@@ -115,7 +112,7 @@ pub unsafe fn decrypt_fed<'k>(
     unsafe { run_fed::<CbcMode>(machine, size, len, messages) }
 }
 
-/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to.
 ///
 /// # Safety
 /// As for [`decrypt_fed`].

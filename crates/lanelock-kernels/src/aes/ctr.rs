@@ -127,10 +127,8 @@ pub unsafe fn apply_records(machine: Machine, size: KeySize, records: &Records<'
 }
 
 /// As [`apply_records`], for messages that come one by one, each when it is yielded. The first is expected to have
-/// `len` bytes, the others as many or more.
-///
-/// # Panics
-/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
+/// `len` bytes, the others as many or more. Best where the machine [is fed](Machine::is_fed), or
+/// [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`apply_records`], from when a message is yielded until this returns.
@@ -145,7 +143,7 @@ pub unsafe fn apply_fed<'k>(
     unsafe { run_fed::<Count>(machine, size, len, messages) }
 }
 
-/// As [`apply_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
+/// As [`apply_fed`], for a message that is alone, which `message` makes, each time that it is asked to.
 ///
 /// # Safety
 /// As for [`apply_fed`].

@@ -60,10 +60,8 @@ pub unsafe fn decrypt_records(machine: Machine, size: KeySize, records: &Records
 }
 
 /// As [`encrypt_records`], for messages that come one by one, each when it is yielded. The first is expected to have
-/// `len` bytes, the others as many or more.
-///
-/// # Panics
-/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
+/// `len` bytes, the others as many or more. Best where the machine [is fed](Machine::is_fed), or
+/// [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`encrypt_records`], from when a message is yielded until this returns.
@@ -78,7 +76,7 @@ pub unsafe fn encrypt_fed<'k>(
     unsafe { run_fed::<EncryptMode>(machine, size, len, messages) }
 }
 
-/// As [`encrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
+/// As [`encrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to.
 ///
 /// # Safety
 /// As for [`encrypt_fed`].
@@ -93,10 +91,8 @@ pub unsafe fn encrypt_lone<'k>(
 }
 
 /// As [`decrypt_records`], for messages that come one by one, each when it is yielded. The first is expected to have
-/// `len` bytes, the others as many or more.
-///
-/// # Panics
-/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
+/// `len` bytes, the others as many or more. Best where the machine [is fed](Machine::is_fed), or
+/// [is fed a few](Machine::is_fed_few).
 ///
 /// # Safety
 /// As for [`decrypt_records`], from when a message is yielded until this returns.
@@ -111,7 +107,7 @@ pub unsafe fn decrypt_fed<'k>(
     unsafe { run_fed::<DecryptMode>(machine, size, len, messages) }
 }
 
-/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to, on any machine.
+/// As [`decrypt_fed`], for a message that is alone, which `message` makes, each time that it is asked to.
 ///
 /// # Safety
 /// As for [`decrypt_fed`].

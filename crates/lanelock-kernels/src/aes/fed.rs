@@ -57,9 +57,6 @@ const SHORT: usize = 256;
 
 /// Runs each message when it is yielded. The first is expected to have `len` bytes, the others as many or more.
 ///
-/// # Panics
-/// Unless the machine [is fed](Machine::is_fed), or [is fed a few](Machine::is_fed_few).
-///
 /// # Safety
 /// Sources, targets and IVs are as for [`run_records`](super::sweep::run_records), from when a message is yielded
 /// until this returns. Every key has `size`.
@@ -105,7 +102,7 @@ pub(super) unsafe fn run_lone<'k, M: Mode>(
     }
 }
 
-/// Messages for a machine that is fed.
+/// Messages that come one by one.
 struct Fed<M, I>(I, PhantomData<M>);
 
 impl<'k, M: Mode, I: Iterator<Item = Message<'k, M::Key>>> PerRounds for Fed<M, I>
@@ -116,12 +113,13 @@ where
     /// As for [`run_fed`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        if const { !V::FED } {
-            unreachable!("a machine that is fed");
-        }
         // SAFETY: the caller's promises.
         unsafe {
-            if const { V::BYTES < FEW_BYTES } {
+            if const { !V::FED } {
+                for message in self.0 {
+                    any::<M, V, ROUNDS>(proof, message);
+                }
+            } else if const { V::BYTES < FEW_BYTES } {
                 take_few::<M, V, ROUNDS>(proof, self.0);
             } else {
                 take_each::<M, V, ROUNDS>(proof, self.0);
