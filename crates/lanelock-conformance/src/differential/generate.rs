@@ -273,10 +273,13 @@ pub(super) fn scenario(
     }
     for _ in 0..rng.between(1, reach.bursts) {
         let count = *rng.pick(&[1, 2, 3, 8, 16, 31, 32, 33, 64]);
+        let plain = rng.one_in(3);
+        let one = rng.one_in(3).then(|| rng.below(scenario.setups.len()));
         let ops = (0..count.min(reach.burst))
             .map(|_| {
-                let index = rng.below(scenario.setups.len());
-                (index, shape(&scenario.setups[index], None, reach, rng))
+                let index = one.unwrap_or_else(|| rng.below(scenario.setups.len()));
+                let shape = shape(&scenario.setups[index], None, reach, rng);
+                (index, if plain { shape.plain() } else { shape })
             })
             .collect();
         let queues = scenario.queues;

@@ -99,6 +99,33 @@ struct Input {
 }
 
 impl Shape {
+    /// The same body in the most common form: nothing around it, each part in one piece of its own, no fault. Engines
+    /// run such operations by ways of their own, if several follow each other.
+    pub(crate) fn plain(self) -> Self {
+        Self {
+            lead: 0,
+            header: 0,
+            trailer: 0,
+            rest: 0,
+            aad_inline: false,
+            iv_inline: false,
+            tag: TagPlace::Separate,
+            auth: (Point::Body, Point::BodyEnd),
+            output: match self.output {
+                OutputShape::Separate { .. } => OutputShape::Separate {
+                    before: 0,
+                    after: 0,
+                },
+                other => other,
+            },
+            input_cut: Cut::Whole,
+            output_cut: Cut::Whole,
+            fault: None,
+            explicit: false,
+            ..self
+        }
+    }
+
     /// The message itself.
     pub(crate) fn message(&self, setup: &Setup) -> Message {
         let mut rng = Rng::new(self.seed);
