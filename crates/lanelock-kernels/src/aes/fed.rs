@@ -6,8 +6,8 @@ use core::ptr;
 
 use super::key::Schedule;
 use super::rounds::{PerRounds, Rounds, WithRounds};
-use super::sweep::{FEW_BYTES, Mode, alone, one_block, sweep};
-use super::{BLOCK, KeySize, Message};
+use super::sweep::{FEW_BYTES, Mode, Sweep, alone, one_block, sweep};
+use super::{BLOCK, KeySize, Message, Records};
 use crate::arch::blocks::{Kernel, Vector};
 use crate::machine::{Machine, Tier};
 
@@ -117,7 +117,7 @@ where
         unsafe {
             if const { !V::FED } {
                 for message in self.0 {
-                    any::<M, V, ROUNDS>(proof, message);
+                    in_record::<M, V, ROUNDS>(proof, message);
                 }
             } else if const { V::BYTES < FEW_BYTES } {
                 take_few::<M, V, ROUNDS>(proof, self.0);
@@ -126,6 +126,22 @@ where
             }
         }
         V::forget(proof);
+    }
+}
+
+/// A message on registers that are not fed, by the function that messages in memory have.
+///
+/// # Safety
+/// As for [`run_fed`], under [`Vector::enter`]; the schedule has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn in_record<M: Mode, V: Vector, const ROUNDS: usize>(
+    proof: V::Proof,
+    message: Message<'_, M::Key>,
+) {
+    let messages = [message];
+    if let Some(records) = Records::of(&messages) {
+        // SAFETY: the caller's promises.
+        unsafe { V::enter(proof, (Sweep::<M>(&records), WithRounds::<ROUNDS>)) };
     }
 }
 
@@ -195,7 +211,9 @@ where
     unsafe fn run<V: Vector, const ROUNDS: usize>(mut self, proof: V::Proof) {
         // SAFETY: the caller's promises.
         unsafe {
-            if const { V::BYTES < FEW_BYTES } {
+            if const { !V::FED } {
+                in_record::<M, V, ROUNDS>(proof, (self.0)());
+            } else if const { V::BYTES < FEW_BYTES } {
                 let message = (self.0)();
                 if message.len as usize <= FEW_BYTES && M::admits(message.iv) {
                     alone::<M, V, ROUNDS>(proof, &message);

@@ -75,7 +75,8 @@ pub(crate) unsafe fn run_records<M: Mode>(
     }
 }
 
-struct Sweep<'m, 'k, M: Mode>(&'m Records<'k, M::Key>);
+/// Messages in memory.
+pub(super) struct Sweep<'m, 'k, M: Mode>(pub(super) &'m Records<'k, M::Key>);
 
 impl<M: Mode> PerRounds for Sweep<'_, '_, M> {
     /// # Safety
