@@ -76,7 +76,7 @@ impl Burst {
     #[inline(never)]
     fn process_lone(&mut self, op: &mut Op<'_>) -> BurstOutcome {
         let session = op.session;
-        if session.rules.group.device() != self.device || !session.rules.whole.admits_new(op) {
+        if session.rules.group.device() != self.device || !session.rules.whole.admits(op) {
             return self.process_mixed(slice::from_mut(op));
         }
         let counters = &*self.counters;
@@ -192,7 +192,7 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
         return None;
     }
     let rules = &first.rules.whole;
-    let (mut joint, mut statuses, mut one_session) = (Joint::default(), 0, true);
+    let (mut joint, mut one_session) = (Joint::default(), true);
     for op in ops {
         if !std::ptr::eq(op.session, first) {
             one_session = false;
@@ -201,11 +201,9 @@ fn all_alike(ops: &[Op<'_>], device: u32) -> Option<Alike> {
                 return None;
             }
         }
-        statuses |= op.status as u8;
         rules.join(op, &mut joint);
     }
-    let all = statuses == Status::NotProcessed as u8 && rules.admits_all(&joint, ops);
-    all.then_some(Alike {
+    rules.admits_all(&joint, ops).then_some(Alike {
         bytes: joint.bytes,
         aad: joint.aad > 0,
         likeness: Likeness {

@@ -272,7 +272,14 @@ impl SessionInner {
     #[allow(unsafe_code)] // a downcast that the standard library cannot inline
     pub(crate) fn engine_as<T: EngineSession>(&self) -> Option<&T> {
         // SAFETY: the invariant of the type.
-        (self.engine_type == TypeId::of::<T>()).then(|| unsafe { self.engine_that_is() })
+        self.engine_is::<T>()
+            .then(|| unsafe { self.engine_that_is() })
+    }
+
+    /// Whether the engine's part is a `T`.
+    #[inline(always)]
+    pub(crate) fn engine_is<T: EngineSession>(&self) -> bool {
+        self.engine_type == TypeId::of::<T>()
     }
 
     /// The engine's part, which is a `T`.

@@ -6,7 +6,7 @@ use crate::algorithm::{Algorithm, Order};
 use crate::buffer::{Access, TOO_LARGE};
 use crate::engine::Fed;
 use crate::group::GroupId;
-use crate::op::flags::Flags;
+use crate::op::flags::{Flags, Standing};
 use crate::op::{Extent, Op};
 use crate::status::InvalidReason;
 use crate::transform::{Direction, Transform};
@@ -69,6 +69,7 @@ impl Rules {
             u32::try_from(row.min_payload).expect("a block or two"),
             row.max_payload_with(iv_len).unwrap_or(TOO_LARGE - 1),
         );
+        let unusual = forbidden(parts) | Flags::RANGES;
         let cipher_mask = if parts & Self::CIPHER == 0 { 0 } else { !0 };
         let rules = Self {
             group,
@@ -81,7 +82,8 @@ impl Rules {
             whole: Whole {
                 iv_len: iv_len as u64,
                 tag_len: transform.tag_length() as u64,
-                unusual: forbidden(parts) | Flags::RANGES,
+                unusual: Standing::other_than_new(unusual),
+                unusual_or_separate: Standing::other_than_new(unusual | Flags::SEPARATE),
                 block_mask: row.block as u64 - 1,
                 min_len: min_payload.into(),
                 span: (max_payload - min_payload).into(),
@@ -92,7 +94,7 @@ impl Rules {
         };
         assert!(
             !rules.is_of_cipher() || row.max_aad == 0,
-            "`Whole::admits_new_bare` knows of none"
+            "`Whole::admits_bare` knows of none"
         );
         rules
     }

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // engine's parts of sessions whose kind was compared
 
 use std::marker::PhantomData;
-use std::{fmt, mem};
+use std::{fmt, mem, slice};
 
 use super::record::{HAS_RECORDS, Record, fill};
 use super::{Likeness, Op, ValidOp};
@@ -40,7 +40,7 @@ struct Taking<'w, 'a> {
     /// Of the first operation.
     session: &'a SessionInner,
     /// Those to come; none after one that is not to be had.
-    ops: &'w mut [Op<'a>],
+    ops: slice::IterMut<'w, Op<'a>>,
     /// How many this began with, but for those never to be had.
     count: usize,
     /// Of the inputs of those taken.
@@ -173,13 +173,13 @@ impl<'f, 'a> Feed<'f, 'a> {
     /// Unless the session of the first operation has an `S` as the engine's part.
     #[inline(always)]
     fn take_for<S: EngineSession>(&mut self) -> Taking<'_, 'a> {
-        let of_type = self.session.engine_as::<S>().is_some();
+        let of_type = self.session.engine_is::<S>();
         assert!(of_type, "the sessions of a kind are of one type");
         Taking {
             session: self.session,
             count: self.ops.len(),
             // Those that were taken before have a status, and are not taken again.
-            ops: self.ops,
+            ops: self.ops.iter_mut(),
             bytes: 0,
             taken: &mut self.taken,
         }
@@ -288,13 +288,12 @@ impl<'a> Taking<'_, 'a> {
     #[inline(always)]
     fn next(&mut self, admit: impl FnOnce(Whole, &Op<'a>) -> bool) -> Option<&mut Op<'a>> {
         let first = self.session;
-        let (op, rest) = mem::take(&mut self.ops).split_first_mut()?;
+        let op = self.ops.next()?;
         let alike = std::ptr::eq(op.session, first) || op.session.kind == first.kind;
         if !alike || !admit(first.rules.whole, op) {
-            self.count -= 1 + rest.len();
+            self.count -= 1 + mem::take(&mut self.ops).len();
             return None;
         }
-        self.ops = rest;
         op.status = Status::Success;
         self.bytes += op.input.size.word();
         Some(op)
@@ -314,7 +313,7 @@ impl<'a, S: EngineSession> Iterator for FedPayloads<'_, 'a, S> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<FedPayload<'a, S>> {
-        let op = self.ops.next(Whole::admits_new_bare)?;
+        let op = self.ops.next(Whole::admits_bare)?;
         // SAFETY: the invariant: sessions of one kind have engine's parts of one type.
         let session = unsafe { op.session.engine_that_is() };
         Some(FedPayload::of(op, session))
@@ -329,7 +328,7 @@ impl<'a, S: EngineSession, K: 'a, F: Fn(&'a S) -> &'a K> Iterator for FedRecords
         let (placed, aad) = (self.placed, self.aad);
         let op = self
             .ops
-            .next(|rules, op| rules.admits_new(op) && (aad || op.aad.word() == 0))?;
+            .next(|rules, op| rules.admits(op) && (aad || op.aad.word() == 0))?;
         // SAFETY: the invariant: sessions of one kind have engine's parts of one type. An operation that is
         // admitted is in its most common form, and borrowed exclusively.
         unsafe {

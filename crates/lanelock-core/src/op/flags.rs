@@ -2,6 +2,8 @@
 
 use std::ops::{BitOr, BitOrAssign};
 
+use crate::status::Status;
+
 /// Bits that tell an operation from a message that its result replaces. They are known where an
 /// operation is described, so that the compiler makes one number of them.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -37,18 +39,57 @@ impl Flags {
         Self(self.0 & !bits.0)
     }
 
-    /// Those of `bits` that it has, as a number: 0 for none.
-    #[inline]
-    pub(crate) const fn among(self, bits: Self) -> u8 {
-        self.0 & bits.0
-    }
-
     /// Whether it has any of `bits`.
     #[inline]
     pub(crate) const fn has(self, bits: Self) -> bool {
-        self.among(bits) != 0
+        self.0 & bits.0 != 0
     }
 }
+
+/// An operation's status and flags in one word, which takes one look: no bit is set in a new operation that has
+/// no flags.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[repr(transparent)]
+pub(crate) struct Standing(u16);
+
+impl Standing {
+    #[inline(always)]
+    pub(crate) const fn new(status: Status, flags: Flags) -> Self {
+        Self(u16::from_ne_bytes([status as u8, flags.0]))
+    }
+
+    /// Any status but that of a new operation, and any of `flags`.
+    pub(crate) const fn other_than_new(flags: Flags) -> Self {
+        Self(u16::from_ne_bytes([u8::MAX, flags.0]))
+    }
+
+    /// Whether it has any bit of `other`.
+    #[inline(always)]
+    pub(crate) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Standing {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Standing {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+const _: () = assert!(
+    Status::NotProcessed as u8 == 0,
+    "`Standing` of a new operation"
+);
 
 impl BitOr for Flags {
     type Output = Self;

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use flags::Flags;
+use flags::{Flags, Standing};
 
 pub use error::OpError;
 pub use feed::{FedPayload, FedPayloads, FedRecords, Feed};
@@ -62,8 +62,9 @@ pub struct Op<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) output_at: u32,
     pub(crate) access: Access,
-    pub(crate) status: Status,
     pub(crate) reason: Option<InvalidReason>,
+    /// This and the next are read together, as [`Op::standing`].
+    pub(crate) status: Status,
     pub(crate) flags: Flags,
     pub(crate) input: Span,
     pub(crate) output: Span,
@@ -232,6 +233,11 @@ impl<'a> Op<'a> {
     #[inline]
     pub(crate) fn auth(&self) -> Extent {
         self.range(self.auth, self.session.rules.auth_mask)
+    }
+
+    #[inline(always)]
+    pub(crate) fn standing(&self) -> Standing {
+        Standing::new(self.status, self.flags)
     }
 
     /// The range as settled, else the whole input, if the mask has all bits.

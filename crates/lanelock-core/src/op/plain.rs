@@ -243,8 +243,8 @@ impl<'w, 'a, S: EngineSession> Walk<'w, 'a, S> {
 /// If the engine's part of it is not an `S`.
 #[inline(always)]
 fn assert_of_type<S: EngineSession>(ops: &[Op<'_>]) {
-    let first = ops[0].session.engine_as::<S>();
-    assert!(first.is_some(), "the sessions of a group are of one type");
+    let of_type = ops[0].session.engine_is::<S>();
+    assert!(of_type, "the sessions of a group are of one type");
 }
 
 impl<'w, 'a, S: EngineSession> PlainPayloads<'w, 'a, S> {

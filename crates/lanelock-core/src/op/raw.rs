@@ -75,8 +75,8 @@ pub struct RawForm {
 struct Rest {
     output_at: u32,
     access: Access,
-    status: Status,
     reason: Option<InvalidReason>,
+    status: Status,
     flags: Flags,
 }
 

@@ -2,8 +2,7 @@
 
 use crate::buffer::TOO_LARGE;
 use crate::op::Op;
-use crate::op::flags::Flags;
-use crate::status::Status;
+use crate::op::flags::Standing;
 
 /// What a session demands of an operation in its most common form: the ranges are the whole
 /// input, in one run, and IV and tag are slices of their own. Each field has the width of what it is
@@ -14,7 +13,10 @@ use crate::status::Status;
 pub(crate) struct Whole {
     pub(super) iv_len: u64,
     pub(super) tag_len: u64,
-    pub(super) unusual: Flags,
+    /// What no operation has that is admitted.
+    pub(super) unusual: Standing,
+    /// The same, and what one has whose output is other memory, which may be too short.
+    pub(super) unusual_or_separate: Standing,
     pub(super) block_mask: u64,
     pub(super) min_len: u64,
     /// Lengths from the least to the largest.
@@ -24,43 +26,41 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
+    /// Whether `op` has no result yet, and this form.
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        !op.flags.has(self.unusual) && self.fits(op)
+        self.unlike(op) == 0
+            && op.aad.word() <= self.max_aad
+            && self.length_fits(op)
+            && self.is_free(op)
     }
 
-    /// Whether `op` has no result yet, and is admitted.
+    /// [`Whole::admits`] of a session [of a cipher](super::Rules::is_of_cipher).
     #[inline(always)]
-    pub(crate) fn admits_new(self, op: &Op<'_>) -> bool {
-        self.is_new(op) && self.fits(op)
+    pub(crate) fn admits_bare(self, op: &Op<'_>) -> bool {
+        let unlike = (op.iv.word() ^ self.iv_len) | op.tag.word() | op.aad.word();
+        unlike == 0 && self.length_fits(op) && self.is_free(op)
     }
 
-    /// [`Whole::admits_new`] of a session [of a cipher](super::Rules::is_of_cipher).
+    /// Differences of the IV's and the tag's length from those demanded.
     #[inline(always)]
-    pub(crate) fn admits_new_bare(self, op: &Op<'_>) -> bool {
-        self.is_new(op) && self.payload_fits(op) && op.tag.word() | op.aad.word() == 0
+    fn unlike(self, op: &Op<'_>) -> u64 {
+        (op.iv.word() ^ self.iv_len) | (op.tag.word() ^ self.tag_len)
     }
 
-    /// Whether `op` has no result yet, and nothing unusual: one look at both.
+    /// Whether the input is as long as demanded.
     #[inline(always)]
-    fn is_new(self, op: &Op<'_>) -> bool {
-        op.flags.among(self.unusual) | op.status as u8 == Status::NotProcessed as u8
-    }
-
-    /// Whether the lengths of all parts are as demanded.
-    #[inline(always)]
-    fn fits(self, op: &Op<'_>) -> bool {
-        self.payload_fits(op) && op.tag.word() == self.tag_len && op.aad.word() <= self.max_aad
-    }
-
-    /// Whether the lengths of input, output and IV are.
-    #[inline(always)]
-    fn payload_fits(self, op: &Op<'_>) -> bool {
+    fn length_fits(self, op: &Op<'_>) -> bool {
         let beyond = op.input.size.word().wrapping_sub(self.min_len);
-        op.iv.word() == self.iv_len
-            && beyond & self.block_mask == 0
-            && beyond <= self.span
-            && (!op.flags.has(Flags::SEPARATE) || self.has_room(op))
+        beyond & self.block_mask == 0 && beyond <= self.span
+    }
+
+    /// Whether `op`, whose lengths fit, has no result yet, nothing unusual, and an output as long. Where the
+    /// output is the input that is one look.
+    #[inline(always)]
+    fn is_free(self, op: &Op<'_>) -> bool {
+        let standing = op.standing();
+        !standing.has(self.unusual_or_separate) || !standing.has(self.unusual) && self.has_room(op)
     }
 
     /// Adds `op` to those before it.
@@ -71,23 +71,24 @@ impl Whole {
         let beyond = len.wrapping_sub(self.min_len);
         joint.beyond |= beyond;
         joint.beyond_of_all &= beyond;
-        joint.unlike |= (op.iv.word() ^ self.iv_len) | (op.tag.word() ^ self.tag_len);
-        joint.flags |= op.flags;
+        joint.unlike |= self.unlike(op);
+        joint.standing |= op.standing();
         joint.aad |= op.aad.word();
         joint.aad_of_all &= op.aad.word();
         joint.bytes = joint.bytes.wrapping_add(len);
     }
 
-    /// Whether `ops`, which were joined, are all regular; only some of which the lengths together have
+    /// Whether `ops`, which were joined, are all admitted; only some of which the lengths together have
     /// bits that none may have alone are not admitted.
     #[inline(always)]
     pub(crate) fn admits_all(self, joint: &Joint, ops: &[Op<'_>]) -> bool {
-        !joint.flags.has(self.unusual)
+        !joint.standing.has(self.unusual)
             && joint.unlike == 0
             && joint.beyond & self.block_mask == 0
             && joint.beyond <= self.span
             && joint.aad <= self.max_aad
-            && (!joint.flags.has(Flags::SEPARATE) || ops.iter().all(|op| self.has_room(op)))
+            && (!joint.standing.has(self.unusual_or_separate)
+                || ops.iter().all(|op| self.has_room(op)))
     }
 
     /// Whether the output holds as much as the input.
@@ -107,7 +108,7 @@ pub(crate) struct Joint {
     beyond_of_all: u64,
     /// Of the differences of IVs' and tags' lengths from those demanded.
     unlike: u64,
-    flags: Flags,
+    standing: Standing,
     /// Of the lengths of additional data.
     pub(crate) aad: u64,
     aad_of_all: u64,
@@ -131,7 +132,7 @@ impl Default for Joint {
             beyond: 0,
             beyond_of_all: !0,
             unlike: 0,
-            flags: Flags::default(),
+            standing: Standing::default(),
             aad: 0,
             aad_of_all: !0,
             bytes: 0,

@@ -164,6 +164,7 @@ macro_rules! directions {
         struct $around<V, const ROUNDS: usize, K>(Rounds<V, ROUNDS, K>);
 
         impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $around<V, ROUNDS, K> {
+            const WHOLE_BLOCKS: bool = true;
             const INVERSE: bool = $inverse;
             const SECOND: Second = Second::Nothing;
             type Rounds = Rounds<V, ROUNDS, K>;

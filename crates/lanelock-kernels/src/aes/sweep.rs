@@ -275,7 +275,7 @@ pub(super) unsafe fn one_block<M: Mode, V: Vector, const ROUNDS: usize>(
 ///
 /// # Safety
 /// `source` is valid for reads and `target` for writes of `len` bytes, and they are identical or
-/// disjoint.
+/// disjoint; `len` is as the transform [demands](Transform::ENDS_WHOLE).
 #[inline(always)]
 pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
     proof: V::Proof,
@@ -334,7 +334,11 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
         loop {
             if some > 0 {
                 let (from, to) = (source.add(done), target.add(done));
-                let bytes = (V::BYTES * some).min(len - done);
+                let bytes = if const { T::ENDS_WHOLE } {
+                    V::BYTES * some
+                } else {
+                    (V::BYTES * some).min(len - done)
+                };
                 match some {
                     1 => last::<V, T, 1>(proof, transform, from, to, bytes),
                     2 => last::<V, T, 2>(proof, transform, from, to, bytes),
@@ -370,6 +374,7 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
     len: usize,
 ) {
     let (end, within) = (V::BYTES * (G - 1), len - V::BYTES * (G - 1));
+    let whole = const { T::ENDS_WHOLE } || within == V::BYTES;
     // SAFETY: accesses to the last register are cut off at `len`.
     unsafe {
         let mut data = [V::zero(proof); G];
@@ -378,7 +383,7 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
                 data[I] = V::load(proof, source.add(V::BYTES * I));
             }
         });
-        data[G - 1] = if within == V::BYTES {
+        data[G - 1] = if whole {
             V::load(proof, source.add(end))
         } else {
             V::load_bytes(proof, source.add(end), within)
@@ -391,7 +396,7 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
                 data[I].store(target.add(V::BYTES * I));
             }
         });
-        if within == V::BYTES {
+        if whole {
             data[G - 1].store(target.add(end));
         } else {
             data[G - 1].store_bytes(target.add(end), within);

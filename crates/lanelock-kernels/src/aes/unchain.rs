@@ -54,7 +54,7 @@ pub(super) struct Cfb<V, const ROUNDS: usize, K> {
 }
 
 macro_rules! modes {
-    ($($mode:ident $transform:ident $key:ident $inverse:literal $second:ident, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
+    ($($mode:ident $transform:ident $key:ident $whole:literal $inverse:literal $second:ident, $shifted:ident $data:ident => $ahead:expr;)*) => {$(
         impl Mode for $mode {
             type Key = $key;
             type Transform<V: Vector, const ROUNDS: usize, K: Keys<V>> = $transform<V, ROUNDS, K>;
@@ -76,6 +76,7 @@ macro_rules! modes {
         }
 
         impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for $transform<V, ROUNDS, K> {
+            const WHOLE_BLOCKS: bool = $whole;
             const INVERSE: bool = $inverse;
             const SECOND: Second = Second::$second;
             type Rounds = Rounds<V, ROUNDS, K>;
@@ -96,6 +97,6 @@ macro_rules! modes {
 }
 
 modes! {
-    CbcMode Cbc DecryptKey true BlockBefore, shifted data => (data, shifted);
-    CfbMode Cfb EncryptKey false Data, shifted data => (shifted, data);
+    CbcMode Cbc DecryptKey true true BlockBefore, shifted data => (data, shifted);
+    CfbMode Cfb EncryptKey false false Data, shifted data => (shifted, data);
 }

@@ -12,6 +12,9 @@ use crate::arrays::each;
 
 /// What a mode does to consecutive registers of a message.
 pub(crate) trait Transform<V: Vector>: Sized {
+    /// Whether the last register of a message is never partial.
+    const ENDS_WHOLE: bool = false;
+
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
 
     /// How many of a message's registers, fewer than `G`, come before groups of `G`.
@@ -50,6 +53,8 @@ pub(crate) enum Second {
 
 /// What such a mode does around the rounds of the cipher.
 pub(crate) trait Around<V: Vector>: Copy {
+    /// Whether messages are of whole blocks.
+    const WHOLE_BLOCKS: bool = false;
     /// Whether the rounds are those of decryption.
     const INVERSE: bool;
     /// What the second of [`Around::ahead`] is.
@@ -81,6 +86,8 @@ pub(crate) trait Around<V: Vector>: Copy {
 }
 
 impl<V: Vector, T: Around<V>> Transform<V> for T {
+    const ENDS_WHOLE: bool = T::WHOLE_BLOCKS && V::BLOCKS == 1;
+
     #[inline(always)]
     fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
         let these = array::from_mut(self);

@@ -35,6 +35,7 @@ type XmmAvx = Xmm<true, Avx2>;
 
 /// Which registers AES runs on, with the proof that this CPU has them.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)] // told apart by one byte, without the arithmetic of a niche
 pub(crate) enum BlockSet {
     /// Four blocks per register, and how many multiplications a product of them takes.
     Zmm(Avx512, Products),
