@@ -63,10 +63,16 @@ impl Standing {
         Self(u16::from_ne_bytes([u8::MAX, flags.0]))
     }
 
+    /// The bits of `other` that it has: 0 for none.
+    #[inline(always)]
+    pub(crate) const fn among(self, other: Self) -> u64 {
+        (self.0 & other.0) as u64
+    }
+
     /// Whether it has any bit of `other`.
     #[inline(always)]
     pub(crate) const fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
+        self.among(other) != 0
     }
 }
 

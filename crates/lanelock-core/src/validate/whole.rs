@@ -29,17 +29,14 @@ impl Whole {
     /// Whether `op` has no result yet, and this form.
     #[inline(always)]
     pub(crate) fn admits(self, op: &Op<'_>) -> bool {
-        self.unlike(op) == 0
-            && op.aad.word() <= self.max_aad
-            && self.length_fits(op)
-            && self.is_free(op)
+        op.aad.word() <= self.max_aad && self.admits_unless(op, self.unlike(op))
     }
 
     /// [`Whole::admits`] of a session [of a cipher](super::Rules::is_of_cipher).
     #[inline(always)]
     pub(crate) fn admits_bare(self, op: &Op<'_>) -> bool {
         let unlike = (op.iv.word() ^ self.iv_len) | op.tag.word() | op.aad.word();
-        unlike == 0 && self.length_fits(op) && self.is_free(op)
+        self.admits_unless(op, unlike)
     }
 
     /// Differences of the IV's and the tag's length from those demanded.
@@ -48,19 +45,16 @@ impl Whole {
         (op.iv.word() ^ self.iv_len) | (op.tag.word() ^ self.tag_len)
     }
 
-    /// Whether the input is as long as demanded.
+    /// Whether `op` has no result yet, nothing unusual, and an input and an output as long as demanded, and
+    /// `unlike` is 0. Two branches where the output is the input: a CPU foretells them line by line of its cache,
+    /// and not many in each.
     #[inline(always)]
-    fn length_fits(self, op: &Op<'_>) -> bool {
+    fn admits_unless(self, op: &Op<'_>, unlike: u64) -> bool {
         let beyond = op.input.size.word().wrapping_sub(self.min_len);
-        beyond & self.block_mask == 0 && beyond <= self.span
-    }
-
-    /// Whether `op`, whose lengths fit, has no result yet, nothing unusual, and an output as long. Where the
-    /// output is the input that is one look.
-    #[inline(always)]
-    fn is_free(self, op: &Op<'_>) -> bool {
-        let standing = op.standing();
-        !standing.has(self.unusual_or_separate) || !standing.has(self.unusual) && self.has_room(op)
+        let (unlike, standing) = (unlike | beyond & self.block_mask, op.standing());
+        beyond <= self.span
+            && (unlike | standing.among(self.unusual_or_separate) == 0
+                || unlike | standing.among(self.unusual) == 0 && self.has_room(op))
     }
 
     /// Adds `op` to those before it.

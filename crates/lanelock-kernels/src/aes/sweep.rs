@@ -186,14 +186,10 @@ unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize, const FEW: bool>(
             last::<V, _, 1>(proof, &mut transform, source, target, V::BYTES);
         } else if len > FEW_BYTES {
             sweep(proof, &mut transform, source, target, len);
-        } else if const { V::BLOCKS == 1 } && len > 3 * V::BYTES {
-            last::<V, _, 4>(proof, &mut transform, source, target, len);
-        } else if const { V::BLOCKS == 1 } && len > 2 * V::BYTES {
-            last::<V, _, 3>(proof, &mut transform, source, target, len);
-        } else if len > V::BYTES {
-            last::<V, _, 2>(proof, &mut transform, source, target, len);
-        } else if len > 0 {
-            last::<V, _, 1>(proof, &mut transform, source, target, len);
+        } else if const { V::BLOCKS == 1 } {
+            few::<V, _, 4>(proof, &mut transform, source, target, len);
+        } else {
+            few::<V, _, 2>(proof, &mut transform, source, target, len);
         }
     }
 }
@@ -297,9 +293,9 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
             // Spares the shortest common message the way below.
             last::<V, T, 1>(proof, transform, source, target, V::BYTES);
         } else if const { V::BLOCKS > 2 } {
-            in_groups::<V, T, GROUP>(proof, transform, source, target, len);
+            in_fours(proof, transform, source, target, len);
         } else {
-            in_groups::<V, T, 8>(proof, transform, source, target, len);
+            in_eights(proof, transform, source, target, len);
         }
     }
 }
@@ -309,13 +305,75 @@ pub(crate) unsafe fn sweep<V: Vector, T: Transform<V>>(
 /// the CPU's queues.
 const GROUP: usize = 4;
 
-/// [`sweep`] by `G` registers. Those that do not fill a group come first, as at the end their rounds would
+/// [`sweep`] by registers of four blocks, [`GROUP`] of them at a time. Of a message that has more, those that do not
+/// fill a group come first, as at the end their rounds would wait for each other.
+///
+/// # Safety
+/// As for [`sweep`].
+#[inline(always)]
+unsafe fn in_fours<V: Vector, T: Transform<V>>(
+    proof: V::Proof,
+    transform: &mut T,
+    source: *const u8,
+    target: *mut u8,
+    len: usize,
+) {
+    let mut done = 0;
+    // SAFETY: each access lies below `len`.
+    unsafe {
+        if len > GROUP * V::BYTES {
+            let first = transform.first::<GROUP>(len.div_ceil(V::BYTES));
+            done = V::BYTES * first;
+            match first {
+                0 => {}
+                1 => last::<V, T, 1>(proof, transform, source, target, V::BYTES),
+                2 => last::<V, T, 2>(proof, transform, source, target, 2 * V::BYTES),
+                _ => last::<V, T, 3>(proof, transform, source, target, 3 * V::BYTES),
+            }
+            let (from, to) = (source.add(done), target.add(done));
+            done += transform.apply_groups::<GROUP>(proof, from, to, len - done);
+            if done == len {
+                return;
+            }
+        }
+        let (from, to) = (source.add(done), target.add(done));
+        few::<V, T, GROUP>(proof, transform, from, to, len - done);
+    }
+}
+
+/// At most `MOST` registers, four or fewer, of which the last may be partial.
+///
+/// # Safety
+/// As for [`sweep`].
+#[inline(always)]
+unsafe fn few<V: Vector, T: Transform<V>, const MOST: usize>(
+    proof: V::Proof,
+    transform: &mut T,
+    source: *const u8,
+    target: *mut u8,
+    len: usize,
+) {
+    // SAFETY: the caller's promises; `len` ends in the last of so many registers.
+    unsafe {
+        if const { MOST > 3 } && len > 3 * V::BYTES {
+            last::<V, T, 4>(proof, transform, source, target, len);
+        } else if const { MOST > 2 } && len > 2 * V::BYTES {
+            last::<V, T, 3>(proof, transform, source, target, len);
+        } else if len > V::BYTES {
+            last::<V, T, 2>(proof, transform, source, target, len);
+        } else if len > 0 {
+            last::<V, T, 1>(proof, transform, source, target, len);
+        }
+    }
+}
+
+/// [`sweep`] by eight registers. Those that do not fill a group come first, as at the end their rounds would
 /// wait for each other; some at the end, too, where a mode begins its groups elsewhere.
 ///
 /// # Safety
 /// As for [`sweep`].
 #[inline(always)]
-unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
+unsafe fn in_eights<V: Vector, T: Transform<V>>(
     proof: V::Proof,
     transform: &mut T,
     source: *const u8,
@@ -324,10 +382,10 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
 ) {
     let mut done = 0;
     let registers = len.div_ceil(V::BYTES);
-    let mut some = if registers == G {
-        G
+    let mut some = if registers == 8 {
+        8
     } else {
-        transform.first::<G>(registers)
+        transform.first::<8>(registers)
     };
     // SAFETY: each access lies below `len`.
     unsafe {
@@ -343,16 +401,16 @@ unsafe fn in_groups<V: Vector, T: Transform<V>, const G: usize>(
                     1 => last::<V, T, 1>(proof, transform, from, to, bytes),
                     2 => last::<V, T, 2>(proof, transform, from, to, bytes),
                     3 => last::<V, T, 3>(proof, transform, from, to, bytes),
-                    4 if const { G > 4 } => last::<V, T, 4>(proof, transform, from, to, bytes),
-                    5 if const { G > 4 } => last::<V, T, 5>(proof, transform, from, to, bytes),
-                    6 if const { G > 4 } => last::<V, T, 6>(proof, transform, from, to, bytes),
-                    7 if const { G > 4 } => last::<V, T, 7>(proof, transform, from, to, bytes),
-                    _ => last::<V, T, G>(proof, transform, from, to, bytes),
+                    4 => last::<V, T, 4>(proof, transform, from, to, bytes),
+                    5 => last::<V, T, 5>(proof, transform, from, to, bytes),
+                    6 => last::<V, T, 6>(proof, transform, from, to, bytes),
+                    7 => last::<V, T, 7>(proof, transform, from, to, bytes),
+                    _ => last::<V, T, 8>(proof, transform, from, to, bytes),
                 }
                 done += bytes;
             }
             let (from, to) = (source.add(done), target.add(done));
-            done += transform.apply_groups::<G>(proof, from, to, len - done);
+            done += transform.apply_groups::<8>(proof, from, to, len - done);
             if len == done {
                 return;
             }
