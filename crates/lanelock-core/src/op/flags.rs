@@ -46,6 +46,22 @@ impl Flags {
     }
 }
 
+impl BitOr for Flags {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, bits: Self) -> Self {
+        self.with(bits)
+    }
+}
+
+impl BitOrAssign for Flags {
+    #[inline]
+    fn bitor_assign(&mut self, bits: Self) {
+        *self = self.with(bits);
+    }
+}
+
 /// An operation's status and flags in one word, which takes one look: no bit is set in a new operation that has
 /// no flags.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -76,19 +92,10 @@ impl Standing {
     }
 }
 
-impl BitOr for Standing {
-    type Output = Self;
-
-    #[inline]
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
 impl BitOrAssign for Standing {
     #[inline]
     fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
+        self.0 |= other.0;
     }
 }
 
@@ -96,19 +103,3 @@ const _: () = assert!(
     Status::NotProcessed as u8 == 0,
     "`Standing` of a new operation"
 );
-
-impl BitOr for Flags {
-    type Output = Self;
-
-    #[inline]
-    fn bitor(self, bits: Self) -> Self {
-        self.with(bits)
-    }
-}
-
-impl BitOrAssign for Flags {
-    #[inline]
-    fn bitor_assign(&mut self, bits: Self) {
-        *self = self.with(bits);
-    }
-}
