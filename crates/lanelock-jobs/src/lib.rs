@@ -2,9 +2,9 @@
 //! bench `kernels`.
 //!
 //! A [`Row`] says which messages its kernel takes, how a burst of them becomes jobs, and what its
-//! [`reference`](mod@reference) makes of one. Each row is tested here, on every tier. What else is
-//! said of kernels through their entry points is tested in `tests`: programs that link
-//! `lanelock-kernels` as it is built once, where unit tests would compile every kernel anew.
+//! [`reference`](mod@reference) makes of one. `tests` has the test of each row on every tier, and what
+//! else is said of kernels through their entry points: programs that link `lanelock-kernels` and this table as
+//! they are built once, where unit tests would compile every kernel anew.
 
 use core::cell::Cell;
 use core::fmt;
@@ -14,8 +14,6 @@ use lanelock_kernels::Machine;
 
 mod aead;
 mod aes;
-#[cfg(test)]
-mod agree;
 mod chacha;
 mod hash;
 mod interleave;
@@ -324,8 +322,7 @@ pub fn rows() -> Vec<Row> {
     families.into_iter().flatten().collect()
 }
 
-/// The rows of a file, each by an expression or a function of its name, and a test of each on each
-/// tier.
+/// The rows of a file, each by an expression or a function of its name.
 macro_rules! table {
     ($($name:ident $(: $row:expr)?,)*) => {
         $($(fn $name() -> $crate::Row { $row })?)*
@@ -333,15 +330,6 @@ macro_rules! table {
         /// The rows of this file.
         pub(super) fn rows() -> Vec<$crate::Row> {
             vec![$($name()),*]
-        }
-
-        #[cfg(test)]
-        mod tests {
-            $(mod $name {
-                $crate::per_tier!(@tiers |tier| {
-                    $crate::agree::agree(&super::super::$name(), tier);
-                });
-            })*
         }
     };
 }

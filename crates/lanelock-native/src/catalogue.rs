@@ -241,29 +241,34 @@ pub(crate) fn open(machine: Machine, transform: &Transform) -> Option<Box<dyn En
                 _ => return None,
             })
         }
-        Algorithm::Chain(order, cipher, mac) => {
-            let mac_key = transform.mac_key();
-            let group = Group::of_cipher(cipher, key.len())
-                .chained(Group::of_mac(mac, mac_key.len()), order);
-            let halves = Halves {
-                machine,
-                group,
-                order,
-                direction,
-                mac,
-                mac_key,
-            };
-            match (cipher, direction) {
-                (Cipher::AesCbc, Direction::Forward) => {
-                    halves.with_cbc(CbcEncrypt::new(machine, key)?)
-                }
-                (Cipher::AesCbc, Direction::Reverse) => {
-                    halves.with_cbc(CbcDecrypt::new(machine, key)?)
-                }
-                (Cipher::AesCtr, _) => halves.with_ctr(Ctr::new(machine, key)?),
-                _ => None,
-            }
-        }
+        Algorithm::Chain(order, cipher, mac) => chain(machine, transform, order, cipher, mac),
+        _ => None,
+    }
+}
+
+/// [`open`] for a chain of these.
+pub(crate) fn chain(
+    machine: Machine,
+    transform: &Transform,
+    order: Order,
+    cipher: Cipher,
+    mac: Mac,
+) -> Option<Box<dyn EngineSession>> {
+    let (key, mac_key) = (transform.key(), transform.mac_key());
+    let direction = transform.direction();
+    let halves = Halves {
+        machine,
+        group: Group::of_cipher(cipher, key.len())
+            .chained(Group::of_mac(mac, mac_key.len()), order),
+        order,
+        direction,
+        mac,
+        mac_key,
+    };
+    match (cipher, direction) {
+        (Cipher::AesCbc, Direction::Forward) => halves.with_cbc(CbcEncrypt::new(machine, key)?),
+        (Cipher::AesCbc, Direction::Reverse) => halves.with_cbc(CbcDecrypt::new(machine, key)?),
+        (Cipher::AesCtr, _) => halves.with_ctr(Ctr::new(machine, key)?),
         _ => None,
     }
 }

@@ -3,15 +3,44 @@
 use std::cell::Cell;
 
 use lanelock_core::algorithm::Order;
+use lanelock_core::engine::{Capability, Engine, EngineSession};
 use lanelock_core::transform::Direction;
-use lanelock_core::{Algorithm, Buffer, Cipher, Device, Hash, Mac, Op, Transform};
+use lanelock_core::{Algorithm, Buffer, Cipher, Device, Hash, Mac, Op, SessionError, Transform};
 use lanelock_kernels::Machine;
 
-use crate::{Native, Tier};
+use crate::{Tier, catalogue};
 
 thread_local! {
     /// Messages that this thread has interleaved.
     pub(super) static RAN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// An engine of chains alone: with all of [`Native`](crate::Native), this program would compile every kernel anew.
+struct Chains {
+    machine: Machine,
+    capabilities: Vec<Capability>,
+}
+
+impl Engine for Chains {
+    fn name(&self) -> &'static str {
+        "chains"
+    }
+
+    fn version(&self) -> String {
+        String::new()
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn open(&self, transform: &Transform) -> Result<Box<dyn EngineSession>, SessionError> {
+        let Algorithm::Chain(order, cipher, mac) = transform.algorithm() else {
+            unreachable!("the sessions below are of chains");
+        };
+        let session = catalogue::chain(self.machine, transform, order, cipher, mac);
+        Ok(session.expect("a tier with the hash"))
+    }
 }
 
 /// How many messages of a burst are interleaved; each is authenticated from `auth_from` on.
@@ -21,8 +50,13 @@ fn interleaved(
     lengths: &[usize],
     auth_from: usize,
 ) -> usize {
-    let native = Native::with_tier(tier).expect("a tier of this CPU");
-    let device = Device::builder().engine(native).build();
+    let machine = Machine::of_tier(tier).expect("a tier of this CPU");
+    let capabilities = catalogue::capabilities(machine);
+    let chains = Chains {
+        machine,
+        capabilities,
+    };
+    let device = Device::builder().engine(chains).build();
     let algorithm = Algorithm::Chain(order, Cipher::AesCbc, Mac::Hmac(hash));
     let transform = Transform::new(algorithm, direction, &[1; 16], &[2; 20]);
     let session = device.session(transform).expect("a tier with the hash");

@@ -1,33 +1,66 @@
-//! A row against the reference, on every machine of a tier: bursts of every shape, in memory that
-//! ends or begins at a guard page.
+//! Each row against its reference, on every machine of each tier that this CPU has: bursts of every shape, in
+//! memory that ends or begins at a guard page. A program of its own, as the table has the names of the tests.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use core::ops::Range;
+use std::process::ExitCode;
 
+use lanelock_jobs::testing::{Guarded, Random};
+use lanelock_jobs::{Burst, Given, Message, Registers, Row, rows};
 use lanelock_kernels::{Machine, Tier};
+use libtest_mimic::{Arguments, Trial};
 
-use super::{Burst, Given, Message, Registers, Row};
-use crate::testing::{Guarded, Random};
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for tier in Tier::ALL {
+        if !tier.is_available() {
+            eprintln!("this CPU has no {}", tier.name());
+            continue;
+        }
+        for (index, row) in rows().into_iter().enumerate() {
+            let machines = machines(&row, tier);
+            if machines.is_empty() {
+                assert_eq!(row.registers, Registers::Sha, "{row:?}, {}", tier.name());
+                eprintln!(
+                    "this CPU has no SHA extensions for {row:?}, {}",
+                    tier.name()
+                );
+                continue;
+            }
+            trials.push(Trial::test(
+                format!("{row:?}, {}", tier.name()),
+                move || {
+                    agree(&rows()[index], &machines);
+                    Ok(())
+                },
+            ));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
 
-/// Compares `row` with the reference on all that this CPU has of `tier`.
-pub(crate) fn agree(row: &Row, tier: Tier) {
-    let machines: Vec<_> = Machine::all()
+/// Those of `tier` that `row` runs on.
+fn machines(row: &Row, tier: Tier) -> Vec<Machine> {
+    Machine::all()
         .filter(|machine| machine.tier() == tier && row.runs_on(*machine))
         .flat_map(|machine| match row.has_paces {
             true => machine.paces().to_vec(),
             false => vec![machine],
         })
-        .collect();
-    if machines.is_empty() {
-        println!("this CPU has no {} for {row:?}", tier.name());
-        return;
-    }
+        .collect()
+}
+
+/// Compares `row` with the reference.
+fn agree(row: &Row, machines: &[Machine]) {
     let keys = if row.mixes_keys {
         &row.keys[..1]
     } else {
         &row.keys
     };
     for &key in keys {
-        Bench::new(row, key, machines.clone()).check();
+        Bench::new(row, key, machines.to_vec()).check();
     }
 }
 
