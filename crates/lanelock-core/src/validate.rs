@@ -99,14 +99,17 @@ impl Rules {
         rules
     }
 
+    #[inline]
     pub(crate) fn iv_len(&self) -> usize {
         length(self.whole.iv_len)
     }
 
+    #[inline]
     pub(crate) fn tag_len(&self) -> usize {
         length(self.whole.tag_len)
     }
 
+    #[inline]
     pub(crate) fn block_len(&self) -> usize {
         length(self.whole.block_mask) + 1
     }

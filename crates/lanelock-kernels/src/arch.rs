@@ -39,3 +39,20 @@ mod no_digits;
 mod interleaved;
 
 pub(crate) use portable::{Block, Integers};
+
+/// The same number, of which the compiler knows nothing: not how often a loop runs that it ends, nor what it could
+/// count instead.
+#[inline(always)]
+pub(crate) fn unknown(number: usize) -> usize {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut number = number;
+        // SAFETY: no instructions.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
+        };
+        number
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    number
+}

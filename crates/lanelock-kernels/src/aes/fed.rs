@@ -205,6 +205,8 @@ impl<'k, M: Mode, F: FnMut() -> Message<'k, M::Key>> PerRounds for Lone<M, F>
 where
     M::Key: 'k,
 {
+    const SPILLS: bool = false;
+
     /// # Safety
     /// As for [`run_lone`].
     #[inline(always)]
@@ -212,22 +214,20 @@ where
         // SAFETY: the caller's promises.
         unsafe {
             if const { !V::FED } {
-                in_record::<M, V, ROUNDS>(proof, (self.0)());
-            } else if const { V::BYTES < FEW_BYTES } {
+                return in_record::<M, V, ROUNDS>(proof, (self.0)());
+            }
+            if const { V::BYTES < FEW_BYTES } {
                 let message = (self.0)();
                 if message.len as usize <= FEW_BYTES && M::admits(message.iv) {
-                    alone::<M, V, ROUNDS>(proof, &message);
-                } else {
-                    V::enter(proof, Long::<M, F, ROUNDS>(self.0, PhantomData));
+                    return alone::<M, V, ROUNDS>(proof, &message);
                 }
-            } else {
-                long::<M, V, ROUNDS>(proof, (self.0)());
             }
+            V::enter(proof, Long::<M, F, ROUNDS>(self.0, PhantomData));
         }
     }
 }
 
-/// As [`Lone`], for a longer message. On its own: a short one needs neither its registers nor its stack.
+/// As [`Lone`], for any message. On its own: a short one needs neither its registers nor its stack.
 struct Long<M, F, const ROUNDS: usize>(F, PhantomData<M>);
 
 impl<'k, M: Mode, F: FnMut() -> Message<'k, M::Key>, const ROUNDS: usize> Kernel
@@ -241,25 +241,13 @@ where
     /// As for [`run_lone`].
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self, proof: V::Proof) {
+        let message = (self.0)();
+        let len = message.len as usize;
         // SAFETY: the caller's promises.
-        unsafe { long::<M, V, ROUNDS>(proof, (self.0)()) };
-    }
-}
-
-/// A message alone, perhaps a long one.
-///
-/// # Safety
-/// As for [`any`].
-#[inline(always)]
-unsafe fn long<M: Mode, V: Vector, const ROUNDS: usize>(
-    proof: V::Proof,
-    message: Message<'_, M::Key>,
-) {
-    let len = message.len as usize;
-    // SAFETY: the caller's promises.
-    unsafe { any::<M, V, ROUNDS>(proof, message) };
-    if len > SHORT {
-        V::forget(proof);
+        unsafe { any::<M, V, ROUNDS>(proof, message) };
+        if len > SHORT {
+            V::forget(proof);
+        }
     }
 }
 

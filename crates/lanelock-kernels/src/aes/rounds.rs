@@ -265,6 +265,9 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Rounds<V, ROUNDS, K> {
 
 /// A kernel that is compiled once per number of rounds.
 pub(crate) trait PerRounds {
+    /// [`Kernel::SPILLS`].
+    const SPILLS: bool = true;
+
     /// # Safety
     /// As for [`Kernel::run`]; every key has `ROUNDS` rounds, unless that is [`ANY`].
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof);
@@ -292,6 +295,8 @@ pub(crate) struct WithRounds<const ROUNDS: usize>;
 
 impl<K: PerRounds, const ROUNDS: usize> Kernel for (K, WithRounds<ROUNDS>) {
     type Output = ();
+
+    const SPILLS: bool = K::SPILLS;
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self, proof: V::Proof) {

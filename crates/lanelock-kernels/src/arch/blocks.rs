@@ -253,7 +253,7 @@ impl<V: Vector, K: Kernel> Code for (K, On<V>) {
     type Output = K::Output;
 
     // The stack is aligned to 16 bytes.
-    const SPILLS_LINES: bool = V::BLOCKS > 1;
+    const SPILLS_LINES: bool = V::BLOCKS > 1 && K::SPILLS;
 
     #[inline(always)]
     fn run(self) -> K::Output {
@@ -265,6 +265,9 @@ impl<V: Vector, K: Kernel> Code for (K, On<V>) {
 /// Code that is compiled once per instruction set.
 pub(crate) trait Kernel {
     type Output;
+
+    /// Whether it may spill registers; else it spares the stack that is made for them.
+    const SPILLS: bool = true;
 
     /// Always inlined, into [`Vector::enter`].
     ///

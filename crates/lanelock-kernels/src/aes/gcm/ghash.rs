@@ -9,7 +9,7 @@
 //! a value of its own, so that no sum of all of them is needed before the end.
 
 use super::products::{Sum, reduce};
-use super::table::{POWERS, Table};
+use super::table::{POWERS, Place, Table};
 use crate::aes::BLOCK;
 use crate::ahead;
 use crate::arch::blocks::{Kernel, Vector};
@@ -103,7 +103,7 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn add_two(&mut self, data: [V; 2], power: usize) {
         // SAFETY: as above.
-        unsafe { self.sum.add_registers(data, self.powers, power, false) }
+        unsafe { self.sum.add_registers(data, self.place(power), false) }
     }
 
     /// Adds a text of `len` bytes, at least one, that `after` blocks follow in the open sum. `last`
@@ -163,7 +163,7 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(&mut self, data: [V; G], power: usize) {
         // SAFETY: as above; the table is a key's.
-        unsafe { self.sum.add_registers(data, self.powers, power, false) }
+        unsafe { self.sum.add_registers(data, self.place(power), false) }
     }
 
     /// Adds the registers `at` and `at + 1` of those of [`Ghash::add_registers`], if there are so many.
@@ -183,10 +183,14 @@ impl<V: Vector> Ghash<V> {
         unsafe {
             if sparing {
                 self.sum.add_pair_sparing(data, at, self.powers, false);
-            } else if at + 1 < G {
-                self.add_two([data[at], data[at + 1]], power - V::BLOCKS * at);
             } else if at < G {
-                self.add(data[at], power - V::BLOCKS * at);
+                let place = self.place(power).behind::<V>(at);
+                if at + 1 < G {
+                    let pair = [data[at], data[at + 1]];
+                    self.sum.add_registers(pair, place, false);
+                } else {
+                    self.sum.add_registers([data[at]], place, false);
+                }
             }
         }
         self.pin();
@@ -198,9 +202,11 @@ impl<V: Vector> Ghash<V> {
     /// As there.
     #[inline(always)]
     pub unsafe fn close_sparing<const G: usize>(&mut self, data: &[V; G], power: usize) {
-        let last = power - V::BLOCKS * (G - 1);
         // SAFETY: the caller's promises.
-        unsafe { self.sum.close_sparing(data, self.powers, last) }
+        unsafe {
+            let place = self.place(power).behind::<V>(G - 2);
+            self.sum.close_sparing(data, place);
+        }
     }
 
     /// Adds `first` at `power` and `last` at 1, the last block of the sum. Both are polynomials.
@@ -218,8 +224,8 @@ impl<V: Vector> Ghash<V> {
             }
             let proof = self.proof();
             let single = V::single(proof);
-            let (h, h_sum) = Table::from::<V::Single>(self.powers, single, power, true);
-            let (one, one_sum) = Table::from::<V::Single>(self.powers, single, 1, true);
+            let (h, h_sum) = self.place(power).load::<V::Single>(single, true);
+            let (one, one_sum) = self.place(1).load::<V::Single>(single, true);
             let (h, h_sum) = (V::pair(proof, h, one), V::pair(proof, h_sum, one_sum));
             self.sum.add(V::pair(proof, first, last), h, h_sum);
         }
@@ -446,13 +452,13 @@ impl<V: Vector> Ghash<V> {
             let (mut at, mut power) = (0, blocks);
             while rest - at >= 2 * V::BYTES {
                 let data = map([at, at + V::BYTES], |at| V::load(proof, from.add(at)));
-                self.sum.add_registers(data, self.powers, power, SPARING);
+                self.sum.add_registers(data, self.place(power), SPARING);
                 at += 2 * V::BYTES;
                 power -= (2 * V::BLOCKS).min(power);
             }
             if rest - at >= V::BYTES {
                 let data = [V::load(proof, from.add(at))];
-                self.sum.add_registers(data, self.powers, power, SPARING);
+                self.sum.add_registers(data, self.place(power), SPARING);
                 at += V::BYTES;
                 power -= V::BLOCKS.min(power);
             }
@@ -463,7 +469,7 @@ impl<V: Vector> Ghash<V> {
                 } else {
                     V::load_bytes(proof, at, bytes)
                 };
-                self.sum.add_registers([last], self.powers, power, SPARING);
+                self.sum.add_registers([last], self.place(power), SPARING);
             }
             // Last: nothing else waits for the sums before.
             if done > 0 {
@@ -475,7 +481,7 @@ impl<V: Vector> Ghash<V> {
     }
 
     /// The product of each block and the same power: as many blocks as `registers` have, at most
-    /// eight; `sparing` as for [`Table::from`].
+    /// eight; `sparing` as for [`Place::load`].
     ///
     /// # Safety
     /// The powers are for registers like these.
@@ -501,7 +507,15 @@ impl<V: Vector> Ghash<V> {
     #[inline(always)]
     pub unsafe fn multiply(&mut self, x: V, power: usize) {
         // SAFETY: the caller's promise; the table is a key's.
-        unsafe { self.sum.multiply(x, self.powers, power, true) }
+        unsafe { self.sum.multiply(x, self.place(power), true) }
+    }
+
+    /// # Safety
+    /// `power` is 1 to [`POWERS`].
+    #[inline(always)]
+    unsafe fn place(&self, power: usize) -> Place {
+        // SAFETY: the caller's promise; the table is a key's.
+        unsafe { Table::place(self.powers, power) }
     }
 }
 

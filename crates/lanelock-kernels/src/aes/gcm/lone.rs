@@ -88,6 +88,7 @@ impl<'k, const ENCRYPT: bool, I: Iterator<Item = *mut Job<'k>>> PerRounds for Fe
 
 /// Most registers of a text that are turned in one go: of those of four blocks there are more, and 576 bytes
 /// are a common length.
+#[inline(always)]
 const fn most_registers(blocks: usize) -> usize {
     if blocks > 2 { 9 } else { 8 }
 }
@@ -121,10 +122,39 @@ unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
 struct Lone<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
 impl<const ENCRYPT: bool> PerRounds for Lone<'_, '_, ENCRYPT> {
+    const SPILLS: bool = false;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
+        let Self(job) = self;
+        let shape = Shape::of(job);
+        // SAFETY: the contract of `encrypt_lone`.
+        unsafe {
+            if const { V::BLOCKS == 1 } {
+                one::<V, ROUNDS, ENCRYPT>(proof, job);
+            } else if shape.is_of_blocks() {
+                block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape);
+            } else {
+                V::enter(proof, (Longer::<ENCRYPT>(job), WithRounds::<ROUNDS>));
+            }
+        }
+    }
+}
+
+/// The same for a message of more blocks.
+struct Longer<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
+
+impl<const ENCRYPT: bool> PerRounds for Longer<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         // SAFETY: the contract of `encrypt_lone`.
-        unsafe { one::<V, ROUNDS, ENCRYPT>(proof, self.0) }
+        unsafe {
+            if is_short(V::BLOCKS, self.0) {
+                registers::<V, ROUNDS, ENCRYPT>(proof, self.0);
+            } else {
+                long::<V, ROUNDS, ENCRYPT>(proof, self.0);
+            }
+        }
     }
 }
 
@@ -149,31 +179,42 @@ unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     job: &mut Job<'_>,
 ) {
+    let shape = Shape::of(job);
     // SAFETY: the caller's promises.
     unsafe {
-        if is_short(V::BLOCKS, job) {
-            return short::<V, ROUNDS, ENCRYPT>(proof, job);
+        if !is_short(V::BLOCKS, job) {
+            long::<V, ROUNDS, ENCRYPT>(proof, job);
+        } else if const { V::BLOCKS > 1 } && shape.is_of_blocks() {
+            // Registers of one block: their last sum is one block already.
+            block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape);
+        } else {
+            registers::<V, ROUNDS, ENCRYPT>(proof, job);
         }
-        let turn = InTurn::<ENCRYPT>(slice::from_mut(job));
-        V::enter(proof, (turn, WithRounds::<ROUNDS>));
     }
+}
+
+/// # Safety
+/// As for [`one`].
+#[inline(always)]
+unsafe fn long<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    job: &mut Job<'_>,
+) {
+    let turn = InTurn::<ENCRYPT>(slice::from_mut(job));
+    // SAFETY: the caller's promises.
+    unsafe { V::enter(proof, (turn, WithRounds::<ROUNDS>)) };
 }
 
 /// A message that [is short](is_short).
 ///
 /// # Safety
-/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+/// As for [`one`].
 #[inline(always)]
-unsafe fn short<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+unsafe fn registers<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
     job: &mut Job<'_>,
 ) {
     let (message, shape) = (&*job, Shape::of(job));
-    if const { V::BLOCKS > 1 } && shape.len <= BLOCK && shape.aad_len <= BLOCK {
-        // Registers of one block: their last sum is one block already.
-        // SAFETY: the caller's promises.
-        return unsafe { block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape) };
-    }
     // SAFETY: the caller's promises; the sum has at most as many blocks as there are powers.
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
@@ -214,10 +255,11 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     unsafe {
         let mut hash = Ghash::<V>::start(proof, message.key.powers());
         let rounds = Rounds::in_memory(proof, message.key.cipher().as_ptr());
-        let mask = if shape.len == 0 {
-            turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, shape, &mut hash)
-        } else {
-            turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, shape, &mut hash)
+        let mask = match shape.len {
+            0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, shape, &mut hash),
+            // Code of its own, which cuts nothing off.
+            BLOCK => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, Shape::BLOCK, &mut hash),
+            _ => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, shape, &mut hash),
         };
         finish(job, shape, hash, mask);
     }
@@ -282,6 +324,19 @@ impl Shape {
             aad_len: job.aad_len,
             blocks: (job.len + BLOCK - 1) / BLOCK,
         }
+    }
+
+    /// Of a text of a block.
+    const BLOCK: Self = Self {
+        len: BLOCK,
+        aad_len: 0,
+        blocks: 1,
+    };
+
+    /// Whether text and additional data have at most a block each.
+    #[inline(always)]
+    fn is_of_blocks(self) -> bool {
+        self.len <= BLOCK && self.aad_len <= BLOCK
     }
 
     /// Of a message that is all additional data. Its length would be loaded together with what lies beside
@@ -351,8 +406,7 @@ pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, c
             }
         });
         if in_step && G > 8 {
-            let at = G.saturating_sub(1);
-            hash.add_registers([data[at]], power - V::BLOCKS * at);
+            hash.add_pair(&data, G.saturating_sub(1), power, false);
         }
         let last = rounds.last();
         for (data, stream) in data.iter_mut().zip(stream) {

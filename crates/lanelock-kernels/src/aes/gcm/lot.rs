@@ -141,8 +141,8 @@ pub(super) unsafe fn powers<V: Vector, const ONE_KEY: bool>(
         }
         let single = V::single(proof);
         let of_each = map(jobs, |job| {
-            let (h, _) = Table::from::<V::Single>((*job).key.powers(), single, power, true);
-            h
+            let place = Table::place((*job).key.powers(), power);
+            place.load::<V::Single>(single, true).0
         });
         let h = V::from_singles(proof, of_each);
         (h, sum_of_halves(h))

@@ -5,7 +5,7 @@
 //! polynomials are mirrored to x⁻¹²⁸ of it (S. Gueron, "A new interpretation for the GHASH authenticator
 //! of AES-GCM"), else as it is.
 
-use super::table::{Table, sum_of_halves};
+use super::table::{Place, Table, sum_of_halves};
 use crate::arch::blocks::Vector;
 use crate::arrays::map;
 
@@ -41,17 +41,15 @@ impl<V: Vector> Sum<V> {
         self.middle = self.middle.xor(product.middle);
     }
 
-    /// Adds a register of polynomials, the first at `power`; `sparing` as for [`Table::from`].
+    /// Adds a register of polynomials, the first times the power at `place`; `sparing` as for [`Place::load`].
     ///
     /// # Safety
-    /// `powers` is a key's; `power` is 1 to [`POWERS`].
+    /// As for [`Place::load`].
     #[inline(always)]
-    pub unsafe fn multiply(&mut self, x: V, powers: *const Table, power: usize, sparing: bool) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            let (h, h_sum) = Table::from(powers, self.proof(), power, sparing);
-            self.add(x, h, h_sum);
-        }
+    pub unsafe fn multiply(&mut self, x: V, place: Place, sparing: bool) {
+        // SAFETY: the caller's promise.
+        let (h, h_sum) = unsafe { place.load(self.proof(), sparing) };
+        self.add(x, h, h_sum);
     }
 
     /// The sum of one product.
@@ -69,18 +67,16 @@ impl<V: Vector> Sum<V> {
         }
     }
 
-    /// Adds registers of blocks in memory that follow each other, the first at `power`; `sparing` as for
-    /// [`Table::from`].
+    /// Adds registers of blocks in memory that follow each other, the first times the power at `place`; `sparing`
+    /// as for [`Place::load`].
     ///
     /// # Safety
-    /// `powers` is a key's; each register begins at a power of 1 to [`POWERS`].
-    /// Blocks past the end are zero.
+    /// Each register begins at a power of 1 to [`POWERS`](super::table::POWERS). Blocks past the end are zero.
     #[inline(always)]
     pub unsafe fn add_registers<const G: usize>(
         &mut self,
         data: [V; G],
-        powers: *const Table,
-        power: usize,
+        place: Place,
         sparing: bool,
     ) {
         // SAFETY: as above.
@@ -88,7 +84,7 @@ impl<V: Vector> Sum<V> {
             let proof = self.low.proof();
             let mut products = [Self::zero(proof); G];
             for i in 0..G {
-                let (h, h_sum) = Table::from::<V>(powers, proof, power - V::BLOCKS * i, sparing);
+                let (h, h_sum) = place.behind::<V>(i).load(proof, sparing);
                 products[i] = Self::product(data[i].coefficients(), h, h_sum);
             }
             for i in 0..G / 2 {
@@ -137,17 +133,13 @@ impl<V: Vector> Sum<V> {
         Self::product(data.coefficients(), h, h_sum)
     }
 
-    /// Ends what [`Sum::add_pair_sparing`] began: adds the last two registers, the last one at `power`.
+    /// Ends what [`Sum::add_pair_sparing`] began: adds the last two registers, the first of them times the power at
+    /// `place`.
     ///
     /// # Safety
-    /// `powers` is a key's; `power` and those of a register before it are 1 to [`POWERS`].
+    /// That power and those of two registers from it on are 1 to [`POWERS`](super::table::POWERS).
     #[inline(always)]
-    pub unsafe fn close_sparing<const G: usize>(
-        &mut self,
-        data: &[V; G],
-        powers: *const Table,
-        power: usize,
-    ) {
+    pub unsafe fn close_sparing<const G: usize>(&mut self, data: &[V; G], place: Place) {
         let [.., values, last] = data[..] else {
             unreachable!("two registers");
         };
@@ -155,8 +147,8 @@ impl<V: Vector> Sum<V> {
         *self = Self::zero(self.proof());
         // SAFETY: the caller's promises.
         unsafe {
-            self.multiply(values, powers, power + V::BLOCKS, true);
-            self.add_registers([last], powers, power, true);
+            self.multiply(values, place, true);
+            self.add_registers([last], place.behind::<V>(1), true);
         }
     }
 

@@ -88,7 +88,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 }
             }
             let mut sum = Sum::zero(proof);
-            sum.add_registers(text, powers, blocks + 1, !ONE_KEY);
+            sum.add_registers(text, Table::place(powers, blocks + 1), !ONE_KEY);
             // Those behind the last message repeat it.
             let last = (count - 1) % V::BLOCKS;
             let mask = own[last];
@@ -160,7 +160,7 @@ unsafe fn turn<
     unsafe {
         let proof = rounds.proof();
         let mut sum = Sum::zero(proof);
-        let power = len.div_ceil(BLOCK) + 1;
+        let place = Table::place(powers, len.div_ceil(BLOCK) + 1);
         let sparing = !ONE_KEY && spares::<V>(V::BYTES * G);
         let j0 = V::splat(proof, job.j0());
         let mut stream = if job.counts_from_one() {
@@ -186,18 +186,18 @@ unsafe fn turn<
                     sum.add_pair_sparing(text, at, powers, true);
                 } else if at + 1 < G {
                     let pair = [text[at], text[at + 1]];
-                    sum.add_registers(pair, powers, power - V::BLOCKS * at, !ONE_KEY);
+                    sum.add_registers(pair, place.behind::<V>(at), !ONE_KEY);
                 } else if at < G {
-                    sum.add_registers([text[at]], powers, power - V::BLOCKS * at, !ONE_KEY);
+                    sum.add_registers([text[at]], place.behind::<V>(at), !ONE_KEY);
                 }
                 sum.pin();
             }
         });
         if sparing {
-            sum.close_sparing(text, powers, power - V::BLOCKS * (G - 1));
+            sum.close_sparing(text, place.behind::<V>(G - 2));
         } else if G == REGISTERS {
             let last = [text[G - 1]];
-            sum.add_registers(last, powers, power - V::BLOCKS * (G - 1), !ONE_KEY);
+            sum.add_registers(last, place.behind::<V>(G - 1), !ONE_KEY);
         }
         rounds.end(&mut stream);
         V::pin(&mut stream);

@@ -59,48 +59,33 @@ impl Table {
         }
     }
 
-    /// The powers from `power` down to where the register ends, and the sums of their halves. `sparing`, a
-    /// constant: those are made, not read, so that half as many lines are.
+    /// Where a power lies, and behind it those below.
     ///
     /// # Safety
-    /// The table is valid for reads, and `power` is 1 to [`POWERS`].
+    /// The table is valid for reads as long as the place is used, and `power` is 1 to [`POWERS`].
     #[inline(always)]
-    pub unsafe fn from<V: Vector>(
-        table: *const Self,
-        proof: V::Proof,
-        power: usize,
-        sparing: bool,
-    ) -> (V, V) {
+    pub unsafe fn place(table: *const Self, power: usize) -> Place {
         debug_assert!((1..=POWERS).contains(&power));
-        // SAFETY: the caller's promises; the spare blocks make the load valid at any power.
-        unsafe {
-            let [h, sum] = Self::at(table, power);
-            let h = V::load(proof, h);
-            let sum = if sparing {
-                sum_of_halves(h)
-            } else {
-                V::load(proof, sum)
-            };
-            (h, sum)
-        }
+        // SAFETY: the caller's promises.
+        let first = unsafe { (&raw const (*table).powers.powers).cast::<u8>() };
+        Place(first.wrapping_add(BLOCK * (POWERS - power)))
     }
 
     /// The same power for each block, and the sum of its halves.
     ///
     /// # Safety
-    /// As for [`Table::from`].
+    /// As for [`Table::place`].
     #[inline(always)]
     pub unsafe fn splat<V: Vector>(table: *const Self, proof: V::Proof, power: usize) -> (V, V) {
-        debug_assert!((1..=POWERS).contains(&power));
         // SAFETY: the caller's promises.
         unsafe {
-            let [h, sum] = Self::at(table, power);
-            (V::broadcast(proof, h), V::broadcast(proof, sum))
+            let Place(h) = Self::place(table, power);
+            (V::broadcast(proof, h), V::broadcast(proof, h.add(SUMS)))
         }
     }
 
     /// For each block the power of as many blocks as so many registers have, and the sum of its halves;
-    /// `sparing` as for [`Table::from`].
+    /// `sparing` as for [`Place::load`].
     ///
     /// # Safety
     /// The table is valid for reads and made for such registers, of which there are 1 to [`STEPS`].
@@ -115,7 +100,7 @@ impl Table {
         if const { V::BLOCKS == 1 } {
             // The same powers, on lines that the blocks around chunks read, too.
             // SAFETY: the caller's promises; there are more powers than steps.
-            return unsafe { Self::from(table, proof, registers, sparing) };
+            return unsafe { Self::place(table, registers).load(proof, sparing) };
         }
         // SAFETY: the caller's promises.
         unsafe {
@@ -136,18 +121,38 @@ impl Table {
         self.steps.wipe();
         self.powers.wipe();
     }
+}
 
-    /// Where a power is, and where the sum of its halves.
+/// Bytes from a power to the sum of its halves.
+const SUMS: usize = size_of::<[[u8; BLOCK]; POWERS + SPARE]>();
+
+/// Where a power lies in a key's [`Table`].
+#[derive(Clone, Copy)]
+pub(super) struct Place(*const u8);
+
+impl Place {
+    /// That of a power which is lower by the blocks of so many registers: a constant distance, whatever the power.
+    #[inline(always)]
+    pub fn behind<V: Vector>(self, registers: usize) -> Self {
+        Self(self.0.wrapping_add(V::BYTES * registers))
+    }
+
+    /// The powers from this one down to where the register ends, and the sums of their halves. `sparing`, a
+    /// constant: those are made, not read, so that half as many lines are.
     ///
     /// # Safety
-    /// As for [`Table::from`].
+    /// The place is that of a power, 1 to [`POWERS`].
     #[inline(always)]
-    unsafe fn at(table: *const Self, power: usize) -> [*const u8; 2] {
-        // SAFETY: the caller's promises.
+    pub unsafe fn load<V: Vector>(self, proof: V::Proof, sparing: bool) -> (V, V) {
+        // SAFETY: the caller's promise; the spare blocks make the load valid at any power.
         unsafe {
-            let h = (&raw const (*table).powers.powers).cast::<u8>();
-            let sum = (&raw const (*table).powers.sums).cast::<u8>();
-            [h, sum].map(|first| first.add(BLOCK * (POWERS - power)))
+            let h = V::load(proof, self.0);
+            let sum = if sparing {
+                sum_of_halves(h)
+            } else {
+                V::load(proof, self.0.add(SUMS))
+            };
+            (h, sum)
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::aes::BLOCK;
 use crate::aes::rounds::{Schedules, each_round};
 use crate::ahead::ask;
 use crate::arch::blocks::Vector;
+use crate::arch::unknown;
 use crate::arrays::each;
 
 /// What a mode does to consecutive registers of a message.
@@ -150,12 +151,16 @@ impl<V: Vector, const G: usize> Groups<V, G> {
     /// Where the next group lies, if there is one.
     #[inline(always)]
     pub fn take(&mut self) -> Option<(*const u8, *mut u8)> {
-        let (at, bytes) = (self.done, const { G * V::BYTES });
+        let (mut at, bytes) = (self.done, const { G * V::BYTES });
+        if const { V::BLOCKS > 2 } {
+            // Else the compiler keeps a count for each use of it. On narrower registers, there are more rounds beside.
+            at = unknown(at);
+        }
         if self.len - at < bytes {
             return None;
         }
         ask(self.source, self.len, at, bytes);
-        self.done += bytes;
+        self.done = at + bytes;
         Some((self.source.wrapping_add(at), self.target.wrapping_add(at)))
     }
 }

@@ -8,9 +8,9 @@
 //! fastest. Each kind of rounds is there once, in a loop: more instructions would be slower beside a busy
 //! neighbour on the same core, which has its own in the cache of decoded instructions.
 
-use core::arch::asm;
 use core::mem::MaybeUninit;
 
+use crate::arch::unknown;
 use crate::arch::words::Row;
 use crate::hash::sha2::K512;
 
@@ -113,7 +113,7 @@ unsafe fn one_lane<const ROTATES: bool>(
             let (mut s, mut at) = (*row, sums.cast::<u64>().add(2 * usize::from(second)));
             let rest = if block == 0 {
                 // There was no block before, beside whose rounds half of these words could have been made.
-                for i in 2..rolled(10) {
+                for i in 2..unknown(10) {
                     s = beside::<ROTATES, 8>(s, at, &mut schedule);
                     schedule.put(sums, i);
                     at = at.wrapping_add(16);
@@ -129,14 +129,14 @@ unsafe fn one_lane<const ROTATES: bool>(
                 } else {
                     (sums, 6)
                 };
-                for i in from..rolled(from + 4) {
+                for i in from..unknown(from + 4) {
                     s = beside::<ROTATES, 16>(s, at, &mut schedule);
                     schedule.put(to, i);
                     at = at.wrapping_add(32);
                 }
                 2
             };
-            for _ in 0..rolled(rest) {
+            for _ in 0..unknown(rest) {
                 s = alone(s, at);
                 at = at.wrapping_add(16);
             }
@@ -148,12 +148,4 @@ unsafe fn one_lane<const ROTATES: bool>(
             }
         }
     }
-}
-
-/// The end of a loop, as it is. The compiler does not know it, and leaves the instructions in the loop there once.
-#[inline(always)]
-fn rolled(mut end: usize) -> usize {
-    // SAFETY: no instructions.
-    unsafe { asm!("/* {0} */", inout(reg) end, options(pure, nomem, nostack, preserves_flags)) };
-    end
 }
