@@ -1,15 +1,15 @@
 //! CTR (SP 800-38A, section 6.5): the counter is the whole block, big-endian.
 
-use core::array;
+mod counters;
 
 use super::fed::{run_fed, run_lone};
 use super::message::{in_pieces, in_records, length};
 use super::rounds::{Keys, Rounds};
-use super::sweep::{Around, Mode, Second, ahead, run_records, sweep};
+use super::sweep::{FEW_BYTES, Mode, run_records};
 use super::{BLOCK, EncryptKey, KeySize, Message, Part, Piece, Records};
-use crate::arch::blocks::{Kernel, Vector};
-use crate::arrays::from_fn;
+use crate::arch::blocks::Vector;
 use crate::machine::Machine;
+use counters::{KeyStream, NUMBERS};
 
 /// One message to encrypt or decrypt, or the next part of one.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ pub unsafe fn apply_lone<'k>(
     unsafe { run_lone::<Count>(machine, size, message) }
 }
 
-/// Sweeps messages whose counters do not carry into their upper halves.
+/// Encrypts or decrypts.
 struct Count;
 
 impl Mode for Count {
@@ -169,8 +169,18 @@ impl Mode for Count {
         rounds: Rounds<V, ROUNDS, K>,
         iv: *const [u8; BLOCK],
     ) -> KeyStream<V, ROUNDS, K> {
+        // SAFETY: the caller's block. Else its last byte would be taken out of the register that holds it, which takes
+        // longer than to load it.
+        unsafe { KeyStream::start(rounds, iv, *V::in_place(iv.cast()).add(BLOCK - 1)) }
+    }
+
+    #[inline(always)]
+    unsafe fn start_few<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+        rounds: Rounds<V, ROUNDS, K>,
+        iv: *const [u8; BLOCK],
+    ) -> KeyStream<V, ROUNDS, K> {
         // SAFETY: the caller's block.
-        unsafe { KeyStream::start(rounds, iv) }
+        unsafe { KeyStream::start(rounds, iv, (*iv)[BLOCK - 1]) }
     }
 
     #[inline(always)]
@@ -178,51 +188,11 @@ impl Mode for Count {
         (ivs, data)
     }
 
-    /// Below 2^56 blocks, the low half of a counter that does not begin so has room.
     #[inline(always)]
-    unsafe fn admits(iv: *const [u8; BLOCK]) -> bool {
+    unsafe fn few_suffice(iv: *const [u8; BLOCK]) -> bool {
         // SAFETY: the caller's block.
-        unsafe { (*iv)[8] != 0xff }
-    }
-
-    #[inline(always)]
-    unsafe fn run_other<V: Vector, const ROUNDS: usize>(
-        proof: V::Proof,
-        message: Message<'_, EncryptKey>,
-    ) {
-        // SAFETY: the caller's promises.
-        unsafe { V::enter(proof, Carrying::<ROUNDS>(message)) }
-    }
-}
-
-/// A message whose counter may carry into its upper half.
-struct Carrying<'k, const ROUNDS: usize>(Message<'k, EncryptKey>);
-
-impl<const ROUNDS: usize> Kernel for Carrying<'_, ROUNDS> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self, proof: V::Proof) {
-        let message = self.0;
-        // SAFETY: `apply_each`'s contract.
-        unsafe {
-            let rounds = Rounds::<V, ROUNDS>::load(proof, message.key.as_ptr());
-            let mut next = u128::from_be_bytes(message.iv.read());
-            let mut done = 0;
-            let len = message.len as usize;
-            while done < len {
-                // The low half must not overflow within one sweep.
-                let room = usize::try_from(u64::MAX - low(next)).unwrap_or(usize::MAX);
-                let room = room.saturating_add(1).saturating_mul(BLOCK);
-                let now = (len - done).min(room);
-                let counter = next.to_be_bytes();
-                let mut stream = KeyStream::start(rounds, &raw const counter);
-                let (source, target) = (message.source.add(done), message.target.add(done));
-                sweep(proof, &mut stream, source, target, now);
-                next = next.wrapping_add(now.div_ceil(BLOCK) as u128);
-                done += now;
-            }
-        }
+        let last = unsafe { (*iv)[BLOCK - 1] };
+        usize::from(last) <= NUMBERS - FEW_BYTES / BLOCK
     }
 }
 
@@ -255,113 +225,5 @@ unsafe fn finish_block(machine: Machine, job: &mut Job<'_>) {
         job.counter = u128::from_be_bytes(job.counter)
             .wrapping_add(1)
             .to_be_bytes();
-    }
-}
-
-#[expect(clippy::cast_possible_truncation)]
-fn low(counter: u128) -> u64 {
-    counter as u64
-}
-
-/// Consecutive counters, little-endian; the low half does not overflow.
-#[derive(Clone, Copy)]
-struct KeyStream<V, const ROUNDS: usize, K> {
-    rounds: Rounds<V, ROUNDS, K>,
-    counters: V,
-    step: V,
-    /// The last byte of the first counter.
-    first: u8,
-    /// Whether groups of eight blocks begin with multiples of eight.
-    aligned: bool,
-}
-
-/// Blocks of an aligned group.
-const ALIGNED: usize = 8;
-
-/// Their numbers, big-endian.
-static NUMBERS: [[u8; BLOCK]; ALIGNED] = {
-    let mut blocks = [[0; BLOCK]; ALIGNED];
-    let mut n = 0;
-    while n < ALIGNED {
-        blocks[n][BLOCK - 1] = n.to_le_bytes()[0];
-        n += 1;
-    }
-    blocks
-};
-
-impl<V: Vector, const ROUNDS: usize, K: Keys<V>> KeyStream<V, ROUNDS, K> {
-    /// Whether groups are worth aligning: where what is not a round of AES takes turns with the rounds.
-    const ALIGNS: bool = V::BLOCKS == 1 && V::REGISTERS < 32;
-
-    /// # Safety
-    /// The counter block is valid for reads.
-    #[inline(always)]
-    unsafe fn start(rounds: Rounds<V, ROUNDS, K>, counter: *const [u8; BLOCK]) -> Self {
-        let proof = rounds.proof();
-        // SAFETY: the caller's block.
-        unsafe {
-            let counters = V::broadcast(proof, counter.cast())
-                .reverse()
-                .add64(V::ramp(proof));
-            Self {
-                rounds,
-                counters,
-                step: V::splat(proof, V::BLOCKS as u128),
-                first: (*counter)[BLOCK - 1],
-                aligned: false,
-            }
-        }
-    }
-}
-
-impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUNDS, K> {
-    const INVERSE: bool = false;
-    const SECOND: Second = Second::Data;
-    type Rounds = Rounds<V, ROUNDS, K>;
-
-    #[inline(always)]
-    fn rounds(&self) -> &Self::Rounds {
-        &self.rounds
-    }
-
-    #[inline(always)]
-    fn ahead(&mut self, data: V) -> (V, V) {
-        let block = self.counters.reverse();
-        let mut next = [self.counters.add64(self.step)];
-        if V::BLOCKS == 4 {
-            // Else each distance from the first would take up a register, of 32.
-            V::pin(&mut next);
-        }
-        [self.counters] = next;
-        (block, data)
-    }
-
-    /// Aligned, the blocks differ from the first by constants: one sum and one shuffle for all, not for each.
-    #[inline(always)]
-    fn ahead_of_group<const G: usize>(&mut self, data: [V; G]) -> ([V; G], [V; G]) {
-        if const { Self::ALIGNS && G == ALIGNED } && self.aligned {
-            let proof = self.counters.proof();
-            let mut first = [self.counters.reverse().xor(self.rounds.at(0))];
-            // Else the compiler adds the key to each block.
-            V::pin(&mut first);
-            let [first] = first;
-            self.counters = self.counters.add64(V::splat(proof, G as u128));
-            // SAFETY: the table has as many blocks.
-            let blocks = from_fn(|i| first.xor(unsafe { V::load(proof, NUMBERS[i].as_ptr()) }));
-            return (blocks, data);
-        }
-        ahead(array::from_mut(self), data)
-    }
-
-    /// What aligned groups gain is more than one more group takes, and branches that differ from IV to IV, if there
-    /// are several.
-    #[inline(always)]
-    fn first<const G: usize>(&mut self, registers: usize) -> usize {
-        self.aligned = const { Self::ALIGNS && G == ALIGNED } && registers >= 8 * G;
-        if self.aligned {
-            usize::from(self.first).wrapping_neg() % G
-        } else {
-            registers % G
-        }
     }
 }

@@ -176,7 +176,7 @@ macro_rules! directions {
 
             #[inline(always)]
             fn ahead(&mut self, data: V) -> (V, V) {
-                (data, data)
+                (data.xor(self.0.at(0)), data)
             }
 
             #[inline(always)]

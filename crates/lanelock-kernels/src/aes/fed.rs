@@ -159,7 +159,7 @@ unsafe fn take_few<'k, M: Mode, V: Vector, const ROUNDS: usize>(
     // SAFETY: the caller's promises.
     unsafe {
         while let Some(message) = messages.next() {
-            if message.len as usize > FEW_BYTES || !M::admits(message.iv) {
+            if message.len as usize > FEW_BYTES {
                 let rest = Rest::<M, _>(Some(message), messages);
                 return V::enter(proof, (rest, WithRounds::<ROUNDS>));
             }
@@ -190,7 +190,7 @@ where
                 next = messages.next();
             }
             while let Some(message) = next {
-                any::<M, V, ROUNDS>(proof, message);
+                alone::<M, V, ROUNDS>(proof, &message);
                 next = messages.next();
             }
         }
@@ -218,7 +218,7 @@ where
             }
             if const { V::BYTES < FEW_BYTES } {
                 let message = (self.0)();
-                if message.len as usize <= FEW_BYTES && M::admits(message.iv) {
+                if message.len as usize <= FEW_BYTES && M::few_suffice(message.iv) {
                     return alone::<M, V, ROUNDS>(proof, &message);
                 }
             }
@@ -244,28 +244,9 @@ where
         let message = (self.0)();
         let len = message.len as usize;
         // SAFETY: the caller's promises.
-        unsafe { any::<M, V, ROUNDS>(proof, message) };
+        unsafe { alone::<M, V, ROUNDS>(proof, &message) };
         if len > SHORT {
             V::forget(proof);
-        }
-    }
-}
-
-/// A message that nothing is prepared for.
-///
-/// # Safety
-/// As for [`run_lone`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
-#[inline(always)]
-unsafe fn any<M: Mode, V: Vector, const ROUNDS: usize>(
-    proof: V::Proof,
-    message: Message<'_, M::Key>,
-) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        if !M::admits(message.iv) {
-            M::run_other::<V, ROUNDS>(proof, message);
-        } else {
-            alone::<M, V, ROUNDS>(proof, &message);
         }
     }
 }
@@ -301,16 +282,9 @@ unsafe fn take_each<'k, M: Mode, V: Vector, const ROUNDS: usize>(
                     held = next.key;
                     rounds = Rounds::load(proof, next.key.round_keys_ptr());
                 }
-                if M::admits(next.iv) {
-                    let mut transform = M::start(rounds, next.iv);
-                    let (source, target) = (next.source, next.target);
-                    sweep(proof, &mut transform, source, target, next.len as usize);
-                } else {
-                    let schedule = next.key.round_keys_ptr();
-                    M::run_other::<V, ROUNDS>(proof, next);
-                    // So that no register outlives the call: saving one costs the others.
-                    rounds = Rounds::load(proof, schedule);
-                }
+                let mut transform = M::start(rounds, next.iv);
+                let (source, target) = (next.source, next.target);
+                sweep(proof, &mut transform, source, target, next.len as usize);
             }
             next = match messages.next() {
                 Some(message) => message,

@@ -11,7 +11,8 @@ use super::{BLOCK, KeySize, Message, Records};
 use crate::arch::blocks::Vector;
 use crate::arrays::each;
 use crate::machine::Machine;
-pub(crate) use around::{Around, Groups, Second, Transform, ahead, each_group, load, store};
+use around::turn;
+pub(crate) use around::{Around, Groups, Second, Transform, each_group, load, store};
 use side_by_side::side_by_side;
 
 /// A mode of messages with a key and an IV.
@@ -32,25 +33,31 @@ pub(crate) trait Mode {
     /// Whether its messages have an IV.
     const HAS_IV: bool = true;
 
-    /// [`Around::ahead`] for messages of one block; `ivs` are theirs, if they have any.
+    /// What the cipher takes for messages of one block, and what [`Around::behind`] takes; `ivs` are theirs, if they
+    /// have any.
     fn ahead_of_blocks<V: Vector>(ivs: V, data: V) -> (V, V);
 
-    /// Whether a message with this IV can be swept.
+    /// As [`Mode::start`], for a message of at most [`FEW_BYTES`].
     ///
     /// # Safety
     /// As for [`Mode::start`].
     #[inline(always)]
-    unsafe fn admits(_: *const [u8; BLOCK]) -> bool {
-        true
+    unsafe fn start_few<V: Vector, const ROUNDS: usize, K: Keys<V>>(
+        rounds: Rounds<V, ROUNDS, K>,
+        iv: *const [u8; BLOCK],
+    ) -> Self::Transform<V, ROUNDS, K> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::start(rounds, iv) }
     }
 
-    /// Runs a message that cannot be swept.
+    /// Whether a message of at most [`FEW_BYTES`] with this IV needs nothing that hardly any other does, and that takes
+    /// registers which would have to be saved.
     ///
     /// # Safety
-    /// As for [`run_records`], under [`Vector::enter`].
+    /// As for [`Mode::start`].
     #[inline(always)]
-    unsafe fn run_other<V: Vector, const ROUNDS: usize>(_: V::Proof, _: Message<'_, Self::Key>) {
-        unreachable!("every message is admitted");
+    unsafe fn few_suffice(_: *const [u8; BLOCK]) -> bool {
+        true
     }
 }
 
@@ -68,9 +75,10 @@ pub(crate) unsafe fn run_records<M: Mode>(
 ) {
     // SAFETY: the caller's contract.
     unsafe {
-        match Lone::<M>::of(records) {
-            Some(lone) => machine.blocks.run_sized(size, lone),
-            None => machine.blocks.run_sized(size, Sweep::<M>(records)),
+        if records.count == 1 {
+            machine.blocks.run_sized(size, Lone::<M>(records));
+        } else {
+            machine.blocks.run_sized(size, Sweep::<M>(records));
         }
     }
 }
@@ -83,23 +91,12 @@ impl<M: Mode> PerRounds for Sweep<'_, '_, M> {
     /// As for [`run_records`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        let Self(records) = self;
-        let mut first = 0;
         // SAFETY: the caller's promises.
-        unsafe {
-            while first < records.count {
-                first = sweep_each::<M, V, ROUNDS>(proof, records, first);
-                if first < records.count {
-                    M::run_other::<V, ROUNDS>(proof, records.get(first));
-                    first += 1;
-                }
-            }
-        }
+        unsafe { sweep_each::<M, V, ROUNDS>(proof, self.0) }
     }
 }
 
-/// Sweeps each message from `first` on, up to one that the mode does not admit: its number. A loop
-/// without calls, which would cost it registers.
+/// Sweeps each message.
 ///
 /// # Safety
 /// As for [`run_records`], under [`Vector::enter`]; schedules have `ROUNDS` rounds.
@@ -107,13 +104,12 @@ impl<M: Mode> PerRounds for Sweep<'_, '_, M> {
 unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
     proof: V::Proof,
     records: &Records<'_, M::Key>,
-    first: usize,
-) -> usize {
-    let mut number = first;
+) {
+    let mut number = 0;
     // SAFETY: the caller's promises.
     unsafe {
-        if number == records.count {
-            return number;
+        if records.count == 0 {
+            return;
         }
         if records.key_stride == 0 {
             let schedule = records.get(number).key.round_keys_ptr();
@@ -125,9 +121,6 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
                     continue;
                 }
                 let next = records.get(number);
-                if !M::admits(next.iv) {
-                    break;
-                }
                 if const { V::BLOCKS > 1 } && next.len as usize == BLOCK {
                     one_block::<M, V, ROUNDS>(proof, &next);
                 } else {
@@ -137,7 +130,7 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
                 }
                 number += 1;
             }
-            return number;
+            return;
         }
         while number < records.count {
             let together = side_by_side::<M, V, ROUNDS, false>(proof, records, number);
@@ -145,15 +138,10 @@ unsafe fn sweep_each<M: Mode, V: Vector, const ROUNDS: usize>(
                 number += together;
                 continue;
             }
-            let next = records.get(number);
-            if !M::admits(next.iv) {
-                break;
-            }
-            one::<M, V, ROUNDS, false>(proof, &next);
+            one::<M, V, ROUNDS, false>(proof, &records.get(number));
             number += 1;
         }
     }
-    number
 }
 
 /// Most bytes of a message that has code of its own, for each number of registers: it takes little longer than to
@@ -178,14 +166,14 @@ unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize, const FEW: bool>(
         }
         let schedule = message.key.round_keys_ptr();
         let rounds = Rounds::<V, ROUNDS, _>::in_memory(proof, schedule);
-        let mut transform = M::start(rounds, message.iv);
         let (source, target) = (message.source, message.target);
-        if const { !FEW || V::BYTES >= FEW_BYTES } {
-            sweep(proof, &mut transform, source, target, len);
-        } else if len == V::BYTES {
+        if const { !FEW || V::BYTES >= FEW_BYTES } || len > FEW_BYTES {
+            let mut transform = M::start(rounds, message.iv);
+            return sweep(proof, &mut transform, source, target, len);
+        }
+        let mut transform = M::start_few(rounds, message.iv);
+        if len == V::BYTES {
             last::<V, _, 1>(proof, &mut transform, source, target, V::BYTES);
-        } else if len > FEW_BYTES {
-            sweep(proof, &mut transform, source, target, len);
         } else if const { V::BLOCKS == 1 } {
             few::<V, _, 4>(proof, &mut transform, source, target, len);
         } else {
@@ -194,37 +182,20 @@ unsafe fn one<M: Mode, V: Vector, const ROUNDS: usize, const FEW: bool>(
     }
 }
 
-/// A message alone, of a mode that admits it. A kernel of its own, which saves no registers and keeps
-/// nothing between messages.
+/// The only message. A kernel of its own, which saves no registers and keeps nothing between messages.
 struct Lone<'m, 'k, M: Mode>(&'m Records<'k, M::Key>);
-
-impl<'m, 'k, M: Mode> Lone<'m, 'k, M> {
-    /// The message of `records`, if it is one.
-    ///
-    /// # Safety
-    /// The records and IVs are valid for reads.
-    #[inline(always)]
-    unsafe fn of(records: &'m Records<'k, M::Key>) -> Option<Self> {
-        if records.count != 1 {
-            return None;
-        }
-        // SAFETY: there is a message; the caller's promise.
-        let fits = unsafe { M::admits(records.get(0).iv) };
-        fits.then_some(Self(records))
-    }
-}
 
 impl<M: Mode> PerRounds for Lone<'_, '_, M> {
     /// # Safety
     /// As for [`sweep_each`].
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        // SAFETY: the creator has seen a message; the caller's promises.
+        // SAFETY: there is a message; the caller's promises.
         unsafe { alone::<M, V, ROUNDS>(proof, &self.0.get(0)) }
     }
 }
 
-/// A message that no other runs beside, of a mode that admits it.
+/// A message that no other runs beside.
 ///
 /// # Safety
 /// As for [`sweep_each`].
@@ -260,9 +231,15 @@ pub(super) unsafe fn one_block<M: Mode, V: Vector, const ROUNDS: usize>(
     unsafe {
         let schedule = message.key.round_keys_ptr();
         let rounds = Rounds::<V::Single, ROUNDS, _>::in_memory(single, schedule);
-        let mut transform = M::start(rounds, message.iv);
-        let (source, target) = (message.source, message.target);
-        last::<V::Single, _, 1>(single, &mut transform, source, target, BLOCK);
+        let data = V::Single::load(single, message.source);
+        let iv = if M::HAS_IV {
+            V::Single::load(single, message.iv.cast())
+        } else {
+            data
+        };
+        let (state, second) = M::ahead_of_blocks(iv, data);
+        let [turned] = turn(&M::start(rounds, message.iv), [state], [second]);
+        turned.store(message.target);
     }
 }
 
@@ -322,7 +299,7 @@ unsafe fn in_fours<V: Vector, T: Transform<V>>(
     // SAFETY: each access lies below `len`.
     unsafe {
         if len > GROUP * V::BYTES {
-            let first = transform.first::<GROUP>(len.div_ceil(V::BYTES));
+            let first = registers::<V, T>(len) % GROUP;
             done = V::BYTES * first;
             match first {
                 0 => {}
@@ -368,7 +345,7 @@ unsafe fn few<V: Vector, T: Transform<V>, const MOST: usize>(
 }
 
 /// [`sweep`] by eight registers. Those that do not fill a group come first, as at the end their rounds would
-/// wait for each other; some at the end, too, where a mode begins its groups elsewhere.
+/// wait for each other; eight at the end, too, if the very last is partial.
 ///
 /// # Safety
 /// As for [`sweep`].
@@ -381,12 +358,7 @@ unsafe fn in_eights<V: Vector, T: Transform<V>>(
     len: usize,
 ) {
     let mut done = 0;
-    let registers = len.div_ceil(V::BYTES);
-    let mut some = if registers == 8 {
-        8
-    } else {
-        transform.first::<8>(registers)
-    };
+    let mut some = registers::<V, T>(len) % 8;
     // SAFETY: each access lies below `len`.
     unsafe {
         loop {
@@ -414,9 +386,19 @@ unsafe fn in_eights<V: Vector, T: Transform<V>>(
             if len == done {
                 return;
             }
-            some = (len - done).div_ceil(V::BYTES);
+            some = registers::<V, T>(len - done);
         }
     }
+}
+
+/// How many registers so many bytes lie in.
+#[inline(always)]
+fn registers<V: Vector, T: Transform<V>>(len: usize) -> usize {
+    if const { T::ENDS_WHOLE } {
+        return len / V::BYTES;
+    }
+    // Messages end far below where this would wrap, which `div_ceil` takes two more instructions to heed.
+    len.wrapping_add(V::BYTES - 1) / V::BYTES
 }
 
 /// The last `G` registers, all in one go, the very last of them perhaps partial.
@@ -446,7 +428,7 @@ unsafe fn last<V: Vector, T: Transform<V>, const G: usize>(
         } else {
             V::load_bytes(proof, source.add(end), within)
         };
-        let mut data = transform.apply(data);
+        let mut data = transform.apply(data, source);
         // Else the rounds of each register would move to where it is stored.
         V::pin(&mut data);
         each!(G, |I| {

@@ -90,7 +90,8 @@ macro_rules! modes {
             fn ahead(&mut self, $data: V) -> (V, V) {
                 let $shifted = $data.shift_in(self.before);
                 self.before = $data;
-                $ahead
+                let (state, second) = $ahead;
+                (state.xor(self.rounds.at(0)), second)
             }
         }
     )*};

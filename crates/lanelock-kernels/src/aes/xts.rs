@@ -351,7 +351,7 @@ impl<V: Vector, const ROUNDS: usize, const ENCRYPT: bool> Transform<V>
     for Mask<V, ROUNDS, ENCRYPT>
 {
     #[inline(always)]
-    fn apply<const G: usize>(&mut self, mut data: [V; G]) -> [V; G] {
+    unsafe fn apply<const G: usize>(&mut self, mut data: [V; G], _: *const u8) -> [V; G] {
         let tweaks: [V; G] = if const { V::BLOCKS == 4 } {
             from_fn(|_| self.step())
         } else {

@@ -124,11 +124,11 @@ pub(crate) trait Vector: Register {
     /// after it: interleaving that the compiler would otherwise undo.
     fn pin<const G: usize>(registers: &mut [Self; G]);
 
-    /// The address of round keys, which are loaded where they are used. Else the compiler copies all of them to the
-    /// stack ahead of a loop, if nobody writes them and registers do not hold them.
+    /// The same address, of which the compiler does not know that: what lies there is loaded where it is used. Else it
+    /// copies all round keys to the stack ahead of a loop, if nobody writes them and registers do not hold them.
     #[inline(always)]
-    fn in_place(keys: *const u8) -> *const u8 {
-        keys
+    fn in_place(at: *const u8) -> *const u8 {
+        at
     }
 
     /// Zeroes the registers that the end of a kernel does not: they would hold whole texts, and what saves
@@ -138,6 +138,7 @@ pub(crate) trait Vector: Register {
 
     fn xor(self, other: Self) -> Self;
     fn xor3(self, b: Self, c: Self) -> Self;
+    fn and(self, other: Self) -> Self;
     fn aes_enc(self, key: Self) -> Self;
     fn aes_enc_last(self, key: Self) -> Self;
     fn aes_dec(self, key: Self) -> Self;

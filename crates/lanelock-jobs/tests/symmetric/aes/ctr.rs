@@ -6,6 +6,7 @@ use lanelock_kernels::aes::ctr::{Job, apply_each, apply_many};
 use lanelock_kernels::aes::{EncryptKey, Message};
 
 per_tier!(
+    carries_out_of_the_last_byte,
     carries_through_the_block,
     carries_in_whole_messages,
     continues_within_a_block
@@ -18,6 +19,34 @@ fn message<'k>(job: &Job<'k>) -> Message<'k, EncryptKey> {
         len: u32::try_from(job.len).unwrap(),
         key: job.key,
         iv: &raw const job.counter,
+    }
+}
+
+/// At each block of messages of each number of blocks and a partial one, alone and side by side.
+fn carries_out_of_the_last_byte(machine: Machine) {
+    const MOST: usize = 40;
+    const FROM: usize = 256 - MOST;
+    let key = EncryptKey::new(machine, &[8; 16]).unwrap();
+    for top in [0x0123_4567_89ab_cdef_u128 << 64, 0x12_ffff_ff00, !0xff] {
+        let mut stream = [0; 16 * (2 * MOST + 16)];
+        ctr::apply(&key, (top | FROM as u128).to_be_bytes(), &mut stream);
+        for len in (16..=16 * MOST).step_by(16).flat_map(|len| [len - 5, len]) {
+            for first in (0..MOST).step_by(8) {
+                for count in [1, 8] {
+                    let mut data = vec![vec![0; len]; count];
+                    let jobs: Vec<Job<'_>> = data
+                        .iter_mut()
+                        .zip(FROM + first..)
+                        .map(|(data, n)| whole(&key, data, (top | n as u128).to_be_bytes()))
+                        .collect();
+                    // SAFETY: in place, on vectors of that length; counters stay where they are.
+                    unsafe { apply_each(machine, key.size(), jobs.iter().map(message)) };
+                    for (data, n) in data.iter().zip(first..) {
+                        assert_eq!(data, &stream[16 * n..][..len], "{len} bytes from block {n}");
+                    }
+                }
+            }
+        }
     }
 }
 

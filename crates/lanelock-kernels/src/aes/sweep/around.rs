@@ -16,13 +16,11 @@ pub(crate) trait Transform<V: Vector>: Sized {
     /// Whether the last register of a message is never partial.
     const ENDS_WHOLE: bool = false;
 
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G];
-
-    /// How many of a message's registers, fewer than `G`, come before groups of `G`.
-    #[inline(always)]
-    fn first<const G: usize>(&mut self, registers: usize) -> usize {
-        registers % G
-    }
+    /// Of `G` registers, `data`, which lie behind each other at `source`.
+    ///
+    /// # Safety
+    /// `source` is valid for reads of them all but the last.
+    unsafe fn apply<const G: usize>(&mut self, data: [V; G], source: *const u8) -> [V; G];
 
     /// [`Transform::apply`] from memory to memory, for whole groups of `G` registers; returns the bytes that they have.
     ///
@@ -64,20 +62,23 @@ pub(crate) trait Around<V: Vector>: Copy {
 
     fn rounds(&self) -> &Self::Rounds;
 
-    /// What the cipher takes for the next register of the message, and what [`Around::behind`] does.
+    /// What the first round takes for the next register of the message, which is what the cipher does with the key
+    /// before the rounds added; and what [`Around::behind`] takes.
     fn ahead(&mut self, data: V) -> (V, V);
 
-    /// The same of the next group of registers, with the key before the first round added to what the cipher takes.
+    /// The same, of a register of many, before the first of which [`Around::before_groups`] is called.
     #[inline(always)]
-    fn ahead_of_group<const G: usize>(&mut self, data: [V; G]) -> ([V; G], [V; G]) {
-        ahead(array::from_mut(self), data)
+    fn ahead_in_groups(&mut self, data: V) -> (V, V) {
+        self.ahead(data)
     }
 
-    /// [`Transform::first`].
+    /// Prepares what only groups of registers are worth.
     #[inline(always)]
-    fn first<const G: usize>(&mut self, registers: usize) -> usize {
-        registers % G
-    }
+    fn before_groups(&mut self) {}
+
+    /// Completes what [`Around::ahead`] has returned for the first round of `count` registers: the states from `from` on.
+    #[inline(always)]
+    fn settle<const G: usize>(&mut self, _states: &mut [V; G], _from: usize, _count: usize) {}
 
     /// What the last round adds, of its key and the second of [`Around::ahead`].
     #[inline(always)]
@@ -90,18 +91,17 @@ impl<V: Vector, T: Around<V>> Transform<V> for T {
     const ENDS_WHOLE: bool = T::WHOLE_BLOCKS && V::BLOCKS == 1;
 
     #[inline(always)]
-    fn apply<const G: usize>(&mut self, data: [V; G]) -> [V; G] {
+    unsafe fn apply<const G: usize>(&mut self, data: [V; G], source: *const u8) -> [V; G] {
         let these = array::from_mut(self);
-        let (state, second) = ahead(these, data);
-        end(these, middle(these, state), second)
+        let (state, mut second) = ahead::<V, T, 1, G, false>(these, data);
+        let state = middle(these, state);
+        if const { V::BLOCKS > 1 && matches!(T::SECOND, Second::BlockBefore) } {
+            // SAFETY: the caller's promise.
+            second = unsafe { again::<V, T, 1, G, false>(second, [source]) };
+        }
+        end(these, state, second)
     }
 
-    #[inline(always)]
-    fn first<const G: usize>(&mut self, registers: usize) -> usize {
-        Around::first::<G>(self, registers)
-    }
-
-    /// Where there are no registers for what comes behind the rounds, it is loaded a second time.
     #[inline(always)]
     unsafe fn apply_groups<const G: usize>(
         &mut self,
@@ -110,15 +110,16 @@ impl<V: Vector, T: Around<V>> Transform<V> for T {
         target: *mut u8,
         len: usize,
     ) -> usize {
+        self.before_groups();
+        let these = array::from_mut(self);
         let mut groups = Groups::<V, G>::new(source, target, len);
         while let Some((source, target)) = groups.take() {
             // SAFETY: the caller's promises. The block before a register but the first is in the one before.
             unsafe {
                 let data = load::<V, G>(proof, source);
-                let (state, second) = self.ahead_of_group(data);
-                let these = array::from_ref(self);
+                let (state, second) = ahead::<V, T, 1, G, true>(these, data);
                 let state = middle(these, state);
-                let second = again::<V, T, 1, G>(proof, second, [source]);
+                let second = again::<V, T, 1, G, true>(second, [source]);
                 store(end(these, state, second), target);
             }
         }
@@ -180,7 +181,7 @@ pub(crate) unsafe fn each_group<V: Vector, T: Transform<V>, const G: usize>(
     let mut groups = Groups::<V, G>::new(source, target, len);
     while let Some((source, target)) = groups.take() {
         // SAFETY: the caller's promises.
-        unsafe { store(transform.apply(load::<V, G>(proof, source)), target) };
+        unsafe { store(transform.apply(load::<V, G>(proof, source), source), target) };
     }
     groups.done
 }
@@ -202,35 +203,41 @@ pub(super) unsafe fn apply_each<V: Vector, T: Around<V>, const N: usize, const G
         each!(G, |I| {
             data[I] = V::load(proof, sources[I / share].add(V::BYTES * (I % share)));
         });
-        let (state, second) = ahead(these, data);
+        let (state, second) = ahead::<V, T, N, G, false>(these, data);
         let state = middle(these, state);
-        end(these, state, again::<V, T, N, G>(proof, second, sources))
+        end(these, state, again::<V, T, N, G, true>(second, sources))
     }
 }
 
-/// The second of [`Around::ahead`], loaded a second time where there are no registers to keep it.
+/// The second of [`Around::ahead`], loaded a second time where there are no registers to keep it, or where blocks would
+/// have to be moved from one place in a register to the next: that takes the place of rounds, a load does not.
+/// Without `LASTS`, those of the last register of each share stay.
 ///
 /// # Safety
-/// As for [`apply_each`]; nothing was written there since.
+/// As for [`apply_each`], of all registers that do not stay; nothing was written there since.
 #[inline(always)]
-unsafe fn again<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    proof: V::Proof,
+unsafe fn again<V: Vector, T: Around<V>, const N: usize, const G: usize, const LASTS: bool>(
     mut second: [V; G],
     sources: [*const u8; N],
 ) -> [V; G] {
     let share = const { G / N };
+    let is_kept = const {
+        V::REGISTERS > 2 * G && (V::BLOCKS == 1 || !matches!(T::SECOND, Second::BlockBefore))
+    };
     // A pointer for each register would have no register, either.
-    if const { V::REGISTERS > 2 * G } || share == 1 {
+    if is_kept || share == 1 {
         return second;
     }
     // SAFETY: the caller's promise. The block before a register but the first of a message is in the one before.
     unsafe {
         each!(G, |I| {
-            let at = sources[I / share].add(V::BYTES * (I % share));
+            let (proof, within) = (second[I].proof(), I % share);
+            let at = sources[I / share].wrapping_add(V::BYTES * within);
             match T::SECOND {
+                _ if !LASTS && within == share - 1 => {}
                 Second::Data => second[I] = V::load(proof, at),
-                Second::BlockBefore if !I.is_multiple_of(share) => {
-                    second[I] = V::load(proof, at.sub(BLOCK));
+                Second::BlockBefore if within > 0 => {
+                    second[I] = V::load(proof, at.wrapping_sub(BLOCK));
                 }
                 Second::BlockBefore | Second::Nothing => {}
             }
@@ -239,41 +246,40 @@ unsafe fn again<V: Vector, T: Around<V>, const N: usize, const G: usize>(
     second
 }
 
-/// [`Around::ahead`] of each of `N`, for its share of `G` registers, with the key before the first round added.
+/// [`Around::ahead`] of each of `N`, for its share of `G` registers; with `MANY`, [`Around::ahead_in_groups`].
 #[inline(always)]
-pub(crate) fn ahead<V: Vector, T: Around<V>, const N: usize, const G: usize>(
+fn ahead<V: Vector, T: Around<V>, const N: usize, const G: usize, const MANY: bool>(
     these: &mut [T; N],
     data: [V; G],
 ) -> ([V; G], [V; G]) {
     let share = const { G / N };
     let (mut state, mut second) = (data, data);
     each!(G, |I| {
-        (state[I], second[I]) = these[I / share].ahead(data[I]);
+        let this = &mut these[I / share];
+        (state[I], second[I]) = if MANY {
+            this.ahead_in_groups(data[I])
+        } else {
+            this.ahead(data[I])
+        };
+        if (I + 1).is_multiple_of(share) {
+            this.settle(&mut state, I + 1 - share, share);
+        }
     });
-    (begin(these, state), second)
+    (state, second)
 }
 
-/// The results of what [`Around::ahead`] of `N` has made of `G` registers.
+/// The results of `G` registers of which each has what the cipher takes, and what [`Around::behind`] does.
 #[inline(always)]
-pub(super) fn turn<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    these: &[T; N],
-    state: [V; G],
+pub(super) fn turn<V: Vector, T: Around<V>, const G: usize>(
+    this: &T,
+    mut state: [V; G],
     second: [V; G],
 ) -> [V; G] {
-    end(these, middle(these, begin(these, state)), second)
-}
-
-/// The key before the first round added.
-#[inline(always)]
-fn begin<V: Vector, T: Around<V>, const N: usize, const G: usize>(
-    these: &[T; N],
-    mut state: [V; G],
-) -> [V; G] {
-    let share = const { G / N };
+    let these = array::from_ref(this);
     each!(G, |I| {
-        state[I] = state[I].xor(these[I / share].rounds().key(0));
+        state[I] = state[I].xor(this.rounds().key(0));
     });
-    state
+    end(these, middle(these, state), second)
 }
 
 /// The rounds of `G` registers but the last.

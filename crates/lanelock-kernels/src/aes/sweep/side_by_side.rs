@@ -46,7 +46,7 @@ pub(super) unsafe fn side_by_side<M: Mode, V: Vector, const ROUNDS: usize, const
 }
 
 /// Runs eight messages of one block under one key, two in a register; returns 8. Does nothing and returns 0
-/// unless so many follow that the mode admits.
+/// unless so many follow.
 ///
 /// # Safety
 /// As for [`side_by_side`].
@@ -67,7 +67,7 @@ unsafe fn blocks_in_pairs<M: Mode, V: Vector, const ROUNDS: usize>(
     unsafe {
         for n in 0..8 {
             let next = records.at(at, 0);
-            alike &= (next.len as usize == BLOCK) & M::admits(next.iv);
+            alike &= next.len as usize == BLOCK;
             (sources[n], targets[n], ivs[n]) = (next.source, next.target, next.iv);
             at += records.stride;
         }
@@ -86,8 +86,7 @@ unsafe fn blocks_in_pairs<M: Mode, V: Vector, const ROUNDS: usize>(
             };
             (states[i], seconds[i]) = M::ahead_of_blocks(ivs, data);
         }
-        let these = [M::start(rounds, ivs[0])];
-        let mut turned = turn(&these, states, seconds);
+        let mut turned = turn(&M::start(rounds, ivs[0]), states, seconds);
         V::pin(&mut turned);
         for i in 0..4 {
             turned[i].scatter(targets[2 * i..].as_ptr());
@@ -114,7 +113,7 @@ unsafe fn pair_of<V: Vector>(proof: V::Proof, a: *const u8, b: *const u8) -> V {
 }
 
 /// Runs `N` messages of `EACH` registers, eight registers together; returns `N`. Does nothing and
-/// returns 0 unless so many of that length follow that the mode admits.
+/// returns 0 unless so many of that length follow.
 ///
 /// # Safety
 /// As for [`side_by_side`].
@@ -143,7 +142,7 @@ unsafe fn several<
     unsafe {
         for n in 0..N {
             let next = records.at(at, key_at);
-            alike &= (next.len as usize == EACH * V::BYTES) & M::admits(next.iv);
+            alike &= next.len as usize == EACH * V::BYTES;
             (sources[n], targets[n], ivs[n]) = (next.source, next.target, next.iv);
             keys[n] = if SHARED && n > 0 {
                 keys[0]

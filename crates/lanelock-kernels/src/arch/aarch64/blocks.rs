@@ -180,6 +180,7 @@ impl Vector for NeonBlock {
     operations! {
         xor = |a, b| veorq_u8(a, b);
         xor3 = |a, b, c| veorq_u8(a, veorq_u8(b, c));
+        and = |a, b| vandq_u8(a, b);
         aes_enc = |a, key| aes_enc(a, key);
         aes_enc_last = |a, key| aes_enc_last(a, key);
         aes_dec = |a, key| aes_dec(a, key);

@@ -107,6 +107,10 @@ impl Vector for Block {
         Self(self.0 ^ b.0 ^ c.0)
     }
 
+    fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     #[inline(never)]
     fn aes_enc(self, key: Self) -> Self {
         Self(reference::round(self.0) ^ key.0)

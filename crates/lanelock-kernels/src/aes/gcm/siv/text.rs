@@ -55,6 +55,6 @@ impl<V: Vector, const ROUNDS: usize, K: Keys<V>> Around<V> for KeyStream<V, ROUN
     fn ahead(&mut self, data: V) -> (V, V) {
         let counters = self.next;
         self.next = counters.add32(self.step);
-        (counters, data)
+        (counters.xor(self.rounds.at(0)), data)
     }
 }

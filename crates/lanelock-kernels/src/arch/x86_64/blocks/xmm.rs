@@ -92,6 +92,7 @@ impl<const MIRRORED: bool, P: OneBlock> Vector for Xmm<MIRRORED, P> {
     operations! {
         xor = |a, b| _mm_xor_si128(a, b);
         xor3 = |a, b, c| _mm_xor_si128(a, _mm_xor_si128(b, c));
+        and = |a, b| _mm_and_si128(a, b);
         aes_enc = |a, key| _mm_aesenc_si128(a, key);
         aes_enc_last = |a, key| _mm_aesenclast_si128(a, key);
         aes_dec = |a, key| _mm_aesdec_si128(a, key);

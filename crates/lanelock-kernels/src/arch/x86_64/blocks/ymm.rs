@@ -207,6 +207,7 @@ impl Vector for Ymm {
     operations! {
         xor = |a, b| _mm256_xor_si256(a, b);
         xor3 = |a, b, c| _mm256_xor_si256(a, _mm256_xor_si256(b, c));
+        and = |a, b| _mm256_and_si256(a, b);
         aes_enc = |a, key| _mm256_aesenc_epi128(a, key);
         aes_enc_last = |a, key| _mm256_aesenclast_epi128(a, key);
         aes_dec = |a, key| _mm256_aesdec_epi128(a, key);

@@ -202,6 +202,7 @@ impl<const PRODUCTS: usize, const MIRRORED: bool> Vector for Zmm<PRODUCTS, MIRRO
         xor = |a, b| _mm512_xor_si512(a, b);
         // The compiler makes one instruction of three, and sees a sum of more.
         xor3 = |a, b, c| _mm512_xor_si512(a, _mm512_xor_si512(b, c));
+        and = |a, b| _mm512_and_si512(a, b);
         aes_enc = |a, key| _mm512_aesenc_epi128(a, key);
         aes_enc_last = |a, key| _mm512_aesenclast_epi128(a, key);
         aes_dec = |a, key| _mm512_aesdec_epi128(a, key);
