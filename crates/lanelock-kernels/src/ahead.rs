@@ -1,7 +1,7 @@
 //! Lines of a long message that are asked for before they are read. A CPU looks ahead as far as its queues
 //! reach, and rounds that wait for each other fill those within a few hundred bytes.
 
-use crate::arch::{is_asked_ahead, prefetch};
+use crate::arch::{is_asked_ahead, prefetch, unknown};
 
 /// How far ahead, in bytes: sixteen lines on their way, about as many as a CPU keeps track of.
 const AHEAD: usize = 1024;
@@ -19,7 +19,9 @@ pub(crate) fn ask(message: *const u8, len: usize, done: usize, bytes: usize) {
     if len - done <= AHEAD || !is_asked_ahead() {
         return;
     }
-    let first = message.wrapping_add((done + AHEAD).min(len - bytes));
+    // Else the compiler finds out ahead of a loop what hardly any message asks for.
+    let last = unknown(len) - bytes;
+    let first = message.wrapping_add((done + AHEAD).min(last));
     for line in 0..bytes / LINE {
         prefetch(first.wrapping_add(LINE * line));
     }

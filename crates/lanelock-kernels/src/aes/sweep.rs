@@ -383,7 +383,7 @@ unsafe fn in_eights<V: Vector, T: Transform<V>>(
             }
             let (from, to) = (source.add(done), target.add(done));
             done += transform.apply_groups::<8>(proof, from, to, len - done);
-            if len == done {
+            if const { T::ENDS_WHOLE } || len == done {
                 return;
             }
             some = registers::<V, T>(len - done);
