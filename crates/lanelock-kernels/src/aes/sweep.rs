@@ -50,8 +50,8 @@ pub(crate) trait Mode {
         unsafe { Self::start(rounds, iv) }
     }
 
-    /// Whether a message of at most [`FEW_BYTES`] with this IV needs nothing that hardly any other does, and that takes
-    /// registers which would have to be saved.
+    /// Whether a message of at most [`FEW_BYTES`] with this IV goes without code that hardly any other needs, and whose
+    /// registers would have to be saved.
     ///
     /// # Safety
     /// As for [`Mode::start`].
