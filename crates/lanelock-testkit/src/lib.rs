@@ -9,7 +9,9 @@
 //! [`message`] describes one operation and its result; `lanelock-conformance` uses it with a
 //! reference of its own.
 //! [`allocations`] is for tests that nothing is allocated, [`freed`] for tests that no key is left in freed memory,
-//! with an engine that leaves some in [`stale`], [`stack`] for those that none is left on the stack, [`in_child`] for those of processes that fork, [`provider_module`] for tests that load the OpenSSL provider as programs do.
+//! with an engine that leaves some in [`stale`], [`stack`] for those that none is left on the stack, [`in_child`] for
+//! those of processes that fork, [`copy_program`] and [`write_script`] for those that start what they wrote,
+//! [`provider_module`] for tests that load the OpenSSL provider as programs do.
 
 pub mod allocations;
 mod bytes;
@@ -24,6 +26,7 @@ mod menu;
 pub mod message;
 mod operation;
 mod probe;
+mod program;
 mod provider;
 mod segments;
 pub mod stack;
@@ -37,5 +40,6 @@ pub use key_lanes::{KeyLanes, KeyLanesEngine, key_device};
 pub use menu::MENU;
 pub use operation::{Verdict, check_operation};
 pub use probe::{Probe, ProbeSession};
+pub use program::{copy_program, write_script};
 pub use provider::{has_lanes, lanes, provider_module};
 pub use segments::check_segments;

@@ -1,9 +1,9 @@
 //! Peers, played by scripts that speak their protocol; and the real ones, if they are built.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use lanelock_testkit::{copy_program, write_script};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tempfile::TempDir;
@@ -22,8 +22,7 @@ pub fn actor(prepare: &str, digest: &str, run: &str) -> TempDir {
          hello) echo 'peer name=evp library=\"a library\"';;\n  prepare) echo '{prepare}';;\n  \
          digest) echo '{digest}';;\n  run) echo '{run}';;\n  quit) exit;;\nesac; done\n"
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&program, &script);
     folder
 }
 
@@ -72,7 +71,7 @@ fn a_peer_that_is_not_built_is_named_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("deep/bin/lanelock");
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
-    fs::copy(assert_cmd::cargo::cargo_bin("lanelock"), &copy).unwrap();
+    copy_program(assert_cmd::cargo::cargo_bin("lanelock"), &copy);
     for (peer, remedy) in [
         ("evp", "make -C peers"),
         ("ipsec-mb", "libipsec-mb-dev"),

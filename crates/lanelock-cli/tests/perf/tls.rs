@@ -1,8 +1,6 @@
 //! `lanelock perf tls`, on servers without the provider.
 
-use std::fs::Permissions;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -13,7 +11,7 @@ use serde_json::Value;
 
 use crate::haproxy::haproxy;
 use crate::{perf, report};
-use lanelock_testkit::{has_lanes, provider_module};
+use lanelock_testkit::{has_lanes, provider_module, write_script};
 
 #[test]
 fn every_handshake_is_a_full_one_on_the_server_too() {
@@ -117,8 +115,7 @@ fn the_deadline_is_in_the_modules_configuration() {
          exec haproxy \"$@\"\n",
         seen.display()
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    write_script(&program, &script);
     let work = "--key=p256 --connections=4 --seconds=0.1 --rounds=1";
     let (provider, program) = (provider(), program.display());
     report(format!(
@@ -143,8 +140,7 @@ fn multi_accept_is_in_the_configuration_of_nginx() {
         "#!/bin/sh\nPATH=$PATH:/usr/sbin\ncat \"$2\" > {}\nexec nginx \"$@\"\n",
         seen.display()
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    write_script(&program, &script);
     let work = "--key=p256 --connections=4 --seconds=0.1 --rounds=1";
     for (option, told) in [
         ("", "multi_accept off;"),

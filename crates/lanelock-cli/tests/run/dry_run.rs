@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use lanelock_testkit::has_lanes;
+use lanelock_testkit::{has_lanes, write_script};
 
 use super::Scene;
 
@@ -105,8 +105,7 @@ fn a_script_is_what_its_interpreter_is() {
     let script = scene.path("service");
     for (name, code, word) in [("python3", 0, "asyncio"), ("sh", 1, "a script of one")] {
         let interpreter = scene.cc("int main(void) { return 0; }", &[], name);
-        std::fs::write(&script, format!("#!{}\n", interpreter.display())).unwrap();
-        std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&script, &format!("#!{}\n", interpreter.display()));
         let output = scene
             .run(&["--dry-run", "--"])
             .arg(&script)

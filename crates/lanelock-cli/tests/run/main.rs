@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use assert_cmd::Command;
+use lanelock_testkit::{copy_program, write_script};
 use tempfile::TempDir;
 
 struct Scene {
@@ -267,12 +268,7 @@ fn an_old_libcrypto_is_found_through_a_library_and_a_script() {
         "program",
     );
     let script = scene.path("script");
-    fs::write(&script, format!("#!{}\n", scene.path("program").display())).unwrap();
-    let status = std::process::Command::new("chmod")
-        .arg("+x")
-        .arg(&script)
-        .status();
-    assert!(status.unwrap().success());
+    write_script(&script, &format!("#!{}\n", scene.path("program").display()));
     let said = scene.refusal(&["--", script.to_str().unwrap()]);
     assert!(
         said.contains("libcrypto.so.1.1") && said.contains("libcrypto.so.3"),
@@ -297,7 +293,7 @@ fn a_module_that_is_not_there_is_named_with_the_places() {
     let copy = scene.path("bin");
     fs::create_dir(&copy).unwrap();
     let copy = copy.join("lanelock");
-    fs::copy(env!("CARGO_BIN_EXE_lanelock"), &copy).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_lanelock"), &copy);
     let mut command = Command::new(&copy);
     let output = command
         .args(["run", "--", "true"])

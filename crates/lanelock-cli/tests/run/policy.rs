@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use lanelock_testkit::copy_program;
+
 use super::Scene;
 
 /// What asks for FIPS, or leaves the default provider out; and a word of what is said.
@@ -132,7 +134,7 @@ fn a_setuid_program_is_told_what_it_does_not_read() {
     }
     let scene = Scene::new();
     let path = scene.path("env");
-    fs::copy("/usr/bin/env", &path).unwrap();
+    copy_program("/usr/bin/env", &path);
     let changed = [("chown", "65534"), ("chmod", "u+s,a+x")];
     for (command, argument) in changed {
         let status = Command::new(command).arg(argument).arg(&path).status();

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lanelock_testkit::provider_module;
+use lanelock_testkit::{copy_program, provider_module};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::site::{Server, Site, lanelock, which};
 fn server(site: &Site, name: &OsStr, preloaded: &[PathBuf]) -> Server {
     let words = site.server(100);
     let program = site.directory.path().join(name);
-    fs::copy(which(&words[0]), &program).expect("copied");
+    copy_program(which(&words[0]), &program);
     let mut command = site.command(program);
     command.args(&words[1..]);
     let files: Vec<_> = preloaded.iter().map(|file| file.as_os_str()).collect();
@@ -52,7 +52,7 @@ fn a_command_of_any_name_is_traced_to_its_end() {
         let site = Site::new();
         let words = site.server(2);
         let program = site.directory.path().join(OsStr::from_bytes(name));
-        fs::copy(which(&words[0]), &program).expect("copied");
+        copy_program(which(&words[0]), &program);
         let files = ["trace.json", "trace.html"].map(|file| site.directory.path().join(file));
         let trace = site
             .command(lanelock())

@@ -12,7 +12,7 @@ use crate::alone;
 use crate::child::{again_as, output_of, role};
 use crate::inactive::paused;
 use crate::openssl::{Key, Kind, LANELOCK, Library};
-use lanelock_testkit::has_lanes;
+use lanelock_testkit::{copy_program, has_lanes};
 
 const NOBODY: u32 = 65534;
 
@@ -22,7 +22,7 @@ fn install(directory: &Path) -> std::path::PathBuf {
     let beside = program.with_file_name("liblanelock_provider.so");
     std::fs::create_dir_all(directory).expect("a directory");
     let copy = directory.join("program");
-    std::fs::copy(&program, &copy).expect("copied");
+    copy_program(&program, &copy);
     std::fs::copy(beside, directory.join("liblanelock_provider.so")).expect("copied");
     let mode = |mode| std::fs::Permissions::from_mode(mode);
     std::fs::set_permissions(directory, mode(0o755)).expect("its owner");
