@@ -112,8 +112,9 @@ unsafe fn decrypt_known(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
 /// As for [`gcm::encrypt_many`].
 unsafe fn encrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
     for job in jobs {
+        let kernel = gcm::LoneKernel::encrypting(&machine, job.key.cipher().size());
         // SAFETY: the caller's promise.
-        unsafe { gcm::encrypt_lone(&machine, job) };
+        unsafe { kernel.run(job) };
     }
 }
 
@@ -121,8 +122,9 @@ unsafe fn encrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
 /// As for [`gcm::decrypt_many`].
 unsafe fn decrypt_each(machine: Machine, jobs: &mut [gcm::Job<'_>]) {
     for job in jobs {
+        let kernel = gcm::LoneKernel::decrypting(&machine, job.key.cipher().size());
         // SAFETY: the caller's promise.
-        unsafe { gcm::decrypt_lone(&machine, job) };
+        unsafe { kernel.run(job) };
     }
 }
 

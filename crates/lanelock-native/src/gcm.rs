@@ -13,9 +13,9 @@ use lanelock_core::engine::{Ciphertext, Fed, Likeness, Record, ValidOp};
 use lanelock_core::transform::Direction;
 use lanelock_kernels::Machine;
 use lanelock_kernels::aes::gcm::{
-    J0, Job, Key, Known, MacJob, MacKey, Part, authenticate_fed, authenticate_lone,
-    authenticate_many, decrypt_fed, decrypt_lone, decrypt_many, decrypt_parts, encrypt_fed,
-    encrypt_lone, encrypt_many, encrypt_parts,
+    J0, Job, Key, Known, LoneKernel, MacJob, MacKey, Part, authenticate_fed, authenticate_lone,
+    authenticate_many, decrypt_fed, decrypt_many, decrypt_parts, encrypt_fed, encrypt_many,
+    encrypt_parts,
 };
 use lanelock_kernels::aes::{BLOCK, Piece};
 
@@ -35,6 +35,7 @@ pub(crate) struct Gcm {
     machine: Machine,
     seal: bool,
     key: Key,
+    lone: LoneKernel,
 }
 
 pub(crate) struct Gmac {
@@ -61,7 +62,18 @@ const _: () = {
 impl Gcm {
     pub(crate) fn new(machine: Machine, key: &[u8], seal: bool) -> Option<Self> {
         let key = Key::new(machine, key)?;
-        Some(Self { machine, seal, key })
+        let size = key.cipher().size();
+        let lone = if seal {
+            LoneKernel::encrypting(&machine, size)
+        } else {
+            LoneKernel::decrypting(&machine, size)
+        };
+        Some(Self {
+            machine,
+            seal,
+            key,
+            lone,
+        })
     }
 
     /// # Safety
@@ -159,14 +171,10 @@ impl RecordAead for Gcm {
     }
 
     #[inline(always)]
-    unsafe fn run_record(&self, record: *mut Record<Key>, direction: Direction) {
+    unsafe fn run_record(&self, record: *mut Record<Key>, _: Direction) {
         // SAFETY: the caller's promises; a record has all that a job has, and an IV of twelve bytes.
         unsafe {
-            let job = &mut *record.cast();
-            match direction {
-                Direction::Forward => encrypt_lone(&self.machine, job),
-                Direction::Reverse => decrypt_lone(&self.machine, job),
-            }
+            self.lone.run(&mut *record.cast());
         }
     }
 

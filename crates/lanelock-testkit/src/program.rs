@@ -9,6 +9,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Copies the program at `from` to `to`, with its permissions.
+///
+/// # Panics
+/// If that fails.
 pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
     let (from, to) = (from.as_ref(), to.as_ref());
     let status = Command::new("cp").arg("--").args([from, to]).status();
@@ -17,6 +20,9 @@ pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
 }
 
 /// Writes a script with this text to `path`, for anybody to start.
+///
+/// # Panics
+/// If that fails.
 pub fn write_script(path: impl AsRef<Path>, text: &str) {
     let path = path.as_ref();
     let mut shell = Command::new("sh")

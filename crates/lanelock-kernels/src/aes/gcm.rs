@@ -17,7 +17,7 @@ mod text;
 
 pub use job::{J0, Job, Known};
 pub use key::Key;
-pub use lone::{decrypt_fed, decrypt_lone, encrypt_fed, encrypt_lone};
+pub use lone::{LoneKernel, decrypt_fed, encrypt_fed};
 pub use mac::{MacJob, MacKey, authenticate_fed, authenticate_lone, authenticate_many};
 pub use parts::{Part, decrypt_parts, encrypt_parts};
 

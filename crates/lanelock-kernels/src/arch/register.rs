@@ -1,5 +1,7 @@
 //! What registers of every kind have in common: a value is the proof of its instructions.
 
+use core::ptr::NonNull;
+
 /// The proof that instructions exist: a value of no size, which only asking the CPU makes.
 pub trait Proof: Copy + core::fmt::Debug {
     /// Runs `code` compiled for these instructions, as one call.
@@ -10,6 +12,17 @@ pub trait Proof: Copy + core::fmt::Debug {
     fn call<C: Code>(self, code: C) -> C::Output {
         self.enter(code)
     }
+}
+
+/// The proof, of what the caller knows.
+///
+/// # Safety
+/// The CPU has these instructions.
+#[inline(always)]
+pub(crate) unsafe fn assume<P: Proof>() -> P {
+    const { assert!(size_of::<P>() == 0) };
+    // SAFETY: a value of no size, of which there is one, says the caller.
+    unsafe { NonNull::<P>::dangling().read() }
 }
 
 /// A function and its arguments, to be compiled for the instructions of a [`Proof`]. A closure will

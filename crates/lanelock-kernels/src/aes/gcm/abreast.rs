@@ -50,10 +50,10 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const ONE_KEY: bool, const N: usi
                 (job, left) = (job.add(V::BLOCKS), left - V::BLOCKS);
                 let next = lot(job, left, &raw mut idle);
                 let turned = turn::<V, ROUNDS, ENCRYPT, ONE_KEY, N>(&common, next, ivs);
-                hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
+                hash::<V, ENCRYPT, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
                 (lot_jobs, (ciphertexts, masks)) = (next, turned);
             }
-            hash::<V, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
+            hash::<V, ENCRYPT, ONE_KEY, N>(lot_jobs, ends.sum(lot_jobs), ciphertexts, masks);
         }
     }
 }
@@ -187,7 +187,7 @@ unsafe fn xor<V: Vector, const ENCRYPT: bool, const N: usize>(
 /// # Safety
 /// As for [`Abreast`]; there may be no text.
 #[inline(always)]
-pub(super) unsafe fn hash<V: Vector, const ONE_KEY: bool, const N: usize>(
+pub(super) unsafe fn hash<V: Vector, const ENCRYPT: bool, const ONE_KEY: bool, const N: usize>(
     jobs: Lot<'_>,
     mut sum: Sum<V>,
     ciphertexts: [V; N],
@@ -201,6 +201,6 @@ pub(super) unsafe fn hash<V: Vector, const ONE_KEY: bool, const N: usize>(
             let (h, h_sum) = powers::<V, ONE_KEY>(proof, jobs, N + 1 - n);
             sum.add(ciphertext.coefficients(), h, h_sum);
         }
-        write_tags(jobs, sum, masks);
+        write_tags::<V, ENCRYPT>(jobs, sum, masks);
     }
 }

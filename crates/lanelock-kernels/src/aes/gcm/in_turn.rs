@@ -138,7 +138,7 @@ unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             sparing,
             lengths: lengths(V::single(proof), job.aad_len, job.len),
             mask,
-            tag: place_of(job),
+            tag: place_of::<ENCRYPT>(job),
         }
     }
 }

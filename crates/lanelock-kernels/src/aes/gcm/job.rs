@@ -28,8 +28,8 @@ pub struct Job<'k> {
     pub aad_len: usize,
     /// Schedule and powers of H of this message.
     pub key: &'k Key,
-    /// Where the whole tag goes, valid for writes; null for `block`. When decrypting the caller
-    /// compares it, and wipes the target if it is not the one expected.
+    /// Where the whole tag of an encryption goes, valid for writes; null for `block`, where that of a decryption
+    /// always goes: the caller compares it, and wipes the target if it is not the one expected.
     pub place: *mut [u8; BLOCK],
     /// Before: the block before the first counter, if `iv` is null. After: the whole tag, if it has no other
     /// place.
@@ -244,15 +244,20 @@ fn halves(block: *const [u8; BLOCK]) -> u128 {
     u128::from(u64::from_le(low)) | u128::from(u64::from_le(high)) << 64
 }
 
-/// Where the tag of a job goes.
+/// Where the tag of a job goes. That of a decryption is compared at once: a load from there waits for what was
+/// stored, if by an address that takes a choice, until all before has ended.
 ///
 /// # Safety
 /// `job` is valid.
 #[inline(always)]
-pub(super) unsafe fn place_of(job: *mut Job<'_>) -> *mut u8 {
+pub(super) unsafe fn place_of<const ENCRYPT: bool>(job: *mut Job<'_>) -> *mut u8 {
     // SAFETY: the caller's promise.
     unsafe {
         let (place, own) = ((*job).place, &raw mut (*job).block);
-        if place.is_null() { own } else { place }.cast()
+        if ENCRYPT && !place.is_null() {
+            place.cast()
+        } else {
+            own.cast()
+        }
     }
 }

@@ -13,28 +13,70 @@ use crate::aes::fed::WIDE;
 use crate::aes::rounds::{InMemory, PerRounds, Rounds, WithRounds, each_round};
 use crate::aes::{BLOCK, KeySize};
 use crate::arch::blocks::Vector;
-use crate::arch::register::Register;
+use crate::arch::register::{Register, assume};
 use crate::machine::Machine;
 
-/// Encrypts the message and computes its tag.
-///
-/// # Safety
-/// As for [`encrypt_many`](super::encrypt_many), for one job; it has an IV of twelve bytes.
-pub unsafe fn encrypt_lone(machine: &Machine, job: &mut Job<'_>) {
-    // SAFETY: the caller's contract.
-    unsafe { process::<true>(machine, job) }
+/// The code for a message by itself, of keys of one size: chosen once for all of them, so that each takes one call.
+#[derive(Clone, Copy, Debug)]
+pub struct LoneKernel(unsafe fn(&mut Job<'_>));
+
+impl LoneKernel {
+    /// That which encrypts a message and computes its tag.
+    #[must_use]
+    pub fn encrypting(machine: &Machine, size: KeySize) -> Self {
+        Self::choose::<true>(machine, size)
+    }
+
+    /// That which decrypts a message and computes the tag that its ciphertext should have.
+    #[must_use]
+    pub fn decrypting(machine: &Machine, size: KeySize) -> Self {
+        Self::choose::<false>(machine, size)
+    }
+
+    fn choose<const ENCRYPT: bool>(machine: &Machine, size: KeySize) -> Self {
+        let mut chosen = None;
+        let choice = Choice::<ENCRYPT>(&mut chosen);
+        // SAFETY: it reads no key.
+        unsafe { machine.blocks.run_sized_products(size, choice) };
+        Self(chosen.expect("each set of registers has code"))
+    }
+
+    /// Runs a message.
+    ///
+    /// # Safety
+    /// As for [`encrypt_many`](super::encrypt_many), for one job; it has an IV of twelve bytes, and a key of this
+    /// size.
+    #[inline(always)]
+    pub unsafe fn run(self, job: &mut Job<'_>) {
+        debug_assert!(!job.iv.is_null());
+        // SAFETY: the caller's contract.
+        unsafe { (self.0)(job) }
+    }
 }
 
-/// Decrypts the message and computes the tag that its ciphertext should have.
-///
-/// # Safety
-/// As for [`encrypt_lone`].
-pub unsafe fn decrypt_lone(machine: &Machine, job: &mut Job<'_>) {
-    // SAFETY: the caller's contract.
-    unsafe { process::<false>(machine, job) }
+/// Where the code goes that is [chosen](LoneKernel::choose).
+struct Choice<'c, const ENCRYPT: bool>(&'c mut Option<unsafe fn(&mut Job<'_>)>);
+
+impl<const ENCRYPT: bool> PerRounds for Choice<'_, ENCRYPT> {
+    #[inline(always)]
+    unsafe fn run<V: Vector, const ROUNDS: usize>(self, _: V::Proof) {
+        *self.0 = Some(enter::<V, ROUNDS, ENCRYPT>);
+    }
 }
 
-/// As [`encrypt_lone`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
+/// Runs a message.
+///
+/// # Safety
+/// As for [`LoneKernel::run`]; the CPU has the instructions of `V`.
+unsafe fn enter<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(job: &mut Job<'_>) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let proof = assume::<V::Proof>();
+        V::enter(proof, (Lone::<ENCRYPT>(job), WithRounds::<ROUNDS>));
+    }
+}
+
+/// As [`LoneKernel::encrypting`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
 ///
 /// # Safety
 /// As for [`encrypt_many`](super::encrypt_many), for each job from when it is yielded until this returns; it
@@ -53,7 +95,7 @@ pub unsafe fn encrypt_fed<'k>(
     }
 }
 
-/// As [`decrypt_lone`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
+/// As [`LoneKernel::decrypting`], for each message when it is yielded, on a machine that [is fed](Machine::is_fed).
 ///
 /// # Safety
 /// As for [`encrypt_fed`].
@@ -103,20 +145,6 @@ pub(super) fn is_short(blocks: usize, job: &Job<'_>) -> bool {
     job.len <= BLOCK * most && job.aad_len <= BLOCK * aad_blocks
 }
 
-/// # Safety
-/// As for [`encrypt_lone`].
-#[inline(always)]
-unsafe fn process<const ENCRYPT: bool>(machine: &Machine, job: &mut Job<'_>) {
-    debug_assert!(!job.iv.is_null());
-    let size = job.key.cipher().size();
-    // SAFETY: the caller's contract.
-    unsafe {
-        machine
-            .blocks
-            .run_sized_products(size, Lone::<ENCRYPT>(job));
-    }
-}
-
 /// The only message, which has code of its own: in a loop, what does not change from message to message is kept
 /// in registers, and to fill those takes as long as a message.
 struct Lone<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
@@ -128,33 +156,34 @@ impl<const ENCRYPT: bool> PerRounds for Lone<'_, '_, ENCRYPT> {
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         let Self(job) = self;
         let shape = Shape::of(job);
-        // SAFETY: the contract of `encrypt_lone`.
+        // SAFETY: the contract of `LoneKernel::run`.
         unsafe {
             if const { V::BLOCKS == 1 } {
                 one::<V, ROUNDS, ENCRYPT>(proof, job);
-            } else if shape.is_of_blocks() {
-                block::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape);
+            } else if shape.aad_len > BLOCK || shape.len > V::BYTES || shape.len < BLOCK {
+                V::enter(proof, (Other::<ENCRYPT>(job), WithRounds::<ROUNDS>));
+            } else if shape.len == BLOCK {
+                let shape = Shape::of_blocks(1, shape.aad_len);
+                register::<V::Single, ROUNDS, ENCRYPT>(V::single(proof), job, shape);
+            } else if shape.len == V::BYTES {
+                let shape = Shape::of_blocks(V::BLOCKS, shape.aad_len);
+                register::<V, ROUNDS, ENCRYPT>(proof, job, shape);
             } else {
-                V::enter(proof, (Longer::<ENCRYPT>(job), WithRounds::<ROUNDS>));
+                register::<V, ROUNDS, ENCRYPT>(proof, job, shape);
             }
         }
     }
 }
 
-/// The same for a message of more blocks.
-struct Longer<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
+/// The same for a message of any lengths. On its own: one whose text is a block, or more in one register, needs
+/// neither its registers nor its stack.
+struct Other<'m, 'k, const ENCRYPT: bool>(&'m mut Job<'k>);
 
-impl<const ENCRYPT: bool> PerRounds for Longer<'_, '_, ENCRYPT> {
+impl<const ENCRYPT: bool> PerRounds for Other<'_, '_, ENCRYPT> {
     #[inline(always)]
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
-        // SAFETY: the contract of `encrypt_lone`.
-        unsafe {
-            if is_short(V::BLOCKS, self.0) {
-                registers::<V, ROUNDS, ENCRYPT>(proof, self.0);
-            } else {
-                long::<V, ROUNDS, ENCRYPT>(proof, self.0);
-            }
-        }
+        // SAFETY: the contract of `LoneKernel::run`.
+        unsafe { one::<V, ROUNDS, ENCRYPT>(proof, self.0) };
     }
 }
 
@@ -166,14 +195,14 @@ impl<const ENCRYPT: bool> PerRounds for OneByOne<'_, '_, ENCRYPT> {
     unsafe fn run<V: Vector, const ROUNDS: usize>(self, proof: V::Proof) {
         debug_assert!(self.0.iter().all(|job| !job.iv.is_null()));
         for job in self.0 {
-            // SAFETY: the contract of `encrypt_lone`, for each of the jobs.
+            // SAFETY: the contract of `LoneKernel::run`, for each of the jobs.
             unsafe { one::<V, ROUNDS, ENCRYPT>(proof, job) };
         }
     }
 }
 
 /// # Safety
-/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+/// The contract of [`LoneKernel::run`]; the key has `ROUNDS` rounds.
 #[inline(always)]
 unsafe fn one<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
@@ -236,14 +265,33 @@ unsafe fn registers<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
             }
             _ => turn::<V, ROUNDS, ENCRYPT, 8>(&rounds, message, shape, &mut hash),
         };
-        finish(job, shape, hash, mask);
+        finish::<V, ENCRYPT>(job, shape, hash, mask);
+    }
+}
+
+/// A message whose text ends in one register, and that has at most a block of additional data.
+///
+/// # Safety
+/// The contract of [`LoneKernel::run`]; the key has `ROUNDS` rounds.
+#[inline(always)]
+unsafe fn register<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
+    proof: V::Proof,
+    job: &mut Job<'_>,
+    shape: Shape,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let mut hash = Ghash::<V>::start(proof, job.key.powers());
+        let rounds = Rounds::in_memory(proof, job.key.cipher().as_ptr());
+        let mask = turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, job, shape, &mut hash);
+        finish::<V, ENCRYPT>(job, shape, hash, mask);
     }
 }
 
 /// A message of at most a block of each, in registers of one block.
 ///
 /// # Safety
-/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+/// The contract of [`LoneKernel::run`]; the key has `ROUNDS` rounds.
 #[inline(always)]
 unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
     proof: V::Proof,
@@ -258,19 +306,21 @@ unsafe fn block<V: Vector, const ROUNDS: usize, const ENCRYPT: bool>(
         let mask = match shape.len {
             0 => turn::<V, ROUNDS, ENCRYPT, 0>(&rounds, message, shape, &mut hash),
             // Code of its own, which cuts nothing off.
-            BLOCK => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, Shape::BLOCK, &mut hash),
+            BLOCK => {
+                turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, Shape::of_blocks(1, 0), &mut hash)
+            }
             _ => turn::<V, ROUNDS, ENCRYPT, 1>(&rounds, message, shape, &mut hash),
         };
-        finish(job, shape, hash, mask);
+        finish::<V, ENCRYPT>(job, shape, hash, mask);
     }
 }
 
 /// Adds the lengths, and additional data of at most a block, to the sum, and writes the tag.
 ///
 /// # Safety
-/// The contract of [`encrypt_lone`]; all else is in the sum.
+/// The contract of [`LoneKernel::run`]; all else is in the sum.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Vector>(
+pub(super) unsafe fn finish<V: Vector, const ENCRYPT: bool>(
     message: &mut Job<'_>,
     shape: Shape,
     mut hash: Ghash<V>,
@@ -298,7 +348,7 @@ pub(super) unsafe fn finish<V: Vector>(
             hash.take_up(lengths, 1);
         }
         hash.close();
-        hash.value().xor(mask).store(place_of(message));
+        hash.value().xor(mask).store(place_of::<ENCRYPT>(message));
     }
 }
 
@@ -326,12 +376,16 @@ impl Shape {
         }
     }
 
-    /// Of a text of a block.
-    const BLOCK: Self = Self {
-        len: BLOCK,
-        aad_len: 0,
-        blocks: 1,
-    };
+    /// Of a message whose text is so many blocks. Where that is a constant, there is code of its own, which cuts
+    /// nothing off and finds powers where they lie.
+    #[inline(always)]
+    fn of_blocks(blocks: usize, aad_len: usize) -> Self {
+        Self {
+            len: BLOCK * blocks,
+            aad_len,
+            blocks,
+        }
+    }
 
     /// Whether text and additional data have at most a block each.
     #[inline(always)]
@@ -355,7 +409,7 @@ impl Shape {
 /// which the lengths follow; returns the mask of the tag.
 ///
 /// # Safety
-/// The contract of [`encrypt_lone`]; the key has `ROUNDS` rounds.
+/// The contract of [`LoneKernel::run`]; the key has `ROUNDS` rounds.
 #[inline(always)]
 pub(super) unsafe fn turn<V: Vector, const ROUNDS: usize, const ENCRYPT: bool, const G: usize>(
     rounds: &Rounds<V, ROUNDS, InMemory<V>>,

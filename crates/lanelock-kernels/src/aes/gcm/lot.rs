@@ -118,10 +118,14 @@ pub(super) unsafe fn add_aad<V: Vector, const ONE_KEY: bool>(
 /// # Safety
 /// The jobs are valid, and those of a register's blocks differ, or write to a place of their own.
 #[inline(always)]
-pub(super) unsafe fn write_tags<V: Vector>(jobs: Lot<'_>, sum: Sum<V>, masks: V) {
+pub(super) unsafe fn write_tags<V: Vector, const ENCRYPT: bool>(
+    jobs: Lot<'_>,
+    sum: Sum<V>,
+    masks: V,
+) {
     let tags = sum.values().xor(masks);
     // SAFETY: the caller's promises.
-    unsafe { tags.scatter(map(jobs, |job| place_of(job)).as_ptr()) }
+    unsafe { tags.scatter(map(jobs, |job| place_of::<ENCRYPT>(job)).as_ptr()) }
 }
 
 /// A power of each job's H, and the sums of their halves.

@@ -252,7 +252,7 @@ unsafe fn alone<V: Vector>(proof: V::Proof, job: &mut Job<'_>, sparing: bool) {
             }
         }
         let mask = turn::<V, ANY, true, 0>(&rounds, job, shape, &mut hash);
-        finish(job, shape, hash, mask);
+        finish::<V, true>(job, shape, hash, mask);
     }
 }
 
@@ -295,7 +295,7 @@ impl<const ONE_KEY: bool> Kernel for Authenticate<'_, '_, ONE_KEY> {
                 } else {
                     sum.add_rows(rows::<V, ONE_KEY>(proof, lot, count - n));
                 }
-                write_tags(lot, sum, masks);
+                write_tags::<V, true>(lot, sum, masks);
                 n += V::BLOCKS;
             }
         }

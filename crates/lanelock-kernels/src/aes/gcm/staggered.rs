@@ -70,7 +70,13 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
                 if i == 0 {
                     if n > 0 {
                         let lot = lot(first.add(n - V::BLOCKS), V::BLOCKS, job);
-                        finish(&ends, lot, blocks, rows, masks_of::<V, ONE_KEY>(masks, own));
+                        finish::<V, ENCRYPT, ONE_KEY>(
+                            &ends,
+                            lot,
+                            blocks,
+                            rows,
+                            masks_of::<V, ONE_KEY>(masks, own),
+                        );
                     }
                     if ONE_KEY {
                         let last = first.add(count - 1);
@@ -97,7 +103,13 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
             }
             let job = first.add(count - 1);
             let lot = lot(job.sub(last), last + 1, job);
-            finish(&ends, lot, blocks, rows, masks_of::<V, ONE_KEY>(masks, own));
+            finish::<V, ENCRYPT, ONE_KEY>(
+                &ends,
+                lot,
+                blocks,
+                rows,
+                masks_of::<V, ONE_KEY>(masks, own),
+            );
         }
     }
 }
@@ -108,7 +120,7 @@ impl<const ROUNDS: usize, const ENCRYPT: bool, const G: usize, const ONE_KEY: bo
 /// # Safety
 /// As for [`Staggered`].
 #[inline(always)]
-unsafe fn finish<V: Vector, const ONE_KEY: bool>(
+unsafe fn finish<V: Vector, const ENCRYPT: bool, const ONE_KEY: bool>(
     ends: &Ends<V, ONE_KEY>,
     jobs: Lot<'_>,
     blocks: usize,
@@ -120,7 +132,7 @@ unsafe fn finish<V: Vector, const ONE_KEY: bool>(
         let mut sum = ends.sum(jobs);
         add_aad::<V, ONE_KEY>(&mut sum, jobs, blocks);
         sum.add_rows(rows);
-        write_tags(jobs, sum, masks);
+        write_tags::<V, ENCRYPT>(jobs, sum, masks);
     }
 }
 
