@@ -191,9 +191,9 @@ pub unsafe trait WordLanes: Register {
     /// SHA-2's compression of one message after the other, if the instruction set has one that is
     /// faster than that of plain integers.
     const SHA2: Option<Compression<Self::Word>> = None;
-    /// Whether registers hold whole double rows once they are transposed, so that
-    /// [`Self::xor_double_rows`] needs no scratch.
-    const HOLDS_ROWS: bool = false;
+    /// Whether there are registers for the sixteen words of a block beside what it is hashed to: also for double
+    /// rows once they are transposed, so that [`Self::xor_double_rows`] needs no scratch.
+    const HOLDS_BLOCKS: bool = false;
 
     /// The same word in every lane.
     fn splat(proof: Self::Proof, word: Self::Word) -> Self;

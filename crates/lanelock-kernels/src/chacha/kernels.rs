@@ -367,7 +367,7 @@ impl Run<'_> {
     unsafe fn lanes<V: WordLanes<Word = u32>>(&self, proof: V::Proof, first: usize, blocks: usize) {
         const { assert!(V::COUNT <= ROWS) };
         let mut scratch = MaybeUninit::<[DoubleRow<u32>; ROWS]>::uninit();
-        if !V::HOLDS_ROWS {
+        if !V::HOLDS_BLOCKS {
             zeroed(&mut scratch);
         }
         let rows = scratch.as_mut_ptr().cast();
@@ -387,7 +387,7 @@ impl Run<'_> {
                 blocks,
                 rows,
             );
-            if !V::HOLDS_ROWS {
+            if !V::HOLDS_BLOCKS {
                 wipe(scratch.assume_init_mut());
             }
         }

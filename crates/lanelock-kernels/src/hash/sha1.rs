@@ -82,7 +82,7 @@ fn round<V: WordLanes<Word = u32>, const FUNCTION: u8, const EXTEND: bool>(
     };
     let (rest, turned) = (rest.add(mixed), b.rotate::<2, 30>());
     // Where there are few registers, the compiler would put off what no next round waits for, and have none left.
-    let (rest, turned) = if V::HOLDS_ROWS {
+    let (rest, turned) = if V::HOLDS_BLOCKS {
         (rest, turned)
     } else {
         (rest.here(), turned.here())

@@ -29,7 +29,7 @@ macro_rules! sha2 {
             // SAFETY: the caller's promises. What the last sixteen rounds read, those before have extended the
             // block by.
             unsafe {
-                if V::HOLDS_ROWS {
+                if V::HOLDS_BLOCKS {
                     let words = block.words();
                     let mut w = Held { words, block, next };
                     for k in extended.as_chunks::<2>().0 {
@@ -94,6 +94,8 @@ macro_rules! sha2 {
                         unsafe { w.extend(t, word) };
                     }
                     let rest = $h.add(word.add(V::splat(proof, k[$t])));
+                    // Else the compiler would add the constant last, and the next round wait for that.
+                    let rest = if V::HOLDS_BLOCKS { rest.here() } else { rest };
                     let sigma = $e
                         .rotate::<$E0, { $bits - $E0 }>()
                         .xor3($e.rotate::<$E1, { $bits - $E1 }>(), $e.rotate::<$E2, { $bits - $E2 }>());

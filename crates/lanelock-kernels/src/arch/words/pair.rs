@@ -21,7 +21,7 @@ impl<V: WordLanes> Register for Pair<V> {
 unsafe impl<V: WordLanes> WordLanes for Pair<V> {
     type Word = V::Word;
     const COUNT: usize = 2 * V::COUNT;
-    const HOLDS_ROWS: bool = V::HOLDS_ROWS;
+    const HOLDS_BLOCKS: bool = V::HOLDS_BLOCKS;
 
     #[inline(always)]
     fn splat(proof: V::Proof, word: Self::Word) -> Self {

@@ -178,7 +178,7 @@ unsafe impl<P: Wide> Rows for U32x16<P> {
 unsafe impl<P: Wide> WordLanes for U32x16<P> {
     type Word = u32;
     const COUNT: usize = 16;
-    const HOLDS_ROWS: bool = true;
+    const HOLDS_BLOCKS: bool = true;
 
     arithmetic!(
         _mm512_set1_epi32(u32),
@@ -362,6 +362,7 @@ fn columns<P: Wide>(proof: P, words: [__m512i; 16]) -> [U32x16<P>; 16] {
 unsafe impl<P: Wide> WordLanes for U64x8<P> {
     type Word = u64;
     const COUNT: usize = 8;
+    const HOLDS_BLOCKS: bool = true;
     const SHA2: Option<Compression<u64>> = Some(sha512::with_avx512);
 
     arithmetic!(
