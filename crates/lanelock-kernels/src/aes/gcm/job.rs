@@ -244,8 +244,8 @@ fn halves(block: *const [u8; BLOCK]) -> u128 {
     u128::from(u64::from_le(low)) | u128::from(u64::from_le(high)) << 64
 }
 
-/// Where the tag of a job goes. That of a decryption is compared at once: a load from there waits for what was
-/// stored, if by an address that takes a choice, until all before has ended.
+/// Where the tag of a job goes. That of a decryption is read again at once, to be compared: if the CPU knew where it
+/// is stored only behind a choice, the read, and all behind it, would wait until the message has ended.
 ///
 /// # Safety
 /// `job` is valid.

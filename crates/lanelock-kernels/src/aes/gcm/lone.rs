@@ -16,7 +16,9 @@ use crate::arch::blocks::Vector;
 use crate::arch::register::{Register, assume};
 use crate::machine::Machine;
 
-/// The code for a message by itself, of keys of one size: chosen once for all of them, so that each takes one call.
+/// The code for a message by itself, of keys of one size: chosen once, so that a message takes one call.
+///
+/// Invariant: the CPU has its instructions, as the machine that it was chosen for proves.
 #[derive(Clone, Copy, Debug)]
 pub struct LoneKernel(unsafe fn(&mut Job<'_>));
 
@@ -49,7 +51,7 @@ impl LoneKernel {
     #[inline(always)]
     pub unsafe fn run(self, job: &mut Job<'_>) {
         debug_assert!(!job.iv.is_null());
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller's contract, and the invariant.
         unsafe { (self.0)(job) }
     }
 }
