@@ -102,24 +102,24 @@ impl UserConfig {
                 line.pop();
                 line.push_str(lines.next().unwrap_or(""));
             }
-            let line = without_comment(&line).trim();
+            let line = trimmed(without_comment(&line));
             if let Some(rest) = line.strip_prefix('[') {
                 if let Some((name, _)) = rest.split_once(']') {
-                    name.trim().clone_into(section);
+                    trimmed(name).clone_into(section);
                 }
             } else if let Some(path) = line.strip_prefix(".include") {
-                let path = path.trim_start().trim_start_matches('=').trim();
+                let path = trimmed(trimmed(path).trim_start_matches('='));
                 if depth < MOST_INCLUDES {
                     self.include(Path::new(&unquoted(path)), section, depth + 1);
                 }
             } else if !line.starts_with('.')
                 && let Some((name, value)) = line.split_once('=')
             {
-                let (within, name) = match name.trim().split_once("::") {
-                    Some((within, name)) => (within.trim().to_owned(), name.trim()),
-                    None => (section.clone(), name.trim()),
+                let (within, name) = match trimmed(name).split_once("::") {
+                    Some((within, name)) => (trimmed(within).to_owned(), trimmed(name)),
+                    None => (section.clone(), trimmed(name)),
                 };
-                let value = unquoted(value.trim());
+                let value = unquoted(trimmed(value));
                 self.values.insert((within, name.to_owned()), value);
             }
         }
@@ -145,6 +145,11 @@ impl UserConfig {
             }
         }
     }
+}
+
+/// Without what libcrypto takes for blanks at both ends: to it, other white space is text.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n'])
 }
 
 /// A line up to a `#` that is neither quoted nor escaped.
@@ -225,6 +230,8 @@ mod tests {
         assert_eq!(config.get("first", "b2"), Some("long er"));
         assert_eq!(config.get("other", "c"), Some("3"));
         assert_eq!(config.get("first", "d"), Some("4"), "[second is no section");
+        config.parse("e = \t5\u{c}\t\r\n", &mut "first".to_owned(), 0);
+        assert_eq!(config.get("first", "e"), Some("5\u{c}"), "no blank");
         assert_eq!(
             without_comment(r##"x = "a#b" \# c # d"##),
             r##"x = "a#b" \# c "##
